@@ -1,0 +1,35 @@
+//! Quantities, pseudo-random numbers and the few words every other room shares.
+//!
+//! # Architecture
+//! - [`time`]: [`Nanos`], an integer nanosecond: both an instant on a target's clock and a span.
+//! - [`rate`]: how long bytes take at a rate, and rates from counts, in integers (no rounding surprises in the model).
+//! - [`rng`]: [`Rng`], xoshiro256++ with *named* streams, so that adding a consumer of randomness never shifts another's.
+//! - [`text`]: sizes, durations and percentages as people write them (`4k`, `16GiB`, `5s`), and back.
+//! - [`op`]: [`Op`] and [`DataClass`], the words that a workload, a target and a simulated drive must agree on.
+//!
+//! # Non-goals
+//! No clock is read here, no I/O, no general unit algebra.
+//!
+//! # Key constants
+//! [`SECTOR_BYTES`] (512, the smallest unit any interface here speaks), [`Nanos::SECOND`].
+#![forbid(unsafe_code)]
+
+pub mod op;
+pub mod rate;
+pub mod rng;
+pub mod text;
+pub mod time;
+
+pub use op::{DataClass, Op};
+pub use rng::Rng;
+pub use text::{ParseError, parse_duration, parse_size};
+pub use time::Nanos;
+
+/// The smallest addressable unit of every interface here, in bytes.
+pub const SECTOR_BYTES: u64 = 512;
+/// Bytes in one KiB.
+pub const KIB: u64 = 1 << 10;
+/// Bytes in one MiB.
+pub const MIB: u64 = 1 << 20;
+/// Bytes in one GiB.
+pub const GIB: u64 = 1 << 30;

@@ -1,0 +1,227 @@
+//! Sizes, durations and shares as people write them.
+//!
+//! Sizes follow fio's habit (`kb_base=1024`): `4k`, `4K`, `4KiB` and `4KB` are all 4096 bytes, because scripts written
+//! for fio must mean the same here.
+
+use crate::Nanos;
+
+/// Why a size, duration or share could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// Nothing, or no number at the start.
+    #[error("{text:?} does not start with a number; write {expected}")]
+    NoNumber {
+        /// What was given.
+        text: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// A unit nobody knows.
+    #[error("{unit:?} in {text:?} is not a unit; write {expected}")]
+    UnknownUnit {
+        /// What was given.
+        text: String,
+        /// The part that is not a unit.
+        unit: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// Does not fit into 64 bits.
+    #[error("{text:?} is too large")]
+    TooLarge {
+        /// What was given.
+        text: String,
+    },
+}
+
+const SIZE_FORMS: &str = "a size such as 512, 4k, 128KiB or 16GiB";
+const DURATION_FORMS: &str = "a duration such as 500ms, 5s, 2m or 1h";
+
+/// Split `text` into its leading decimal number and the rest, trimmed.
+fn number_and_unit<'a>(
+    text: &'a str,
+    expected: &'static str,
+) -> Result<(f64, &'a str), ParseError> {
+    let trimmed = text.trim();
+    let end = trimmed
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(trimmed.len());
+    let number = trimmed[..end].parse().map_err(|_| ParseError::NoNumber {
+        text: text.to_owned(),
+        expected,
+    })?;
+    Ok((number, trimmed[end..].trim()))
+}
+
+fn scaled(text: &str, number: f64, factor: u64) -> Result<u64, ParseError> {
+    let value = number * factor as f64;
+    // 2^64 as f64; anything at or above it does not fit.
+    if value >= 18_446_744_073_709_551_616.0 {
+        return Err(ParseError::TooLarge {
+            text: text.to_owned(),
+        });
+    }
+    // A whole number keeps all its digits, which a float of over 2^53 would lose.
+    if number.fract() == 0.0 && number < 9e15 {
+        return (number as u64)
+            .checked_mul(factor)
+            .ok_or_else(|| ParseError::TooLarge {
+                text: text.to_owned(),
+            });
+    }
+    Ok(value.round() as u64)
+}
+
+/// Bytes from `512`, `4k`, `128KiB`, `1.5GiB`. Powers of 1024, as fio reads them.
+///
+/// # Errors
+/// When the text has no number, an unknown unit, or does not fit in 64 bits.
+pub fn parse_size(text: &str) -> Result<u64, ParseError> {
+    let (number, unit) = number_and_unit(text, SIZE_FORMS)?;
+    let lower = unit.to_ascii_lowercase();
+    let factor = match lower.trim_end_matches("ib").trim_end_matches('b') {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        "t" => 1 << 40,
+        "p" => 1 << 50,
+        _ => {
+            return Err(ParseError::UnknownUnit {
+                text: text.to_owned(),
+                unit: unit.to_owned(),
+                expected: SIZE_FORMS,
+            });
+        }
+    };
+    scaled(text, number, factor)
+}
+
+/// A duration from `500ms`, `5s`, `5` (seconds), `2m`, `1h`, `10us`.
+///
+/// # Errors
+/// When the text has no number, an unknown unit, or does not fit.
+pub fn parse_duration(text: &str) -> Result<Nanos, ParseError> {
+    let (number, unit) = number_and_unit(text, DURATION_FORMS)?;
+    let factor = match unit {
+        "ns" => 1,
+        "us" | "µs" => 1_000,
+        "ms" => 1_000_000,
+        "" | "s" | "sec" => 1_000_000_000,
+        "m" | "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => {
+            return Err(ParseError::UnknownUnit {
+                text: text.to_owned(),
+                unit: unit.to_owned(),
+                expected: DURATION_FORMS,
+            });
+        }
+    };
+    scaled(text, number, factor).map(Nanos)
+}
+
+/// The shortest exact form of a size: `4 KiB`, `16 GiB`, `1000 B`, else three significant digits (`931 GiB`).
+pub fn format_size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut unit = 0;
+    let mut value = bytes as f64;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if value.fract() == 0.0 || value >= 100.0 {
+        format!("{value:.0} {}", UNITS[unit])
+    } else if value >= 10.0 {
+        format!("{value:.1} {}", UNITS[unit])
+    } else {
+        format!("{value:.2} {}", UNITS[unit])
+    }
+}
+
+/// A size in fio's compact spelling, for cell names: `512`, `4k`, `128k`, `1m`, `16g`.
+pub fn compact_size(bytes: u64) -> String {
+    for (shift, suffix) in [(40, "t"), (30, "g"), (20, "m"), (10, "k")] {
+        if bytes != 0 && bytes.is_multiple_of(1 << shift) {
+            return format!("{}{suffix}", bytes >> shift);
+        }
+    }
+    bytes.to_string()
+}
+
+/// A whole number with thousands separated by thin groups of three: `1,234,567`.
+pub fn group_digits(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_as_fio_reads_them() {
+        for (text, bytes) in [
+            ("512", 512),
+            ("4k", 4096),
+            ("4K", 4096),
+            ("4KiB", 4096),
+            ("4kb", 4096),
+            ("128 KiB", 131_072),
+            ("1.5g", 1_610_612_736),
+            ("16GiB", 17_179_869_184),
+        ] {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn bad_sizes_say_what_is_wrong() {
+        assert!(matches!(parse_size(""), Err(ParseError::NoNumber { .. })));
+        assert!(matches!(parse_size("k4"), Err(ParseError::NoNumber { .. })));
+        assert!(matches!(parse_size("-4k"), Err(ParseError::NoNumber { .. })));
+        assert!(matches!(parse_size("1.2.3"), Err(ParseError::NoNumber { .. })));
+        assert!(matches!(
+            parse_size("4q"),
+            Err(ParseError::UnknownUnit { .. })
+        ));
+        assert!(matches!(
+            parse_size("99999999p"),
+            Err(ParseError::TooLarge { .. })
+        ));
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(parse_duration("500ms"), Ok(Nanos::from_millis(500)));
+        assert_eq!(parse_duration("5"), Ok(Nanos::from_secs(5)));
+        assert_eq!(parse_duration("1.5s"), Ok(Nanos::from_millis(1500)));
+        assert_eq!(parse_duration("2m"), Ok(Nanos::from_secs(120)));
+        assert!(parse_duration("soon").is_err());
+        assert!(parse_duration("5 fortnights").is_err());
+    }
+
+    #[test]
+    fn sizes_print_readably() {
+        for (bytes, long, compact) in [
+            (512, "512 B", "512"),
+            (4096, "4 KiB", "4k"),
+            (1536, "1.50 KiB", "1536"),
+            (1 << 34, "16 GiB", "16g"),
+            (128_035_676_160, "119 GiB", "125034840k"),
+        ] {
+            assert_eq!(format_size(bytes), long);
+            assert_eq!(compact_size(bytes), compact);
+        }
+        assert_eq!(group_digits(1_234_567), "1,234,567");
+        assert_eq!(group_digits(12), "12");
+    }
+}

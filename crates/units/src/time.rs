@@ -1,0 +1,143 @@
+//! Integer nanoseconds.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Sub};
+
+use serde::{Deserialize, Serialize};
+
+/// Nanoseconds: an instant on some target's clock, or the span between two of them.
+///
+/// `u64` holds 584 years, so sums over any run fit. Addition saturates (a deadline "for ever" stays for ever);
+/// subtraction saturates at zero (a clock that stepped back reads as "no time passed", never as 584 years).
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// Zero.
+    pub const ZERO: Nanos = Nanos(0);
+    /// Later than anything.
+    pub const MAX: Nanos = Nanos(u64::MAX);
+    /// One microsecond.
+    pub const MICROSECOND: Nanos = Nanos(1_000);
+    /// One millisecond.
+    pub const MILLISECOND: Nanos = Nanos(1_000_000);
+    /// One second.
+    pub const SECOND: Nanos = Nanos(1_000_000_000);
+
+    /// From whole seconds.
+    pub const fn from_secs(seconds: u64) -> Nanos {
+        Nanos(seconds.saturating_mul(1_000_000_000))
+    }
+
+    /// From whole milliseconds.
+    pub const fn from_millis(millis: u64) -> Nanos {
+        Nanos(millis.saturating_mul(1_000_000))
+    }
+
+    /// From whole microseconds.
+    pub const fn from_micros(micros: u64) -> Nanos {
+        Nanos(micros.saturating_mul(1_000))
+    }
+
+    /// From seconds with a fraction; negative and not-a-number read as zero.
+    pub fn from_secs_f64(seconds: f64) -> Nanos {
+        Nanos((seconds.max(0.0) * 1e9) as u64)
+    }
+
+    /// As seconds with a fraction (for display and rates, never for model arithmetic).
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// `self * numerator / denominator` without overflow in between.
+    pub fn scale(self, numerator: u64, denominator: u64) -> Nanos {
+        assert!(denominator > 0, "scaled by a ratio with denominator 0");
+        let scaled = u128::from(self.0) * u128::from(numerator) / u128::from(denominator);
+        Nanos(u64::try_from(scaled).unwrap_or(u64::MAX))
+    }
+}
+
+impl Add for Nanos {
+    type Output = Nanos;
+    #[inline]
+    fn add(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Nanos {
+    #[inline]
+    fn add_assign(&mut self, other: Nanos) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Nanos {
+    type Output = Nanos;
+    #[inline]
+    fn sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Sum for Nanos {
+    fn sum<I: Iterator<Item = Nanos>>(iter: I) -> Nanos {
+        iter.fold(Nanos::ZERO, Add::add)
+    }
+}
+
+/// Three significant digits in the unit a person would choose: `950 ns`, `12.3 us`, `4.56 ms`, `61.0 s`.
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 {
+            ns if ns < 1_000 => return f.pad(&format!("{ns} ns")),
+            ns if ns < 1_000_000 => (ns as f64 / 1e3, "us"),
+            ns if ns < 1_000_000_000 => (ns as f64 / 1e6, "ms"),
+            ns => (ns as f64 / 1e9, "s"),
+        };
+        let decimals = if value < 10.0 {
+            2
+        } else if value < 100.0 {
+            1
+        } else {
+            0
+        };
+        f.pad(&format!("{value:.decimals$} {unit}"))
+    }
+}
+
+impl fmt::Debug for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ns", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_saturates_instead_of_wrapping() {
+        assert_eq!(Nanos::MAX + Nanos(1), Nanos::MAX);
+        assert_eq!(Nanos(1) - Nanos(2), Nanos::ZERO);
+        assert_eq!(Nanos::MAX.scale(3, 2), Nanos::MAX);
+        assert_eq!(Nanos(10).scale(3, 2), Nanos(15));
+    }
+
+    #[test]
+    fn display_keeps_three_significant_digits() {
+        for (ns, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_234, "1.23 us"),
+            (12_345, "12.3 us"),
+            (123_456, "123 us"),
+            (4_560_000, "4.56 ms"),
+            (61_000_000_000, "61.0 s"),
+        ] {
+            assert_eq!(Nanos(ns).to_string(), text);
+        }
+    }
+}
