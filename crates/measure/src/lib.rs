@@ -1,1 +1,33 @@
-//! placeholder
+//! Turning single I/Os into numbers that can be trusted: latency histograms, per-second intervals, summaries, host load.
+//!
+//! # Architecture
+//! - [`histogram`]: [`Histogram`], log-linear buckets with three significant digits, exact count, sum, minimum and
+//!   maximum, mergeable, with a compact text encoding for run folders.
+//! - [`recorder`]: [`Recorder`], what a worker records into (one array increment per I/O) and [`Interval`], what it hands
+//!   over every second.
+//! - [`summary`]: [`LatencySummary`] and [`OpSummary`], the figures reports print, computed from histograms only.
+//! - [`totals`]: [`JobTotals`], the sum of intervals, the one path from raw intervals to a job's result.
+//! - [`host`]: [`HostLoad`], CPU split of a span of time, and the rule for "the host was the limit".
+//!
+//! Data flows one way: `Recorder -> Interval -> JobTotals -> OpSummary`. Every figure can be computed again from the
+//! intervals in a run folder, because totals are nothing but their sum.
+//!
+//! # Non-goals
+//! No I/O, no clock, no threads; no steady-state or change-point statistics yet (they will be rooms of their own here).
+//!
+//! # Key constants
+//! [`histogram::SUB_BUCKET_BITS`] (11: a bucket is at most 1/1024 of its value wide), [`histogram::MAX_TRACKABLE_NS`]
+//! (73 minutes; longer latencies are counted as overflow, and still enter count, sum and maximum exactly).
+#![forbid(unsafe_code)]
+
+pub mod histogram;
+pub mod host;
+pub mod recorder;
+pub mod summary;
+pub mod totals;
+
+pub use histogram::Histogram;
+pub use host::HostLoad;
+pub use recorder::{Interval, OpInterval, Recorder};
+pub use summary::{LatencySummary, OpSummary};
+pub use totals::JobTotals;

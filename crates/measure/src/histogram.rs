@@ -1,0 +1,490 @@
+//! A log-linear latency histogram.
+//!
+//! Same idea and same resolution as HdrHistogram with three significant digits (G. Tene): values below 2048 ns have a
+//! bucket each; above, every power of two is cut into 1024 buckets, so a bucket is at most 0.1 % of its value wide.
+//! Reported percentiles are the highest value of their bucket (never understated), at most 0.1 % above the truth.
+
+use std::fmt;
+
+use assay_units::Nanos;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
+
+/// Values below `2^SUB_BUCKET_BITS` ns have a bucket each.
+pub const SUB_BUCKET_BITS: u32 = 11;
+/// Highest power of two covered.
+const MAX_EXPONENT: u32 = 41;
+/// Latencies above this (about 73 minutes) are counted as overflow, not clamped into a bucket.
+pub const MAX_TRACKABLE_NS: u64 = (1 << (MAX_EXPONENT + 1)) - 1;
+const HALF: usize = 1 << (SUB_BUCKET_BITS - 1);
+const BUCKETS: usize = (MAX_EXPONENT + 2 - SUB_BUCKET_BITS) as usize * HALF + HALF;
+
+/// Counts of latencies in buckets, with exact count, sum, minimum and maximum.
+///
+/// Memory: 264 KiB, whatever is recorded.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Histogram {
+    counts: Box<[u64]>,
+    count: u64,
+    overflow: u64,
+    sum_ns: u128,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+/// Why an encoded histogram could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// The text is not base64.
+    #[error("the histogram is not valid base64")]
+    NotBase64,
+    /// The bytes end in the middle of a number, or a number does not fit.
+    #[error("the histogram's bytes are cut short or malformed")]
+    Malformed,
+    /// A bucket index outside the table.
+    #[error("the histogram names bucket {0}, which does not exist")]
+    NoSuchBucket(u64),
+    /// The counts do not add up to the recorded total.
+    #[error("the histogram's buckets hold {found} values but its header says {expected}")]
+    CountMismatch {
+        /// Sum over buckets and overflow.
+        found: u64,
+        /// The header's total.
+        expected: u64,
+    },
+}
+
+#[inline]
+fn bucket_of(value_ns: u64) -> usize {
+    let exponent = 63 - (value_ns | 1).leading_zeros();
+    let shift = exponent.saturating_sub(SUB_BUCKET_BITS - 1);
+    ((shift as usize) << (SUB_BUCKET_BITS - 1)) + (value_ns >> shift) as usize
+}
+
+/// The highest value that lands in this bucket.
+fn highest_of(bucket: usize) -> u64 {
+    let shift = (bucket / HALF).saturating_sub(1) as u32;
+    let low = (bucket as u64 - ((shift as u64) << (SUB_BUCKET_BITS - 1))) << shift;
+    low + (1 << shift) - 1
+}
+
+/// The middle value of this bucket.
+fn middle_of(bucket: usize) -> f64 {
+    let shift = (bucket / HALF).saturating_sub(1) as u32;
+    highest_of(bucket) as f64 - ((1_u64 << shift) - 1) as f64 / 2.0
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram::new()
+    }
+}
+
+impl Histogram {
+    /// An empty histogram.
+    pub fn new() -> Histogram {
+        Histogram {
+            counts: vec![0; BUCKETS].into_boxed_slice(),
+            count: 0,
+            overflow: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
+    }
+
+    /// Record one latency.
+    #[inline]
+    pub fn record(&mut self, latency: Nanos) {
+        let ns = latency.0;
+        self.count += 1;
+        self.sum_ns += u128::from(ns);
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+        match self.counts.get_mut(bucket_of(ns)) {
+            Some(slot) => *slot += 1,
+            None => self.overflow += 1,
+        }
+    }
+
+    /// How many latencies were recorded, overflow included.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How many were above [`MAX_TRACKABLE_NS`].
+    pub fn overflow(&self) -> u64 {
+        self.overflow
+    }
+
+    /// Nothing recorded?
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Exact sum of all latencies, in nanoseconds.
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// Exact smallest latency; zero when empty.
+    pub fn min(&self) -> Nanos {
+        Nanos(if self.is_empty() { 0 } else { self.min_ns })
+    }
+
+    /// Exact largest latency; zero when empty.
+    pub fn max(&self) -> Nanos {
+        Nanos(self.max_ns)
+    }
+
+    /// Exact mean in nanoseconds; zero when empty.
+    pub fn mean_ns(&self) -> f64 {
+        if self.is_empty() {
+            return 0.0;
+        }
+        self.sum_ns as f64 / self.count as f64
+    }
+
+    /// Standard deviation (of the population) in nanoseconds, from bucket middles: within 0.1 % of the true one for any
+    /// spread wider than a bucket. Overflow counts at the exact maximum.
+    pub fn stddev_ns(&self) -> f64 {
+        if self.is_empty() {
+            return 0.0;
+        }
+        let mean = self.mean_ns();
+        let mut squares = self.overflow as f64 * (self.max_ns as f64 - mean).powi(2);
+        for (bucket, count) in self.occupied() {
+            squares += count as f64 * (middle_of(bucket) - mean).powi(2);
+        }
+        (squares / self.count as f64).sqrt()
+    }
+
+    /// The latency that `per_million` of a million values do not exceed (nearest rank): 500 000 is the median,
+    /// 999 999 is p99.9999. Zero when empty.
+    pub fn percentile(&self, per_million: u32) -> Nanos {
+        if self.is_empty() {
+            return Nanos::ZERO;
+        }
+        let rank = (u128::from(self.count) * u128::from(per_million.min(1_000_000)))
+            .div_ceil(1_000_000)
+            .max(1) as u64;
+        let mut seen = 0;
+        for (bucket, count) in self.occupied() {
+            seen += count;
+            if seen >= rank {
+                return Nanos(highest_of(bucket).clamp(self.min_ns, self.max_ns));
+            }
+        }
+        Nanos(self.max_ns)
+    }
+
+    /// Buckets in use, lowest first, as (bucket, count).
+    fn occupied(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let (first, last) = if self.is_empty() {
+            (0, 0)
+        } else {
+            (
+                bucket_of(self.min_ns).min(BUCKETS),
+                (bucket_of(self.max_ns) + 1).min(BUCKETS),
+            )
+        };
+        self.counts[first..last]
+            .iter()
+            .enumerate()
+            .filter(|&(_, &count)| count > 0)
+            .map(move |(i, &count)| (first + i, count))
+    }
+
+    /// Points of the cumulative distribution for drawing: (highest value of a bucket, values up to it).
+    pub fn cumulative(&self) -> Vec<(Nanos, u64)> {
+        let mut seen = 0;
+        let mut points: Vec<(Nanos, u64)> = self
+            .occupied()
+            .map(|(bucket, count)| {
+                seen += count;
+                (Nanos(highest_of(bucket).min(self.max_ns)), seen)
+            })
+            .collect();
+        if self.overflow > 0 {
+            points.push((self.max(), self.count));
+        }
+        points
+    }
+
+    /// Add all of another histogram's values.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.is_empty() {
+            return;
+        }
+        for (bucket, count) in other.occupied() {
+            self.counts[bucket] += count;
+        }
+        self.count += other.count;
+        self.overflow += other.overflow;
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// Empty it, keeping the memory. Costs only the buckets between minimum and maximum.
+    pub fn clear(&mut self) {
+        if self.is_empty() {
+            return;
+        }
+        let first = bucket_of(self.min_ns).min(BUCKETS);
+        let last = (bucket_of(self.max_ns) + 1).min(BUCKETS);
+        self.counts[first..last].fill(0);
+        self.count = 0;
+        self.overflow = 0;
+        self.sum_ns = 0;
+        self.min_ns = u64::MAX;
+        self.max_ns = 0;
+    }
+
+    /// A compact text: base64 of LEB128 numbers `count, overflow, sum (two words), min, max`, then for each occupied
+    /// bucket `gap to the one before, count`.
+    pub fn encode(&self) -> String {
+        let mut bytes = Vec::with_capacity(64);
+        for number in [
+            self.count,
+            self.overflow,
+            self.sum_ns as u64,
+            (self.sum_ns >> 64) as u64,
+            self.min().0,
+            self.max_ns,
+        ] {
+            push_leb128(&mut bytes, number);
+        }
+        let mut previous = 0;
+        for (bucket, count) in self.occupied() {
+            push_leb128(&mut bytes, (bucket - previous) as u64);
+            push_leb128(&mut bytes, count);
+            previous = bucket;
+        }
+        BASE64.encode(bytes)
+    }
+
+    /// Read what [`Histogram::encode`] wrote.
+    ///
+    /// # Errors
+    /// When the text is not such an encoding, or its counts do not add up.
+    pub fn decode(text: &str) -> Result<Histogram, DecodeError> {
+        let bytes = BASE64
+            .decode(text.trim())
+            .map_err(|_| DecodeError::NotBase64)?;
+        let mut rest = bytes.as_slice();
+        let mut next = || take_leb128(&mut rest);
+        let (count, overflow) = (next()?, next()?);
+        let sum_ns = u128::from(next()?) | u128::from(next()?) << 64;
+        let (min_ns, max_ns) = (next()?, next()?);
+        let mut histogram = Histogram::new();
+        let mut found = overflow;
+        let mut bucket = 0_u64;
+        while !rest.is_empty() {
+            let gap = take_leb128(&mut rest)?;
+            let values = take_leb128(&mut rest)?;
+            bucket = bucket.checked_add(gap).ok_or(DecodeError::Malformed)?;
+            let slot = usize::try_from(bucket)
+                .ok()
+                .and_then(|index| histogram.counts.get_mut(index))
+                .ok_or(DecodeError::NoSuchBucket(bucket))?;
+            *slot = slot.checked_add(values).ok_or(DecodeError::Malformed)?;
+            found = found.checked_add(values).ok_or(DecodeError::Malformed)?;
+        }
+        if found != count {
+            return Err(DecodeError::CountMismatch {
+                found,
+                expected: count,
+            });
+        }
+        if count > 0 {
+            histogram.count = count;
+            histogram.overflow = overflow;
+            histogram.sum_ns = sum_ns;
+            histogram.min_ns = min_ns;
+            histogram.max_ns = max_ns;
+            // Minimum and maximum bound every walk over the buckets: they must be true.
+            let walked: u64 = histogram.occupied().map(|(_, n)| n).sum();
+            if min_ns > max_ns || walked + overflow != count {
+                return Err(DecodeError::Malformed);
+            }
+        }
+        Ok(histogram)
+    }
+}
+
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Histogram({} values, {} to {}, overflow {})",
+            self.count,
+            self.min(),
+            self.max(),
+            self.overflow
+        )
+    }
+}
+
+impl serde::Serialize for Histogram {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.encode())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Histogram {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Histogram, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        Histogram::decode(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+fn push_leb128(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take_leb128(bytes: &mut &[u8]) -> Result<u64, DecodeError> {
+    let mut number = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first().ok_or(DecodeError::Malformed)?;
+        *bytes = rest;
+        let part = u64::from(byte & 0x7f);
+        if shift == 63 && part > 1 {
+            return Err(DecodeError::Malformed);
+        }
+        number |= part << shift;
+        if byte & 0x80 == 0 {
+            return Ok(number);
+        }
+    }
+    Err(DecodeError::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::new();
+        for &value in values {
+            histogram.record(Nanos(value));
+        }
+        histogram
+    }
+
+    #[test]
+    fn buckets_tile_the_range_without_gap_or_overlap() {
+        let mut previous_high = None;
+        for bucket in 0..BUCKETS {
+            let high = highest_of(bucket);
+            assert_eq!(bucket_of(high), bucket);
+            if let Some(before) = previous_high {
+                assert_eq!(bucket_of(before + 1), bucket);
+            }
+            previous_high = Some(high);
+        }
+        assert_eq!(previous_high, Some(MAX_TRACKABLE_NS));
+        assert_eq!(bucket_of(MAX_TRACKABLE_NS + 1), BUCKETS);
+    }
+
+    #[test]
+    fn overflow_is_counted_and_never_clamped() {
+        let histogram = of(&[100, MAX_TRACKABLE_NS + 1, u64::MAX]);
+        assert_eq!(histogram.count(), 3);
+        assert_eq!(histogram.overflow(), 2);
+        assert_eq!(histogram.max(), Nanos(u64::MAX));
+        assert_eq!(histogram.percentile(1_000_000), Nanos(u64::MAX));
+        assert_eq!(histogram.percentile(300_000), Nanos(100));
+        assert_eq!(Histogram::decode(&histogram.encode()), Ok(histogram));
+    }
+
+    #[test]
+    fn empty_is_all_zero() {
+        let histogram = Histogram::new();
+        assert_eq!(histogram.percentile(999_999), Nanos::ZERO);
+        assert_eq!(
+            (histogram.min(), histogram.max()),
+            (Nanos::ZERO, Nanos::ZERO)
+        );
+        assert_eq!(histogram.stddev_ns(), 0.0);
+        assert_eq!(Histogram::decode(&histogram.encode()), Ok(histogram));
+    }
+
+    fn latencies() -> impl Strategy<Value = Vec<u64>> {
+        // Uniform over exponents, so that small and huge latencies are equally likely.
+        prop::collection::vec((0_u32..41, any::<u64>()), 1..400)
+            .prop_map(|v| v.into_iter().map(|(e, x)| x % (2 << e)).collect())
+    }
+
+    proptest! {
+        /// The oracle: HdrHistogram itself, at three significant digits over the same range.
+        #[test]
+        fn agrees_with_hdrhistogram(values in latencies()) {
+            let mut oracle = hdrhistogram::Histogram::<u64>::new_with_bounds(1, MAX_TRACKABLE_NS, 3).unwrap();
+            for &value in &values {
+                oracle.record(value).unwrap();
+            }
+            let ours = of(&values);
+            for per_million in [1, 100_000, 500_000, 900_000, 990_000, 999_000, 999_900, 999_999, 1_000_000] {
+                let theirs = oracle.value_at_quantile(f64::from(per_million) / 1e6);
+                let value = ours.percentile(per_million).0;
+                // They report up to a bucket's top, we never above the maximum: both within one bucket.
+                prop_assert!(value.abs_diff(theirs) as f64 <= theirs as f64 / 1024.0 + 1.0, "{per_million}: {value} vs {theirs}");
+            }
+        }
+
+        /// The oracle: sorting.
+        #[test]
+        fn percentiles_are_nearest_rank_within_a_bucket(mut values in latencies(), per_million in 1_u32..=1_000_000) {
+            let ours = of(&values).percentile(per_million).0;
+            values.sort_unstable();
+            let rank = (values.len() as u64 * u64::from(per_million)).div_ceil(1_000_000).max(1) as usize;
+            let truth = values[rank - 1];
+            prop_assert!(ours >= truth && ours as f64 <= truth as f64 * (1.0 + 1.0 / 1024.0) + 1.0, "{ours} vs {truth}");
+        }
+
+        #[test]
+        fn moments_are_exact_or_close(values in latencies()) {
+            let ours = of(&values);
+            let n = values.len() as f64;
+            let mean = values.iter().map(|&v| v as f64).sum::<f64>() / n;
+            let stddev = (values.iter().map(|&v| (v as f64 - mean).powi(2)).sum::<f64>() / n).sqrt();
+            prop_assert!((ours.mean_ns() - mean).abs() <= mean * 1e-12);
+            // A bucket is at most 1/1024 wide; the largest value bounds the error of every square.
+            prop_assert!((ours.stddev_ns() - stddev).abs() <= ours.max().0 as f64 / 1024.0);
+        }
+
+        #[test]
+        fn merging_equals_recording_together(a in latencies(), b in latencies()) {
+            let mut merged = of(&a);
+            merged.merge(&of(&b));
+            let together: Vec<u64> = a.iter().chain(&b).copied().collect();
+            prop_assert_eq!(merged, of(&together));
+        }
+
+        #[test]
+        fn encoding_round_trips_and_clearing_empties(values in latencies()) {
+            let mut histogram = of(&values);
+            prop_assert_eq!(&Histogram::decode(&histogram.encode()).unwrap(), &histogram);
+            histogram.clear();
+            prop_assert_eq!(histogram, Histogram::new());
+        }
+
+        #[test]
+        fn decoding_never_panics(text in "[A-Za-z0-9+/]{0,80}") {
+            let _ = Histogram::decode(&text);
+        }
+
+        #[test]
+        fn decoding_bytes_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            if let Ok(histogram) = Histogram::decode(&BASE64.encode(bytes)) {
+                let _ = (histogram.stddev_ns(), histogram.percentile(990_000), histogram.cumulative());
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What the measuring machine was doing meanwhile, and whether it, not the drive, set the result.
+
+use serde::{Deserialize, Serialize};
+
+/// Where the host's processors spent a span of time, all processors together, in percent of their total time.
+///
+/// The split of report A: user (nice included), system, interrupts (hard and soft), waiting for I/O, idle; `steal` is
+/// time a hypervisor gave to somebody else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostLoad {
+    /// User code, nice included.
+    pub user_pct: f64,
+    /// Kernel code outside interrupts.
+    pub system_pct: f64,
+    /// Hard and soft interrupts.
+    pub irq_pct: f64,
+    /// Idle with I/O outstanding.
+    pub iowait_pct: f64,
+    /// Idle.
+    pub idle_pct: f64,
+    /// Taken by the hypervisor.
+    pub steal_pct: f64,
+    /// Context switches per second of this process, voluntary and not.
+    pub context_switches_per_s: f64,
+}
+
+impl HostLoad {
+    /// Percent of processor time not idle.
+    pub fn busy_pct(&self) -> f64 {
+        (100.0 - self.idle_pct - self.iowait_pct).max(0.0)
+    }
+
+    /// The mean of several equally long spans; `None` of none.
+    pub fn mean(loads: &[HostLoad]) -> Option<HostLoad> {
+        if loads.is_empty() {
+            return None;
+        }
+        let n = loads.len() as f64;
+        let mean = |of: fn(&HostLoad) -> f64| loads.iter().map(of).sum::<f64>() / n;
+        Some(HostLoad {
+            user_pct: mean(|l| l.user_pct),
+            system_pct: mean(|l| l.system_pct),
+            irq_pct: mean(|l| l.irq_pct),
+            iowait_pct: mean(|l| l.iowait_pct),
+            idle_pct: mean(|l| l.idle_pct),
+            steal_pct: mean(|l| l.steal_pct),
+            context_switches_per_s: mean(|l| l.context_switches_per_s),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_of_loads() {
+        assert_eq!(HostLoad::mean(&[]), None);
+        let a = HostLoad {
+            idle_pct: 90.0,
+            user_pct: 10.0,
+            ..HostLoad::default()
+        };
+        let b = HostLoad {
+            idle_pct: 50.0,
+            iowait_pct: 20.0,
+            ..HostLoad::default()
+        };
+        let mean = HostLoad::mean(&[a, b]).unwrap();
+        assert_eq!(
+            (mean.idle_pct, mean.iowait_pct, mean.user_pct),
+            (70.0, 10.0, 5.0)
+        );
+        assert_eq!(mean.busy_pct(), 20.0);
+    }
+}

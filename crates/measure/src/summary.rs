@@ -1,0 +1,172 @@
+//! The figures that reports print, computed from histograms and nothing else.
+
+use assay_units::{Nanos, rate};
+use serde::{Deserialize, Serialize};
+
+use crate::{Histogram, OpInterval};
+
+/// Percentiles every summary carries, as (JSON key, parts per million).
+pub const PERCENTILES: [(&str, u32); 8] = [
+    ("p50", 500_000),
+    ("p90", 900_000),
+    ("p95", 950_000),
+    ("p99", 990_000),
+    ("p99_9", 999_000),
+    ("p99_99", 999_900),
+    ("p99_999", 999_990),
+    ("p99_9999", 999_999),
+];
+
+/// A latency distribution in figures. Nanoseconds; percentiles to three significant digits, never understated.
+///
+/// A percentile that needs more samples than there are (p99.999 of a thousand reads) equals the maximum; `samples`
+/// lets a reader see that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencySummary {
+    /// How many latencies.
+    pub samples: u64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+    /// Standard deviation.
+    pub stddev: f64,
+    /// Median.
+    pub p50: u64,
+    /// 90th percentile.
+    pub p90: u64,
+    /// 95th percentile.
+    pub p95: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// 99.9th percentile.
+    pub p99_9: u64,
+    /// 99.99th percentile.
+    pub p99_99: u64,
+    /// 99.999th percentile.
+    pub p99_999: u64,
+    /// 99.9999th percentile.
+    pub p99_9999: u64,
+    /// Latencies beyond the histogram's range (over 73 minutes); they are in samples, mean and max.
+    pub overflow: u64,
+}
+
+impl LatencySummary {
+    /// Of a histogram.
+    pub fn of(histogram: &Histogram) -> LatencySummary {
+        let at = |per_million| histogram.percentile(per_million).0;
+        LatencySummary {
+            samples: histogram.count(),
+            mean: histogram.mean_ns(),
+            min: histogram.min().0,
+            max: histogram.max().0,
+            stddev: histogram.stddev_ns(),
+            p50: at(500_000),
+            p90: at(900_000),
+            p95: at(950_000),
+            p99: at(990_000),
+            p99_9: at(999_000),
+            p99_99: at(999_900),
+            p99_999: at(999_990),
+            p99_9999: at(999_999),
+            overflow: histogram.overflow(),
+        }
+    }
+
+    /// The percentile of a key in [`PERCENTILES`].
+    pub fn percentile(&self, key: &str) -> Option<Nanos> {
+        let value = match key {
+            "p50" => self.p50,
+            "p90" => self.p90,
+            "p95" => self.p95,
+            "p99" => self.p99,
+            "p99_9" => self.p99_9,
+            "p99_99" => self.p99_99,
+            "p99_999" => self.p99_999,
+            "p99_9999" => self.p99_9999,
+            _ => return None,
+        };
+        Some(Nanos(value))
+    }
+}
+
+/// One operation's result over a measured span.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OpSummary {
+    /// Completed without error.
+    pub ios: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Failed or short.
+    pub errors: u64,
+    /// Completions per second.
+    pub iops: f64,
+    /// MiB (2^20 bytes) per second.
+    pub mib_per_s: f64,
+    /// From the intended start (open loop) or the submission (closed loop).
+    pub latency_ns: LatencySummary,
+    /// From the submission, in open-loop jobs: what the drive took, without the queue before it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub service_ns: Option<LatencySummary>,
+}
+
+impl OpSummary {
+    /// Of counts over a span.
+    pub fn of(counts: &OpInterval, elapsed: Nanos) -> OpSummary {
+        OpSummary {
+            ios: counts.ios,
+            bytes: counts.bytes,
+            errors: counts.errors,
+            iops: rate::per_second(counts.ios, elapsed),
+            mib_per_s: rate::mib_per_second(counts.bytes, elapsed),
+            latency_ns: LatencySummary::of(&counts.latency),
+            service_ns: counts.service.as_ref().map(LatencySummary::of),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listed_percentile_has_its_field() {
+        let mut histogram = Histogram::new();
+        for ns in 1..=1_000_000 {
+            histogram.record(Nanos(ns));
+        }
+        let summary = LatencySummary::of(&histogram);
+        for (key, per_million) in PERCENTILES {
+            let value = summary.percentile(key).unwrap();
+            let truth = f64::from(per_million);
+            assert!(
+                (value.0 as f64 - truth).abs() <= truth / 1000.0,
+                "{key}: {value:?}"
+            );
+            let json = serde_json_key(key);
+            assert!(json, "{key} is not a field");
+        }
+        assert_eq!(summary.percentile("p12"), None);
+    }
+
+    /// The JSON contract names its percentiles as this table does.
+    fn serde_json_key(key: &str) -> bool {
+        let fields = format!("{:?}", LatencySummary::default());
+        fields.contains(&format!("{key}:"))
+    }
+
+    #[test]
+    fn rates_are_over_the_measured_span() {
+        let mut counts = OpInterval {
+            ios: 100,
+            bytes: 100 << 20,
+            ..OpInterval::default()
+        };
+        counts.latency.record(Nanos(5));
+        let summary = OpSummary::of(&counts, Nanos::from_secs(2));
+        assert_eq!((summary.iops, summary.mib_per_s), (50.0, 50.0));
+        assert_eq!(summary.service_ns, None);
+    }
+}

@@ -1,0 +1,510 @@
+//! What a run folder holds, as types. Times inside a cell are nanoseconds since the cell started, on the drive's own
+//! clock (virtual for a simulated one); wall-clock stamps are RFC 3339 in UTC.
+
+use std::collections::BTreeMap;
+
+use assay_measure::{Histogram, HostLoad, Interval, LatencySummary, OpInterval, OpSummary};
+use assay_units::{Nanos, Op};
+use serde::{Deserialize, Serialize};
+
+/// Version of the folder's layout; a reader refuses a newer one.
+pub const SCHEMA: u32 = 1;
+
+/// `manifest.json`: the plan and its circumstances. Written once, before anything is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The folder's name when it was made, unique enough to cite.
+    pub run_id: String,
+    /// When it was made.
+    pub created: String,
+    /// Which build made it.
+    pub tool: Tool,
+    /// The command as typed.
+    pub command_line: Vec<String>,
+    /// The suite, with its whole text.
+    pub suite: Suite,
+    /// Parameters in force, defaults included.
+    pub parameters: BTreeMap<String, String>,
+    /// Factor on every duration; 1.0 is the procedure as published, less says so in every report.
+    pub scale: f64,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// The measuring machine.
+    pub host: Host,
+    /// The drives, in the order named.
+    pub drives: Vec<Drive>,
+    /// The cells, in the order they run.
+    pub cells: Vec<CellPlan>,
+}
+
+/// The build that measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// `assay`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its git commit, or `unknown`.
+    pub commit: String,
+}
+
+/// The suite that was run. `assay job` is a suite of one cell, named `job`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suite {
+    /// Short name, as on the command line.
+    pub name: String,
+    /// Title for people.
+    pub title: String,
+    /// What it does, in a paragraph.
+    pub summary: String,
+    /// The report, standard or person it comes from.
+    pub source: String,
+    /// The TOML text that was executed; empty for `job`.
+    pub text: String,
+}
+
+/// The measuring machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// Kernel release.
+    pub kernel: String,
+    /// Processor model.
+    pub cpu_model: String,
+    /// Logical processors.
+    pub logical_cpus: u32,
+    /// Memory.
+    pub memory_bytes: u64,
+    /// Anything else worth a line (clock source, governor, hypervisor), as name and value.
+    pub details: BTreeMap<String, String>,
+}
+
+/// A drive as it was when the run started.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Drive {
+    /// As named on the command line.
+    pub spec: String,
+    /// Short name for tables and legends (`samsung-951`, `zram0`), unique within the run.
+    pub label: String,
+    /// `block`, `file`, `null` or `simulated`.
+    pub kind: String,
+    /// Model.
+    pub model: String,
+    /// Serial, as the interlock knows it.
+    pub serial: String,
+    /// Firmware.
+    pub firmware: String,
+    /// Capacity.
+    pub capacity_bytes: u64,
+    /// Logical block.
+    pub logical_block_bytes: u32,
+    /// Simulated? Then every figure of it is shown with that word.
+    pub simulated: bool,
+    /// Profile of a simulated drive.
+    pub profile: Option<String>,
+    /// Everything else that is known (link, queues, scheduler, file system), as name and value.
+    pub details: BTreeMap<String, String>,
+}
+
+/// What a cell is for; decides where the report shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CellKind {
+    /// A measured workload: a cell of a table.
+    Measure,
+    /// Writes the data that later cells read; timed, but no result of its own.
+    Prepare,
+    /// A long run watched over time, with temperature.
+    Soak,
+    /// Several drives at once.
+    AllAboard,
+    /// Looks at what the medium holds (compressible, zero, unwritten).
+    Inspect,
+}
+
+/// One planned cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellPlan {
+    /// Unique in the run, readable: `samsung-951/random-read/bs=4k,numjobs=16`.
+    pub id: String,
+    /// The suite's step it belongs to (`random-read`): cells of one step make one table.
+    pub step: String,
+    /// The step's title for people.
+    pub title: String,
+    /// What it is for.
+    pub kind: CellKind,
+    /// Drives measured, as indices into [`Manifest::drives`]: one, or several at once.
+    pub drives: Vec<usize>,
+    /// The workload in figures.
+    pub workload: Workload,
+    /// Why it will not be run (needs `--destroy`, needs a file, needs two drives), when so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub skipped: Option<String>,
+}
+
+/// The workload of a cell, per drive, in the figures that tables and charts use.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// fio's word: read, write, randread, randwrite, rw, randrw.
+    pub rw: String,
+    /// Block size; of a mix, the largest.
+    pub bs_bytes: u64,
+    /// In flight per thread.
+    pub iodepth: u32,
+    /// Threads.
+    pub numjobs: u32,
+    /// sync, uring, null, sim.
+    pub engine: String,
+    /// O_DIRECT, or through the page cache.
+    pub direct: bool,
+    /// Area the workload touches.
+    pub span_bytes: u64,
+    /// Where it begins.
+    pub offset_bytes: u64,
+    /// What the area holds: `incompressible`, `zero`, `unwritten`, `as found`, ... .
+    pub data: String,
+    /// Measured span planned (zero: until all bytes are done).
+    pub runtime_ns: u64,
+    /// Left out at the start.
+    pub ramp_ns: u64,
+    /// Offered rate of an open-loop job, 0 for a closed loop.
+    pub rate_iops: f64,
+    /// The whole workload as one line of fio-like options, to repeat it with `assay job`.
+    pub options: String,
+}
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Entry {
+    /// The run began, or was resumed.
+    Start {
+        /// When.
+        at: String,
+        /// How many times it was started before.
+        resumed: u32,
+    },
+    /// What the host can do without a drive: the ceiling results are judged by.
+    Audit(Audit),
+    /// A cell began; intervals of an earlier, unfinished attempt no longer count.
+    CellStart {
+        /// [`CellPlan::id`].
+        cell: String,
+        /// When.
+        at: String,
+    },
+    /// What one drive did in one interval.
+    Interval(IntervalRecord),
+    /// What the host did in one interval of a cell.
+    Host {
+        /// [`CellPlan::id`].
+        cell: String,
+        /// Interval index.
+        index: u32,
+        /// Load.
+        load: HostLoad,
+    },
+    /// What a drive said of itself.
+    Telemetry(TelemetryRecord),
+    /// Something the reader of the results must know.
+    Warning(Warning),
+    /// A cell is done.
+    CellFinish {
+        /// [`CellPlan::id`].
+        cell: String,
+        /// When.
+        at: String,
+        /// One per drive of the cell, in its order.
+        results: Vec<CellResult>,
+    },
+    /// A cell could not be done; the run goes on.
+    CellFailed {
+        /// [`CellPlan::id`].
+        cell: String,
+        /// When.
+        at: String,
+        /// Why, and what to do.
+        message: String,
+    },
+    /// What the suite concludes about a drive.
+    Verdict {
+        /// Index into [`Manifest::drives`].
+        drive: usize,
+        /// The conclusion.
+        verdict: Verdict,
+    },
+    /// The run ended.
+    Finish {
+        /// When.
+        at: String,
+        /// Complete, or ended by the user.
+        outcome: Outcome,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every cell was run or skipped with a reason.
+    Complete,
+    /// Ended early by the user; what was measured is kept, `--resume` continues.
+    Interrupted,
+}
+
+/// The self-audit before a run: what the engine and the clock cost on this host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Audit {
+    /// I/Os per second one thread reaches on the null target with full latency recording.
+    pub null_iops_per_thread: f64,
+    /// Nanoseconds per I/O of the engine itself.
+    pub engine_ns_per_io: f64,
+    /// Cost of reading the clock.
+    pub clock_ns: f64,
+    /// Smallest step the clock was seen to make.
+    pub clock_step_ns: u64,
+    /// How far the fast clock was off the kernel's monotonic clock, parts per million.
+    pub clock_drift_ppm: f64,
+}
+
+/// One drive's counts in one interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IntervalRecord {
+    /// [`CellPlan::id`].
+    pub cell: String,
+    /// Index into [`Manifest::drives`].
+    pub drive: usize,
+    /// Interval index since the cell's start. The same index may come more than once (a slow worker): counts add up.
+    pub index: u32,
+    /// Part of the ramp.
+    pub ramp: bool,
+    /// Since the cell's start.
+    pub start: Nanos,
+    /// Since the cell's start.
+    pub end: Nanos,
+    /// Per operation.
+    pub ops: Vec<OpRecord>,
+}
+
+/// One operation in one interval. The histograms are the raw data; readers sum them for results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpRecord {
+    /// Operation.
+    pub op: Op,
+    /// Completed.
+    pub ios: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Failed or short.
+    pub errors: u64,
+    /// Latency.
+    pub latency: Histogram,
+    /// Service time, in open-loop jobs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub service: Option<Histogram>,
+}
+
+impl IntervalRecord {
+    /// Of a measured interval.
+    pub fn new(cell: &str, drive: usize, interval: Interval) -> IntervalRecord {
+        IntervalRecord {
+            cell: cell.to_owned(),
+            drive,
+            index: interval.index,
+            ramp: interval.ramp,
+            start: interval.start,
+            end: interval.end,
+            ops: interval
+                .ops
+                .into_iter()
+                .map(|(op, counts)| OpRecord {
+                    op,
+                    ios: counts.ios,
+                    bytes: counts.bytes,
+                    errors: counts.errors,
+                    latency: counts.latency,
+                    service: counts.service,
+                })
+                .collect(),
+        }
+    }
+
+    /// Back to the measured interval, to be summed.
+    pub fn interval(self) -> Interval {
+        Interval {
+            index: self.index,
+            ramp: self.ramp,
+            start: self.start,
+            end: self.end,
+            ops: self
+                .ops
+                .into_iter()
+                .map(|o| {
+                    let counts = OpInterval {
+                        ios: o.ios,
+                        bytes: o.bytes,
+                        errors: o.errors,
+                        latency: o.latency,
+                        service: o.service,
+                    };
+                    (o.op, counts)
+                })
+                .collect(),
+        }
+    }
+}
+
+/// What a drive said of itself at one moment of a cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TelemetryRecord {
+    /// [`CellPlan::id`].
+    pub cell: String,
+    /// Index into [`Manifest::drives`].
+    pub drive: usize,
+    /// Since the cell's start.
+    pub at: Nanos,
+    /// Composite temperature, degrees Celsius.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub temperature_c: Option<f64>,
+    /// Further sensors.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sensors_c: Vec<f64>,
+    /// The drive is holding itself back because of heat.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub throttled: Option<bool>,
+    /// Seconds above its warning temperature so far.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub warning_time_s: Option<u64>,
+    /// Power, milliwatts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub power_mw: Option<u64>,
+    /// Bytes written by the host since the drive was made.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host_bytes_written: Option<u64>,
+    /// Bytes written to the NAND.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nand_bytes_written: Option<u64>,
+}
+
+/// A warning with its advice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// Machine-readable kind, kebab-case: `host-limited`, `data-compressible`, `scaled`, ... .
+    pub code: String,
+    /// The cell it is about.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cell: Option<String>,
+    /// The drive it is about.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub drive: Option<usize>,
+    /// What was seen.
+    pub message: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// A cell's result for one drive.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CellResult {
+    /// Index into [`Manifest::drives`].
+    pub drive: usize,
+    /// Measured span.
+    pub elapsed: Nanos,
+    /// Reads.
+    pub read: OpSummary,
+    /// Writes.
+    pub write: OpSummary,
+    /// Mean host load over the measured span; absent for simulated drives (no host is being loaded by them).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<HostLoad>,
+    /// Verification, where the workload verifies.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verify: Option<VerifySummary>,
+    /// Further measured values, named with their unit (`zstd_ratio`, `ratio_to_incompressible`, `iops_alone`).
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub values: BTreeMap<String, f64>,
+}
+
+impl CellResult {
+    /// MiB/s of reads and writes together.
+    pub fn mib_per_s(&self) -> f64 {
+        self.read.mib_per_s + self.write.mib_per_s
+    }
+
+    /// Operations per second of reads and writes together.
+    pub fn iops(&self) -> f64 {
+        self.read.iops + self.write.iops
+    }
+
+    /// Latency of the operation that moved more.
+    pub fn latency(&self) -> &LatencySummary {
+        if self.read.ios >= self.write.ios {
+            &self.read.latency_ns
+        } else {
+            &self.write.latency_ns
+        }
+    }
+
+    /// Failed or short operations.
+    pub fn errors(&self) -> u64 {
+        self.read.errors + self.write.errors
+    }
+}
+
+/// What verification found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifySummary {
+    /// Blocks checked.
+    pub blocks_checked: u64,
+    /// Findings by kind (`corrupt`, `torn`, `misplaced`, `stale`, `lost`).
+    pub found: BTreeMap<String, u64>,
+    /// The first findings, in words.
+    pub examples: Vec<String>,
+}
+
+/// What a suite concludes about a drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// recommended, conditionally, not_recommended or undecided (not enough was measured).
+    pub result: VerdictResult,
+    /// Why, each with the figures it rests on.
+    pub reasons: Vec<Reason>,
+}
+
+/// The conclusion's word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictResult {
+    /// Nothing measured speaks against it.
+    Recommended,
+    /// Good with the conditions named.
+    Conditionally,
+    /// Something measured rules it out.
+    NotRecommended,
+    /// Too little was measured.
+    Undecided,
+}
+
+/// One reason of a verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// Speaks for the drive, against it, or says what is missing.
+    pub weight: ReasonWeight,
+    /// In words, with figures.
+    pub text: String,
+}
+
+/// Which way a reason points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasonWeight {
+    /// For it.
+    For,
+    /// A condition.
+    Caution,
+    /// Against it.
+    Against,
+    /// Not measured.
+    Missing,
+}

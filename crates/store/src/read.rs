@@ -1,0 +1,112 @@
+//! A run folder folded into the one structure that reports and exports look at.
+
+use assay_measure::{HostLoad, LatencySummary};
+use assay_units::{Nanos, Op};
+
+use crate::model::{
+    Audit, CellPlan, CellResult, Manifest, Outcome, TelemetryRecord, Verdict, Warning,
+};
+
+/// A run as read from its folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The folder it came from.
+    pub path: std::path::PathBuf,
+    /// The plan and its circumstances.
+    pub manifest: Manifest,
+    /// The self-audit, when it was reached.
+    pub audit: Option<Audit>,
+    /// One per planned cell, in the plan's order.
+    pub cells: Vec<CellRecord>,
+    /// Warnings of the whole run, without repeats.
+    pub warnings: Vec<Warning>,
+    /// Per drive, in [`Manifest::drives`] order.
+    pub verdicts: Vec<Option<Verdict>>,
+    /// How it ended; `None` when it never did (killed, or still running).
+    pub outcome: Option<Outcome>,
+    /// Lines of the journal that were damaged and left out, with why.
+    pub damaged_lines: Vec<String>,
+}
+
+/// A planned cell and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellRecord {
+    /// The plan.
+    pub plan: CellPlan,
+    /// What became of it.
+    pub state: CellState,
+    /// Per drive of the cell, in the plan's order.
+    pub drives: Vec<CellDrive>,
+    /// Host load per interval.
+    pub host: Vec<(u32, HostLoad)>,
+}
+
+/// What became of a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CellState {
+    /// Planned, not reached.
+    Planned,
+    /// Will not be run, and why.
+    Skipped(String),
+    /// Begun and never finished; what was measured is in the series.
+    Unfinished,
+    /// Done.
+    Finished,
+    /// Could not be done, and why.
+    Failed(String),
+}
+
+/// One drive's part of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellDrive {
+    /// Index into [`Manifest::drives`].
+    pub drive: usize,
+    /// The result: as journalled for a finished cell; summed from the intervals for an unfinished one.
+    pub result: Option<CellResult>,
+    /// Per interval and operation, in time order.
+    pub series: Vec<SeriesPoint>,
+    /// What the drive said of itself, in time order.
+    pub telemetry: Vec<TelemetryRecord>,
+    /// Cumulative latency distribution per operation: (latency, values up to it), for percentile curves.
+    pub distributions: Vec<(Op, Vec<(Nanos, u64)>)>,
+}
+
+/// One operation in one interval, in figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesPoint {
+    /// Interval index.
+    pub index: u32,
+    /// Part of the ramp.
+    pub ramp: bool,
+    /// Since the cell's start.
+    pub start: Nanos,
+    /// Since the cell's start.
+    pub end: Nanos,
+    /// Operation.
+    pub op: Op,
+    /// Completed.
+    pub ios: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Failed or short.
+    pub errors: u64,
+    /// Latency in figures.
+    pub latency: LatencySummary,
+}
+
+impl SeriesPoint {
+    /// How long the interval was.
+    pub fn elapsed(&self) -> Nanos {
+        self.end - self.start
+    }
+
+    /// Completions per second.
+    pub fn iops(&self) -> f64 {
+        assay_units::rate::per_second(self.ios, self.elapsed())
+    }
+
+    /// MiB per second.
+    pub fn mib_per_s(&self) -> f64 {
+        assay_units::rate::mib_per_second(self.bytes, self.elapsed())
+    }
+}
