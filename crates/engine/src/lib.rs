@@ -1,1 +1,33 @@
-//! placeholder
+//! Workloads: what to read and write, when, with which data, and the loop that does it.
+//!
+//! # Architecture
+//! Data flows one way: [`options::JobOptions`] (fio's words, from the command line or a suite) are checked against a drive's
+//! facts and become a [`plan::Workload`]; every thread of it becomes a [`worker::Worker`]; [`drive::drive`] runs workers on a
+//! [`assay_target::Target`]; [`run::run_together`] runs the workloads of one or several drives and hands intervals to an
+//! [`run::Observer`].
+//!
+//! - [`access`], [`arrival`], [`data`], [`verify`]: where, when, with which bytes, and whether they came back.
+//! - A worker is sans-IO: it decides the next I/O, records latency and checks data, and is the same code for every target.
+//!   On a real drive each worker has a thread and a target of its own; on a simulated drive all workers share one target in
+//!   one thread, and virtual time has one owner.
+//! - [`audit`]: what the engine and the clock cost on this host, measured before each run.
+//!
+//! # Non-goals
+//! No files are written, nothing is printed, no drive is discovered or authorised here.
+//!
+//! # Key constants
+//! [`drive::STOP_GRACE`], [`plan::MAX_JOBS`], [`plan::DEFAULT_SEED`].
+#![forbid(unsafe_code)]
+
+pub mod access;
+pub mod arrival;
+pub mod audit;
+pub mod checker;
+pub mod data;
+pub mod drive;
+pub mod options;
+pub mod plan;
+pub mod run;
+pub mod session;
+pub mod verify;
+pub mod worker;

@@ -178,6 +178,11 @@ pub struct Workload {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Entry {
+    /// The first line: which manifest this journal belongs to. Written by [`crate::run::RunWriter::create`].
+    Manifest {
+        /// SHA-256 of `manifest.json`, in lower-case hex.
+        sha256: String,
+    },
     /// The run began, or was resumed.
     Start {
         /// When.
@@ -241,6 +246,24 @@ pub enum Entry {
         /// Complete, or ended by the user.
         outcome: Outcome,
     },
+}
+
+impl Entry {
+    /// The words in `event`, so that a reader can tell a newer version's event from a damaged one.
+    pub const KINDS: [&'static str; 12] = [
+        "manifest",
+        "start",
+        "audit",
+        "cell_start",
+        "interval",
+        "host",
+        "telemetry",
+        "warning",
+        "cell_finish",
+        "cell_failed",
+        "verdict",
+        "finish",
+    ];
 }
 
 /// How a run ended.

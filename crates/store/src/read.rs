@@ -3,6 +3,8 @@
 use assay_measure::{HostLoad, LatencySummary};
 use assay_units::{Nanos, Op};
 
+use crate::error::StoreError;
+use crate::fold::fold;
 use crate::model::{
     Audit, CellPlan, CellResult, Manifest, Outcome, TelemetryRecord, Verdict, Warning,
 };
@@ -26,6 +28,22 @@ pub struct Run {
     pub outcome: Option<Outcome>,
     /// Lines of the journal that were damaged and left out, with why.
     pub damaged_lines: Vec<String>,
+}
+
+impl Run {
+    /// Read a run folder, finished or not: everything that is proven by its checksum counts, everything else is named
+    /// in [`Run::damaged_lines`]. Needs memory for one summary per interval, drive and operation, not for histograms.
+    ///
+    /// # Errors
+    /// When it is not a run folder, was written by a newer layout, has a damaged manifest, or cannot be read.
+    pub fn open(path: &std::path::Path) -> Result<Run, StoreError> {
+        fold(path, &mut |_, _, _| {})
+    }
+
+    /// Is any drive of it simulated? Then every document about it says so.
+    pub fn has_simulated(&self) -> bool {
+        self.manifest.drives.iter().any(|drive| drive.simulated)
+    }
 }
 
 /// A planned cell and what became of it.

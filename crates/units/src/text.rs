@@ -187,8 +187,14 @@ mod tests {
     fn bad_sizes_say_what_is_wrong() {
         assert!(matches!(parse_size(""), Err(ParseError::NoNumber { .. })));
         assert!(matches!(parse_size("k4"), Err(ParseError::NoNumber { .. })));
-        assert!(matches!(parse_size("-4k"), Err(ParseError::NoNumber { .. })));
-        assert!(matches!(parse_size("1.2.3"), Err(ParseError::NoNumber { .. })));
+        assert!(matches!(
+            parse_size("-4k"),
+            Err(ParseError::NoNumber { .. })
+        ));
+        assert!(matches!(
+            parse_size("1.2.3"),
+            Err(ParseError::NoNumber { .. })
+        ));
         assert!(matches!(
             parse_size("4q"),
             Err(ParseError::UnknownUnit { .. })

@@ -1,0 +1,336 @@
+//! How large the next I/O is: one size, or a weighted mix drawn in constant time.
+
+use std::fmt;
+use std::str::FromStr;
+
+use assay_units::{Rng, SECTOR_BYTES, parse_size, text::compact_size};
+use serde::{Deserialize, Serialize};
+
+use super::AccessError;
+
+/// The largest I/O, in bytes: 4 MiB.
+pub const MAX_BLOCK_BYTES: u32 = 4 << 20;
+/// The most sizes one mix may name.
+pub const MAX_MIX_ENTRIES: usize = 256;
+
+/// One column of the alias table: a 32-bit draw below `threshold` keeps `own`, any other takes `alias`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Column {
+    threshold: u64,
+    own: u16,
+    alias: u16,
+}
+
+/// The block sizes of a job with their weights.
+///
+/// Text form (fio's `bs` and `bssplit` for one direction): `4k`, or `4k/60:64k/40` with weights in percent. Entries
+/// without a weight share what is left of 100 evenly.
+///
+/// A draw costs one random number and no loop: Walker's alias method, with the table built as in M. Vose, "A linear
+/// algorithm for generating random numbers with a given distribution" (1991). A single size draws nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct BlockSizes {
+    /// Sizes in bytes, ascending and distinct.
+    sizes: Vec<u32>,
+    /// Weights as given, summed for equal sizes; same order as `sizes`.
+    weights: Vec<f64>,
+    columns: Vec<Column>,
+}
+
+impl BlockSizes {
+    /// One size.
+    ///
+    /// # Errors
+    /// When the size is zero, no multiple of 512 bytes or over 4 MiB.
+    pub fn single(size_bytes: u32) -> Result<BlockSizes, AccessError> {
+        BlockSizes::mix(&[(size_bytes, 1.0)])
+    }
+
+    /// A mix of `(size in bytes, weight)`. Weights are relative; an entry of weight 0 is left out.
+    ///
+    /// # Errors
+    /// When a size is bad (see [`BlockSizes::single`]), a weight is negative or not finite, all weights are zero, or
+    /// there are more than [`MAX_MIX_ENTRIES`].
+    pub fn mix(entries: &[(u32, f64)]) -> Result<BlockSizes, AccessError> {
+        if entries.len() > MAX_MIX_ENTRIES {
+            return Err(AccessError::MixTooLong {
+                entries: entries.len(),
+            });
+        }
+        let mut merged: Vec<(u32, f64)> = Vec::with_capacity(entries.len());
+        for &(size, weight) in entries {
+            check_block_size(u64::from(size))?;
+            if !weight.is_finite() || weight < 0.0 {
+                return Err(AccessError::BadWeight { weight });
+            }
+            if weight == 0.0 {
+                continue;
+            }
+            match merged.iter_mut().find(|entry| entry.0 == size) {
+                Some(entry) => entry.1 += weight,
+                None => merged.push((size, weight)),
+            }
+        }
+        if merged.is_empty() {
+            return Err(AccessError::EmptyMix);
+        }
+        merged.sort_by_key(|entry| entry.0);
+        let (sizes, weights): (Vec<u32>, Vec<f64>) = merged.into_iter().unzip();
+        let columns = alias_table(&weights);
+        Ok(BlockSizes {
+            sizes,
+            weights,
+            columns,
+        })
+    }
+
+    /// The smallest size, in bytes.
+    pub fn min_bytes(&self) -> u32 {
+        self.sizes[0]
+    }
+
+    /// The largest size, in bytes.
+    pub fn max_bytes(&self) -> u32 {
+        self.sizes[self.sizes.len() - 1]
+    }
+
+    /// The expected size of an I/O, in bytes.
+    pub fn mean_bytes(&self) -> f64 {
+        let total: f64 = self.weights.iter().sum();
+        let sum: f64 = self.entries().map(|(size, w)| f64::from(size) * w).sum();
+        sum / total
+    }
+
+    /// Is there only one size?
+    pub fn is_single(&self) -> bool {
+        self.sizes.len() == 1
+    }
+
+    /// Sizes in bytes, ascending, with their relative weights.
+    pub fn entries(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.sizes.iter().copied().zip(self.weights.iter().copied())
+    }
+
+    /// The largest power of two that divides every size, in bytes: the finest grid on which the I/Os of a contiguous
+    /// stream start.
+    pub fn common_power_of_two(&self) -> u32 {
+        let bits = self.sizes.iter().fold(0, |bits, size| bits | size);
+        1 << bits.trailing_zeros()
+    }
+
+    /// Number of sizes.
+    pub(super) fn count(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// The size at an index from [`BlockSizes::pick`].
+    #[inline]
+    pub(super) fn at(&self, index: usize) -> u32 {
+        self.sizes[index]
+    }
+
+    /// Draw an index.
+    #[inline]
+    pub(super) fn pick(&self, rng: &mut Rng) -> usize {
+        let count = self.columns.len() as u64;
+        if count == 1 {
+            return 0;
+        }
+        let draw = rng.next_u64();
+        // High half picks the column (bias below 2^-24 for 256 columns), low half decides within it.
+        let column = self.columns[(((draw >> 32) * count) >> 32) as usize];
+        let keep = (draw & 0xffff_ffff) < column.threshold;
+        usize::from(if keep { column.own } else { column.alias })
+    }
+}
+
+/// Vose's construction: columns of equal mass, each shared by at most two entries.
+fn alias_table(weights: &[f64]) -> Vec<Column> {
+    const ONE: f64 = 4_294_967_296.0;
+    let count = weights.len();
+    let total: f64 = weights.iter().sum();
+    let mut mass: Vec<f64> = weights.iter().map(|w| w / total * count as f64).collect();
+    let mut columns: Vec<Column> = (0..count)
+        .map(|i| Column {
+            threshold: 1 << 32,
+            own: i as u16,
+            alias: i as u16,
+        })
+        .collect();
+    let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..count).partition(|&i| mass[i] < 1.0);
+    while let (Some(&low), Some(&high)) = (small.last(), large.last()) {
+        small.pop();
+        columns[low].threshold = (mass[low] * ONE).round() as u64;
+        columns[low].alias = high as u16;
+        mass[high] -= 1.0 - mass[low];
+        if mass[high] < 1.0 {
+            large.pop();
+            small.push(high);
+        }
+    }
+    // What is left on either list has mass 1 up to rounding and keeps its own column whole.
+    columns
+}
+
+fn check_block_size(size_bytes: u64) -> Result<u32, AccessError> {
+    match u32::try_from(size_bytes) {
+        Ok(size)
+            if size > 0 && size <= MAX_BLOCK_BYTES && size_bytes.is_multiple_of(SECTOR_BYTES) =>
+        {
+            Ok(size)
+        }
+        _ => Err(AccessError::BadBlockSize { size_bytes }),
+    }
+}
+
+impl FromStr for BlockSizes {
+    type Err = AccessError;
+
+    fn from_str(text: &str) -> Result<BlockSizes, AccessError> {
+        let bad = |reason: String| AccessError::BadMixText {
+            text: text.to_owned(),
+            reason,
+        };
+        let mut entries = Vec::new();
+        let mut given_percent = 0.0;
+        let mut without_weight = 0_u32;
+        for part in text.split(':') {
+            let (size, weight) = match part.split_once('/') {
+                Some((size, weight)) => (size, weight.trim().trim_end_matches('%')),
+                None => (part, ""),
+            };
+            let size = parse_size(size).map_err(|error| bad(error.to_string()))?;
+            let size = check_block_size(size)?;
+            let weight = if weight.is_empty() {
+                without_weight += 1;
+                None
+            } else {
+                let percent: f64 = weight
+                    .parse()
+                    .map_err(|_| bad(format!("{weight:?} is not a percentage")))?;
+                if !percent.is_finite() || percent < 0.0 {
+                    return Err(AccessError::BadWeight { weight: percent });
+                }
+                given_percent += percent;
+                Some(percent)
+            };
+            entries.push((size, weight));
+        }
+        if given_percent > 100.0 + 1e-9 {
+            return Err(bad(format!("the weights add up to {given_percent}, over 100")));
+        }
+        if without_weight == 0 && given_percent < 100.0 - 1e-9 {
+            return Err(bad(format!("the weights add up to {given_percent}, not 100")));
+        }
+        let share = (100.0 - given_percent).max(0.0) / f64::from(without_weight.max(1));
+        let entries: Vec<(u32, f64)> = entries
+            .into_iter()
+            .map(|(size, weight)| (size, weight.unwrap_or(share)))
+            .collect();
+        BlockSizes::mix(&entries)
+    }
+}
+
+/// The text form: `4k` or `4k/60:64k/40`, weights scaled to percent.
+impl fmt::Display for BlockSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_single() {
+            return f.write_str(&compact_size(u64::from(self.min_bytes())));
+        }
+        let total: f64 = self.weights.iter().sum();
+        for (i, (size, weight)) in self.entries().enumerate() {
+            let separator = if i == 0 { "" } else { ":" };
+            let percent = weight * 100.0 / total;
+            write!(f, "{separator}{}/{percent}", compact_size(u64::from(size)))?;
+        }
+        Ok(())
+    }
+}
+
+impl TryFrom<String> for BlockSizes {
+    type Error = AccessError;
+    fn try_from(text: String) -> Result<BlockSizes, AccessError> {
+        text.parse()
+    }
+}
+
+impl From<BlockSizes> for String {
+    fn from(sizes: BlockSizes) -> String {
+        sizes.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn frequencies(sizes: &BlockSizes, draws: u32) -> Vec<f64> {
+        let mut rng = Rng::new(11);
+        let mut counts = vec![0_u32; sizes.count()];
+        for _ in 0..draws {
+            counts[sizes.pick(&mut rng)] += 1;
+        }
+        counts.iter().map(|&n| f64::from(n) / f64::from(draws)).collect()
+    }
+
+    #[test]
+    fn fio_bssplit_is_read_with_its_rules() {
+        let sizes: BlockSizes = "4k/60:64k/40".parse().unwrap();
+        assert_eq!(sizes.entries().collect::<Vec<_>>(), [(4096, 60.0), (65536, 40.0)]);
+        let shared: BlockSizes = "4k/50:1k/:32k".parse().unwrap();
+        assert_eq!(
+            shared.entries().collect::<Vec<_>>(),
+            [(1024, 25.0), (4096, 50.0), (32768, 25.0)]
+        );
+        let single: BlockSizes = "128k".parse().unwrap();
+        assert!(single.is_single());
+        assert_eq!(single.to_string(), "128k");
+        assert_eq!(single.min_bytes(), 131_072);
+        // Equal sizes are one; weight 0 is none.
+        let merged: BlockSizes = "4k/30:4096/30:8k/40:16k/0".parse().unwrap();
+        assert_eq!(merged.entries().collect::<Vec<_>>(), [(4096, 60.0), (8192, 40.0)]);
+        assert!((merged.mean_bytes() - 5734.4).abs() < 1e-6);
+        assert_eq!(sizes.common_power_of_two(), 4096);
+        let odd: BlockSizes = "1536".parse().unwrap();
+        assert_eq!(odd.common_power_of_two(), 512);
+    }
+
+    #[test]
+    fn bad_mixes_are_refused_with_a_reason() {
+        for text in ["", "4k/60:64k/50", "4k/60:64k/30", "4k/x", "100", "0", "8m", "4k/-5:8k/105", ":", "4k/nan"] {
+            assert!(text.parse::<BlockSizes>().is_err(), "{text:?}");
+        }
+        assert!(matches!(BlockSizes::mix(&[]), Err(AccessError::EmptyMix)));
+        assert!(matches!(
+            BlockSizes::mix(&[(512, 1.0); MAX_MIX_ENTRIES + 1]),
+            Err(AccessError::MixTooLong { .. })
+        ));
+    }
+
+    #[test]
+    fn serde_round_trip_is_the_text_form() {
+        let sizes: BlockSizes = "4k/60:64k/40".parse().unwrap();
+        assert_eq!(String::from(sizes.clone()), "4k/60:64k/40");
+        assert_eq!(BlockSizes::try_from(String::from(sizes.clone())), Ok(sizes));
+    }
+
+    proptest! {
+        /// The alias table draws every size as often as its weight says.
+        #[test]
+        fn draws_follow_the_weights(weights in proptest::collection::vec(0_u32..100, 1..12)) {
+            prop_assume!(weights.iter().any(|&w| w > 0));
+            let entries: Vec<(u32, f64)> =
+                weights.iter().zip(1..).map(|(&w, i)| (512 * i, f64::from(w))).collect();
+            let sizes = BlockSizes::mix(&entries).unwrap();
+            let total: f64 = sizes.entries().map(|e| e.1).sum();
+            let draws = 40_000;
+            for ((_, weight), found) in sizes.entries().zip(frequencies(&sizes, draws)) {
+                let p = weight / total;
+                let sigma = (p * (1.0 - p) / f64::from(draws)).sqrt();
+                prop_assert!((found - p).abs() <= 6.0 * sigma + 1e-9, "{found} for {p}");
+            }
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! Where and how large the next I/O is.
+//!
+//! # Architecture
+//! - [`BlockSizes`]: one size, or fio's `bssplit` mix, drawn in constant time.
+//! - [`Permutation`]: a keyed permutation in constant memory; the order of a covering pass, and the scatter of Zipf ranks.
+//! - [`Zipf`]: ranks by rejection-inversion, in constant time and memory.
+//! - [`AddressGenerator`]: the above put together for one worker. [`AddressGenerator::next`] allocates nothing, divides
+//!   nothing, and knows when one *pass* over the region is complete ([`AddressGenerator::passes`]), which is where a job
+//!   without a runtime ends.
+//!
+//! # Geometry
+//! A [`Region`] is the bytes `[offset, offset + size)` of a target. Random patterns start I/Os at `offset + k * align`
+//! (fio's `blockalign`; the smallest block size unless chosen) with every I/O wholly inside the region. A sequential stream
+//! is contiguous whatever the sizes of its I/Os: one with holes would not be sequential.
+//!
+//! # Non-goals
+//! No memory of what was written (that is [`crate::verify::GenerationMap`]), no timing, no choice between read and write.
+//!
+//! # Key constants
+//! [`MAX_BLOCK_BYTES`] (4 MiB), [`MAX_THETA`] (10).
+
+mod block_sizes;
+mod permutation;
+#[cfg(test)]
+mod tests;
+mod zipf;
+
+use assay_units::{Rng, SECTOR_BYTES, rng::mix};
+use serde::{Deserialize, Serialize};
+
+pub use block_sizes::{BlockSizes, MAX_BLOCK_BYTES, MAX_MIX_ENTRIES};
+pub use permutation::Permutation;
+pub use zipf::{MAX_THETA, Zipf};
+
+/// Why a workload's addresses cannot be generated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AccessError {
+    /// A size no I/O can have.
+    #[error("block size {size_bytes} bytes is not a multiple of 512 from 512 bytes to 4 MiB; choose one that is")]
+    BadBlockSize {
+        /// What was asked for.
+        size_bytes: u64,
+    },
+    /// The text of a block-size mix makes no sense.
+    #[error("block sizes {text:?}: {reason}; write one size (4k) or sizes with percentages (4k/60:64k/40)")]
+    BadMixText {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A weight no draw can follow.
+    #[error("block-size weight {weight} is not zero or a positive number")]
+    BadWeight {
+        /// What was given.
+        weight: f64,
+    },
+    /// No size has any weight.
+    #[error("the block-size mix is empty: give at least one size a weight over zero")]
+    EmptyMix,
+    /// More sizes than the table takes.
+    #[error("the block-size mix names {entries} sizes; name at most {MAX_MIX_ENTRIES}")]
+    MixTooLong {
+        /// How many were given.
+        entries: usize,
+    },
+    /// Zipf's exponent.
+    #[error("zipf exponent {theta} is outside (0, {MAX_THETA}]; 0.9 to 1.2 is usual")]
+    BadTheta {
+        /// What was given.
+        theta: f64,
+    },
+    /// An alignment that is none.
+    #[error("alignment {align_bytes} bytes is not a multiple of 512; use the block size or the drive's block size")]
+    BadAlign {
+        /// What was given.
+        align_bytes: u64,
+    },
+    /// A region that no target can have.
+    #[error(
+        "the area from byte {offset_bytes}, {size_bytes} bytes long, does not start on a multiple of 512 or ends beyond 2^63; \
+         correct the offset or the size"
+    )]
+    BadRegion {
+        /// Start.
+        offset_bytes: u64,
+        /// Length.
+        size_bytes: u64,
+    },
+    /// Not even one I/O fits.
+    #[error("a block of {block_bytes} bytes does not fit into an area of {area_bytes} bytes; use a smaller block or a larger area")]
+    BlockLargerThanArea {
+        /// The largest block of the mix.
+        block_bytes: u32,
+        /// The region, or the zone range.
+        area_bytes: u64,
+    },
+    /// Covering exactly once is defined for equal blocks only.
+    #[error(
+        "a pass that covers every block once needs one block size, not the mix {mix}; use one size, or random without a map (norandommap)"
+    )]
+    CoverWithMix {
+        /// The mix.
+        mix: String,
+    },
+    /// Strided zones that are none.
+    #[error(
+        "strided zones of {zone_size_bytes} bytes over ranges of {zone_range_bytes} bytes with {zone_skip_bytes} skipped: size and \
+         range must be over zero, and range and skip multiples of 512 that fit the area"
+    )]
+    BadZones {
+        /// Bytes transferred per zone.
+        zone_size_bytes: u64,
+        /// Length of a zone.
+        zone_range_bytes: u64,
+        /// Gap after a zone.
+        zone_skip_bytes: u64,
+    },
+}
+
+/// The bytes of a target that a generator stays inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// First byte; a multiple of 512.
+    pub offset_bytes: u64,
+    /// Length; bytes beyond the last whole block are not touched.
+    pub size_bytes: u64,
+}
+
+/// In which order the blocks of the region are visited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AddressPattern {
+    /// One after the other, from the start again after the end.
+    #[default]
+    Sequential,
+    /// Each place equally likely, with replacement (fio's `norandommap`).
+    Uniform,
+    /// Random order, every block exactly once per pass, another order in every pass (fio's random map).
+    Cover,
+    /// Zipf's law: rank `r` has a share proportional to `r^-theta`; ranks are scattered over the region, the same way for
+    /// all workers of a seed, so that hot blocks are spread and shared (fio's `random_distribution=zipf:theta`).
+    Zipf {
+        /// The exponent, over 0 and up to [`MAX_THETA`].
+        theta: f64,
+    },
+}
+
+/// fio's `zonemode=strided`: work in one zone until `size_bytes` were transferred, then in the next one, and from the
+/// first again after the last that fits wholly into the region.
+///
+/// Zone `k` is the `range_bytes` from `k * (range_bytes + skip_bytes)` on. With `size_bytes` over `range_bytes` a zone is gone
+/// over more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StridedZones {
+    /// Bytes to transfer before moving on (`zonesize`).
+    pub size_bytes: u64,
+    /// Length of a zone (`zonerange`).
+    pub range_bytes: u64,
+    /// Gap between one zone's end and the next one's start (`zoneskip`).
+    pub skip_bytes: u64,
+}
+
+/// Everything that decides a job's addresses but for region and seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AccessConfig {
+    /// The order.
+    pub pattern: AddressPattern,
+    /// The sizes.
+    pub block_sizes: BlockSizes,
+    /// Where random I/Os may start, relative to the region's start (fio's `blockalign`); the smallest block size when absent.
+    pub align_bytes: Option<u32>,
+    /// Zones within the region.
+    pub zones: Option<StridedZones>,
+}
+
+impl AccessConfig {
+    /// A pattern with block sizes, default alignment, no zones.
+    pub fn new(pattern: AddressPattern, block_sizes: BlockSizes) -> AccessConfig {
+        AccessConfig {
+            pattern,
+            block_sizes,
+            align_bytes: None,
+            zones: None,
+        }
+    }
+
+    /// The alignment in force, in bytes.
+    pub fn effective_align_bytes(&self) -> u32 {
+        self.align_bytes
+            .unwrap_or_else(|| self.block_sizes.min_bytes())
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Order {
+    Sequential { position_bytes: u64 },
+    Uniform,
+    Cover { permutation: Permutation, next: u64 },
+    Zipf { ranks: Zipf, scatter: Permutation },
+}
+
+#[derive(Clone, Debug)]
+struct ZoneState {
+    size_bytes: u64,
+    stride_bytes: u64,
+    count: u64,
+    index: u64,
+    moved_bytes: u64,
+}
+
+/// The stream of addresses of one worker. Same configuration, region, seed and worker: same stream.
+#[derive(Clone, Debug)]
+pub struct AddressGenerator {
+    rng: Rng,
+    sizes: BlockSizes,
+    /// Start of the region, or of the current zone.
+    base_bytes: u64,
+    /// Length of the region, or of a zone.
+    area_bytes: u64,
+    align_bytes: u64,
+    /// Places where an I/O of each size may start; same order as the sizes.
+    places: Vec<u64>,
+    order: Order,
+    zones: Option<ZoneState>,
+    region: Region,
+    /// Bytes issued since the last pass ended, where bytes decide (uniform, Zipf).
+    pass_moved_bytes: u64,
+    passes: u64,
+}
+
+impl AddressGenerator {
+    /// A generator for worker number `worker` of the job with this seed.
+    ///
+    /// # Errors
+    /// When region, sizes, alignment, zones or exponent do not fit together; the message says which and what to change.
+    pub fn new(
+        config: &AccessConfig,
+        region: Region,
+        seed: u64,
+        worker: u32,
+    ) -> Result<AddressGenerator, AccessError> {
+        let end = region.offset_bytes.checked_add(region.size_bytes);
+        if !region.offset_bytes.is_multiple_of(SECTOR_BYTES) || end.is_none_or(|end| end > 1 << 63)
+        {
+            return Err(AccessError::BadRegion {
+                offset_bytes: region.offset_bytes,
+                size_bytes: region.size_bytes,
+            });
+        }
+        let align_bytes = u64::from(config.effective_align_bytes());
+        if align_bytes == 0 || !align_bytes.is_multiple_of(SECTOR_BYTES) {
+            return Err(AccessError::BadAlign { align_bytes });
+        }
+        let zones = config
+            .zones
+            .map(|zones| zone_state(zones, region))
+            .transpose()?;
+        let area_bytes = config
+            .zones
+            .map_or(region.size_bytes, |zones| zones.range_bytes);
+        let sizes = config.block_sizes.clone();
+        let largest = sizes.max_bytes();
+        if u64::from(largest) > area_bytes {
+            return Err(AccessError::BlockLargerThanArea {
+                block_bytes: largest,
+                area_bytes,
+            });
+        }
+        let places: Vec<u64> = (0..sizes.count())
+            .map(|i| (area_bytes - u64::from(sizes.at(i))) / align_bytes + 1)
+            .collect();
+        let mut rng = Rng::stream(mix(seed, u64::from(worker)), "addresses");
+        // The last size is the largest: where it may start, all may.
+        let common_places = places[places.len() - 1];
+        let order = match config.pattern {
+            AddressPattern::Sequential => Order::Sequential { position_bytes: 0 },
+            AddressPattern::Uniform => Order::Uniform,
+            AddressPattern::Cover => {
+                if !sizes.is_single() {
+                    return Err(AccessError::CoverWithMix {
+                        mix: sizes.to_string(),
+                    });
+                }
+                Order::Cover {
+                    permutation: Permutation::new(common_places, &mut rng),
+                    next: 0,
+                }
+            }
+            AddressPattern::Zipf { theta } => Order::Zipf {
+                ranks: Zipf::new(common_places, theta)?,
+                // Keyed by the job's seed alone: all workers agree on which blocks are hot.
+                scatter: Permutation::new(common_places, &mut Rng::stream(seed, "zipf scatter")),
+            },
+        };
+        Ok(AddressGenerator {
+            rng,
+            sizes,
+            base_bytes: region.offset_bytes,
+            area_bytes,
+            align_bytes,
+            places,
+            order,
+            zones,
+            region,
+            pass_moved_bytes: 0,
+            passes: 0,
+        })
+    }
+
+    /// The next I/O: `(offset in bytes on the target, length in bytes)`.
+    #[inline]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the stream never ends, so an Option would be checked for nothing in the hot loop"
+    )]
+    pub fn next(&mut self) -> (u64, u32) {
+        let index = self.sizes.pick(&mut self.rng);
+        let mut len_bytes = self.sizes.at(index);
+        let mut pass_done = false;
+        let relative_bytes = match &mut self.order {
+            Order::Sequential { position_bytes } => {
+                let start = *position_bytes;
+                let left = self.area_bytes - start;
+                if u64::from(len_bytes) > left {
+                    // Only with a mix: finish the region with the largest block that still fits.
+                    len_bytes = largest_fitting(&self.sizes, left);
+                }
+                let end = start + u64::from(len_bytes);
+                pass_done = self.area_bytes - end < u64::from(self.sizes.min_bytes());
+                *position_bytes = if pass_done { 0 } else { end };
+                start
+            }
+            Order::Uniform => self.rng.below(self.places[index]) * self.align_bytes,
+            Order::Cover { permutation, next } => {
+                let place = permutation.apply(*next);
+                *next += 1;
+                if *next == permutation.count() {
+                    *next = 0;
+                    permutation.reshuffle(&mut self.rng);
+                    pass_done = true;
+                }
+                place * self.align_bytes
+            }
+            Order::Zipf { ranks, scatter } => {
+                scatter.apply(ranks.sample(&mut self.rng) - 1) * self.align_bytes
+            }
+        };
+        let offset_bytes = self.base_bytes + relative_bytes;
+        self.account(len_bytes, pass_done);
+        (offset_bytes, len_bytes)
+    }
+
+    /// Passes completed so far, counting the I/O just returned.
+    ///
+    /// A pass is: for a sequential stream, to the end of the region; for a covering one, every block once; for the others, as
+    /// many bytes as the region has (fio's meaning of `size` for a job without runtime). With strided zones: all zones once.
+    #[inline]
+    pub fn passes(&self) -> u64 {
+        self.passes
+    }
+
+    /// The region given at the start.
+    pub fn region(&self) -> Region {
+        self.region
+    }
+
+    #[inline]
+    fn account(&mut self, len_bytes: u32, order_done: bool) {
+        if self.zones.is_some() {
+            self.account_zone(len_bytes);
+            return;
+        }
+        match self.order {
+            Order::Sequential { .. } | Order::Cover { .. } => self.passes += u64::from(order_done),
+            Order::Uniform | Order::Zipf { .. } => {
+                self.pass_moved_bytes += u64::from(len_bytes);
+                if self.pass_moved_bytes >= self.region.size_bytes {
+                    // The surplus counts for the next pass, so that many passes move `passes * size` bytes.
+                    self.pass_moved_bytes -= self.region.size_bytes;
+                    self.passes += 1;
+                }
+            }
+        }
+    }
+
+    fn account_zone(&mut self, len_bytes: u32) {
+        let Some(zone) = &mut self.zones else { return };
+        zone.moved_bytes += u64::from(len_bytes);
+        if zone.moved_bytes < zone.size_bytes {
+            return;
+        }
+        zone.moved_bytes = 0;
+        zone.index += 1;
+        if zone.index == zone.count {
+            zone.index = 0;
+            self.passes += 1;
+        }
+        self.base_bytes = self.region.offset_bytes + zone.index * zone.stride_bytes;
+        match &mut self.order {
+            Order::Sequential { position_bytes } => *position_bytes = 0,
+            Order::Cover { permutation, next } => {
+                *next = 0;
+                permutation.reshuffle(&mut self.rng);
+            }
+            Order::Uniform | Order::Zipf { .. } => {}
+        }
+    }
+}
+
+/// The largest size of a mix that fits into what is left of the area; at least the smallest always does.
+#[cold]
+fn largest_fitting(sizes: &BlockSizes, left_bytes: u64) -> u32 {
+    sizes
+        .entries()
+        .map(|(size_bytes, _)| size_bytes)
+        .take_while(|&size_bytes| u64::from(size_bytes) <= left_bytes)
+        .last()
+        .unwrap_or_else(|| sizes.min_bytes())
+}
+
+fn zone_state(zones: StridedZones, region: Region) -> Result<ZoneState, AccessError> {
+    let bad = AccessError::BadZones {
+        zone_size_bytes: zones.size_bytes,
+        zone_range_bytes: zones.range_bytes,
+        zone_skip_bytes: zones.skip_bytes,
+    };
+    let Some(stride_bytes) = zones.range_bytes.checked_add(zones.skip_bytes) else {
+        return Err(bad);
+    };
+    if zones.size_bytes == 0
+        || zones.range_bytes == 0
+        || zones.range_bytes > region.size_bytes
+        || !stride_bytes.is_multiple_of(SECTOR_BYTES)
+        || !zones.range_bytes.is_multiple_of(SECTOR_BYTES)
+    {
+        return Err(bad);
+    }
+    Ok(ZoneState {
+        size_bytes: zones.size_bytes,
+        stride_bytes,
+        count: (region.size_bytes - zones.range_bytes) / stride_bytes + 1,
+        index: 0,
+        moved_bytes: 0,
+    })
+}

@@ -1,0 +1,167 @@
+//! Zipf-distributed ranks in constant time and memory.
+
+use assay_units::Rng;
+
+use super::AccessError;
+
+/// The largest exponent accepted; beyond it the first rank takes practically everything.
+pub const MAX_THETA: f64 = 10.0;
+
+/// Draws ranks `1..=count` with probability proportional to `rank^-theta`, for any theta > 0 including 1.
+///
+/// Rejection-inversion: W. Hörmann, G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
+/// distributions", ACM TOMACS 6(3), 1996. The continuous density `x^-theta` is inverted over `(1/2, count + 1/2]`,
+/// rounded, and rejected where the hat exceeds the histogram. At least 3 of 4 draws are accepted, whatever
+/// the count and theta, and nothing has to be summed beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Zipf {
+    theta: f64,
+    count: u64,
+    /// Integral of the hat up to the left edge of rank 1, shifted so that rank 1 is always accepted.
+    integral_first: f64,
+    /// Integral of the hat up to `count + 1/2`.
+    integral_last: f64,
+    /// Within this distance left of a rank, acceptance needs no evaluation (the paper's `s`).
+    squeeze: f64,
+}
+
+impl Zipf {
+    /// A sampler of ranks `1..=count`. A `count` of 0 is taken as 1.
+    ///
+    /// # Errors
+    /// When theta is not within (0, [`MAX_THETA`]].
+    pub fn new(count: u64, theta: f64) -> Result<Zipf, AccessError> {
+        if !(theta > 0.0 && theta <= MAX_THETA) {
+            return Err(AccessError::BadTheta { theta });
+        }
+        let count = count.max(1);
+        Ok(Zipf {
+            theta,
+            count,
+            integral_first: integral(1.5, theta) - 1.0,
+            integral_last: integral(count as f64 + 0.5, theta),
+            squeeze: 2.0 - integral_inverse(integral(2.5, theta) - density(2.0, theta), theta),
+        })
+    }
+
+    /// The next rank, `1..=count`; rank 1 is the most frequent.
+    #[inline]
+    pub fn sample(&self, rng: &mut Rng) -> u64 {
+        loop {
+            let share = rng.unit_f64();
+            let area = self.integral_last + share * (self.integral_first - self.integral_last);
+            let x = integral_inverse(area, self.theta);
+            // `as` saturates, so a rounding error at either end cannot leave the range.
+            let rank = ((x + 0.5) as u64).clamp(1, self.count);
+            let k = rank as f64;
+            if k - x <= self.squeeze
+                || area >= integral(k + 0.5, self.theta) - density(k, self.theta)
+            {
+                return rank;
+            }
+        }
+    }
+}
+
+/// `x^-theta`.
+#[inline]
+fn density(x: f64, theta: f64) -> f64 {
+    (-theta * x.ln()).exp()
+}
+
+/// The integral of the density from 1 to `x`: `(x^(1-theta) - 1) / (1 - theta)`, in a form without cancellation near
+/// theta = 1, where it becomes `ln x`.
+#[inline]
+fn integral(x: f64, theta: f64) -> f64 {
+    let log = x.ln();
+    log * exp_m1_over((1.0 - theta) * log)
+}
+
+/// The inverse of [`integral`].
+#[inline]
+fn integral_inverse(area: f64, theta: f64) -> f64 {
+    // The argument of the logarithm is x^(1-theta) - 1 and cannot be below -1 but for rounding.
+    let t = (area * (1.0 - theta)).max(-1.0);
+    (area * ln_1p_over(t)).exp()
+}
+
+/// `(e^t - 1) / t`, continuous at 0.
+#[inline]
+fn exp_m1_over(t: f64) -> f64 {
+    if t.abs() > 1e-8 {
+        t.exp_m1() / t
+    } else {
+        1.0 + t * 0.5
+    }
+}
+
+/// `ln(1 + t) / t`, continuous at 0.
+#[inline]
+fn ln_1p_over(t: f64) -> f64 {
+    if t.abs() > 1e-8 {
+        t.ln_1p() / t
+    } else {
+        1.0 - t * 0.5
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chi-squared of `draws` ranks against the exact law, ranks pooled into cells that expect at least 50.
+    fn chi_squared(count: u64, theta: f64, draws: u64) -> (f64, usize) {
+        let zipf = Zipf::new(count, theta).unwrap();
+        let mut rng = Rng::new(42);
+        let mut counts = vec![0_u64; count as usize + 1];
+        for _ in 0..draws {
+            counts[zipf.sample(&mut rng) as usize] += 1;
+        }
+        let norm: f64 = (1..=count).map(|k| (k as f64).powf(-theta)).sum();
+        let (mut chi2, mut cells) = (0.0, 0);
+        let (mut seen, mut expected) = (0.0, 0.0);
+        for k in 1..=count {
+            seen += counts[k as usize] as f64;
+            expected += (k as f64).powf(-theta) / norm * draws as f64;
+            if expected >= 50.0 {
+                chi2 += (seen - expected) * (seen - expected) / expected;
+                cells += 1;
+                (seen, expected) = (0.0, 0.0);
+            }
+        }
+        (chi2, cells)
+    }
+
+    #[test]
+    fn follows_the_analytic_law() {
+        for theta in [0.2, 0.5, 0.9, 0.99, 1.0, 1.000_000_01, 1.1, 1.2, 2.0, 4.0] {
+            for count in [2, 10, 1000, 20_000] {
+                let (chi2, cells) = chi_squared(count, theta, 200_000);
+                let freedom = cells.max(2) as f64 - 1.0;
+                // Mean `freedom`, standard deviation sqrt(2 freedom): 5 sigma plus room for the skew of few cells.
+                let limit = freedom + 5.0 * (2.0 * freedom).sqrt() + 10.0;
+                assert!(chi2 < limit, "theta {theta} count {count}: {chi2} over {freedom}");
+            }
+        }
+    }
+
+    #[test]
+    fn extreme_ranges_stay_inside() {
+        let mut rng = Rng::new(1);
+        for count in [1, 2, 3, 1 << 40, u64::MAX] {
+            for theta in [1e-6, 0.5, 1.0, 1.5, MAX_THETA] {
+                let zipf = Zipf::new(count, theta).unwrap();
+                for _ in 0..200 {
+                    assert!((1..=count).contains(&zipf.sample(&mut rng)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bad_exponents_are_refused() {
+        for theta in [0.0, -1.0, f64::NAN, f64::INFINITY, MAX_THETA + 1.0] {
+            assert!(matches!(Zipf::new(10, theta), Err(AccessError::BadTheta { .. })));
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! When the next I/O is due: closed loop, a constant rate, or a Poisson process.
+//!
+//! # Architecture
+//! [`Arrivals`] is one worker's share of a job's arrivals. Times are spans since the job's start on the target's clock. In an
+//! open loop the due time of an I/O is its *intended start*: latency runs from it even when the engine is late, which is what
+//! keeps a stalled drive from hiding its own queue (coordinated omission).
+//!
+//! # Exactness
+//! - Constant: arrival `n` of the job is due at `floor(n * 10^9 / rate)` ns, exactly, for ever. It is kept as a whole number
+//!   of nanoseconds and a remainder, so advancing is an addition.
+//! - Poisson: the gaps are exponential; whole nanoseconds are summed as integers and only the fraction below one nanosecond
+//!   as a float, so the sum does not lose precision however long the run.
+//!
+//! # Splitting a job over workers
+//! Worker `w` of `W` takes arrivals `w, w + W, w + 2W, ...` of the job's constant stream, so the workers together are the
+//! stream, evenly interleaved. Of a Poisson job each worker gets an independent process of `rate / W`; their sum is Poisson
+//! of `rate`.
+//!
+//! # Non-goals
+//! No waiting and no clock: the worker loop asks what is due and the target knows the time.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use assay_units::{Nanos, Rng};
+
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+/// The arrivals of one worker.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    process: Process,
+}
+
+#[derive(Clone, Debug)]
+enum Process {
+    Closed,
+    Constant(Constant),
+    Poisson(Poisson),
+}
+
+#[derive(Clone, Debug)]
+struct Constant {
+    due_ns: u64,
+    /// `(phase + n * stride) * 10^9` modulo the rate: what `due_ns` rounds off, in units of 1/rate ns.
+    remainder: u64,
+    step_ns: u64,
+    step_remainder: u64,
+    rate: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Poisson {
+    due_ns: u64,
+    /// What `due_ns` rounds off, in ns, within [0, 1).
+    fraction_ns: f64,
+    mean_gap_ns: f64,
+    rng: Rng,
+}
+
+impl Arrivals {
+    /// Closed loop: the next I/O is always due.
+    pub fn closed() -> Arrivals {
+        Arrivals {
+            process: Process::Closed,
+        }
+    }
+
+    /// Worker `worker` of `workers` of a job that issues `rate_iops` I/Os per second at equal distances.
+    pub fn constant(rate_iops: NonZeroU64, worker: u32, workers: NonZeroU32) -> Arrivals {
+        let rate = rate_iops.get();
+        let at = |arrivals: u32| {
+            let wide = u128::from(arrivals) * u128::from(NANOS_PER_SECOND);
+            // At most 2^32 * 10^9, below 2^62: both parts fit.
+            (
+                (wide / u128::from(rate)) as u64,
+                (wide % u128::from(rate)) as u64,
+            )
+        };
+        let (due_ns, remainder) = at(worker);
+        let (step_ns, step_remainder) = at(workers.get());
+        Arrivals {
+            process: Process::Constant(Constant {
+                due_ns,
+                remainder,
+                step_ns,
+                step_remainder,
+                rate,
+            }),
+        }
+    }
+
+    /// One of `workers` equal shares of a Poisson process of `rate_iops`. Give every worker its own `rng`
+    /// (`Rng::stream(mix(seed, worker), "arrivals")`).
+    pub fn poisson(rate_iops: NonZeroU64, workers: NonZeroU32, rng: Rng) -> Arrivals {
+        let mean_gap_ns =
+            NANOS_PER_SECOND as f64 * f64::from(workers.get()) / rate_iops.get() as f64;
+        let mut poisson = Poisson {
+            due_ns: 0,
+            fraction_ns: 0.0,
+            mean_gap_ns,
+            rng,
+        };
+        // The first arrival comes after a gap too: a process that starts with one at 0 is not Poisson.
+        poisson.advance();
+        Arrivals {
+            process: Process::Poisson(poisson),
+        }
+    }
+
+    /// Is the start of an I/O decided by the clock rather than by the completion of another?
+    #[inline]
+    pub fn is_open_loop(&self) -> bool {
+        !matches!(self.process, Process::Closed)
+    }
+
+    /// When the next I/O is due, since the job's start. In a closed loop zero: always.
+    #[inline]
+    pub fn next_due(&self) -> Nanos {
+        match &self.process {
+            Process::Closed => Nanos::ZERO,
+            Process::Constant(constant) => Nanos(constant.due_ns),
+            Process::Poisson(poisson) => Nanos(poisson.due_ns),
+        }
+    }
+
+    /// The next I/O was issued: go on to the one after.
+    #[inline]
+    pub fn advance(&mut self) {
+        match &mut self.process {
+            Process::Closed => {}
+            Process::Constant(constant) => constant.advance(),
+            Process::Poisson(poisson) => poisson.advance(),
+        }
+    }
+}
+
+impl Constant {
+    #[inline]
+    fn advance(&mut self) {
+        self.due_ns = self.due_ns.saturating_add(self.step_ns);
+        // remainder and step_remainder are both below rate; compared this way round their sum cannot overflow.
+        if self.remainder >= self.rate - self.step_remainder {
+            self.remainder -= self.rate - self.step_remainder;
+            self.due_ns = self.due_ns.saturating_add(1);
+        } else {
+            self.remainder += self.step_remainder;
+        }
+    }
+}
+
+impl Poisson {
+    #[inline]
+    fn advance(&mut self) {
+        let gap_ns = self.fraction_ns + self.rng.exponential(self.mean_gap_ns);
+        // `as` truncates and saturates: the gap is never negative.
+        let whole_ns = gap_ns as u64;
+        self.fraction_ns = gap_ns - whole_ns as f64;
+        self.due_ns = self.due_ns.saturating_add(whole_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_units::rng::mix;
+    use proptest::prelude::*;
+
+    fn rate(iops: u64) -> NonZeroU64 {
+        NonZeroU64::new(iops).unwrap()
+    }
+
+    fn workers(count: u32) -> NonZeroU32 {
+        NonZeroU32::new(count).unwrap()
+    }
+
+    fn poisson_times(iops: u64, share: u32, seed: u64, count: usize) -> Vec<u64> {
+        let mut arrivals = Arrivals::poisson(rate(iops), workers(share), Rng::new(seed));
+        let mut times = Vec::with_capacity(count);
+        for _ in 0..count {
+            times.push(arrivals.next_due().0);
+            arrivals.advance();
+        }
+        times
+    }
+
+    #[test]
+    fn a_closed_loop_is_always_due() {
+        let mut closed = Arrivals::closed();
+        closed.advance();
+        assert!(!closed.is_open_loop());
+        assert_eq!(closed.next_due(), Nanos::ZERO);
+    }
+
+    proptest! {
+        /// The n-th arrival is floor((worker + n * workers) * 10^9 / rate), the formula evaluated in 128 bits.
+        #[test]
+        fn constant_arrivals_never_drift(
+            iops in prop_oneof![1_u64..5_000_000, Just(u64::MAX), Just(3), Just(999_999_937)],
+            share in 1_u32..64, count in 1_usize..3000,
+        ) {
+            for worker in [0, share / 2, share - 1] {
+                let mut arrivals = Arrivals::constant(rate(iops), worker, workers(share));
+                prop_assert!(arrivals.is_open_loop());
+                for n in 0..count as u128 {
+                    let index = u128::from(worker) + n * u128::from(share);
+                    let due = index * 1_000_000_000 / u128::from(iops);
+                    prop_assert_eq!(u128::from(arrivals.next_due().0), due);
+                    arrivals.advance();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn workers_together_are_the_job() {
+        let mut all: Vec<u64> = Vec::new();
+        for worker in 0..3 {
+            let mut arrivals = Arrivals::constant(rate(7), worker, workers(3));
+            for _ in 0..10 {
+                all.push(arrivals.next_due().0);
+                arrivals.advance();
+            }
+        }
+        all.sort_unstable();
+        let expected: Vec<u64> = (0..30).map(|n| n * 1_000_000_000 / 7).collect();
+        assert_eq!(all, expected);
+    }
+
+    /// Exponential gaps: mean 1/rate, standard deviation equal to the mean, and the right share beyond the mean (1/e).
+    #[test]
+    fn poisson_gaps_are_exponential() {
+        let times = poisson_times(250_000, 1, 4, 200_001);
+        let gaps: Vec<f64> = times.windows(2).map(|w| (w[1] - w[0]) as f64).collect();
+        let count = gaps.len() as f64;
+        let mean = gaps.iter().sum::<f64>() / count;
+        let deviation = (gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / count).sqrt();
+        let beyond = gaps.iter().filter(|&&g| g > 4000.0).count() as f64 / count;
+        assert!((mean - 4000.0).abs() < 45.0, "mean {mean}");
+        assert!((deviation / mean - 1.0).abs() < 0.015, "deviation {deviation}");
+        assert!((beyond - (-1.0_f64).exp()).abs() < 0.006, "beyond the mean: {beyond}");
+    }
+
+    /// Counts in equal windows have variance equal to their mean: index of dispersion 1, also for the sum of workers.
+    #[test]
+    fn poisson_counts_have_dispersion_one() {
+        let (iops, share, per_worker) = (1_000_000_u64, 4_u32, 50_000_usize);
+        let mut times: Vec<u64> = (0..share)
+            .flat_map(|w| poisson_times(iops, share, mix(9, u64::from(w)), per_worker))
+            .collect();
+        times.sort_unstable();
+        let window_ns = 20_000;
+        let end = 180_000_000_u64; // 0.18 s of the 0.2 s that every worker covers.
+        let mut counts = vec![0_f64; (end / window_ns) as usize];
+        for time in times.into_iter().filter(|&t| t < end) {
+            counts[(time / window_ns) as usize] += 1.0;
+        }
+        let n = counts.len() as f64;
+        let mean = counts.iter().sum::<f64>() / n;
+        let variance = counts.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        assert!((mean - 20.0).abs() < 0.25, "mean {mean}");
+        // Standard error of the index over 9000 windows: sqrt(2/9000) = 0.015.
+        assert!((variance / mean - 1.0).abs() < 0.06, "index of dispersion {}", variance / mean);
+    }
+
+    /// At 40 million per second the mean gap is 25 ns: rounding each gap to whole ns would be off by percents, the kept
+    /// fraction is not.
+    #[test]
+    fn fractions_of_a_nanosecond_add_up() {
+        let times = poisson_times(400_000_000, 1, 2, 400_000);
+        let mean = *times.last().unwrap() as f64 / times.len() as f64;
+        assert!((mean - 2.5).abs() < 0.02, "mean gap {mean} ns");
+    }
+
+    #[test]
+    fn far_ends_saturate() {
+        let mut slow = Arrivals::constant(rate(1), u32::MAX - 1, workers(u32::MAX));
+        for _ in 0..100 {
+            let before = slow.next_due();
+            slow.advance();
+            assert!(slow.next_due() >= before);
+        }
+        assert_eq!(slow.next_due(), Nanos::MAX);
+    }
+}

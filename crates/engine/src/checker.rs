@@ -1,0 +1,190 @@
+//! Verification as one worker does it: stamps what it writes, checks what it reads, and reads back what it wrote at the end.
+
+use crate::access::Region;
+use crate::data::DataPattern;
+use crate::plan::Workload;
+use crate::verify::{
+    Expected, Finding, Findings, GenerationMap, Header, Verifier, VerifyError,
+};
+
+/// What verification found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Blocks checked, and what was wrong with them.
+    pub findings: Findings,
+    /// Blocks that could not be read back at all.
+    pub unreadable_blocks: u64,
+    /// The seed the blocks carry: needed to verify them again later.
+    pub seed: Option<u64>,
+}
+
+impl VerifyReport {
+    /// Add another worker's.
+    pub fn merge(&mut self, other: &VerifyReport) {
+        self.findings.merge(&other.findings);
+        self.unreadable_blocks += other.unreadable_blocks;
+        self.seed = self.seed.or(other.seed);
+    }
+
+    /// Nothing wrong, and everything was readable?
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_clean() && self.unreadable_blocks == 0
+    }
+}
+
+/// One worker's checking.
+#[derive(Debug)]
+pub struct Checker {
+    interval_bytes: u32,
+    pattern: DataPattern,
+    /// `None` until a read-only job has seen the first intact block and taken its seed and pattern.
+    verifier: Option<Verifier>,
+    /// What a job that writes expects where.
+    map: Option<GenerationMap>,
+    region: Region,
+    read_back_at: u64,
+    max_read_bytes: u32,
+    report: VerifyReport,
+}
+
+impl Checker {
+    /// For one worker of a workload that verifies blocks of `interval_bytes`.
+    ///
+    /// # Errors
+    /// When the interval is bad or the memory for the map cannot be had.
+    pub fn new(
+        workload: &Workload,
+        region: Region,
+        interval_bytes: u32,
+    ) -> Result<Checker, VerifyError> {
+        let seed = workload
+            .verify_seed
+            .or(workload.writes().then_some(workload.seed));
+        let verifier = seed
+            .map(|seed| Verifier::new(seed, interval_bytes, workload.data))
+            .transpose()?;
+        let map = workload
+            .writes()
+            .then(|| GenerationMap::new(region, interval_bytes))
+            .transpose()?;
+        Ok(Checker {
+            interval_bytes,
+            pattern: workload.data,
+            verifier,
+            map,
+            region,
+            read_back_at: region.offset_bytes,
+            max_read_bytes: workload.access.block_sizes.max_bytes(),
+            report: VerifyReport {
+                seed,
+                ..VerifyReport::default()
+            },
+        })
+    }
+
+    /// Does the job read back what it wrote when it is done?
+    pub fn reads_back(&self) -> bool {
+        self.map.is_some()
+    }
+
+    /// May this I/O start? False while it overlaps one in flight in a way that leaves its outcome undefined.
+    #[inline]
+    pub fn begin(&mut self, write: bool, offset_bytes: u64, len_bytes: u32) -> bool {
+        match &mut self.map {
+            None => true,
+            Some(map) if write => map.begin_write(offset_bytes, len_bytes),
+            Some(map) => map.begin_read(offset_bytes, len_bytes),
+        }
+    }
+
+    /// Fill the buffer of a write that was begun.
+    pub fn stamp(&mut self, buffer: &mut [u8], offset_bytes: u64) {
+        if let (Some(verifier), Some(map)) = (&self.verifier, &self.map) {
+            verifier.stamp_write(buffer, offset_bytes, map);
+        }
+    }
+
+    /// A write that was begun has ended.
+    pub fn finish_write(&mut self, offset_bytes: u64, len_bytes: u32, ok: bool) {
+        if let Some(map) = &mut self.map {
+            map.finish_write(offset_bytes, len_bytes, ok);
+        }
+    }
+
+    /// A read that was begun has ended; `buffer` is what it brought, `None` when it failed.
+    pub fn finish_read(&mut self, offset_bytes: u64, len_bytes: u32, buffer: Option<&[u8]>) {
+        match buffer {
+            Some(buffer) => self.check(buffer, offset_bytes),
+            None => self.report.unreadable_blocks += u64::from(len_bytes / self.interval_bytes),
+        }
+        if let Some(map) = &mut self.map {
+            map.finish_read(offset_bytes, len_bytes);
+        }
+    }
+
+    fn check(&mut self, buffer: &[u8], offset_bytes: u64) {
+        if self.verifier.is_none() {
+            self.learn(buffer);
+        }
+        let findings = &mut self.report.findings;
+        match (&self.verifier, &self.map) {
+            (Some(verifier), Some(map)) => {
+                verifier.check_read(buffer, offset_bytes, map, findings);
+            }
+            (Some(verifier), None) => {
+                verifier.check_all(buffer, offset_bytes, |_| Expected::AnyOfSeed, findings);
+            }
+            // Not one intact block seen so far: no seed can be right.
+            (None, _) => {
+                if let Ok(nobody) = Verifier::new(0, self.interval_bytes, self.pattern) {
+                    nobody.check_all(buffer, offset_bytes, |_| Expected::AnyOfSeed, findings);
+                }
+            }
+        }
+    }
+
+    /// Take seed and pattern from the first block with an intact header.
+    fn learn(&mut self, buffer: &[u8]) {
+        let blocks = buffer.chunks_exact(self.interval_bytes as usize);
+        let Some(header) = blocks.filter_map(|block| Header::decode(block).ok()).next() else {
+            return;
+        };
+        self.pattern = header.pattern;
+        self.report.seed = Some(header.seed);
+        self.verifier = Verifier::new(header.seed, self.interval_bytes, header.pattern).ok();
+    }
+
+    /// The next piece to read back: blocks that were written, in order of address. `None` when all have been.
+    pub fn next_read_back(&mut self) -> Option<(u64, u32)> {
+        let map = self.map.as_mut()?;
+        let step = u64::from(self.interval_bytes);
+        let end = self.region.offset_bytes + self.region.size_bytes / step * step;
+        let written = |at: u64| map.expected(at) != Expected::Unwritten;
+        let mut start = self.read_back_at;
+        while start < end && !written(start) {
+            start += step;
+        }
+        let mut stop = start;
+        while stop < end && written(stop) && stop - start + step <= u64::from(self.max_read_bytes) {
+            stop += step;
+        }
+        self.read_back_at = stop;
+        let len_bytes = (stop - start) as u32;
+        // Nothing else is in flight there: writes have settled, and the cursor reads every block once.
+        (len_bytes > 0 && map.begin_read(start, len_bytes)).then_some((start, len_bytes))
+    }
+
+    /// What was found so far.
+    pub fn report(&self) -> VerifyReport {
+        self.report.clone()
+    }
+}
+
+/// The first findings in words, for people.
+pub fn examples(findings: &[Finding], at_most: usize) -> Vec<String> {
+    findings
+        .iter()
+        .take(at_most)
+        .map(ToString::to_string)
+        .collect()
+}

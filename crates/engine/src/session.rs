@@ -1,0 +1,284 @@
+//! A drive for the length of a run: named, identified, authorised once; opened per job with no more rights than the job needs.
+
+use assay_ssd::{DriveOptions, InitialState, OptionError, Profile, ProfileError};
+use assay_target::identity::{self, DriveInfo, DriveKind, IdentityError};
+use assay_target::interlock::{self, Refusal, WritePermit};
+use assay_target::open::{OpenDrive, OpenError};
+use assay_target::sim::SimTarget;
+use assay_target::spec::{DriveSpec, SpecError, SpecKind};
+use assay_target::{Nanos, TargetError, Telemetry};
+
+use crate::plan::{DriveFacts, FactsKind, Workload};
+use crate::run::Bed;
+
+/// Why a drive cannot take part.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// Its name makes no sense.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// It is not there, or not a drive.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// No such simulated drive.
+    #[error("{spec}: {source}")]
+    Profile {
+        /// As named.
+        spec: String,
+        /// Why.
+        source: ProfileError,
+    },
+    /// A simulated drive has no such option.
+    #[error("{spec}: {source}")]
+    Option {
+        /// As named.
+        spec: String,
+        /// Why.
+        source: OptionError,
+    },
+    /// The model could not be made.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// It cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// It may not be written.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A job wants to write and nobody said it may.
+    #[error(
+        "{drive}: this would overwrite data on it, and nothing is written without leave; if that is what you want, add --destroy {serial}"
+    )]
+    NoPermit {
+        /// As named.
+        drive: String,
+        /// What `--destroy` must name.
+        serial: String,
+    },
+    /// NVMe generic devices are for passthrough.
+    #[error("{spec}: is an NVMe generic device, which takes passthrough commands only; name the block device ({block}) instead")]
+    Generic {
+        /// As named.
+        spec: String,
+        /// The block device beside it.
+        block: String,
+    },
+}
+
+/// What the bytes on a drive are, as far as its owner can tell without reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Whatever was there: look.
+    AsFound,
+    /// The model's answer.
+    Modelled(InitialState),
+    /// Nothing: the null target.
+    Nothing,
+}
+
+enum Kind {
+    Null,
+    Real(Option<WritePermit>),
+    Sim(Box<SimTarget>, InitialState),
+}
+
+/// One drive of a run.
+pub struct DriveSession {
+    info: DriveInfo,
+    kind: Kind,
+}
+
+/// How drives are taken into a run.
+#[derive(Clone, Debug, Default)]
+pub struct SessionOptions {
+    /// The words of `--destroy`.
+    pub destroy: Vec<String>,
+    /// Something will be written: real drives need a permit now, before anything is measured.
+    pub will_write: bool,
+    /// Something will be verified: simulated drives must keep what is written.
+    pub keep_data: bool,
+}
+
+impl DriveSession {
+    /// Take a drive into a run.
+    ///
+    /// A real drive gets its permit here, if `--destroy` names it: what is refused is refused before anything is measured.
+    ///
+    /// # Errors
+    /// When it is not there, not a drive, or may not be written as asked.
+    pub fn open(spec: &DriveSpec, options: &SessionOptions) -> Result<DriveSession, SessionError> {
+        match spec.kind() {
+            SpecKind::Null { size_bytes } => {
+                let info = DriveInfo::new(DriveKind::Null, spec.text(), "null", *size_bytes);
+                Ok(DriveSession {
+                    info,
+                    kind: Kind::Null,
+                })
+            }
+            SpecKind::Sim {
+                profile,
+                options: pairs,
+            } => simulated(spec.text(), profile, pairs, options.keep_data),
+            SpecKind::NvmeGeneric(path) => {
+                let text = path.display().to_string();
+                Err(SessionError::Generic {
+                    block: text.replacen("/ng", "/nvme", 1),
+                    spec: spec.text().to_owned(),
+                })
+            }
+            SpecKind::Path(path) => {
+                let mut info = identity::identify(path)?;
+                info.spec = spec.text().to_owned();
+                let named = options.destroy.contains(&info.serial);
+                let permit = if options.will_write || named {
+                    Some(interlock::authorise(&info, &options.destroy)?)
+                } else {
+                    None
+                };
+                Ok(DriveSession {
+                    info,
+                    kind: Kind::Real(permit),
+                })
+            }
+        }
+    }
+
+    /// What the drive is.
+    pub fn info(&self) -> &DriveInfo {
+        &self.info
+    }
+
+    /// May it be written? Simulated and null drives hold nobody's data.
+    pub fn may_write(&self) -> bool {
+        !matches!(self.kind, Kind::Real(None))
+    }
+
+    /// What is on it before anything was written.
+    pub fn holds(&self) -> Holds {
+        match &self.kind {
+            Kind::Null => Holds::Nothing,
+            Kind::Real(_) => Holds::AsFound,
+            Kind::Sim(_, state) => Holds::Modelled(*state),
+        }
+    }
+
+    /// What a plan must know of it. `direct` changes what I/Os must be aligned to.
+    pub fn facts(&self) -> DriveFacts {
+        DriveFacts {
+            name: self.info.spec.clone(),
+            capacity_bytes: self.info.capacity_bytes,
+            min_io_bytes: self.info.min_io_bytes,
+            kind: match self.info.kind {
+                DriveKind::Block => FactsKind::Block {
+                    io_poll: self.info.io_poll.unwrap_or(false),
+                },
+                DriveKind::File => FactsKind::File,
+                DriveKind::Null => FactsKind::Null,
+                DriveKind::Simulated => FactsKind::Simulated,
+            },
+        }
+    }
+
+    /// Make it ready for one workload, opened for writing only if the workload writes. To be given back with
+    /// [`DriveSession::give_back`]: a simulated drive keeps its state from job to job.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or would be written without a permit.
+    pub fn lend(&mut self, workload: &Workload) -> Result<Bed, SessionError> {
+        match std::mem::replace(&mut self.kind, Kind::Null) {
+            Kind::Null => Ok(Bed::Null),
+            Kind::Sim(target, state) => Ok(Bed::Sim(target, state)),
+            Kind::Real(permit) => {
+                let bed = open_real(&self.info, permit.as_ref(), workload);
+                self.kind = Kind::Real(permit);
+                bed
+            }
+        }
+    }
+
+    /// Take back what [`DriveSession::lend`] gave.
+    pub fn give_back(&mut self, bed: Bed) {
+        if let Bed::Sim(target, state) = bed {
+            self.kind = Kind::Sim(target, state);
+        }
+    }
+
+    /// What a simulated drive says of itself now.
+    pub fn telemetry(&mut self) -> Option<Telemetry> {
+        match &mut self.kind {
+            Kind::Sim(target, _) => assay_target::Target::telemetry(target.as_mut()),
+            Kind::Null | Kind::Real(_) => None,
+        }
+    }
+
+    /// Let a simulated drive rest in virtual time; others are left alone.
+    pub fn idle(&mut self, span: Nanos) {
+        if let Kind::Sim(target, _) = &mut self.kind {
+            target.idle(span);
+        }
+    }
+}
+
+fn open_real(
+    info: &DriveInfo,
+    permit: Option<&WritePermit>,
+    workload: &Workload,
+) -> Result<Bed, SessionError> {
+    if workload.writes() && permit.is_none() {
+        return Err(SessionError::NoPermit {
+            drive: info.spec.clone(),
+            serial: info.serial.clone(),
+        });
+    }
+    let permit = permit.filter(|_| workload.writes());
+    Ok(Bed::Real {
+        open: OpenDrive::open(info, workload.direct, permit)?,
+        info: Box::new(info.clone()),
+    })
+}
+
+fn simulated(
+    spec: &str,
+    profile_name: &str,
+    pairs: &[(String, String)],
+    keep_data: bool,
+) -> Result<DriveSession, SessionError> {
+    let profile = Profile::builtin(profile_name).map_err(|source| SessionError::Profile {
+        spec: spec.to_owned(),
+        source,
+    })?;
+    let mut options = DriveOptions::default();
+    for (key, value) in pairs {
+        options
+            .set(key, value)
+            .map_err(|source| SessionError::Option {
+                spec: spec.to_owned(),
+                source,
+            })?;
+    }
+    options.keep_data |= keep_data;
+    let state = options.state;
+    let target = SimTarget::new(spec, profile, options)?;
+    let identity = target.identity();
+    let mut info = DriveInfo::new(
+        DriveKind::Simulated,
+        spec,
+        profile_name,
+        identity.capacity_bytes,
+    );
+    info.model = Some(identity.model.clone());
+    info.serial = identity.serial.clone();
+    info.firmware = Some(identity.firmware.clone());
+    info.transport = Some("simulated".to_owned());
+    info.logical_block_bytes = identity.logical_block_bytes as u32;
+    info.physical_block_bytes = identity.logical_block_bytes as u32;
+    info.min_io_bytes = identity.logical_block_bytes as u32;
+    info.max_io_bytes = Some(identity.max_transfer_bytes);
+    info.rotational = Some(false);
+    info.queue_pairs = Some(identity.queue_pairs);
+    info.profile = Some(profile_name.to_owned());
+    Ok(DriveSession {
+        info,
+        kind: Kind::Sim(Box::new(target), state),
+    })
+}

@@ -1,0 +1,214 @@
+//! The 64 bytes at the start of every verify block.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::data::{DataPattern, Ratio};
+
+/// Length of the header, in bytes.
+pub const HEADER_BYTES: usize = 64;
+/// The first eight bytes of every verify block.
+pub const MAGIC: [u8; 8] = *b"ASSAYBLK";
+/// The layout described by [`Header`].
+pub const FORMAT_VERSION: u16 = 1;
+
+/// What a verify block says about itself. Little-endian on the medium:
+///
+/// | bytes | field |
+/// |---|---|
+/// | 0..8 | magic `ASSAYBLK` |
+/// | 8..10 | format version (1) |
+/// | 10..12 | header length (64) |
+/// | 12..16 | payload pattern: 0 incompressible, 1 zero, else compression ratio in thousandths |
+/// | 16..24 | seed of the job |
+/// | 24..32 | byte offset of the block on the target |
+/// | 32..40 | write generation: 1 for the first write of this block |
+/// | 40..44 | block length in bytes, header included |
+/// | 44..48 | zero |
+/// | 48..56 | XXH3-64 of the payload |
+/// | 56..64 | XXH3-64 of bytes 0..56 |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the payload was made of.
+    pub pattern: DataPattern,
+    /// Seed of the job that wrote the block.
+    pub seed: u64,
+    /// Where it was meant to go, in bytes.
+    pub offset_bytes: u64,
+    /// Which write of this block it was.
+    pub generation: u64,
+    /// Length in bytes, header included.
+    pub len_bytes: u32,
+    /// XXH3-64 of the bytes after the header.
+    pub payload_checksum: u64,
+}
+
+/// Why bytes are not a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderError {
+    /// Fewer than 64 bytes.
+    TooShort,
+    /// The magic is not there.
+    NoMagic,
+    /// The magic is there but the header's checksum does not hold.
+    BadChecksum,
+    /// The checksum holds but version, length or pattern are unknown: written by another version of this tool.
+    Unknown,
+}
+
+/// A ratio in thousandths is over 1000, so small codes are free for the other patterns.
+fn pattern_code(pattern: DataPattern) -> u32 {
+    match pattern {
+        DataPattern::Incompressible => 0,
+        DataPattern::Zero => 1,
+        DataPattern::Compressible { ratio } => ratio.permille(),
+    }
+}
+
+fn pattern_of(code: u32) -> Option<DataPattern> {
+    match code {
+        0 => Some(DataPattern::Incompressible),
+        1 => Some(DataPattern::Zero),
+        permille => Ratio::try_from(permille)
+            .ok()
+            .map(|ratio| DataPattern::Compressible { ratio }),
+    }
+}
+
+fn u32_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u32 {
+    let mut word = [0; 4];
+    word.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(word)
+}
+
+fn u64_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+impl Header {
+    /// As it stands on the medium.
+    #[inline]
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[0..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes[10..12].copy_from_slice(&(HEADER_BYTES as u16).to_le_bytes());
+        bytes[12..16].copy_from_slice(&pattern_code(self.pattern).to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.offset_bytes.to_le_bytes());
+        bytes[32..40].copy_from_slice(&self.generation.to_le_bytes());
+        bytes[40..44].copy_from_slice(&self.len_bytes.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.payload_checksum.to_le_bytes());
+        let checksum = xxh3_64(&bytes[..56]);
+        bytes[56..64].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Read a header from the start of a block.
+    ///
+    /// # Errors
+    /// When the bytes are no header, or a damaged one; see [`HeaderError`].
+    #[inline]
+    pub fn decode(block: &[u8]) -> Result<Header, HeaderError> {
+        let Some(bytes) = block.first_chunk::<HEADER_BYTES>() else {
+            return Err(HeaderError::TooShort);
+        };
+        if bytes[0..8] != MAGIC {
+            return Err(HeaderError::NoMagic);
+        }
+        if xxh3_64(&bytes[..56]) != u64_at(bytes, 56) {
+            return Err(HeaderError::BadChecksum);
+        }
+        let version = u32_at(bytes, 8);
+        let known = u32::from(FORMAT_VERSION) | (HEADER_BYTES as u32) << 16;
+        let header = Header::fields(bytes).filter(|_| version == known && u32_at(bytes, 44) == 0);
+        header.ok_or(HeaderError::Unknown)
+    }
+
+    /// The fields of a header that need not be one: what damaged bytes claim. `None` where even the pattern makes no sense.
+    pub(super) fn claimed(block: &[u8]) -> Option<Header> {
+        block.first_chunk::<HEADER_BYTES>().and_then(Header::fields)
+    }
+
+    fn fields(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
+        Some(Header {
+            pattern: pattern_of(u32_at(bytes, 12))?,
+            seed: u64_at(bytes, 16),
+            offset_bytes: u64_at(bytes, 24),
+            generation: u64_at(bytes, 32),
+            len_bytes: u32_at(bytes, 40),
+            payload_checksum: u64_at(bytes, 48),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn header() -> impl Strategy<Value = Header> {
+        let code = prop_oneof![Just(0), Just(1), 1050_u32..=20_000];
+        (code, any::<(u64, u64, u64, u32, u64)>()).prop_map(|(code, fields)| Header {
+            pattern: pattern_of(code).unwrap(),
+            seed: fields.0,
+            offset_bytes: fields.1,
+            generation: fields.2,
+            len_bytes: fields.3,
+            payload_checksum: fields.4,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn round_trips(header in header()) {
+            prop_assert_eq!(Header::decode(&header.encode()), Ok(header));
+            prop_assert_eq!(Header::claimed(&header.encode()), Some(header));
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), with_magic: bool) {
+            let mut bytes = bytes;
+            if with_magic && bytes.len() >= 8 {
+                bytes[..8].copy_from_slice(&MAGIC);
+            }
+            prop_assert!(Header::decode(&bytes).is_err());
+            let claimed = Header::claimed(&bytes);
+            prop_assert!(bytes.len() >= HEADER_BYTES || claimed.is_none());
+        }
+
+        #[test]
+        fn a_flipped_bit_is_noticed(header in header(), bit in 0_usize..HEADER_BYTES * 8) {
+            let mut bytes = header.encode();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(Header::decode(&bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn the_layout_on_the_medium_is_fixed() {
+        let header = Header {
+            pattern: DataPattern::Zero,
+            seed: 0x1122_3344_5566_7788,
+            offset_bytes: 0x10_0000,
+            generation: 3,
+            len_bytes: 4096,
+            payload_checksum: 0xdead_beef,
+        };
+        let bytes = header.encode();
+        assert_eq!(&bytes[..8], b"ASSAYBLK");
+        assert_eq!(bytes[8..16], [1, 0, 64, 0, 1, 0, 0, 0]);
+        assert_eq!(bytes[16..24], [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]);
+        assert_eq!(bytes[24..32], [0, 0, 0x10, 0, 0, 0, 0, 0]);
+        assert_eq!(bytes[32..40], [3, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(bytes[40..48], [0, 0x10, 0, 0, 0, 0, 0, 0]);
+        // A later version with a valid checksum is told apart from damage.
+        let mut later = bytes;
+        later[8] = 2;
+        let checksum = xxh3_64(&later[..56]);
+        later[56..].copy_from_slice(&checksum.to_le_bytes());
+        assert_eq!(Header::decode(&later), Err(HeaderError::Unknown));
+        assert_eq!(Header::decode(&bytes[..63]), Err(HeaderError::TooShort));
+    }
+}

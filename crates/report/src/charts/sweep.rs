@@ -1,0 +1,184 @@
+//! A figure against the axis of the rows: bandwidth over block size, drives and thread counts as lines.
+
+use plotly::common::{Line, Marker, Mode, Orientation};
+use plotly::layout::{Axis as PlotAxis, AxisType, RangeMode};
+use plotly::{Bar, Layout, Scatter};
+
+use super::{Chart, View, colour, dash, look, plain, series_name, symbol};
+use crate::format::for_drawing;
+use crate::grid::{Point, Section};
+use crate::lineup::Lineup;
+use crate::metric::Metric;
+
+/// The chart, with one view per metric; `None` when fewer than two cells were measured.
+///
+/// # Errors
+/// When plotly's types cannot be serialised.
+pub fn chart(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+) -> Result<Option<Chart>, serde_json::Error> {
+    let measured = section
+        .points
+        .iter()
+        .filter(|p| p.result().is_some())
+        .count();
+    if measured < 2 {
+        return Ok(None);
+    }
+    let numeric = section.rows.len() > 1 && section.rows.iter().all(|r| r.number.is_some());
+    let mut views = Vec::new();
+    for metric in Metric::ALL {
+        views.push(if numeric {
+            lines(lineup, section, metric)?
+        } else {
+            bars(lineup, section, metric)?
+        });
+    }
+    let across = section.row_axis.filter(|_| numeric);
+    Ok(Some(Chart {
+        id: String::new(),
+        title: match across {
+            Some(axis) => format!("{} by {}", section.title, axis.title()),
+            None => format!("{}: drives compared", section.title),
+        },
+        switch: "figure",
+        log_switch: true,
+        first: 0,
+        height: if numeric {
+            400
+        } else {
+            130 + 40 * u32::try_from(measured).unwrap_or(20).min(20)
+        },
+        views,
+        notes: Vec::new(),
+    }))
+}
+
+/// The series of a section: one per drive and column, each in the order of the rows.
+fn series<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<&'s Point<'a>>> {
+    let mut all = Vec::new();
+    for &drive in &section.drives {
+        for column in 0..section.columns.len() {
+            let points: Vec<&Point<'a>> = (0..section.rows.len())
+                .filter_map(|row| section.at(row, column, drive))
+                .filter(|p| p.result().is_some())
+                .collect();
+            if !points.is_empty() {
+                all.push(points);
+            }
+        }
+    }
+    all
+}
+
+fn lines(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+    metric: Metric,
+) -> Result<View, serde_json::Error> {
+    let mut data = Vec::new();
+    for points in series(section) {
+        let (mut x, mut y, mut labels) = (Vec::new(), Vec::new(), Vec::new());
+        for point in &points {
+            let value = point.result().and_then(|r| metric.of(r));
+            let (Some(number), Some(value)) = (section.rows[point.row].number, value) else {
+                continue;
+            };
+            x.push(number);
+            y.push(for_drawing(value));
+            labels.push(plain(&section.rows[point.row].label));
+        }
+        let (colour, style) = look(section, points[0]);
+        let trace = Scatter::new(x, y)
+            .name(series_name(lineup, section, points[0]))
+            .mode(Mode::LinesMarkers)
+            .text_array(labels)
+            .line(Line::new().color(colour.clone()).dash(dash(style)).width(2.0))
+            .marker(Marker::new().color(colour).symbol(symbol(style)).size(7))
+            .hover_template(format!("%{{y:,.4~g}} {} at %{{text}}", metric.unit()));
+        data.push(serde_json::to_value(trace)?);
+    }
+    let numbers: Vec<f64> = section.rows.iter().filter_map(|r| r.number).collect();
+    let wide = match (numbers.first(), numbers.last()) {
+        (Some(first), Some(last)) => *first > 0.0 && last / first > 8.0,
+        _ => false,
+    };
+    let axis = PlotAxis::new()
+        .title(section.row_axis.map_or("", crate::axis::Axis::title))
+        .tick_values(numbers)
+        .tick_text(section.rows.iter().map(|r| plain(&r.label)).collect())
+        .type_(if wide {
+            AxisType::Log
+        } else {
+            AxisType::Linear
+        });
+    let layout = Layout::new().x_axis(axis).y_axis(
+        PlotAxis::new()
+            .title(metric.title())
+            .range_mode(RangeMode::ToZero)
+            .type_(AxisType::Linear),
+    );
+    Ok(View {
+        label: metric.label().to_owned(),
+        data,
+        layout: serde_json::to_value(layout)?,
+    })
+}
+
+fn bars(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+    metric: Metric,
+) -> Result<View, serde_json::Error> {
+    let mut data = Vec::new();
+    for &drive in &section.drives {
+        let (mut length, mut label) = (Vec::new(), Vec::new());
+        for row in 0..section.rows.len() {
+            for column in 0..section.columns.len() {
+                let Some(point) = section.at(row, column, drive) else {
+                    continue;
+                };
+                let Some(value) = point.result().and_then(|r| metric.of(r)) else {
+                    continue;
+                };
+                let place: Vec<String> = [
+                    section.rows[row].label.clone(),
+                    section.column_label(column),
+                ]
+                .into_iter()
+                .filter(|s| !s.is_empty())
+                .collect();
+                length.push(for_drawing(value));
+                label.push(plain(&if place.is_empty() {
+                    lineup.drives[drive].full_name()
+                } else {
+                    place.join(", ")
+                }));
+            }
+        }
+        let trace = Bar::new(length, label)
+            .orientation(Orientation::Horizontal)
+            .name(plain(&lineup.drives[drive].full_name()))
+            .marker(Marker::new().color(colour(drive)))
+            .text_template("%{x:,.4~g}")
+            .hover_template(format!("%{{x:,.4~g}} {}", metric.unit()));
+        data.push(serde_json::to_value(trace)?);
+    }
+    // Bars are read from the top, as tables are.
+    let layout = Layout::new()
+        .x_axis(
+            PlotAxis::new()
+                .title(metric.title())
+                .range_mode(RangeMode::ToZero)
+                .type_(AxisType::Linear),
+        )
+        .y_axis(PlotAxis::new().type_(AxisType::Category).auto_margin(true));
+    let mut layout = serde_json::to_value(layout)?;
+    layout["yaxis"]["autorange"] = "reversed".into();
+    Ok(View {
+        label: metric.label().to_owned(),
+        data,
+        layout,
+    })
+}

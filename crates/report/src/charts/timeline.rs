@@ -1,0 +1,430 @@
+//! Per interval: rate and temperature, latency, host CPU, one panel above the other on one time axis.
+
+use assay_measure::HostLoad;
+use assay_store::read::{CellDrive, SeriesPoint};
+use plotly::common::{AxisSide, DashType, Line, Mode};
+use plotly::layout::{Axis as PlotAxis, AxisType, RangeMode, Shape, ShapeLayer, ShapeLine, ShapeType};
+use plotly::{Layout, Scatter};
+use serde_json::Value;
+
+use super::percentiles::preferred;
+use super::{Chart, View, colour, plain};
+use crate::format::for_drawing;
+use crate::grid::{Point, Section};
+use crate::lineup::Lineup;
+use crate::tables::aboard::Crowd;
+use crate::tables::soak::{Tick, ticks};
+use crate::thin;
+
+/// Fewer intervals than this are no course of time.
+const FEWEST: usize = 3;
+
+/// What is stacked in a timeline.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rates {
+    /// A line per drive.
+    Lines,
+    /// Drives on top of each other: the total is the upper edge.
+    Stacked,
+}
+
+/// The chart, with one view per row and column, all drives in each; `None` when nothing lasted long enough.
+///
+/// # Errors
+/// When plotly's types cannot be serialised.
+pub fn chart(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+) -> Result<Option<Chart>, serde_json::Error> {
+    let mut views = Vec::new();
+    let mut drawing = Drawing::default();
+    for row in 0..section.rows.len() {
+        for column in 0..section.columns.len() {
+            let points: Vec<&Point<'_>> = section
+                .drives
+                .iter()
+                .filter_map(|d| section.at(row, column, *d))
+                .collect();
+            let place = [
+                section.rows[row].label.clone(),
+                section.column_label(column),
+            ];
+            let place: Vec<&str> = place
+                .iter()
+                .map(String::as_str)
+                .filter(|s| !s.is_empty())
+                .collect();
+            views.extend(drawing.view(lineup, &points, Rates::Lines, place.join(", "))?);
+        }
+    }
+    Ok(drawing.chart(format!("{}: course of time", section.title), views))
+}
+
+/// Several drives at once, their rates stacked.
+///
+/// # Errors
+/// When plotly's types cannot be serialised.
+pub fn stacked(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+    crowd: &Crowd<'_>,
+) -> Result<Option<Chart>, serde_json::Error> {
+    let mut drawing = Drawing::default();
+    let points: Vec<&Point<'_>> = crowd.points.iter().collect();
+    let place = crowd.points[0].coordinates(&section.varying());
+    let views: Vec<View> = drawing
+        .view(lineup, &points, Rates::Stacked, place.clone())?
+        .into_iter()
+        .collect();
+    let title = if place.is_empty() {
+        format!("{}: all drives at once, stacked", section.title)
+    } else {
+        format!("{}, {place}: all drives at once, stacked", section.title)
+    };
+    Ok(drawing.chart(title, views))
+}
+
+/// What is noticed while drawing the views of a chart.
+#[derive(Default)]
+struct Drawing {
+    thinned: bool,
+    ramp: bool,
+    panels: usize,
+}
+
+/// The panels of a view and their traces.
+#[derive(Default)]
+struct Panels {
+    data: Vec<Value>,
+    temperature: bool,
+    latency: bool,
+    host: bool,
+    ramp_end: f64,
+}
+
+impl Drawing {
+    fn chart(self, title: String, views: Vec<View>) -> Option<Chart> {
+        if views.is_empty() {
+            return None;
+        }
+        let mut notes = Vec::new();
+        if self.ramp {
+            notes.push("shaded: ramp, not part of any result".to_owned());
+        }
+        if self.thinned {
+            notes.push(format!(
+                "thinned for drawing to at most {} points a line, keeping the smallest and largest value of every group; the run folder holds every interval",
+                thin::MOST_POINTS
+            ));
+        }
+        Some(Chart {
+            id: String::new(),
+            title,
+            switch: "cell",
+            log_switch: true,
+            first: preferred(&views),
+            height: [380, 380, 540, 660][self.panels.min(3)],
+            views,
+            notes,
+        })
+    }
+
+    /// One view; `None` when nothing lasted long enough.
+    fn view(
+        &mut self,
+        lineup: &Lineup<'_>,
+        points: &[&Point<'_>],
+        rates: Rates,
+        label: String,
+    ) -> Result<Option<View>, serde_json::Error> {
+        let mut panels = Panels::default();
+        let mut hosts: Vec<(String, usize, Vec<(f64, HostLoad)>)> = Vec::new();
+        for point in points {
+            let Some(part) = point.part else { continue };
+            let ticks = ticks(part);
+            if ticks.len() < FEWEST {
+                continue;
+            }
+            let name = lineup.drives[point.drive].full_name();
+            self.rate(&mut panels, &name, point.drive, &ticks, rates)?;
+            self.temperature(&mut panels, &name, point.drive, part)?;
+            self.latency(&mut panels, &name, point.drive, part, rates)?;
+            if !point.cell.host.is_empty() && (hosts.is_empty() || rates == Rates::Lines) {
+                let at = |index: u32| ticks.iter().find(|t| t.index == index).map(|t| t.end);
+                let loads = point.cell.host.iter();
+                let loads = loads
+                    .filter_map(|(i, load)| Some((at(*i)?.as_secs_f64(), *load)))
+                    .collect();
+                hosts.push((name, point.drive, loads));
+            }
+        }
+        if panels.data.is_empty() {
+            return Ok(None);
+        }
+        self.host(&mut panels, &hosts)?;
+        self.ramp |= panels.ramp_end > 0.0;
+        self.panels = self
+            .panels
+            .max(1 + usize::from(panels.latency) + usize::from(panels.host));
+        let layout = panels.layout()?;
+        Ok(Some(View {
+            label: plain(&label),
+            data: panels.data,
+            layout,
+        }))
+    }
+
+    fn rate(
+        &mut self,
+        panels: &mut Panels,
+        name: &str,
+        drive: usize,
+        ticks: &[Tick],
+        rates: Rates,
+    ) -> Result<(), serde_json::Error> {
+        let ramp = ticks.iter().filter(|t| t.ramp).map(|t| t.end).max();
+        panels.ramp_end = panels
+            .ramp_end
+            .max(ramp.map_or(0.0, assay_units::Nanos::as_secs_f64));
+        let values: Vec<(f64, f64)> = ticks
+            .iter()
+            .map(|t| (t.end.as_secs_f64(), t.mib_per_s()))
+            .collect();
+        let (x, y) = self.thinned(&values);
+        let mut trace = Scatter::new(x, y)
+            .name(plain(name))
+            .mode(Mode::Lines)
+            .line(Line::new().color(colour(drive)).width(2.0))
+            .hover_template("%{y:,.4~g} MiB/s");
+        if rates == Rates::Stacked {
+            trace = trace.stack_group("rate");
+        }
+        panels.data.push(serde_json::to_value(trace)?);
+        Ok(())
+    }
+
+    fn temperature(
+        &mut self,
+        panels: &mut Panels,
+        name: &str,
+        drive: usize,
+        part: &CellDrive,
+    ) -> Result<(), serde_json::Error> {
+        let values: Vec<(f64, f64)> = part
+            .telemetry
+            .iter()
+            .filter_map(|t| Some((t.at.as_secs_f64(), t.temperature_c?)))
+            .collect();
+        if values.is_empty() {
+            return Ok(());
+        }
+        panels.temperature = true;
+        let (x, y) = self.thinned(&values);
+        let trace = Scatter::new(x, y)
+            .name(format!("{}, temperature", plain(name)))
+            .mode(Mode::Lines)
+            .y_axis("y2")
+            .line(
+                Line::new()
+                    .color(colour(drive))
+                    .dash(DashType::Dot)
+                    .width(2.0),
+            )
+            .hover_template("%{y:.0f} \u{b0}C");
+        panels.data.push(serde_json::to_value(trace)?);
+        Ok(())
+    }
+
+    fn latency(
+        &mut self,
+        panels: &mut Panels,
+        name: &str,
+        drive: usize,
+        part: &CellDrive,
+        rates: Rates,
+    ) -> Result<(), serde_json::Error> {
+        type Line3 = (&'static str, fn(&SeriesPoint) -> u64, DashType, f64);
+        let lines: [Line3; 3] = [
+            ("p50", |p| p.latency.p50, DashType::Solid, 2.0),
+            ("p99", |p| p.latency.p99, DashType::Dash, 1.5),
+            ("max", |p| p.latency.max, DashType::Dot, 1.0),
+        ];
+        let mut ops: Vec<assay_units::Op> = part.series.iter().map(|p| p.op).collect();
+        ops.sort_unstable();
+        ops.dedup();
+        for op in &ops {
+            for (label, of, dash, width) in &lines {
+                // With all drives in one view, the one line that tells most.
+                if rates == Rates::Stacked && *label != "p99" {
+                    continue;
+                }
+                let values: Vec<(f64, f64)> = part
+                    .series
+                    .iter()
+                    .filter(|p| p.op == *op && p.latency.samples > 0)
+                    .map(|p| (p.end.as_secs_f64(), of(p) as f64 / 1e3))
+                    .collect();
+                if values.is_empty() {
+                    continue;
+                }
+                panels.latency = true;
+                let (x, y) = self.thinned(&values);
+                let what = if ops.len() > 1 {
+                    format!("{} {label}", op.name())
+                } else {
+                    (*label).to_owned()
+                };
+                let trace = Scatter::new(x, y)
+                    .name(format!("{}, {what}", plain(name)))
+                    .mode(Mode::Lines)
+                    .y_axis("y3")
+                    .line(
+                        Line::new()
+                            .color(colour(drive))
+                            .dash(dash.clone())
+                            .width(*width),
+                    )
+                    .hover_template("%{y:,.4~g} \u{b5}s");
+                panels.data.push(serde_json::to_value(trace)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The host: split and stacked for one cell, one line per cell for several.
+    fn host(
+        &mut self,
+        panels: &mut Panels,
+        hosts: &[(String, usize, Vec<(f64, HostLoad)>)],
+    ) -> Result<(), serde_json::Error> {
+        type Part = (&'static str, fn(&HostLoad) -> f64);
+        const PARTS: [Part; 4] = [
+            ("user", |h| h.user_pct),
+            ("system", |h| h.system_pct),
+            ("irq", |h| h.irq_pct),
+            ("iowait", |h| h.iowait_pct),
+        ];
+        for (name, drive, loads) in hosts {
+            panels.host = true;
+            if hosts.len() > 1 {
+                let values: Vec<(f64, f64)> =
+                    loads.iter().map(|(x, h)| (*x, h.busy_pct())).collect();
+                let (x, y) = self.thinned(&values);
+                let trace = Scatter::new(x, y)
+                    .name(format!("host busy during {}", plain(name)))
+                    .mode(Mode::Lines)
+                    .y_axis("y4")
+                    .line(Line::new().color(colour(*drive)).width(1.5))
+                    .hover_template("%{y:.1f} %");
+                panels.data.push(serde_json::to_value(trace)?);
+                continue;
+            }
+            for (i, (part, of)) in PARTS.iter().enumerate() {
+                let values: Vec<(f64, f64)> = loads.iter().map(|(x, h)| (*x, of(h))).collect();
+                let (x, y) = self.thinned(&values);
+                let trace = Scatter::new(x, y)
+                    .name(format!("host {part}"))
+                    .mode(Mode::Lines)
+                    .y_axis("y4")
+                    .stack_group("host")
+                    .line(Line::new().color(colour(4 + i)).width(1.0))
+                    .hover_template("%{y:.1f} %");
+                panels.data.push(serde_json::to_value(trace)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn thinned(&mut self, values: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
+        let y: Vec<f64> = values.iter().map(|v| v.1).collect();
+        let kept = thin::min_max(&y, thin::MOST_POINTS);
+        self.thinned |= kept.len() < values.len();
+        let points = kept
+            .into_iter()
+            .map(|i| (for_drawing(values[i].0), for_drawing(values[i].1)));
+        points.unzip()
+    }
+}
+
+impl Panels {
+    /// Rate above, latency below it, host at the bottom, as far as each is there.
+    fn layout(&self) -> Result<Value, serde_json::Error> {
+        let shares = [
+            ("y", true, 1.2),
+            ("y3", self.latency, 1.0),
+            ("y4", self.host, 0.6),
+        ];
+        let gap = 0.07;
+        let shown: Vec<(&str, f64)> = shares
+            .iter()
+            .filter(|s| s.1)
+            .map(|s| (s.0, s.2))
+            .collect();
+        let room = 1.0 - gap * (shown.len() - 1) as f64;
+        let all: f64 = shown.iter().map(|s| s.1).sum();
+        let mut top = 1.0;
+        let mut domains = Vec::new();
+        for (axis, share) in &shown {
+            let height = room * share / all;
+            domains.push((*axis, [(top - height).max(0.0), top]));
+            top -= height + gap;
+        }
+        let domain = |axis: &str| domains.iter().find(|d| d.0 == axis).map(|d| d.1);
+        let lowest = domains.last().map_or("y", |d| d.0);
+        let mut layout = Layout::new()
+            .x_axis(
+                PlotAxis::new()
+                    .title("time since the start, s")
+                    .anchor(lowest)
+                    .range_mode(RangeMode::ToZero),
+            )
+            .y_axis(
+                PlotAxis::new()
+                    .title("MiB/s")
+                    .type_(AxisType::Linear)
+                    .range_mode(RangeMode::ToZero)
+                    .domain(&domain("y").unwrap_or([0.0, 1.0])),
+            );
+        if self.temperature {
+            layout = layout.y_axis2(
+                PlotAxis::new()
+                    .title("\u{b0}C")
+                    .overlaying("y")
+                    .side(AxisSide::Right)
+                    .show_grid(false),
+            );
+        }
+        if let Some(domain) = domain("y3") {
+            layout = layout.y_axis3(
+                PlotAxis::new()
+                    .title("latency, \u{b5}s")
+                    .type_(AxisType::Log)
+                    .domain(&domain),
+            );
+        }
+        if let Some(domain) = domain("y4") {
+            layout = layout.y_axis4(
+                PlotAxis::new()
+                    .title("host CPU, %")
+                    .range_mode(RangeMode::ToZero)
+                    .domain(&domain),
+            );
+        }
+        if self.ramp_end > 0.0 {
+            layout = layout.shapes(vec![
+                Shape::new()
+                    .shape_type(ShapeType::Rect)
+                    .layer(ShapeLayer::Below)
+                    .x_ref("x")
+                    .y_ref("paper")
+                    .x0(0.0)
+                    .x1(self.ramp_end)
+                    .y0(0.0)
+                    .y1(1.0)
+                    .fill_color("@band")
+                    .line(ShapeLine::new().width(0.0)),
+            ]);
+        }
+        serde_json::to_value(layout)
+    }
+}

@@ -1,0 +1,215 @@
+//! Figures as text, the same in the page and in the terminal.
+//!
+//! Rates keep three significant digits below 100 and whole units above; latencies are microseconds with three
+//! significant digits below 100; both group thousands. A figure keeps at least as many digits as it was measured with
+//! (histograms hold three significant digits).
+
+use assay_units::text::{format_size, group_digits};
+
+/// A rate or another positive figure: `0`, `4.56`, `45.6`, `456`, `4,567`.
+pub fn figure(value: f64) -> String {
+    if !value.is_finite() {
+        return "n/a".to_owned();
+    }
+    let sign = if value < 0.0 { "-" } else { "" };
+    let value = value.abs();
+    if value == 0.0 {
+        "0".to_owned()
+    } else if value < 0.005 {
+        format!("{sign}{value:.1e}")
+    } else if value < 9.995 {
+        format!("{sign}{value:.2}")
+    } else if value < 99.95 {
+        format!("{sign}{value:.1}")
+    } else {
+        format!("{sign}{}", group_digits(value.round() as u64))
+    }
+}
+
+/// Nanoseconds as a figure of microseconds.
+pub fn micros(nanoseconds: f64) -> String {
+    figure(nanoseconds / 1e3)
+}
+
+/// Percent with one decimal, without the sign.
+pub fn percent(value: f64) -> String {
+    if value.is_finite() {
+        format!("{value:.1}")
+    } else {
+        "n/a".to_owned()
+    }
+}
+
+/// A ratio: `3.12x`.
+pub fn ratio(value: f64) -> String {
+    if value.is_finite() {
+        format!("{value:.2}\u{d7}")
+    } else {
+        "n/a".to_owned()
+    }
+}
+
+/// A duration for people: `5 s`, `2 min`, `1 h 30 min`, `250 ms`.
+pub fn duration(nanoseconds: u64) -> String {
+    let seconds = nanoseconds as f64 / 1e9;
+    if seconds < 1.0 {
+        return format!("{} ms", figure(nanoseconds as f64 / 1e6));
+    }
+    if seconds < 60.0 {
+        return if seconds.fract() < 0.05 {
+            format!("{seconds:.0} s")
+        } else {
+            format!("{seconds:.1} s")
+        };
+    }
+    let whole = seconds.round() as u64;
+    let (hours, minutes, rest) = (whole / 3600, whole % 3600 / 60, whole % 60);
+    let parts = [(hours, "h"), (minutes, "min"), (rest, "s")];
+    let shown: Vec<String> = parts
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, unit)| format!("{n} {unit}"))
+        .collect();
+    shown.join(" ")
+}
+
+/// A capacity as it is sold and as it is addressed: `128 GB (119 GiB)`.
+pub fn capacity(bytes: u64) -> String {
+    if bytes == 0 {
+        return "unknown".to_owned();
+    }
+    if bytes < 1_000_000_000 {
+        return format_size(bytes);
+    }
+    let (value, unit) = if bytes >= 1_000_000_000_000 {
+        (bytes as f64 / 1e12, "TB")
+    } else {
+        (bytes as f64 / 1e9, "GB")
+    };
+    let value = if value < 10.0 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.0}")
+    };
+    format!("{value} {unit} ({})", format_size(bytes))
+}
+
+/// An RFC 3339 stamp as `2026-11-21 03:15 UTC`; anything else unchanged.
+pub fn stamp(rfc3339: &str) -> String {
+    let bytes = rfc3339.as_bytes();
+    let shaped = bytes.len() >= 20
+        && rfc3339.is_ascii()
+        && bytes[4] == b'-'
+        && bytes[10] == b'T'
+        && bytes[13] == b':'
+        && rfc3339.ends_with('Z');
+    if shaped {
+        format!("{} {} UTC", &rfc3339[..10], &rfc3339[11..16])
+    } else {
+        rfc3339.to_owned()
+    }
+}
+
+/// `ratio_to_incompressible` as `ratio to incompressible`.
+pub fn humanise(key: &str) -> String {
+    key.replace('_', " ")
+}
+
+/// Text for HTML element content and for attribute values in double quotes.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // Control characters are not allowed in HTML, and in a terminal they would act.
+            c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Text for a terminal: a drive's model must not move the cursor or change colours.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+/// Rounded to five significant digits, for drawing: finer than a pixel, and a third of the bytes.
+pub fn for_drawing(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return 0.0;
+    }
+    let digits = 4 - value.abs().log10().floor() as i32;
+    if digits >= 0 {
+        let factor = 10f64.powi(digits);
+        (value * factor).round() / factor
+    } else {
+        let factor = 10f64.powi(-digits);
+        (value / factor).round() * factor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_three_digits_and_group_thousands() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.001, "1.0e-3"),
+            (4.561, "4.56"),
+            (9.996, "10.0"),
+            (45.64, "45.6"),
+            (99.96, "100"),
+            (1662.64, "1,663"),
+            (-12.34, "-12.3"),
+            (f64::NAN, "n/a"),
+        ] {
+            assert_eq!(figure(value), text);
+        }
+        assert_eq!(micros(81_234.0), "81.2");
+        assert_eq!(ratio(3.1214), "3.12\u{d7}");
+    }
+
+    #[test]
+    fn durations_capacities_and_stamps() {
+        assert_eq!(duration(250_000_000), "250 ms");
+        assert_eq!(duration(5_000_000_000), "5 s");
+        assert_eq!(duration(2_500_000_000), "2.5 s");
+        assert_eq!(duration(5_400_000_000_000), "1 h 30 min");
+        assert_eq!(capacity(128_035_676_160), "128 GB (119 GiB)");
+        assert_eq!(capacity(1 << 28), "256 MiB");
+        assert_eq!(capacity(0), "unknown");
+        assert_eq!(stamp("2026-11-21T03:15:14.123Z"), "2026-11-21 03:15 UTC");
+        assert_eq!(stamp("now"), "now");
+    }
+
+    #[test]
+    fn hostile_text_is_harmless() {
+        assert_eq!(
+            escape("</script>\"'&\u{1b}"),
+            "&lt;/script&gt;&quot;&#39;&amp;\u{fffd}"
+        );
+        assert_eq!(printable("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
+    }
+
+    #[test]
+    fn drawing_keeps_five_digits() {
+        for (value, kept) in [
+            (123_456.7, 123_460.0),
+            (0.001_234_567, 0.001_234_6),
+            (-98_765.4, -98_765.0),
+            (0.0, 0.0),
+            (f64::INFINITY, 0.0),
+        ] {
+            assert!((for_drawing(value) - kept).abs() < 1e-9, "{value}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! One self-contained HTML page for one or several runs.
+//!
+//! # Architecture
+//! [`render`] lays the cells of all runs out as sections ([`crate::grid`]), writes tables and charts as HTML and JSON, and
+//! puts them into `page/page.html` together with `page/page.css`, `page/page.js` and plotly's JavaScript, which comes out
+//! of the `plotly` crate and is embedded once. MathJax, which the crate would embed with it, is left out: no chart has a
+//! formula. A Content-Security-Policy in the page forbids every request, so that the page cannot load anything even if a
+//! drive's name tried to make it.
+//!
+//! # Key constants
+//! [`LIBRARY_START`] and `</script>`, between which the crate's `offline_js_sources` holds plotly's JavaScript.
+
+mod appendix;
+mod cards;
+mod section;
+mod words;
+mod write;
+
+use assay_store::model::Outcome;
+use assay_store::read::{CellState, Run};
+use plotly::Plot;
+
+use crate::ReportError;
+use crate::charts::{self, Chart};
+use crate::format::{escape, figure, stamp};
+use crate::grid;
+use crate::lineup::Lineup;
+
+/// What stands before plotly's JavaScript in `Plot::offline_js_sources` of plotly 0.14.
+const LIBRARY_START: &str = "<script type=\"text/javascript\">";
+
+/// One self-contained HTML page for one or several runs. It needs no network and no other file.
+///
+/// # Errors
+/// When no run is given, or the charts cannot be embedded.
+pub fn render(runs: &[Run]) -> Result<String, ReportError> {
+    if runs.is_empty() {
+        return Err(ReportError::NoRuns);
+    }
+    let lineup = Lineup::new(runs);
+    let sections = grid::sections(&lineup);
+    let mut body = String::new();
+    let mut contents = vec![("drives".to_owned(), "Drives".to_owned())];
+    let mut all_charts: Vec<Chart> = Vec::new();
+    body.push_str(&cards::cards(&lineup, &sections));
+    for (i, s) in sections.iter().enumerate() {
+        let id = format!("s{}", i + 1);
+        let charts = charts::of_section(&lineup, s, &sections, &id)?;
+        body.push_str(&section::section(&lineup, s, &sections, &charts, &id));
+        contents.push((id, s.title.to_owned()));
+        all_charts.extend(charts);
+    }
+    body.push_str(&appendix::appendix(&lineup));
+    contents.push(("warnings".to_owned(), "Warnings".to_owned()));
+    contents.push(("environment".to_owned(), "Environment".to_owned()));
+    contents.push(("provenance".to_owned(), "Provenance".to_owned()));
+
+    let title = title(&lineup);
+    let contents: Vec<String> = contents
+        .iter()
+        .map(|(id, text)| format!("<li><a href=\"#{id}\">{}</a></li>", escape(text)))
+        .collect();
+    let data = serde_json::to_string(&all_charts)?;
+    Ok(fill(
+        include_str!("page/page.html"),
+        &[
+            ("title", &escape(&title)),
+            ("style", include_str!("page/page.css")),
+            ("theme", include_str!("page/theme.js")),
+            ("header", &header(&lineup, &title)),
+            ("contents", &contents.join("\n")),
+            ("body", &body),
+            // In JSON a `<` can only be inside a string, where \u003c means the same: no drive can end the element.
+            ("charts", &data.replace('<', "\\u003c")),
+            ("library", library()?.as_str()),
+            ("script", include_str!("page/page.js")),
+        ],
+    ))
+}
+
+/// Put values into `{{name}}` places of a template. Values are not searched for places.
+fn fill(template: &str, values: &[(&str, &str)]) -> String {
+    let size = values.iter().map(|v| v.1.len()).sum::<usize>();
+    let mut out = String::with_capacity(template.len() + size);
+    let mut rest = template;
+    while let Some(start) = rest.find("{{") {
+        let Some(length) = rest[start..].find("}}") else {
+            break;
+        };
+        out.push_str(&rest[..start]);
+        let place = &rest[start + 2..start + length];
+        let value = values.iter().find(|v| v.0 == place);
+        out.push_str(value.map_or("", |v| v.1));
+        rest = &rest[start + length + 2..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// plotly's JavaScript, without the MathJax that the crate embeds beside it.
+fn library() -> Result<String, ReportError> {
+    let sources = Plot::offline_js_sources();
+    let script = sources
+        .strip_prefix(LIBRARY_START)
+        .and_then(|rest| Some(&rest[..rest.find("</script>")?]))
+        .filter(|script| script.contains("plotly.js v"));
+    script.map(str::to_owned).ok_or(ReportError::PlotLibrary)
+}
+
+fn title(lineup: &Lineup<'_>) -> String {
+    let mut titles: Vec<&str> = Vec::new();
+    for run in lineup.runs {
+        let suite = &run.manifest.suite;
+        let title = if suite.title.is_empty() {
+            suite.name.as_str()
+        } else {
+            suite.title.as_str()
+        };
+        if !titles.contains(&title) {
+            titles.push(title);
+        }
+    }
+    titles.join(" and ")
+}
+
+fn header(lineup: &Lineup<'_>, title: &str) -> String {
+    let mut out = String::new();
+    let drives: Vec<String> = lineup
+        .drives
+        .iter()
+        .map(|d| write::drive_name(&d.name, d.info.simulated))
+        .collect();
+    out.push_str(&format!(
+        "<h1>{}</h1>\n<p class=\"lede\">{}</p>\n",
+        escape(title),
+        drives.join("<span class=\"vs\" aria-hidden=\"true\"> \u{b7} </span>")
+    ));
+    let mut summaries: Vec<&str> = Vec::new();
+    out.push_str("<dl class=\"facts\">\n");
+    for (i, run) in lineup.runs.iter().enumerate() {
+        let m = &run.manifest;
+        let label = if lineup.runs.len() > 1 {
+            format!("Run {}", i + 1)
+        } else {
+            "Measured".to_owned()
+        };
+        out.push_str(&format!(
+            "<div><dt>{label}</dt><dd>{} on {}, {} {} (commit {})</dd></div>\n",
+            escape(&stamp(&m.created)),
+            escape(&m.host.cpu_model),
+            escape(&m.tool.name),
+            escape(&m.tool.version),
+            escape(&m.tool.commit.chars().take(12).collect::<String>()),
+        ));
+        if !summaries.contains(&m.suite.summary.as_str()) && !m.suite.summary.is_empty() {
+            summaries.push(&m.suite.summary);
+        }
+    }
+    out.push_str("</dl>\n");
+    for summary in summaries {
+        out.push_str(&format!("<p class=\"summary\">{}</p>\n", escape(summary)));
+    }
+    for (class, text) in banners(lineup) {
+        out.push_str(&format!(
+            "<p class=\"banner {class}\" role=\"note\">{text}</p>\n"
+        ));
+    }
+    out
+}
+
+/// What a reader must know before any figure: (class, HTML).
+fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
+    let mut banners = Vec::new();
+    let marked = "They come from a model of a drive, in virtual time, and are marked with that word wherever they stand.";
+    if lineup.all_simulated() {
+        banners.push((
+            "simulated",
+            format!("<strong>Every drive figure on this page is simulated.</strong> {marked}"),
+        ));
+    } else if lineup.any_simulated() {
+        banners.push((
+            "simulated",
+            format!("<strong>Some figures on this page are simulated.</strong> {marked}"),
+        ));
+    }
+    for (i, run) in lineup.runs.iter().enumerate() {
+        let which = if lineup.runs.len() > 1 {
+            format!("Run {}: ", i + 1)
+        } else {
+            String::new()
+        };
+        let scale = run.manifest.scale;
+        if (scale - 1.0).abs() > f64::EPSILON {
+            let consequence = if scale < 1.0 {
+                "Heat, caches and steady states may not have had the time to show."
+            } else {
+                "It was run for longer than published."
+            };
+            banners.push((
+                "caution",
+                format!(
+                    "<strong>{which}durations multiplied by {}</strong> (<code>--scale {}</code>): this is not the procedure as published. {consequence}",
+                    figure(scale),
+                    escape(&scale.to_string()),
+                ),
+            ));
+        }
+        let finished = |c: &&assay_store::read::CellRecord| {
+            matches!(c.state, CellState::Finished | CellState::Skipped(_))
+        };
+        let done = format!(
+            "{} of {} cells are done or were skipped with a reason; what was measured is shown, and <code>assay run --resume</code> continues.",
+            run.cells.iter().filter(finished).count(),
+            run.cells.len()
+        );
+        match run.outcome {
+            Some(Outcome::Complete) => {}
+            Some(Outcome::Interrupted) => banners.push((
+                "caution",
+                format!("<strong>{which}interrupted by its user.</strong> {done}"),
+            )),
+            None => banners.push((
+                "caution",
+                format!(
+                    "<strong>{which}unfinished:</strong> it was killed or is still running. {done}"
+                ),
+            )),
+        }
+        let failed = run
+            .cells
+            .iter()
+            .filter(|c| matches!(c.state, CellState::Failed(_)))
+            .count();
+        if failed > 0 {
+            banners.push((
+                "alarm",
+                format!("<strong>{which}{failed} cells failed.</strong> The sections below say why."),
+            ));
+        }
+        if !run.damaged_lines.is_empty() {
+            banners.push((
+                "alarm",
+                format!(
+                    "<strong>{which}{} lines of the journal were damaged and left out</strong>; <a href=\"#provenance\">provenance</a> lists them.",
+                    run.damaged_lines.len()
+                ),
+            ));
+        }
+    }
+    let warnings: usize = lineup.runs.iter().map(|r| r.warnings.len()).sum();
+    if warnings > 0 {
+        banners.push((
+            "caution",
+            format!(
+                "<strong>{warnings} {}</strong> about these results, with what to do about {}: <a href=\"#warnings\">read {}</a>.",
+                if warnings == 1 { "warning" } else { "warnings" },
+                if warnings == 1 { "it" } else { "them" },
+                if warnings == 1 { "it" } else { "them" },
+            ),
+        ));
+    }
+    banners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_not_searched_for_places() {
+        let filled = fill(
+            "<a>{{one}}</a>{{two}}{{none}}.",
+            &[("one", "{{two}}"), ("two", "2")],
+        );
+        assert_eq!(filled, "<a>{{two}}</a>2.");
+        assert_eq!(fill("{{open", &[]), "{{open");
+    }
+
+    #[test]
+    fn the_library_is_plotly_alone() {
+        let script = library().unwrap();
+        assert!(script.len() > 4_000_000 && script.len() < 5_000_000);
+        assert!(!script.contains("MathJax.startup"));
+        assert!(!script.contains("</script"));
+    }
+
+    #[test]
+    fn no_runs_no_page() {
+        assert!(matches!(render(&[]), Err(ReportError::NoRuns)));
+    }
+}

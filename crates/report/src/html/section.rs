@@ -1,0 +1,142 @@
+//! One section: what was done, how to read it, tables, charts, all figures.
+
+use assay_store::model::CellKind;
+
+use super::{words, write};
+use crate::charts::Chart;
+use crate::format::escape;
+use crate::grid::Section;
+use crate::lineup::Lineup;
+use crate::metric::Metric;
+use crate::tables::{aboard, figures, inspect, matrix, soak};
+
+/// A section as HTML; `id` is unique on the page.
+pub fn section(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+    all: &[Section<'_>],
+    charts: &[Chart],
+    id: &str,
+) -> String {
+    let mut out = format!(
+        "<section class=\"step\" id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{}</h2>\n<p class=\"workload\">{}</p>\n<p class=\"how\">{}{}</p>\n",
+        escape(section.title),
+        escape(&section.common()),
+        words::how_to_read(section),
+        if charts.iter().any(|c| c.title.ends_with("latency percentiles")) {
+            format!(" {}", words::PERCENTILES)
+        } else {
+            String::new()
+        }
+    );
+    match section.kind {
+        CellKind::Measure | CellKind::Prepare => measured(lineup, section, charts, id, &mut out),
+        CellKind::Soak => {
+            out.push_str(&write::table(&soak::table(lineup, section)));
+            push_charts(charts, None, &mut out);
+            details(lineup, section, &mut out);
+        }
+        CellKind::AllAboard => {
+            for (i, crowd) in aboard::crowds(section, all).iter().enumerate() {
+                let table = aboard::alone_and_together(lineup, section);
+                if let Some(table) = table.get(i) {
+                    out.push_str(&write::table(table));
+                }
+                if let Some(chart) = charts.get(i) {
+                    push_charts(std::slice::from_ref(chart), None, &mut out);
+                }
+                let iostat = aboard::iostat(lineup, section, crowd);
+                if !iostat.is_empty() {
+                    out.push_str("<details><summary>Second by second</summary>\n<div class=\"tall\">");
+                    out.push_str(&write::table(&iostat));
+                    out.push_str("</div></details>\n");
+                }
+            }
+            details(lineup, section, &mut out);
+        }
+        CellKind::Inspect => {
+            out.push_str(&write::table(&inspect::table(
+                lineup,
+                &section.points,
+                section.title,
+            )));
+        }
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+fn measured(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+    charts: &[Chart],
+    id: &str,
+    out: &mut String,
+) {
+    let sweep = charts.iter().position(|c| c.switch == "figure");
+    let tables: Vec<_> = Metric::ALL
+        .iter()
+        .filter_map(|m| matrix::table(lineup, section, *m))
+        .collect();
+    if sweep.is_some() || !tables.is_empty() {
+        out.push_str(&format!(
+            "<fieldset class=\"switch\" data-section=\"{id}\"><legend>Figure shown in table and chart</legend>"
+        ));
+        for (i, metric) in Metric::ALL.iter().enumerate() {
+            out.push_str(&format!(
+                "<label><input type=\"radio\" name=\"{id}-metric\" value=\"{i}\"{}><span>{}</span></label>",
+                if i == 0 { " checked" } else { "" },
+                metric.label()
+            ));
+        }
+        out.push_str("</fieldset>\n");
+    }
+    for (i, table) in tables.iter().enumerate() {
+        out.push_str(&format!(
+            "<div data-metric=\"{i}\"{}>\n{}</div>\n",
+            if i == 0 { "" } else { " hidden" },
+            write::table(table)
+        ));
+    }
+    if tables.is_empty() {
+        out.push_str(&write::table(&figures::table(lineup, section, false)));
+    }
+    push_charts(charts, sweep, out);
+    details(lineup, section, out);
+}
+
+fn push_charts(charts: &[Chart], following: Option<usize>, out: &mut String) {
+    for (i, chart) in charts.iter().enumerate() {
+        out.push_str(&write::chart(chart, following == Some(i)));
+    }
+}
+
+/// Every figure, folded away.
+fn details(lineup: &Lineup<'_>, section: &Section<'_>, out: &mut String) {
+    out.push_str("<details><summary>All figures: percentiles, errors, host</summary>\n<div class=\"tall\">");
+    out.push_str(&write::table(&figures::table(lineup, section, true)));
+    out.push_str("</div>");
+    let mut options: Vec<(String, String)> = Vec::new();
+    for point in &section.points {
+        let workload = &point.plan().workload;
+        if workload.options.is_empty() {
+            continue;
+        }
+        let entry = (point.plan().id.clone(), workload.options.clone());
+        if !options.contains(&entry) {
+            options.push(entry);
+        }
+    }
+    if !options.is_empty() {
+        out.push_str("<details><summary>Repeat a cell with <code>assay job</code></summary>\n<ul class=\"options\">");
+        for (id, text) in options {
+            out.push_str(&format!(
+                "<li>{}<br><code>{}</code></li>",
+                escape(&id),
+                escape(&text)
+            ));
+        }
+        out.push_str("</ul></details>\n");
+    }
+    out.push_str("</details>\n");
+}

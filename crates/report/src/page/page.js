@@ -1,0 +1,238 @@
+// Draws the charts that the report embedded as JSON, in the colours of the theme, and wires the page's switches.
+//
+// Charts near the window are drawn first, all others while the browser is idle, so that the page is complete soon after it
+// opens (and before it is printed). `?draw=now` draws everything at once. When all are drawn, the root element carries
+// data-drawn (how many), data-draw-ms (time spent drawing) and data-drawn-at-ms (since the page was opened).
+(() => {
+  'use strict';
+  const root = document.documentElement;
+  const query = new URLSearchParams(location.search);
+  const charts = JSON.parse(document.getElementById('charts').textContent);
+  const byId = new Map(charts.map(chart => [chart.id, chart]));
+  const waiting = new Set(charts.map(chart => chart.id));
+  let drawMs = 0;
+  let printing = false;
+
+  const complain = message => {
+    const earlier = root.dataset.errors;
+    root.dataset.errors = earlier ? earlier + '; ' + message : message;
+  };
+  window.addEventListener('error', event => complain(event.message));
+  window.addEventListener('unhandledrejection', event => complain(String(event.reason)));
+
+  // ---- Theme ------------------------------------------------------------------------------------------------------
+  const style = name => getComputedStyle(root).getPropertyValue(name).trim();
+  const LIGHT_FOR_PRINT = {
+    '--ink': '#000000', '--soft': '#444444', '--line': '#bbbbbb', '--hair': '#dddddd', '--panel': '#ffffff',
+    '--c0': '#0072b2', '--c1': '#c84e00', '--c2': '#00805b', '--c3': '#a4467f', '--c4': '#8a6100', '--c5': '#5b4fc0',
+    '--c6': '#007d8a', '--c7': '#5a5f66',
+  };
+  const colourOf = name => (printing && LIGHT_FOR_PRINT[name]) || style(name);
+  const paint = value => {
+    if (typeof value !== 'string' || value[0] !== '@') return value;
+    return value === '@band' ? colourOf('--soft') + '22' : colourOf('--c' + value.slice(1));
+  };
+  const COLOURED = new Set(['color', 'fillcolor', 'bgcolor']);
+  // A copy of a trace or layout with the palette's names replaced; long arrays are shared, not copied.
+  const painted = node => {
+    if (Array.isArray(node)) return node.length && typeof node[0] === 'object' ? node.map(painted) : node;
+    if (node === null || typeof node !== 'object') return node;
+    const out = {};
+    for (const [key, value] of Object.entries(node)) out[key] = COLOURED.has(key) ? paint(value) : painted(value);
+    return out;
+  };
+
+  // ---- Drawing ----------------------------------------------------------------------------------------------------
+  const CONFIG = {
+    responsive: true, displaylogo: false, modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'],
+    toImageButtonOptions: { format: 'svg', filename: 'assay-chart' },
+  };
+  const PRINT_WIDTH = 690;
+
+  const layoutOf = (chart, view, element) => {
+    const layout = painted(view.layout);
+    const width = printing ? PRINT_WIDTH : element.clientWidth || 800;
+    const narrow = width < 520;
+    const ink = colourOf('--ink');
+    const names = view.data.filter(trace => trace.showlegend !== false).map(trace => trace.name.length);
+    // The legend stands below; its lines are added to the height so that they do not take it from the plot.
+    const entry = Math.max(...names) * (narrow ? 6.2 : 6.6) + 52;
+    const rows = names.length > 1 ? Math.ceil(names.length / Math.max(1, Math.floor((width - 80) / entry))) : 0;
+    const margin = { l: narrow ? 48 : 66, r: narrow ? 12 : 24, t: 12, b: 52 };
+    if (layout.yaxis2) margin.r = narrow ? 36 : 54;
+    const plot = chart.height - margin.t - margin.b;
+    Object.assign(layout, {
+      autosize: !printing, height: chart.height + rows * 20, margin: { ...margin, b: margin.b + rows * 20 },
+      paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
+      font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 11 : 12.5, color: ink },
+      hovermode: view.data[0] && view.data[0].type === 'bar' ? 'closest' : 'x unified', hoversubplots: 'axis',
+      hoverlabel: { bgcolor: colourOf('--panel'), bordercolor: colourOf('--line'), font: { color: ink }, namelength: -1 },
+      showlegend: names.length > 1, bargap: 0.25,
+      legend: { orientation: 'h', x: 0, xanchor: 'left', y: -50 / plot, yanchor: 'top', groupclick: 'toggleitem',
+        font: { color: ink }, maxheight: rows * 22 + 20 },
+      modebar: { bgcolor: 'rgba(0,0,0,0)', color: colourOf('--soft'), activecolor: ink },
+    });
+    if (printing) layout.width = PRINT_WIDTH;
+    for (const key of Object.keys(layout).filter(key => /^[xy]axis\d*$/.test(key))) {
+      const axis = layout[key];
+      axis.gridcolor = colourOf('--hair');
+      axis.linecolor = colourOf('--line');
+      axis.zerolinecolor = colourOf('--line');
+      axis.automargin = axis.automargin || false;
+      if (axis.title) axis.title.standoff = 8;
+      if (key[0] === 'y' && axis.type !== 'category') axis.tickformat = axis.tickformat || ',~g';
+      if (narrow && key === 'xaxis' && axis.ticktext) axis.tickangle = -45;
+    }
+    if (chart.log !== undefined && layout.yaxis) {
+      const value = view.data[0] && view.data[0].orientation === 'h' ? layout.xaxis : layout.yaxis;
+      value.type = chart.log ? 'log' : 'linear';
+    }
+    // Of a log axis that spans decades, powers of ten and little between them.
+    for (const axis of Object.values(layout)) {
+      if (axis && axis.type === 'log' && !axis.tickvals) { axis.dtick = narrow ? 1 : undefined; axis.minor = { showgrid: false }; }
+    }
+    return layout;
+  };
+  const isLog = chart => {
+    const view = chart.views[chart.first];
+    const axis = view.data[0] && view.data[0].orientation === 'h' ? view.layout.xaxis : view.layout.yaxis;
+    return chart.log !== undefined ? chart.log : axis.type === 'log';
+  };
+
+  const draw = id => {
+    const chart = byId.get(id);
+    const element = document.getElementById(id);
+    const began = performance.now();
+    const fresh = waiting.delete(id);
+    const view = chart.views[chart.first];
+    try {
+      const layout = layoutOf(chart, view, element);
+      element.style.minHeight = layout.height + 'px';
+      const plot = fresh ? Plotly.newPlot : Plotly.react;
+      plot(element, painted(view.data), layout, CONFIG).catch(error => complain(id + ': ' + error));
+    } catch (error) {
+      complain(id + ': ' + error);
+      element.textContent = 'This chart could not be drawn: ' + error;
+      element.classList.add('failed');
+    }
+    drawMs += performance.now() - began;
+    if (fresh && waiting.size === 0) {
+      root.dataset.drawn = String(charts.length);
+      root.dataset.drawMs = drawMs.toFixed(0);
+      root.dataset.drawnAtMs = performance.now().toFixed(0);
+      performance.mark('assay-drawn');
+    }
+  };
+  const redrawAll = () => charts.forEach(chart => waiting.has(chart.id) || draw(chart.id));
+  const drawRest = () => [...waiting].forEach(draw);
+
+  if (charts.length === 0) {
+    Object.assign(root.dataset, { drawn: '0', drawMs: '0', drawnAtMs: performance.now().toFixed(0) });
+  } else if (query.get('draw') === 'now') {
+    drawRest();
+  } else {
+    const seen = new IntersectionObserver(entries => {
+      for (const entry of entries) {
+        if (entry.isIntersecting) {
+          seen.unobserve(entry.target);
+          if (waiting.has(entry.target.id)) draw(entry.target.id);
+        }
+      }
+    }, { rootMargin: '300px' });
+    charts.forEach(chart => seen.observe(document.getElementById(chart.id)));
+    const idle = window.requestIdleCallback || (work => setTimeout(work, 20));
+    const pump = () => {
+      const next = waiting.values().next();
+      if (!next.done) {
+        draw(next.value);
+        idle(pump);
+      }
+    };
+    idle(pump);
+  }
+
+  // ---- Switches ---------------------------------------------------------------------------------------------------
+  for (const button of document.querySelectorAll('[data-log]')) {
+    const chart = byId.get(button.dataset.log);
+    button.setAttribute('aria-pressed', String(isLog(chart)));
+    button.addEventListener('click', () => {
+      chart.log = !isLog(chart);
+      button.setAttribute('aria-pressed', String(chart.log));
+      draw(chart.id);
+    });
+  }
+  for (const select of document.querySelectorAll('[data-view]')) {
+    const chart = byId.get(select.dataset.view);
+    select.value = String(chart.first);
+    select.addEventListener('change', () => {
+      chart.first = Number(select.value);
+      draw(chart.id);
+    });
+  }
+  for (const set of document.querySelectorAll('.switch')) {
+    const section = document.getElementById(set.dataset.section);
+    const choose = value => {
+      for (const table of section.querySelectorAll('[data-metric]')) table.hidden = table.dataset.metric !== value;
+      for (const figure of section.querySelectorAll('[data-follows] .plot')) {
+        byId.get(figure.id).first = Number(value);
+        if (!waiting.has(figure.id)) draw(figure.id);
+      }
+    };
+    set.addEventListener('change', event => choose(event.target.value));
+    // A reloaded page keeps its form's state: follow it.
+    const checked = set.querySelector('input:checked');
+    if (checked && checked.value !== '0') choose(checked.value);
+  }
+
+  const button = document.getElementById('theme');
+  const WORDS = { '': 'automatic', light: 'light', dark: 'dark' };
+  const label = () => { button.textContent = 'theme: ' + WORDS[root.dataset.theme || '']; };
+  button.hidden = false;
+  label();
+  button.addEventListener('click', () => {
+    const order = ['', 'light', 'dark'];
+    const next = order[(order.indexOf(root.dataset.theme || '') + 1) % 3];
+    if (next) root.dataset.theme = next; else delete root.dataset.theme;
+    try {
+      localStorage.setItem('assay-theme', next);
+    } catch {
+      // Storage is off for this page: the choice lasts until it is closed.
+    }
+    label();
+    redrawAll();
+  });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redrawAll);
+
+  // ---- Size and print ---------------------------------------------------------------------------------------------
+  let width = innerWidth;
+  let timer = 0;
+  addEventListener('resize', () => {
+    // Legends and margins depend on the width; the height of a phone's window changes with every scroll.
+    if (innerWidth === width || printing) return;
+    width = innerWidth;
+    clearTimeout(timer);
+    timer = setTimeout(redrawAll, 120);
+  });
+  const print = on => {
+    if (printing === on) return;
+    printing = on;
+    drawRest();
+    redrawAll();
+  };
+  addEventListener('beforeprint', () => print(true));
+  addEventListener('afterprint', () => print(false));
+
+  // ---- Where in the page ------------------------------------------------------------------------------------------
+  const links = new Map([...document.querySelectorAll('.bar a')].map(a => [a.hash.slice(1), a]));
+  const spy = new IntersectionObserver(entries => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      for (const a of links.values()) a.removeAttribute('aria-current');
+      links.get(entry.target.id).setAttribute('aria-current', 'true');
+    }
+  }, { rootMargin: '-10% 0px -80% 0px' });
+  for (const id of links.keys()) {
+    const target = document.getElementById(id);
+    if (target) spy.observe(target);
+  }
+})();

@@ -1,0 +1,149 @@
+//! The tables of a section.
+//!
+//! - [`matrix`]: rows and columns are the axes that vary, drives side by side (the tables that bandwidth reports print);
+//! - [`figures`]: every figure of every cell;
+//! - [`aboard`]: alone against together, and second by second as `iostat` prints it;
+//! - [`soak`]: a long run in figures;
+//! - [`inspect`]: what a medium was found to hold, and what preparing it took.
+
+pub mod aboard;
+pub mod figures;
+pub mod inspect;
+pub mod matrix;
+pub mod soak;
+
+use assay_store::model::{CellKind, CellResult};
+
+use crate::format;
+use crate::grid::{Point, Section};
+use crate::lineup::Lineup;
+use crate::table::{Cell, Name, Number, Table};
+
+/// A drive's heading.
+pub fn name(lineup: &Lineup<'_>, drive: usize) -> Name {
+    let entrant = &lineup.drives[drive];
+    Name {
+        text: entrant.name.clone(),
+        simulated: entrant.info.simulated,
+    }
+}
+
+/// The most important table of a section, for the terminal and for comparisons.
+pub fn principal(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+    metric: crate::metric::Metric,
+) -> Table {
+    match section.kind {
+        CellKind::AllAboard => {
+            let tables = aboard::alone_and_together(lineup, section);
+            tables.into_iter().next().unwrap_or_default()
+        }
+        CellKind::Soak => soak::table(lineup, section),
+        CellKind::Inspect => inspect::table(lineup, &section.points, section.title),
+        CellKind::Measure | CellKind::Prepare => matrix::table(lineup, section, metric)
+            .unwrap_or_else(|| figures::table(lineup, section, false)),
+    }
+}
+
+/// A figure of a point, marked where the result is not whole, or the reason why there is none.
+fn cell_of(
+    point: &Point<'_>,
+    value: impl FnOnce(&CellResult) -> Option<f64>,
+    text: impl FnOnce(f64) -> String,
+) -> Cell {
+    let remark = point.remark();
+    let Some(result) = point.result() else {
+        return match remark {
+            Some((short, full)) => Cell::Missing(short, full),
+            None => Cell::Empty,
+        };
+    };
+    let Some(value) = value(result) else {
+        return Cell::Missing("n/a", "nothing completed".to_owned());
+    };
+    let mark = match (result.errors(), remark) {
+        (0, None) => None,
+        (0, Some((short, _))) => Some(short.to_owned()),
+        (1, _) => Some("1 error".to_owned()),
+        (n, _) => Some(format!("{} errors", assay_units::text::group_digits(n))),
+    };
+    Cell::Number(Number {
+        text: text(value),
+        alarm: result.errors() > 0,
+        mark,
+        more: more(point, result),
+        ..Number::default()
+    })
+}
+
+/// A result in one line.
+fn more(point: &Point<'_>, result: &CellResult) -> String {
+    let latency = result.latency();
+    format!(
+        "{}: {} MiB/s, {} IOPS, mean {} \u{b5}s, p99 {} \u{b5}s, {} errors",
+        point.plan().id,
+        format::figure(result.mib_per_s()),
+        format::figure(result.iops()),
+        format::micros(latency.mean),
+        format::micros(latency.p99 as f64),
+        result.errors(),
+    )
+}
+
+/// Why cells have no whole result, each reason once, and what else must be said of a result.
+pub fn remarks(lineup: &Lineup<'_>, points: &[Point<'_>]) -> Vec<String> {
+    let mut reasons: Vec<(&str, String, Vec<String>)> = Vec::new();
+    for point in points {
+        let Some((short, full)) = point.remark() else {
+            continue;
+        };
+        let id = point.plan().id.clone();
+        match reasons.iter_mut().find(|r| r.0 == short && r.1 == full) {
+            Some((_, _, ids)) if ids.contains(&id) => {}
+            Some((_, _, ids)) => ids.push(id),
+            None => reasons.push((short, full, vec![id])),
+        }
+    }
+    let mut notes: Vec<String> = reasons
+        .into_iter()
+        .map(|(short, full, ids)| match ids.as_slice() {
+            [id] => format!("{short}: {full} ({id})"),
+            ids => format!("{short}: {full} ({} cells)", ids.len()),
+        })
+        .collect();
+    for point in points {
+        let Some(result) = point.result() else {
+            continue;
+        };
+        let who = format!(
+            "{}, {}",
+            lineup.drives[point.drive].full_name(),
+            point.plan().id
+        );
+        let overflow = result.read.latency_ns.overflow + result.write.latency_ns.overflow;
+        if overflow > 0 {
+            notes.push(format!(
+                "{who}: {overflow} latencies were beyond the histogram's range (over 73 minutes); mean and maximum include them"
+            ));
+        }
+        if let Some(verify) = &result.verify {
+            let found: Vec<String> = verify
+                .found
+                .iter()
+                .map(|(k, n)| format!("{n} {k}"))
+                .collect();
+            let found = if found.is_empty() {
+                "nothing wrong".to_owned()
+            } else {
+                found.join(", ")
+            };
+            notes.push(format!(
+                "{who}: verified {} blocks, found {found}",
+                assay_units::text::group_digits(verify.blocks_checked)
+            ));
+            notes.extend(verify.examples.iter().map(|e| format!("{who}: {e}")));
+        }
+    }
+    notes
+}

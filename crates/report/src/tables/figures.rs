@@ -1,0 +1,202 @@
+//! Every figure of every cell.
+
+use assay_measure::{HostLoad, LatencySummary, OpSummary};
+use assay_store::model::CellResult;
+
+use crate::format;
+use crate::grid::{Point, Section};
+use crate::lineup::Lineup;
+use crate::table::{Cell, Column, Number, Row, Table};
+use crate::tables::{name, remarks};
+
+/// A column's heading and how to get its nanoseconds, and how many samples make it one of its own.
+type LatencyColumn = (&'static str, fn(&LatencySummary) -> f64, u64);
+
+const LATENCIES: [LatencyColumn; 9] = [
+    ("mean", |l| l.mean, 1),
+    ("std dev", |l| l.stddev, 1),
+    ("min", |l| l.min as f64, 1),
+    ("p50", |l| l.p50 as f64, 1),
+    ("p90", |l| l.p90 as f64, 10),
+    ("p99", |l| l.p99 as f64, 100),
+    ("p99.9", |l| l.p99_9 as f64, 1_000),
+    ("p99.99", |l| l.p99_99 as f64, 10_000),
+    ("max", |l| l.max as f64, 1),
+];
+
+/// In a narrow table.
+const ESSENTIAL: [&str; 5] = ["mean", "p50", "p99", "p99.9", "max"];
+
+/// A column's heading and how to get it from a host's load.
+type HostColumn = (&'static str, fn(&HostLoad) -> f64);
+
+/// The processor split of report A.
+pub const HOST: [HostColumn; 5] = [
+    ("user", |h| h.user_pct),
+    ("system", |h| h.system_pct),
+    ("irq", |h| h.irq_pct),
+    ("iowait", |h| h.iowait_pct),
+    ("idle", |h| h.idle_pct),
+];
+
+/// One row per cell, drive and operation. `whole` adds every percentile, the host and further values.
+pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
+    let axes = section.varying();
+    let latencies: Vec<&LatencyColumn> = LATENCIES
+        .iter()
+        .filter(|(label, _, _)| whole || ESSENTIAL.contains(label))
+        .collect();
+    let results: Vec<&CellResult> = section.points.iter().filter_map(Point::result).collect();
+    let host = whole && results.iter().any(|r| r.host.is_some());
+    let service = results
+        .iter()
+        .any(|r| r.read.service_ns.is_some() || r.write.service_ns.is_some());
+    let mut values: Vec<&str> = results
+        .iter()
+        .flat_map(|r| r.values.keys().map(String::as_str))
+        .collect();
+    values.sort_unstable();
+    values.dedup();
+    values.retain(|_| whole);
+    let mixed = results
+        .iter()
+        .any(|r| operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0);
+
+    let column = |group: Option<&str>, label: &str, unit: &'static str| Column {
+        group: group.map(crate::table::Name::plain),
+        label: label.to_owned(),
+        unit,
+    };
+    let mut columns: Vec<Column> = axes.iter().map(|a| column(None, a.title(), "")).collect();
+    if mixed {
+        columns.push(column(None, "operation", ""));
+    }
+    let latency_group = if service {
+        "latency from the intended start, \u{b5}s"
+    } else {
+        "latency, \u{b5}s"
+    };
+    columns.push(column(None, "bandwidth", "MiB/s"));
+    columns.push(column(None, "rate", "IOPS"));
+    columns.extend(
+        latencies
+            .iter()
+            .map(|(label, _, _)| column(Some(latency_group), label, "")),
+    );
+    if service && whole {
+        let group = "service time, \u{b5}s";
+        columns.extend(["mean", "p99", "max"].map(|label| column(Some(group), label, "")));
+    }
+    columns.push(column(None, "errors", ""));
+    if host {
+        columns.extend(HOST.map(|(label, _)| column(Some("host CPU, %"), label, "")));
+    }
+    columns.extend(values.iter().map(|v| column(None, &format::humanise(v), "")));
+
+    let mut rows = Vec::new();
+    for point in &section.points {
+        let places: Vec<Cell> = axes
+            .iter()
+            .map(|a| Cell::Text(a.value(&point.plan().workload).label))
+            .collect();
+        let Some(result) = point.result() else {
+            let mut cells = places;
+            if let Some((short, full)) = point.remark() {
+                cells.push(Cell::Missing(short, full));
+            }
+            cells.resize(columns.len(), Cell::Empty);
+            rows.push(Row {
+                name: name(lineup, point.drive),
+                cells,
+            });
+            continue;
+        };
+        for (operation, summary) in operations(result) {
+            let mut cells = places.clone();
+            if mixed {
+                cells.push(Cell::Text(operation.to_owned()));
+            }
+            cells.push(Cell::Number(Number {
+                text: format::figure(summary.mib_per_s),
+                mark: point.remark().map(|(short, _)| short.to_owned()),
+                ..Number::default()
+            }));
+            cells.push(Cell::number(format::figure(summary.iops)));
+            cells.extend(
+                latencies
+                    .iter()
+                    .map(|column| latency(&summary.latency_ns, column)),
+            );
+            if service && whole {
+                let columns = [&LATENCIES[0], &LATENCIES[5], &LATENCIES[8]];
+                cells.extend(columns.map(|column| match &summary.service_ns {
+                    Some(service) => latency(service, column),
+                    None => Cell::Empty,
+                }));
+            }
+            cells.push(Cell::alarming(summary.errors));
+            if host {
+                cells.extend(HOST.map(|(_, of)| match &result.host {
+                    Some(load) => Cell::number(format::percent(of(load))),
+                    None => Cell::Empty,
+                }));
+            }
+            cells.extend(values.iter().map(|key| match result.values.get(*key) {
+                Some(value) => Cell::number(format::figure(*value)),
+                None => Cell::Empty,
+            }));
+            rows.push(Row {
+                name: name(lineup, point.drive),
+                cells,
+            });
+        }
+    }
+    let mut notes = remarks(lineup, &section.points);
+    if rows
+        .iter()
+        .flat_map(|r| &r.cells)
+        .any(|c| matches!(c, Cell::Missing("\u{2013}", _)))
+    {
+        notes.push("\u{2013}: too few samples for this percentile; see max".to_owned());
+    }
+    Table {
+        caption: if whole {
+            format!("{}: all figures", section.title)
+        } else {
+            section.title.to_owned()
+        },
+        corner: "drive".to_owned(),
+        columns,
+        rows,
+        notes,
+    }
+}
+
+/// Reads and writes that took place; of nothing at all, what was read (nothing).
+pub fn operations(result: &CellResult) -> Vec<(&'static str, &OpSummary)> {
+    let both = [("read", &result.read), ("write", &result.write)];
+    let happened: Vec<_> = both
+        .into_iter()
+        .filter(|(_, o)| o.ios > 0 || o.errors > 0)
+        .collect();
+    if happened.is_empty() {
+        vec![both[0]]
+    } else {
+        happened
+    }
+}
+
+/// A latency, or a dash where there are too few samples for it to be one of its own.
+fn latency(summary: &LatencySummary, (label, of, needed): &LatencyColumn) -> Cell {
+    if summary.samples >= *needed {
+        Cell::number(format::micros(of(summary)))
+    } else {
+        Cell::Missing(
+            "\u{2013}",
+            format!(
+                "{label} needs at least {needed} samples, there are {}",
+                summary.samples
+            ),
+        )
+    }
+}

@@ -1,0 +1,175 @@
+//! A long run in figures: does the drive keep its rate, and how hot does it get?
+
+use assay_store::read::CellDrive;
+use assay_units::{Nanos, rate};
+
+use crate::format;
+use crate::grid::Section;
+use crate::lineup::Lineup;
+use crate::table::{Cell, Column, Row, Table};
+use crate::tables::{cell_of, name, remarks};
+
+/// All operations of one interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick {
+    /// Interval index.
+    pub index: u32,
+    /// Part of the ramp.
+    pub ramp: bool,
+    /// Since the cell's start.
+    pub start: Nanos,
+    /// Since the cell's start.
+    pub end: Nanos,
+    /// Completed.
+    pub ios: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Failed or short.
+    pub errors: u64,
+}
+
+impl Tick {
+    /// MiB per second.
+    pub fn mib_per_s(&self) -> f64 {
+        rate::mib_per_second(self.bytes, self.end - self.start)
+    }
+
+    /// Completions per second.
+    pub fn iops(&self) -> f64 {
+        rate::per_second(self.ios, self.end - self.start)
+    }
+}
+
+/// The intervals of a drive's part, operations added up, in time order.
+pub fn ticks(part: &CellDrive) -> Vec<Tick> {
+    let mut ticks: Vec<Tick> = Vec::new();
+    for point in &part.series {
+        match ticks.iter_mut().rev().find(|t| t.index == point.index) {
+            Some(tick) => {
+                tick.start = tick.start.min(point.start);
+                tick.end = tick.end.max(point.end);
+                tick.ios += point.ios;
+                tick.bytes += point.bytes;
+                tick.errors += point.errors;
+            }
+            None => ticks.push(Tick {
+                index: point.index,
+                ramp: point.ramp,
+                start: point.start,
+                end: point.end,
+                ios: point.ios,
+                bytes: point.bytes,
+                errors: point.errors,
+            }),
+        }
+    }
+    ticks.sort_by_key(|t| t.index);
+    ticks
+}
+
+/// The measured intervals that are long enough to compare: the last one may have been cut short.
+pub fn whole_ticks(part: &CellDrive) -> Vec<Tick> {
+    let mut ticks = ticks(part);
+    ticks.retain(|t| !t.ramp);
+    let longest = ticks
+        .iter()
+        .map(|t| t.end - t.start)
+        .max()
+        .unwrap_or_default();
+    ticks.retain(|t| (t.end - t.start).0 >= longest.0 / 2);
+    ticks
+}
+
+/// One row per drive and cell.
+pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
+    let axes = section.varying();
+    let column = |group: &str, label: &str| Column {
+        group: (!group.is_empty()).then(|| crate::table::Name::plain(group)),
+        label: label.to_owned(),
+        unit: "",
+    };
+    let mut columns: Vec<Column> = axes.iter().map(|a| column("", a.title())).collect();
+    let rates = "bandwidth, MiB/s";
+    columns
+        .extend(["mean", "slowest interval", "fastest interval"].map(|label| column(rates, label)));
+    let telemetry = |of: fn(&assay_store::model::TelemetryRecord) -> bool| {
+        let parts = section.points.iter().filter_map(|p| p.part);
+        parts.flat_map(|p| &p.telemetry).any(of)
+    };
+    let temperature = telemetry(|t| t.temperature_c.is_some());
+    let throttled = telemetry(|t| t.throttled.is_some());
+    let power = telemetry(|t| t.power_mw.is_some());
+    if temperature {
+        let group = "temperature, \u{b0}C";
+        columns.extend(["at start", "highest", "at end"].map(|label| column(group, label)));
+    }
+    if throttled {
+        columns.push(column("", "readings throttled"));
+    }
+    if power {
+        columns.push(column("", "mean power, W"));
+    }
+    let rows = section
+        .points
+        .iter()
+        .map(|point| {
+            let mut cells: Vec<Cell> = axes
+                .iter()
+                .map(|a| Cell::Text(a.value(&point.plan().workload).label))
+                .collect();
+            cells.push(cell_of(point, |r| Some(r.mib_per_s()), format::figure));
+            if let Some(part) = point.part {
+                let rates: Vec<f64> = whole_ticks(part).iter().map(Tick::mib_per_s).collect();
+                let extreme = |of: fn(f64, f64) -> f64| rates.iter().copied().reduce(of);
+                for rate in [extreme(f64::min), extreme(f64::max)] {
+                    cells.push(rate.map_or(Cell::Empty, |r| Cell::number(format::figure(r))));
+                }
+                let readings = &part.telemetry;
+                if temperature {
+                    let degrees: Vec<f64> =
+                        readings.iter().filter_map(|t| t.temperature_c).collect();
+                    let hottest = degrees.iter().copied().reduce(f64::max);
+                    for t in [degrees.first().copied(), hottest, degrees.last().copied()] {
+                        cells.push(t.map_or_else(
+                            || Cell::Missing("n/a", "the drive reports none".to_owned()),
+                            |t| Cell::number(format!("{t:.0}")),
+                        ));
+                    }
+                }
+                if throttled {
+                    let flags: Vec<bool> = readings.iter().filter_map(|t| t.throttled).collect();
+                    let held = flags.iter().filter(|f| **f).count();
+                    cells.push(if flags.is_empty() {
+                        Cell::Missing("n/a", "the drive does not say".to_owned())
+                    } else {
+                        Cell::Text(format!("{held} of {}", flags.len()))
+                    });
+                }
+                if power {
+                    let watts: Vec<f64> = readings
+                        .iter()
+                        .filter_map(|t| t.power_mw.map(|mw| mw as f64 / 1e3))
+                        .collect();
+                    let mean = watts.iter().sum::<f64>() / watts.len() as f64;
+                    cells.push(if watts.is_empty() {
+                        Cell::Missing("n/a", "the drive does not say".to_owned())
+                    } else {
+                        Cell::number(format::figure(mean))
+                    });
+                }
+            }
+            cells.resize(columns.len(), Cell::Empty);
+            Row {
+                name: name(lineup, point.drive),
+                cells,
+            }
+        })
+        .collect();
+    Table {
+        caption: format!("{}: rate and temperature", section.title),
+        corner: "drive".to_owned(),
+        columns,
+        rows,
+        notes: remarks(lineup, &section.points),
+    }
+}

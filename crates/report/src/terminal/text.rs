@@ -1,0 +1,366 @@
+//! Lines, wrapped text and tables of a given width.
+
+use super::{Style, ansi, cell_text};
+use crate::format::printable;
+use crate::table::{Cell, Table};
+
+/// Why text stands out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paint {
+    /// A heading or main figure.
+    Strong,
+    /// Speaks for a drive.
+    Good,
+    /// Take care.
+    Caution,
+    /// Something is wrong.
+    Alarm,
+    /// Of lesser weight.
+    Soft,
+}
+
+/// Between two columns.
+const GAP: usize = 2;
+
+/// Text being put together.
+pub struct Page {
+    width: usize,
+    style: Style,
+    out: String,
+}
+
+impl Page {
+    /// An empty page.
+    pub fn new(width: usize, style: Style) -> Page {
+        Page {
+            width,
+            style,
+            out: String::new(),
+        }
+    }
+
+    /// All of it, ending in one line break.
+    pub fn finish(self) -> String {
+        let mut out = self.out.trim_end().to_owned();
+        out.push('\n');
+        out
+    }
+
+    /// An empty line, but never two.
+    pub fn blank(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// A wrapped line.
+    pub fn line(&mut self, text: &str, paint: Option<Paint>) {
+        self.item("", text, paint);
+    }
+
+    /// A name and its value, values aligned.
+    pub fn pair(&mut self, name: &str, value: &str, paint: Option<Paint>) {
+        let name = printable(name);
+        self.item(&format!("  {name:<14}"), value, paint);
+    }
+
+    /// Text after a lead, wrapped with a hanging indent as wide as the lead.
+    pub fn item(&mut self, lead: &str, text: &str, paint: Option<Paint>) {
+        let text = printable(text);
+        let indent = lead.chars().count();
+        let room = self.width.saturating_sub(indent).max(10);
+        for (i, line) in wrap(&text, room).iter().enumerate() {
+            let lead = if i == 0 {
+                lead.to_owned()
+            } else {
+                " ".repeat(indent)
+            };
+            let painted = self.painted(line, paint);
+            self.out.push_str(&lead);
+            self.out.push_str(&painted);
+            trim_line_end(&mut self.out);
+            self.out.push('\n');
+        }
+    }
+
+    fn painted(&self, text: &str, paint: Option<Paint>) -> String {
+        match (self.style, paint) {
+            (Style::Colour, Some(paint)) if !text.trim().is_empty() => {
+                let style = ansi(paint);
+                format!("{style}{text}{style:#}")
+            }
+            _ => text.to_owned(),
+        }
+    }
+
+    /// A table; one that is too wide is cut between drives (or, where that is not enough, between columns) into
+    /// several below each other, each with the row headings.
+    pub fn table(&mut self, table: &Table) {
+        if table.is_empty() {
+            return;
+        }
+        self.line(&table.caption, Some(Paint::Strong));
+        let texts: Vec<Vec<String>> = table
+            .rows
+            .iter()
+            .map(|r| r.cells.iter().map(cell_text).collect())
+            .collect();
+        let most = self.width * 2 / 5;
+        let headings: Vec<String> = table
+            .rows
+            .iter()
+            .map(|r| shortened(&name(&r.name.text, r.name.simulated), most))
+            .collect();
+        let corner = shortened(&printable(&table.corner), most);
+        let heading_width = headings
+            .iter()
+            .chain([&corner])
+            .map(|h| h.chars().count())
+            .max()
+            .unwrap_or(0);
+        let layout = Layout {
+            table,
+            texts,
+            headings,
+            corner,
+            heading_width,
+        };
+        for piece in layout.pieces(self.width) {
+            self.piece(&layout, &piece);
+        }
+        for note in &table.notes {
+            // The page says this of its bold figures.
+            let note = note.replace("bold:", "*:");
+            self.item("  ", &note, Some(Paint::Soft));
+        }
+        self.blank();
+    }
+
+    fn piece(&mut self, layout: &Layout<'_>, columns: &[usize]) {
+        let widths = layout.widths(columns);
+        let table = layout.table;
+        let corner = format!("{:<w$}", layout.corner, w = layout.heading_width);
+        let groups = layout.groups(columns);
+        let labels: Vec<String> = columns.iter().map(|c| layout.label(*c)).collect();
+        let bare = labels.iter().all(String::is_empty);
+        if groups.iter().any(|(title, _)| !title.is_empty()) {
+            let mut line = if bare {
+                corner.clone()
+            } else {
+                " ".repeat(layout.heading_width)
+            };
+            let mut at = 0;
+            for (title, count) in &groups {
+                let span: usize =
+                    widths[at..at + count].iter().sum::<usize>() + GAP * (count - 1);
+                line.push_str(&" ".repeat(GAP));
+                line.push_str(&format!("{title:>span$}"));
+                at += count;
+            }
+            self.raw(&line, Some(Paint::Soft));
+        }
+        if !bare {
+            let mut line = corner;
+            for (label, width) in labels.iter().zip(&widths) {
+                line.push_str(&format!("{:GAP$}{label:>width$}", ""));
+            }
+            self.raw(&line, Some(Paint::Soft));
+        }
+        for (row, heading) in layout.headings.iter().enumerate() {
+            let mut line = format!("{heading:<w$}", w = layout.heading_width);
+            for (column, width) in columns.iter().zip(&widths) {
+                let text = layout.text(row, *column);
+                line.push_str(&" ".repeat(GAP));
+                let padded = format!("{text:>width$}");
+                let paint = match table.rows[row].cells.get(*column) {
+                    Some(Cell::Number(n)) if n.alarm => Some(Paint::Alarm),
+                    Some(Cell::Number(n)) if n.mark.is_some() => Some(Paint::Caution),
+                    Some(Cell::Number(n)) if n.best => Some(Paint::Strong),
+                    Some(Cell::Missing(..)) => Some(Paint::Soft),
+                    _ => None,
+                };
+                line.push_str(&self.painted(&padded, paint));
+            }
+            self.raw(&line, None);
+        }
+    }
+
+    fn raw(&mut self, line: &str, paint: Option<Paint>) {
+        let painted = self.painted(line.trim_end(), paint);
+        self.out.push_str(&painted);
+        self.out.push('\n');
+    }
+}
+
+/// A table's texts and how they are placed.
+struct Layout<'t> {
+    table: &'t Table,
+    texts: Vec<Vec<String>>,
+    headings: Vec<String>,
+    corner: String,
+    heading_width: usize,
+}
+
+impl Layout<'_> {
+    fn text(&self, row: usize, column: usize) -> &str {
+        self.texts[row].get(column).map_or("", String::as_str)
+    }
+
+    fn label(&self, column: usize) -> String {
+        let c = &self.table.columns[column];
+        let label = printable(&c.label).replace('\u{f7}', "/");
+        match (label.is_empty(), c.unit.is_empty()) {
+            (_, true) => label,
+            (true, false) => c.unit.to_owned(),
+            // The unit says what a rate or bandwidth is.
+            (false, false) if label == "rate" || label == "bandwidth" => c.unit.to_owned(),
+            (false, false) => format!("{label}, {}", c.unit),
+        }
+    }
+
+    /// Neighbours under the same drive: (heading, how many).
+    fn groups(&self, columns: &[usize]) -> Vec<(String, usize)> {
+        let mut groups: Vec<(String, usize)> = Vec::new();
+        let mut last = None;
+        for &column in columns {
+            let group = &self.table.columns[column].group;
+            let title = group
+                .as_ref()
+                .map_or(String::new(), |g| name(&g.text, g.simulated));
+            match groups.last_mut() {
+                Some((_, n)) if last == Some(group) && group.is_some() => *n += 1,
+                _ => groups.push((title, 1)),
+            }
+            last = Some(group);
+        }
+        groups
+    }
+
+    /// Widths of columns, wide enough for their groups' headings.
+    fn widths(&self, columns: &[usize]) -> Vec<usize> {
+        let mut widths: Vec<usize> = columns
+            .iter()
+            .map(|c| {
+                let texts = (0..self.texts.len()).map(|r| self.text(r, *c).chars().count());
+                texts
+                    .chain([self.label(*c).chars().count()])
+                    .max()
+                    .unwrap_or(0)
+            })
+            .collect();
+        let mut at = 0;
+        for (title, count) in self.groups(columns) {
+            let span = widths[at..at + count].iter().sum::<usize>() + GAP * (count - 1);
+            widths[at] += title.chars().count().saturating_sub(span);
+            at += count;
+        }
+        widths
+    }
+
+    fn fits(&self, columns: &[usize], width: usize) -> bool {
+        let all: usize = self.widths(columns).iter().map(|w| w + GAP).sum();
+        self.heading_width + all <= width
+    }
+
+    /// Columns of each piece: as many whole groups as fit, at least one column.
+    fn pieces(&self, width: usize) -> Vec<Vec<usize>> {
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        for (first, count) in self.table.groups() {
+            let unit: Vec<usize> = (first..first + count).collect();
+            if self.fits(&unit, width) {
+                units.push(unit);
+            } else {
+                units.extend(unit.into_iter().map(|c| vec![c]));
+            }
+        }
+        let mut pieces: Vec<Vec<usize>> = Vec::new();
+        for unit in units {
+            let extended = pieces.last().map(|p| [p.as_slice(), &unit].concat());
+            match (pieces.last_mut(), extended) {
+                (Some(last), Some(extended)) if self.fits(&extended, width) => *last = extended,
+                _ => pieces.push(unit),
+            }
+        }
+        pieces
+    }
+}
+
+/// A drive's name with the word that belongs to it.
+fn name(text: &str, simulated: bool) -> String {
+    let text = printable(text);
+    if simulated {
+        format!("{text} (simulated)")
+    } else {
+        text
+    }
+}
+
+/// At most `most` characters; what is left out of the middle is replaced by `..`, so that "(simulated)" stays.
+fn shortened(text: &str, most: usize) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= most {
+        return text.to_owned();
+    }
+    let tail = most * 3 / 5;
+    let lead = most.saturating_sub(tail + 2);
+    let start: String = chars[..lead].iter().collect();
+    let end: String = chars[chars.len() - tail..].iter().collect();
+    format!("{start}..{end}")
+}
+
+/// Words in lines of at most `width`; a longer word is cut.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let mut word: Vec<char> = word.chars().collect();
+        loop {
+            let gap = usize::from(length > 0);
+            if length + gap + word.len() <= width {
+                if let Some(line) = lines.last_mut() {
+                    line.push_str(&" ".repeat(gap));
+                    line.extend(&word);
+                }
+                length += gap + word.len();
+                break;
+            }
+            if length > 0 {
+                lines.push(String::new());
+                length = 0;
+                continue;
+            }
+            let rest = word.split_off(width);
+            if let Some(line) = lines.last_mut() {
+                line.extend(&word);
+            }
+            lines.push(String::new());
+            word = rest;
+        }
+    }
+    lines
+}
+
+fn trim_line_end(out: &mut String) {
+    out.truncate(out.trim_end_matches(' ').len());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn wrapped_text_fits_and_loses_nothing(text in "[a-z ]{0,200}", width in 10usize..60) {
+            let lines = wrap(&text, width);
+            prop_assert!(lines.iter().all(|l| l.chars().count() <= width));
+            let squeezed = |s: &str| s.replace(' ', "");
+            prop_assert_eq!(squeezed(&lines.concat()), squeezed(&text));
+        }
+
+        #[test]
+        fn shortened_text_fits(text in "\\PC{0,80}", most in 8usize..60) {
+            prop_assert!(shortened(&text, most).chars().count() <= most);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The bytes behind a simulated drive: sparse, only kept when asked for.
+//!
+//! Timing never looks here. What was never written reads as the drive's initial state has it: zeroes on a fresh drive,
+//! deterministic pseudo-random bytes (a function of seed and place) on a filled one. Deallocated and zeroed ranges read as
+//! zeroes.
+
+use std::collections::BTreeMap;
+
+use assay_units::Rng;
+use assay_units::rng::mix;
+
+use crate::options::InitialState;
+
+/// Granule of the store in bytes: the drives' mapping unit.
+pub const PAGE_BYTES: u64 = 4096;
+const PAGE: usize = PAGE_BYTES as usize;
+
+type Page = Box<[u8; PAGE]>;
+
+/// A sparse store of bytes.
+#[derive(Clone, Debug)]
+pub struct DataStore {
+    seed: u64,
+    state: InitialState,
+    pages: BTreeMap<u64, Page>,
+    /// Page ranges that read as zeroes unless `pages` knows better: start to end (exclusive), disjoint, not touching.
+    zeroed: BTreeMap<u64, u64>,
+    /// Each page before its last write, kept when stale reads may be asked for.
+    previous: Option<BTreeMap<u64, Page>>,
+}
+
+impl DataStore {
+    /// The store of a drive at power-on. `keep_previous` also keeps each page's last-but-one content (twice the memory).
+    pub fn new(seed: u64, state: InitialState, keep_previous: bool) -> DataStore {
+        DataStore {
+            seed,
+            state,
+            pages: BTreeMap::new(),
+            zeroed: BTreeMap::new(),
+            previous: keep_previous.then(BTreeMap::new),
+        }
+    }
+
+    /// Store bytes at a place.
+    pub fn write(&mut self, offset: u64, bytes: &[u8]) {
+        let mut rest = bytes;
+        let mut at = offset;
+        while !rest.is_empty() {
+            let (page, start, len) = split(at, rest.len());
+            let mut content = self.page(page);
+            if let Some(previous) = &mut self.previous {
+                previous.insert(page, content.clone());
+            }
+            content[start..start + len].copy_from_slice(&rest[..len]);
+            self.pages.insert(page, content);
+            rest = &rest[len..];
+            at += len as u64;
+        }
+    }
+
+    /// Read bytes from a place.
+    pub fn read(&self, offset: u64, bytes: &mut [u8]) {
+        self.read_with(offset, bytes, |page| self.page(page));
+    }
+
+    /// Read each page as it was before its last write (as it is, where it was not written).
+    pub fn read_stale(&self, offset: u64, bytes: &mut [u8]) {
+        let previous = self.previous.as_ref();
+        self.read_with(offset, bytes, |page| {
+            previous
+                .and_then(|pages| pages.get(&page).cloned())
+                .unwrap_or_else(|| self.page(page))
+        });
+    }
+
+    /// Forget a range: it reads as zeroes.
+    pub fn discard(&mut self, offset: u64, len: u64) {
+        let end = offset.saturating_add(len);
+        let first_whole = offset.div_ceil(PAGE_BYTES);
+        let end_whole = end / PAGE_BYTES;
+        if first_whole >= end_whole {
+            self.zero_bytes(offset, end);
+            return;
+        }
+        self.zero_bytes(offset, first_whole * PAGE_BYTES);
+        self.zero_bytes(end_whole * PAGE_BYTES, end);
+        remove_range(&mut self.pages, first_whole, end_whole);
+        if let Some(previous) = &mut self.previous {
+            remove_range(previous, first_whole, end_whole);
+        }
+        self.add_zeroed(first_whole, end_whole);
+    }
+
+    /// Make a range read as zeroes.
+    pub fn write_zeroes(&mut self, offset: u64, len: u64) {
+        self.discard(offset, len);
+    }
+
+    /// Bytes of memory that the stored pages take, without the maps' own.
+    pub fn resident_bytes(&self) -> u64 {
+        let previous = self.previous.as_ref().map_or(0, BTreeMap::len);
+        (self.pages.len() + previous) as u64 * PAGE_BYTES
+    }
+
+    /// Zeroes over less than a page at a time (and nothing over an empty range).
+    fn zero_bytes(&mut self, start: u64, end: u64) {
+        let zeroes = [0_u8; PAGE];
+        let mut at = start;
+        while at < end {
+            let (_, _, len) = split(at, (end - at).min(PAGE_BYTES) as usize);
+            self.write(at, &zeroes[..len]);
+            at += len as u64;
+        }
+    }
+
+    fn read_with(&self, offset: u64, bytes: &mut [u8], content: impl Fn(u64) -> Page) {
+        let mut rest = bytes;
+        let mut at = offset;
+        while !rest.is_empty() {
+            let (page, start, len) = split(at, rest.len());
+            let (now, later) = rest.split_at_mut(len);
+            now.copy_from_slice(&content(page)[start..start + len]);
+            rest = later;
+            at += len as u64;
+        }
+    }
+
+    fn page(&self, page: u64) -> Page {
+        if let Some(content) = self.pages.get(&page) {
+            return content.clone();
+        }
+        let mut content = Box::new([0_u8; PAGE]);
+        let zeroed = self
+            .zeroed
+            .range(..=page)
+            .next_back()
+            .is_some_and(|(_, &end)| page < end);
+        if self.state == InitialState::Filled && !zeroed {
+            Rng::new(mix(self.seed, page)).fill(&mut content[..]);
+        }
+        content
+    }
+
+    fn add_zeroed(&mut self, start: u64, end: u64) {
+        if self.state == InitialState::Fresh {
+            return;
+        }
+        let (mut start, mut end) = (start, end);
+        while let Some((&other_start, &other_end)) = self.zeroed.range(..=end).next_back() {
+            if other_end < start {
+                break;
+            }
+            start = start.min(other_start);
+            end = end.max(other_end);
+            self.zeroed.remove(&other_start);
+        }
+        self.zeroed.insert(start, end);
+    }
+}
+
+/// Page number, place within it, and how many of `left` bytes lie in it.
+fn split(at: u64, left: usize) -> (u64, usize, usize) {
+    let start = (at % PAGE_BYTES) as usize;
+    (at / PAGE_BYTES, start, left.min(PAGE - start))
+}
+
+fn remove_range(pages: &mut BTreeMap<u64, Page>, start: u64, end: u64) {
+    let mut tail = pages.split_off(&start);
+    let mut beyond = tail.split_off(&end);
+    pages.append(&mut beyond);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SPAN: usize = 20 * PAGE;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Write(usize, usize, u8),
+        Discard(usize, usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let place = (0_usize..SPAN / 512, 1_usize..40)
+            .prop_map(|(at, len)| (at * 512, (len * 512).min(SPAN - at * 512)));
+        (place, any::<u8>(), any::<bool>()).prop_map(|((at, len), byte, write)| {
+            if write {
+                Step::Write(at, len, byte)
+            } else {
+                Step::Discard(at, len)
+            }
+        })
+    }
+
+    proptest! {
+        /// Against a plain array.
+        #[test]
+        fn agrees_with_an_array(filled: bool, steps in prop::collection::vec(step(), 1..40)) {
+            let state = if filled { InitialState::Filled } else { InitialState::Fresh };
+            let mut store = DataStore::new(5, state, false);
+            let mut model = vec![0_u8; SPAN];
+            store.read(0, &mut model);
+            prop_assert_eq!(model.iter().any(|&byte| byte != 0), filled);
+            for step in steps {
+                match step {
+                    Step::Write(at, len, byte) => {
+                        model[at..at + len].fill(byte);
+                        store.write(at as u64, &vec![byte; len]);
+                    }
+                    Step::Discard(at, len) => {
+                        model[at..at + len].fill(0);
+                        store.discard(at as u64, len as u64);
+                    }
+                }
+                let mut seen = vec![1_u8; SPAN];
+                store.read(0, &mut seen);
+                prop_assert!(seen == model);
+            }
+        }
+    }
+
+    #[test]
+    fn stale_reads_give_the_content_before_the_last_write() {
+        let mut store = DataStore::new(1, InitialState::Fresh, true);
+        store.write(4096, &[1; 4096]);
+        store.write(4096, &[2; 4096]);
+        let mut bytes = [9; 8192];
+        store.read_stale(0, &mut bytes);
+        assert_eq!((bytes[0], bytes[4096]), (0, 1));
+        store.read(0, &mut bytes);
+        assert_eq!((bytes[0], bytes[4096]), (0, 2));
+    }
+
+    #[test]
+    fn a_whole_drive_is_forgotten_without_memory() {
+        let mut store = DataStore::new(1, InitialState::Filled, false);
+        store.write(1 << 30, &[7; 4096]);
+        store.discard(0, 1 << 40);
+        assert_eq!(store.resident_bytes(), 0);
+        let mut bytes = [1; 16];
+        store.read(1 << 30, &mut bytes);
+        assert_eq!(bytes, [0; 16]);
+    }
+}

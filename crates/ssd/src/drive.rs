@@ -1,0 +1,495 @@
+//! The drive: commands in, completions out.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use assay_units::{DataClass, Nanos, Op};
+
+use crate::command::{Command, Completion, Status};
+use crate::data::DataStore;
+use crate::faults::{FaultPlan, WriteFate};
+use crate::frontend::Frontend;
+use crate::ftl::{Ftl, TooSmall};
+use crate::link::Link;
+use crate::options::{DriveOptions, InitialState};
+use crate::prefetch::Prefetcher;
+use crate::profile::{MAP_UNIT_BYTES, Profile};
+use crate::telemetry::{Identity, Telemetry};
+use crate::thermal::Thermal;
+
+mod execute;
+
+/// A command that is one NVMe command, not a part of a split one.
+const WHOLE: u32 = u32::MAX;
+
+/// The latest submission, 146 years after power-on: sums of times then still fit.
+const LAST_NS: u64 = 1 << 62;
+
+/// Why a drive could not be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum DriveError {
+    /// The profile's flash does not hold its capacity.
+    #[error("simulated drive {profile:?}: {reason}; check nand and identity.capacity_bytes")]
+    TooSmall {
+        /// The profile's name.
+        profile: String,
+        /// By how much.
+        reason: TooSmall,
+    },
+}
+
+/// A command, or part of one, on its way. 48 bytes: queues hold many.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    offset_bytes: u64,
+    len_bytes: u32,
+    tag: u32,
+    seq: u64,
+    ordinal: u64,
+    /// Index into `splits`, or [`WHOLE`].
+    split: u32,
+    op: Op,
+    status: Status,
+    data: DataClass,
+    /// Is there a latency spike for it in `spikes`?
+    spiked: bool,
+}
+
+/// A command that was split: what is known of its parts so far.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    left: u32,
+    at_ns: u64,
+    status: Status,
+}
+
+/// A completion waiting for its time. Ordered by time, then by submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Finished {
+    at_ns: u64,
+    seq: u64,
+    tag: u32,
+    status: StatusOrder,
+    ordinal: u64,
+}
+
+/// A status that can be part of an ordered struct (its order means nothing: `seq` is unique).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StatusOrder(Status);
+
+impl PartialOrd for StatusOrder {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for StatusOrder {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.code().cmp(&other.0.code())
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct HostCounters {
+    reads: u64,
+    writes: u64,
+    bytes_read: u64,
+    bytes_written: u64,
+    media_errors: u64,
+}
+
+/// A simulated drive.
+///
+/// # Time and data
+/// Timing never looks at bytes. When bytes are kept ([`DriveOptions::keep_data`]), the bytes of a write count from its submission
+/// ([`Drive::submit_write`]) and those of a read are taken at its completion ([`Drive::read_data`], called when the completion has
+/// come out of [`Drive::advance`]). So a read sees every write submitted before it completed. NVMe promises no order among
+/// commands in flight at once, so this is one of the orders a real drive may choose; after a write has completed, every read gives
+/// its data. A command that fails leaves the data as it was.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    profile: Profile,
+    identity: Identity,
+    front: Frontend<Part>,
+    link: Link,
+    ftl: Ftl,
+    prefetch: Prefetcher,
+    thermal: Thermal,
+    faults: FaultPlan,
+    data: Option<DataStore>,
+    finished: BinaryHeap<Reverse<Finished>>,
+    splits: Vec<Split>,
+    free_splits: Vec<u32>,
+    spikes: Vec<(u64, u64)>,
+    host: HostCounters,
+    next_seq: u64,
+    /// The model's present: nothing starts before it.
+    now_ns: u64,
+    last_submit_ns: u64,
+    costs: execute::Costs,
+}
+
+impl Drive {
+    /// Switch a drive on at time 0.
+    ///
+    /// # Errors
+    /// [`DriveError::TooSmall`] when the profile's flash cannot hold its capacity.
+    pub fn new(profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
+        let id = &profile.identity;
+        let keep = 100 - u64::from(options.over_provisioning_percent.unwrap_or(0).min(90));
+        let capacity_bytes = match keep {
+            100 => id.capacity_bytes.value,
+            // In whole MiB, as namespace sizes usually are.
+            _ => (id.capacity_bytes.value / 100 * keep) & !((1 << 20) - 1),
+        };
+        let user_units = capacity_bytes.div_ceil(MAP_UNIT_BYTES) as u32;
+        let filled = options.state == InitialState::Filled;
+        let ftl = Ftl::new(&profile, user_units, filled, options.seed).map_err(|reason| {
+            DriveError::TooSmall {
+                profile: profile.name.clone(),
+                reason,
+            }
+        })?;
+        let reported = |celsius: u16| (celsius > 0).then_some(celsius);
+        let identity = Identity {
+            model: format!("{} (simulated)", id.model),
+            serial: format!("SIM-{}-{}", profile.name.to_uppercase(), options.seed),
+            firmware: env!("CARGO_PKG_VERSION").to_owned(),
+            nvme_version: id.nvme_version.clone(),
+            capacity_bytes,
+            logical_block_bytes: id.logical_block_bytes.value,
+            namespaces: 1,
+            queue_pairs: id.queue_pairs.value,
+            max_queue_entries: id.max_queue_entries.value,
+            max_transfer_bytes: id.max_transfer_bytes.value,
+            warning_celsius: reported(id.warning_celsius.value),
+            critical_celsius: reported(id.critical_celsius.value),
+            power_states_mw: id.power_states_mw.value.clone(),
+        };
+        let faults = FaultPlan::new(options.faults, options.seed);
+        let ahead = &profile.prefetch;
+        Ok(Drive {
+            identity,
+            front: Frontend::new(id.queue_pairs.value, profile.firmware.cores.value),
+            link: Link::new(&profile.link, &profile.data_path),
+            ftl,
+            prefetch: Prefetcher::new(
+                ahead.window_bytes.value,
+                ahead.streams.value,
+                ahead.trigger_commands.value,
+            ),
+            thermal: Thermal::new(
+                &profile.thermal,
+                &profile.power,
+                id,
+                options.ambient_celsius,
+            ),
+            data: options
+                .keep_data
+                .then(|| DataStore::new(options.seed, options.state, faults.has_stale())),
+            faults,
+            finished: BinaryHeap::new(),
+            splits: Vec::new(),
+            free_splits: Vec::new(),
+            spikes: Vec::new(),
+            host: HostCounters::default(),
+            next_seq: 0,
+            now_ns: 0,
+            last_submit_ns: 0,
+            costs: execute::Costs::new(&profile),
+            profile,
+        })
+    }
+
+    /// The profile this drive was made from.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// What the drive says it is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Queue a command at `now` (an earlier time than that of the last call counts as that time). It will complete exactly once.
+    ///
+    /// For a write whose bytes matter use [`Drive::submit_write`].
+    #[inline]
+    pub fn submit(&mut self, now: Nanos, command: Command) {
+        self.enqueue(now, command);
+    }
+
+    /// Queue a write with its bytes. Without [`DriveOptions::keep_data`] the bytes are ignored.
+    ///
+    /// The bytes are stored now (spoiled as the fault plan has it) unless the command will fail. `bytes` shorter or longer than
+    /// the command's length store what both have in common.
+    pub fn submit_write(&mut self, now: Nanos, command: Command, bytes: &[u8]) {
+        let (ok, fate) = self.enqueue(now, command);
+        if !ok || command.op != Op::Write {
+            return;
+        }
+        let bytes = &bytes[..bytes.len().min(command.len_bytes as usize)];
+        let (capacity, offset) = (self.identity.capacity_bytes, command.offset_bytes);
+        let Some(data) = &mut self.data else {
+            return;
+        };
+        match fate {
+            WriteFate::Stored => data.write(offset, bytes),
+            WriteFate::Dropped => {}
+            WriteFate::Misdirected => {
+                let len = bytes.len() as u64;
+                let after = offset.saturating_add(len);
+                let elsewhere = if after.saturating_add(len) <= capacity {
+                    after
+                } else {
+                    offset.saturating_sub(len)
+                };
+                data.write(elsewhere, bytes);
+            }
+            WriteFate::Corrupted => {
+                let mut spoiled = bytes.to_vec();
+                let bit = self.faults.pick_bit(bytes.len());
+                if let Some(byte) = spoiled.get_mut((bit / 8) as usize) {
+                    *byte ^= 1 << (bit % 8);
+                }
+                data.write(offset, &spoiled);
+            }
+        }
+    }
+
+    /// The bytes of a read that completed: pass its completion, its offset and a buffer of its length. `false`, and the buffer
+    /// untouched, when the drive keeps no data or the read failed.
+    pub fn read_data(&self, completion: &Completion, offset_bytes: u64, buffer: &mut [u8]) -> bool {
+        let Some(data) = &self.data else {
+            return false;
+        };
+        if !completion.status.is_ok() {
+            return false;
+        }
+        if self.faults.is_stale(completion.ordinal) {
+            data.read_stale(offset_bytes, buffer);
+        } else {
+            data.read(offset_bytes, buffer);
+        }
+        true
+    }
+
+    /// Does this drive keep the bytes written to it?
+    pub fn keeps_data(&self) -> bool {
+        self.data.is_some()
+    }
+
+    /// When something next happens inside the drive: call [`Drive::advance`] with it, or with anything later. `None` when the drive
+    /// has nothing to do. What happens then need not be a completion.
+    #[inline]
+    pub fn next_event(&self) -> Option<Nanos> {
+        let finished = self
+            .finished
+            .peek()
+            .map_or(u64::MAX, |Reverse(next)| next.at_ns);
+        let next = finished.min(self.front.next_ns());
+        (next != u64::MAX).then_some(Nanos(next))
+    }
+
+    /// Live up to `until` and append the completions up to and including it, in order of time, ties in order of submission.
+    #[inline]
+    pub fn advance(&mut self, until: Nanos, out: &mut Vec<Completion>) {
+        self.start_waiting(until.0);
+        while let Some(&Reverse(next)) = self.finished.peek() {
+            if next.at_ns > until.0 {
+                break;
+            }
+            self.finished.pop();
+            out.push(Completion {
+                tag: next.tag,
+                at: Nanos(next.at_ns),
+                status: next.status.0,
+                ordinal: next.ordinal,
+            });
+        }
+    }
+
+    /// Health at `now`.
+    pub fn telemetry(&mut self, now: Nanos) -> Telemetry {
+        self.start_waiting(now.0);
+        self.thermal.add_energy(self.ftl.take_energy_nj());
+        self.thermal.advance(now.0.max(self.now_ns));
+        let celsius = self.thermal.celsius();
+        let (warning_time_s, critical_time_s, throttled_time_s) = self.thermal.counters_s();
+        let ftl = self.ftl.counters();
+        let offsets = &self.profile.thermal.sensor_offsets_k.value;
+        Telemetry {
+            composite_celsius: celsius as i32,
+            sensors: offsets
+                .iter()
+                .map(|offset| (celsius + offset) as i32)
+                .collect(),
+            throttled: self.thermal.throttled(),
+            warning_time_s,
+            critical_time_s,
+            throttled_time_s,
+            host_bytes_read: self.host.bytes_read,
+            host_bytes_written: self.host.bytes_written,
+            host_reads: self.host.reads,
+            host_writes: self.host.writes,
+            nand_bytes_written: ftl.programmed_units * MAP_UNIT_BYTES,
+            relocated_bytes: ftl.relocated_units * MAP_UNIT_BYTES,
+            superblocks_erased: ftl.erased_superblocks,
+            media_errors: self.host.media_errors,
+            power_mw: (self.thermal.power_w() * 1000.0) as u32,
+        }
+    }
+
+    /// Bytes of memory that map, owners and kept data take.
+    pub fn resident_bytes(&self) -> u64 {
+        self.ftl.resident_bytes() + self.data.as_ref().map_or(0, DataStore::resident_bytes)
+    }
+
+    /// Check a command, count it, queue it. Returns whether it will work and what becomes of its bytes.
+    #[inline]
+    fn enqueue(&mut self, now: Nanos, command: Command) -> (bool, WriteFate) {
+        let now_ns = now.0.min(LAST_NS).max(self.last_submit_ns);
+        self.start_waiting(now_ns);
+        self.ftl.idle(self.last_submit_ns.max(self.now_ns), now_ns);
+        self.last_submit_ns = now_ns;
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        let mut status = self.check(&command);
+        let (mut ordinal, mut spiked, mut fate) = (0, false, WriteFate::Stored);
+        if status.is_ok() {
+            let planned;
+            (ordinal, planned) = self.faults.next(command.op);
+            fate = planned.write;
+            status = planned.status;
+            if planned.spike_ns > 0 {
+                spiked = true;
+                self.spikes.push((seq, planned.spike_ns));
+            }
+        }
+        if status.is_ok()
+            && let Some(data) = &mut self.data
+            && matches!(command.op, Op::Discard | Op::WriteZeroes)
+        {
+            data.discard(command.offset_bytes, u64::from(command.len_bytes));
+        }
+        let part = Part {
+            offset_bytes: command.offset_bytes,
+            len_bytes: command.len_bytes,
+            tag: command.tag,
+            seq,
+            ordinal,
+            split: WHOLE,
+            op: command.op,
+            status,
+            data: command.data,
+            spiked,
+        };
+        let arrival_ns = now_ns + self.link.fetch_ns;
+        let limit = self.identity.max_transfer_bytes as u32;
+        let moves_data = matches!(command.op, Op::Read | Op::Write);
+        if command.len_bytes > limit && moves_data && status.is_ok() {
+            self.enqueue_split(arrival_ns, command.queue, part, limit);
+        } else {
+            self.front.push(command.queue, arrival_ns, part);
+        }
+        // A command that finds an idle core cannot be overtaken by anything submitted later: start it now.
+        self.start_waiting(arrival_ns);
+        (status.is_ok(), fate)
+    }
+
+    /// Split a command longer than the largest transfer, as the host's driver would.
+    fn enqueue_split(&mut self, arrival_ns: u64, queue: u16, whole: Part, limit: u32) {
+        let entry = Split {
+            left: whole.len_bytes.div_ceil(limit),
+            at_ns: 0,
+            status: Status::Ok,
+        };
+        let split = match self.free_splits.pop() {
+            Some(index) => {
+                self.splits[index as usize] = entry;
+                index
+            }
+            None => {
+                self.splits.push(entry);
+                (self.splits.len() - 1) as u32
+            }
+        };
+        let mut done = 0;
+        while done < whole.len_bytes {
+            let len_bytes = limit.min(whole.len_bytes - done);
+            let part = Part {
+                offset_bytes: whole.offset_bytes + u64::from(done),
+                len_bytes,
+                split,
+                ..whole
+            };
+            self.front.push(queue, arrival_ns, part);
+            done += len_bytes;
+        }
+    }
+
+    fn check(&self, command: &Command) -> Status {
+        if command.op == Op::Flush {
+            return Status::Ok;
+        }
+        let block = self.identity.logical_block_bytes;
+        let len = u64::from(command.len_bytes);
+        if len == 0 || (len | command.offset_bytes) & (block - 1) != 0 {
+            return Status::InvalidField;
+        }
+        match command.offset_bytes.checked_add(len) {
+            Some(end) if end <= self.identity.capacity_bytes => Status::Ok,
+            _ => Status::LbaOutOfRange,
+        }
+    }
+
+    /// Start every waiting command that gets a core by then.
+    #[inline]
+    fn start_waiting(&mut self, until_ns: u64) {
+        while let Some((start_ns, core, part)) = self.front.take(until_ns) {
+            self.now_ns = start_ns;
+            let (busy_until_ns, done_ns, status) = self.execute(start_ns, &part);
+            self.front.occupy(core, busy_until_ns);
+            self.finish(&part, done_ns + self.link.completion_ns, status);
+        }
+    }
+
+    #[inline]
+    fn finish(&mut self, part: &Part, at_ns: u64, status: Status) {
+        let (mut at_ns, mut status) = (at_ns, status);
+        if part.split != WHOLE {
+            let split = &mut self.splits[part.split as usize];
+            split.left -= 1;
+            split.at_ns = split.at_ns.max(at_ns);
+            if !status.is_ok() {
+                split.status = status;
+            }
+            if split.left > 0 {
+                return;
+            }
+            at_ns = split.at_ns;
+            status = split.status;
+            self.free_splits.push(part.split);
+        }
+        if part.spiked
+            && let Some(index) = self.spikes.iter().position(|&(seq, _)| seq == part.seq)
+        {
+            at_ns = at_ns.saturating_add(self.spikes.swap_remove(index).1);
+        }
+        self.host.media_errors += u64::from(matches!(
+            status,
+            Status::UnrecoveredReadError | Status::WriteFault
+        ));
+        if status.is_ok() {
+            self.host.reads += u64::from(part.op == Op::Read);
+            self.host.writes += u64::from(part.op == Op::Write);
+        }
+        self.finished.push(Reverse(Finished {
+            at_ns: at_ns.min(u64::MAX - 1),
+            seq: part.seq,
+            tag: part.tag,
+            status: StatusOrder(status),
+            ordinal: part.ordinal,
+        }));
+    }
+}

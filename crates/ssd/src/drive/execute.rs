@@ -1,0 +1,307 @@
+//! The path of each kind of command, computed when its firmware starts.
+
+use assay_units::{DataClass, Op};
+
+use super::{Drive, Part};
+use crate::command::Status;
+use crate::map::UNMAPPED;
+use crate::profile::{MAP_UNIT_BYTES, Profile};
+
+/// A profile's firmware and energy costs, without their provenance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    read_command_ns: u64,
+    read_page_ns: u64,
+    read_kib_ns: u64,
+    write_command_ns: u64,
+    write_unit_ns: u64,
+    other_command_ns: u64,
+    ack_ns: u64,
+    ack_unit_ns: u64,
+    throttle_percent: u64,
+    skip_unmapped: bool,
+    elide_zero: bool,
+    command_nj: u64,
+    transfer_kib_nj: u64,
+}
+
+impl Costs {
+    pub(super) fn new(profile: &Profile) -> Costs {
+        let firmware = &profile.firmware;
+        Costs {
+            read_command_ns: firmware.read_command_ns.value,
+            read_page_ns: firmware.read_page_ns.value,
+            read_kib_ns: firmware.read_kib_ns.value,
+            write_command_ns: firmware.write_command_ns.value,
+            write_unit_ns: firmware.write_unit_ns.value,
+            other_command_ns: firmware.other_command_ns.value,
+            ack_ns: profile.buffer.ack_ns.value,
+            ack_unit_ns: profile.buffer.ack_unit_ns.value,
+            throttle_percent: u64::from(profile.thermal.throttle_firmware_percent.value),
+            skip_unmapped: profile.ftl.skip_unmapped.value,
+            elide_zero: profile.ftl.elide_zero.value,
+            command_nj: profile.power.command_nj.value,
+            transfer_kib_nj: profile.power.transfer_kib_nj.value,
+        }
+    }
+
+    /// These costs, stretched by the throttle.
+    fn throttled(mut self) -> Costs {
+        for cost in [
+            &mut self.read_command_ns,
+            &mut self.read_page_ns,
+            &mut self.read_kib_ns,
+            &mut self.write_command_ns,
+            &mut self.write_unit_ns,
+            &mut self.other_command_ns,
+        ] {
+            *cost = *cost * self.throttle_percent / 100;
+        }
+        self
+    }
+}
+
+/// Until when the core is busy, when the command is done but for its completion entry, and how it ended.
+type Outcome = (u64, u64, Status);
+
+/// First and last mapping unit of a byte range that is not empty.
+fn units_of(offset: u64, len: u64) -> (u32, u32) {
+    let first = offset / MAP_UNIT_BYTES;
+    let last = (offset + len - 1) / MAP_UNIT_BYTES;
+    (first as u32, last as u32)
+}
+
+/// Bytes of `offset..end` that lie in units `first..first + count`.
+#[inline]
+fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
+    let start = u64::from(first) * MAP_UNIT_BYTES;
+    let stop = start + u64::from(count) * MAP_UNIT_BYTES;
+    end.min(stop) - offset.max(start)
+}
+
+impl Drive {
+    /// Run one part from `now_ns`, when a core takes it.
+    #[inline]
+    pub(super) fn execute(&mut self, now_ns: u64, part: &Part) -> Outcome {
+        self.thermal.advance(now_ns);
+        let costs = if self.thermal.throttled() {
+            self.costs.throttled()
+        } else {
+            self.costs
+        };
+        let mut energy_nj = costs.command_nj;
+        let outcome = if !part.status.is_ok() {
+            self.refuse(now_ns, part, &costs)
+        } else {
+            match part.op {
+                Op::Read => {
+                    energy_nj += (u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10;
+                    self.read(now_ns, part, &costs)
+                }
+                Op::Write => {
+                    energy_nj += (u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10;
+                    self.write(now_ns, part, &costs)
+                }
+                Op::Flush => {
+                    let busy = now_ns + costs.other_command_ns;
+                    (busy, self.ftl.flush(now_ns).max(busy), Status::Ok)
+                }
+                Op::Discard => self.deallocate(now_ns, part, &costs, false),
+                Op::WriteZeroes => self.deallocate(now_ns, part, &costs, true),
+            }
+        };
+        self.thermal
+            .add_energy(energy_nj + self.ftl.take_energy_nj());
+        outcome
+    }
+
+    /// A command that fails: bad fields at once, media errors after having tried.
+    fn refuse(&mut self, now_ns: u64, part: &Part, costs: &Costs) -> Outcome {
+        let (busy, done) = match part.status {
+            Status::UnrecoveredReadError => {
+                let (busy, done, _) = self.read(now_ns, part, costs);
+                self.host.bytes_read -= u64::from(part.len_bytes);
+                (busy, done)
+            }
+            _ => {
+                let busy = now_ns + costs.other_command_ns;
+                (busy, busy)
+            }
+        };
+        (busy, done, part.status)
+    }
+
+    fn read(&mut self, now_ns: u64, part: &Part, costs: &Costs) -> Outcome {
+        let len = u64::from(part.len_bytes);
+        let end = part.offset_bytes + len;
+        self.host.bytes_read += len;
+        let mut busy_ns = now_ns + costs.read_command_ns;
+        let mut done_ns = busy_ns;
+        let mut from = part.offset_bytes;
+        let hit = self.prefetch.look(from, len);
+        if let Some(hit) = hit
+            && hit.bytes > 0
+        {
+            busy_ns += (hit.bytes * costs.read_kib_ns) >> 10;
+            from += hit.bytes;
+            done_ns = self
+                .link
+                .to_host(now_ns, busy_ns.max(hit.ready_ns), hit.bytes);
+        }
+        if from < end {
+            let (first, last) = units_of(from, end - from);
+            let mut unit = first;
+            while unit <= last {
+                let (count, pages, physical) = self.next_run(unit, last - unit + 1);
+                let bytes = overlap(from, end, unit, count);
+                busy_ns +=
+                    costs.read_page_ns * u64::from(pages) + ((bytes * costs.read_kib_ns) >> 10);
+                let mut ready_ns = busy_ns;
+                if pages > 0 {
+                    ready_ns = self.ftl.read(now_ns, busy_ns, physical, count);
+                    ready_ns = self.link.through_data_path(now_ns, ready_ns, bytes, len);
+                }
+                done_ns = done_ns.max(self.link.to_host(now_ns, ready_ns, bytes));
+                unit += count;
+            }
+        }
+        if let Some(hit) = hit {
+            self.read_ahead(now_ns, busy_ns, hit.stream, hit.ahead, len);
+        }
+        (busy_ns, done_ns, Status::Ok)
+    }
+
+    /// The longest run from `unit` that one sense, or no flash at all, answers: units, NAND pages (0 for no flash), address.
+    #[inline]
+    fn next_run(&self, unit: u32, limit: u32) -> (u32, u32, u32) {
+        let mut physical = self.ftl.locate(unit);
+        if physical == UNMAPPED {
+            if self.costs.skip_unmapped {
+                let mut count = 1;
+                while count < limit && self.ftl.locate(unit + count) == UNMAPPED {
+                    count += 1;
+                }
+                return (count, 0, UNMAPPED);
+            }
+            physical = self.ftl.sequential(unit);
+            return (1, 1, physical);
+        }
+        let count = self.ftl.run(unit, physical, limit);
+        (count, self.ftl.pages_touched(physical, count), physical)
+    }
+
+    /// Read `ahead` (bytes) of a stream into the buffer, without firmware per page and without the host.
+    fn read_ahead(
+        &mut self,
+        now_ns: u64,
+        issue_ns: u64,
+        stream: usize,
+        ahead: (u64, u64),
+        command_bytes: u64,
+    ) {
+        let end = ahead.1.min(self.identity.capacity_bytes);
+        if ahead.0 >= end {
+            return;
+        }
+        let (first, last) = units_of(ahead.0, end - ahead.0);
+        let mut unit = first;
+        while unit <= last {
+            let (count, pages, physical) = self.next_run(unit, last - unit + 1);
+            let mut ready_ns = issue_ns;
+            if pages > 0 {
+                let bytes = u64::from(count) * MAP_UNIT_BYTES;
+                ready_ns = self.ftl.read(now_ns, issue_ns, physical, count);
+                ready_ns = self
+                    .link
+                    .through_data_path(now_ns, ready_ns, bytes, command_bytes);
+            }
+            unit += count;
+            let piece_end = (u64::from(unit) * MAP_UNIT_BYTES).min(end);
+            self.prefetch.add(stream, piece_end, ready_ns);
+        }
+    }
+
+    fn write(&mut self, now_ns: u64, part: &Part, costs: &Costs) -> Outcome {
+        let len = u64::from(part.len_bytes);
+        let (first, last) = units_of(part.offset_bytes, len);
+        let units = u64::from(last - first) + 1;
+        self.host.bytes_written += len;
+        self.prefetch.invalidate(part.offset_bytes, len);
+        let started_ns = now_ns + costs.write_command_ns;
+        let busy_ns = started_ns + costs.write_unit_ns * units;
+        let arrived_ns = self.link.to_drive(now_ns, started_ns, len);
+        let mut done_ns = busy_ns.max(arrived_ns);
+        if part.data == DataClass::Zero && costs.elide_zero && self.is_whole(part) {
+            self.ftl.unmap(first, last + 1);
+            return (busy_ns, done_ns + costs.ack_ns, Status::Ok);
+        }
+        let mut status = Status::Ok;
+        for unit in first..=last {
+            let whole =
+                overlap(part.offset_bytes, part.offset_bytes + len, unit, 1) == MAP_UNIT_BYTES;
+            let ready_ns = if whole {
+                arrived_ns
+            } else {
+                self.merge(now_ns, unit, arrived_ns)
+            };
+            match self.ftl.write(now_ns, unit, arrived_ns, ready_ns) {
+                Some(slot_ns) => done_ns = done_ns.max(slot_ns),
+                None => status = Status::WriteFault,
+            }
+        }
+        (
+            busy_ns,
+            done_ns + costs.ack_ns + costs.ack_unit_ns * units,
+            status,
+        )
+    }
+
+    /// Does a part cover its units entirely?
+    fn is_whole(&self, part: &Part) -> bool {
+        (part.offset_bytes | u64::from(part.len_bytes)).is_multiple_of(MAP_UNIT_BYTES)
+    }
+
+    /// Read the old content of a unit that is written in part; returns when both are there.
+    fn merge(&mut self, now_ns: u64, unit: u32, arrived_ns: u64) -> u64 {
+        let old = self.ftl.locate(unit);
+        if old == UNMAPPED {
+            return arrived_ns;
+        }
+        self.ftl.read(now_ns, now_ns, old, 1).max(arrived_ns)
+    }
+
+    /// Deallocate or zero a range: whole units in the map; of units covered in part, zeroes are written and a deallocation is
+    /// ignored (the NVMe specification lets a drive round it down).
+    fn deallocate(&mut self, now_ns: u64, part: &Part, costs: &Costs, zero: bool) -> Outcome {
+        let start = part.offset_bytes;
+        let end = start + u64::from(part.len_bytes);
+        let first_whole = start.div_ceil(MAP_UNIT_BYTES) as u32;
+        let end_whole = (end / MAP_UNIT_BYTES) as u32;
+        let busy_ns = now_ns + costs.other_command_ns;
+        let mut done_ns = busy_ns;
+        let mut status = Status::Ok;
+        self.prefetch.invalidate(start, end - start);
+        if first_whole < end_whole {
+            self.ftl.unmap(first_whole, end_whole);
+        }
+        if zero {
+            let (first, last) = units_of(start, end - start);
+            let ends = if first == last {
+                &[first][..]
+            } else {
+                &[first, last]
+            };
+            for &unit in ends {
+                if (first_whole..end_whole).contains(&unit) {
+                    continue;
+                }
+                let ready_ns = self.merge(now_ns, unit, busy_ns);
+                match self.ftl.write(now_ns, unit, busy_ns, ready_ns) {
+                    Some(slot_ns) => done_ns = done_ns.max(slot_ns + costs.ack_ns),
+                    None => status = Status::WriteFault,
+                }
+            }
+        }
+        (busy_ns, done_ns, status)
+    }
+}

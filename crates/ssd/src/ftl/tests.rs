@@ -1,0 +1,120 @@
+//! Conservation: no unit lost or duplicated, counts right, room never runs out.
+
+use assay_units::Rng;
+
+use super::*;
+
+/// A drive small enough to be overwritten many times in a test.
+fn small(slc: bool) -> Profile {
+    let name = if slc { "intel-600p" } else { "samsung-951" };
+    let mut profile = Profile::builtin(name).unwrap();
+    let nand = &mut profile.nand;
+    nand.channels.value = 2;
+    nand.dies.value = 4;
+    nand.planes.value = 2;
+    nand.page_bytes.value = 16384;
+    nand.pages_per_block.value = 12;
+    nand.blocks_per_plane.value = 80;
+    profile.buffer.bytes.value = 1 << 20;
+    profile.ftl.gc_low_superblocks.value = 3;
+    if let Some(slc) = &mut profile.slc {
+        slc.bytes.value = 5 << 19; // 5 superblocks of 4 dies x 4 word lines x 32 KiB
+    }
+    profile
+}
+
+/// Every unit lies where the map says, each place has one owner, and the valid counts are the truth.
+fn check(ftl: &Ftl) {
+    let mut valid = vec![0; ftl.blocks.len()];
+    let mut seen = std::collections::BTreeSet::new();
+    for unit in 0..ftl.user_units {
+        let physical = ftl.map.get(unit);
+        if physical == UNMAPPED {
+            continue;
+        }
+        let superblock = physical >> ftl.shift;
+        let within = physical & ((1 << ftl.shift) - 1);
+        assert!(seen.insert(physical), "two units at {physical:#x}");
+        assert_eq!(ftl.valid_owner(superblock, within), Some(unit));
+        valid[superblock as usize] += 1;
+    }
+    for (index, block) in ftl.blocks.iter().enumerate() {
+        assert_eq!(block.valid, valid[index], "superblock {index}");
+        assert!(block.state != State::Free || block.valid == 0);
+    }
+}
+
+fn overwrite(slc: bool, filled: bool, rounds: u32) -> Ftl {
+    let profile = small(slc);
+    let (shape, _) = shapes(&profile.nand);
+    let user_units = shape.superblock_units * 62;
+    let mut ftl = Ftl::new(&profile, user_units, filled, 1).unwrap();
+    let mut rng = Rng::new(3);
+    let mut now = 0;
+    for n in 0..user_units * rounds {
+        let unit = rng.below(u64::from(user_units)) as u32;
+        let slot = ftl.write(now, unit, now, now);
+        now = now.max(slot.expect("the drive has spare area"));
+        if n % 50_000 == 0 {
+            ftl.flush(now);
+            ftl.unmap(unit, unit + 1000);
+            check(&ftl);
+        }
+    }
+    check(&ftl);
+    ftl
+}
+
+#[test]
+fn nothing_is_lost_through_garbage_collection() {
+    let ftl = overwrite(false, true, 4);
+    assert!(ftl.counters.relocated_units > 0);
+    assert!(ftl.counters.erased_superblocks > 100);
+    overwrite(false, false, 2);
+}
+
+#[test]
+fn nothing_is_lost_through_the_slc_cache() {
+    let ftl = overwrite(true, true, 2);
+    assert!(ftl.counters.relocated_units > 0);
+}
+
+/// Sequential overwriting invalidates whole superblocks in order: nothing worth moving is left in any victim.
+#[test]
+fn sequential_overwriting_amplifies_nothing() {
+    let profile = small(false);
+    let (shape, _) = shapes(&profile.nand);
+    let user_units = shape.superblock_units * 62;
+    let mut ftl = Ftl::new(&profile, user_units, true, 1).unwrap();
+    let mut now = 0;
+    for n in 0..user_units * 3 {
+        now = now.max(ftl.write(now, n % user_units, now, now).unwrap());
+    }
+    check(&ftl);
+    let moved = ftl.counters.relocated_units as f64 / f64::from(user_units * 3);
+    assert!(moved < 0.02, "moved {moved} per unit written");
+}
+
+#[test]
+fn an_idle_drive_folds_its_cache() {
+    let profile = small(true);
+    let (shape, _) = shapes(&profile.nand);
+    let mut ftl = Ftl::new(&profile, shape.superblock_units * 62, true, 1).unwrap();
+    for unit in 0..400 {
+        ftl.write(0, unit, 0, 0).unwrap();
+    }
+    let before = ftl.counters.relocated_units;
+    ftl.idle(0, 60_000_000_000);
+    assert!(ftl.counters.relocated_units > before);
+    let slc = ftl.slc.as_ref().unwrap();
+    assert!(ftl.blocks[slc.first() as usize].state == State::Free);
+    check(&ftl);
+}
+
+#[test]
+fn flash_without_spare_area_is_refused() {
+    let profile = small(false);
+    let (shape, _) = shapes(&profile.nand);
+    let error = Ftl::new(&profile, shape.superblock_units * 76, true, 1).unwrap_err();
+    assert!(error.to_string().contains("80"), "{error}");
+}

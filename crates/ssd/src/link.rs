@@ -1,0 +1,127 @@
+//! The PCIe link and the controller's internal data path.
+//!
+//! Link: raw rate of the generation times lanes, less line coding (8b/10b for generations 1 and 2, 128b/130b from 3), less
+//! the share of each packet that is not payload: `payload / (payload + overhead)`. Source: PCI Express Base Specification
+//! 3.0, sections 2.1 and 4.2; the shared notes give 3.23-3.41 GB/s for generation 3 x4 with 128-byte payloads, which an
+//! overhead of 20 to 28 bytes reproduces. The two directions are independent.
+//!
+//! Data path: what lies between the channels and the link (error correction, buffers, DMA), as one serial resource. Long
+//! reads are staged in DRAM and go slower than short ones (see the profile field `data_path.direct_limit_bytes`).
+
+use crate::profile::{DataPathProfile, LinkProfile};
+use crate::timeline::{ByteTime, Timeline};
+
+/// Payload rate of a link in bytes per second.
+pub fn payload_bytes_per_second(link: &LinkProfile) -> u64 {
+    // Per lane and after line coding, in kilobytes per second.
+    let lane_kb_per_s: u64 = match link.generation.value {
+        0 | 1 => 250_000,
+        2 => 500_000,
+        3 => 984_615,
+        4 => 1_969_231,
+        _ => 3_938_462,
+    };
+    let payload = u64::from(link.max_payload_bytes.value);
+    let packet = payload + u64::from(link.packet_overhead_bytes.value);
+    lane_kb_per_s * 1000 * u64::from(link.lanes.value) * payload / packet
+}
+
+/// Both directions of the link, the data path, and the fixed costs of a command on the wire.
+#[derive(Clone, Debug)]
+pub struct Link {
+    to_host: Timeline,
+    to_drive: Timeline,
+    data_path: Timeline,
+    byte_time: ByteTime,
+    direct: ByteTime,
+    staged: ByteTime,
+    direct_limit_bytes: u64,
+    /// From doorbell to the command in the controller, in nanoseconds.
+    pub fetch_ns: u64,
+    /// From last data packet to the completion at the host, in nanoseconds.
+    pub completion_ns: u64,
+}
+
+impl Link {
+    /// An idle link.
+    pub fn new(link: &LinkProfile, data_path: &DataPathProfile) -> Link {
+        Link {
+            to_host: Timeline::new(),
+            to_drive: Timeline::new(),
+            data_path: Timeline::new(),
+            byte_time: ByteTime::of_rate(payload_bytes_per_second(link)),
+            direct: ByteTime::of_rate(data_path.direct_bytes_per_second.value),
+            staged: ByteTime::of_rate(data_path.staged_bytes_per_second.value),
+            direct_limit_bytes: data_path.direct_limit_bytes.value,
+            fetch_ns: link.fetch_ns.value,
+            completion_ns: link.completion_ns.value,
+        }
+    }
+
+    /// Move read data from the channels to where the link can take it; `command_bytes` decides the route. Returns the end.
+    #[inline]
+    pub fn through_data_path(
+        &mut self,
+        floor_ns: u64,
+        ready_ns: u64,
+        bytes: u64,
+        command_bytes: u64,
+    ) -> u64 {
+        let rate = if command_bytes <= self.direct_limit_bytes {
+            self.direct
+        } else {
+            self.staged
+        };
+        self.data_path
+            .reserve(floor_ns, ready_ns, rate.duration_ns(bytes))
+    }
+
+    /// Send data to the host; returns the end.
+    #[inline]
+    pub fn to_host(&mut self, floor_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
+        self.to_host
+            .reserve(floor_ns, ready_ns, self.byte_time.duration_ns(bytes))
+    }
+
+    /// Fetch data from the host; returns the end.
+    #[inline]
+    pub fn to_drive(&mut self, floor_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
+        self.to_drive
+            .reserve(floor_ns, ready_ns, self.byte_time.duration_ns(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    #[test]
+    fn generation_3_x4_lies_in_the_published_range() {
+        let mut link = Profile::builtin("samsung-951").unwrap().link;
+        link.generation.value = 3;
+        link.lanes.value = 4;
+        link.max_payload_bytes.value = 128;
+        for (overhead, low, high) in [(20, 3_390, 3_420), (28, 3_220, 3_240)] {
+            link.packet_overhead_bytes.value = overhead;
+            let mb = payload_bytes_per_second(&link) / 1_000_000;
+            assert!((low..=high).contains(&mb), "{mb} MB/s at {overhead}");
+        }
+        link.max_payload_bytes.value = 256;
+        link.packet_overhead_bytes.value = 24;
+        let mb = payload_bytes_per_second(&link) / 1_000_000;
+        assert!((3_550..=3_650).contains(&mb), "{mb} MB/s");
+    }
+
+    #[test]
+    fn directions_do_not_share_and_long_commands_are_staged() {
+        let profile = Profile::builtin("samsung-951").unwrap();
+        let mut link = Link::new(&profile.link, &profile.data_path);
+        let up = link.to_host(0, 0, 1 << 20);
+        assert_eq!(link.to_drive(0, 0, 1 << 20), up);
+        assert_eq!(link.to_host(0, 0, 1 << 20), 2 * up);
+        let short = link.through_data_path(0, 0, 4096, 4096);
+        let long = link.through_data_path(0, short, 4096, 1 << 20) - short;
+        assert!(long >= short, "{long} >= {short}");
+    }
+}

@@ -1,0 +1,358 @@
+//! Flash: geometry, dies and channels, and when their operations end.
+//!
+//! # Placement
+//! A superblock is one block of every plane of every die. Its units are laid out in *senses* (one page of all planes of a die,
+//! read together) and *groups* (what one program operation of a die writes: one sense, or all pages of a word line where the
+//! flash is programmed in one shot). Consecutive groups go to consecutive dies, consecutive dies to consecutive channels.
+//!
+//! # Time
+//! A die does one thing at a time, first come first served. A read occupies it for the page type's read time (and, without a
+//! cache register, until its data has left); the transfer occupies the channel, in the first gap. A program moves its data page
+//! by page and then occupies the die. An erase occupies every die for the erase time, all planes together.
+
+use assay_units::Rng;
+
+use crate::fastdiv::FastDiv;
+use crate::profile::{MAP_UNIT_BYTES, NandProfile, SlcProfile};
+use crate::timeline::{ByteTime, Timeline};
+
+/// One die.
+#[derive(Clone, Copy, Debug, Default)]
+struct Die {
+    free_ns: u64,
+    /// The group programmed last and when that ends: until then its data is still in the buffer.
+    last_program: u32,
+    last_program_end_ns: u64,
+}
+
+/// Shape of the superblocks of one kind (multi-bit or SLC).
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Units per superblock.
+    pub superblock_units: u32,
+    /// Units per program group.
+    pub group_units: FastDiv,
+    sense_units: FastDiv,
+    program_pages: FastDiv,
+}
+
+/// One sense: where it is and how it is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sense {
+    die: u32,
+    read_ns: u64,
+    group: u32,
+}
+
+/// The flash of a drive.
+#[derive(Clone, Debug)]
+pub struct Nand {
+    dies: Vec<Die>,
+    channels: Vec<Timeline>,
+    /// Channel of each die.
+    channel_of: Vec<u16>,
+    die_count: FastDiv,
+    page_units: FastDiv,
+    page_types: FastDiv,
+    planes: u32,
+    multi: Shape,
+    slc: Shape,
+    /// Superblocks from this one on are SLC.
+    first_slc: u32,
+    shift: u32,
+    read_ns: Vec<u64>,
+    program_ns: Vec<u64>,
+    slc_read_ns: u64,
+    slc_program_ns: u64,
+    jitter_ns: u64,
+    partial_saving_ns: u64,
+    cache_read: bool,
+    erase_ns: u64,
+    byte_time: ByteTime,
+    command_ns: u64,
+    spread: Rng,
+}
+
+impl Nand {
+    /// Idle flash with `first_slc` multi-bit superblocks, then SLC ones.
+    pub fn new(nand: &NandProfile, slc: Option<&SlcProfile>, first_slc: u32, seed: u64) -> Nand {
+        let dies = u32::from(nand.dies.value);
+        let (multi, slc_shape) = shapes(nand);
+        let channels = usize::from(nand.channels.value);
+        Nand {
+            dies: vec![Die::default(); dies as usize],
+            channels: vec![Timeline::new(); channels],
+            channel_of: (0..dies as usize)
+                .map(|die| (die % channels) as u16)
+                .collect(),
+            die_count: FastDiv::new(dies),
+            page_units: FastDiv::new(page_units(nand)),
+            page_types: FastDiv::new(nand.read_ns.value.len() as u32),
+            planes: u32::from(nand.planes.value),
+            multi,
+            slc: slc_shape,
+            first_slc,
+            shift: address_shift(nand),
+            read_ns: nand.read_ns.value.clone(),
+            program_ns: nand.program_ns.value.clone(),
+            slc_read_ns: slc.map_or(0, |slc| slc.read_ns.value),
+            slc_program_ns: slc.map_or(0, |slc| slc.program_ns.value),
+            jitter_ns: nand.read_jitter_ns.value,
+            partial_saving_ns: nand.partial_read_saving_ns.value,
+            cache_read: nand.cache_read.value,
+            erase_ns: nand.erase_ns.value,
+            byte_time: ByteTime::of_rate(nand.channel_bytes_per_second.value),
+            command_ns: nand.channel_command_ns.value,
+            spread: Rng::stream(seed, "read time"),
+        }
+    }
+
+    /// Bits of an address that hold the unit within its superblock.
+    pub fn shift(&self) -> u32 {
+        self.shift
+    }
+
+    /// Shape of the superblock that holds this address.
+    #[inline]
+    pub fn shape(&self, physical: u32) -> &Shape {
+        if physical >> self.shift >= self.first_slc {
+            &self.slc
+        } else {
+            &self.multi
+        }
+    }
+
+    /// How many of the units from `physical` on, at most `limit`, one sense delivers.
+    #[inline]
+    pub fn units_in_sense(&self, physical: u32, limit: u32) -> u32 {
+        let shape = self.shape(physical);
+        let (_, within) = shape
+            .sense_units
+            .div_rem(physical & ((1 << self.shift) - 1));
+        limit.min(shape.sense_units.divisor() - within)
+    }
+
+    /// Pages (of single planes) that `units` units from `physical` touch.
+    #[inline]
+    pub fn pages_touched(&self, physical: u32, units: u32) -> u32 {
+        if units <= 1 {
+            return 1;
+        }
+        let (first, _) = self.page_units.div_rem(physical);
+        let (last, _) = self.page_units.div_rem(physical + units - 1);
+        last - first + 1
+    }
+
+    /// The sense that holds this address.
+    #[inline]
+    pub fn locate(&self, physical: u32) -> Sense {
+        let superblock = physical >> self.shift;
+        let within = physical & ((1 << self.shift) - 1);
+        let shape = self.shape(physical);
+        let (sense, _) = shape.sense_units.div_rem(within);
+        let (group, page) = shape.program_pages.div_rem(sense);
+        let (row, die) = self.die_count.div_rem(group);
+        let read_ns = if superblock >= self.first_slc {
+            self.slc_read_ns
+        } else {
+            let one_shot = shape.program_pages.divisor() > 1;
+            let (_, kind) = self.page_types.div_rem(if one_shot { page } else { row });
+            self.read_ns[kind as usize]
+        };
+        Sense {
+            die,
+            read_ns,
+            group: superblock << self.shift | group,
+        }
+    }
+
+    /// Is the data at this sense still in the controller, because its program has not ended at `at_ns`?
+    #[inline]
+    pub fn is_being_programmed(&self, sense: Sense, at_ns: u64) -> bool {
+        let die = &self.dies[sense.die as usize];
+        die.last_program_end_ns > at_ns && die.last_program == sense.group
+    }
+
+    /// Read `units` units of one sense and move them out; returns when they are in the controller.
+    #[inline]
+    pub fn read(&mut self, floor_ns: u64, issue_ns: u64, sense: Sense, units: u32) -> u64 {
+        let mut read_ns = sense.read_ns;
+        if units * 2 <= self.page_units.divisor() {
+            read_ns = read_ns.saturating_sub(self.partial_saving_ns);
+        }
+        if self.jitter_ns > 0 {
+            read_ns += self.spread.below(self.jitter_ns + 1);
+        }
+        let die = &mut self.dies[sense.die as usize];
+        let sensed = die.free_ns.max(issue_ns) + read_ns;
+        let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
+        let bytes = u64::from(units) * MAP_UNIT_BYTES;
+        let moved = channel.reserve(
+            floor_ns,
+            sensed,
+            self.command_ns + self.byte_time.duration_ns(bytes),
+        );
+        die.free_ns = if self.cache_read { sensed } else { moved };
+        moved
+    }
+
+    /// Program the group that holds this address with data ready at `ready_ns`; returns when it is done.
+    pub fn program(&mut self, floor_ns: u64, ready_ns: u64, physical: u32) -> u64 {
+        let sense = self.locate(physical);
+        let superblock = physical >> self.shift;
+        let shape = *self.shape(physical);
+        let (group, _) = shape
+            .group_units
+            .div_rem(physical & ((1 << self.shift) - 1));
+        let program_ns = if superblock >= self.first_slc {
+            self.slc_program_ns
+        } else {
+            let (row, _) = self.die_count.div_rem(group);
+            self.program_ns[row as usize % self.program_ns.len()]
+        };
+        let moved = self.move_in(floor_ns, ready_ns, sense, shape);
+        let die = &mut self.dies[sense.die as usize];
+        let end = die.free_ns.max(moved) + program_ns;
+        die.free_ns = end;
+        die.last_program = sense.group;
+        die.last_program_end_ns = end;
+        end
+    }
+
+    /// Move a group's data to its die page by page, so that reads get between them; returns the end.
+    fn move_in(&mut self, floor_ns: u64, ready_ns: u64, sense: Sense, shape: Shape) -> u64 {
+        let page_bytes = u64::from(self.page_units.divisor()) * MAP_UNIT_BYTES;
+        let page_ns = self.command_ns + self.byte_time.duration_ns(page_bytes);
+        let pages = shape.group_units.divisor() / self.page_units.divisor();
+        let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
+        let mut moved = ready_ns;
+        for _ in 0..pages {
+            moved = channel.reserve(floor_ns, moved, page_ns);
+        }
+        moved
+    }
+
+    /// Erase a superblock: every die is busy for the erase time.
+    pub fn erase(&mut self, issue_ns: u64) {
+        for die in &mut self.dies {
+            die.free_ns = die.free_ns.max(issue_ns) + self.erase_ns;
+        }
+    }
+
+    /// Planes of a die.
+    pub fn planes(&self) -> u32 {
+        self.planes
+    }
+}
+
+/// Mapping units per page of one plane.
+pub fn page_units(nand: &NandProfile) -> u32 {
+    (nand.page_bytes.value / MAP_UNIT_BYTES) as u32
+}
+
+/// Shapes of multi-bit and of SLC superblocks. In SLC mode a word line holds one page, so a block holds as many pages as it has
+/// word lines.
+pub fn shapes(nand: &NandProfile) -> (Shape, Shape) {
+    let program_pages = u32::from(nand.program_pages.value);
+    let sense = page_units(nand) * u32::from(nand.planes.value);
+    let dies = u32::from(nand.dies.value);
+    let multi = Shape {
+        superblock_units: sense * dies * nand.pages_per_block.value,
+        group_units: FastDiv::new(sense * program_pages),
+        sense_units: FastDiv::new(sense),
+        program_pages: FastDiv::new(program_pages),
+    };
+    let bits = program_pages.max(nand.read_ns.value.len() as u32);
+    let slc = Shape {
+        superblock_units: sense * dies * (nand.pages_per_block.value / bits),
+        group_units: FastDiv::new(sense),
+        sense_units: FastDiv::new(sense),
+        program_pages: FastDiv::new(1),
+    };
+    (multi, slc)
+}
+
+/// Bits that number the units of a superblock.
+pub fn address_shift(nand: &NandProfile) -> u32 {
+    let (multi, _) = shapes(nand);
+    multi.superblock_units.next_power_of_two().trailing_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    fn small() -> NandProfile {
+        let mut nand = Profile::builtin("samsung-951").unwrap().nand;
+        nand.channels.value = 2;
+        nand.dies.value = 4;
+        nand.planes.value = 2;
+        nand.page_bytes.value = 16384;
+        nand.pages_per_block.value = 4;
+        nand.program_pages.value = 1;
+        nand.read_ns.value = vec![50_000, 70_000];
+        nand.read_jitter_ns.value = 0;
+        nand.partial_read_saving_ns.value = 0;
+        nand.cache_read.value = false;
+        nand.program_ns.value = vec![500_000, 1_500_000];
+        nand.channel_bytes_per_second.value = 409_600_000; // 10 us per unit
+        nand.channel_command_ns.value = 0;
+        nand
+    }
+
+    #[test]
+    fn consecutive_groups_lie_on_consecutive_dies_and_rows_alternate_page_types() {
+        let nand = Nand::new(&small(), None, u32::MAX, 0);
+        assert_eq!(nand.locate(0).die, 0);
+        assert_eq!(nand.locate(7), nand.locate(0));
+        assert_eq!(nand.locate(8).die, 1);
+        assert_eq!(nand.locate(31).die, 3);
+        assert_eq!(nand.locate(32).die, 0);
+        assert_eq!(nand.locate(0).read_ns, 50_000);
+        assert_eq!(nand.locate(32).read_ns, 70_000);
+        assert_eq!(nand.units_in_sense(5, 100), 3);
+        assert_eq!(nand.pages_touched(3, 2), 2);
+        assert_eq!(nand.pages_touched(4, 4), 1);
+    }
+
+    #[test]
+    fn reads_of_one_die_queue_and_of_two_overlap_on_their_channels() {
+        let mut nand = Nand::new(&small(), None, u32::MAX, 0);
+        let (a, b, c) = (nand.locate(0), nand.locate(8), nand.locate(16));
+        assert_eq!(nand.read(0, 0, a, 1), 60_000);
+        assert_eq!(nand.read(0, 0, a, 1), 120_000, "same die");
+        assert_eq!(nand.read(0, 0, b, 1), 60_000, "other channel");
+        assert_eq!(
+            nand.read(0, 0, c, 4),
+            100_000,
+            "same channel: its gap from 60"
+        );
+    }
+
+    #[test]
+    fn a_program_moves_its_pages_and_holds_the_die() {
+        let mut nand = Nand::new(&small(), None, u32::MAX, 0);
+        let end = nand.program(0, 0, 0);
+        assert_eq!(end, 80_000 + 500_000);
+        let sense = nand.locate(3);
+        assert!(nand.is_being_programmed(sense, end - 1));
+        assert!(!nand.is_being_programmed(sense, end));
+        assert_eq!(nand.read(0, 0, sense, 1), end + 60_000);
+        assert_eq!(nand.program(0, 0, 32), end + 60_000 + 1_500_000);
+    }
+
+    #[test]
+    fn one_shot_flash_keeps_a_word_line_on_a_die() {
+        let mut profile = small();
+        profile.program_pages.value = 2;
+        let nand = Nand::new(&profile, None, 3, 0);
+        assert_eq!(nand.locate(15).die, 0);
+        assert_eq!(nand.locate(16).die, 1);
+        assert_eq!(nand.locate(0).read_ns, 50_000);
+        assert_eq!(nand.locate(8).read_ns, 70_000);
+        let slc = 3 << nand.shift();
+        assert_eq!(nand.shape(slc).superblock_units, 8 * 4 * 2);
+        assert_eq!(nand.locate(slc + 8).die, 1);
+    }
+}

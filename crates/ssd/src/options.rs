@@ -1,0 +1,237 @@
+//! Options of one simulated drive, and their spelling on the command line (`sim:NAME,key=value,...`).
+
+use assay_units::{Nanos, parse_duration};
+
+/// What the drive holds when it is switched on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InitialState {
+    /// Nothing was ever written; reads return zeroes.
+    Fresh,
+    /// Every logical block was written once, sequentially, with incompressible data.
+    #[default]
+    Filled,
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// One bit of the write's data is flipped; the write is acknowledged.
+    CorruptWrite,
+    /// The write is acknowledged and nothing is stored.
+    DropWrite,
+    /// The write is stored in the next place of its length instead of its own (the one before, at the end of the drive).
+    MisdirectWrite,
+    /// The read returns each 4 KiB unit as it was before its last write.
+    StaleRead,
+    /// The read ends with Unrecovered Read Error.
+    ReadError,
+    /// The write ends with Write Fault and nothing is stored.
+    WriteError,
+    /// The command takes this much longer.
+    LatencySpike(Nanos),
+}
+
+/// One thing that goes wrong, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What.
+    pub kind: FaultKind,
+    /// When: the ordinal from 1, in order of submission, among writes for write faults, among reads for read faults, among
+    /// reads and writes together for a latency spike.
+    pub ordinal: u64,
+}
+
+const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N or latency-spike@N=TIME";
+/// Keys of [`DriveOptions::set`].
+const KEYS: &str = "seed, state, op, ambient, data, fault";
+
+/// Why an option was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OptionError {
+    /// No such key.
+    #[error("a simulated drive has no option {key:?}; it has: {KEYS}")]
+    UnknownKey {
+        /// What was given.
+        key: String,
+    },
+    /// The value does not fit the key.
+    #[error("option {key}={value} of a simulated drive: expected {expected}")]
+    BadValue {
+        /// The key.
+        key: String,
+        /// What was given.
+        value: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+}
+
+/// Options of one simulated drive.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DriveOptions {
+    /// Seed of everything random in the drive.
+    pub seed: u64,
+    /// What the drive holds at power-on.
+    pub state: InitialState,
+    /// Extra over-provisioning: this share of the capacity is taken away from the host, in percent, at most 90.
+    pub over_provisioning_percent: Option<u8>,
+    /// Ambient temperature in Celsius, instead of the profile's.
+    pub ambient_celsius: Option<f64>,
+    /// Keep the bytes, so that what was written can be read back (memory grows with what is written).
+    pub keep_data: bool,
+    /// Things that go wrong.
+    pub faults: Vec<Fault>,
+}
+
+impl DriveOptions {
+    /// Set one option as spelled on the command line: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`,
+    /// `data=keep|drop`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
+    ///
+    /// # Errors
+    /// [`OptionError`], naming the known keys or the expected form.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
+        let bad = |expected: &'static str| OptionError::BadValue {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            expected,
+        };
+        match key {
+            "seed" => {
+                self.seed = value
+                    .parse()
+                    .map_err(|_| bad("a whole number from 0 to 2^64 - 1"))?;
+            }
+            "state" => {
+                self.state = match value {
+                    "fresh" => InitialState::Fresh,
+                    "filled" => InitialState::Filled,
+                    _ => return Err(bad("fresh or filled")),
+                };
+            }
+            "op" => {
+                let expected = "a percentage from 0% to 90%, such as 25%";
+                let percent: u8 = value
+                    .trim_end_matches('%')
+                    .parse()
+                    .map_err(|_| bad(expected))?;
+                if percent > 90 {
+                    return Err(bad(expected));
+                }
+                self.over_provisioning_percent = Some(percent);
+            }
+            "ambient" => {
+                let expected = "a temperature in Celsius from -40 to 85, such as 30";
+                let celsius: f64 = value
+                    .trim_end_matches(['C', 'c'])
+                    .parse()
+                    .map_err(|_| bad(expected))?;
+                if !(-40.0..=85.0).contains(&celsius) {
+                    return Err(bad(expected));
+                }
+                self.ambient_celsius = Some(celsius);
+            }
+            "data" => {
+                self.keep_data = match value {
+                    "keep" => true,
+                    "drop" => false,
+                    _ => return Err(bad("keep or drop")),
+                };
+            }
+            "fault" => self
+                .faults
+                .push(parse_fault(value).ok_or_else(|| bad(FAULT_FORMS))?),
+            _ => {
+                return Err(OptionError::UnknownKey {
+                    key: key.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parse_fault(text: &str) -> Option<Fault> {
+    let (name, rest) = text.split_once('@')?;
+    let (ordinal, argument) = match rest.split_once('=') {
+        Some((ordinal, argument)) => (ordinal, Some(argument)),
+        None => (rest, None),
+    };
+    let ordinal: u64 = ordinal.parse().ok().filter(|&n| n > 0)?;
+    let kind = match (name, argument) {
+        ("corrupt-write", None) => FaultKind::CorruptWrite,
+        ("drop-write", None) => FaultKind::DropWrite,
+        ("misdirect-write", None) => FaultKind::MisdirectWrite,
+        ("stale-read", None) => FaultKind::StaleRead,
+        ("read-error", None) => FaultKind::ReadError,
+        ("write-error", None) => FaultKind::WriteError,
+        ("latency-spike", Some(time)) => FaultKind::LatencySpike(parse_duration(time).ok()?),
+        _ => return None,
+    };
+    Some(Fault { kind, ordinal })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_command_line_spelling() {
+        let mut options = DriveOptions::default();
+        for pair in [
+            "seed=7",
+            "state=fresh",
+            "op=25%",
+            "ambient=30",
+            "data=keep",
+            "fault=drop-write@100",
+            "fault=latency-spike@3=50ms",
+        ] {
+            let (key, value) = pair.split_once('=').unwrap();
+            options.set(key, value).unwrap();
+        }
+        assert_eq!(options.seed, 7);
+        assert_eq!(options.state, InitialState::Fresh);
+        assert_eq!(options.over_provisioning_percent, Some(25));
+        assert_eq!(options.ambient_celsius, Some(30.0));
+        assert!(options.keep_data);
+        assert_eq!(
+            options.faults,
+            [
+                Fault {
+                    kind: FaultKind::DropWrite,
+                    ordinal: 100
+                },
+                Fault {
+                    kind: FaultKind::LatencySpike(Nanos::from_millis(50)),
+                    ordinal: 3
+                }
+            ]
+        );
+    }
+
+    #[test]
+    fn refusals_name_what_would_be_right() {
+        let mut options = DriveOptions::default();
+        let error = options.set("sed", "7").unwrap_err();
+        assert!(error.to_string().contains("seed, state, op"), "{error}");
+        for (key, value) in [
+            ("seed", "-1"),
+            ("state", "half"),
+            ("op", "95%"),
+            ("op", "lots"),
+            ("ambient", "NaN"),
+            ("ambient", "900"),
+            ("data", "yes"),
+            ("fault", "drop-write"),
+            ("fault", "drop-write@0"),
+            ("fault", "drop-write@x"),
+            ("fault", "drop-write@1=5ms"),
+            ("fault", "latency-spike@1"),
+            ("fault", "explode@1"),
+        ] {
+            let error = options.set(key, value).unwrap_err();
+            assert!(error.to_string().contains("expected"), "{error}");
+        }
+        assert_eq!(options, DriveOptions::default());
+    }
+}

@@ -1,0 +1,175 @@
+//! Sequential prefetch: which reads continue a stream, and what of it was read ahead.
+//!
+//! A read that starts where an earlier one ended continues its stream. After enough of those, the drive reads ahead of the
+//! stream into its buffer; a command whose range was read ahead needs neither firmware per page nor flash.
+
+use std::collections::VecDeque;
+
+/// One stream.
+#[derive(Clone, Debug)]
+struct Stream {
+    run: u32,
+    ahead_bytes: u64,
+    /// End of each piece read ahead, in bytes, and when it is in the buffer.
+    pieces: VecDeque<(u64, u64)>,
+}
+
+/// What a read is to the prefetcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Bytes of the command from its start that were read ahead.
+    pub bytes: u64,
+    /// When they are in the buffer, in nanoseconds.
+    pub ready_ns: u64,
+    /// What to read ahead now: start and end in bytes (empty when equal).
+    pub ahead: (u64, u64),
+    /// The stream, for [`Prefetcher::add`].
+    pub stream: usize,
+}
+
+/// The streams a drive follows.
+#[derive(Clone, Debug)]
+pub struct Prefetcher {
+    /// Where each stream's next read would start.
+    next: Vec<u64>,
+    streams: Vec<Stream>,
+    victim: usize,
+    window_bytes: u64,
+    trigger: u32,
+}
+
+impl Prefetcher {
+    /// No streams yet. A window of 0 switches it off.
+    pub fn new(window_bytes: u64, streams: u8, trigger: u32) -> Prefetcher {
+        let streams = if window_bytes == 0 {
+            0
+        } else {
+            usize::from(streams)
+        };
+        Prefetcher {
+            next: vec![u64::MAX; streams],
+            streams: vec![
+                Stream {
+                    run: 0,
+                    ahead_bytes: 0,
+                    pieces: VecDeque::new()
+                };
+                streams
+            ],
+            victim: 0,
+            window_bytes,
+            trigger,
+        }
+    }
+
+    /// Account a read; `Some` when it continues a stream that is being read ahead.
+    #[inline]
+    pub fn look(&mut self, offset: u64, len: u64) -> Option<Hit> {
+        if self.next.is_empty() {
+            return None;
+        }
+        let Some(index) = self.next.iter().position(|&next| next == offset) else {
+            let index = self.victim;
+            self.victim = (index + 1) % self.next.len();
+            self.next[index] = offset + len;
+            let stream = &mut self.streams[index];
+            stream.run = 0;
+            stream.ahead_bytes = 0;
+            stream.pieces.clear();
+            return None;
+        };
+        self.follow(index, offset, len)
+    }
+
+    fn follow(&mut self, index: usize, offset: u64, len: u64) -> Option<Hit> {
+        let end = offset + len;
+        self.next[index] = end;
+        let stream = &mut self.streams[index];
+        stream.run += 1;
+        if stream.run < self.trigger {
+            return None;
+        }
+        let mut covered = offset;
+        let mut ready_ns = 0;
+        while let Some(&(piece_end, ready)) = stream.pieces.front() {
+            if covered >= end {
+                break;
+            }
+            covered = piece_end.min(end);
+            ready_ns = ready_ns.max(ready);
+            if piece_end <= end {
+                stream.pieces.pop_front();
+            }
+        }
+        let from = stream.ahead_bytes.max(end);
+        let to = end + self.window_bytes;
+        stream.ahead_bytes = to;
+        Some(Hit {
+            bytes: covered - offset,
+            ready_ns,
+            ahead: (from, to),
+            stream: index,
+        })
+    }
+
+    /// A piece up to `end_bytes` of a stream will be in the buffer at `ready_ns`.
+    pub fn add(&mut self, stream: usize, end_bytes: u64, ready_ns: u64) {
+        self.streams[stream].pieces.push_back((end_bytes, ready_ns));
+    }
+
+    /// Start a stream afresh: what was read ahead from here on is no longer true (it was written).
+    pub fn invalidate(&mut self, offset: u64, len: u64) {
+        for (next, stream) in self.next.iter_mut().zip(&mut self.streams) {
+            if offset < stream.ahead_bytes && offset + len > *next && !stream.pieces.is_empty() {
+                stream.pieces.clear();
+                stream.ahead_bytes = 0;
+                stream.run = 0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_is_found_followed_and_kept_ahead_of() {
+        let mut ahead = Prefetcher::new(256, 2, 2);
+        assert_eq!(ahead.look(1000, 64), None, "new");
+        assert_eq!(ahead.look(1064, 64), None, "one continuation is not enough");
+        let hit = ahead.look(1128, 64).unwrap();
+        assert_eq!((hit.bytes, hit.ahead), (0, (1192, 1448)));
+        ahead.add(hit.stream, 1300, 7);
+        ahead.add(hit.stream, 1448, 9);
+        let hit = ahead.look(1192, 64).unwrap();
+        assert_eq!((hit.bytes, hit.ready_ns), (64, 7));
+        assert_eq!(hit.ahead, (1448, 1512));
+        let hit = ahead.look(1256, 64).unwrap();
+        assert_eq!((hit.bytes, hit.ready_ns), (64, 9), "crosses both pieces");
+    }
+
+    /// A stream that takes the place of one further up the drive owes nothing to it.
+    #[test]
+    fn a_stream_lower_down_is_read_ahead_too() {
+        let mut ahead = Prefetcher::new(256, 1, 1);
+        for start in [1 << 40, 0] {
+            assert_eq!(ahead.look(start, 64), None);
+            let hit = ahead.look(start + 64, 64).unwrap();
+            assert_eq!(hit.ahead, (start + 128, start + 384));
+        }
+    }
+
+    #[test]
+    fn random_reads_start_no_stream_and_writes_end_one() {
+        let mut ahead = Prefetcher::new(256, 2, 1);
+        for n in 0..100 {
+            assert_eq!(ahead.look(n * 1000, 64), None);
+        }
+        let hit = ahead.look(99_064, 64).unwrap();
+        ahead.add(hit.stream, 99_384, 5);
+        ahead.invalidate(99_200, 8);
+        assert_eq!(ahead.look(99_128, 64).unwrap().bytes, 0);
+        assert_eq!(Prefetcher::new(0, 2, 1).look(0, 64), None);
+    }
+}

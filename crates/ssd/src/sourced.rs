@@ -1,0 +1,114 @@
+//! Numbers that say where they come from.
+//!
+//! In a profile every number is written as an inline table whose second key is its provenance and whose text names the
+//! source:
+//!
+//! ```toml
+//! max_transfer_bytes = { value = 131072, published = "GISTSM951: MDTS 32 pages" }
+//! read_ns            = { value = [48_000, 64_000], fitted = "random_read_bandwidth.csv" }
+//! erase_ns           = { value = 3_000_000, assumed = "L95B, same node" }
+//! ```
+
+use serde::de::{Deserialize, Deserializer, Error};
+
+/// How a number of a profile came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Provenance {
+    /// Printed by the maker or measured by others for this very drive.
+    Published,
+    /// Chosen so that the model reproduces the measurements named as the source.
+    Fitted,
+    /// A guess; the source says what it leans on.
+    Assumed,
+}
+
+impl Provenance {
+    /// The key used in profiles: `published`, `fitted` or `assumed`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Provenance::Published => "published",
+            Provenance::Fitted => "fitted",
+            Provenance::Assumed => "assumed",
+        }
+    }
+}
+
+/// A value with its provenance and source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sourced<T> {
+    /// The value; its unit is the last word of the field's name.
+    pub value: T,
+    /// Published, fitted or assumed.
+    pub provenance: Provenance,
+    /// Where it was read, what it was fitted to, or what the assumption leans on.
+    pub source: String,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw<T> {
+    value: T,
+    published: Option<String>,
+    fitted: Option<String>,
+    assumed: Option<String>,
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sourced<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Raw::<T>::deserialize(deserializer)?;
+        let (provenance, source) = match (raw.published, raw.fitted, raw.assumed) {
+            (Some(s), None, None) => (Provenance::Published, s),
+            (None, Some(s), None) => (Provenance::Fitted, s),
+            (None, None, Some(s)) => (Provenance::Assumed, s),
+            _ => {
+                return Err(D::Error::custom(
+                    "a number needs exactly one of `published`, `fitted` or `assumed`, naming its source",
+                ));
+            }
+        };
+        if source.trim().is_empty() {
+            return Err(D::Error::custom(format!(
+                "`{}` must name a source, not be empty",
+                provenance.name()
+            )));
+        }
+        Ok(Sourced {
+            value: raw.value,
+            provenance,
+            source,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, serde::Deserialize)]
+    struct One {
+        x: Sourced<u64>,
+    }
+
+    #[test]
+    fn reads_the_compact_spelling() {
+        let one: One = toml::from_str(r#"x = { value = 7, fitted = "table A" }"#).unwrap();
+        assert_eq!(one.x.value, 7);
+        assert_eq!(one.x.provenance, Provenance::Fitted);
+        assert_eq!(one.x.source, "table A");
+    }
+
+    #[test]
+    fn refuses_a_number_without_exactly_one_source() {
+        for text in [
+            "x = 7",
+            "x = { value = 7 }",
+            r#"x = { value = 7, fitted = "a", assumed = "b" }"#,
+            r#"x = { value = 7, fitted = " " }"#,
+            r#"x = { value = -7, fitted = "a" }"#,
+            r#"x = { value = 7, guessed = "a" }"#,
+        ] {
+            assert!(toml::from_str::<One>(text).is_err(), "{text}");
+        }
+    }
+}

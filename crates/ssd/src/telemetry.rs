@@ -1,0 +1,67 @@
+//! What a drive tells about itself: identity and health.
+
+/// Identity of a simulated drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Model, which always says that it is simulated.
+    pub model: String,
+    /// Serial number, made of the profile's name and the seed: `SIM-SAMSUNG-951-7`.
+    pub serial: String,
+    /// Firmware revision: the version of this crate.
+    pub firmware: String,
+    /// NVMe version claimed.
+    pub nvme_version: String,
+    /// Capacity in bytes (after over-provisioning by option).
+    pub capacity_bytes: u64,
+    /// Logical block size in bytes.
+    pub logical_block_bytes: u64,
+    /// Namespaces.
+    pub namespaces: u32,
+    /// I/O queue pairs granted.
+    pub queue_pairs: u16,
+    /// Entries per queue.
+    pub max_queue_entries: u32,
+    /// Largest transfer of one NVMe command in bytes.
+    pub max_transfer_bytes: u64,
+    /// Warning temperature threshold in Celsius, if reported.
+    pub warning_celsius: Option<u16>,
+    /// Critical temperature threshold in Celsius, if reported.
+    pub critical_celsius: Option<u16>,
+    /// Maximum power per power state in milliwatts.
+    pub power_states_mw: Vec<u32>,
+}
+
+/// Health and counters at an instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Telemetry {
+    /// Composite temperature in Celsius, whole degrees as the health log has it.
+    pub composite_celsius: i32,
+    /// Further sensors in Celsius.
+    pub sensors: Vec<i32>,
+    /// Is the drive slowing itself down for its temperature?
+    pub throttled: bool,
+    /// Seconds spent at or above the warning temperature since power-on (for drives that report a threshold).
+    pub warning_time_s: u64,
+    /// Seconds spent at or above the critical temperature since power-on.
+    pub critical_time_s: u64,
+    /// Seconds spent throttled since power-on.
+    pub throttled_time_s: u64,
+    /// Bytes read by the host.
+    pub host_bytes_read: u64,
+    /// Bytes written by the host.
+    pub host_bytes_written: u64,
+    /// Read commands ended without error.
+    pub host_reads: u64,
+    /// Write commands ended without error.
+    pub host_writes: u64,
+    /// Bytes programmed into flash, garbage collection, folding and padding included.
+    pub nand_bytes_written: u64,
+    /// Bytes moved by garbage collection and folding, part of `nand_bytes_written`.
+    pub relocated_bytes: u64,
+    /// Blocks erased (superblocks).
+    pub superblocks_erased: u64,
+    /// Media errors reported.
+    pub media_errors: u64,
+    /// Mean power over the last thermal step, in milliwatts.
+    pub power_mw: u32,
+}

@@ -1,0 +1,97 @@
+//! A synchronous host: some threads, one command in flight each.
+#![allow(dead_code)]
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use assay_ssd::{Command, Drive, DriveOptions, Profile, Status};
+use assay_units::{DataClass, Nanos, Op, Rng};
+
+/// A drive of a built-in profile.
+pub fn drive(name: &str, options: DriveOptions) -> Drive {
+    let profile = Profile::builtin(name).expect("a built-in profile");
+    Drive::new(profile, options).expect("a profile that makes a drive")
+}
+
+/// A plain command on queue 0.
+pub fn command(tag: u32, op: Op, offset_bytes: u64, len_bytes: u32) -> Command {
+    Command {
+        tag,
+        queue: tag as u16,
+        op,
+        offset_bytes,
+        len_bytes,
+        data: DataClass::Incompressible,
+    }
+}
+
+/// Submit one command and wait for it.
+pub fn one(drive: &mut Drive, now: Nanos, command: Command) -> assay_ssd::Completion {
+    drive.submit(now, command);
+    let mut out = Vec::new();
+    drive.advance(Nanos(u64::MAX - 1), &mut out);
+    assert_eq!(out.len(), 1);
+    out[0]
+}
+
+/// What a synchronous job does.
+#[derive(Clone, Copy)]
+pub struct Job {
+    pub op: Op,
+    pub random: bool,
+    pub threads: u32,
+    pub block: u32,
+    pub area: u64,
+    /// Where in each thread's region a sequential job starts.
+    pub first: u64,
+}
+
+/// Run a job from `start` until `until` or `limit` commands; returns bytes moved and the last completion's time.
+pub fn run(drive: &mut Drive, job: Job, start: Nanos, until: Nanos, limit: u64) -> (u64, Nanos) {
+    let host = Nanos(drive.profile().bench.host_overhead_ns.value);
+    let block = u64::from(job.block);
+    let region = (job.area / u64::from(job.threads)) & !(block - 1);
+    let mut rng = Rng::stream(1, "offsets");
+    let mut next = vec![job.first; job.threads as usize];
+    let mut ready: BinaryHeap<_> = (0..job.threads)
+        .map(|n| Reverse((start + Nanos(u64::from(n) * 100), n)))
+        .collect();
+    let mut out = Vec::new();
+    let (mut sent, mut done, mut last) = (0, 0, start);
+    loop {
+        let submit = ready.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
+        match drive.next_event() {
+            Some(event) if event <= submit || sent == limit => {
+                drive.advance(event, &mut out);
+                for completion in out.drain(..) {
+                    assert_eq!(completion.status, Status::Ok);
+                    assert!(completion.at >= last);
+                    last = completion.at;
+                    done += 1;
+                    if completion.at < until {
+                        ready.push(Reverse((completion.at + host, completion.tag)));
+                    }
+                }
+                continue;
+            }
+            _ => {}
+        }
+        if sent == limit {
+            break;
+        }
+        let Some(Reverse((at, thread))) = ready.pop() else {
+            break;
+        };
+        let offset = if job.random {
+            rng.below(job.area / block) * block
+        } else {
+            let at = next[thread as usize];
+            next[thread as usize] = (at + block) % region;
+            u64::from(thread) * region + at
+        };
+        drive.submit(at, command(thread, job.op, offset, job.block));
+        sent += 1;
+    }
+    assert_eq!(sent, done, "every command completes once");
+    (done * block, last)
+}

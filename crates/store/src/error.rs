@@ -1,0 +1,155 @@
+//! What can go wrong with a run folder, in words that say what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::model::SCHEMA;
+
+/// Why a run folder could not be made, read, continued or exported.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The operating system refused.
+    #[error("cannot {action} {path}: {source}; {advice}", path = .path.display(), advice = advice(.source))]
+    Io {
+        /// What was tried, as a verb (`append to`).
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// No manifest there.
+    #[error(
+        "{path} is not a run folder (it has no manifest.json); name the folder that `assay run` printed when it began",
+        path = .path.display()
+    )]
+    NotARun {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// An explicitly named folder already holds something.
+    #[error(
+        "{path} already holds files; name a new or empty folder, or continue the run in it with --resume {path}",
+        path = .path.display()
+    )]
+    NotEmpty {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// The run's own folder exists already.
+    #[error("the run folder {path} exists already; start again, or choose another folder with --out", path = .path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A run id that would leave the parent folder.
+    #[error(
+        "{run_id:?} cannot be a folder's name; use letters, digits, '-', '_' and '.' only, and begin with a letter or digit"
+    )]
+    BadRunId {
+        /// The id.
+        run_id: String,
+    },
+    /// Made by a newer version.
+    #[error(
+        "{path} was written by a newer assay (layout {found}, this build reads up to {SCHEMA}); use that version to read it",
+        path = .path.display()
+    )]
+    NewerSchema {
+        /// The folder.
+        path: PathBuf,
+        /// Its layout's version.
+        found: u64,
+    },
+    /// The manifest cannot be used.
+    #[error(
+        "{path} is damaged: {reason}; restore the file from a copy (the measurements in journal.log are untouched)",
+        path = .path.display()
+    )]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A plan that contradicts itself was given to be written.
+    #[error(
+        "the run cannot be written down: {reason}; this is a fault of assay or of the suite, please report it"
+    )]
+    BadPlan {
+        /// What contradicts.
+        reason: String,
+    },
+    /// Somebody else writes this run.
+    #[error(
+        "{path} is being written by another assay process; wait until it has ended, or end it, and try again",
+        path = .path.display()
+    )]
+    Busy {
+        /// The folder or journal.
+        path: PathBuf,
+    },
+    /// Nothing left to resume.
+    #[error("{path} is already complete, there is nothing to resume; see it with `assay report {path}`", path = .path.display())]
+    AlreadyComplete {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// An entry that JSON cannot hold.
+    #[error("an event cannot be written to {path}: {reason}; this is a fault of assay, please report it", path = .path.display())]
+    Unwritable {
+        /// The journal.
+        path: PathBuf,
+        /// Which event, and why.
+        reason: String,
+    },
+    /// A word that names no export format.
+    #[error("{name:?} is not an export format; choose parquet, json, csv or fio-json")]
+    UnknownFormat {
+        /// What was given.
+        name: String,
+    },
+    /// The Parquet library refused.
+    #[error("cannot write {path} as Parquet: {reason}; export as csv or json instead, and please report it", path = .path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// The library's reason.
+        reason: String,
+    },
+}
+
+impl StoreError {
+    /// For `map_err`: an I/O error of this action on this path.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+        let path = path.to_owned();
+        move |source| StoreError::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}
+
+/// What a user can do about an operating system's refusal.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "the disk that holds the run folder is full: free some space and continue with --resume; everything written before is kept"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "choose a folder you may write to with --out, or change its permissions"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "that file system is read-only: choose another folder with --out"
+        }
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "a file is in the way: choose another folder with --out"
+        }
+        _ if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => {
+            "the disk that holds the run folder reports an I/O error: check it (dmesg), copy the folder elsewhere and continue with --resume; everything written before is kept"
+        }
+        _ => "check the disk that holds the folder; everything written before is kept",
+    }
+}

@@ -1,0 +1,489 @@
+//! The layout of `fio --output-format=json`, version 3.33, so that tools made for fio read a run.
+//!
+//! One job per cell and drive, as fio reports a job with `group_reporting`. fio's percentiles are computed from the raw
+//! histograms in the journal. What assay does not measure (fio's `slat_ns`, `majf`, depth histograms, ...) stands as
+//! zero, as fio itself does with switched-off statistics, and is listed in `assay.not_measured`.
+//!
+//! Meaning of the figures: fio(1) and HOWTO section "JSON output"; `clat` is submission to completion, `lat` includes the
+//! time before the submission (here: from the intended start of an open-loop job).
+
+use std::io::Write;
+
+use assay_measure::{Histogram, JobTotals, OpInterval};
+use assay_units::{KIB, Nanos, Op, rate};
+use serde::{Serialize, Serializer};
+
+use super::output_error;
+use super::table::state_words;
+use crate::error::StoreError;
+use crate::fold::fold;
+use crate::read::{CellDrive, CellRecord, Run, SeriesPoint};
+
+/// fio's default percentile list, in parts per million (`percentile_list` in fio(1)).
+const PERCENTILES: [u32; 17] = [
+    10_000, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 600_000, 700_000, 800_000,
+    900_000, 950_000, 990_000, 995_000, 999_000, 999_500, 999_900,
+];
+/// Upper ends of fio's latency buckets, in their unit; each begins where the one before ends.
+const BUCKETS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+/// What fio reports and assay does not measure.
+const NOT_MEASURED: [&str; 9] = [
+    "slat_ns",
+    "majf",
+    "minf",
+    "iodepth_level",
+    "iodepth_submit",
+    "iodepth_complete",
+    "latency_depth",
+    "disk_util",
+    "drop_ios",
+];
+/// fio writes this when there is no estimate (INT_MAX).
+const NO_ETA: u64 = 2_147_483_647;
+/// errno of a job whose I/Os failed.
+const EIO: i32 = 5;
+
+/// A JSON object in the order given.
+struct Ordered<V>(Vec<(String, V)>);
+
+impl<V: Serialize> Serialize for Ordered<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+#[derive(Serialize)]
+struct Document {
+    #[serde(rename = "fio version")]
+    fio_version: String,
+    timestamp: i64,
+    timestamp_ms: i64,
+    time: String,
+    assay: RunNote,
+    #[serde(rename = "global options")]
+    global_options: Ordered<String>,
+    jobs: Vec<Job>,
+    disk_util: [(); 0],
+}
+
+#[derive(Serialize)]
+struct RunNote {
+    simulated: bool,
+    run_id: String,
+    tool: String,
+    suite: String,
+    scale: f64,
+    not_measured: [&'static str; 9],
+    /// `usr_cpu` and `sys_cpu` here.
+    cpu: &'static str,
+}
+
+#[derive(Serialize)]
+struct JobNote {
+    simulated: bool,
+    drive: String,
+    model: String,
+    cell: String,
+    state: &'static str,
+}
+
+#[derive(Serialize)]
+struct Job {
+    jobname: String,
+    groupid: usize,
+    error: i32,
+    eta: u64,
+    elapsed: u64,
+    #[serde(rename = "job options")]
+    job_options: Ordered<String>,
+    read: Direction,
+    write: Direction,
+    trim: Direction,
+    sync: Sync,
+    job_runtime: u64,
+    usr_cpu: f64,
+    sys_cpu: f64,
+    ctx: u64,
+    majf: u64,
+    minf: u64,
+    iodepth_level: Ordered<f64>,
+    iodepth_submit: Ordered<f64>,
+    iodepth_complete: Ordered<f64>,
+    latency_ns: Ordered<f64>,
+    latency_us: Ordered<f64>,
+    latency_ms: Ordered<f64>,
+    latency_depth: u32,
+    latency_target: u64,
+    latency_percentile: f64,
+    latency_window: u64,
+    assay: JobNote,
+}
+
+#[derive(Serialize)]
+struct Direction {
+    io_bytes: u64,
+    io_kbytes: u64,
+    bw_bytes: u64,
+    bw: u64,
+    iops: f64,
+    runtime: u64,
+    total_ios: u64,
+    short_ios: u64,
+    drop_ios: u64,
+    slat_ns: Latency,
+    clat_ns: Latency,
+    lat_ns: Latency,
+    bw_min: u64,
+    bw_max: u64,
+    bw_agg: f64,
+    bw_mean: f64,
+    bw_dev: f64,
+    bw_samples: u64,
+    iops_min: u64,
+    iops_max: u64,
+    iops_mean: f64,
+    iops_stddev: f64,
+    iops_samples: u64,
+}
+
+#[derive(Serialize)]
+struct Sync {
+    total_ios: u64,
+    lat_ns: Latency,
+}
+
+#[derive(Default, Serialize)]
+struct Latency {
+    min: u64,
+    max: u64,
+    mean: f64,
+    stddev: f64,
+    #[serde(rename = "N")]
+    n: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percentile: Option<Ordered<u64>>,
+}
+
+impl Latency {
+    fn of(histogram: &Histogram, with_percentiles: bool) -> Latency {
+        Latency {
+            min: histogram.min().0,
+            max: histogram.max().0,
+            mean: histogram.mean_ns(),
+            stddev: histogram.stddev_ns(),
+            n: histogram.count(),
+            percentile: (with_percentiles && !histogram.is_empty()).then(|| {
+                let at = |per_million: u32| {
+                    let name = format!("{:.6}", f64::from(per_million) / 1e4);
+                    (name, histogram.percentile(per_million).0)
+                };
+                Ordered(PERCENTILES.into_iter().map(at).collect())
+            }),
+        }
+    }
+}
+
+/// A cell's and drive's job, without what only the folded run knows.
+struct Part {
+    cell: usize,
+    place: usize,
+    directions: [Direction; 3],
+    sync: Sync,
+    buckets: [Ordered<f64>; 3],
+}
+
+/// Write the run in fio's layout. Reads the run folder again, because the percentiles that fio lists need the raw
+/// histograms.
+///
+/// # Errors
+/// Everything that [`Run::open`] refuses, and when the output cannot be written.
+pub fn export_fio_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
+    let mut parts: Vec<Part> = Vec::new();
+    let run = fold(&run.path, &mut |cell, place, totals| {
+        parts.retain(|p| (p.cell, p.place) != (cell, place));
+        if totals.elapsed() > Nanos::ZERO {
+            parts.push(part(cell, place, totals));
+        }
+    })?;
+    parts.sort_by_key(|p| (p.cell, p.place));
+    let jobs = parts.into_iter().enumerate();
+    let document = document(&run, jobs.map(|(at, part)| job(&run, at, part)).collect());
+    serde_json::to_writer_pretty(&mut *out, &document)
+        .map_err(|error| output_error(error.into()))?;
+    out.write_all(b"\n").map_err(output_error)
+}
+
+fn document(run: &Run, jobs: Vec<Job>) -> Document {
+    let manifest = &run.manifest;
+    // A stamp nobody can read is shown as the epoch, as fio shows a clock that was never set.
+    let created = manifest
+        .created
+        .parse::<jiff::Timestamp>()
+        .unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    Document {
+        fio_version: format!(
+            "fio-3.33 (layout; written by {} {})",
+            manifest.tool.name, manifest.tool.version
+        ),
+        timestamp: created.as_second(),
+        timestamp_ms: created.as_millisecond(),
+        time: created.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+        assay: RunNote {
+            simulated: run.has_simulated(),
+            run_id: manifest.run_id.clone(),
+            tool: format!(
+                "{} {} ({})",
+                manifest.tool.name, manifest.tool.version, manifest.tool.commit
+            ),
+            suite: manifest.suite.name.clone(),
+            scale: manifest.scale,
+            not_measured: NOT_MEASURED,
+            cpu: "usr_cpu and sys_cpu are of the whole host, in percent of all its processors; ctx is of the assay process; all are 0 for a simulated drive",
+        },
+        global_options: Ordered(vec![("group_reporting".to_owned(), "1".to_owned())]),
+        jobs,
+        disk_util: [],
+    }
+}
+
+fn part(cell: usize, place: usize, totals: &JobTotals) -> Part {
+    let none = OpInterval::default();
+    let counts = |op| totals.counts(op).unwrap_or(&none);
+    let direction = |op| Direction::of(counts(op), totals.elapsed());
+    let flushes = counts(Op::Flush);
+    let mut all = Histogram::new();
+    for op in [Op::Read, Op::Write, Op::Discard] {
+        all.merge(&counts(op).latency);
+    }
+    Part {
+        cell,
+        place,
+        directions: [Op::Read, Op::Write, Op::Discard].map(direction),
+        sync: Sync {
+            total_ios: flushes.ios,
+            lat_ns: Latency::of(&flushes.latency, true),
+        },
+        buckets: latency_buckets(&all),
+    }
+}
+
+impl Direction {
+    fn of(counts: &OpInterval, elapsed: Nanos) -> Direction {
+        let service = counts.service.as_ref().unwrap_or(&counts.latency);
+        let bytes_per_s = rate::per_second(counts.bytes, elapsed);
+        let occurred = counts.ios > 0 || counts.errors > 0;
+        Direction {
+            io_bytes: counts.bytes,
+            io_kbytes: counts.bytes / KIB,
+            bw_bytes: bytes_per_s as u64,
+            bw: (bytes_per_s / KIB as f64) as u64,
+            iops: rate::per_second(counts.ios, elapsed),
+            runtime: if occurred { millis(elapsed) } else { 0 },
+            total_ios: counts.ios,
+            short_ios: counts.errors,
+            drop_ios: 0,
+            slat_ns: Latency::default(),
+            clat_ns: Latency::of(service, true),
+            lat_ns: Latency::of(&counts.latency, false),
+            bw_min: 0,
+            bw_max: 0,
+            bw_agg: 0.0,
+            bw_mean: 0.0,
+            bw_dev: 0.0,
+            bw_samples: 0,
+            iops_min: 0,
+            iops_max: 0,
+            iops_mean: 0.0,
+            iops_stddev: 0.0,
+            iops_samples: 0,
+        }
+    }
+
+    /// Fill in what fio samples over time: the measured intervals.
+    fn sample(&mut self, part: &CellDrive, op: Op) {
+        let measured: Vec<&SeriesPoint> = part
+            .series
+            .iter()
+            .filter(|p| p.op == op && !p.ramp && p.elapsed() > Nanos::ZERO)
+            .collect();
+        let kib_per_s = moments(measured.iter().map(|p| p.mib_per_s() * KIB as f64));
+        let iops = moments(measured.iter().map(|p| p.iops()));
+        self.bw_samples = measured.len() as u64;
+        self.iops_samples = measured.len() as u64;
+        (self.bw_min, self.bw_max) = (kib_per_s.min as u64, kib_per_s.max as u64);
+        (self.bw_mean, self.bw_dev) = (kib_per_s.mean, kib_per_s.deviation);
+        (self.iops_min, self.iops_max) = (iops.min as u64, iops.max as u64);
+        (self.iops_mean, self.iops_stddev) = (iops.mean, iops.deviation);
+        // Share of the group's bandwidth; a job is its own group here.
+        if self.bw_bytes > 0 {
+            self.bw_agg = (kib_per_s.mean * 100.0 * KIB as f64 / self.bw_bytes as f64).min(100.0);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Moments {
+    min: f64,
+    max: f64,
+    mean: f64,
+    /// Of the sample (divided by n - 1), as fio computes it.
+    deviation: f64,
+}
+
+fn moments(values: impl Iterator<Item = f64> + Clone) -> Moments {
+    let n = values.clone().count() as f64;
+    if n == 0.0 {
+        return Moments::default();
+    }
+    let mean = values.clone().sum::<f64>() / n;
+    let squares: f64 = values.clone().map(|v| (v - mean).powi(2)).sum();
+    Moments {
+        min: values.clone().fold(f64::INFINITY, f64::min),
+        max: values.fold(0.0, f64::max),
+        mean,
+        deviation: if n > 1.0 {
+            (squares / (n - 1.0)).sqrt()
+        } else {
+            0.0
+        },
+    }
+}
+
+fn millis(span: Nanos) -> u64 {
+    (span.0 + 500_000) / 1_000_000
+}
+
+fn job(run: &Run, number: usize, part: Part) -> Job {
+    let cell = &run.cells[part.cell];
+    let measured = &cell.drives[part.place];
+    let drive = &run.manifest.drives[measured.drive];
+    let workload = &cell.plan.workload;
+    let result = measured.result.as_ref();
+    let elapsed = result.map_or(Nanos::ZERO, |r| r.elapsed);
+    let host = result.and_then(|r| r.host).unwrap_or_default();
+    let [mut read, mut write, mut trim] = part.directions;
+    for (direction, op) in [
+        (&mut read, Op::Read),
+        (&mut write, Op::Write),
+        (&mut trim, Op::Discard),
+    ] {
+        direction.sample(measured, op);
+    }
+    let failed = read.short_ios + write.short_ios + trim.short_ios > 0;
+    let [latency_ns, latency_us, latency_ms] = part.buckets;
+    Job {
+        jobname: if cell.drives.len() > 1 {
+            format!("{}/{}", cell.plan.id, drive.label)
+        } else {
+            cell.plan.id.clone()
+        },
+        groupid: number,
+        error: if failed { EIO } else { 0 },
+        eta: NO_ETA,
+        elapsed: elapsed.0.div_ceil(Nanos::SECOND.0),
+        job_options: options(cell, &drive.spec),
+        read,
+        write,
+        trim,
+        sync: part.sync,
+        // With group_reporting fio sums the threads' run times.
+        job_runtime: millis(elapsed).saturating_mul(u64::from(workload.numjobs.max(1))),
+        usr_cpu: host.user_pct,
+        sys_cpu: host.system_pct + host.irq_pct,
+        ctx: (host.context_switches_per_s * elapsed.as_secs_f64()) as u64,
+        majf: 0,
+        minf: 0,
+        iodepth_level: zeroes(&["1", "2", "4", "8", "16", "32", ">=64"]),
+        iodepth_submit: zeroes(&["0", "4", "8", "16", "32", "64", ">=64"]),
+        iodepth_complete: zeroes(&["0", "4", "8", "16", "32", "64", ">=64"]),
+        latency_ns,
+        latency_us,
+        latency_ms,
+        latency_depth: 0,
+        latency_target: 0,
+        latency_percentile: 100.0,
+        latency_window: 0,
+        assay: JobNote {
+            simulated: drive.simulated,
+            drive: drive.label.clone(),
+            model: drive.model.clone(),
+            cell: cell.plan.id.clone(),
+            state: state_words(&cell.state).0,
+        },
+    }
+}
+
+/// The cell's workload under fio's option names.
+fn options(cell: &CellRecord, filename: &str) -> Ordered<String> {
+    let workload = &cell.plan.workload;
+    let ioengine = match workload.engine.as_str() {
+        "sync" => "psync",
+        "uring" => "io_uring",
+        other => other,
+    };
+    let mut options = vec![
+        ("name", cell.plan.id.clone()),
+        ("filename", filename.to_owned()),
+        ("ioengine", ioengine.to_owned()),
+        ("rw", workload.rw.clone()),
+        ("bs", workload.bs_bytes.to_string()),
+        ("iodepth", workload.iodepth.to_string()),
+        ("numjobs", workload.numjobs.to_string()),
+        ("direct", u8::from(workload.direct).to_string()),
+        ("size", workload.span_bytes.to_string()),
+        ("offset", workload.offset_bytes.to_string()),
+    ];
+    if workload.runtime_ns > 0 {
+        options.push(("runtime", format!("{}us", workload.runtime_ns / 1_000)));
+        options.push(("time_based", "1".to_owned()));
+    }
+    if workload.ramp_ns > 0 {
+        options.push(("ramp_time", format!("{}us", workload.ramp_ns / 1_000)));
+    }
+    if workload.rate_iops > 0.0 {
+        options.push(("rate_iops", format!("{:.0}", workload.rate_iops)));
+    }
+    let owned = options.into_iter().map(|(k, v)| (k.to_owned(), v));
+    Ordered(owned.collect())
+}
+
+fn zeroes(names: &[&str]) -> Ordered<f64> {
+    Ordered(names.iter().map(|&name| (name.to_owned(), 0.0)).collect())
+}
+
+/// Percent of completions per latency bucket, in fio's three scales.
+fn latency_buckets(histogram: &Histogram) -> [Ordered<f64>; 3] {
+    let points = histogram.cumulative();
+    // How many took less than this; exact up to the histogram's own bucket width.
+    let below = |ns: u64| {
+        let at = points.partition_point(|(highest, _)| highest.0 < ns);
+        at.checked_sub(1).map_or(0, |last| points[last].1)
+    };
+    let share = |from: u64, to: u64| {
+        if histogram.is_empty() {
+            0.0
+        } else {
+            (below(to) - below(from)) as f64 * 100.0 / histogram.count() as f64
+        }
+    };
+    let scale = |unit_ns: u64| {
+        let mut from = if unit_ns == 1 { 0 } else { unit_ns };
+        let mut buckets = Vec::with_capacity(BUCKETS.len() + 2);
+        for end in BUCKETS {
+            buckets.push((end.to_string(), share(from, end * unit_ns)));
+            from = end * unit_ns;
+        }
+        buckets
+    };
+    let mut millis = scale(1_000_000);
+    let second = Nanos::SECOND.0;
+    millis.push(("2000".to_owned(), share(second, 2 * second)));
+    let rest = histogram.count() - below(2 * second);
+    let rest = if rest == 0 {
+        0.0
+    } else {
+        rest as f64 * 100.0 / histogram.count() as f64
+    };
+    millis.push((">=2000".to_owned(), rest));
+    [Ordered(scale(1)), Ordered(scale(1_000)), Ordered(millis)]
+}

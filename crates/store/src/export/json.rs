@@ -1,0 +1,237 @@
+//! The whole run as one JSON document: manifest, cells with results, series and distributions, verdicts, warnings.
+
+use std::io::Write;
+
+use assay_measure::{HostLoad, LatencySummary, OpSummary};
+use assay_units::{Nanos, Op};
+use serde::{Serialize, Serializer};
+
+use super::output_error;
+use super::table::state_words;
+use crate::error::StoreError;
+use crate::model::{
+    Audit, CellPlan, CellResult, Manifest, Outcome, SCHEMA, TelemetryRecord, Verdict,
+    VerifySummary, Warning,
+};
+use crate::read::{CellDrive, CellRecord, Run, SeriesPoint};
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    schema: u32,
+    /// Is any drive simulated?
+    simulated: bool,
+    manifest: &'a Manifest,
+    audit: Option<&'a Audit>,
+    outcome: Option<Outcome>,
+    cells: Vec<Cell<'a>>,
+    verdicts: Vec<DriveVerdict<'a>>,
+    warnings: &'a [Warning],
+    damaged_lines: &'a [String],
+}
+
+#[derive(Serialize)]
+struct DriveVerdict<'a> {
+    drive: usize,
+    drive_label: &'a str,
+    simulated: bool,
+    verdict: Option<&'a Verdict>,
+}
+
+#[derive(Serialize)]
+struct Cell<'a> {
+    #[serde(flatten)]
+    plan: &'a CellPlan,
+    state: &'static str,
+    state_reason: Option<&'a str>,
+    results: Vec<Part<'a>>,
+    host: Vec<HostPoint>,
+}
+
+#[derive(Serialize)]
+struct HostPoint {
+    index: u32,
+    #[serde(flatten)]
+    load: HostLoad,
+}
+
+#[derive(Serialize)]
+struct Part<'a> {
+    drive: usize,
+    drive_label: &'a str,
+    simulated: bool,
+    result: Option<CellFigures<'a>>,
+    #[serde(serialize_with = "series")]
+    series: &'a [SeriesPoint],
+    #[serde(serialize_with = "telemetry")]
+    telemetry: &'a [TelemetryRecord],
+    #[serde(serialize_with = "distributions")]
+    distributions: &'a [(Op, Vec<(Nanos, u64)>)],
+}
+
+#[derive(Serialize)]
+struct CellFigures<'a> {
+    elapsed_ns: u64,
+    iops: f64,
+    mib_per_s: f64,
+    read: &'a OpSummary,
+    write: &'a OpSummary,
+    host: Option<&'a HostLoad>,
+    verify: Option<&'a VerifySummary>,
+    values: &'a std::collections::BTreeMap<String, f64>,
+}
+
+#[derive(Serialize)]
+struct Point<'a> {
+    index: u32,
+    ramp: bool,
+    start_ns: u64,
+    end_ns: u64,
+    op: Op,
+    ios: u64,
+    bytes: u64,
+    errors: u64,
+    iops: f64,
+    mib_per_s: f64,
+    latency_ns: &'a LatencySummary,
+}
+
+#[derive(Serialize)]
+struct Reading<'a> {
+    at_ns: u64,
+    temperature_c: Option<f64>,
+    sensors_c: &'a [f64],
+    throttled: Option<bool>,
+    warning_time_s: Option<u64>,
+    power_mw: Option<u64>,
+    host_bytes_written: Option<u64>,
+    nand_bytes_written: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Distribution {
+    op: Op,
+    /// Pairs of (latency in nanoseconds, completions up to it).
+    cumulative_ns: Vec<(u64, u64)>,
+}
+
+/// Write the run as one JSON document.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn export_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
+    serde_json::to_writer_pretty(&mut *out, &document(run))
+        .map_err(|error| output_error(error.into()))?;
+    out.write_all(b"\n").map_err(output_error)
+}
+
+fn document(run: &Run) -> Document<'_> {
+    let verdicts = run.verdicts.iter().enumerate().map(|(drive, verdict)| {
+        let (drive_label, simulated) = named(run, drive);
+        DriveVerdict {
+            drive,
+            drive_label,
+            simulated,
+            verdict: verdict.as_ref(),
+        }
+    });
+    Document {
+        format: "assay-run",
+        schema: SCHEMA,
+        simulated: run.has_simulated(),
+        manifest: &run.manifest,
+        audit: run.audit.as_ref(),
+        outcome: run.outcome,
+        cells: run.cells.iter().map(|cell| cell_of(run, cell)).collect(),
+        verdicts: verdicts.collect(),
+        warnings: &run.warnings,
+        damaged_lines: &run.damaged_lines,
+    }
+}
+
+fn named(run: &Run, drive: usize) -> (&str, bool) {
+    run.manifest
+        .drives
+        .get(drive)
+        .map_or(("", false), |d| (d.label.as_str(), d.simulated))
+}
+
+fn cell_of<'a>(run: &'a Run, cell: &'a CellRecord) -> Cell<'a> {
+    let (state, state_reason) = state_words(&cell.state);
+    Cell {
+        plan: &cell.plan,
+        state,
+        state_reason,
+        results: cell.drives.iter().map(|part| part_of(run, part)).collect(),
+        host: cell
+            .host
+            .iter()
+            .map(|&(index, load)| HostPoint { index, load })
+            .collect(),
+    }
+}
+
+fn part_of<'a>(run: &'a Run, part: &'a CellDrive) -> Part<'a> {
+    let (drive_label, simulated) = named(run, part.drive);
+    Part {
+        drive: part.drive,
+        drive_label,
+        simulated,
+        result: part.result.as_ref().map(figures),
+        series: &part.series,
+        telemetry: &part.telemetry,
+        distributions: &part.distributions,
+    }
+}
+
+fn figures(result: &CellResult) -> CellFigures<'_> {
+    CellFigures {
+        elapsed_ns: result.elapsed.0,
+        iops: result.iops(),
+        mib_per_s: result.mib_per_s(),
+        read: &result.read,
+        write: &result.write,
+        host: result.host.as_ref(),
+        verify: result.verify.as_ref(),
+        values: &result.values,
+    }
+}
+
+fn series<S: Serializer>(points: &[SeriesPoint], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(points.iter().map(|p| Point {
+        index: p.index,
+        ramp: p.ramp,
+        start_ns: p.start.0,
+        end_ns: p.end.0,
+        op: p.op,
+        ios: p.ios,
+        bytes: p.bytes,
+        errors: p.errors,
+        iops: p.iops(),
+        mib_per_s: p.mib_per_s(),
+        latency_ns: &p.latency,
+    }))
+}
+
+fn telemetry<S: Serializer>(records: &[TelemetryRecord], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(records.iter().map(|t| Reading {
+        at_ns: t.at.0,
+        temperature_c: t.temperature_c,
+        sensors_c: &t.sensors_c,
+        throttled: t.throttled,
+        warning_time_s: t.warning_time_s,
+        power_mw: t.power_mw,
+        host_bytes_written: t.host_bytes_written,
+        nand_bytes_written: t.nand_bytes_written,
+    }))
+}
+
+fn distributions<S: Serializer>(
+    all: &[(Op, Vec<(Nanos, u64)>)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(all.iter().map(|(op, points)| Distribution {
+        op: *op,
+        cumulative_ns: points.iter().map(|&(ns, seen)| (ns.0, seen)).collect(),
+    }))
+}

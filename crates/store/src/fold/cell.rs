@@ -1,0 +1,122 @@
+//! A cell whose intervals are still coming in.
+
+use std::collections::BTreeMap;
+
+use assay_measure::{Histogram, HostLoad, Interval, JobTotals};
+use assay_units::Op;
+
+use crate::model::CellPlan;
+use crate::read::{CellDrive, CellRecord, CellState, SeriesPoint};
+
+/// A point of a series in the making.
+pub(super) struct Point {
+    pub(super) figures: SeriesPoint,
+    /// Where the lines are that it was recorded in.
+    pub(super) first: u64,
+    pub(super) more: Vec<u64>,
+}
+
+/// Sorts as time does: the ramp's part of an interval comes before the measured part.
+pub(super) type PointKey = (u32, bool, Op);
+
+pub(super) fn key(interval: &Interval, op: Op) -> PointKey {
+    (interval.index, !interval.ramp, op)
+}
+
+/// One drive of an open cell.
+#[derive(Default)]
+pub(super) struct OpenDrive {
+    pub(super) totals: JobTotals,
+    pub(super) points: BTreeMap<PointKey, Point>,
+    pub(super) budget: Budget,
+}
+
+/// Sums that must stay within 64 bits, checked before the unchecked additions of `measure`: a journal is input.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Budget([u64; 5]);
+
+impl Budget {
+    /// With this interval's counts added, or why it cannot be true.
+    pub(super) fn with(mut self, interval: &Interval) -> Result<Budget, &'static str> {
+        for (_, counts) in &interval.ops {
+            let service = counts.service.as_ref().map_or(0, Histogram::count);
+            let added = [
+                counts.ios,
+                counts.bytes,
+                counts.errors,
+                counts.latency.count(),
+                service,
+            ];
+            for (sum, added) in self.0.iter_mut().zip(added) {
+                *sum = sum
+                    .checked_add(added)
+                    .ok_or("its counts do not fit 64 bits together with those before")?;
+            }
+            if !plausible(&counts.latency) || !counts.service.as_ref().is_none_or(plausible) {
+                return Err("a histogram's sum does not fit its extremes");
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// The sum of n values lies between n times the smallest and n times the largest.
+fn plausible(histogram: &Histogram) -> bool {
+    let n = u128::from(histogram.count());
+    let (min, max) = (u128::from(histogram.min().0), u128::from(histogram.max().0));
+    (n * min..=n * max).contains(&histogram.sum_ns())
+}
+
+/// A cell in the making.
+pub(super) struct Cell {
+    pub(super) record: CellRecord,
+    pub(super) started: bool,
+    pub(super) open: Vec<OpenDrive>,
+    pub(super) host: BTreeMap<u32, HostLoad>,
+}
+
+impl Cell {
+    pub(super) fn new(plan: &CellPlan) -> Cell {
+        let mut cell = Cell {
+            record: CellRecord {
+                plan: plan.clone(),
+                state: plan
+                    .skipped
+                    .clone()
+                    .map_or(CellState::Planned, CellState::Skipped),
+                drives: Vec::new(),
+                host: Vec::new(),
+            },
+            started: false,
+            open: Vec::new(),
+            host: BTreeMap::new(),
+        };
+        cell.clear();
+        cell
+    }
+
+    /// Forget what was measured.
+    pub(super) fn clear(&mut self) {
+        let drives = &self.record.plan.drives;
+        self.record.drives = drives
+            .iter()
+            .map(|&drive| CellDrive {
+                drive,
+                result: None,
+                series: Vec::new(),
+                telemetry: Vec::new(),
+                distributions: Vec::new(),
+            })
+            .collect();
+        self.open = drives.iter().map(|_| OpenDrive::default()).collect();
+        self.host.clear();
+    }
+
+    /// Is it being measured at this point of the journal?
+    pub(super) fn is_open(&self) -> bool {
+        matches!(
+            self.record.state,
+            CellState::Planned | CellState::Skipped(_) | CellState::Unfinished
+        )
+    }
+}

@@ -1,0 +1,391 @@
+//! Folding a journal into a [`Run`]: one streaming pass, with a second look only at intervals recorded in parts.
+//!
+//! Memory: per interval and operation one summary (some 200 bytes); full histograms only for the cells that are open at
+//! that moment (one per drive and operation). Interval histograms are summed and forgotten.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use assay_measure::{Histogram, JobTotals, LatencySummary};
+
+use crate::error::StoreError;
+use crate::journal::{JOURNAL_FILE, JournalReader, LineContent};
+use crate::model::{CellResult, Entry, IntervalRecord, Manifest, Warning};
+use crate::read::{CellState, Run, SeriesPoint};
+use crate::run::{MANIFEST_FILE, sha256_of};
+use crate::thin::thin;
+
+mod cell;
+mod sum;
+
+use cell::{Cell, Point, PointKey, key};
+use sum::{joined, summed, untraced};
+
+/// More notes of damage than this are counted, not kept.
+const MAX_NOTES: usize = 200;
+
+/// Called with (cell, drive within the cell, sum of its measured intervals) whenever a cell's intervals are complete;
+/// again for the same cell when it was measured again, and then only the last call counts.
+pub(crate) type TotalsSink<'a> = &'a mut dyn FnMut(usize, usize, &JobTotals);
+
+/// Fold a run folder.
+pub(crate) fn fold(path: &Path, sink: TotalsSink<'_>) -> Result<Run, StoreError> {
+    let manifest = Manifest::load(path)?;
+    let journal = path.join(JOURNAL_FILE);
+    let mut reader = JournalReader::open(&journal)?;
+    let mut fold = Fold::new(path, manifest, sink);
+    while let Some(line) = reader
+        .next_line()
+        .map_err(StoreError::io("read", &journal))?
+    {
+        match line.content {
+            LineContent::Entry(entry) => fold.entry(line.number, line.offset, *entry)?,
+            LineContent::Unknown(event) => fold.unknown(line.number, event),
+            LineContent::Damaged(reason) => fold.note_line(line.number, &reason),
+        }
+    }
+    fold.finish()
+}
+
+struct Fold<'a> {
+    path: PathBuf,
+    sink: TotalsSink<'a>,
+    simulated: Vec<bool>,
+    index: BTreeMap<String, usize>,
+    cells: Vec<Cell>,
+    /// With whether it was given while its cell was being measured.
+    warnings: Vec<(Warning, bool)>,
+    unknown: BTreeMap<String, (u64, u64)>,
+    notes: Vec<String>,
+    notes_left_out: usize,
+    second_look: Option<JournalReader<BufReader<File>>>,
+    run: Run,
+}
+
+impl<'a> Fold<'a> {
+    fn new(path: &Path, manifest: Manifest, sink: TotalsSink<'a>) -> Fold<'a> {
+        Fold {
+            path: path.to_owned(),
+            sink,
+            simulated: manifest.drives.iter().map(|d| d.simulated).collect(),
+            index: manifest
+                .cells
+                .iter()
+                .enumerate()
+                .map(|(i, c)| (c.id.clone(), i))
+                .collect(),
+            cells: manifest.cells.iter().map(Cell::new).collect(),
+            warnings: Vec::new(),
+            unknown: BTreeMap::new(),
+            notes: Vec::new(),
+            notes_left_out: 0,
+            second_look: None,
+            run: Run {
+                path: path.to_owned(),
+                audit: None,
+                cells: Vec::new(),
+                warnings: Vec::new(),
+                verdicts: vec![None; manifest.drives.len()],
+                manifest,
+                outcome: None,
+                damaged_lines: Vec::new(),
+            },
+        }
+    }
+
+    fn note(&mut self, text: String) {
+        if self.notes.len() < MAX_NOTES {
+            self.notes.push(text);
+        } else {
+            self.notes_left_out += 1;
+        }
+    }
+
+    fn note_line(&mut self, number: u64, reason: &str) {
+        self.note(format!("{JOURNAL_FILE} line {number}: {reason}"));
+    }
+
+    fn unknown(&mut self, number: u64, event: String) {
+        // Bounded like the notes: a hostile journal could name a new kind on every line.
+        if self.unknown.len() < MAX_NOTES || self.unknown.contains_key(&event) {
+            self.unknown.entry(event).or_insert((number, 0)).1 += 1;
+        } else {
+            self.notes_left_out += 1;
+        }
+    }
+
+    /// The planned cell of this name, or a note that there is none.
+    fn cell(&mut self, number: u64, id: &str) -> Option<usize> {
+        let found = self.index.get(id).copied();
+        if found.is_none() {
+            self.note_line(
+                number,
+                &format!("the cell {id:?} is not in the manifest; left out"),
+            );
+        }
+        found
+    }
+
+    /// A drive's place in a cell, or a note that it has none.
+    fn place(&mut self, number: u64, cell: usize, drive: usize) -> Option<usize> {
+        let plan = &self.cells[cell].record.plan;
+        let found = plan.drives.iter().position(|&d| d == drive);
+        if found.is_none() {
+            let id = plan.id.clone();
+            self.note_line(
+                number,
+                &format!("drive {drive} is not measured by the cell {id:?}; left out"),
+            );
+        }
+        found
+    }
+
+    fn entry(&mut self, number: u64, offset: u64, entry: Entry) -> Result<(), StoreError> {
+        match entry {
+            Entry::Manifest { sha256 } => {
+                if sha256_of(&self.path.join(MANIFEST_FILE))? != sha256 {
+                    self.note(format!(
+                        "{MANIFEST_FILE} is not the one that this run was begun with: what it says of drives and cells may be wrong"
+                    ));
+                }
+            }
+            Entry::Start { .. } => self.run.outcome = None,
+            Entry::Audit(audit) => self.run.audit = Some(audit),
+            Entry::CellStart { cell, .. } => {
+                if let Some(at) = self.cell(number, &cell) {
+                    if self.cells[at].started {
+                        self.warnings
+                            .retain(|(w, during)| !during || w.cell.as_ref() != Some(&cell));
+                    }
+                    self.cells[at].clear();
+                    self.cells[at].started = true;
+                    self.cells[at].record.state = CellState::Unfinished;
+                }
+            }
+            Entry::Interval(record) => self.interval(number, offset, record),
+            Entry::Host { cell, index, load } => {
+                if let Some(at) = self.cell(number, &cell) {
+                    self.cells[at].host.insert(index, load);
+                }
+            }
+            Entry::Telemetry(record) => {
+                if let Some(at) = self.cell(number, &record.cell)
+                    && let Some(place) = self.place(number, at, record.drive)
+                {
+                    self.cells[at].record.drives[place].telemetry.push(record);
+                }
+            }
+            Entry::Warning(warning) => {
+                if !self.warnings.iter().any(|(known, _)| *known == warning) {
+                    let during = warning
+                        .cell
+                        .as_ref()
+                        .and_then(|id| self.index.get(id))
+                        .is_some_and(|&at| self.cells[at].started);
+                    self.warnings.push((warning, during));
+                }
+            }
+            Entry::CellFinish { cell, results, .. } => {
+                if let Some(at) = self.cell(number, &cell) {
+                    self.close(at)?;
+                    self.cells[at].record.state = CellState::Finished;
+                    self.results(number, at, results);
+                }
+            }
+            Entry::CellFailed { cell, message, .. } => {
+                if let Some(at) = self.cell(number, &cell) {
+                    self.close(at)?;
+                    self.cells[at].record.state = CellState::Failed(message);
+                }
+            }
+            Entry::Verdict { drive, verdict } => match self.run.verdicts.get_mut(drive) {
+                Some(place) => *place = Some(verdict),
+                None => self.note_line(
+                    number,
+                    &format!("there is no drive {drive}; its verdict is left out"),
+                ),
+            },
+            Entry::Finish { outcome, .. } => self.run.outcome = Some(outcome),
+        }
+        Ok(())
+    }
+
+    fn interval(&mut self, number: u64, offset: u64, record: IntervalRecord) {
+        let Some(at) = self.cell(number, &record.cell) else {
+            return;
+        };
+        let Some(place) = self.place(number, at, record.drive) else {
+            return;
+        };
+        if !self.cells[at].is_open() {
+            self.note_line(
+                number,
+                "an interval of a cell that had already ended; left out",
+            );
+            return;
+        }
+        let interval = record.interval();
+        let open = &mut self.cells[at].open[place];
+        match open.budget.with(&interval) {
+            Ok(budget) => open.budget = budget,
+            Err(reason) => return self.note_line(number, reason),
+        }
+        let interval = joined(interval);
+        open.totals.add(&interval);
+        for (op, counts) in &interval.ops {
+            open.points
+                .entry(key(&interval, *op))
+                .and_modify(|point| {
+                    let figures = &mut point.figures;
+                    figures.start = figures.start.min(interval.start);
+                    figures.end = figures.end.max(interval.end);
+                    figures.ios += counts.ios;
+                    figures.bytes += counts.bytes;
+                    figures.errors += counts.errors;
+                    point.more.push(offset);
+                })
+                .or_insert_with(|| Point {
+                    figures: SeriesPoint {
+                        index: interval.index,
+                        ramp: interval.ramp,
+                        start: interval.start,
+                        end: interval.end,
+                        op: *op,
+                        ios: counts.ios,
+                        bytes: counts.bytes,
+                        errors: counts.errors,
+                        latency: LatencySummary::of(&counts.latency),
+                    },
+                    first: offset,
+                    more: Vec::new(),
+                });
+        }
+        // Intervals without their CellStart (a damaged line) are measured all the same.
+        self.cells[at].record.state = CellState::Unfinished;
+    }
+
+    /// The intervals of this cell are complete: turn them into series, distributions and the summed result.
+    fn close(&mut self, at: usize) -> Result<(), StoreError> {
+        let open = std::mem::take(&mut self.cells[at].open);
+        for (place, drive) in open.into_iter().enumerate() {
+            let mut series = Vec::with_capacity(drive.points.len());
+            for (key, mut point) in drive.points {
+                if !point.more.is_empty() {
+                    let offsets = std::iter::once(point.first).chain(point.more);
+                    point.figures.latency = LatencySummary::of(&self.latency_of(key, offsets)?);
+                }
+                series.push(point.figures);
+            }
+            let cell = &mut self.cells[at];
+            let result = summed(
+                cell.record.drives[place].drive,
+                &drive.totals,
+                &series,
+                &cell.host,
+                &self.simulated,
+            );
+            let target = &mut cell.record.drives[place];
+            target.distributions = drive
+                .totals
+                .ops()
+                .filter_map(|op| Some((op, &drive.totals.counts(op)?.latency)))
+                .filter(|(_, latency)| !latency.is_empty())
+                .map(|(op, latency)| (op, thin(&latency.cumulative())))
+                .collect();
+            target.telemetry.sort_by_key(|record| record.at);
+            target.series = series;
+            target.result = result;
+            (self.sink)(at, place, &drive.totals);
+        }
+        Ok(())
+    }
+
+    /// The merged latencies of an interval that was recorded in several lines.
+    fn latency_of(
+        &mut self,
+        wanted: PointKey,
+        offsets: impl Iterator<Item = u64>,
+    ) -> Result<Histogram, StoreError> {
+        let journal = self.path.join(JOURNAL_FILE);
+        let reader = match &mut self.second_look {
+            Some(reader) => reader,
+            none => none.insert(JournalReader::open(&journal)?),
+        };
+        let mut merged = Histogram::new();
+        for offset in offsets {
+            let line = reader
+                .line_at(offset)
+                .map_err(StoreError::io("read", &journal))?;
+            // The line was whole a moment ago; if the file changed since, the summary lacks it and its sample count
+            // says so.
+            if let Some(LineContent::Entry(entry)) = line.map(|l| l.content)
+                && let Entry::Interval(record) = *entry
+            {
+                let interval = joined(record.interval());
+                for (op, counts) in &interval.ops {
+                    if key(&interval, *op) == wanted {
+                        merged.merge(&counts.latency);
+                    }
+                }
+            }
+        }
+        Ok(merged)
+    }
+
+    /// Take over a finished cell's journalled results, and check that each is the sum of its intervals.
+    fn results(&mut self, number: u64, at: usize, results: Vec<CellResult>) {
+        for drive in &mut self.cells[at].record.drives {
+            if !results.iter().any(|r| r.drive == drive.drive) {
+                drive.result = None;
+            }
+        }
+        for result in results {
+            let Some(place) = self.place(number, at, result.drive) else {
+                continue;
+            };
+            let difference = untraced(&result, self.cells[at].record.drives[place].result.as_ref());
+            if let Some(difference) = difference {
+                let text = format!(
+                    "result does not trace to its intervals: cell {:?}, drive {}, {difference}",
+                    self.cells[at].record.plan.id, result.drive
+                );
+                self.note_line(number, &text);
+            }
+            self.cells[at].record.drives[place].result = Some(result);
+        }
+    }
+
+    fn finish(mut self) -> Result<Run, StoreError> {
+        for at in 0..self.cells.len() {
+            if self.cells[at].is_open() {
+                self.close(at)?;
+            }
+        }
+        for (event, (number, times)) in std::mem::take(&mut self.unknown) {
+            self.note_line(
+                number,
+                &format!(
+                    "{times} event(s) of a kind this version does not know ({event:?}), written by a newer assay; left out"
+                ),
+            );
+        }
+        if self.notes_left_out > 0 {
+            self.notes
+                .push(format!("and {} more such notes", self.notes_left_out));
+        }
+        let mut run = self.run;
+        run.damaged_lines = self.notes;
+        run.warnings = self.warnings.into_iter().map(|(w, _)| w).collect();
+        run.cells = self
+            .cells
+            .into_iter()
+            .map(|mut cell| {
+                cell.record.host = cell.host.into_iter().collect();
+                cell.record
+            })
+            .collect();
+        Ok(run)
+    }
+}

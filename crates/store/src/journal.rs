@@ -1,0 +1,404 @@
+//! The append-only journal: one line per event, each line proven by its own checksum.
+//!
+//! A line is `<8 lower-case hex digits: CRC-32C of the JSON> <JSON>\n`. CRC-32C (Castagnoli, RFC 3720 appendix B.4)
+//! finds every error of up to five bits and every burst up to 32 bits in lines of the length that occur here.
+//!
+//! Lines are appended with one `write(2)` each, so a process that dies (kill -9, crash) tears at most the line being
+//! written; a machine that dies loses at most what was appended since the last [`JournalWriter::sync`].
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::StoreError;
+use crate::model::Entry;
+
+/// The journal's name in a run folder.
+pub const JOURNAL_FILE: &str = "journal.log";
+/// A longer line is taken for damage. A line of full histograms of every operation stays below 4 MiB.
+pub const MAX_LINE_BYTES: u64 = 16 << 20;
+/// Hex digits of the checksum, and the blank after them.
+const HEAD_BYTES: usize = 9;
+
+/// Appends events to a journal. Holds an exclusive advisory lock on it as long as it lives.
+#[derive(Debug)]
+pub struct JournalWriter {
+    file: File,
+    path: PathBuf,
+    /// Length of the file up to its last whole line.
+    len: u64,
+    /// A write failed half way: bytes after `len` must go before the next line.
+    torn: bool,
+    buffer: Vec<u8>,
+}
+
+impl JournalWriter {
+    /// Begin a new journal.
+    ///
+    /// # Errors
+    /// When the file exists, or cannot be made or locked.
+    pub fn create(path: &Path) -> Result<JournalWriter, StoreError> {
+        let file = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .read(true)
+            .open(path)
+            .map_err(StoreError::io("create", path))?;
+        lock(&file, path)?;
+        Ok(JournalWriter {
+            file,
+            path: path.to_owned(),
+            len: 0,
+            torn: false,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Continue an existing journal. A last line that was torn is cut off; a last line that lacks nothing but its
+    /// line end is proven by its checksum and is completed.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when another writer holds it; [`StoreError::Io`] when it cannot be opened or mended.
+    pub fn open(path: &Path) -> Result<JournalWriter, StoreError> {
+        let file = OpenOptions::new()
+            .append(true)
+            .read(true)
+            .open(path)
+            .map_err(StoreError::io("open", path))?;
+        lock(&file, path)?;
+        let len = file
+            .metadata()
+            .map_err(StoreError::io("examine", path))?
+            .len();
+        let mut writer = JournalWriter {
+            file,
+            path: path.to_owned(),
+            len,
+            torn: false,
+            buffer: Vec::new(),
+        };
+        writer.mend_tail()?;
+        Ok(writer)
+    }
+
+    fn mend_tail(&mut self) -> Result<(), StoreError> {
+        let whole =
+            end_of_last_line(&self.file, self.len).map_err(StoreError::io("read", &self.path))?;
+        let tail_bytes = self.len - whole;
+        if tail_bytes == 0 {
+            return Ok(());
+        }
+        let mut tail = Vec::new();
+        if tail_bytes <= MAX_LINE_BYTES {
+            tail.resize(tail_bytes as usize, 0);
+            self.file
+                .read_exact_at(&mut tail, whole)
+                .map_err(StoreError::io("read", &self.path))?;
+        }
+        if checked_json(&tail).is_ok() {
+            self.buffer.clear();
+            self.buffer.push(b'\n');
+            return self.write_buffer();
+        }
+        self.len = whole;
+        self.torn = true;
+        self.cut_torn_tail()
+    }
+
+    fn cut_torn_tail(&mut self) -> Result<(), StoreError> {
+        if self.torn {
+            self.file
+                .set_len(self.len)
+                .map_err(StoreError::io("cut the torn last line off", &self.path))?;
+            self.torn = false;
+        }
+        Ok(())
+    }
+
+    /// Append one event.
+    ///
+    /// # Errors
+    /// As [`JournalWriter::append_all`].
+    pub fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        self.append_all(std::slice::from_ref(entry))
+    }
+
+    /// Append several events with one write, so that they stand together.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] when the system refuses (disk full, I/O error): nothing before is lost, nothing of this batch
+    /// is kept, and the writer may be used again. [`StoreError::Unwritable`] for an entry with a figure that is not a
+    /// number, which JSON cannot hold; nothing is written then.
+    pub fn append_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+        self.buffer.clear();
+        for entry in entries {
+            self.encode(entry)?;
+        }
+        self.write_buffer()
+    }
+
+    /// Add one line to the buffer.
+    fn encode(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        let start = self.buffer.len();
+        self.buffer.extend_from_slice(b"00000000 ");
+        let unwritable = |path: &Path, why: String| StoreError::Unwritable {
+            path: path.to_owned(),
+            reason: why,
+        };
+        serde_json::to_writer(&mut self.buffer, entry)
+            .map_err(|e| unwritable(&self.path, e.to_string()))?;
+        let json = &self.buffer[start + HEAD_BYTES..];
+        // JSON writes not-a-number as null, which no reader takes for a number. Intervals hold integers only, and are
+        // the bulk: everything else is read back before it is trusted to the disk.
+        if !matches!(entry, Entry::Interval(_)) {
+            serde_json::from_slice::<Entry>(json).map_err(|e| {
+                let text = String::from_utf8_lossy(json);
+                unwritable(&self.path, format!("{e} in {text}"))
+            })?;
+        }
+        if json.len() as u64 + HEAD_BYTES as u64 > MAX_LINE_BYTES {
+            return Err(unwritable(
+                &self.path,
+                format!("its line would be {} bytes long", json.len()),
+            ));
+        }
+        let head = format!("{:08x} ", crc32c::crc32c(json));
+        self.buffer[start..start + HEAD_BYTES].copy_from_slice(head.as_bytes());
+        self.buffer.push(b'\n');
+        Ok(())
+    }
+
+    fn write_buffer(&mut self) -> Result<(), StoreError> {
+        self.cut_torn_tail()?;
+        // `write_all` is one write(2) unless the system takes less than offered, which a nearly full disk does.
+        if let Err(error) = self.file.write_all(&self.buffer) {
+            self.torn = true;
+            // Truncating works on a full disk. Should it fail too, the next append or the next `open` tries again, and
+            // readers recognise the torn line by its checksum.
+            let _ = self.cut_torn_tail();
+            return Err(StoreError::io("append to", &self.path)(error));
+        }
+        self.len += self.buffer.len() as u64;
+        Ok(())
+    }
+
+    /// Wait until everything appended is on the medium (fdatasync).
+    ///
+    /// # Errors
+    /// When the system reports that it could not be written.
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        self.file
+            .sync_data()
+            .map_err(StoreError::io("flush", &self.path))
+    }
+
+    /// Length in bytes of what stands in the journal.
+    pub fn len_bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// The journal's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// flock(2), exclusive, not waiting: released by the kernel when the process ends, however it ends.
+fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
+    use rustix::fs::{FlockOperation, flock};
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(()),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreError::Busy {
+            path: path.to_owned(),
+        }),
+        Err(error) => Err(StoreError::io("lock", path)(error.into())),
+    }
+}
+
+/// The offset after the last line end in a file of this length.
+fn end_of_last_line(file: &File, len: u64) -> io::Result<u64> {
+    const CHUNK_BYTES: u64 = 64 << 10;
+    let mut chunk = vec![0; CHUNK_BYTES as usize];
+    let mut end = len;
+    while end > 0 {
+        let start = end.saturating_sub(CHUNK_BYTES);
+        let part = &mut chunk[..(end - start) as usize];
+        file.read_exact_at(part, start)?;
+        if let Some(at) = part.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// The JSON of a line (without its line end), if its checksum proves it.
+fn checked_json(line: &[u8]) -> Result<&[u8], String> {
+    let head = line
+        .first_chunk::<HEAD_BYTES>()
+        .ok_or("too short for a checksum")?;
+    let mut stated = 0_u32;
+    for &digit in &head[..HEAD_BYTES - 1] {
+        let value = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => return Err("does not begin with a checksum".to_owned()),
+        };
+        stated = stated << 4 | u32::from(value);
+    }
+    if head[HEAD_BYTES - 1] != b' ' {
+        return Err("does not begin with a checksum".to_owned());
+    }
+    let json = &line[HEAD_BYTES..];
+    let found = crc32c::crc32c(json);
+    if found != stated {
+        return Err(format!(
+            "its checksum says {stated:08x}, its content has {found:08x}"
+        ));
+    }
+    Ok(json)
+}
+
+/// What a line of a journal turned out to be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LineContent {
+    /// An event.
+    Entry(Box<Entry>),
+    /// An event of a kind this version does not know.
+    Unknown(String),
+    /// Not to be trusted, and why.
+    Damaged(String),
+}
+
+/// One line of a journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// From 1.
+    pub number: u64,
+    /// Where it begins in the file.
+    pub offset: u64,
+    /// What it holds.
+    pub content: LineContent,
+}
+
+/// Read one line's bytes (without the line end).
+pub fn parse_line(line: &[u8]) -> LineContent {
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        event: String,
+    }
+    let json = match checked_json(line) {
+        Ok(json) => json,
+        Err(reason) => return LineContent::Damaged(reason),
+    };
+    let error = match serde_json::from_slice::<Entry>(json) {
+        Ok(entry) => return LineContent::Entry(Box::new(entry)),
+        Err(error) => error,
+    };
+    match serde_json::from_slice::<Kind>(json) {
+        Ok(Kind { event }) if !Entry::KINDS.contains(&event.as_str()) => {
+            LineContent::Unknown(event)
+        }
+        _ => LineContent::Damaged(format!("its content is not an event: {error}")),
+    }
+}
+
+/// Reads a journal line by line, holding one line at a time. Damage is an answer, not an error.
+#[derive(Debug)]
+pub struct JournalReader<R> {
+    input: R,
+    number: u64,
+    offset: u64,
+    line: Vec<u8>,
+}
+
+impl JournalReader<io::BufReader<File>> {
+    /// Open a journal for reading. Needs no lock: a line being written right now reads as torn.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let file = File::open(path).map_err(StoreError::io("open", path))?;
+        Ok(JournalReader::new(io::BufReader::with_capacity(
+            256 << 10,
+            file,
+        )))
+    }
+}
+
+impl<R: BufRead> JournalReader<R> {
+    /// Over any bytes.
+    pub fn new(input: R) -> JournalReader<R> {
+        JournalReader {
+            input,
+            number: 0,
+            offset: 0,
+            line: Vec::new(),
+        }
+    }
+
+    /// The next line; `None` at the end.
+    ///
+    /// # Errors
+    /// When the bytes themselves cannot be read.
+    pub fn next_line(&mut self) -> io::Result<Option<Line>> {
+        self.line.clear();
+        let offset = self.offset;
+        let mut read = (&mut self.input)
+            .take(MAX_LINE_BYTES)
+            .read_until(b'\n', &mut self.line)? as u64;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let ended = self.line.last() == Some(&b'\n');
+        let content = if !ended && read == MAX_LINE_BYTES {
+            read += skip_line(&mut self.input)?;
+            LineContent::Damaged("too long for an event".to_owned())
+        } else if ended {
+            parse_line(&self.line[..self.line.len() - 1])
+        } else {
+            match parse_line(&self.line) {
+                LineContent::Damaged(_) => LineContent::Damaged(
+                    "cut short: the writer was stopped in the middle of it".to_owned(),
+                ),
+                whole => whole,
+            }
+        };
+        self.offset += read;
+        Ok(Some(Line {
+            number: self.number,
+            offset,
+            content,
+        }))
+    }
+}
+
+impl<R: BufRead + Seek> JournalReader<R> {
+    /// The line that begins at this offset (of an earlier [`Line`]); its number is not known here and reads 1.
+    pub(crate) fn line_at(&mut self, offset: u64) -> io::Result<Option<Line>> {
+        self.input.seek(SeekFrom::Start(offset))?;
+        self.offset = offset;
+        self.number = 0;
+        self.next_line()
+    }
+}
+
+/// Pass over the rest of an overlong line; how many bytes that were.
+fn skip_line(input: &mut impl BufRead) -> io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(skipped);
+        }
+        let end = buffer.iter().position(|&byte| byte == b'\n');
+        let used = end.map_or(buffer.len(), |at| at + 1);
+        input.consume(used);
+        skipped += used as u64;
+        if end.is_some() {
+            return Ok(skipped);
+        }
+    }
+}

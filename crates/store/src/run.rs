@@ -1,0 +1,419 @@
+//! Making, continuing and finishing run folders.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::StoreError;
+use crate::journal::{JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
+use crate::model::{Entry, Manifest, Outcome, SCHEMA};
+use crate::read::Run;
+
+/// The manifest's name in a run folder.
+pub const MANIFEST_FILE: &str = "manifest.json";
+/// The checksum file's name in a finished run folder, in the format of sha256sum(1).
+pub const CHECKSUM_FILE: &str = "SHA256SUMS";
+
+/// Where a new run's folder goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Into this folder (made when missing), named by [`Manifest::run_id`].
+    Under(PathBuf),
+    /// Exactly here; may exist if it is empty.
+    At(PathBuf),
+}
+
+/// Writes a run folder. Only one writer can hold a run; the hold ends with the process, however it ends.
+#[derive(Debug)]
+pub struct RunWriter {
+    path: PathBuf,
+    journal: JournalWriter,
+    resumed: u32,
+}
+
+impl RunWriter {
+    /// Make the folder and write the manifest, safely on the medium before this returns.
+    ///
+    /// # Errors
+    /// When the folder holds something already, cannot be made or written, when the run id is no file name, or the plan
+    /// contradicts itself (a cell twice, a drive that is not there, a figure that is not a number).
+    pub fn create(destination: &Destination, manifest: &Manifest) -> Result<RunWriter, StoreError> {
+        check_plan(manifest).map_err(|reason| StoreError::BadPlan { reason })?;
+        let text = manifest_text(manifest)?;
+        let path = make_folder(destination, &manifest.run_id)?;
+        // The journal first: a folder with a manifest always has its journal too.
+        let mut journal = JournalWriter::create(&path.join(JOURNAL_FILE))?;
+        journal.append(&Entry::Manifest {
+            sha256: hex(&Sha256::digest(text.as_bytes())),
+        })?;
+        journal.sync()?;
+        write_atomically(&path, MANIFEST_FILE, text.as_bytes())?;
+        if let Some(parent) = path.parent() {
+            sync_folder(parent)?;
+        }
+        Ok(RunWriter {
+            path,
+            journal,
+            resumed: 0,
+        })
+    }
+
+    /// Take hold of a run that was never completed, to go on with its unfinished cells. A torn last line is cut off.
+    /// The caller appends [`Entry::Start`] with [`RunWriter::resumed`].
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] while another process writes it, [`StoreError::AlreadyComplete`], and everything that
+    /// [`Run::open`] refuses; [`StoreError::Manifest`] also when the manifest is not the one the run was begun with.
+    pub fn resume(path: &Path) -> Result<(RunWriter, Run), StoreError> {
+        // Read before anything is touched: a wrong folder must not be mended.
+        Manifest::load(path)?;
+        let journal_path = path.join(JOURNAL_FILE);
+        let journal = JournalWriter::open(&journal_path).map_err(|error| match error {
+            StoreError::Busy { .. } => StoreError::Busy {
+                path: path.to_owned(),
+            },
+            other => other,
+        })?;
+        let run = Run::open(path)?;
+        if run.outcome == Some(Outcome::Complete) {
+            // Killed between the last line and the checksums: finish the finishing.
+            if !path.join(CHECKSUM_FILE).exists() {
+                write_checksums(path)?;
+            }
+            return Err(StoreError::AlreadyComplete {
+                path: path.to_owned(),
+            });
+        }
+        let (stated, starts) = survey(&journal_path)?;
+        let found = sha256_of(&path.join(MANIFEST_FILE))?;
+        if stated.is_some_and(|stated| stated != found) {
+            return Err(StoreError::Manifest {
+                path: path.join(MANIFEST_FILE),
+                reason: "it is not the manifest that this run was begun with".to_owned(),
+            });
+        }
+        let writer = RunWriter {
+            path: path.to_owned(),
+            journal,
+            resumed: starts,
+        };
+        Ok((writer, run))
+    }
+
+    /// How many times the run was started before: 0 for a new one.
+    pub fn resumed(&self) -> u32 {
+        self.resumed
+    }
+
+    /// The run folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Append one event; it survives the death of this process from here on.
+    ///
+    /// # Errors
+    /// As [`RunWriter::append_all`].
+    pub fn append(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        self.append_all(std::slice::from_ref(entry))
+    }
+
+    /// Append several events with one write.
+    ///
+    /// Among [`crate::model::CellResult::values`], one that is not finite (a ratio to nothing) was not measured and is
+    /// left out: JSON cannot hold it.
+    ///
+    /// # Errors
+    /// As [`JournalWriter::append_all`].
+    pub fn append_all(&mut self, entries: &[Entry]) -> Result<(), StoreError> {
+        if entries.iter().any(has_unmeasured_values) {
+            let mut entries = entries.to_vec();
+            for entry in &mut entries {
+                if let Entry::CellFinish { results, .. } = entry {
+                    for result in results {
+                        result.values.retain(|_, value| value.is_finite());
+                    }
+                }
+            }
+            return self.journal.append_all(&entries);
+        }
+        self.journal.append_all(entries)
+    }
+
+    /// Wait until everything appended is on the medium. Call at cell boundaries: a power cut then costs at most the
+    /// cell under way.
+    ///
+    /// # Errors
+    /// As [`JournalWriter::sync`].
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        self.journal.sync()
+    }
+
+    /// End the run. A complete one gets its `SHA256SUMS`; an interrupted one can be resumed and gets none.
+    ///
+    /// # Errors
+    /// As [`JournalWriter::append_all`] and [`JournalWriter::sync`], and when the checksums cannot be written.
+    pub fn finish(mut self, outcome: Outcome, at: &str) -> Result<PathBuf, StoreError> {
+        self.journal.append(&Entry::Finish {
+            at: at.to_owned(),
+            outcome,
+        })?;
+        self.journal.sync()?;
+        if outcome == Outcome::Complete {
+            write_checksums(&self.path)?;
+        }
+        Ok(self.path)
+    }
+}
+
+/// Does a result hold a value that is not a finite number?
+fn has_unmeasured_values(entry: &Entry) -> bool {
+    let Entry::CellFinish { results, .. } = entry else {
+        return false;
+    };
+    let mut values = results.iter().flat_map(|result| result.values.values());
+    values.any(|value| !value.is_finite())
+}
+
+impl Manifest {
+    /// Read and check the manifest of a run folder.
+    ///
+    /// # Errors
+    /// [`StoreError::NotARun`], [`StoreError::NewerSchema`], [`StoreError::Manifest`] or [`StoreError::Io`].
+    pub fn load(folder: &Path) -> Result<Manifest, StoreError> {
+        #[derive(serde::Deserialize)]
+        struct Version {
+            schema: u64,
+        }
+        let path = folder.join(MANIFEST_FILE);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Err(StoreError::NotARun {
+                    path: folder.to_owned(),
+                });
+            }
+            Err(e) => return Err(StoreError::io("read", &path)(e)),
+        };
+        let damaged = |reason: String| StoreError::Manifest {
+            path: path.clone(),
+            reason,
+        };
+        // The version first: a newer layout need not look like this one anywhere else.
+        let version: Version = serde_json::from_slice(&text).map_err(|e| damaged(e.to_string()))?;
+        if version.schema > u64::from(SCHEMA) {
+            return Err(StoreError::NewerSchema {
+                path: folder.to_owned(),
+                found: version.schema,
+            });
+        }
+        let manifest: Manifest =
+            serde_json::from_slice(&text).map_err(|e| damaged(e.to_string()))?;
+        check_plan(&manifest).map_err(damaged)?;
+        Ok(manifest)
+    }
+}
+
+/// A plan must not contradict itself, because everything else is looked up in it.
+fn check_plan(manifest: &Manifest) -> Result<(), String> {
+    let mut ids = std::collections::BTreeSet::new();
+    for cell in &manifest.cells {
+        if !ids.insert(cell.id.as_str()) {
+            return Err(format!("the cell {:?} is planned twice", cell.id));
+        }
+        for (at, &drive) in cell.drives.iter().enumerate() {
+            if drive >= manifest.drives.len() {
+                return Err(format!(
+                    "the cell {:?} names drive {drive}, but there are {}",
+                    cell.id,
+                    manifest.drives.len()
+                ));
+            }
+            if cell.drives[..at].contains(&drive) {
+                return Err(format!("the cell {:?} names drive {drive} twice", cell.id));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn manifest_text(manifest: &Manifest) -> Result<String, StoreError> {
+    let bad = |e: serde_json::Error| StoreError::BadPlan {
+        reason: format!("the manifest is not JSON ({e})"),
+    };
+    let mut text = serde_json::to_string_pretty(manifest).map_err(bad)?;
+    // JSON writes not-a-number as null; reading it back finds out before the run depends on it.
+    serde_json::from_str::<Manifest>(&text).map_err(bad)?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn make_folder(destination: &Destination, run_id: &str) -> Result<PathBuf, StoreError> {
+    match destination {
+        Destination::Under(parent) => {
+            let plain = run_id.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && run_id.len() <= 200
+                && run_id
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+            if !plain {
+                return Err(StoreError::BadRunId {
+                    run_id: run_id.to_owned(),
+                });
+            }
+            fs::create_dir_all(parent).map_err(StoreError::io("create the folder", parent))?;
+            let path = parent.join(run_id);
+            match fs::create_dir(&path) {
+                Ok(()) => Ok(path),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                    Err(StoreError::Exists { path })
+                }
+                Err(e) => Err(StoreError::io("create the folder", &path)(e)),
+            }
+        }
+        Destination::At(path) => {
+            fs::create_dir_all(path).map_err(StoreError::io("create the folder", path))?;
+            let mut entries =
+                fs::read_dir(path).map_err(StoreError::io("look into the folder", path))?;
+            if entries.next().is_some() {
+                return Err(StoreError::NotEmpty { path: path.clone() });
+            }
+            Ok(path.clone())
+        }
+    }
+}
+
+/// Write a whole file so that it is there entirely or not at all, even after a power cut.
+pub(crate) fn write_atomically(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    let path = folder.join(name);
+    let temporary = folder.join(format!(".{name}.tmp"));
+    let written = File::create(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    if let Err(error) = written.and_then(|()| fs::rename(&temporary, &path)) {
+        let _ = fs::remove_file(&temporary);
+        return Err(StoreError::io("write", &path)(error));
+    }
+    sync_folder(folder)
+}
+
+/// Make a folder's entries durable.
+fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    File::open(folder)
+        .and_then(|f| f.sync_all())
+        .map_err(StoreError::io("flush the folder", folder))
+}
+
+/// The manifest's checksum that the journal states, and how many times the run was started.
+fn survey(journal: &Path) -> Result<(Option<String>, u32), StoreError> {
+    let mut reader = JournalReader::open(journal)?;
+    let (mut stated, mut starts) = (None, 0);
+    while let Some(line) = reader
+        .next_line()
+        .map_err(StoreError::io("read", journal))?
+    {
+        if let LineContent::Entry(entry) = line.content {
+            match *entry {
+                Entry::Manifest { sha256 } => stated = Some(sha256),
+                Entry::Start { .. } => starts += 1,
+                _ => {}
+            }
+        }
+    }
+    Ok((stated, starts))
+}
+
+/// The files that `SHA256SUMS` covers, in its order.
+const CHECKED_FILES: [&str; 2] = [JOURNAL_FILE, MANIFEST_FILE];
+
+fn write_checksums(folder: &Path) -> Result<(), StoreError> {
+    let mut text = String::new();
+    for name in CHECKED_FILES {
+        let sum = sha256_of(&folder.join(name))?;
+        text.push_str(&format!("{sum}  {name}\n"));
+    }
+    write_atomically(folder, CHECKSUM_FILE, text.as_bytes())
+}
+
+/// What the checksums of a run folder say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Checksums {
+    /// The run was never completed: it has none.
+    Absent,
+    /// Every file is as it was when the run was completed.
+    Intact,
+    /// Files changed, missing or not listed since, each in words.
+    Changed(Vec<String>),
+}
+
+/// Compare a run folder with its `SHA256SUMS`.
+///
+/// # Errors
+/// When a file cannot be read for another reason than being missing.
+pub fn verify_checksums(folder: &Path) -> Result<Checksums, StoreError> {
+    let path = folder.join(CHECKSUM_FILE);
+    let text = match fs::read(&path) {
+        Ok(text) => String::from_utf8_lossy(&text).into_owned(),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Checksums::Absent),
+        Err(e) => return Err(StoreError::io("read", &path)(e)),
+    };
+    let mut changed = Vec::new();
+    for name in CHECKED_FILES {
+        let stated = text.lines().find_map(|line| {
+            line.split_once("  ")
+                .filter(|(_, listed)| *listed == name)
+                .map(|(sum, _)| sum)
+        });
+        let Some(stated) = stated else {
+            changed.push(format!("{name} is not listed in {CHECKSUM_FILE}"));
+            continue;
+        };
+        match sha256_of(&folder.join(name)) {
+            Ok(found) if found == stated => {}
+            Ok(_) => changed.push(format!("{name} was changed after the run was completed")),
+            Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                changed.push(format!("{name} is missing"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(if changed.is_empty() {
+        Checksums::Intact
+    } else {
+        Checksums::Changed(changed)
+    })
+}
+
+/// SHA-256 of a file in lower-case hex.
+pub(crate) fn sha256_of(path: &Path) -> Result<String, StoreError> {
+    use std::io::Read;
+    let mut file = File::open(path).map_err(StoreError::io("open", path))?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 256 << 10];
+    loop {
+        let read = file
+            .read(&mut buffer)
+            .map_err(StoreError::io("read", path))?;
+        if read == 0 {
+            return Ok(hex(&hasher.finalize()));
+        }
+        hasher.update(&buffer[..read]);
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,496 @@
+//! Exports: they agree with the run and with each other, and fio's own output has the same keys.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+
+use assay_measure::Histogram;
+use assay_store::export::{export_fio_json, export_json};
+use assay_store::model::{Entry, IntervalRecord, OpRecord};
+use assay_store::testing::{self, LARGE, SMALL};
+use assay_store::{Destination, ExportFormat, Run, RunWriter, StoreError, export};
+use assay_units::{Nanos, Op};
+use parquet::basic::{Compression, LogicalType};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use serde_json::Value;
+
+type Row = BTreeMap<String, String>;
+
+/// RFC 4180, read by hand: the test must not trust the writer's idea of quoting.
+fn read_csv(path: &Path) -> Vec<Row> {
+    let text = fs::read_to_string(path).unwrap();
+    let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
+    let mut quoted = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (quoted, c) {
+            (true, '"') if chars.peek() == Some(&'"') => field.push(chars.next().unwrap()),
+            (_, '"') => quoted = !quoted,
+            (false, ',') => record.push(std::mem::take(&mut field)),
+            (false, '\r') => {
+                assert_eq!(chars.next(), Some('\n'));
+                record.push(std::mem::take(&mut field));
+                records.push(std::mem::take(&mut record));
+            }
+            (_, c) => field.push(c),
+        }
+    }
+    assert!(
+        field.is_empty() && record.is_empty(),
+        "the last line is ended"
+    );
+    let header = records.remove(0);
+    records
+        .into_iter()
+        .map(|record| {
+            assert_eq!(record.len(), header.len());
+            header.iter().cloned().zip(record).collect()
+        })
+        .collect()
+}
+
+/// A Parquet file as rows of text, in the spelling of the CSV export.
+fn read_parquet(path: &Path) -> Vec<Row> {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    reader
+        .get_row_iter(None)
+        .unwrap()
+        .map(|row| {
+            let row = row.unwrap();
+            row.get_column_iter()
+                .map(|(name, field)| {
+                    let text = match field {
+                        Field::Null => String::new(),
+                        Field::Bool(flag) => flag.to_string(),
+                        Field::ULong(n) => n.to_string(),
+                        Field::Double(x) => x.to_string(),
+                        Field::Str(text) => text.clone(),
+                        other => panic!("{name} is a {other:?}"),
+                    };
+                    (name.clone(), text)
+                })
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = testing::make(
+        dir.path(),
+        testing::Size {
+            max_ios_per_interval: 200,
+            ..LARGE
+        },
+    );
+    let run = Run::open(&path).unwrap();
+    let out = |name: &str| dir.path().join(name);
+    let csv_files = export(&path, ExportFormat::Csv, &out("csv")).unwrap();
+    let parquet_files = export(&path, ExportFormat::Parquet, &out("parquet")).unwrap();
+    export(&path, ExportFormat::Json, &out("run.json")).unwrap();
+    let json: Value = serde_json::from_slice(&fs::read(out("run.json")).unwrap()).unwrap();
+    let mut tables = BTreeMap::new();
+    for (csv, parquet) in csv_files.iter().zip(&parquet_files) {
+        let rows = read_csv(csv);
+        assert_eq!(csv.file_stem(), parquet.file_stem());
+        assert_eq!(rows, read_parquet(parquet), "{csv:?}");
+        tables.insert(csv.file_stem().unwrap().to_str().unwrap().to_owned(), rows);
+    }
+    let parts: usize = run.cells.iter().map(|c| c.drives.len()).sum();
+    assert_eq!(tables["cells"].len(), parts);
+    for table in tables.values() {
+        assert!(!table.is_empty());
+        assert!(
+            table
+                .iter()
+                .all(|row| row["simulated"] == "true" && row["run_id"] == testing::RUN_ID)
+        );
+    }
+
+    // CSV against JSON, figure by figure.
+    let (mut cells, mut points, mut readings) = (
+        tables["cells"].iter(),
+        tables["intervals"].iter(),
+        tables["telemetry"].iter(),
+    );
+    assert_eq!(json["simulated"], true);
+    for cell in json["cells"].as_array().unwrap() {
+        for part in cell["results"].as_array().unwrap() {
+            let row = cells.next().unwrap();
+            assert_eq!(row["cell"], cell["id"].as_str().unwrap());
+            assert_eq!(row["state"], cell["state"].as_str().unwrap());
+            assert_eq!(row["bs_bytes"], cell["workload"]["bs_bytes"].to_string());
+            assert_eq!(part["simulated"], true);
+            for (column, pointer) in [
+                ("elapsed_ns", "/result/elapsed_ns"),
+                ("read_iops", "/result/read/iops"),
+                ("read_latency_p99_9_ns", "/result/read/latency_ns/p99_9"),
+                ("write_bytes", "/result/write/bytes"),
+                ("write_latency_mean_ns", "/result/write/latency_ns/mean"),
+            ] {
+                same(&row[column], part.pointer(pointer), column);
+            }
+            for point in part["series"].as_array().unwrap() {
+                let row = points.next().unwrap();
+                for column in [
+                    "index",
+                    "ramp",
+                    "start_ns",
+                    "end_ns",
+                    "ios",
+                    "bytes",
+                    "errors",
+                    "iops",
+                    "mib_per_s",
+                ] {
+                    same(&row[column], point.get(column), column);
+                }
+                assert_eq!(row["op"], point["op"].as_str().unwrap());
+                same(
+                    &row["latency_p99_ns"],
+                    point.pointer("/latency_ns/p99"),
+                    "p99",
+                );
+                same(
+                    &row["latency_max_ns"],
+                    point.pointer("/latency_ns/max"),
+                    "max",
+                );
+            }
+            for reading in part["telemetry"].as_array().unwrap() {
+                same(
+                    &readings.next().unwrap()["temperature_c"],
+                    reading.get("temperature_c"),
+                    "temperature",
+                );
+            }
+        }
+    }
+    assert!(cells.next().is_none() && points.next().is_none() && readings.next().is_none());
+}
+
+/// A CSV field and a JSON number (or nothing) are the same figure.
+fn same(field: &str, json: Option<&Value>, what: &str) {
+    match json {
+        None | Some(Value::Null) => assert_eq!(field, "", "{what}"),
+        Some(Value::Bool(flag)) => assert_eq!(field, flag.to_string(), "{what}"),
+        Some(number) => assert_eq!(
+            field.parse::<f64>().unwrap(),
+            number.as_f64().unwrap(),
+            "{what}"
+        ),
+    }
+}
+
+#[test]
+fn parquet_says_what_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = testing::make(dir.path(), SMALL);
+    let files = export(&path, ExportFormat::Parquet, &dir.path().join("out")).unwrap();
+    for file in files {
+        let reader = SerializedFileReader::new(File::open(&file).unwrap()).unwrap();
+        let metadata = reader.metadata();
+        let pairs: BTreeMap<_, _> = metadata
+            .file_metadata()
+            .key_value_metadata()
+            .unwrap()
+            .iter()
+            .map(|pair| (pair.key.as_str(), pair.value.clone().unwrap()))
+            .collect();
+        assert_eq!(pairs["assay.run_id"], testing::RUN_ID);
+        assert_eq!(pairs["assay.simulated"], "true");
+        assert_eq!(pairs["assay.tool"], "assay 0.1.0 (fixture)");
+        let columns = metadata.file_metadata().schema_descr().columns().to_vec();
+        for column in &columns {
+            let counted = column.name().ends_with("_bytes")
+                || column.name().ends_with("_ns")
+                    && !column.name().contains("mean")
+                    && !column.name().contains("stddev");
+            if counted {
+                assert_eq!(
+                    column.logical_type_ref(),
+                    Some(&LogicalType::integer(64, false)),
+                    "{}",
+                    column.name()
+                );
+            }
+            if ["cell", "run_id", "op"].contains(&column.name()) {
+                assert_eq!(column.logical_type_ref(), Some(&LogicalType::String));
+            }
+        }
+        for group in metadata.row_groups() {
+            assert!(
+                group
+                    .columns()
+                    .iter()
+                    .all(|c| matches!(c.compression(), Compression::ZSTD(_)))
+            );
+        }
+    }
+}
+
+#[test]
+fn a_run_without_measurements_exports_empty_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let under = Destination::Under(dir.path().to_owned());
+    let writer = RunWriter::create(&under, &testing::manifest(SMALL)).unwrap();
+    let out = dir.path().join("out");
+    export(writer.path(), ExportFormat::Parquet, &out).unwrap();
+    assert_eq!(
+        read_parquet(&out.join("intervals.parquet")),
+        Vec::<Row>::new()
+    );
+    export(writer.path(), ExportFormat::Csv, &out).unwrap();
+    assert_eq!(read_csv(&out.join("intervals.csv")), Vec::<Row>::new());
+    assert!(
+        read_csv(&out.join("cells.csv"))
+            .iter()
+            .all(|row| row["read_ios"].is_empty())
+    );
+    let run = Run::open(writer.path()).unwrap();
+    assert_eq!(fio_json(&run)["jobs"], Value::Array(vec![]));
+}
+
+fn fio_json(run: &Run) -> Value {
+    let mut out = Vec::new();
+    export_fio_json(run, &mut out).unwrap();
+    serde_json::from_slice(&out).unwrap()
+}
+
+/// Every key of a JSON document, as paths; array elements are merged, and so are the names of options.
+fn keys(value: &Value, path: &str, into: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                let path = format!("{path}/{key}");
+                if !path.ends_with(" options") {
+                    keys(value, &path, into);
+                }
+                into.insert(path);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| keys(value, path, into)),
+        _ => {}
+    }
+}
+
+/// The oracle is fio itself.
+#[test]
+fn fio_json_has_the_keys_of_fio() {
+    let dir = tempfile::tempdir().unwrap();
+    let fio = Command::new("fio")
+        .args([
+            "--ioengine=psync",
+            "--fsync=8",
+            "--name=job",
+            "--rw=randrw",
+            "--bs=4k",
+            "--size=512k",
+            "--output-format=json",
+        ])
+        .current_dir(dir.path())
+        .output();
+    let Ok(fio) = fio else {
+        eprintln!("skipped: fio is not installed");
+        return;
+    };
+    assert!(fio.status.success(), "{fio:?}");
+    let text = String::from_utf8(fio.stdout).unwrap();
+    let theirs: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+    if theirs["fio version"] != "fio-3.33" {
+        eprintln!(
+            "skipped: the layout is that of fio-3.33, installed is {}",
+            theirs["fio version"]
+        );
+        return;
+    }
+
+    let path = mixed_run(dir.path());
+    let ours = fio_json(&Run::open(&path).unwrap());
+    let (mut expected, mut found) = (BTreeSet::new(), BTreeSet::new());
+    keys(&theirs, "", &mut expected);
+    keys(&ours, "", &mut found);
+    // What fio tells of the disk below a file is not measured here.
+    expected.retain(|key| !key.starts_with("/disk_util/"));
+    found.retain(|key| !key.starts_with("/assay") && !key.starts_with("/jobs/assay"));
+    assert_eq!(found, expected);
+    assert_eq!(ours["jobs"][0]["job options"]["rw"], "randrw");
+    for key in ["name", "rw", "bs", "size"] {
+        assert!(
+            theirs["jobs"][0]["job options"][key].is_string()
+                && ours["jobs"][0]["job options"][key].is_string()
+        );
+    }
+}
+
+/// A run of one cell with reads, writes and flushes whose latencies are known.
+fn mixed_run(dir: &Path) -> std::path::PathBuf {
+    let mut manifest = testing::manifest(SMALL);
+    manifest
+        .cells
+        .retain(|c| c.step == "zero-area" && c.drives == [0]);
+    manifest.cells.truncate(1);
+    let cell = manifest.cells[0].id.clone();
+    let mut writer = RunWriter::create(&Destination::Under(dir.join("runs")), &manifest).unwrap();
+    writer
+        .append(&Entry::CellStart {
+            cell: cell.clone(),
+            at: String::new(),
+        })
+        .unwrap();
+    for second in 0..2 {
+        let ops = [
+            (Op::Read, 1_000),
+            (Op::Write, 700_000),
+            (Op::Flush, 30_000_000),
+        ]
+        .map(|(op, unit)| {
+            let mut latency = Histogram::new();
+            let mut service = Histogram::new();
+            for n in 1..=100 {
+                latency.record(Nanos(n * unit));
+                service.record(Nanos(n * unit / 2));
+            }
+            OpRecord {
+                op,
+                ios: 100,
+                bytes: 100 << 20,
+                errors: second,
+                latency,
+                service: Some(service),
+            }
+        });
+        let record = IntervalRecord {
+            cell: cell.clone(),
+            drive: 0,
+            index: second as u32,
+            ramp: false,
+            start: Nanos::from_secs(second),
+            end: Nanos::from_secs(second + 1),
+            ops: ops.to_vec(),
+        };
+        writer.append(&Entry::Interval(record)).unwrap();
+    }
+    writer.path().to_owned()
+}
+
+#[test]
+fn fio_json_has_the_right_figures_in_fio_units() {
+    let dir = tempfile::tempdir().unwrap();
+    let document = fio_json(&Run::open(&mixed_run(dir.path())).unwrap());
+    assert_eq!(document["assay"]["simulated"], true);
+    assert_eq!(document["timestamp"], 1_773_480_413);
+    assert_eq!(document["time"], "Sat Mar 14 09:26:53 2026");
+    let job = &document["jobs"][0];
+    assert_eq!(
+        (&job["assay"]["simulated"], &job["assay"]["state"]),
+        (&Value::Bool(true), &Value::from("unfinished"))
+    );
+    assert_eq!(job["error"], 5, "some I/Os failed: EIO");
+    assert_eq!(
+        (&job["elapsed"], &job["job_runtime"]),
+        (&Value::from(2), &Value::from(8000))
+    );
+    let read = &job["read"];
+    for (key, value) in [
+        ("io_bytes", 200 << 20),
+        ("io_kbytes", 200 << 10),
+        ("bw_bytes", 100 << 20),
+        ("bw", 100 << 10),
+        ("runtime", 2000),
+        ("total_ios", 200),
+        ("short_ios", 1),
+        ("bw_min", 100 << 10),
+        ("bw_samples", 2),
+        ("iops_max", 100),
+    ] {
+        assert_eq!(read[key], value, "{key}");
+    }
+    assert_eq!(
+        (&read["iops"], &read["bw_agg"]),
+        (&Value::from(100.0), &Value::from(100.0))
+    );
+    // clat is from the submission, lat from the intended start.
+    assert_eq!(
+        (&read["clat_ns"]["max"], &read["lat_ns"]["max"]),
+        (&Value::from(50_000), &Value::from(100_000))
+    );
+    assert_eq!(read["clat_ns"]["N"], 200);
+    let percentile = read["clat_ns"]["percentile"]["90.000000"].as_f64().unwrap();
+    assert!((percentile / 45_000.0 - 1.0).abs() < 0.001, "{percentile}");
+    assert_eq!(job["sync"]["total_ios"], 200);
+    assert_eq!(job["trim"]["total_ios"], 0);
+
+    // Buckets: of 400 reads and writes, reads take 1..100 us and writes 0.7..70 ms.
+    let share = |scale: &str, bucket: &str| job[scale][bucket].as_f64().unwrap();
+    let total: f64 = ["latency_ns", "latency_us", "latency_ms"]
+        .iter()
+        .flat_map(|scale| job[*scale].as_object().unwrap().values())
+        .map(|v| v.as_f64().unwrap())
+        .sum();
+    assert!((total - 100.0).abs() < 1e-9, "{total}");
+    // 20, ..., 49 us: 30 of 200; a bucket's width may move one value at an edge.
+    assert!(
+        (share("latency_us", "50") - 15.0).abs() <= 0.51,
+        "{}",
+        share("latency_us", "50")
+    );
+    assert!((share("latency_us", "2") - 0.5).abs() < 1e-9, "1 us");
+    assert!((share("latency_us", "750") - 0.5).abs() < 1e-9, "0.7 ms");
+    // 50 <= 0.7 n < 100: n from 72 to 100.
+    assert!(
+        (share("latency_ms", "100") - 14.5).abs() <= 0.51,
+        "{}",
+        share("latency_ms", "100")
+    );
+}
+
+#[test]
+fn formats_have_their_names() {
+    for format in ExportFormat::ALL {
+        assert_eq!(format.name().parse::<ExportFormat>().unwrap(), format);
+    }
+    let error = "xlsx".parse::<ExportFormat>().unwrap_err();
+    assert!(matches!(error, StoreError::UnknownFormat { .. }));
+    assert!(error.to_string().contains("parquet, json, csv or fio-json"));
+    assert_eq!(ExportFormat::FioJson.default_name("r1"), "r1.fio.json");
+}
+
+#[test]
+fn outputs_that_cannot_be_written_name_themselves() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = testing::make(dir.path(), SMALL);
+    let blocked = dir.path().join("file");
+    fs::write(&blocked, "").unwrap();
+    for format in ExportFormat::ALL {
+        let out = blocked.join("out");
+        let error = export(&path, format, &out).unwrap_err();
+        assert!(matches!(error, StoreError::Io { .. }), "{error}");
+        assert!(error.to_string().contains("/file/out"), "{error}");
+    }
+    let error = export(dir.path(), ExportFormat::Json, &dir.path().join("x.json")).unwrap_err();
+    assert!(matches!(error, StoreError::NotARun { .. }), "{error}");
+    assert!(!dir.path().join("x.json").exists());
+}
+
+/// A small run in each text format, as users see it. A change here is a change of format: say so in the changelog.
+#[test]
+fn snapshots() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = mixed_run(dir.path());
+    let run = Run::open(&path).unwrap();
+    let mut json = Vec::new();
+    export_json(&run, &mut json).unwrap();
+    insta::assert_snapshot!("json", String::from_utf8(json).unwrap());
+    let mut fio = Vec::new();
+    export_fio_json(&run, &mut fio).unwrap();
+    insta::assert_snapshot!("fio-json", String::from_utf8(fio).unwrap());
+    let out = dir.path().join("csv");
+    for file in export(&path, ExportFormat::Csv, &out).unwrap() {
+        let name = format!("csv-{}", file.file_stem().unwrap().to_str().unwrap());
+        insta::assert_snapshot!(name, fs::read_to_string(&file).unwrap());
+    }
+}

@@ -1,0 +1,58 @@
+//! The built-in suites, and users' own.
+
+use std::path::Path;
+
+use crate::SuiteError;
+use crate::schema::Suite;
+
+/// The suites in `suites/`, by name.
+const BUILT_IN: [(&str, &str); 2] = [
+    ("bandwidth", include_str!("../../../suites/bandwidth.toml")),
+    ("quick", include_str!("../../../suites/quick.toml")),
+];
+
+/// Names of the built-in suites.
+pub fn names() -> Vec<&'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name).collect()
+}
+
+/// A built-in suite by name, or a user's by the path of its `.toml` file.
+///
+/// # Errors
+/// When there is no such suite or file, or it makes no sense.
+pub fn load(name: &str) -> Result<Suite, SuiteError> {
+    if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+        return Suite::parse(name, text);
+    }
+    let path = Path::new(name);
+    if path.extension().is_some_and(|e| e == "toml") {
+        let text = std::fs::read_to_string(path).map_err(|source| SuiteError::File {
+            path: name.to_owned(),
+            source,
+        })?;
+        return Suite::parse(name, &text);
+    }
+    Err(SuiteError::Unknown {
+        name: name.to_owned(),
+        known: names().join(", "),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_suite_reads_and_is_called_what_it_is_called() {
+        for name in names() {
+            assert_eq!(load(name).unwrap().name, name);
+        }
+    }
+
+    #[test]
+    fn unknown_suites_name_the_known_ones() {
+        let message = load("bandwith").unwrap_err().to_string();
+        assert!(message.contains("bandwidth") && message.contains("quick"), "{message}");
+        assert!(load("/nonexistent/x.toml").unwrap_err().to_string().contains("/nonexistent/x.toml"));
+    }
+}

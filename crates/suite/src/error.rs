@@ -1,0 +1,95 @@
+//! What can be wrong with a suite or a run of it.
+
+use assay_engine::plan::PlanError;
+use assay_engine::run::RunError;
+use assay_engine::session::SessionError;
+use assay_store::StoreError;
+
+/// Why a suite cannot be read, planned or run.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// No such suite.
+    #[error("there is no suite {name:?}; there are: {known} (`assay suites` describes them), or give the path of a suite file ending in .toml")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A suite file cannot be read.
+    #[error("cannot read the suite file {path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// Its TOML makes no sense.
+    #[error("suite {name}: {message}")]
+    Text {
+        /// The suite.
+        name: String,
+        /// What and where.
+        message: String,
+    },
+    /// A parameter the suite does not have.
+    #[error("suite {suite} has no parameter {key:?}; it has: {known}")]
+    UnknownParameter {
+        /// The suite.
+        suite: String,
+        /// What was set.
+        key: String,
+        /// What there is.
+        known: String,
+    },
+    /// A parameter's value cannot be used.
+    #[error("suite {suite}: parameter {key}={value}: {why}")]
+    BadParameter {
+        /// The suite.
+        suite: String,
+        /// The parameter.
+        key: String,
+        /// What it was set to.
+        value: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The scale is not usable.
+    #[error("--scale {0} is not between 0.001 and 100")]
+    BadScale(f64),
+    /// A cell's workload does not fit its drive.
+    #[error("cell {cell}: {source}")]
+    Cell {
+        /// The cell.
+        cell: String,
+        /// Why.
+        source: PlanError,
+    },
+    /// Far more cells than anybody wants.
+    #[error("suite {suite} would make {cells} cells, more than {most}; shorten its lists")]
+    TooManyCells {
+        /// The suite.
+        suite: String,
+        /// How many.
+        cells: usize,
+        /// The most.
+        most: usize,
+    },
+    /// A drive cannot take part.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// Running failed as a whole.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The run folder cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The run to be resumed was another.
+    #[error("cannot resume {run}: {why}")]
+    NotTheSame {
+        /// The run.
+        run: String,
+        /// What differs.
+        why: String,
+    },
+}

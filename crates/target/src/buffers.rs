@@ -1,0 +1,171 @@
+//! I/O memory: page-aligned, huge-page friendly, one equal buffer per slot, guarded against use while in flight.
+
+use std::io;
+use std::ptr::NonNull;
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+use crate::TargetError;
+
+/// Alignment of every buffer, bytes: a page, which satisfies every O_DIRECT requirement in the field.
+pub const ALIGN_BYTES: u64 = 4096;
+
+/// Equal buffers in one mapping. A slot marked in flight belongs to the kernel and cannot be borrowed.
+#[derive(Debug)]
+pub struct Buffers {
+    base: NonNull<u8>,
+    mapped_bytes: usize,
+    slot_bytes: usize,
+    in_flight: Vec<bool>,
+}
+
+// SAFETY: the mapping is owned by this value alone (no aliases are handed out beyond borrows of it), so it may move to the
+// thread that will do the I/O.
+unsafe impl Send for Buffers {}
+
+impl Buffers {
+    /// Map `slots` buffers of at least `slot_bytes` each (rounded up to whole pages).
+    ///
+    /// # Errors
+    /// When the memory cannot be had.
+    pub fn new(slots: u32, slot_bytes: u32) -> Result<Buffers, TargetError> {
+        let slot_bytes = u64::from(slot_bytes.max(1)).next_multiple_of(ALIGN_BYTES);
+        let bytes = slot_bytes * u64::from(slots.max(1));
+        let failed = |source: io::Error| TargetError::Buffers { bytes, source };
+        let length =
+            usize::try_from(bytes).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
+        // SAFETY: a fresh anonymous private mapping at an address of the kernel's choice touches no existing memory.
+        let pointer = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                length,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::PRIVATE,
+            )
+        }
+        .map_err(|errno| failed(errno.into()))?;
+        let base = NonNull::new(pointer.cast::<u8>())
+            .ok_or_else(|| failed(io::ErrorKind::OutOfMemory.into()))?;
+        // Fewer page-table entries to pin and walk. Only advice: its failure changes nothing but speed.
+        // SAFETY: the range is the mapping made above; the advice changes no contents.
+        let _ = unsafe { madvise(base.as_ptr().cast(), length, Advice::LinuxHugepage) };
+        Ok(Buffers {
+            base,
+            mapped_bytes: length,
+            slot_bytes: slot_bytes as usize,
+            in_flight: vec![false; slots as usize],
+        })
+    }
+
+    /// How many slots.
+    pub fn slots(&self) -> u32 {
+        self.in_flight.len() as u32
+    }
+
+    /// Bytes of a slot.
+    pub fn slot_bytes(&self) -> usize {
+        self.slot_bytes
+    }
+
+    /// The buffer of a slot.
+    ///
+    /// # Panics
+    /// When the slot is in flight or does not exist: the engine's bug, never input's.
+    #[inline]
+    pub fn slot(&mut self, slot: u32) -> &mut [u8] {
+        assert!(
+            !self.in_flight[slot as usize],
+            "slot {slot} is in flight and belongs to the kernel"
+        );
+        // SAFETY: the slot exists (checked by the index above) and lies inside the mapping; it is not in flight, so the
+        // kernel does not touch it; `&mut self` excludes every other borrow.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer(slot), self.slot_bytes) }
+    }
+
+    /// Where a slot's buffer is, for the kernel.
+    #[inline]
+    pub(crate) fn pointer(&self, slot: u32) -> *mut u8 {
+        assert!((slot as usize) < self.in_flight.len(), "no slot {slot}");
+        // SAFETY: slot < slots, so the offset stays inside the mapping.
+        unsafe { self.base.as_ptr().add(slot as usize * self.slot_bytes) }
+    }
+
+    /// Hand a slot to the kernel.
+    ///
+    /// # Panics
+    /// When it is in flight already: the engine's bug.
+    #[inline]
+    pub(crate) fn lend(&mut self, slot: u32) {
+        let flag = &mut self.in_flight[slot as usize];
+        assert!(!*flag, "slot {slot} was submitted twice");
+        *flag = true;
+    }
+
+    /// Take a slot back from the kernel.
+    #[inline]
+    pub(crate) fn take_back(&mut self, slot: u32) {
+        self.in_flight[slot as usize] = false;
+    }
+
+    /// Is any slot still the kernel's?
+    pub(crate) fn any_lent(&self) -> bool {
+        self.in_flight.iter().any(|&lent| lent)
+    }
+
+    /// Never unmap: the kernel may still write into a slot that was not taken back.
+    pub(crate) fn leak(&mut self) {
+        self.mapped_bytes = 0;
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        if self.mapped_bytes > 0 {
+            // SAFETY: the mapping was made in `new` with this length and is unmapped once; no borrow outlives `self`.
+            let _ = unsafe { munmap(self.base.as_ptr().cast(), self.mapped_bytes) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_aligned_disjoint_and_zeroed() {
+        let mut buffers = Buffers::new(3, 512).unwrap();
+        assert_eq!((buffers.slots(), buffers.slot_bytes()), (3, 4096));
+        for slot in 0..3 {
+            assert!(buffers.slot(slot).iter().all(|&b| b == 0));
+            assert_eq!(buffers.pointer(slot) as usize % 4096, 0);
+            buffers.slot(slot).fill(slot as u8 + 1);
+        }
+        for slot in 0..3 {
+            assert!(buffers.slot(slot).iter().all(|&b| b == slot as u8 + 1));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "in flight")]
+    fn a_lent_slot_cannot_be_borrowed() {
+        let mut buffers = Buffers::new(1, 4096).unwrap();
+        buffers.lend(0);
+        let _ = buffers.slot(0);
+    }
+
+    #[test]
+    #[should_panic(expected = "submitted twice")]
+    fn a_lent_slot_cannot_be_lent_again() {
+        let mut buffers = Buffers::new(1, 4096).unwrap();
+        buffers.lend(0);
+        buffers.lend(0);
+    }
+
+    #[test]
+    fn more_memory_than_there_is_is_an_error() {
+        assert!(matches!(
+            Buffers::new(u32::MAX, u32::MAX),
+            Err(TargetError::Buffers { .. })
+        ));
+    }
+}

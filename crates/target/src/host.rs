@@ -1,0 +1,226 @@
+//! The measuring machine: what it is, what its processors do while a drive is measured, and the date.
+//!
+//! # Architecture
+//! Reading (`read`) and understanding (`parse`) are apart, so that the arithmetic is tested on made-up tables.
+//! - [`HostInfo`]: stated once per run, in its manifest. No host name: reports get published.
+//! - [`CpuTimes`] / [`CpuShare`]: how the processors spent an interval, from `/proc/stat`.
+//! - [`ProcessUsage`]: processor time and context switches of this process, from getrusage(2).
+//! - [`wall_clock`]: the one place that reads the date. Nothing is ever *timed* with it.
+//!
+//! # Key constants
+//! None; `/proc/stat` counts in ticks whose length cancels out of every share.
+
+use serde::{Deserialize, Serialize};
+
+use crate::identity::SystemRoot;
+
+mod cpu;
+
+pub use cpu::{CpuShare, CpuTimes, ProcessUsage};
+
+/// What the measuring machine is, as far as it bears on results.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostInfo {
+    /// Kernel release, e.g. `6.12.48-cloud-amd64`.
+    pub kernel: Option<String>,
+    /// Processor model.
+    pub cpu_model: Option<String>,
+    /// Logical processors this process may run on.
+    pub logical_cpus: u32,
+    /// Main memory, bytes.
+    pub memory_bytes: Option<u64>,
+    /// Clock source of the kernel, e.g. `tsc`; a slow one (`hpet`) costs on every I/O.
+    pub clocksource: Option<String>,
+    /// Frequency governor of the first processor, where there is one.
+    pub cpu_governor: Option<String>,
+    /// What tells that this is a virtual machine or container (a hint, not a proof); none on bare metal.
+    pub virtualised: Option<String>,
+}
+
+impl HostInfo {
+    /// Reads this machine. What cannot be read stays unknown.
+    pub fn read() -> Self {
+        Self::read_at(&SystemRoot::host())
+    }
+
+    /// [`HostInfo::read`] with the kernel's tables below another directory.
+    pub fn read_at(root: &SystemRoot) -> Self {
+        let text = |path: std::path::PathBuf| {
+            let text = std::fs::read_to_string(path).ok()?;
+            let text = text.trim();
+            (!text.is_empty()).then(|| text.to_owned())
+        };
+        let cpuinfo = text(root.proc("cpuinfo")).unwrap_or_default();
+        Self {
+            kernel: text(root.proc("sys/kernel/osrelease")),
+            cpu_model: parse_cpu_model(&cpuinfo),
+            logical_cpus: std::thread::available_parallelism()
+                .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
+            memory_bytes: text(root.proc("meminfo")).and_then(|t| parse_memory_bytes(&t)),
+            clocksource: text(
+                root.sys("devices/system/clocksource/clocksource0/current_clocksource"),
+            ),
+            cpu_governor: text(root.sys("devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+            virtualised: virtualised(
+                &cpuinfo,
+                text(root.sys("hypervisor/type")).as_deref(),
+                text(root.sys("class/dmi/id/sys_vendor")).as_deref(),
+                root.run(".containerenv").exists() || root.path(".dockerenv").exists(),
+            ),
+        }
+    }
+}
+
+/// `model name` on x86; on Arm, which has none, `Hardware` or the implementer and part numbers.
+fn parse_cpu_model(cpuinfo: &str) -> Option<String> {
+    let field = |name: &str| {
+        cpuinfo.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            (key.trim() == name && !value.trim().is_empty()).then(|| value.trim().to_owned())
+        })
+    };
+    field("model name")
+        .or_else(|| field("Hardware"))
+        .or_else(|| {
+            let (implementer, part) = (field("CPU implementer")?, field("CPU part")?);
+            Some(format!("Arm implementer {implementer} part {part}"))
+        })
+}
+
+/// `MemTotal:  16384 kB`, where kB means 1024 bytes (proc_meminfo(5)).
+fn parse_memory_bytes(meminfo: &str) -> Option<u64> {
+    let rest = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = rest.split_whitespace().next()?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+fn virtualised(
+    cpuinfo: &str,
+    hypervisor: Option<&str>,
+    vendor: Option<&str>,
+    container: bool,
+) -> Option<String> {
+    // x86 sets CPUID.1:ECX[31] for guests, which the kernel shows as the flag `hypervisor`.
+    let flag = cpuinfo
+        .lines()
+        .filter(|line| line.starts_with("flags"))
+        .any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
+    const VENDORS: [&str; 8] = [
+        "QEMU",
+        "VMware",
+        "Xen",
+        "innotek",
+        "Amazon EC2",
+        "Google",
+        "Microsoft Corporation",
+        "Parallels",
+    ];
+    // "Microsoft Corporation" and "Google" also build machines of metal: the vendor counts only beside the processor's flag.
+    let vendor = vendor.filter(|v| VENDORS.iter().any(|known| v.contains(known)));
+    match (hypervisor, flag) {
+        (Some(kind), _) => Some(kind.to_owned()),
+        (None, true) => Some(vendor.map_or_else(
+            || "virtual machine".to_owned(),
+            |v| format!("virtual machine ({v})"),
+        )),
+        (None, false) => container.then(|| "container".to_owned()),
+    }
+}
+
+/// The date and time now, in UTC, as RFC 3339 writes it with whole seconds: `2026-11-21T03:25:00Z`. For manifests only: spans
+/// are measured with a target's clock.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the wall clock; everything else times with the target's"
+)]
+pub fn wall_clock() -> String {
+    let now = jiff::Timestamp::now();
+    // Rounding to the second below; out of range only at the very ends of jiff's ten thousand years.
+    jiff::Timestamp::from_second(now.as_second())
+        .unwrap_or(now)
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_processors_and_memory() {
+        assert_eq!(
+            parse_cpu_model("processor\t: 0\nmodel name\t: AMD EPYC\n").as_deref(),
+            Some("AMD EPYC")
+        );
+        let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+        assert_eq!(
+            parse_cpu_model(arm).as_deref(),
+            Some("Arm implementer 0x41 part 0xd0c")
+        );
+        assert_eq!(parse_cpu_model(""), None);
+        assert_eq!(
+            parse_memory_bytes("MemTotal:       16 kB\nMemFree: 1 kB\n"),
+            Some(16_384)
+        );
+        assert_eq!(parse_memory_bytes("MemFree: 1 kB\n"), None);
+        assert_eq!(
+            parse_memory_bytes("MemTotal: 18446744073709551615 kB\n"),
+            None
+        );
+    }
+
+    #[test]
+    fn hints_of_virtual_machines() {
+        let guest = "flags\t\t: fpu vme hypervisor lahf_lm\n";
+        assert_eq!(
+            virtualised("flags : fpu vme\n", None, Some("Dell Inc."), false),
+            None
+        );
+        assert_eq!(
+            virtualised("flags : fpu\n", None, Some("Microsoft Corporation"), false),
+            None,
+            "a Surface is a machine of metal"
+        );
+        assert_eq!(
+            virtualised(guest, None, Some("QEMU"), false).as_deref(),
+            Some("virtual machine (QEMU)")
+        );
+        assert_eq!(
+            virtualised(guest, None, None, true).as_deref(),
+            Some("virtual machine")
+        );
+        assert_eq!(
+            virtualised(guest, Some("xen"), None, false).as_deref(),
+            Some("xen")
+        );
+        assert_eq!(
+            virtualised("", None, None, true).as_deref(),
+            Some("container")
+        );
+    }
+
+    #[test]
+    fn this_machine_can_be_read() {
+        let host = HostInfo::read();
+        assert!(host.logical_cpus >= 1);
+        assert!(
+            host.kernel
+                .is_some_and(|k| k.starts_with(|c: char| c.is_ascii_digit()))
+        );
+        assert!(host.memory_bytes.is_some_and(|bytes| bytes > 1 << 20));
+    }
+
+    #[test]
+    fn the_date_is_rfc_3339_in_utc_with_whole_seconds() {
+        let stamp = wall_clock();
+        let shape: String = stamp
+            .chars()
+            .map(|c| if c.is_ascii_digit() { '0' } else { c })
+            .collect();
+        assert_eq!(shape, "0000-00-00T00:00:00Z", "{stamp}");
+        assert!(
+            stamp.parse::<jiff::Timestamp>().unwrap() > "2025-01-01T00:00:00Z".parse().unwrap()
+        );
+    }
+}

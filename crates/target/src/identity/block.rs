@@ -1,0 +1,356 @@
+//! Block devices as sysfs shows them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::root::read_attribute;
+use super::{DeviceNumber, DriveInfo, DriveKind, PcieLink, SystemRoot};
+
+/// sysfs counts `size` and `start` in units of 512 bytes whatever the logical block (Documentation/ABI/stable/sysfs-block).
+pub(crate) const SYSFS_SECTOR_BYTES: u64 = 512;
+
+/// One block device (drive or partition) in sysfs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BlockNode {
+    /// Its directory, symbolic links resolved, so that the parent directory of a partition is its drive.
+    pub dir: PathBuf,
+    /// Kernel name as sysfs writes it (`!` where the name in /dev has `/`).
+    pub name: String,
+    /// Its number.
+    pub device: DeviceNumber,
+}
+
+/// Finds a block device by number.
+///
+/// # Errors
+/// When sysfs has no such block device or its directory cannot be read.
+pub(crate) fn block_node(root: &SystemRoot, device: DeviceNumber) -> io::Result<BlockNode> {
+    BlockNode::in_dir(&root.sys(format!("dev/block/{device}")))
+}
+
+impl BlockNode {
+    /// The device whose sysfs directory (or a link to it) is `dir`.
+    pub fn in_dir(dir: &Path) -> io::Result<Self> {
+        let dir = dir.canonicalize()?;
+        let number = std::fs::read_to_string(dir.join("dev"))?;
+        let device = parse_device_number(number.trim()).ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("{}: not MAJOR:MINOR", number.trim()),
+            )
+        })?;
+        let name = dir
+            .file_name()
+            .map(|n| n.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        Ok(Self { dir, name, device })
+    }
+
+    /// An attribute of this very device.
+    pub fn attribute(&self, name: &str) -> Option<String> {
+        read_attribute(&self.dir.join(name))
+    }
+
+    fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.attribute(name)?.parse().ok()
+    }
+
+    /// The name that /dev uses.
+    pub fn dev_name(&self) -> String {
+        self.name.replace('!', "/")
+    }
+
+    /// Whether this is a partition.
+    pub fn is_partition(&self) -> bool {
+        self.dir.join("partition").exists()
+    }
+
+    /// The drive that a partition belongs to.
+    pub fn parent(&self) -> Option<BlockNode> {
+        if !self.is_partition() {
+            return None;
+        }
+        Self::in_dir(self.dir.parent()?).ok()
+    }
+
+    /// The partitions of a drive that the kernel knows, by name.
+    ///
+    /// # Errors
+    /// When the directory cannot be listed (the device has gone).
+    pub fn partitions(&self) -> io::Result<Vec<BlockNode>> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&self.dir)? {
+            let path = entry?.path();
+            if path.join("partition").exists() {
+                found.push(Self::in_dir(&path)?);
+            }
+        }
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(found)
+    }
+
+    /// Kernel names of what is stacked on this device (LVM, dm, md, bcache).
+    ///
+    /// # Errors
+    /// When the list exists and cannot be read; a device without the directory has no holders.
+    pub fn holders(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        match std::fs::read_dir(self.dir.join("holders")) {
+            Ok(entries) => {
+                for entry in entries {
+                    names.push(entry?.file_name().to_string_lossy().into_owned());
+                }
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => return Err(e),
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// First byte of a partition on its drive; zero for a drive.
+    pub fn start_bytes(&self) -> u64 {
+        self.number::<u64>("start")
+            .unwrap_or(0)
+            .saturating_mul(SYSFS_SECTOR_BYTES)
+    }
+
+    /// Size in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        self.number::<u64>("size")
+            .unwrap_or(0)
+            .saturating_mul(SYSFS_SECTOR_BYTES)
+    }
+
+    /// The directory of the hardware behind the drive: for NVMe its controller, else whatever `device` points at.
+    pub fn hardware_dir(&self) -> Option<PathBuf> {
+        let drive = self.parent().map_or_else(|| self.dir.clone(), |p| p.dir);
+        let hardware = drive.join("device").canonicalize().ok()?;
+        // A multipath NVMe namespace hangs on a subsystem; the subsystem lists its controllers.
+        let is_subsystem = hardware
+            .file_name()
+            .is_some_and(|n| n.to_string_lossy().starts_with("nvme-subsys"));
+        if is_subsystem && let Some(controller) = first_nvme_controller(&hardware) {
+            return Some(controller);
+        }
+        Some(hardware)
+    }
+}
+
+/// `nvme0`, not `nvme0n1` nor `nvme0c0n1`, in an NVMe subsystem's directory.
+fn first_nvme_controller(subsystem: &Path) -> Option<PathBuf> {
+    let mut names: Vec<String> = std::fs::read_dir(subsystem)
+        .ok()?
+        .flatten()
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let is_controller = |n: &&String| {
+        n.strip_prefix("nvme")
+            .is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
+    };
+    names
+        .iter()
+        .find(is_controller)
+        .and_then(|name| subsystem.join(name).canonicalize().ok())
+}
+
+/// `259:0`.
+pub(crate) fn parse_device_number(text: &str) -> Option<DeviceNumber> {
+    let (major, minor) = text.split_once(':')?;
+    Some(DeviceNumber {
+        major: major.parse().ok()?,
+        minor: minor.parse().ok()?,
+    })
+}
+
+/// The record of a block device, as far as sysfs knows it. `path` is what will be opened.
+pub(super) fn describe_block(
+    root: &SystemRoot,
+    node: &BlockNode,
+    spec: &str,
+    path: &Path,
+) -> DriveInfo {
+    let drive = node.parent();
+    let whole = drive.as_ref().unwrap_or(node);
+    let hardware = node.hardware_dir();
+    let hardware_attribute = |name: &str| {
+        hardware
+            .as_ref()
+            .and_then(|dir| read_attribute(&dir.join(name)))
+    };
+    let queue = |name: &str| whole.attribute(&format!("queue/{name}"));
+    let queue_number = |name: &str| queue(name).and_then(|text| text.parse::<u32>().ok());
+    let transport = transport(whole, hardware.as_deref());
+    let is_nvme = transport.as_deref().is_some_and(|t| t.starts_with("nvme"));
+
+    let dev_name = node.dev_name();
+    let mut info = DriveInfo::new(DriveKind::Block, spec, &dev_name, node.size_bytes());
+    info.path = Some(path.to_path_buf());
+    info.serial = serial(root, whole, hardware.as_deref()).unwrap_or(dev_name);
+    info.model = hardware_attribute("model")
+        .or_else(|| whole.attribute("dm/name"))
+        .or_else(|| {
+            if whole.name.starts_with("mmcblk") {
+                hardware_attribute("name")
+            } else {
+                None
+            }
+        })
+        .or_else(|| whole.attribute("md/level"));
+    info.firmware = hardware_attribute("firmware_rev")
+        .or_else(|| hardware_attribute("rev"))
+        .or_else(|| hardware_attribute("fwrev"));
+    info.logical_block_bytes = queue_number("logical_block_size")
+        .filter(|&b| b > 0)
+        .unwrap_or(512);
+    info.physical_block_bytes = queue_number("physical_block_size")
+        .unwrap_or(0)
+        .max(info.logical_block_bytes);
+    info.min_io_bytes = info.logical_block_bytes;
+    info.memory_align_bytes = info.logical_block_bytes;
+    info.max_io_bytes = queue("max_sectors_kb")
+        .and_then(|t| t.parse::<u64>().ok())
+        .map(|kib| kib.saturating_mul(1024));
+    info.rotational = queue("rotational").map(|t| t == "1");
+    info.read_only = node.attribute("ro").as_deref() == Some("1");
+    info.scheduler = queue("scheduler").map(|text| active_scheduler(&text));
+    info.hardware_queues = hardware_queue_count(&whole.dir);
+    info.nr_requests = queue_number("nr_requests");
+    info.io_poll = queue("io_poll").map(|t| t == "1");
+    info.write_cache = queue("write_cache");
+    // The kernel writes -1 for "no node", which does not parse as u32.
+    info.numa_node = hardware_attribute("numa_node")
+        .or_else(|| {
+            hardware
+                .as_ref()
+                .and_then(|dir| read_attribute(&dir.join("device/numa_node")))
+        })
+        .and_then(|t| t.parse().ok());
+    info.pcie = hardware.as_deref().filter(|_| is_nvme).and_then(pcie_link);
+    info.partition_of = drive.as_ref().map(BlockNode::dev_name);
+    info.device = Some(node.device);
+    // The controller counts its admin queue among them (drivers/nvme/host/sysfs.c, `queue_count`).
+    info.queue_pairs = hardware_attribute("queue_count")
+        .filter(|_| is_nvme)
+        .and_then(|t| t.parse::<u16>().ok())
+        .and_then(|n| n.checked_sub(1));
+    info.transport = transport;
+    info
+}
+
+/// `none [mq-deadline] kyber` gives `mq-deadline`; a list without brackets is itself the answer.
+fn active_scheduler(text: &str) -> String {
+    match text
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'))
+    {
+        Some((active, _)) => active.to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+fn hardware_queue_count(dir: &Path) -> Option<u32> {
+    let count = std::fs::read_dir(dir.join("mq")).ok()?.flatten().count();
+    u32::try_from(count).ok().filter(|&n| n > 0)
+}
+
+fn transport(whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
+    let name = whole.name.as_str();
+    if name.starts_with("nvme") {
+        let over = hardware.and_then(|dir| read_attribute(&dir.join("transport")));
+        return Some(match over.as_deref() {
+            None | Some("pcie") => "nvme".to_owned(),
+            Some(other) => format!("nvme-{other}"),
+        });
+    }
+    if name.starts_with("sd") || name.starts_with("sr") {
+        let path = hardware
+            .map(|p| p.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        // Host directories on the way to the device tell the bus: .../ata1/host0/..., .../usb2/2-1/..., .../virtio3/host0/...
+        let passes = |prefix: &str| {
+            path.split('/').any(|c| {
+                c.strip_prefix(prefix)
+                    .is_some_and(|rest| rest.starts_with(|d: char| d.is_ascii_digit()))
+            })
+        };
+        let bus = match () {
+            () if passes("usb") => "usb",
+            () if passes("ata") => "sata",
+            () if passes("session") => "iscsi",
+            () if passes("virtio") => "virtio-scsi",
+            () => "scsi",
+        };
+        return Some(bus.to_owned());
+    }
+    const BY_PREFIX: [(&str, &str); 15] = [
+        ("vd", "virtio"),
+        ("loop", "loop"),
+        ("zram", "zram"),
+        ("zd", "zvol"),
+        ("md", "md"),
+        ("dm-", "dm"),
+        ("mmcblk", "mmc"),
+        ("nbd", "nbd"),
+        ("xvd", "xen"),
+        ("pmem", "pmem"),
+        ("nullb", "null_blk"),
+        ("ublkb", "ublk"),
+        ("ram", "ram"),
+        ("rbd", "rbd"),
+        ("bcache", "bcache"),
+    ];
+    BY_PREFIX
+        .iter()
+        .find(|(prefix, _)| name.starts_with(prefix))
+        .map(|(_, transport)| (*transport).to_owned())
+}
+
+/// The drive's own serial number, where any of the usual places has one.
+fn serial(root: &SystemRoot, whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
+    let from_hardware = hardware.and_then(|dir| {
+        read_attribute(&dir.join("serial")).or_else(|| {
+            std::fs::read(dir.join("vpd_pg80"))
+                .ok()
+                .and_then(|page| unit_serial_number(&page))
+        })
+    });
+    // virtio-blk keeps it beside the block device itself; udev knows the rest (ATA behind old bridges, USB).
+    from_hardware
+        .or_else(|| whole.attribute("serial"))
+        .or_else(|| {
+            let database =
+                std::fs::read_to_string(root.run(format!("udev/data/b{}", whole.device))).ok()?;
+            database
+                .lines()
+                .find_map(|line| line.strip_prefix("E:ID_SERIAL_SHORT="))
+                .map(|s| s.trim().to_owned())
+        })
+        .filter(|text| !text.is_empty())
+}
+
+/// SCSI vital product data page 80h, "Unit Serial Number" (SPC-4, 7.8.15): four bytes of header, the last two of which are
+/// the length, then ASCII.
+fn unit_serial_number(page: &[u8]) -> Option<String> {
+    let header = page.get(..4)?;
+    let length = usize::from(u16::from_be_bytes([header[2], header[3]]));
+    let text = page.get(4..)?;
+    let text = String::from_utf8_lossy(&text[..length.min(text.len())]);
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
+    (header[1] == 0x80 && !text.is_empty()).then(|| text.to_owned())
+}
+
+fn pcie_link(controller: &Path) -> Option<PcieLink> {
+    let function = controller.join("device").canonicalize().ok()?;
+    let attribute = |name: &str| read_attribute(&function.join(name));
+    let number = |name: &str| attribute(name).and_then(|t| t.parse().ok());
+    let link = PcieLink {
+        address: function.file_name()?.to_string_lossy().into_owned(),
+        speed: attribute("current_link_speed"),
+        width: number("current_link_width"),
+        max_speed: attribute("max_link_speed"),
+        max_width: number("max_link_width"),
+    };
+    (link.speed.is_some() || link.max_speed.is_some()).then_some(link)
+}

@@ -1,0 +1,363 @@
+//! Opening the path a person gave: what is there, and what direct I/O on it needs.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, OFlags, StatxFlags};
+
+use super::block::{BlockNode, block_node, describe_block};
+use super::mounts::{Mount, parse_mountinfo};
+use super::{DeviceNumber, DriveInfo, DriveKind, Filesystem, IdentityError, SystemRoot};
+
+/// Alignment that every direct I/O implementation in Linux takes: no filesystem or drive asks for more than a page of 4 KiB.
+const SAFE_ALIGN_BYTES: u32 = 4096;
+
+/// What direct I/O on a file asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct DirectIo {
+    supported: bool,
+    offset_align_bytes: u32,
+    memory_align_bytes: u32,
+}
+
+/// [`super::identify`] with the kernel's tables somewhere else.
+pub(super) fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, IdentityError> {
+    let fail = |doing, source| io_error(given, doing, source);
+    let path = given.canonicalize().map_err(|e| fail("find it", e))?;
+    let metadata = std::fs::metadata(&path).map_err(|e| fail("look at it", e))?;
+    let file_type = metadata.file_type();
+    let not_a_drive = |what| {
+        Err(IdentityError::NotADrive {
+            path: given.to_path_buf(),
+            what,
+        })
+    };
+    if file_type.is_dir() {
+        return Err(IdentityError::Directory {
+            path: given.to_path_buf(),
+        });
+    } else if file_type.is_char_device() {
+        let name = path
+            .file_name()
+            .and_then(|n| n.to_str())
+            .unwrap_or_default();
+        return match crate::spec::nvme_generic_block_name(name) {
+            Some(block) => Err(IdentityError::NvmeGeneric {
+                path: given.to_path_buf(),
+                block: path.with_file_name(block),
+            }),
+            None => not_a_drive("character device"),
+        };
+    } else if file_type.is_fifo() {
+        return not_a_drive("FIFO");
+    } else if file_type.is_socket() {
+        return not_a_drive("socket");
+    }
+    // Opening shows whether we may read it; O_NONBLOCK so that a drive without a medium answers at once.
+    File::options()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits() as i32)
+        .open(&path)
+        .map_err(|e| fail("open it for reading", e))?;
+    let spec = given.display().to_string();
+    if file_type.is_block_device() {
+        identify_block(
+            root,
+            given,
+            &path,
+            &spec,
+            split_device_number(metadata.rdev()),
+        )
+    } else {
+        identify_file(root, given, &path, &spec, &metadata)
+    }
+}
+
+fn io_error(path: &Path, doing: &'static str, source: io::Error) -> IdentityError {
+    let path = path.to_path_buf();
+    match source.kind() {
+        io::ErrorKind::NotFound => IdentityError::Missing { path },
+        io::ErrorKind::PermissionDenied => IdentityError::PermissionDenied { path },
+        _ => IdentityError::Io {
+            path,
+            doing,
+            source,
+        },
+    }
+}
+
+/// A `dev_t` taken apart.
+pub(crate) fn split_device_number(number: u64) -> DeviceNumber {
+    DeviceNumber {
+        major: rustix::fs::major(number),
+        minor: rustix::fs::minor(number),
+    }
+}
+
+fn identify_block(
+    root: &SystemRoot,
+    given: &Path,
+    path: &Path,
+    spec: &str,
+    device: DeviceNumber,
+) -> Result<DriveInfo, IdentityError> {
+    let node = block_node(root, device).map_err(|_| IdentityError::NotInSysfs {
+        path: given.to_path_buf(),
+        device,
+        sysfs: root.sys(format!("dev/block/{device}")),
+    })?;
+    let mut info = describe_block(root, &node, spec, path);
+    if info.capacity_bytes == 0 {
+        let advice = match info.transport.as_deref() {
+            Some("loop") => "no file is attached to it (`losetup --find --show FILE` attaches one)",
+            Some("zram") => "give it a size first (`echo 1G > /sys/block/zram0/disksize`)",
+            _ => "it may have no medium, or its size has not been set",
+        };
+        return Err(IdentityError::ZeroSize {
+            path: given.to_path_buf(),
+            advice,
+        });
+    }
+    apply_direct_io(&mut info, path);
+    Ok(info)
+}
+
+/// Block devices always take O_DIRECT aligned to the logical block; statx (Linux 6.1) may know a looser memory alignment.
+fn apply_direct_io(info: &mut DriveInfo, path: &Path) {
+    if let Some(direct) = statx_direct_io(path).filter(|d| d.supported) {
+        info.min_io_bytes = direct.offset_align_bytes.max(info.logical_block_bytes);
+        info.memory_align_bytes = direct.memory_align_bytes;
+    }
+}
+
+fn identify_file(
+    root: &SystemRoot,
+    given: &Path,
+    path: &Path,
+    spec: &str,
+    metadata: &std::fs::Metadata,
+) -> Result<DriveInfo, IdentityError> {
+    if metadata.len() == 0 {
+        let advice = "give it a size first (`fallocate -l 1G FILE`)";
+        return Err(IdentityError::ZeroSize {
+            path: given.to_path_buf(),
+            advice,
+        });
+    }
+    let device = split_device_number(metadata.dev());
+    let mount_id = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID)
+        .ok()
+        .filter(|s| s.stx_mask & StatxFlags::MNT_ID.bits() != 0)
+        .map(|s| s.stx_mnt_id);
+    let mounts = std::fs::read_to_string(root.proc("self/mountinfo"))
+        .map(|t| parse_mountinfo(&t))
+        .unwrap_or_default();
+    let mount = mount_of(&mounts, mount_id, device, path);
+    let backing = backing_device(root, mount, device);
+
+    let name = path
+        .file_name()
+        .map(|n| n.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let mut info = DriveInfo::new(DriveKind::File, spec, name, metadata.len());
+    info.path = Some(path.to_path_buf());
+    info.device = Some(device);
+    info.inode = Some(metadata.ino());
+    info.transport = Some("file".to_owned());
+    info.read_only = metadata.permissions().readonly();
+    let backing_info = backing.as_ref().map(|node| {
+        let path = PathBuf::from("/dev").join(node.dev_name());
+        describe_block(root, node, spec, &path)
+    });
+    if let Some(under) = &backing_info {
+        info.logical_block_bytes = under.logical_block_bytes;
+        info.physical_block_bytes = under.physical_block_bytes;
+        info.rotational = under.rotational;
+        info.numa_node = under.numa_node;
+    }
+    let direct = statx_direct_io(path).unwrap_or_else(|| probe_direct_io(path));
+    info.direct_io = direct.supported;
+    info.min_io_bytes = direct.offset_align_bytes;
+    info.memory_align_bytes = direct.memory_align_bytes;
+    info.filesystem = mount.map(|mount| Filesystem {
+        fs_type: mount.fs_type.clone(),
+        mount_point: mount.mount_point.clone(),
+        backing: backing.as_ref().map(BlockNode::dev_name),
+        backing_model: backing_info.and_then(|i| i.model),
+    });
+    Ok(info)
+}
+
+/// The mount a file is on: by mount id where the kernel tells (Linux 5.8), else the deepest mount point with its device number.
+fn mount_of<'a>(
+    mounts: &'a [Mount],
+    id: Option<u64>,
+    device: DeviceNumber,
+    path: &Path,
+) -> Option<&'a Mount> {
+    let by_id = id.and_then(|id| mounts.iter().find(|m| m.id == id));
+    by_id.or_else(|| {
+        mounts
+            .iter()
+            .filter(|m| m.device == device && path.starts_with(&m.mount_point))
+            .max_by_key(|m| m.mount_point.len())
+    })
+}
+
+/// The block device under a filesystem: by its number, or (btrfs and others with anonymous numbers) by the mount's source.
+fn backing_device(
+    root: &SystemRoot,
+    mount: Option<&Mount>,
+    device: DeviceNumber,
+) -> Option<BlockNode> {
+    if device.major != 0 {
+        return block_node(root, device).ok();
+    }
+    let metadata = std::fs::metadata(&mount?.source).ok()?;
+    if !metadata.file_type().is_block_device() {
+        return None;
+    }
+    block_node(root, split_device_number(metadata.rdev())).ok()
+}
+
+/// statx(2), STATX_DIOALIGN: alignments of direct I/O; both zero when the file cannot take it at all. `None` when the
+/// filesystem does not say.
+fn statx_direct_io(path: &Path) -> Option<DirectIo> {
+    let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
+    if stat.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
+        return None;
+    }
+    let supported = stat.stx_dio_offset_align != 0 && stat.stx_dio_mem_align != 0;
+    let or_safe = |align: u32| if supported { align } else { SAFE_ALIGN_BYTES };
+    Some(DirectIo {
+        supported,
+        offset_align_bytes: or_safe(stat.stx_dio_offset_align),
+        memory_align_bytes: or_safe(stat.stx_dio_mem_align),
+    })
+}
+
+/// Finds the alignment by reading: 512 bytes, and if that is refused a page.
+fn probe_direct_io(path: &Path) -> DirectIo {
+    let no = DirectIo {
+        supported: false,
+        offset_align_bytes: SAFE_ALIGN_BYTES,
+        memory_align_bytes: SAFE_ALIGN_BYTES,
+    };
+    let Ok(file) = File::options()
+        .read(true)
+        .custom_flags(OFlags::DIRECT.bits() as i32)
+        .open(path)
+    else {
+        return no;
+    };
+    let page = SAFE_ALIGN_BYTES as usize;
+    let mut space = vec![0u8; 3 * page];
+    let start = space.as_ptr().align_offset(page);
+    let mut reads = |length: usize, shift: usize| {
+        // The second block of that length: offset zero is aligned to everything.
+        let buffer = space.get_mut(start + shift..start + shift + length);
+        buffer.is_some_and(|buffer| file.read_at(buffer, length as u64).is_ok())
+    };
+    match () {
+        () if reads(512, 512) => DirectIo {
+            supported: true,
+            offset_align_bytes: 512,
+            memory_align_bytes: 512,
+        },
+        () if reads(512, 0) => DirectIo {
+            supported: true,
+            offset_align_bytes: 512,
+            memory_align_bytes: SAFE_ALIGN_BYTES,
+        },
+        () if reads(page, 0) => DirectIo {
+            supported: true,
+            ..no
+        },
+        () => no,
+    }
+}
+
+/// Every drive of this machine that holds bytes, in the order people count. Skipped: zero size (loops and zram devices not set
+/// up, empty readers), RAM disks, hidden NVMe paths. A drive that vanishes while it is read is left out; the rest still come.
+pub(super) fn list_drives_at(root: &SystemRoot) -> Vec<DriveInfo> {
+    let Ok(entries) = std::fs::read_dir(root.sys("block")) else {
+        return Vec::new();
+    };
+    let mut drives: Vec<DriveInfo> = entries
+        .flatten()
+        .filter_map(|entry| BlockNode::in_dir(&entry.path()).ok())
+        .filter(|node| {
+            !node.name.starts_with("ram") && node.attribute("hidden").as_deref() != Some("1")
+        })
+        .filter(|node| node.size_bytes() > 0)
+        .map(|node| {
+            let path = PathBuf::from("/dev").join(node.dev_name());
+            let mut info = describe_block(root, &node, &path.display().to_string(), &path);
+            apply_direct_io(&mut info, &path);
+            info
+        })
+        .collect();
+    drives.sort_by_cached_key(|info| natural_key(&info.name));
+    drives
+}
+
+/// Splits a name into text and numbers, so that `nvme10n1` follows `nvme2n1`.
+fn natural_key(name: &str) -> Vec<(String, u64)> {
+    let mut key = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text_end = rest
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let (text, tail) = rest.split_at(text_end);
+        let number_end = tail
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(tail.len());
+        let (number, tail) = tail.split_at(number_end);
+        key.push((text.to_owned(), number.parse().unwrap_or(u64::MAX)));
+        rest = tail;
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_counted_as_people_count() {
+        let mut names = ["nvme10n1", "sda", "nvme2n1", "nvme2n10", "zram0", "nvme2n2"];
+        names.sort_by_cached_key(|n| natural_key(n));
+        assert_eq!(
+            names,
+            ["nvme2n1", "nvme2n2", "nvme2n10", "nvme10n1", "sda", "zram0"]
+        );
+    }
+
+    #[test]
+    fn the_mount_of_a_file_is_by_id_then_by_longest_prefix() {
+        let text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 8:1 / /data rw - ext4 /dev/sda1 rw\n3 1 0:40 / /b rw - btrfs /dev/sdb rw\n";
+        let mounts = parse_mountinfo(text);
+        let device = DeviceNumber { major: 8, minor: 1 };
+        let found = |id, path: &str| mount_of(&mounts, id, device, Path::new(path)).map(|m| m.id);
+        assert_eq!(found(None, "/data/x"), Some(2));
+        assert_eq!(found(None, "/database/x"), Some(1));
+        assert_eq!(found(Some(3), "/data/x"), Some(3));
+        assert_eq!(found(Some(99), "/data/x"), Some(2));
+    }
+
+    #[test]
+    fn probing_agrees_with_statx_where_both_answer() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1 << 20).unwrap();
+        let probed = probe_direct_io(file.path());
+        if let Some(told) = statx_direct_io(file.path()) {
+            assert_eq!(probed.supported, told.supported);
+            assert_eq!(probed.offset_align_bytes, told.offset_align_bytes);
+            assert!(probed.memory_align_bytes >= told.memory_align_bytes);
+        }
+        assert!(probed.offset_align_bytes == 512 || probed.offset_align_bytes == 4096);
+    }
+}

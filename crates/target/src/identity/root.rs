@@ -1,0 +1,60 @@
+//! Where the kernel's tables are read from: `/` on a host, a made-up tree in tests.
+
+use std::path::{Path, PathBuf};
+
+/// The directory under which `sys`, `proc`, `dev` and `run` are found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemRoot {
+    root: PathBuf,
+}
+
+impl SystemRoot {
+    /// The running system.
+    pub fn host() -> Self {
+        Self::at("/")
+    }
+
+    /// A tree of one's own, for tests.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// A path below the root itself.
+    pub fn path(&self, rest: impl AsRef<Path>) -> PathBuf {
+        self.root.join(rest)
+    }
+
+    /// A path below `/sys`.
+    pub fn sys(&self, rest: impl AsRef<Path>) -> PathBuf {
+        self.root.join("sys").join(rest)
+    }
+
+    /// A path below `/proc`.
+    pub fn proc(&self, rest: impl AsRef<Path>) -> PathBuf {
+        self.root.join("proc").join(rest)
+    }
+
+    /// A path below `/run`.
+    pub fn run(&self, rest: impl AsRef<Path>) -> PathBuf {
+        self.root.join("run").join(rest)
+    }
+
+    /// A path below `/dev`.
+    pub fn dev(&self, rest: impl AsRef<Path>) -> PathBuf {
+        self.root.join("dev").join(rest)
+    }
+}
+
+impl Default for SystemRoot {
+    fn default() -> Self {
+        Self::host()
+    }
+}
+
+/// The text of a sysfs attribute without surrounding blanks; `None` when absent, unreadable or empty.
+pub(crate) fn read_attribute(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+    (!text.is_empty()).then(|| text.to_owned())
+}

@@ -1,0 +1,300 @@
+//! Why a drive is not overwritten, in words and as data.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::identity::DriveInfo;
+
+/// A word given with `--destroy` that nearly names the drive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NearMiss {
+    /// The word given.
+    pub given: String,
+    /// What is the matter with it, e.g. "differs in upper and lower case".
+    pub difference: String,
+}
+
+/// One thing that speaks against overwriting a drive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum Reason {
+    /// No `--destroy` names it.
+    NotNamed {
+        /// The word that would.
+        serial: String,
+        /// Words given that come near it.
+        near: Vec<NearMiss>,
+    },
+    /// It holds a filesystem, partition table or the like that no `--destroy` names.
+    Signature {
+        /// Word that names it for `--destroy`: the type as `wipefs` and `blkid` call it.
+        word: String,
+        /// What was found, in words.
+        what: String,
+        /// Drive or partition it was found on.
+        device: String,
+        /// Where on that device, bytes from its start.
+        offset_bytes: u64,
+    },
+    /// Mounted.
+    Mounted {
+        /// The device or file.
+        device: String,
+        /// Where.
+        mount_point: String,
+        /// Filesystem type.
+        fs_type: String,
+    },
+    /// Part of something else.
+    Held {
+        /// The device held.
+        device: String,
+        /// Kernel name of the holder.
+        holder: String,
+        /// What kind of thing holds it.
+        what: String,
+    },
+    /// Active swap.
+    Swap {
+        /// The device or file.
+        device: String,
+    },
+    /// A loop device shows it.
+    BacksLoop {
+        /// The device or file.
+        device: String,
+        /// The loop device, e.g. `loop3`.
+        loop_device: String,
+    },
+    /// Somebody has claimed it exclusively.
+    ClaimedElsewhere {
+        /// The device.
+        device: String,
+    },
+    /// A program has locked (parts of) the file, as QEMU does with a disk image in use.
+    Locked {
+        /// The file.
+        device: String,
+        /// The process, where it has one.
+        pid: Option<u32>,
+    },
+    /// Set read-only.
+    ReadOnly {
+        /// The drive.
+        drive: String,
+    },
+    /// The path now leads to another drive than the one identified.
+    Changed {
+        /// The drive.
+        drive: String,
+        /// What differs.
+        what: String,
+    },
+    /// Something could not be checked, which counts against it.
+    Unchecked {
+        /// What.
+        what: String,
+        /// Why not.
+        error: String,
+    },
+}
+
+impl Reason {
+    /// Whether a further `--destroy` word lifts it.
+    pub fn can_be_overridden(&self) -> bool {
+        matches!(self, Self::NotNamed { .. } | Self::Signature { .. })
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotNamed { serial, near } => {
+                write!(f, "no --destroy names it; its serial is {serial}")?;
+                for NearMiss { given, difference } in near {
+                    write!(
+                        f,
+                        "\n    (--destroy {} does not count: {difference})",
+                        quoted(given)
+                    )?;
+                }
+                Ok(())
+            }
+            Self::Signature {
+                what,
+                device,
+                offset_bytes,
+                ..
+            } => {
+                write!(
+                    f,
+                    "{device} holds {what} (signature at byte {offset_bytes})"
+                )
+            }
+            Self::Mounted {
+                device,
+                mount_point,
+                fs_type,
+            } => {
+                write!(
+                    f,
+                    "in use: {device} is mounted at {mount_point} ({fs_type}); unmount it first (umount {})",
+                    quoted(mount_point)
+                )
+            }
+            Self::Held {
+                device,
+                holder,
+                what,
+            } => {
+                write!(
+                    f,
+                    "in use: {device} is part of {holder} ({what}); take that apart first"
+                )
+            }
+            Self::Swap { device } => write!(
+                f,
+                "in use: {device} is active swap; run `swapoff {}` first",
+                quoted(device)
+            ),
+            Self::BacksLoop {
+                device,
+                loop_device,
+            } => {
+                write!(
+                    f,
+                    "in use: {device} is attached to /dev/{loop_device}; run `losetup -d /dev/{loop_device}` first, or name that drive"
+                )
+            }
+            Self::ClaimedElsewhere { device } => {
+                write!(
+                    f,
+                    "in use: {device} is claimed by another program or by the kernel (EBUSY); `lsblk`, `fuser -v {}` may show by what",
+                    quoted(device)
+                )
+            }
+            Self::Locked {
+                device,
+                pid: Some(pid),
+            } => write!(f, "in use: process {pid} has locked {device}; end it first"),
+            Self::Locked { device, pid: None } => {
+                write!(
+                    f,
+                    "in use: a program has locked {device}, as a virtual machine does with its disk; end it first"
+                )
+            }
+            Self::ReadOnly { drive } => {
+                write!(
+                    f,
+                    "{drive} is set read-only; if that is not on purpose, undo it (`blockdev --setrw`, or `chmod u+w` for a file)"
+                )
+            }
+            Self::Changed { drive, what } => write!(
+                f,
+                "{drive} is no longer the drive it was a moment ago: {what}; start again"
+            ),
+            Self::Unchecked { what, error } => {
+                write!(f, "cannot make sure that it is free: {what}: {error}")
+            }
+        }
+    }
+}
+
+/// A drive that will not be overwritten, with every reason. `Display` is a message of several lines that ends with what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// The drive as its user named it.
+    pub drive: String,
+    /// Its serial.
+    pub serial: String,
+    /// Its model, where known.
+    pub model: Option<String>,
+    /// Every reason found, those that nothing overrides first.
+    pub reasons: Vec<Reason>,
+}
+
+impl std::error::Error for Refusal {}
+
+impl Refusal {
+    pub(super) fn new(info: &DriveInfo, mut reasons: Vec<Reason>) -> Self {
+        reasons.sort_by_key(Reason::can_be_overridden);
+        Self {
+            drive: info.spec.clone(),
+            serial: info.serial.clone(),
+            model: info.model.clone(),
+            reasons,
+        }
+    }
+
+    /// Whether more `--destroy` words would lift it.
+    pub fn can_be_overridden(&self) -> bool {
+        self.reasons.iter().all(Reason::can_be_overridden)
+    }
+
+    /// The words still missing after `--destroy`, the drive's serial first; empty when no words help.
+    pub fn missing_words(&self) -> Vec<String> {
+        if !self.can_be_overridden() {
+            return Vec::new();
+        }
+        let mut words = Vec::new();
+        for reason in &self.reasons {
+            match reason {
+                Reason::NotNamed { serial, .. } => words.insert(0, serial.clone()),
+                // A partition table has two copies, and several partitions one kind of filesystem: one word covers them. The
+                // serial at the front may be the same word and does not.
+                Reason::Signature { word, .. } => {
+                    let named = usize::from(matches!(
+                        self.reasons.first(),
+                        Some(Reason::NotNamed { .. })
+                    ));
+                    if !words.iter().skip(named).any(|w| w == word) {
+                        words.push(word.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+        words
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "refused: nothing was written to {}", self.drive)?;
+        match &self.model {
+            Some(model) => writeln!(f, " ({model}, serial {})", self.serial)?,
+            None => writeln!(f, " (serial {})", self.serial)?,
+        }
+        for reason in &self.reasons {
+            writeln!(f, "  - {reason}")?;
+        }
+        if self.can_be_overridden() {
+            let words: Vec<String> = self
+                .missing_words()
+                .iter()
+                .map(|word| format!("--destroy {}", quoted(word)))
+                .collect();
+            write!(
+                f,
+                "If everything on it may be lost, add: {}",
+                words.join(" ")
+            )
+        } else {
+            write!(
+                f,
+                "A drive in this state is never written to; no option overrides that."
+            )
+        }
+    }
+}
+
+/// A word as a POSIX shell needs it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:+@%,=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,327 @@
+//! Whether a drive is in use: mounts, holders, swap, loop devices, locks.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use crate::identity::{
+    BlockNode, DeviceNumber, FileLock, Mount, SystemRoot, block_node, parse_locks, parse_mountinfo,
+    parse_mounts, parse_swaps,
+};
+
+use super::claim::{open_block, subject_at};
+use super::loops::{Loop, attached_loops};
+use super::{Reason, Subject};
+
+/// Loop devices on loop devices deeper than this are not followed; the drive then counts as unchecked.
+const MAX_LAYERS: usize = 8;
+
+/// The kernel's tables at one moment.
+struct Tables<'a> {
+    root: &'a SystemRoot,
+    mounts: Vec<Mount>,
+    /// `/proc/mounts`: source, mount point, type.
+    mount_sources: Vec<(String, String, String)>,
+    swaps: Vec<PathBuf>,
+    locks: Vec<FileLock>,
+    loops: Vec<Loop>,
+}
+
+/// Every way in which `subject` is in use. `label` is what its user calls it. Devices under a loop device are claimed too, into
+/// `claims`.
+pub(super) fn examine(
+    root: &SystemRoot,
+    subject: &Subject,
+    label: &str,
+    claims: &mut Vec<OwnedFd>,
+) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let tables = Tables::read(root, &mut reasons);
+    tables.examine(subject, label, None, 0, &mut reasons, claims);
+    let mut distinct: Vec<Reason> = Vec::with_capacity(reasons.len());
+    for reason in reasons {
+        if !distinct.contains(&reason) {
+            distinct.push(reason);
+        }
+    }
+    distinct
+}
+
+impl<'a> Tables<'a> {
+    fn read(root: &'a SystemRoot, reasons: &mut Vec<Reason>) -> Self {
+        let mut unchecked = |what: &str, error: io::Error| {
+            reasons.push(Reason::Unchecked {
+                what: what.to_owned(),
+                error: error.to_string(),
+            });
+        };
+        let mut table = |file: &str, may_be_absent: bool| match read_lossy(&root.proc(file)) {
+            Ok(text) => text,
+            // A kernel built without swap or file locking has no such table.
+            Err(e) if may_be_absent && e.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(e) => {
+                unchecked(&format!("reading /proc/{file}"), e);
+                String::new()
+            }
+        };
+        let mounts = parse_mountinfo(&table("self/mountinfo", false));
+        let mount_sources = parse_mounts(&table("mounts", false));
+        let swaps = parse_swaps(&table("swaps", true));
+        let locks = parse_locks(&table("locks", true));
+        let loops = attached_loops(root).unwrap_or_else(|e| {
+            unchecked("listing loop devices", e);
+            Vec::new()
+        });
+        Self {
+            root,
+            mounts,
+            mount_sources,
+            swaps,
+            locks,
+            loops,
+        }
+    }
+
+    /// `via` is the loop device that led down here, which does not count as a user.
+    fn examine(
+        &self,
+        subject: &Subject,
+        label: &str,
+        via: Option<&str>,
+        layer: usize,
+        reasons: &mut Vec<Reason>,
+        claims: &mut Vec<OwnedFd>,
+    ) {
+        let unchecked = |error: String| Reason::Unchecked {
+            what: format!("who uses {label}"),
+            error,
+        };
+        if layer > MAX_LAYERS {
+            return reasons.push(unchecked(format!(
+                "more than {MAX_LAYERS} loop devices on top of each other"
+            )));
+        }
+        match subject {
+            Subject::Nothing => {}
+            Subject::File { device, inode } => {
+                self.examine_file(*device, *inode, label, via, reasons)
+            }
+            Subject::Block(device) => {
+                let (node, family) = match self.family(*device) {
+                    Ok(found) => found,
+                    Err(e) => return reasons.push(unchecked(e.to_string())),
+                };
+                let before = reasons.len();
+                for member in &family {
+                    let name = if member.device == *device {
+                        label.to_owned()
+                    } else {
+                        dev_path(member).display().to_string()
+                    };
+                    self.examine_member(member, &name, via, reasons);
+                }
+                if layer > 0 {
+                    claim_lower(&node, label, reasons.len() > before, reasons, claims);
+                }
+                // What lies under a loop device (or under the drive of the partition that this is) loses its bytes as well.
+                let under = self
+                    .loops
+                    .iter()
+                    .filter(|l| family.iter().any(|m| m.device == l.device));
+                for lower in under {
+                    let path = lower.backing_path.display().to_string();
+                    match &lower.backing {
+                        Some(backing) => self.examine(
+                            backing,
+                            &path,
+                            Some(&lower.name),
+                            layer + 1,
+                            reasons,
+                            claims,
+                        ),
+                        None => reasons.push(Reason::Unchecked {
+                            what: format!("what lies under /dev/{}", lower.name),
+                            error: format!("{path} cannot be examined"),
+                        }),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The device, and those whose use is use of it: a drive's partitions, or a partition's drive. Sister partitions are not.
+    fn family(&self, device: DeviceNumber) -> io::Result<(BlockNode, Vec<BlockNode>)> {
+        let node = block_node(self.root, device)?;
+        let mut family = vec![node.clone()];
+        if node.is_partition() {
+            let gone = || {
+                io::Error::new(
+                    io::ErrorKind::NotFound,
+                    "the drive of this partition is not in sysfs",
+                )
+            };
+            family.push(node.parent().ok_or_else(gone)?);
+        } else {
+            family.extend(node.partitions()?);
+        }
+        Ok((node, family))
+    }
+
+    fn examine_member(
+        &self,
+        node: &BlockNode,
+        label: &str,
+        via: Option<&str>,
+        reasons: &mut Vec<Reason>,
+    ) {
+        let path = dev_path(node);
+        let subject = Subject::Block(node.device);
+        let is_it = |named: &Path| {
+            named == path || (named.is_absolute() && subject_at(named).as_ref() == Some(&subject))
+        };
+        let mut mounted: Vec<(&str, &str)> = Vec::new();
+        for mount in &self.mounts {
+            if mount.device == node.device || is_it(Path::new(&mount.source)) {
+                mounted.push((&mount.mount_point, &mount.fs_type));
+            }
+        }
+        for (source, mount_point, fs_type) in &self.mount_sources {
+            if is_it(Path::new(source)) && !mounted.iter().any(|(known, _)| known == mount_point) {
+                mounted.push((mount_point, fs_type));
+            }
+        }
+        reasons.extend(
+            mounted
+                .into_iter()
+                .map(|(mount_point, fs_type)| Reason::Mounted {
+                    device: label.to_owned(),
+                    mount_point: mount_point.to_owned(),
+                    fs_type: fs_type.to_owned(),
+                }),
+        );
+        if self.swaps.iter().any(|swap| is_it(swap)) {
+            reasons.push(Reason::Swap {
+                device: label.to_owned(),
+            });
+        }
+        match node.holders() {
+            Ok(holders) => reasons.extend(holders.into_iter().map(|holder| Reason::Held {
+                device: label.to_owned(),
+                what: self.describe_holder(&holder),
+                holder,
+            })),
+            Err(e) => reasons.push(Reason::Unchecked {
+                what: format!("the holders of {label}"),
+                error: e.to_string(),
+            }),
+        }
+        self.examine_loops(&subject, &path, label, via, reasons);
+    }
+
+    fn examine_file(
+        &self,
+        device: DeviceNumber,
+        inode: u64,
+        label: &str,
+        via: Option<&str>,
+        reasons: &mut Vec<Reason>,
+    ) {
+        let subject = Subject::File { device, inode };
+        if self
+            .swaps
+            .iter()
+            .any(|swap| subject_at(swap).as_ref() == Some(&subject))
+        {
+            reasons.push(Reason::Swap {
+                device: label.to_owned(),
+            });
+        }
+        let own = std::process::id();
+        let foreign = self
+            .locks
+            .iter()
+            .filter(|l| l.device == device && l.inode == inode && l.pid != Some(own));
+        reasons.extend(foreign.map(|lock| Reason::Locked {
+            device: label.to_owned(),
+            pid: lock.pid,
+        }));
+        self.examine_loops(&subject, Path::new(label), label, via, reasons);
+    }
+
+    fn examine_loops(
+        &self,
+        subject: &Subject,
+        path: &Path,
+        label: &str,
+        via: Option<&str>,
+        reasons: &mut Vec<Reason>,
+    ) {
+        let shows = |l: &&Loop| match &l.backing {
+            Some(backing) => backing == subject,
+            None => l.backing_path == path,
+        };
+        let others = self
+            .loops
+            .iter()
+            .filter(|l| via != Some(l.name.as_str()))
+            .filter(shows);
+        reasons.extend(others.map(|l| Reason::BacksLoop {
+            device: label.to_owned(),
+            loop_device: l.name.clone(),
+        }));
+    }
+
+    /// What kind of thing a holder is, from its name and the prefix of its device-mapper UUID.
+    fn describe_holder(&self, holder: &str) -> String {
+        if holder.starts_with("md") {
+            return "a software RAID, md".to_owned();
+        } else if holder.starts_with("bcache") {
+            return "a bcache device".to_owned();
+        }
+        let Ok(node) = BlockNode::in_dir(&self.root.sys(format!("class/block/{holder}"))) else {
+            return "a device stacked on it".to_owned();
+        };
+        let name = node.attribute("dm/name").unwrap_or_default();
+        let what = match node.attribute("dm/uuid").unwrap_or_default() {
+            uuid if uuid.starts_with("LVM-") => "LVM volume",
+            uuid if uuid.starts_with("CRYPT-") => "encrypted device",
+            uuid if uuid.starts_with("mpath-") => "multipath device",
+            uuid if uuid.starts_with("part") => "partition mapping",
+            _ => "device-mapper device",
+        };
+        format!("{what} {name}").trim_end().to_owned()
+    }
+}
+
+/// Claims the block device under a loop device, which the loop driver itself leaves unclaimed.
+fn claim_lower(
+    node: &BlockNode,
+    label: &str,
+    explained: bool,
+    reasons: &mut Vec<Reason>,
+    claims: &mut Vec<OwnedFd>,
+) {
+    match open_block(&dev_path(node)) {
+        Ok((file, false)) => claims.push(OwnedFd::from(file)),
+        Ok((_, true)) if explained => {}
+        Ok((_, true)) => reasons.push(Reason::ClaimedElsewhere {
+            device: label.to_owned(),
+        }),
+        Err(e) => reasons.push(Reason::Unchecked {
+            what: format!("who uses {label}"),
+            error: e.to_string(),
+        }),
+    }
+}
+
+fn dev_path(node: &BlockNode) -> PathBuf {
+    Path::new("/dev").join(node.dev_name())
+}
+
+/// Mount points may be any bytes; one odd name must not make the table unreadable.
+fn read_lossy(path: &Path) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,286 @@
+//! Made-up tables: stacks that the test machine's kernel cannot build (LVM, RAID, LUKS, multipath), and broken ones.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use tempfile::TempDir;
+
+use super::*;
+
+struct Tree {
+    dir: TempDir,
+}
+
+impl Tree {
+    /// One drive `sdz` (8:400) with partitions 1 and 2 (8:401, 8:402), everything free.
+    fn new() -> Self {
+        let tree = Self {
+            dir: TempDir::new().unwrap(),
+        };
+        let drive = "sys/devices/x/block/sdz";
+        tree.node(drive, "8:400");
+        for part in [1, 2] {
+            tree.node(&format!("{drive}/sdz{part}"), &format!("8:40{part}"));
+            tree.file(&format!("{drive}/sdz{part}/partition"), "1");
+        }
+        tree.link("sys/block/sdz", drive);
+        for table in ["mounts", "swaps", "locks", "self/mountinfo"] {
+            tree.file(&format!("proc/{table}"), "");
+        }
+        tree
+    }
+
+    fn node(&self, dir: &str, number: &str) {
+        self.file(&format!("{dir}/dev"), number);
+        self.link(&format!("sys/dev/block/{number}"), dir);
+        fs::create_dir_all(self.dir.path().join(dir).join("holders")).unwrap();
+    }
+
+    fn file(&self, path: &str, text: &str) {
+        let path = self.dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn link(&self, path: &str, target: &str) {
+        let path = self.dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(self.dir.path().join(target), path).unwrap();
+    }
+
+    fn reasons(&self, minor: u32) -> Vec<Reason> {
+        let root = SystemRoot::at(self.dir.path());
+        examine(
+            &root,
+            &Subject::Block(DeviceNumber { major: 8, minor }),
+            "it",
+            &mut Vec::new(),
+        )
+    }
+}
+
+#[test]
+fn a_free_drive_has_no_reasons() {
+    let tree = Tree::new();
+    for minor in 400..403 {
+        assert_eq!(tree.reasons(minor), []);
+    }
+}
+
+#[test]
+fn a_mounted_partition_stands_for_its_drive_but_not_for_its_sister() {
+    for table in ["self/mountinfo", "mounts"] {
+        let tree = Tree::new();
+        let text = match table {
+            "mounts" => "/dev/sdz1 /mnt/a\\040b ext4 rw 0 0\n",
+            _ => "30 1 8:401 / /mnt/a\\040b rw - ext4 /dev/whatever rw\n",
+        };
+        tree.file(&format!("proc/{table}"), text);
+        let mounted = |device: &str| {
+            vec![Reason::Mounted {
+                device: device.into(),
+                mount_point: "/mnt/a b".into(),
+                fs_type: "ext4".into(),
+            }]
+        };
+        assert_eq!(tree.reasons(400), mounted("/dev/sdz1"), "{table}");
+        assert_eq!(tree.reasons(401), mounted("it"), "{table}");
+        assert_eq!(tree.reasons(402), [], "{table}");
+    }
+}
+
+#[test]
+fn a_filesystem_on_the_whole_drive_stands_for_its_partitions() {
+    let tree = Tree::new();
+    // As btrfs shows itself: a number of its own, and the device as source.
+    tree.file(
+        "proc/self/mountinfo",
+        "30 1 0:55 / /data rw - btrfs /dev/sdz rw\n",
+    );
+    for (minor, device) in [(400, "it"), (401, "/dev/sdz"), (402, "/dev/sdz")] {
+        let expected = Reason::Mounted {
+            device: device.into(),
+            mount_point: "/data".into(),
+            fs_type: "btrfs".into(),
+        };
+        assert_eq!(tree.reasons(minor), [expected]);
+    }
+}
+
+#[test]
+fn holders_are_named_for_what_they_are() {
+    let kinds = [
+        ("md0", None, "a software RAID, md"),
+        ("bcache0", None, "a bcache device"),
+        ("dm-3", Some("LVM-abcdef"), "LVM volume name"),
+        ("dm-3", Some("CRYPT-LUKS2-0-x"), "encrypted device name"),
+        ("dm-3", Some("mpath-360"), "multipath device name"),
+        ("dm-3", Some(""), "device-mapper device name"),
+        ("weird0", None, "a device stacked on it"),
+    ];
+    for (holder, uuid, what) in kinds {
+        let tree = Tree::new();
+        tree.file(
+            &format!("sys/devices/x/block/sdz/sdz2/holders/{holder}"),
+            "",
+        );
+        if let Some(uuid) = uuid {
+            let dir = format!("sys/devices/virtual/block/{holder}");
+            tree.file(&format!("{dir}/dev"), "252:3");
+            tree.file(&format!("{dir}/dm/uuid"), uuid);
+            tree.file(&format!("{dir}/dm/name"), "name");
+            tree.link(&format!("sys/class/block/{holder}"), &dir);
+        }
+        let held = |device: &str| {
+            vec![Reason::Held {
+                device: device.into(),
+                holder: holder.into(),
+                what: what.into(),
+            }]
+        };
+        assert_eq!(tree.reasons(400), held("/dev/sdz2"));
+        assert_eq!(tree.reasons(402), held("it"));
+        assert_eq!(tree.reasons(401), []);
+    }
+}
+
+#[test]
+fn swap_and_loops_count_through_the_drive_and_its_partitions() {
+    let tree = Tree::new();
+    tree.file(
+        "proc/swaps",
+        "Filename Type Size Used Priority\n/dev/sdz2 partition 1 0 -2\n",
+    );
+    let loop_dir = "sys/devices/virtual/block/loop9";
+    tree.node(loop_dir, "7:9");
+    tree.file(&format!("{loop_dir}/loop/backing_file"), "/dev/sdz1\n");
+    tree.link("sys/block/loop9", loop_dir);
+    let drive = tree.reasons(400);
+    assert!(
+        drive.contains(&Reason::Swap {
+            device: "/dev/sdz2".into()
+        }),
+        "{drive:?}"
+    );
+    assert!(
+        drive.contains(&Reason::BacksLoop {
+            device: "/dev/sdz1".into(),
+            loop_device: "loop9".into()
+        }),
+        "{drive:?}"
+    );
+    assert_eq!(
+        tree.reasons(401),
+        [Reason::BacksLoop {
+            device: "it".into(),
+            loop_device: "loop9".into()
+        }]
+    );
+    assert_eq!(
+        tree.reasons(402),
+        [Reason::Swap {
+            device: "it".into()
+        }]
+    );
+}
+
+#[test]
+fn a_loop_device_over_something_unknown_counts_as_unchecked() {
+    let tree = Tree::new();
+    let loop_dir = "sys/devices/virtual/block/loop9";
+    tree.node(loop_dir, "7:9");
+    tree.file(
+        &format!("{loop_dir}/loop/backing_file"),
+        "/nowhere/at/all (deleted)\n",
+    );
+    tree.link("sys/block/loop9", loop_dir);
+    let root = SystemRoot::at(tree.dir.path());
+    let reasons = examine(
+        &root,
+        &Subject::Block(DeviceNumber { major: 7, minor: 9 }),
+        "it",
+        &mut Vec::new(),
+    );
+    assert!(
+        matches!(&reasons[..], [Reason::Unchecked { .. }]),
+        "{reasons:?}"
+    );
+}
+
+#[test]
+fn locks_and_swap_on_a_file() {
+    let tree = Tree::new();
+    fs::create_dir_all(tree.dir.path().join("sys/block")).unwrap();
+    let image = tree.dir.path().join("image");
+    fs::write(&image, "x").unwrap();
+    let Some(Subject::File { device, inode }) = subject_at(&image) else {
+        panic!("not a file")
+    };
+    let root = SystemRoot::at(tree.dir.path());
+    let reasons = || {
+        examine(
+            &root,
+            &Subject::File { device, inode },
+            "it",
+            &mut Vec::new(),
+        )
+    };
+    assert_eq!(reasons(), []);
+    let place = format!("{:02x}:{:02x}:{inode}", device.major, device.minor);
+    tree.file(
+        "proc/locks",
+        &format!(
+            "1: POSIX ADVISORY WRITE {} {place} 0 EOF\n",
+            std::process::id()
+        ),
+    );
+    assert_eq!(reasons(), [], "our own lock");
+    tree.file("proc/locks", &format!("1: OFDLCK ADVISORY READ -1 {place} 100 101\n2: OFDLCK ADVISORY READ -1 {place} 103 103\n"));
+    assert_eq!(
+        reasons(),
+        [Reason::Locked {
+            device: "it".into(),
+            pid: None
+        }]
+    );
+    tree.file("proc/locks", "");
+    tree.file(
+        "proc/swaps",
+        &format!("Filename\n{} file 1 0 -2\n", image.display()),
+    );
+    assert_eq!(
+        reasons(),
+        [Reason::Swap {
+            device: "it".into()
+        }]
+    );
+}
+
+#[test]
+fn what_cannot_be_read_counts_against_the_drive() {
+    for missing in [
+        "proc/self/mountinfo",
+        "proc/mounts",
+        "sys/block",
+        "sys/dev/block/8:400",
+    ] {
+        let tree = Tree::new();
+        let path = tree.dir.path().join(missing);
+        if path.is_dir() && !path.is_symlink() {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        }
+        .unwrap();
+        let reasons = tree.reasons(400);
+        assert!(
+            matches!(&reasons[..], [Reason::Unchecked { .. }]),
+            "without {missing}: {reasons:?}"
+        );
+    }
+    for optional in ["proc/swaps", "proc/locks"] {
+        let tree = Tree::new();
+        fs::remove_file(tree.dir.path().join(optional)).unwrap();
+        assert_eq!(tree.reasons(400), [], "a kernel without {optional}");
+    }
+}

@@ -1,0 +1,254 @@
+use super::*;
+use proptest::prelude::*;
+
+const IMAGE_BYTES: usize = 4 << 20;
+
+/// An image with some bytes written into it.
+fn image(size: usize, pieces: &[(usize, &[u8])]) -> Vec<u8> {
+    let mut image = vec![0; size];
+    for (offset, bytes) in pieces {
+        image[*offset..*offset + bytes.len()].copy_from_slice(bytes);
+    }
+    image
+}
+
+fn words(pieces: &[(usize, &[u8])]) -> Vec<String> {
+    detect(&Window::of(&image(IMAGE_BYTES, pieces)))
+        .into_iter()
+        .map(|f| f.word)
+        .collect()
+}
+
+/// Superblock fields: blocks, magic, and the three feature sets.
+fn ext_words(compat: u32, incompat: u32, ro_compat: u32) -> Vec<String> {
+    words(&[
+        (0x404, &[1]),
+        (0x438, &[0x53, 0xEF]),
+        (0x45C, &compat.to_le_bytes()),
+        (0x460, &incompat.to_le_bytes()),
+        (0x464, &ro_compat.to_le_bytes()),
+    ])
+}
+
+#[test]
+fn nothing_in_zeros_ones_or_nothing() {
+    assert_eq!(words(&[]), Vec::<String>::new());
+    assert_eq!(detect(&Window::of(&vec![0xFF; IMAGE_BYTES])), []);
+    assert_eq!(detect(&Window::of(&[])), []);
+}
+
+#[test]
+fn the_ext_family() {
+    assert_eq!(ext_words(0, 0x2, 0x3), ["ext2"]);
+    assert_eq!(ext_words(0x4, 0x6, 0x3), ["ext3"]);
+    // extents, 64bit, flex_bg: what mkfs.ext4 sets.
+    assert_eq!(ext_words(0x3C, 0x2C2, 0x46B), ["ext4"]);
+    assert_eq!(ext_words(0, 0x8, 0), ["jbd"]);
+    // The two magic bytes alone, as chance writes them, are not a filesystem.
+    let chance: &[(usize, &[u8])] = &[
+        (0x404, &[1]),
+        (0x438, &[0x53, 0xEF]),
+        (0x418, &[200]),
+        (0x44C, &[77]),
+    ];
+    assert_eq!(words(chance), Vec::<String>::new());
+}
+
+#[test]
+fn fixed_marks_each_at_its_place() {
+    let cases: &[(&str, usize, &[u8])] = &[
+        ("xfs", 0, b"XFSB"),
+        ("btrfs", 65_600, b"_BHRfS_M"),
+        ("f2fs", 1024, &[0x10, 0x20, 0xF5, 0xF2]),
+        ("f2fs", 5120, &[0x10, 0x20, 0xF5, 0xF2]),
+        ("erofs", 1024, &[0xE2, 0xE1, 0xF5, 0xE0]),
+        ("squashfs", 0, b"hsqs"),
+        ("exfat", 3, b"EXFAT   "),
+        ("ntfs", 3, b"NTFS    "),
+        ("iso9660", 32_769, b"CD001"),
+        ("crypto_LUKS", 0, b"LUKS\xBA\xBE\x00\x01"),
+        ("crypto_LUKS", 0, b"LUKS\xBA\xBE\x00\x02"),
+        ("crypto_LUKS", 0x4000, b"SKUL\xBA\xBE"),
+        ("swap", 4086, b"SWAPSPACE2"),
+        ("swap", 65_526, b"SWAPSPACE2"),
+        ("zfs_member", 128 << 10, &[0x0C, 0xB1, 0xBA, 0, 0, 0, 0, 0]),
+        (
+            "zfs_member",
+            IMAGE_BYTES - (64 << 10),
+            &[0, 0, 0, 0, 0, 0xBA, 0xB1, 0x0C],
+        ),
+        (
+            "linux_raid_member",
+            0,
+            &[0xFC, 0x4E, 0x2B, 0xA9, 1, 0, 0, 0],
+        ),
+        (
+            "linux_raid_member",
+            4096,
+            &[0xFC, 0x4E, 0x2B, 0xA9, 1, 0, 0, 0],
+        ),
+        (
+            "linux_raid_member",
+            IMAGE_BYTES - 8192,
+            &[0xFC, 0x4E, 0x2B, 0xA9, 1, 0, 0, 0],
+        ),
+        (
+            "linux_raid_member",
+            IMAGE_BYTES - 65_536,
+            &[0xFC, 0x4E, 0x2B, 0xA9, 0, 0, 0, 0],
+        ),
+        (
+            "linux_raid_member",
+            IMAGE_BYTES - 65_536,
+            &[0xA9, 0x2B, 0x4E, 0xFC, 0, 0, 0, 0],
+        ),
+        ("gpt", 512, b"EFI PART"),
+        ("gpt", 4096, b"EFI PART"),
+        ("gpt", IMAGE_BYTES - 512, b"EFI PART"),
+        ("gpt", IMAGE_BYTES - 4096, b"EFI PART"),
+    ];
+    for (word, offset, bytes) in cases {
+        let found = detect(&Window::of(&image(IMAGE_BYTES, &[(*offset, bytes)])));
+        assert_eq!(found.len(), 1, "{word} at {offset}: {found:?}");
+        assert_eq!(
+            (found[0].word.as_str(), found[0].offset_bytes),
+            (*word, *offset as u64)
+        );
+        // One byte beside its place it means nothing.
+        assert_eq!(
+            words(&[(*offset ^ 4, bytes)]),
+            Vec::<String>::new(),
+            "{word} at {}",
+            offset ^ 4
+        );
+    }
+    assert_eq!(
+        words(&[(512, b"LABELONE"), (536, b"LVM2 001")]),
+        ["LVM2_member"]
+    );
+    assert_eq!(words(&[(512, b"LABELONE")]), Vec::<String>::new());
+}
+
+#[test]
+fn boot_sectors_are_told_apart() {
+    let end: (usize, &[u8]) = (510, &[0x55, 0xAA]);
+    assert_eq!(words(&[end]), ["dos"], "an empty table is one");
+    assert_eq!(words(&[end, (0x1BE, &[0x80, 1, 1, 0, 0x83])]), ["dos"]);
+    assert_eq!(
+        words(&[end, (0x1BE, &[0x13])]),
+        Vec::<String>::new(),
+        "no boot indicator: code, not a table"
+    );
+    assert_eq!(words(&[end, (0x1C2, &[0xEE])]), ["gpt"]);
+    assert_eq!(words(&[end, (0x1C2, &[0xEE]), (512, b"EFI PART")]), ["gpt"]);
+    let fat: (usize, &[u8]) = (
+        0,
+        &[
+            0xEB, 0x3C, 0x90, b'm', b'k', b'f', b's', b'.', b'f', b'a', b't', 0, 2, 4, 4, 0, 2, 0,
+            2, 0, 8, 0xF8,
+        ],
+    );
+    assert_eq!(words(&[end, fat]), ["vfat"]);
+    assert_eq!(words(&[end, (3, b"NTFS    ")]), ["ntfs"]);
+    assert_eq!(words(&[end, (3, b"EXFAT   ")]), ["exfat"]);
+}
+
+#[test]
+fn the_window_reads_both_ends_and_nothing_between() {
+    let bytes: Vec<u8> = (0..IMAGE_BYTES)
+        .map(|i| (i / 4096) as u8 ^ i as u8)
+        .collect();
+    let window = Window::of(&bytes);
+    let mib = WINDOW_BYTES;
+    assert_eq!(
+        window.get(mib - 8, 8),
+        bytes.get((mib - 8) as usize..mib as usize)
+    );
+    assert_eq!(window.get(mib - 7, 8), None);
+    assert_eq!(window.get(3 * mib, 8), bytes.get(3 << 20..(3 << 20) + 8));
+    assert_eq!(window.get(4 * mib - 8, 8), bytes.get(bytes.len() - 8..));
+    assert_eq!(window.get(4 * mib - 7, 8), None);
+    assert_eq!(window.get(u64::MAX, usize::MAX), None);
+}
+
+#[test]
+fn a_region_of_a_file_reads_like_the_image_alone() {
+    use std::io::Write;
+    let inner = image(
+        IMAGE_BYTES,
+        &[
+            (0x404, &[1]),
+            (0x438, &[0x53, 0xEF]),
+            (IMAGE_BYTES - 512, b"EFI PART"),
+        ],
+    );
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&[7; 12_288]).unwrap();
+    file.write_all(&inner).unwrap();
+    let window = Window::read(&file, 12_288, inner.len() as u64).unwrap();
+    assert_eq!(window, Window::of(&inner));
+    assert_eq!(detect(&window).len(), 2);
+    assert!(
+        Window::read(&file, 12_288, inner.len() as u64 + 1).is_err(),
+        "the file ends before the region"
+    );
+}
+
+#[test]
+fn wipefs_listings() {
+    let json = br#"{"signatures": [{"device":"loop0","offset":"0x438","type":"ext4","uuid":"x","label":null},
+        {"device":"loop0","offset":"0x1fe","type":"PMBR"},{"offset":"?","type":"newfs"},{"offset":"0x0","type":null}]}"#;
+    let found = wipefs::parse(json);
+    let words: Vec<(&str, u64)> = found
+        .iter()
+        .map(|f| (f.word.as_str(), f.offset_bytes))
+        .collect();
+    assert_eq!(words, [("ext4", 0x438), ("gpt", 0x1FE), ("newfs", 0)]);
+    for nothing in [
+        &b""[..],
+        b"{}",
+        b"[]",
+        b"wipefs: error",
+        br#"{"signatures":3}"#,
+    ] {
+        assert_eq!(wipefs::parse(nothing), []);
+    }
+    let own = vec![FoundSignature::new("ext4", "an ext4 filesystem", 0x438)];
+    let all = union(own.clone(), found);
+    assert_eq!(
+        all.iter().map(|f| f.word.as_str()).collect::<Vec<_>>(),
+        ["ext4", "gpt", "newfs"]
+    );
+    assert_eq!(all[0], own[0]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..20_000)) {
+        detect(&Window::of(&bytes));
+    }
+
+    /// Marks cut off by the end, at any size of image.
+    #[test]
+    fn no_truncated_mark_makes_it_panic(size in 0usize..70_000, offset in 0usize..70_000, mark in prop::sample::select(vec![
+        &b"LABELONE"[..], b"EFI PART", b"SKUL\xBA\xBE", b"LUKS\xBA\xBE", b"\xFC\x4E\x2B\xA9\x01", b"\x53\xEF", b"\x55\xAA", b"SWAPSPACE2",
+    ])) {
+        let mut image = vec![0u8; size];
+        for (to, from) in image.iter_mut().skip(offset).zip(mark) {
+            *to = *from;
+        }
+        detect(&Window::of(&image));
+    }
+
+    /// The lab's own random fills must not look like somebody's data.
+    #[test]
+    fn random_fills_hold_nothing(seed in any::<u64>()) {
+        let mut rng = assay_units::Rng::new(seed);
+        let mut image = vec![0u8; 1 << 20];
+        rng.fill(&mut image);
+        // 0x55AA with four valid boot indicators comes up by chance once in 2^44 images.
+        prop_assert_eq!(detect(&Window::of(&image)), vec![]);
+    }
+}

@@ -1,0 +1,76 @@
+//! What `wipefs` of util-linux finds, where it is installed: libblkid knows many more kinds than are worth repeating here.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+use super::FoundSignature;
+
+/// Fixed places instead of `PATH`: this usually runs as root.
+const PLACES: [&str; 4] = [
+    "/usr/sbin/wipefs",
+    "/sbin/wipefs",
+    "/usr/bin/wipefs",
+    "/bin/wipefs",
+];
+
+/// The signatures that `wipefs --no-act --json` finds on a device or image. Nothing when it is not installed, too old for JSON
+/// (before util-linux 2.33) or fails: the built-in detection stands by itself.
+pub fn wipefs(path: &Path) -> Vec<FoundSignature> {
+    let Some(program) = PLACES.iter().find(|place| Path::new(place).exists()) else {
+        return Vec::new();
+    };
+    let output = Command::new(program)
+        .args(["--no-act", "--json", "--"])
+        .arg(path)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    match output {
+        Ok(output) if output.status.success() => parse(&output.stdout),
+        _ => Vec::new(),
+    }
+}
+
+#[derive(Deserialize)]
+struct Listing {
+    #[serde(default)]
+    signatures: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    #[serde(default)]
+    offset: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+/// Parses wipefs's JSON; anything else gives nothing.
+pub(super) fn parse(json: &[u8]) -> Vec<FoundSignature> {
+    let Ok(listing) = serde_json::from_slice::<Listing>(json) else {
+        return Vec::new();
+    };
+    listing
+        .signatures
+        .into_iter()
+        .filter_map(|entry| {
+            let kind = entry.kind?;
+            // The protective MBR is part of a GPT and would only ask for a second word for the same thing.
+            let word = if kind == "PMBR" {
+                "gpt".to_owned()
+            } else {
+                kind
+            };
+            let offset = entry.offset.trim_start_matches("0x");
+            let offset_bytes = u64::from_str_radix(offset, 16).unwrap_or(0);
+            Some(FoundSignature {
+                what: format!("a signature of type {word}"),
+                word,
+                offset_bytes,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,254 @@
+//! A simulated drive as a target: virtual time, one thread, all workers of a job.
+//!
+//! # Time
+//! The clock stands still while the engine thinks and jumps to the next event when it waits. It goes on from job to job, so a
+//! drive that was heated by one job begins the next one warm.
+//!
+//! # The simulated host
+//! A synchronous thread of the machine that measured the published figures needs time of its own for every I/O
+//! (`assay_ssd::profile::BenchProfile`). It is applied here, outside the drive: a worker's I/Os reach the drive one host
+//! overhead after another, and latency includes it, as it does on a real machine.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use assay_ssd::{Drive, DriveOptions, Identity, Profile, Status};
+use assay_units::{Nanos, Op};
+
+use crate::buffers::Buffers;
+use crate::{Completion, Io, Target, TargetError, Telemetry};
+
+/// How a failed command looks to a program, as Linux maps NVMe status codes to `errno` (`nvme_error_status`, then
+/// `blk_status_to_errno`).
+fn errno_of(status: Status) -> i32 {
+    match status {
+        Status::Ok => 0,
+        Status::InvalidField => libc::EREMOTEIO,
+        Status::LbaOutOfRange => libc::EREMOTEIO,
+        Status::WriteFault | Status::UnrecoveredReadError => libc::ENODATA,
+    }
+}
+
+/// A simulated drive with its host.
+pub struct SimTarget {
+    name: String,
+    drive: Drive,
+    now: Nanos,
+    host_overhead: Nanos,
+    depth: u32,
+    /// Per worker: until when its thread is busy submitting.
+    host_free: Vec<Nanos>,
+    /// I/Os on their way to the drive, by arrival, then by order of submission.
+    arriving: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    submitted: u64,
+    /// Per slot, the I/O in flight.
+    ios: Vec<Io>,
+    buffers: Option<Buffers>,
+    finished: Vec<assay_ssd::Completion>,
+}
+
+impl SimTarget {
+    /// Switch on a drive of a profile. `name` is what the user called it.
+    ///
+    /// # Errors
+    /// When the profile cannot make a drive.
+    pub fn new(
+        name: &str,
+        profile: Profile,
+        options: DriveOptions,
+    ) -> Result<SimTarget, TargetError> {
+        let host_overhead = Nanos(profile.bench.host_overhead_ns.value);
+        let drive = Drive::new(profile, options).map_err(|e| TargetError::Simulation {
+            drive: name.to_owned(),
+            message: e.to_string(),
+        })?;
+        Ok(SimTarget {
+            name: name.to_owned(),
+            drive,
+            now: Nanos::ZERO,
+            host_overhead,
+            depth: 1,
+            host_free: vec![Nanos::ZERO],
+            arriving: BinaryHeap::new(),
+            submitted: 0,
+            ios: Vec::new(),
+            buffers: None,
+            finished: Vec::new(),
+        })
+    }
+
+    /// What the drive says it is.
+    pub fn identity(&self) -> &Identity {
+        self.drive.identity()
+    }
+
+    /// Does it keep the bytes written to it, so that they can be verified?
+    pub fn keeps_data(&self) -> bool {
+        self.drive.keeps_data()
+    }
+
+    /// Prepare for a job of `workers` threads with `depth` I/Os in flight each, of at most `slot_bytes`. Nothing may be in
+    /// flight.
+    ///
+    /// # Errors
+    /// When buffers are needed (the drive keeps data) and cannot be had.
+    pub fn begin_job(
+        &mut self,
+        workers: u32,
+        depth: u32,
+        slot_bytes: u32,
+    ) -> Result<(), TargetError> {
+        let slots = u64::from(workers) * u64::from(depth);
+        let slots = u32::try_from(slots).map_err(|_| TargetError::TooDeep { slots })?;
+        self.depth = depth;
+        self.host_free = vec![self.now; workers as usize];
+        self.ios = vec![
+            Io {
+                op: Op::Flush,
+                data: assay_units::DataClass::Zero,
+                slot: 0,
+                len_bytes: 0,
+                offset_bytes: 0
+            };
+            slots as usize
+        ];
+        self.buffers = if self.drive.keeps_data() {
+            Some(Buffers::new(slots, slot_bytes)?)
+        } else {
+            None
+        };
+        Ok(())
+    }
+
+    /// Let the drive sit idle until this long from now.
+    pub fn idle(&mut self, span: Nanos) {
+        self.now += span;
+        self.drive.advance(self.now, &mut self.finished);
+        self.finished.clear();
+    }
+
+    fn start(&mut self, at: Nanos, slot: u32) {
+        let io = self.ios[slot as usize];
+        let command = assay_ssd::Command {
+            tag: slot,
+            queue: (slot / self.depth) as u16,
+            op: io.op,
+            offset_bytes: io.offset_bytes,
+            len_bytes: io.len_bytes,
+            data: io.data,
+        };
+        match &mut self.buffers {
+            Some(buffers) if io.op == Op::Write => {
+                let bytes = &buffers.slot(slot)[..io.len_bytes as usize];
+                self.drive.submit_write(at, command, bytes);
+            }
+            _ => self.drive.submit(at, command),
+        }
+    }
+
+    /// The next instant at which something happens, in the host or in the drive.
+    fn next_event(&self) -> Nanos {
+        let arrival = self
+            .arriving
+            .peek()
+            .map_or(Nanos::MAX, |&Reverse((at, ..))| at);
+        arrival.min(self.drive.next_event().unwrap_or(Nanos::MAX))
+    }
+
+    /// Live through everything up to and including `until`.
+    fn live_until(&mut self, until: Nanos, out: &mut Vec<Completion>) {
+        while let Some(&Reverse((at, _, slot))) = self.arriving.peek() {
+            if at > until {
+                break;
+            }
+            self.arriving.pop();
+            self.start(at, slot);
+        }
+        self.drive.advance(until, &mut self.finished);
+        for finished in &self.finished {
+            let io = &self.ios[finished.tag as usize];
+            let result = if finished.status.is_ok() {
+                if io.op == Op::Read
+                    && let Some(buffers) = &mut self.buffers
+                {
+                    let buffer = &mut buffers.slot(finished.tag)[..io.len_bytes as usize];
+                    self.drive.read_data(finished, io.offset_bytes, buffer);
+                }
+                io.len_bytes as i32
+            } else {
+                -errno_of(finished.status)
+            };
+            out.push(Completion {
+                slot: finished.tag,
+                result,
+            });
+        }
+        self.finished.clear();
+    }
+}
+
+impl Target for SimTarget {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.now
+    }
+
+    #[inline]
+    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
+        for io in batch {
+            let free = &mut self.host_free[(io.slot / self.depth) as usize];
+            *free = self.now.max(*free) + self.host_overhead;
+            self.ios[io.slot as usize] = *io;
+            self.arriving.push(Reverse((*free, self.submitted, io.slot)));
+            self.submitted += 1;
+        }
+        Ok(())
+    }
+
+    fn reap(
+        &mut self,
+        min: usize,
+        until: Nanos,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), TargetError> {
+        let before = out.len();
+        loop {
+            self.live_until(self.now, out);
+            if out.len() - before >= min {
+                return Ok(());
+            }
+            let next = self.next_event();
+            if next >= until || next == Nanos::MAX {
+                if until == Nanos::MAX {
+                    return Err(TargetError::Simulation {
+                        drive: self.name.clone(),
+                        message: "the model has I/Os in flight and nothing that would ever complete them: a defect of the model, \
+                                  please report it with the command line"
+                            .to_owned(),
+                    });
+                }
+                self.now = self.now.max(until);
+                self.live_until(self.now, out);
+                return Ok(());
+            }
+            self.now = self.now.max(next);
+        }
+    }
+
+    fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
+        self.buffers.as_mut().map(|buffers| buffers.slot(slot))
+    }
+
+    fn telemetry(&mut self) -> Option<Telemetry> {
+        let telemetry = self.drive.telemetry(self.now);
+        Some(Telemetry {
+            temperature_c: Some(f64::from(telemetry.composite_celsius)),
+            sensors_c: telemetry.sensors.iter().map(|&c| f64::from(c)).collect(),
+            throttled: Some(telemetry.throttled),
+            warning_time_s: Some(telemetry.warning_time_s),
+            power_mw: Some(u64::from(telemetry.power_mw)),
+            host_bytes_written: Some(telemetry.host_bytes_written),
+            nand_bytes_written: Some(telemetry.nand_bytes_written),
+        })
+    }
+}

@@ -1,0 +1,357 @@
+//! What a person may type where a drive is expected, taken apart without touching any drive.
+//!
+//! Forms: `null:` and `null:size=16g` (a target that completes at once), `sim:PROFILE[,key=value...]` (a simulated drive),
+//! anything else is a path: a block device, a symbolic link to one (`/dev/disk/by-id/...`), a regular file, or an NVMe
+//! generic character device (`/dev/ng0n1`). A file whose name really begins with `null:` or `sim:` is written `./null:...`.
+//!
+//! # Non-goals
+//! Nothing is opened here ([`crate::identity::identify`] does that) and profile names are not checked (the simulator does).
+//!
+//! # Key constants
+//! [`NULL_DEFAULT_BYTES`].
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Size of a null target whose size is not given, in bytes: 16 GiB, the measuring area that the procedures use most.
+pub const NULL_DEFAULT_BYTES: u64 = 16 * assay_units::GIB;
+
+/// Why a drive specification cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// The text is empty.
+    #[error(
+        "no drive given; name one as /dev/nvme0n1, a path to a file, sim:PROFILE or null: (`assay list` shows what is here)"
+    )]
+    Empty,
+    /// `sim:` without a profile name.
+    #[error(
+        "{spec:?} names no profile; write sim:PROFILE, e.g. sim:samsung-951 (`assay list` shows the profiles)"
+    )]
+    NoProfile {
+        /// The text given.
+        spec: String,
+    },
+    /// A part that should be `key=value` is not.
+    #[error("{spec:?}: {part:?} is not key=value")]
+    NotKeyValue {
+        /// The text given.
+        spec: String,
+        /// The part at fault.
+        part: String,
+    },
+    /// The same key twice.
+    #[error("{spec:?} gives {key:?} twice; keep one")]
+    RepeatedKey {
+        /// The text given.
+        spec: String,
+        /// The repeated key.
+        key: String,
+    },
+    /// `null:` knows only `size`.
+    #[error(
+        "{spec:?}: a null target has no setting {key:?}; it takes size alone, e.g. null:size=16g"
+    )]
+    UnknownKey {
+        /// The text given.
+        spec: String,
+        /// The key not known.
+        key: String,
+    },
+    /// The size of a null target is not a usable size.
+    #[error("{spec:?}: size {value:?} cannot be used: {why}")]
+    BadSize {
+        /// The text given.
+        spec: String,
+        /// The value given.
+        value: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// What kind of drive a specification names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SpecKind {
+    /// The target that completes every I/O at once and moves no data.
+    Null {
+        /// Its size in bytes, a positive multiple of 512.
+        size_bytes: u64,
+    },
+    /// A simulated drive.
+    Sim {
+        /// Name of the profile, not checked here.
+        profile: String,
+        /// Settings in the order given; keys are distinct.
+        options: Vec<(String, String)>,
+    },
+    /// A block device or regular file, or a symbolic link to one.
+    Path(PathBuf),
+    /// An NVMe generic character device, `/dev/ngXnY`.
+    NvmeGeneric(PathBuf),
+}
+
+/// A drive as a person named it. `Display` gives back exactly the text that was parsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DriveSpec {
+    text: String,
+    kind: SpecKind,
+}
+
+impl DriveSpec {
+    /// Takes a specification apart.
+    ///
+    /// # Errors
+    /// [`SpecError`] when the text is empty or a `null:`/`sim:` form is malformed. A path is never refused here.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        let kind = if text.trim().is_empty() {
+            return Err(SpecError::Empty);
+        } else if let Some(rest) = text.strip_prefix("null:") {
+            parse_null(text, rest)?
+        } else if let Some(rest) = text.strip_prefix("sim:") {
+            parse_sim(text, rest)?
+        } else {
+            classify_path(Path::new(text))
+        };
+        Ok(Self {
+            text: text.to_owned(),
+            kind,
+        })
+    }
+
+    /// What it names.
+    pub fn kind(&self) -> &SpecKind {
+        &self.kind
+    }
+
+    /// The text as given.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The path, for a specification that is one.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.kind {
+            SpecKind::Path(path) | SpecKind::NvmeGeneric(path) => Some(path),
+            SpecKind::Null { .. } | SpecKind::Sim { .. } => None,
+        }
+    }
+
+    /// Whether results on this drive must carry the word "simulated".
+    pub fn is_simulated(&self) -> bool {
+        matches!(self.kind, SpecKind::Sim { .. })
+    }
+}
+
+impl fmt::Display for DriveSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for DriveSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        Self::parse(text)
+    }
+}
+
+fn parse_null(spec: &str, rest: &str) -> Result<SpecKind, SpecError> {
+    let mut size_bytes = NULL_DEFAULT_BYTES;
+    for (key, value) in pairs(spec, rest)? {
+        if key != "size" {
+            return Err(SpecError::UnknownKey {
+                spec: spec.to_owned(),
+                key,
+            });
+        }
+        let bad = |why: String| SpecError::BadSize {
+            spec: spec.to_owned(),
+            value: value.clone(),
+            why,
+        };
+        size_bytes = assay_units::parse_size(&value).map_err(|e| bad(e.to_string()))?;
+        if size_bytes == 0 || !size_bytes.is_multiple_of(assay_units::SECTOR_BYTES) {
+            return Err(bad("it must be a positive multiple of 512 bytes".to_owned()));
+        }
+    }
+    Ok(SpecKind::Null { size_bytes })
+}
+
+fn parse_sim(spec: &str, rest: &str) -> Result<SpecKind, SpecError> {
+    let (profile, settings) = rest
+        .split_once(',')
+        .map_or((rest, None), |(p, s)| (p, Some(s)));
+    let profile = profile.trim();
+    if profile.is_empty() || profile.contains('=') {
+        return Err(SpecError::NoProfile {
+            spec: spec.to_owned(),
+        });
+    }
+    let options = match settings {
+        None => Vec::new(),
+        Some("") => {
+            return Err(SpecError::NotKeyValue {
+                spec: spec.to_owned(),
+                part: String::new(),
+            });
+        }
+        Some(settings) => pairs(spec, settings)?,
+    };
+    Ok(SpecKind::Sim {
+        profile: profile.to_owned(),
+        options,
+    })
+}
+
+/// `key=value,key=value`; empty text is no pairs.
+fn pairs(spec: &str, text: &str) -> Result<Vec<(String, String)>, SpecError> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    if text.is_empty() {
+        return Ok(found);
+    }
+    for part in text.split(',') {
+        let (key, value) = match part.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
+                (key.trim(), value.trim())
+            }
+            _ => {
+                return Err(SpecError::NotKeyValue {
+                    spec: spec.to_owned(),
+                    part: part.to_owned(),
+                });
+            }
+        };
+        if found.iter().any(|(k, _)| k == key) {
+            return Err(SpecError::RepeatedKey {
+                spec: spec.to_owned(),
+                key: key.to_owned(),
+            });
+        }
+        found.push((key.to_owned(), value.to_owned()));
+    }
+    Ok(found)
+}
+
+/// A path whose last component reads `ngXnY` directly under `/dev` is an NVMe generic device (Linux, drivers/nvme/host/core.c,
+/// `nvme_add_ns_cdev`); what is really there is checked when it is opened.
+fn classify_path(path: &Path) -> SpecKind {
+    let name = path
+        .file_name()
+        .and_then(|n| n.to_str())
+        .unwrap_or_default();
+    if path.parent() == Some(Path::new("/dev")) && nvme_generic_block_name(name).is_some() {
+        SpecKind::NvmeGeneric(path.to_path_buf())
+    } else {
+        SpecKind::Path(path.to_path_buf())
+    }
+}
+
+/// The block device that an NVMe generic name stands beside: `ng0n1` gives `nvme0n1`. `None` for any other name.
+pub fn nvme_generic_block_name(name: &str) -> Option<String> {
+    let numbers = name.strip_prefix("ng")?;
+    let (controller, namespace) = numbers.split_once('n')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    (is_number(controller) && is_number(namespace)).then(|| format!("nvme{numbers}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn kind(text: &str) -> SpecKind {
+        DriveSpec::parse(text).unwrap().kind().clone()
+    }
+
+    #[test]
+    fn null_forms() {
+        assert_eq!(
+            kind("null:"),
+            SpecKind::Null {
+                size_bytes: NULL_DEFAULT_BYTES
+            }
+        );
+        assert_eq!(
+            kind("null:size=1m"),
+            SpecKind::Null {
+                size_bytes: 1 << 20
+            }
+        );
+        for bad in [
+            "null:size=0",
+            "null:size=513",
+            "null:size=x",
+            "null:depth=3",
+            "null:size",
+            "null:size=1m,size=2m",
+            "null:,",
+        ] {
+            assert!(DriveSpec::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sim_forms_keep_pairs_in_order() {
+        let expected = SpecKind::Sim {
+            profile: "plextor-m8pe-y".into(),
+            options: vec![("op".into(), "25%".into()), ("seed".into(), "7".into())],
+        };
+        assert_eq!(kind("sim:plextor-m8pe-y,op=25%,seed=7"), expected);
+        assert_eq!(
+            kind("sim:x"),
+            SpecKind::Sim {
+                profile: "x".into(),
+                options: vec![]
+            }
+        );
+        for bad in [
+            "sim:",
+            "sim:,seed=1",
+            "sim:seed=1",
+            "sim:x,",
+            "sim:x,seed",
+            "sim:x,seed=",
+            "sim:x,=1",
+            "sim:x,a=1,a=2",
+        ] {
+            assert!(DriveSpec::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn paths_and_nvme_generic() {
+        assert_eq!(kind("/dev/nvme0n1"), SpecKind::Path("/dev/nvme0n1".into()));
+        assert_eq!(
+            kind("/dev/ng0n1"),
+            SpecKind::NvmeGeneric("/dev/ng0n1".into())
+        );
+        assert_eq!(kind("./null:"), SpecKind::Path("./null:".into()));
+        for ordinary in [
+            "/tmp/ng0n1",
+            "/dev/ng0",
+            "/dev/ngn1",
+            "/dev/ng0n",
+            "/dev/ng0n1p1",
+        ] {
+            assert_eq!(kind(ordinary), SpecKind::Path(ordinary.into()));
+        }
+        assert_eq!(
+            nvme_generic_block_name("ng12n3").as_deref(),
+            Some("nvme12n3")
+        );
+        assert_eq!(DriveSpec::parse(" "), Err(SpecError::Empty));
+    }
+
+    proptest! {
+        #[test]
+        fn display_gives_back_the_text(text in "\\PC{0,40}", prefix in prop::sample::select(vec!["", "sim:", "null:", "/dev/"])) {
+            let text = format!("{prefix}{text}");
+            if let Ok(spec) = DriveSpec::parse(&text) {
+                prop_assert_eq!(spec.to_string(), text);
+            }
+        }
+    }
+}
