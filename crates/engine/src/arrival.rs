@@ -162,7 +162,7 @@ impl Poisson {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_units::rng::mix;
+    use assay_units::{Rng, rng::mix};
     use proptest::prelude::*;
 
     fn rate(iops: u64) -> NonZeroU64 {

@@ -9,7 +9,7 @@ use crate::command::{Command, Completion, Status};
 use crate::data::DataStore;
 use crate::faults::{FaultPlan, WriteFate};
 use crate::frontend::Frontend;
-use crate::ftl::{Ftl, TooSmall};
+use crate::ftl::{FlashError, Ftl};
 use crate::link::Link;
 use crate::options::{DriveOptions, InitialState};
 use crate::prefetch::Prefetcher;
@@ -28,17 +28,17 @@ const LAST_NS: u64 = 1 << 62;
 /// Why a drive could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DriveError {
-    /// The profile's flash does not hold its capacity.
+    /// The profile's flash and its capacity do not go together.
     #[error("simulated drive {profile:?}: {reason}; check nand and identity.capacity_bytes")]
-    TooSmall {
+    Flash {
         /// The profile's name.
         profile: String,
-        /// By how much.
-        reason: TooSmall,
+        /// Why not.
+        reason: FlashError,
     },
 }
 
-/// A command, or part of one, on its way. 48 bytes: queues hold many.
+/// A command, or part of one, on its way.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     offset_bytes: u64,
@@ -133,7 +133,7 @@ impl Drive {
     /// Switch a drive on at time 0.
     ///
     /// # Errors
-    /// [`DriveError::TooSmall`] when the profile's flash cannot hold its capacity.
+    /// [`DriveError::Flash`] when the profile's flash and capacity do not go together.
     pub fn new(profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
         let id = &profile.identity;
         let keep = 100 - u64::from(options.over_provisioning_percent.unwrap_or(0).min(90));
@@ -145,7 +145,7 @@ impl Drive {
         let user_units = capacity_bytes.div_ceil(MAP_UNIT_BYTES) as u32;
         let filled = options.state == InitialState::Filled;
         let ftl = Ftl::new(&profile, user_units, filled, options.seed).map_err(|reason| {
-            DriveError::TooSmall {
+            DriveError::Flash {
                 profile: profile.name.clone(),
                 reason,
             }

@@ -99,13 +99,32 @@ pub struct FtlCounters {
 
 /// Why a drive cannot be built of this flash.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{have} multi-bit superblocks of {superblock_mib} MiB cannot hold the capacity with room to collect garbage: {need} are needed"
-)]
-pub struct TooSmall {
-    have: u32,
-    need: u32,
-    superblock_mib: u64,
+pub enum FlashError {
+    /// Not enough of it.
+    #[error(
+        "{have} multi-bit superblocks of {superblock_mib} MiB cannot hold the capacity with room to collect garbage: {need} are needed"
+    )]
+    TooSmall {
+        /// Multi-bit superblocks there are.
+        have: u32,
+        /// And as many as are needed.
+        need: u32,
+        /// Size of one in MiB.
+        superblock_mib: u64,
+    },
+    /// More than can be addressed.
+    #[error(
+        "{superblocks} superblocks of {superblock_mib} MiB (taken as the next power of two) are more than 32-bit addresses of 4 KiB reach"
+    )]
+    TooLarge {
+        /// Superblocks there are.
+        superblocks: u32,
+        /// Size of one in MiB.
+        superblock_mib: u64,
+    },
+    /// A block has fewer pages than a word line has bits.
+    #[error("nand.pages_per_block is less than one SLC page")]
+    NoSlcPage,
 }
 
 /// Map, superblocks, flash and write buffer of a drive.
@@ -140,7 +159,7 @@ impl Ftl {
         user_units: u32,
         filled: bool,
         seed: u64,
-    ) -> Result<Ftl, TooSmall> {
+    ) -> Result<Ftl, FlashError> {
         let nand = &profile.nand;
         let (multi_shape, slc_shape) = shapes(nand);
         let superblock_units = multi_shape.superblock_units;
@@ -154,12 +173,21 @@ impl Ftl {
         let low = profile.ftl.gc_low_superblocks.value;
         let need = filled_superblocks + low + 4;
         let shift = address_shift(nand);
-        let addressable = u64::from(total) << shift < u64::from(UNMAPPED);
-        if multi < need || !addressable || slc_shape.superblock_units == 0 {
-            return Err(TooSmall {
+        let superblock_mib = (u64::from(superblock_units) * MAP_UNIT_BYTES) >> 20;
+        if slc_shape.superblock_units == 0 {
+            return Err(FlashError::NoSlcPage);
+        }
+        if u64::from(total) << shift >= u64::from(UNMAPPED) {
+            return Err(FlashError::TooLarge {
+                superblocks: total,
+                superblock_mib,
+            });
+        }
+        if multi < need {
+            return Err(FlashError::TooSmall {
                 have: multi,
                 need,
-                superblock_mib: (u64::from(superblock_units) * MAP_UNIT_BYTES) >> 20,
+                superblock_mib,
             });
         }
         let blocks = (0..total)

@@ -54,7 +54,6 @@ pub struct Nand {
     die_count: FastDiv,
     page_units: FastDiv,
     page_types: FastDiv,
-    planes: u32,
     multi: Shape,
     slc: Shape,
     /// Superblocks from this one on are SLC.
@@ -88,7 +87,6 @@ impl Nand {
             die_count: FastDiv::new(dies),
             page_units: FastDiv::new(page_units(nand)),
             page_types: FastDiv::new(nand.read_ns.value.len() as u32),
-            planes: u32::from(nand.planes.value),
             multi,
             slc: slc_shape,
             first_slc,
@@ -237,11 +235,6 @@ impl Nand {
         for die in &mut self.dies {
             die.free_ns = die.free_ns.max(issue_ns) + self.erase_ns;
         }
-    }
-
-    /// Planes of a die.
-    pub fn planes(&self) -> u32 {
-        self.planes
     }
 }
 

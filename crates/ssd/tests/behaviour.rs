@@ -118,8 +118,12 @@ fn the_600p_gets_too_hot_within_forty_seconds() {
         first: 0,
     };
     let (mut now, mut throttled_at, mut hottest) = (Nanos::ZERO, None, 0);
-    for second in 1..=60 {
-        (_, now) = run(&mut drive, job, now, Nanos::from_secs(second), u64::MAX);
+    let mut rates = Vec::new();
+    for second in 1..=80 {
+        let start = now;
+        let bytes;
+        (bytes, now) = run(&mut drive, job, now, Nanos::from_secs(second), u64::MAX);
+        rates.push(mib_per_second(bytes, now - start));
         let health = drive.telemetry(now);
         hottest = hottest.max(health.composite_celsius);
         if health.throttled && throttled_at.is_none() {
@@ -129,8 +133,15 @@ fn the_600p_gets_too_hot_within_forty_seconds() {
     let at = throttled_at.expect("it throttles");
     assert!((20..=40).contains(&at), "throttled after {at} s");
     assert!((74..=75).contains(&hottest), "{hottest} C");
+    // The published sweep ran for longer than 40 s and does not show it: throttling must cost little on average.
+    let cool: f64 = rates[..20].iter().sum::<f64>() / 20.0;
+    let hot: f64 = rates[60..].iter().sum::<f64>() / 20.0;
+    assert!(
+        (0.90..0.98).contains(&(hot / cool)),
+        "{hot} of {cool} MiB/s"
+    );
     let health = drive.telemetry(now);
-    assert!((20..60).contains(&health.warning_time_s), "{health:?}");
+    assert!((40..80).contains(&health.warning_time_s), "{health:?}");
     assert!(
         health.power_mw > 2_000 && health.power_mw < 9_000,
         "{health:?}"
@@ -201,6 +212,23 @@ fn writes_are_acknowledged_early_and_a_flush_waits_for_flash() {
     let at = at + flush;
     let again = one(&mut drive, at, command(0, Op::Flush, 0, 0)).at - at;
     assert!(again < Nanos::from_micros(50), "nothing left: {again}");
+}
+
+/// Assumed for the 951 (half the 950 PRO 256 GB): 450 MB/s of sequential writing, bound by its dies.
+#[test]
+fn sequential_writing_is_bound_by_the_dies() {
+    let mut drive = drive("samsung-951", DriveOptions::default());
+    let job = Job {
+        op: Op::Write,
+        random: false,
+        threads: 4,
+        block: 131_072,
+        area: 16 * GIB,
+        first: 0,
+    };
+    let (bytes, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 32_768);
+    let rate = bytes as f64 / end.as_secs_f64() / 1e6;
+    assert!((380.0..460.0).contains(&rate), "{rate} MB/s");
 }
 
 /// Hours of work do not wear the model out: random overwriting of more than the spare area goes on, at a steady amplification.

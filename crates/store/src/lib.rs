@@ -8,7 +8,7 @@
 //! - `SHA256SUMS`: written when the run finishes; `sha256sum -c SHA256SUMS` proves that nothing changed since.
 //!
 //! [`model`] holds the types, [`journal`] writes and reads lines, [`run`] creates, resumes and finishes folders, [`read`]
-//! folds a journal into [`Run`], the one structure that `report` and [`export`] look at. [`export`] writes a run as
+//! folds a journal into [`Run`], the one structure that `report` and [`mod@export`] look at. [`export()`] writes a run as
 //! JSON, CSV, Parquet, or in the layout of fio's JSON. `testing` makes a run folder that looks real, for tests.
 //!
 //! A run survives: a kill at any moment (at most the line being written is lost), a full disk or I/O error (nothing

@@ -1,4 +1,5 @@
 //! What a run folder survives: kills at every byte, flipped bits, arbitrary and hostile bytes.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! Exports: they agree with the run and with each other, and fio's own output has the same keys.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

@@ -1,11 +1,12 @@
 //! Folding journals: what counts, what is discarded, what is summed, checked against doing it by hand.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::PathBuf;
 
 use assay_measure::{Histogram, HostLoad, JobTotals, LatencySummary};
 use assay_store::model::{
-    CellResult, Entry, IntervalRecord, Manifest, OpRecord, TelemetryRecord, Verdict, VerdictResult,
-    Warning,
+    CellKind, CellResult, Entry, IntervalRecord, Manifest, OpRecord, TelemetryRecord, Verdict,
+    VerdictResult, Warning,
 };
 use assay_store::read::{CellDrive, CellState};
 use assay_store::testing::{self, SMALL};
@@ -234,6 +235,23 @@ fn a_result_must_trace_to_its_intervals() {
     bench.finish(honest.clone());
     let (run, _, drive) = bench.read();
     assert_eq!((run.damaged_lines, drive.result), (vec![], Some(honest)));
+}
+
+#[test]
+fn an_inspection_has_no_intervals_to_trace_to() {
+    for (kind, notes) in [(CellKind::Inspect, 0), (CellKind::Measure, 1)] {
+        let mut manifest = testing::manifest(SMALL);
+        let at = manifest.cells.iter().position(|c| c.step == "random-read");
+        manifest.cells[at.unwrap()].kind = kind;
+        let mut bench = Bench::of(manifest);
+        bench.start();
+        let mut result = CellResult::default();
+        result.read.errors = 1;
+        bench.finish(result.clone());
+        let (run, _, drive) = bench.read();
+        assert_eq!(run.damaged_lines.len(), notes, "{:?}", run.damaged_lines);
+        assert_eq!(drive.result, Some(result));
+    }
 }
 
 #[test]

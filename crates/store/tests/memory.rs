@@ -1,4 +1,5 @@
 //! Memory of reading a long run. Alone in its file: it looks at the peak of the whole process.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use assay_measure::Histogram;
 use assay_store::model::{Entry, IntervalRecord, OpRecord};

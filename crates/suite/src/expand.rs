@@ -48,6 +48,8 @@ pub struct Cell {
     pub drop_cache: bool,
     /// The earlier cell this one is compared with.
     pub compare_with: Option<String>,
+    /// For a cell of several drives: the cell in which each was alone.
+    pub alone: BTreeMap<usize, String>,
 }
 
 impl Cell {
@@ -240,14 +242,17 @@ impl RunPlan {
             })
         });
         for options in self.combinations(step, &drives[0])? {
+            let mut alone = BTreeMap::new();
             if drives.len() > 1 {
                 for drive in all.iter().copied() {
                     let cell = self.cell(step, &[drive], drives, &options, skip.clone(), &contents[drive])?;
+                    alone.insert(drive, cell.plan.id.clone());
                     self.push(cell)?;
                 }
             }
             let holds = if contents.iter().all(|c| *c == contents[0]) { &contents[0] } else { "various" };
-            let cell = self.cell(step, &all, drives, &options, skip.clone(), holds)?;
+            let mut cell = self.cell(step, &all, drives, &options, skip.clone(), holds)?;
+            cell.alone = alone;
             self.push(cell)?;
         }
         Ok(())
@@ -424,6 +429,7 @@ impl RunPlan {
             workloads,
             drop_cache: step.drop_cache,
             compare_with: step.compare_with.as_deref().map(&id),
+            alone: BTreeMap::new(),
         })
     }
 }

@@ -22,5 +22,6 @@ pub mod expand;
 pub mod inspect;
 pub mod schema;
 pub mod verdict;
+pub mod warn;
 
 pub use error::SuiteError;

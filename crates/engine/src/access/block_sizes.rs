@@ -264,6 +264,7 @@ impl From<BlockSizes> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_units::Rng;
     use proptest::prelude::*;
 
     fn frequencies(sizes: &BlockSizes, draws: u32) -> Vec<f64> {

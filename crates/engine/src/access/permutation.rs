@@ -100,6 +100,7 @@ fn round(half: u64, key: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_units::Rng;
     use proptest::prelude::*;
 
     proptest! {

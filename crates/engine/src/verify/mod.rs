@@ -1,4 +1,51 @@
-//! Self-describing blocks.
+//! Proof that what was written comes back: self-describing blocks, and a name for whatever is wrong with one.
+//!
+//! # Architecture
+//! - [`Header`]: the 64 bytes at the start of every verify block: whose, where, which write, how long, and checksums of the payload
+//!   and of itself. The payload follows the job's data pattern, keyed by (seed, offset, generation): every sector of every
+//!   write is unlike any other, and can be made again to name the first wrong byte.
+//! - [`Verifier`]: stamps write buffers and checks read buffers. A good block costs two checksums; `classify` looks at the others.
+//! - [`GenerationMap`]: what every block of a worker's region must hold, and the referee between overlapping I/Os.
+//! - [`Findings`]: counts by kind, the first hundred in full.
+//!
+//! # The decision table
+//! Rows are tried from the top; "ours" is a valid header of this seed, block length and pattern, "intact" one whose payload checksum
+//! holds too. `g` is the expected generation ([`Expected::Generation`]).
+//!
+//! | what the block is | finding |
+//! |---|---|
+//! | ours, intact, this offset, generation `g` | none |
+//! | valid header of this seed, but another block length or pattern | **lost** (an earlier run's) |
+//! | ours, intact, another offset | **misplaced** |
+//! | ours, intact, this offset, older generation | **stale** |
+//! | ours, intact, this offset, generation not yet written | **lost** (an earlier run's) |
+//! | every sector is exactly of one of the last nine writes of this block, not all of the same | **torn** |
+//! | some sectors exactly of the first write, the others nothing like it | **torn** (the rest is what stood before) |
+//! | some sector or the header exactly of, or close to, one of the last nine writes | **corrupt** |
+//! | header valid, or its seed and offset still readable, but no known write explains the rest | **corrupt** |
+//! | valid header of another seed | **lost** |
+//! | zeroes | **lost** |
+//! | anything else | **lost** |
+//!
+//! Close means: at most 64 of the header's 512 bits differ, or at most one in eight of a sector's. With other expectations:
+//! - [`Expected::Uncertain`] (a write failed): older generations, what stood before, and mixtures of whole sectors are all right;
+//!   misplaced blocks, generations not yet written, and damaged sectors are findings.
+//! - [`Expected::AnyOfSeed`]: any generation is right; an intact block of another seed for this offset is **stale** (whether a write
+//!   of this seed ever landed is not known), everything else as above.
+//! - [`Expected::Unwritten`]: only a header of this seed that belongs elsewhere is a finding (**misplaced**: a write went astray).
+//!
+//! # What it cannot tell
+//! - With the `zero` pattern payloads are alike, so a tear behind the first sector leaves no trace, and a wiped header makes a
+//!   block lost rather than corrupt.
+//! - A block whose first write was torn and one whose sector was replaced by garbage right after its first write look the same: torn.
+//! - A block that an earlier run of the *same seed* left is ours: give every run its own seed.
+//!
+//! # Non-goals
+//! No I/O and no policy: whether a finding ends the job is the caller's matter. Not for secrets: seeds are no keys.
+//!
+//! # Key constants
+//! [`HEADER_BYTES`] (64), [`DEFAULT_INTERVAL_BYTES`] (4096), [`MAX_GENERATION`] (2^24 - 1), [`MAX_READERS`] (63).
+
 mod classify;
 mod finding;
 mod header;
@@ -213,7 +260,6 @@ impl Verifier {
     }
 
     /// The quick way through for a good block; anything else is looked at closely.
-    #[inline]
     fn check_block(&self, block: &[u8], offset_bytes: u64, expected: Expected) -> Result<(), Finding> {
         if let Ok(header) = Header::decode(block) {
             let wanted = match expected {

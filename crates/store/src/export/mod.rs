@@ -2,7 +2,7 @@
 //!
 //! [`json`], [`csv`] and [`parquet`] hold everything in figures (not the raw histograms: those stay in the run folder);
 //! [`fio`] is the layout of fio's `--output-format=json`, for tools made for fio. The tables of CSV and Parquet are one
-//! definition ([`table`]), so they cannot disagree. Every one of them says of every simulated drive that it is simulated.
+//! definition (module `table`), so they cannot disagree. Every one of them says of every simulated drive that it is simulated.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -1,0 +1,72 @@
+//! What a medium holds: compressible, zeroed, or neither. A drive that compresses, or that answers zeroed areas without its
+//! flash, looks faster on such data than on anybody's real data.
+
+use assay_engine::session::DriveSession;
+use assay_store::model::CellResult;
+use assay_target::open::OpenDrive;
+use assay_target::sync::SyncTarget;
+use assay_target::{Io, Nanos, Target};
+use assay_units::{DataClass, Op, Rng};
+
+use crate::SuiteError;
+
+/// How many places are looked at.
+const SAMPLES: u32 = 64;
+/// Bytes of each.
+const SAMPLE_BYTES: u32 = 64 << 10;
+/// Compressor level: what a drive's own compression could at best be like.
+const ZSTD_LEVEL: i32 = 1;
+/// Below this the data count as incompressible: noise alone comes out a little below 1.
+pub const COMPRESSIBLE_RATIO: f64 = 1.05;
+
+/// Read samples spread over the first `span_bytes` and compress them.
+///
+/// Values of the result: `zstd_ratio` (original over compressed, all samples together), `zero_share_pct`, `samples`.
+///
+/// # Errors
+/// When the drive cannot be opened or read.
+pub fn inspect(
+    session: &DriveSession,
+    drive: usize,
+    span_bytes: u64,
+    seed: u64,
+) -> Result<CellResult, SuiteError> {
+    let info = session.info();
+    let sample_bytes = SAMPLE_BYTES.min(span_bytes as u32 / info.min_io_bytes * info.min_io_bytes).max(info.min_io_bytes);
+    let open = OpenDrive::open(info, info.direct_io, None).map_err(assay_engine::session::SessionError::from)?;
+    let mut target = SyncTarget::new(open, 1, sample_bytes).map_err(assay_engine::session::SessionError::from)?;
+    let mut rng = Rng::stream(seed, "inspect");
+    let stripe = (span_bytes / u64::from(SAMPLES)).max(u64::from(sample_bytes));
+    let start = target.now();
+    let mut result = CellResult { drive, ..CellResult::default() };
+    let (mut original, mut compressed, mut zero, mut taken) = (0_u64, 0_u64, 0_u64, 0_u64);
+    for i in 0..u64::from(SAMPLES) {
+        // One sample at a random place of each equal stripe: spread out, and not in step with anything.
+        let within = rng.below((stripe - u64::from(sample_bytes)) / u64::from(info.min_io_bytes) + 1);
+        let offset_bytes = i * stripe + within * u64::from(info.min_io_bytes);
+        if offset_bytes + u64::from(sample_bytes) > span_bytes {
+            continue;
+        }
+        let io = Io { op: Op::Read, data: DataClass::Incompressible, slot: 0, len_bytes: sample_bytes, offset_bytes };
+        let mut done = Vec::new();
+        target.submit(&[io]).and_then(|()| target.reap(1, Nanos::MAX, &mut done)).map_err(assay_engine::run::RunError::from)?;
+        if !done.iter().all(|c| c.moved(sample_bytes)) {
+            result.read.errors += 1;
+            continue;
+        }
+        let Some(bytes) = target.buffer(0).map(|b| &b[..sample_bytes as usize]) else {
+            continue;
+        };
+        taken += 1;
+        original += u64::from(sample_bytes);
+        compressed += zstd::bulk::compress(bytes, ZSTD_LEVEL).map_or(u64::from(sample_bytes), |c| c.len() as u64);
+        zero += u64::from(bytes.iter().all(|&b| b == 0));
+    }
+    result.elapsed = target.now() - start;
+    result.values.insert("samples".to_owned(), taken as f64);
+    if taken > 0 {
+        result.values.insert("zstd_ratio".to_owned(), original as f64 / compressed.max(1) as f64);
+        result.values.insert("zero_share_pct".to_owned(), zero as f64 / taken as f64 * 100.0);
+    }
+    Ok(result)
+}

@@ -1,0 +1,151 @@
+//! Typed warnings, each with what was seen and what to do about it.
+
+use assay_store::model;
+
+/// Processor time of one thread above which it, not the drive, set the rate, percent.
+pub const BUSY_THREAD_PCT: f64 = 95.0;
+/// Idle time of the whole host below which threads were waiting for a processor, percent.
+pub const IDLE_HOST_PCT: f64 = 5.0;
+/// Share of the engine's own ceiling above which the engine is part of the result, percent.
+pub const ENGINE_SHARE_PCT: f64 = 50.0;
+/// Clock drift worth telling, parts per million.
+pub const DRIFT_PPM: f64 = 200.0;
+
+/// Something the reader of the results must know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunWarning {
+    /// The host, not the drive, set the rate.
+    HostLimited {
+        /// The busiest worker thread, percent of a processor.
+        busiest_thread_pct: f64,
+        /// Idle share of the whole host.
+        idle_pct: Option<f64>,
+    },
+    /// The rate is close to what the engine reaches without a drive.
+    EngineLimited {
+        /// Share of the ceiling, percent.
+        share_pct: f64,
+    },
+    /// I/Os failed.
+    IoErrors {
+        /// How many.
+        errors: u64,
+    },
+    /// I/Os never came back.
+    Unanswered {
+        /// How many.
+        ios: u64,
+    },
+    /// The medium holds data that a drive could take a shortcut on.
+    DataCompressible {
+        /// zstd's ratio.
+        ratio: f64,
+        /// Share of samples that were all zero, percent.
+        zero_share_pct: f64,
+    },
+    /// Durations are not the procedure's.
+    Scaled {
+        /// The factor.
+        scale: f64,
+    },
+    /// Verification found something.
+    VerifyFailed {
+        /// Blocks found wrong, or unreadable.
+        blocks: u64,
+    },
+    /// Through the page cache, and the cache could not be dropped first.
+    CacheNotDropped,
+    /// The file system takes no O_DIRECT.
+    Buffered,
+    /// The fast clock and the kernel's disagree.
+    ClockDrift {
+        /// Parts per million.
+        ppm: f64,
+    },
+    /// Latencies beyond the histogram.
+    Overflow {
+        /// How many.
+        values: u64,
+    },
+}
+
+impl RunWarning {
+    /// As it is recorded.
+    pub fn record(&self, cell: Option<&str>, drive: Option<usize>) -> model::Warning {
+        let (code, message, advice) = self.words();
+        model::Warning {
+            code: code.to_owned(),
+            cell: cell.map(str::to_owned),
+            drive,
+            message,
+            advice: advice.to_owned(),
+        }
+    }
+
+    fn words(&self) -> (&'static str, String, &'static str) {
+        match self {
+            RunWarning::HostLimited { busiest_thread_pct, idle_pct } => (
+                "host-limited",
+                match idle_pct {
+                    Some(idle) if *idle < IDLE_HOST_PCT => format!("the host's processors were {idle:.0} % idle: the host, not the drive, set this rate"),
+                    _ => format!("a worker thread used {busiest_thread_pct:.0} % of a processor: the host, not the drive, set this rate"),
+                },
+                "read it as a lower bound for the drive; use more threads, a host with more or faster processors, or a rate limit",
+            ),
+            RunWarning::EngineLimited { share_pct } => (
+                "engine-limited",
+                format!("this is {share_pct:.0} % of what the engine reaches with no drive at all"),
+                "latencies include the engine's own share; use more threads",
+            ),
+            RunWarning::IoErrors { errors } => (
+                "io-errors",
+                format!("{errors} I/Os failed or came back short"),
+                "look at the kernel's log and the drive's health before believing any other figure of it",
+            ),
+            RunWarning::Unanswered { ios } => (
+                "unanswered",
+                format!("{ios} I/Os had not come back ten seconds after the stop"),
+                "the drive hangs or has vanished: look at the kernel's log",
+            ),
+            RunWarning::DataCompressible { ratio, zero_share_pct } => (
+                "data-compressible",
+                if *zero_share_pct >= 1.0 {
+                    format!("{zero_share_pct:.0} % of the samples are all zero and the data compress {ratio:.2} : 1: reads of them can be faster than of real data")
+                } else {
+                    format!("the data on it compress {ratio:.2} : 1: a drive that compresses reads them faster than real data")
+                },
+                "for figures that hold for any data, let the suite write incompressible data first: --destroy SERIAL",
+            ),
+            RunWarning::Scaled { scale } => (
+                "scaled",
+                format!("every duration was multiplied by {scale}: this is not the procedure as published"),
+                "run with --scale 1 before drawing conclusions",
+            ),
+            RunWarning::VerifyFailed { blocks } => (
+                "verify-failed",
+                format!("{blocks} blocks did not come back as they were written"),
+                "do not trust the drive with data; the findings say what was there instead",
+            ),
+            RunWarning::CacheNotDropped => (
+                "cache-not-dropped",
+                "the page cache could not be emptied before reading through it".to_owned(),
+                "part of this rate may be memory's, not the drive's",
+            ),
+            RunWarning::Buffered => (
+                "buffered",
+                "this file's file system takes no O_DIRECT: I/O went through the page cache".to_owned(),
+                "much of this is memory's speed, not the drive's; use a file on another file system, or the block device",
+            ),
+            RunWarning::ClockDrift { ppm } => (
+                "clock-drift",
+                format!("the fast clock is {ppm:+.0} ppm off the kernel's monotonic clock"),
+                "latencies are off by as much; the host's time-stamp counter is not to be trusted",
+            ),
+            RunWarning::Overflow { values } => (
+                "latency-overflow",
+                format!("{values} latencies were longer than 73 minutes; they count in the mean and the maximum only"),
+                "the drive, or the machine, was asleep meanwhile",
+            ),
+        }
+    }
+}
