@@ -1,1 +1,38 @@
-fn main() {}
+//! `assay`: finds out what an SSD is really made of. Wiring only; the rooms do the work.
+//!
+//! The pipeline: arguments are parsed ([`args`]), one command turns them into a validated plan and carries it out, and what came
+//! of it decides the exit status ([`exit`]). Nothing downstream of a command sees flags.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod exit;
+mod json;
+mod progress;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::usage(&error),
+    };
+    let output = arguments.output();
+    let outcome = match arguments.command {
+        Command::List => commands::list::run(output),
+        Command::Probe(probe) => commands::probe::run(&probe, output),
+        Command::Suites => commands::suites::run(output),
+        Command::Run(run) => commands::run::run(run, output),
+        Command::Job(job) => commands::job::run(*job, output),
+        Command::Report(report) => commands::report::run(&report, output),
+        Command::Compare(compare) => commands::compare::run(&compare, output),
+        Command::Export(export) => commands::export::run(&export, output),
+        Command::Completions(completions) => commands::completions::run(completions.shell),
+    };
+    exit::status(outcome, output)
+}

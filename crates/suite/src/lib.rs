@@ -20,6 +20,7 @@ pub mod error;
 pub mod execute;
 pub mod expand;
 pub mod inspect;
+pub mod manifest;
 pub mod schema;
 pub mod verdict;
 pub mod warn;

@@ -36,13 +36,17 @@ pub use zipf::{MAX_THETA, Zipf};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AccessError {
     /// A size no I/O can have.
-    #[error("block size {size_bytes} bytes is not a multiple of 512 from 512 bytes to 4 MiB; choose one that is")]
+    #[error(
+        "block size {size_bytes} bytes is not a multiple of 512 from 512 bytes to 4 MiB; choose one that is"
+    )]
     BadBlockSize {
         /// What was asked for.
         size_bytes: u64,
     },
     /// The text of a block-size mix makes no sense.
-    #[error("block sizes {text:?}: {reason}; write one size (4k) or sizes with percentages (4k/60:64k/40)")]
+    #[error(
+        "block sizes {text:?}: {reason}; write one size (4k) or sizes with percentages (4k/60:64k/40)"
+    )]
     BadMixText {
         /// What was given.
         text: String,
@@ -71,7 +75,9 @@ pub enum AccessError {
         theta: f64,
     },
     /// An alignment that is none.
-    #[error("alignment {align_bytes} bytes is not a multiple of 512; use the block size or the drive's block size")]
+    #[error(
+        "alignment {align_bytes} bytes is not a multiple of 512; use the block size or the drive's block size"
+    )]
     BadAlign {
         /// What was given.
         align_bytes: u64,
@@ -88,7 +94,9 @@ pub enum AccessError {
         size_bytes: u64,
     },
     /// Not even one I/O fits.
-    #[error("a block of {block_bytes} bytes does not fit into an area of {area_bytes} bytes; use a smaller block or a larger area")]
+    #[error(
+        "a block of {block_bytes} bytes does not fit into an area of {area_bytes} bytes; use a smaller block or a larger area"
+    )]
     BlockLargerThanArea {
         /// The largest block of the mix.
         block_bytes: u32,
@@ -221,6 +229,9 @@ pub struct AddressGenerator {
     align_bytes: u64,
     /// Places where an I/O of each size may start; same order as the sizes.
     places: Vec<u64>,
+    /// Size and places of the only size, when there is only one: saves the hot loop two look-ups.
+    only_size: Option<(u32, u64)>,
+    min_bytes: u32,
     order: Order,
     zones: Option<ZoneState>,
     region: Region,
@@ -295,6 +306,8 @@ impl AddressGenerator {
         };
         Ok(AddressGenerator {
             rng,
+            only_size: sizes.is_single().then_some((largest, common_places)),
+            min_bytes: sizes.min_bytes(),
             sizes,
             base_bytes: region.offset_bytes,
             area_bytes,
@@ -315,8 +328,13 @@ impl AddressGenerator {
         reason = "the stream never ends, so an Option would be checked for nothing in the hot loop"
     )]
     pub fn next(&mut self) -> (u64, u32) {
-        let index = self.sizes.pick(&mut self.rng);
-        let mut len_bytes = self.sizes.at(index);
+        let (mut len_bytes, places) = match self.only_size {
+            Some(only) => only,
+            None => {
+                let index = self.sizes.pick(&mut self.rng);
+                (self.sizes.at(index), self.places[index])
+            }
+        };
         let mut pass_done = false;
         let relative_bytes = match &mut self.order {
             Order::Sequential { position_bytes } => {
@@ -327,11 +345,11 @@ impl AddressGenerator {
                     len_bytes = largest_fitting(&self.sizes, left);
                 }
                 let end = start + u64::from(len_bytes);
-                pass_done = self.area_bytes - end < u64::from(self.sizes.min_bytes());
+                pass_done = self.area_bytes - end < u64::from(self.min_bytes);
                 *position_bytes = if pass_done { 0 } else { end };
                 start
             }
-            Order::Uniform => self.rng.below(self.places[index]) * self.align_bytes,
+            Order::Uniform => self.rng.below(places) * self.align_bytes,
             Order::Cover { permutation, next } => {
                 let place = permutation.apply(*next);
                 *next += 1;

@@ -138,7 +138,11 @@ mod tests {
             }
         }
         let expected = KEYS as f64 / N as f64;
-        let chi2: f64 = table.as_flattened().iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
+        let chi2: f64 = table
+            .as_flattened()
+            .iter()
+            .map(|&n| (f64::from(n) - expected).powi(2) / expected)
+            .sum();
         // 121 degrees of freedom: mean 121, standard deviation 15.6; 0.9999 quantile 185.
         assert!(chi2 < 185.0, "chi-squared {chi2}");
     }
@@ -156,8 +160,13 @@ mod tests {
             permutation.reshuffle(&mut rng);
             counts[(permutation.apply(7) * N + permutation.apply(8)) as usize] += 1;
         }
-        let pairs = counts.iter().enumerate().filter(|(i, _)| *i as u64 / N != *i as u64 % N);
-        let chi2: f64 = pairs.map(|(_, &n)| (f64::from(n) - PER_PAIR as f64).powi(2) / PER_PAIR as f64).sum();
+        let pairs = counts
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| *i as u64 / N != *i as u64 % N);
+        let chi2: f64 = pairs
+            .map(|(_, &n)| (f64::from(n) - PER_PAIR as f64).powi(2) / PER_PAIR as f64)
+            .sum();
         // 3539 degrees of freedom for a truly random permutation: mean 3539, standard deviation 84. Six rounds over six bits
         // come close to it; a shuffle that keeps neighbours together is off by orders of magnitude.
         assert!(chi2 < 3539.0 * 1.15, "chi-squared {chi2}");
@@ -169,8 +178,9 @@ mod tests {
     fn consecutive_outputs_are_far_apart() {
         let count = 1_000_003_u64;
         let permutation = Permutation::new(count, &mut Rng::new(8));
-        let total: f64 =
-            (1..50_000_u64).map(|i| permutation.apply(i).abs_diff(permutation.apply(i - 1)) as f64).sum();
+        let total: f64 = (1..50_000_u64)
+            .map(|i| permutation.apply(i).abs_diff(permutation.apply(i - 1)) as f64)
+            .sum();
         let mean = total / 49_999.0 / count as f64;
         assert!((mean - 1.0 / 3.0).abs() < 0.006, "mean distance {mean}");
     }

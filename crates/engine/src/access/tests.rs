@@ -38,7 +38,10 @@ fn sectors(range: std::ops::Range<u32>) -> impl Strategy<Value = u32> {
 
 fn mixes() -> impl Strategy<Value = BlockSizes> {
     proptest::collection::vec((sectors(1..65), 1_u32..100), 1..6).prop_map(|entries| {
-        let entries: Vec<(u32, f64)> = entries.into_iter().map(|(s, w)| (s, f64::from(w))).collect();
+        let entries: Vec<(u32, f64)> = entries
+            .into_iter()
+            .map(|(s, w)| (s, f64::from(w)))
+            .collect();
         BlockSizes::mix(&entries).unwrap()
     })
 }
@@ -196,13 +199,21 @@ proptest! {
 #[test]
 fn uniform_is_uniform() {
     const BLOCKS: usize = 200;
-    let mut generator = generator(AddressPattern::Uniform, 4096, region(0, BLOCKS as u64 * 4096), 3);
+    let mut generator = generator(
+        AddressPattern::Uniform,
+        4096,
+        region(0, BLOCKS as u64 * 4096),
+        3,
+    );
     let mut counts = [0_u32; BLOCKS];
     for _ in 0..100_000 {
         counts[(generator.next().0 / 4096) as usize] += 1;
     }
     let expected = 100_000.0 / BLOCKS as f64;
-    let chi2: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
+    let chi2: f64 = counts
+        .iter()
+        .map(|&n| (f64::from(n) - expected).powi(2) / expected)
+        .sum();
     // 199 degrees of freedom: mean 199, standard deviation 20.
     assert!((119.0..299.0).contains(&chi2), "chi-squared {chi2}");
 }
@@ -244,7 +255,10 @@ fn zipf_blocks_have_their_shares_and_are_spread() {
                 let p = ((rank + 1) as f64).powf(-theta) / norm;
                 let sigma = (f64::from(DRAWS) * p).sqrt();
                 let error = (f64::from(count) - f64::from(DRAWS) * p).abs();
-                assert!(error < 5.0 * sigma, "theta {theta} rank {rank}: {count}, off by {error}");
+                assert!(
+                    error < 5.0 * sigma,
+                    "theta {theta} rank {rank}: {count}, off by {error}"
+                );
             }
             let top: Vec<u64> = counts.iter().take(5).map(|&(_, block)| block).collect();
             let span = top.iter().max().unwrap() - top.iter().min().unwrap();
@@ -257,7 +271,11 @@ fn zipf_blocks_have_their_shares_and_are_spread() {
 
 #[test]
 fn workers_go_different_ways() {
-    for pattern in [AddressPattern::Uniform, AddressPattern::Cover, AddressPattern::Zipf { theta: 0.8 }] {
+    for pattern in [
+        AddressPattern::Uniform,
+        AddressPattern::Cover,
+        AddressPattern::Zipf { theta: 0.8 },
+    ] {
         let config = AccessConfig::new(pattern, single(4096));
         let mut first = AddressGenerator::new(&config, region(0, 1 << 30), 1, 0).unwrap();
         let mut second = AddressGenerator::new(&config, region(0, 1 << 30), 1, 1).unwrap();
@@ -270,24 +288,66 @@ fn workers_go_different_ways() {
 fn what_cannot_be_is_refused() {
     let make = |config: &AccessConfig, area| AddressGenerator::new(config, area, 0, 0).map(|_| ());
     let base = AccessConfig::new(AddressPattern::Sequential, single(4096));
-    assert!(matches!(make(&base, region(0, 4095)), Err(AccessError::BlockLargerThanArea { .. })));
-    assert!(matches!(make(&base, region(0, 0)), Err(AccessError::BlockLargerThanArea { .. })));
-    assert!(matches!(make(&base, region(100, 1 << 20)), Err(AccessError::BadRegion { .. })));
-    assert!(matches!(make(&base, region(1 << 63, 4096)), Err(AccessError::BadRegion { .. })));
-    assert!(matches!(make(&base, region(u64::MAX - 511, u64::MAX)), Err(AccessError::BadRegion { .. })));
+    assert!(matches!(
+        make(&base, region(0, 4095)),
+        Err(AccessError::BlockLargerThanArea { .. })
+    ));
+    assert!(matches!(
+        make(&base, region(0, 0)),
+        Err(AccessError::BlockLargerThanArea { .. })
+    ));
+    assert!(matches!(
+        make(&base, region(100, 1 << 20)),
+        Err(AccessError::BadRegion { .. })
+    ));
+    assert!(matches!(
+        make(&base, region(1 << 63, 4096)),
+        Err(AccessError::BadRegion { .. })
+    ));
+    assert!(matches!(
+        make(&base, region(u64::MAX - 511, u64::MAX)),
+        Err(AccessError::BadRegion { .. })
+    ));
     for align in [0, 100] {
-        let config = AccessConfig { align_bytes: Some(align), ..base.clone() };
-        assert!(matches!(make(&config, region(0, 1 << 20)), Err(AccessError::BadAlign { .. })));
+        let config = AccessConfig {
+            align_bytes: Some(align),
+            ..base.clone()
+        };
+        assert!(matches!(
+            make(&config, region(0, 1 << 20)),
+            Err(AccessError::BadAlign { .. })
+        ));
     }
     let mix = AccessConfig::new(AddressPattern::Cover, "4k/50:8k/50".parse().unwrap());
-    assert!(matches!(make(&mix, region(0, 1 << 20)), Err(AccessError::CoverWithMix { .. })));
+    assert!(matches!(
+        make(&mix, region(0, 1 << 20)),
+        Err(AccessError::CoverWithMix { .. })
+    ));
     let zipf = AccessConfig::new(AddressPattern::Zipf { theta: 0.0 }, single(4096));
-    assert!(matches!(make(&zipf, region(0, 1 << 20)), Err(AccessError::BadTheta { .. })));
-    for (size_bytes, range_bytes, skip_bytes) in
-        [(0, 4096, 0), (4096, 0, 0), (1, 2 << 20, 0), (1, 4096, 100), (1, 4100, 0), (1, 4096, u64::MAX)]
-    {
-        let zones = Some(StridedZones { size_bytes, range_bytes, skip_bytes });
-        let config = AccessConfig { zones, ..base.clone() };
-        assert!(matches!(make(&config, region(0, 1 << 20)), Err(AccessError::BadZones { .. })));
+    assert!(matches!(
+        make(&zipf, region(0, 1 << 20)),
+        Err(AccessError::BadTheta { .. })
+    ));
+    for (size_bytes, range_bytes, skip_bytes) in [
+        (0, 4096, 0),
+        (4096, 0, 0),
+        (1, 2 << 20, 0),
+        (1, 4096, 100),
+        (1, 4100, 0),
+        (1, 4096, u64::MAX),
+    ] {
+        let zones = Some(StridedZones {
+            size_bytes,
+            range_bytes,
+            skip_bytes,
+        });
+        let config = AccessConfig {
+            zones,
+            ..base.clone()
+        };
+        assert!(matches!(
+            make(&config, region(0, 1 << 20)),
+            Err(AccessError::BadZones { .. })
+        ));
     }
 }

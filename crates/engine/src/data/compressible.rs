@@ -106,7 +106,10 @@ fn literal_entropy_bits(alphabet: u16) -> f64 {
     for byte in 0..=255_u16 {
         counts[usize::from((byte * alphabet) >> 8)] += 1;
     }
-    let shares = counts.iter().filter(|&&n| n > 0).map(|&n| f64::from(n) / 256.0);
+    let shares = counts
+        .iter()
+        .filter(|&&n| n > 0)
+        .map(|&n| f64::from(n) / 256.0);
     shares.map(|p| -p * p.log2()).sum()
 }
 
@@ -114,7 +117,11 @@ fn overhead_bits(ratio: f64) -> f64 {
     let (mut x0, mut y0) = OVERHEAD_BITS[0];
     for (x1, y1) in OVERHEAD_BITS {
         if ratio <= x1 {
-            let share = if x1 > x0 { (ratio / x0).ln().max(0.0) / (x1 / x0).ln() } else { 0.0 };
+            let share = if x1 > x0 {
+                (ratio / x0).ln().max(0.0) / (x1 / x0).ln()
+            } else {
+                0.0
+            };
             return y0 + (y1 - y0) * share;
         }
         (x0, y0) = (x1, y1);
@@ -127,8 +134,13 @@ impl Recipe {
     pub(crate) fn new(ratio: Ratio) -> Recipe {
         let ratio = ratio.as_f64();
         let alphabet = alphabet_for(ratio);
-        let record = if ratio < SPARSE_BELOW { SPARSE_RECORD_BYTES } else { RECORD_BYTES };
-        let literals = (8.0 * record / ratio - overhead_bits(ratio)) / literal_entropy_bits(alphabet);
+        let record = if ratio < SPARSE_BELOW {
+            SPARSE_RECORD_BYTES
+        } else {
+            RECORD_BYTES
+        };
+        let literals =
+            (8.0 * record / ratio - overhead_bits(ratio)) / literal_entropy_bits(alphabet);
         let literals = literals.clamp(1.0, record - MIN_COPY);
         Recipe {
             alphabet,
@@ -207,7 +219,10 @@ mod tests {
 
     /// The ratio that zstd at level 3 gets when every `piece` is compressed on its own.
     fn zstd_ratio(bytes: &[u8], piece: usize) -> f64 {
-        let compressed: usize = bytes.chunks(piece).map(|p| zstd::bulk::compress(p, 3).unwrap().len()).sum();
+        let compressed: usize = bytes
+            .chunks(piece)
+            .map(|p| zstd::bulk::compress(p, 3).unwrap().len())
+            .sum();
         bytes.len() as f64 / compressed as f64
     }
 
@@ -217,14 +232,31 @@ mod tests {
     #[test]
     fn compresses_by_the_ratio_at_every_scale() {
         for (ratio, tolerance) in [
-            (1.05, 0.02), (1.1, 0.02), (1.2, 0.03), (1.35, 0.03), (1.5, 0.03), (2.0, 0.03), (2.5, 0.03), (3.0, 0.04),
-            (4.0, 0.05), (5.0, 0.05), (6.0, 0.05), (8.0, 0.06), (10.0, 0.07), (13.0, 0.1), (16.0, 0.12), (20.0, 0.15),
+            (1.05, 0.02),
+            (1.1, 0.02),
+            (1.2, 0.03),
+            (1.35, 0.03),
+            (1.5, 0.03),
+            (2.0, 0.03),
+            (2.5, 0.03),
+            (3.0, 0.04),
+            (4.0, 0.05),
+            (5.0, 0.05),
+            (6.0, 0.05),
+            (8.0, 0.06),
+            (10.0, 0.07),
+            (13.0, 0.1),
+            (16.0, 0.12),
+            (20.0, 0.15),
         ] {
             let bytes = data(ratio, 4 << 20);
             for piece in [4096, 65_536, 1 << 20] {
                 let found = zstd_ratio(&bytes, piece);
                 let error = found / ratio - 1.0;
-                assert!(error.abs() < tolerance, "R = {ratio}: {found:.3} in pieces of {piece}");
+                assert!(
+                    error.abs() < tolerance,
+                    "R = {ratio}: {found:.3} in pieces of {piece}"
+                );
             }
         }
     }
@@ -235,7 +267,10 @@ mod tests {
         for ratio in [1.5, 2.0, 4.0, 10.0] {
             for block in data(ratio, 1 << 20).chunks(4096) {
                 let found = zstd_ratio(block, 4096);
-                assert!((found / ratio - 1.0).abs() < 0.3, "R = {ratio}: a block of {found:.2}");
+                assert!(
+                    (found / ratio - 1.0).abs() < 0.3,
+                    "R = {ratio}: a block of {found:.2}"
+                );
             }
         }
     }
@@ -246,13 +281,22 @@ mod tests {
     fn every_sector_has_redundancy_of_its_own() {
         for ratio in [1.2, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 20.0] {
             for sector in data(ratio, 256 << 10).chunks(512) {
-                let repeats = (5..=507).any(|i| sector[..i + 4].windows(5).any(|w| *w == sector[i..i + 5]));
+                let repeats =
+                    (5..=507).any(|i| sector[..i + 4].windows(5).any(|w| *w == sector[i..i + 5]));
                 assert!(repeats, "R = {ratio}: a sector without any repetition");
                 let mut seen = [false; 256];
-                sector.iter().for_each(|&byte| seen[usize::from(byte)] = true);
+                sector
+                    .iter()
+                    .for_each(|&byte| seen[usize::from(byte)] = true);
                 let kinds = seen.iter().filter(|&&s| s).count();
-                assert!(kinds >= 16, "R = {ratio}: a sector of only {kinds} different bytes");
-                assert!(ratio < 2.0 || zstd_ratio(sector, 512) > 1.2, "R = {ratio}: a sector that does not compress");
+                assert!(
+                    kinds >= 16,
+                    "R = {ratio}: a sector of only {kinds} different bytes"
+                );
+                assert!(
+                    ratio < 2.0 || zstd_ratio(sector, 512) > 1.2,
+                    "R = {ratio}: a sector that does not compress"
+                );
             }
         }
     }

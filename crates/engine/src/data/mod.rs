@@ -35,13 +35,17 @@ pub const MAX_RATIO: f64 = 20.0;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DataError {
     /// No such word.
-    #[error("{text:?} is no data pattern; write incompressible, zero or compress=R (for example compress=2)")]
+    #[error(
+        "{text:?} is no data pattern; write incompressible, zero or compress=R (for example compress=2)"
+    )]
     UnknownPattern {
         /// What was given.
         text: String,
     },
     /// A ratio that cannot be made.
-    #[error("compression ratio {ratio} is outside {MIN_RATIO} to {MAX_RATIO}; for less use incompressible")]
+    #[error(
+        "compression ratio {ratio} is outside {MIN_RATIO} to {MAX_RATIO}; for less use incompressible"
+    )]
     BadRatio {
         /// What was given.
         ratio: String,
@@ -229,14 +233,38 @@ mod tests {
         assert_eq!("zero".parse(), Ok(DataPattern::Zero));
         let pattern: DataPattern = "compress=2.5".parse().unwrap();
         assert_eq!(pattern.to_string(), "compress=2.5");
-        assert_eq!(pattern.data_class(), DataClass::Compressible { permille: 400 });
+        assert_eq!(
+            pattern.data_class(),
+            DataClass::Compressible { permille: 400 }
+        );
         assert_eq!(DataPattern::Zero.data_class(), DataClass::Zero);
-        assert_eq!(DataPattern::default().data_class(), DataClass::Incompressible);
-        for bad in ["", "random", "compress", "compress=", "compress=x", "compress=1", "compress=1.04", "compress=0.5"] {
+        assert_eq!(
+            DataPattern::default().data_class(),
+            DataClass::Incompressible
+        );
+        for bad in [
+            "",
+            "random",
+            "compress",
+            "compress=",
+            "compress=x",
+            "compress=1",
+            "compress=1.04",
+            "compress=0.5",
+        ] {
             assert!(bad.parse::<DataPattern>().is_err(), "{bad:?}");
         }
-        for bad in ["compress=20.1", "compress=-2", "compress=nan", "compress=inf", "compress=1e300"] {
-            assert!(matches!(bad.parse::<DataPattern>(), Err(DataError::BadRatio { .. })), "{bad:?}");
+        for bad in [
+            "compress=20.1",
+            "compress=-2",
+            "compress=nan",
+            "compress=inf",
+            "compress=1e300",
+        ] {
+            assert!(
+                matches!(bad.parse::<DataPattern>(), Err(DataError::BadRatio { .. })),
+                "{bad:?}"
+            );
         }
     }
 

@@ -8,7 +8,7 @@ use assay_units::SECTOR_BYTES;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::finding::{Expected, FindingKind, Instead};
-use super::header::{HEADER_BYTES, Header, MAGIC};
+use super::header::{Claim, HEADER_BYTES, Header};
 use super::map::{GENERATION_BITS, earlier_generation, is_older};
 use super::{MAX_COUNTED_FLIPS, Verifier};
 use crate::data::DataPattern;
@@ -16,12 +16,12 @@ use crate::data::DataPattern;
 const SECTOR: usize = SECTOR_BYTES as usize;
 /// How many writes back (and, when only the seed is known, forward) a torn block's other part is looked for.
 const GENERATIONS_AROUND: u64 = 8;
-/// A header with at most this many of its 512 bits wrong is a damaged one of ours: an unrelated one differs in about 256, an empty
-/// one in over 120 (magic, seed and two checksums alone have about that many bits set).
-const MAX_HEADER_FLIPS: u32 = 64;
-/// A sector with at most this share of its bits wrong is a damaged one of ours: unrelated payloads differ in 50 % of their bits
+/// An invalid header with at most this many of its 512 bits wrong is a damaged one of ours. That of another write, place or seed
+/// differs in some 32 bits of its own checksum alone, with a standard deviation of 4.
+const MAX_HEADER_FLIPS: u32 = 16;
+/// A sector with at most this many of its bits (one in eight) wrong is a damaged one of ours: unrelated payloads differ in 50 % of their bits
 /// when incompressible, in 30 % when made of 32 different bytes, which is the smallest alphabet there is.
-const MAX_SECTOR_FLIPS: u32 = (SECTOR * 8 / 8) as u32;
+const MAX_SECTOR_FLIPS: u32 = SECTOR as u32;
 
 /// What is wrong, or `None` when the block is as it may be. Blocks that are plainly right need not come here, but may.
 #[cold]
@@ -37,8 +37,7 @@ pub(super) fn classify(
     });
     let ours = header.filter(|h| h.seed == verifier.seed);
     if let Some(header) = ours {
-        if header.len_bytes != verifier.interval_bytes
-            || header.pattern != verifier.payload.pattern
+        if header.len_bytes != verifier.interval_bytes || header.pattern != verifier.payload.pattern
         {
             let len_bytes = header.len_bytes;
             return lost(expected, Instead::OtherLayout { len_bytes });
@@ -62,19 +61,22 @@ pub(super) fn classify(
         block,
         offset_bytes,
         expected,
+        header_may_be_damaged: header.is_none() || here.is_some(),
     };
     match case.by_sectors(here) {
         Verdict::Ours(kind) => return Some(kind),
         Verdict::AcceptedMixture => return None,
         Verdict::NotOurs => {}
     }
-    let claims_to_be_here = here.is_some()
-        || looks_like_header(block)
-            && Header::claimed(block)
-                .is_some_and(|h| h.seed == verifier.seed && h.offset_bytes == offset_bytes);
+    let claims_to_be_here = Claim::read(block, MAX_COUNTED_FLIPS)
+        .is_some_and(|claim| claim.seed == verifier.seed && claim.offset_bytes == offset_bytes);
     if claims_to_be_here {
         // Ours by its header, but no write we know of would have left these bytes.
-        let first_bad_byte = if here.is_some() { HEADER_BYTES as u32 } else { 0 };
+        let first_bad_byte = if here.is_some() {
+            HEADER_BYTES as u32
+        } else {
+            0
+        };
         return Some(FindingKind::Corrupt {
             first_bad_byte,
             flipped_bits: None,
@@ -128,13 +130,6 @@ fn lost(expected: Expected, instead: Instead) -> Option<FindingKind> {
     }
 }
 
-/// Is the magic there but for a few bits?
-fn looks_like_header(block: &[u8]) -> bool {
-    block
-        .first_chunk::<8>()
-        .is_some_and(|magic| differing_bits(magic, &MAGIC) <= MAX_COUNTED_FLIPS)
-}
-
 fn differing_bits(a: &[u8], b: &[u8]) -> u32 {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
 }
@@ -168,6 +163,8 @@ struct Case<'a> {
     block: &'a [u8],
     offset_bytes: u64,
     expected: Expected,
+    /// A valid header of another seed or place is no damaged one of ours, however similar.
+    header_may_be_damaged: bool,
 }
 
 impl Case<'_> {
@@ -185,21 +182,21 @@ impl Case<'_> {
             (Expected::Generation(newest) | Expected::Uncertain { newest }, _) => {
                 back_from(newest).collect()
             }
-            (_, Some(header)) => {
-                back_from(header.generation.saturating_add(GENERATIONS_AROUND))
-                    .chain(back_from(header.generation).skip(1))
-                    .collect()
-            }
+            (_, Some(header)) => back_from(header.generation.saturating_add(GENERATIONS_AROUND))
+                .chain(back_from(header.generation).skip(1))
+                .collect(),
             (_, None) => {
-                let claimed = Some(self.block)
-                    .filter(|block| looks_like_header(block))
-                    .and_then(Header::claimed)
-                    .map(|header| header.generation);
-                let one_bit_off = claimed
-                    .into_iter()
-                    .flat_map(|generation| (0..GENERATION_BITS).map(move |bit| generation ^ 1 << bit));
+                let claimed =
+                    Claim::read(self.block, MAX_COUNTED_FLIPS).map(|claim| claim.generation);
+                let one_bit_off = claimed.into_iter().flat_map(|generation| {
+                    (0..GENERATION_BITS).map(move |bit| generation ^ 1 << bit)
+                });
                 let unknown = back_from(GENERATIONS_AROUND);
-                claimed.into_iter().chain(one_bit_off).chain(unknown).collect()
+                claimed
+                    .into_iter()
+                    .chain(one_bit_off)
+                    .chain(unknown)
+                    .collect()
             }
         };
         if let Some(header) = header
@@ -218,12 +215,16 @@ impl Case<'_> {
         };
         let mut owners = vec![foreign; self.block.len().div_ceil(SECTOR)];
         for (candidate, &generation) in candidates.iter().enumerate() {
-            self.verifier.stamp_block(image, self.offset_bytes, generation);
+            self.verifier
+                .stamp_block(image, self.offset_bytes, generation);
             let sectors = self.block.chunks(SECTOR).zip(image.chunks(SECTOR));
             for (index, (owner, (found, written))) in owners.iter_mut().zip(sectors).enumerate() {
                 let likeness = self.likeness(index, found, written);
                 if likeness < owner.likeness {
-                    *owner = Owner { likeness, candidate };
+                    *owner = Owner {
+                        likeness,
+                        candidate,
+                    };
                 }
             }
         }
@@ -236,6 +237,7 @@ impl Case<'_> {
         }
         let bits = differing_bits(found, written);
         let header_near = index == 0
+            && self.header_may_be_damaged
             && differing_bits(&found[..HEADER_BYTES], &written[..HEADER_BYTES]) <= MAX_HEADER_FLIPS;
         // Of the first sector of a zero block, the header is all there is to recognise.
         let sector_near = bits <= MAX_SECTOR_FLIPS && (index > 0 || self.is_keyed());
@@ -256,17 +258,30 @@ impl Case<'_> {
                 return Verdict::NotOurs;
             }
             let candidate = owners[0].candidate;
-            owners.iter_mut().for_each(|owner| owner.candidate = candidate);
+            owners
+                .iter_mut()
+                .for_each(|owner| owner.candidate = candidate);
         }
         let ours = |owner: &&Owner| owner.likeness != Likeness::Foreign;
         // Candidates are listed newest first but where only the seed is known, so go by the numbers.
         let newer = |a: usize, b: usize| {
-            if is_older(candidates[a], candidates[b]) { b } else { a }
+            if is_older(candidates[a], candidates[b]) {
+                b
+            } else {
+                a
+            }
         };
-        let Some(newest) = owners.iter().filter(ours).map(|o| o.candidate).reduce(newer) else {
+        let Some(newest) = owners
+            .iter()
+            .filter(ours)
+            .map(|o| o.candidate)
+            .reduce(newer)
+        else {
             return Verdict::NotOurs;
         };
-        let near = owners.iter().any(|o| matches!(o.likeness, Likeness::Near(_)));
+        let near = owners
+            .iter()
+            .any(|o| matches!(o.likeness, Likeness::Near(_)));
         let first_foreign = owners.iter().position(|o| o.likeness == Likeness::Foreign);
         let first_other = owners
             .iter()
@@ -282,9 +297,7 @@ impl Case<'_> {
             })
         };
         match (near, first_foreign, first_other) {
-            (false, None, Some(sector)) => {
-                torn(Some(candidates[owners[sector].candidate]), sector)
-            }
+            (false, None, Some(sector)) => torn(Some(candidates[owners[sector].candidate]), sector),
             // The first write of this block: what is not of it may be what stood here before.
             (false, Some(sector), None) if candidates[newest] == 1 => torn(None, sector),
             _ => self.corrupt(&candidates, &owners, newest, &mut image),

@@ -135,14 +135,21 @@ impl Finding {
 /// A sentence for people.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "block of {} bytes at byte {}: ", self.len_bytes, self.offset_bytes)?;
+        write!(
+            f,
+            "block of {} bytes at byte {}: ",
+            self.len_bytes, self.offset_bytes
+        )?;
         match self.kind {
             FindingKind::Corrupt {
                 first_bad_byte,
                 flipped_bits,
             } => {
                 let at = self.offset_bytes + u64::from(first_bad_byte);
-                write!(f, "corrupt from its byte {first_bad_byte} (byte {at} of the drive)")?;
+                write!(
+                    f,
+                    "corrupt from its byte {first_bad_byte} (byte {at} of the drive)"
+                )?;
                 match flipped_bits {
                     Some(1) => write!(f, ", 1 bit flipped"),
                     Some(bits) => write!(f, ", {bits} bits flipped"),
@@ -154,7 +161,10 @@ impl fmt::Display for Finding {
                 older,
                 first_old_sector,
             } => {
-                write!(f, "torn: write {newer} arrived in part; from sector {first_old_sector} of the block on there is ")?;
+                write!(
+                    f,
+                    "torn: write {newer} arrived in part; from sector {first_old_sector} of the block on there is "
+                )?;
                 match older {
                     Some(older) => write!(f, "write {older}"),
                     None => write!(f, "what stood there before"),

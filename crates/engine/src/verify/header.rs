@@ -126,11 +126,6 @@ impl Header {
         header.ok_or(HeaderError::Unknown)
     }
 
-    /// The fields of a header that need not be one: what damaged bytes claim. `None` where even the pattern makes no sense.
-    pub(super) fn claimed(block: &[u8]) -> Option<Header> {
-        block.first_chunk::<HEADER_BYTES>().and_then(Header::fields)
-    }
-
     fn fields(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
         Some(Header {
             pattern: pattern_of(u32_at(bytes, 12))?,
@@ -139,6 +134,31 @@ impl Header {
             generation: u64_at(bytes, 32),
             len_bytes: u32_at(bytes, 40),
             payload_checksum: u64_at(bytes, 48),
+        })
+    }
+}
+
+/// What a header says about whose it is, whether or not it is valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub(super) seed: u64,
+    pub(super) offset_bytes: u64,
+    pub(super) generation: u64,
+}
+
+impl Claim {
+    /// What the first bytes of a block claim, if they resemble a header: the magic is there but for `max_flips` bits.
+    pub(super) fn read(block: &[u8], max_flips: u32) -> Option<Claim> {
+        let bytes = block.first_chunk::<HEADER_BYTES>()?;
+        let flips: u32 = bytes
+            .iter()
+            .zip(MAGIC)
+            .map(|(found, magic)| (found ^ magic).count_ones())
+            .sum();
+        (flips <= max_flips).then(|| Claim {
+            seed: u64_at(bytes, 16),
+            offset_bytes: u64_at(bytes, 24),
+            generation: u64_at(bytes, 32),
         })
     }
 }
@@ -164,7 +184,8 @@ mod tests {
         #[test]
         fn round_trips(header in header()) {
             prop_assert_eq!(Header::decode(&header.encode()), Ok(header));
-            prop_assert_eq!(Header::claimed(&header.encode()), Some(header));
+            let claim = Claim { seed: header.seed, offset_bytes: header.offset_bytes, generation: header.generation };
+            prop_assert_eq!(Claim::read(&header.encode(), 0), Some(claim));
         }
 
         #[test]
@@ -174,8 +195,7 @@ mod tests {
                 bytes[..8].copy_from_slice(&MAGIC);
             }
             prop_assert!(Header::decode(&bytes).is_err());
-            let claimed = Header::claimed(&bytes);
-            prop_assert!(bytes.len() >= HEADER_BYTES || claimed.is_none());
+            prop_assert_eq!(Claim::read(&bytes, 0).is_some(), with_magic && bytes.len() >= HEADER_BYTES);
         }
 
         #[test]
@@ -199,7 +219,10 @@ mod tests {
         let bytes = header.encode();
         assert_eq!(&bytes[..8], b"ASSAYBLK");
         assert_eq!(bytes[8..16], [1, 0, 64, 0, 1, 0, 0, 0]);
-        assert_eq!(bytes[16..24], [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]);
+        assert_eq!(
+            bytes[16..24],
+            [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]
+        );
         assert_eq!(bytes[24..32], [0, 0, 0x10, 0, 0, 0, 0, 0]);
         assert_eq!(bytes[32..40], [3, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(bytes[40..48], [0, 0x10, 0, 0, 0, 0, 0, 0]);

@@ -24,7 +24,11 @@ pub const MAX_READERS: u32 = 63;
 /// The generation after this one.
 #[inline]
 pub(super) fn next_generation(generation: u32) -> u32 {
-    if generation >= GENERATION_MASK { 1 } else { generation + 1 }
+    if generation >= GENERATION_MASK {
+        1
+    } else {
+        generation + 1
+    }
 }
 
 /// The generation `steps` before this one, if the block had one then. After a wrap the count is unknown, so going back over 1
@@ -217,7 +221,10 @@ impl GenerationMap {
 
     /// How many blocks were ever written (with success or not).
     pub fn written_blocks(&self) -> u64 {
-        self.blocks.iter().filter(|&&b| b & GENERATION_MASK != 0).count() as u64
+        self.blocks
+            .iter()
+            .filter(|&&b| b & GENERATION_MASK != 0)
+            .count() as u64
     }
 
     /// Offsets and lengths in bytes of the contiguous runs of blocks that were ever written, each cut to at most `max_len_bytes`:
@@ -228,7 +235,11 @@ impl GenerationMap {
         std::iter::from_fn(move || {
             let written = |b: &u32| b & GENERATION_MASK != 0;
             let start = at + self.blocks.get(at..)?.iter().position(written)?;
-            let run = self.blocks[start..].iter().take(max_blocks).take_while(|b| written(b)).count();
+            let run = self.blocks[start..]
+                .iter()
+                .take(max_blocks)
+                .take_while(|b| written(b))
+                .count();
             at = start + run;
             let offset_bytes = self.region.offset_bytes + ((start as u64) << self.shift);
             Some((offset_bytes, (run as u32) << self.shift))
@@ -350,7 +361,14 @@ mod tests {
     #[test]
     fn only_whole_blocks_inside_the_region_are_taken() {
         let mut map = map(4);
-        for (offset, len) in [(0, 4096), (4096, 4096), (8192, 100), (8200, 4096), (8192, 5 * 4096), (u64::MAX - 4095, 4096)] {
+        for (offset, len) in [
+            (0, 4096),
+            (4096, 4096),
+            (8192, 100),
+            (8200, 4096),
+            (8192, 5 * 4096),
+            (u64::MAX - 4095, 4096),
+        ] {
             assert!(!map.begin_write(offset, len), "{offset} {len}");
             assert!(!map.begin_read(offset, len), "{offset} {len}");
             map.finish_write(offset, len, true);
@@ -358,7 +376,14 @@ mod tests {
         }
         assert_eq!(map.expected(0), Expected::Unwritten);
         assert_eq!(map.expected(u64::MAX), Expected::Unwritten);
-        assert_eq!((map.written_blocks(), map.memory_bytes(), map.interval_bytes()), (0, 16, 4096));
+        assert_eq!(
+            (
+                map.written_blocks(),
+                map.memory_bytes(),
+                map.interval_bytes()
+            ),
+            (0, 16, 4096)
+        );
     }
 
     #[test]
@@ -379,11 +404,21 @@ mod tests {
     #[test]
     fn generations_wrap_without_meeting_zero() {
         let top = MAX_GENERATION as u32;
-        assert_eq!((next_generation(0), next_generation(1), next_generation(top)), (1, 2, 1));
+        assert_eq!(
+            (next_generation(0), next_generation(1), next_generation(top)),
+            (1, 2, 1)
+        );
         assert!(is_older(1, 2) && !is_older(2, 1) && !is_older(2, 2) && !is_older(0, 2));
-        assert!(is_older(MAX_GENERATION, 1) && is_older(MAX_GENERATION - 3, 2) && !is_older(1, MAX_GENERATION));
+        assert!(
+            is_older(MAX_GENERATION, 1)
+                && is_older(MAX_GENERATION - 3, 2)
+                && !is_older(1, MAX_GENERATION)
+        );
         assert!(!is_older(u64::MAX, 5));
-        assert_eq!((earlier_generation(3, 2), earlier_generation(3, 3)), (Some(1), None));
+        assert_eq!(
+            (earlier_generation(3, 2), earlier_generation(3, 3)),
+            (Some(1), None)
+        );
     }
 
     #[test]
@@ -401,8 +436,17 @@ mod tests {
 
     #[test]
     fn absurd_sizes_are_an_error() {
-        let region = Region { offset_bytes: 0, size_bytes: 1 << 63 };
-        assert!(matches!(GenerationMap::new(region, 512), Err(VerifyError::MapTooLarge { .. })));
-        assert!(matches!(GenerationMap::new(region, 1000), Err(VerifyError::BadInterval { .. })));
+        let region = Region {
+            offset_bytes: 0,
+            size_bytes: 1 << 63,
+        };
+        assert!(matches!(
+            GenerationMap::new(region, 512),
+            Err(VerifyError::MapTooLarge { .. })
+        ));
+        assert!(matches!(
+            GenerationMap::new(region, 1000),
+            Err(VerifyError::BadInterval { .. })
+        ));
     }
 }

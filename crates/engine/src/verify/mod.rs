@@ -27,7 +27,7 @@
 //! | zeroes | **lost** |
 //! | anything else | **lost** |
 //!
-//! Close means: at most 64 of the header's 512 bits differ, or at most one in eight of a sector's. With other expectations:
+//! Close means: at most 16 of the header's 512 bits differ, or at most one in eight of a sector's. With other expectations:
 //! - [`Expected::Uncertain`] (a write failed): older generations, what stood before, and mixtures of whole sectors are all right;
 //!   misplaced blocks, generations not yet written, and damaged sectors are findings.
 //! - [`Expected::AnyOfSeed`]: any generation is right; an intact block of another seed for this offset is **stale** (whether a write
@@ -72,13 +72,17 @@ pub const DEFAULT_INTERVAL_BYTES: u32 = 4096;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
     /// A block length that cannot be.
-    #[error("verify interval {interval_bytes} bytes is not a power of two from 512 bytes to 4 MiB; choose one that divides the block size")]
+    #[error(
+        "verify interval {interval_bytes} bytes is not a power of two from 512 bytes to 4 MiB; choose one that divides the block size"
+    )]
     BadInterval {
         /// What was asked for.
         interval_bytes: u32,
     },
     /// I/Os would cut verify blocks.
-    #[error("verify interval {interval_bytes} bytes does not divide the block size {block_bytes} bytes; use a smaller interval or other block sizes")]
+    #[error(
+        "verify interval {interval_bytes} bytes does not divide the block size {block_bytes} bytes; use a smaller interval or other block sizes"
+    )]
     IntervalDoesNotDivide {
         /// What was asked for.
         interval_bytes: u32,
@@ -150,7 +154,11 @@ impl Verifier {
     ///
     /// # Errors
     /// When the interval is not a power of two from 512 bytes to 4 MiB.
-    pub fn new(seed: u64, interval_bytes: u32, pattern: DataPattern) -> Result<Verifier, VerifyError> {
+    pub fn new(
+        seed: u64,
+        interval_bytes: u32,
+        pattern: DataPattern,
+    ) -> Result<Verifier, VerifyError> {
         check_interval(interval_bytes)?;
         Ok(Verifier {
             seed,
@@ -215,7 +223,12 @@ impl Verifier {
     /// # Errors
     /// The first finding.
     #[inline]
-    pub fn check(&self, buffer: &[u8], offset_bytes: u64, expected: Expected) -> Result<(), Finding> {
+    pub fn check(
+        &self,
+        buffer: &[u8],
+        offset_bytes: u64,
+        expected: Expected,
+    ) -> Result<(), Finding> {
         let mut offset = offset_bytes;
         for block in buffer.chunks_exact(self.interval_bytes as usize) {
             self.check_block(block, offset, expected)?;
@@ -234,7 +247,12 @@ impl Verifier {
         map: &GenerationMap,
         findings: &mut Findings,
     ) -> u64 {
-        self.check_all(buffer, offset_bytes, |offset| map.expected(offset), findings)
+        self.check_all(
+            buffer,
+            offset_bytes,
+            |offset| map.expected(offset),
+            findings,
+        )
     }
 
     /// The same with an expectation per block of the caller's making.
@@ -260,7 +278,12 @@ impl Verifier {
     }
 
     /// The quick way through for a good block; anything else is looked at closely.
-    fn check_block(&self, block: &[u8], offset_bytes: u64, expected: Expected) -> Result<(), Finding> {
+    fn check_block(
+        &self,
+        block: &[u8],
+        offset_bytes: u64,
+        expected: Expected,
+    ) -> Result<(), Finding> {
         if let Ok(header) = Header::decode(block) {
             let wanted = match expected {
                 Expected::Generation(generation) => header.generation == generation,

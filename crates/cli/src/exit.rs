@@ -1,0 +1,110 @@
+//! Exit statuses, a contract: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error;
+//! 130 ended by the user.
+
+use std::process::ExitCode;
+
+use assay_engine::session::SessionError;
+use assay_store::StoreError;
+use assay_suite::SuiteError;
+use assay_target::identity::IdentityError;
+use assay_target::interlock::Refusal;
+
+use crate::terminal::Output;
+
+/// What a command came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Done, nothing to complain about.
+    Done,
+    /// The drive or its data failed.
+    DriveFailed,
+    /// Ended by the user.
+    Interrupted,
+}
+
+const DRIVE_FAILED: u8 = 1;
+const USAGE: u8 = 2;
+const REFUSED: u8 = 3;
+const IO_ERROR: u8 = 4;
+const INTERRUPTED: u8 = 130;
+
+/// Clap's own message, with the contract's status for bad usage.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    // Printing help can only fail when nobody is listening.
+    let _ = error.print();
+    if error.use_stderr() {
+        ExitCode::from(USAGE)
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// The status of an outcome; an error is printed, with its causes.
+pub fn status(outcome: anyhow::Result<Verdict>, output: Output) -> ExitCode {
+    match outcome {
+        Ok(Verdict::Done) => ExitCode::SUCCESS,
+        Ok(Verdict::DriveFailed) => ExitCode::from(DRIVE_FAILED),
+        Ok(Verdict::Interrupted) => ExitCode::from(INTERRUPTED),
+        Err(error) => {
+            if is_broken_pipe(&error) {
+                return ExitCode::SUCCESS;
+            }
+            output.error(&error);
+            ExitCode::from(code_of(&error))
+        }
+    }
+}
+
+/// Whoever read our output has had enough: no failure of ours.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+fn code_of(error: &anyhow::Error) -> u8 {
+    for cause in error.chain() {
+        if cause.is::<Refusal>() {
+            return REFUSED;
+        }
+        if let Some(error) = cause.downcast_ref::<SessionError>() {
+            return session_code(error);
+        }
+        if let Some(error) = cause.downcast_ref::<SuiteError>() {
+            return match error {
+                SuiteError::Session(error) => session_code(error),
+                SuiteError::Store(error) => store_code(error),
+                SuiteError::Run(_) | SuiteError::File { .. } => IO_ERROR,
+                _ => USAGE,
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<StoreError>() {
+            return store_code(error);
+        }
+        if cause.is::<Usage>() {
+            return USAGE;
+        }
+    }
+    IO_ERROR
+}
+
+fn session_code(error: &SessionError) -> u8 {
+    match error {
+        SessionError::Refused(_) | SessionError::NoPermit { .. } => REFUSED,
+        SessionError::Identity(IdentityError::PermissionDenied { .. } | IdentityError::Io { .. })
+        | SessionError::Open(_)
+        | SessionError::Target(_) => IO_ERROR,
+        _ => USAGE,
+    }
+}
+
+fn store_code(error: &StoreError) -> u8 {
+    if error.is_usage() { USAGE } else { IO_ERROR }
+}
+
+/// Something the user asked for makes no sense.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);

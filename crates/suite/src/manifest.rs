@@ -1,0 +1,142 @@
+//! The manifest of a plan: what is written down before anything is measured.
+
+use std::collections::BTreeMap;
+
+use assay_engine::session::DriveSession;
+use assay_store::model::{self, Manifest, SCHEMA, Tool};
+use assay_target::host::{HostInfo, wall_clock};
+use assay_target::identity::{DriveInfo, DriveKind};
+
+use crate::expand::RunPlan;
+
+/// Everything about a run that is known before it begins.
+pub fn manifest(
+    plan: &RunPlan,
+    drives: &[DriveSession],
+    tool: Tool,
+    command_line: Vec<String>,
+) -> Manifest {
+    let created = wall_clock();
+    Manifest {
+        schema: SCHEMA,
+        run_id: run_id(&created, &plan.suite.name),
+        created,
+        tool,
+        command_line,
+        suite: model::Suite {
+            name: plan.suite.name.clone(),
+            title: plan.suite.title.clone(),
+            summary: plan.suite.summary.clone(),
+            source: plan.suite.source.clone(),
+            text: plan.suite.text.clone(),
+        },
+        parameters: plan.parameters.clone(),
+        scale: plan.scale,
+        seed: plan.seed,
+        host: host(&HostInfo::read()),
+        drives: drives
+            .iter()
+            .zip(&plan.labels)
+            .map(|(session, label)| drive(session.info(), label))
+            .collect(),
+        cells: plan.cells.iter().map(|cell| cell.plan.clone()).collect(),
+    }
+}
+
+/// `20261121T034500Z-bandwidth-1a2b`: sortable, and unique even when two runs begin in one second.
+fn run_id(created: &str, suite: &str) -> String {
+    let stamp: String = created
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric())
+        .take("20261121T034500".len())
+        .collect();
+    let suite: String = suite
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    format!("{stamp}Z-{suite}-{:04x}", std::process::id() & 0xffff)
+}
+
+fn host(info: &HostInfo) -> model::Host {
+    let mut details = BTreeMap::new();
+    for (name, value) in [
+        ("clock source", &info.clocksource),
+        ("frequency governor", &info.cpu_governor),
+        ("virtual machine", &info.virtualised),
+    ] {
+        if let Some(value) = value {
+            details.insert(name.to_owned(), value.clone());
+        }
+    }
+    model::Host {
+        kernel: info.kernel.clone().unwrap_or_else(|| "unknown".to_owned()),
+        cpu_model: info.cpu_model.clone().unwrap_or_else(|| "unknown".to_owned()),
+        logical_cpus: info.logical_cpus,
+        memory_bytes: info.memory_bytes.unwrap_or(0),
+        details,
+    }
+}
+
+/// A drive as recorded.
+pub fn drive(info: &DriveInfo, label: &str) -> model::Drive {
+    model::Drive {
+        spec: info.spec.clone(),
+        label: label.to_owned(),
+        kind: match info.kind {
+            DriveKind::Block => "block",
+            DriveKind::File => "file",
+            DriveKind::Null => "null",
+            DriveKind::Simulated => "simulated",
+        }
+        .to_owned(),
+        model: info.model.clone().unwrap_or_default(),
+        serial: info.serial.clone(),
+        firmware: info.firmware.clone().unwrap_or_default(),
+        capacity_bytes: info.capacity_bytes,
+        logical_block_bytes: info.logical_block_bytes,
+        simulated: info.simulated,
+        profile: info.profile.clone(),
+        details: details(info),
+    }
+}
+
+/// Everything else that is known of a drive, as name and value.
+pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
+    let mut details = BTreeMap::new();
+    let mut add = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            details.insert(name.to_owned(), value);
+        }
+    };
+    add("transport", info.transport.clone());
+    add("physical block", Some(format!("{} B", info.physical_block_bytes)));
+    add("smallest direct I/O", Some(format!("{} B", info.min_io_bytes)));
+    add("largest request", info.max_io_bytes.map(assay_units::text::format_size));
+    add("scheduler", info.scheduler.clone());
+    add("hardware queues", info.hardware_queues.map(|n| n.to_string()));
+    add("requests per queue", info.nr_requests.map(|n| n.to_string()));
+    add("queue pairs", info.queue_pairs.map(|n| n.to_string()));
+    add("polling queues", info.io_poll.map(|yes| if yes { "yes" } else { "no" }.to_owned()));
+    add("write cache", info.write_cache.clone());
+    add("rotational", info.rotational.map(|yes| if yes { "yes" } else { "no" }.to_owned()));
+    add("NUMA node", info.numa_node.map(|n| n.to_string()));
+    add("partition of", info.partition_of.clone());
+    if let Some(link) = &info.pcie {
+        let text = |speed: &Option<String>, width: Option<u32>| {
+            format!(
+                "{} x{}",
+                speed.as_deref().unwrap_or("unknown speed"),
+                width.map_or_else(|| "?".to_owned(), |w| w.to_string())
+            )
+        };
+        add("PCIe address", Some(link.address.clone()));
+        add("PCIe link now", Some(text(&link.speed, link.width)));
+        add("PCIe link possible", Some(text(&link.max_speed, link.max_width)));
+    }
+    if let Some(fs) = &info.filesystem {
+        add("file system", Some(fs.fs_type.clone()));
+        add("on device", fs.backing.clone());
+        add("model of that device", fs.backing_model.clone());
+    }
+    details
+}
