@@ -101,7 +101,17 @@ fn session_code(error: &SessionError) -> u8 {
 }
 
 fn store_code(error: &StoreError) -> u8 {
-    if error.is_usage() { USAGE } else { IO_ERROR }
+    match error {
+        StoreError::NotARun { .. }
+        | StoreError::NotEmpty { .. }
+        | StoreError::Exists { .. }
+        | StoreError::BadRunId { .. }
+        | StoreError::NewerSchema { .. }
+        | StoreError::AlreadyComplete { .. }
+        | StoreError::UnknownFormat { .. }
+        | StoreError::BadPlan { .. } => USAGE,
+        _ => IO_ERROR,
+    }
 }
 
 /// Something the user asked for makes no sense.

@@ -45,7 +45,7 @@ impl Output {
         if !io::stdout().is_terminal() {
             return DEFAULT_COLUMNS;
         }
-        indicatif::TermLike::width(&indicatif_term()).max(40).into()
+        usize::from(console::Term::stdout().size().1).max(40)
     }
 
     /// Is somebody watching stderr?
@@ -70,6 +70,3 @@ impl Output {
     }
 }
 
-fn indicatif_term() -> impl indicatif::TermLike {
-    console::Term::stdout()
-}

@@ -8,7 +8,7 @@ use assay_target::null::NullTarget;
 use assay_target::{Target, TargetError, Telemetry};
 use assay_units::{Nanos, Op};
 
-use crate::drive::{Sink, drive};
+use crate::drive::{Shape, Sink, drive};
 use crate::options::JobOptions;
 use crate::plan::{DriveFacts, FactsKind, PlanError, Workload};
 use crate::worker::{Worker, WorkerError};
@@ -78,7 +78,7 @@ pub fn audit() -> Result<HostAudit, AuditError> {
     drive(
         &mut target,
         &mut workers,
-        1,
+        Shape::of(&workload),
         &mut recorder,
         &AtomicBool::new(false),
         &mut sum,

@@ -8,6 +8,7 @@ use assay_measure::{Interval, Recorder};
 use assay_target::{Completion, Io, Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
+use crate::plan::Workload;
 use crate::worker::{Next, Worker};
 
 /// How long I/Os in flight may take to come back after a stop was asked for, before they are given up as unanswered.
@@ -17,6 +18,22 @@ pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
 pub trait Sink {
     /// An interval (or the rest of one) is over. `telemetry` is what the drive says of itself, if it can without disturbance.
     fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>);
+}
+
+/// How many I/Os a loop handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// In flight per worker.
+    pub depth: u32,
+    /// Completions waited for at a time.
+    pub batch_complete_min: u32,
+}
+
+impl Shape {
+    /// Of a workload.
+    pub fn of(workload: &Workload) -> Shape {
+        Shape { depth: workload.iodepth, batch_complete_min: workload.batch_complete_min }
+    }
 }
 
 /// How a loop ended.
@@ -115,11 +132,12 @@ impl<'a> Crew<'a> {
 pub fn drive<T: Target>(
     target: &mut T,
     workers: &mut [Worker],
-    depth: u32,
+    shape: Shape,
     recorder: &mut Recorder,
     stop: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<LoopEnd, TargetError> {
+    let (depth, batch_min) = (shape.depth, shape.batch_complete_min as usize);
     let mut crew = Crew::new(workers, depth);
     let slots = crew.workers.len() * depth as usize;
     let mut batch: Vec<Io> = Vec::with_capacity(slots);
@@ -158,7 +176,7 @@ pub fn drive<T: Target>(
             break Ok(());
         }
         let until = recorder.boundary().min(next_due);
-        if let Err(error) = target.reap(1, until, &mut done) {
+        if let Err(error) = target.reap(batch_min.min(in_flight).max(1), until, &mut done) {
             break Err(error);
         }
         now = target.now();

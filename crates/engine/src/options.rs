@@ -58,6 +58,9 @@ pub struct JobOptions {
     pub sqpoll: Option<bool>,
     /// Poll the device for completions (io_uring IOPOLL).
     pub hipri: Option<bool>,
+    /// Wait for at least this many completions before submitting again (fio's name); saves processor time at the price of
+    /// completions that wait to be seen, which counts as latency.
+    pub iodepth_batch_complete_min: Option<u32>,
     /// Bytes written: incompressible, zero, `compress=R`.
     pub data: Option<String>,
     /// Write self-describing blocks and check them; for reads, check what an earlier job with the same seed wrote.
@@ -103,6 +106,9 @@ impl JobOptions {
             direct: self.direct.or(d.direct),
             sqpoll: self.sqpoll.or(d.sqpoll),
             hipri: self.hipri.or(d.hipri),
+            iodepth_batch_complete_min: self
+                .iodepth_batch_complete_min
+                .or(d.iodepth_batch_complete_min),
             data: self.data.or(d.data),
             verify: self.verify.or(d.verify),
             verify_interval: self.verify_interval.or(d.verify_interval),
@@ -130,7 +136,7 @@ impl JobOptions {
     }
 
     /// Every option with its text, in declaration order.
-    fn pairs(&self) -> [(&'static str, Option<String>); 31] {
+    fn pairs(&self) -> [(&'static str, Option<String>); 32] {
         fn text<T: ToString>(value: &Option<T>) -> Option<String> {
             value.as_ref().map(ToString::to_string)
         }
@@ -160,6 +166,10 @@ impl JobOptions {
             ("direct", text(&self.direct)),
             ("sqpoll", text(&self.sqpoll)),
             ("hipri", text(&self.hipri)),
+            (
+                "iodepth_batch_complete_min",
+                text(&self.iodepth_batch_complete_min),
+            ),
             ("data", text(&self.data)),
             ("verify", text(&self.verify)),
             ("verify_interval", text(&self.verify_interval)),

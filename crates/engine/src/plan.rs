@@ -107,6 +107,8 @@ pub struct Workload {
     pub split: bool,
     /// In flight per thread.
     pub iodepth: u32,
+    /// Completions waited for at a time.
+    pub batch_complete_min: u32,
     /// Threads.
     pub numjobs: u32,
     /// Closed or open loop.
@@ -364,6 +366,11 @@ impl Workload {
             offset_increment_bytes,
             split,
             iodepth,
+            batch_complete_min: within(
+                "iodepth_batch_complete_min",
+                options.iodepth_batch_complete_min.unwrap_or(1),
+                1..=iodepth,
+            )?,
             numjobs,
             pacing,
             runtime,
@@ -662,6 +669,6 @@ fn verify(options: &JobOptions, facts: &DriveFacts, access: &AccessConfig, incre
         Some(text) => Some(u32::try_from(size("verify_interval", text)?).unwrap_or(u32::MAX)),
         None => None,
     };
-    let align = access.effective_align_bytes();
+    let align = access.grid_bytes();
     Ok(Some(interval_for(&access.block_sizes, align, chosen)?))
 }

@@ -21,7 +21,7 @@ use assay_target::{Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
 use crate::checker::VerifyReport;
-use crate::drive::{LoopEnd, Sink, drive};
+use crate::drive::{LoopEnd, Shape, Sink, drive};
 use crate::plan::{Engine, Pacing, Workload};
 use crate::worker::{Worker, WorkerError};
 
@@ -215,7 +215,7 @@ fn run_simulated(
     let end = drive(
         target,
         &mut workers,
-        workload.iodepth,
+        Shape::of(workload),
         &mut recorder,
         stop,
         &mut sink,
@@ -421,7 +421,7 @@ fn with_target<T: Target>(
     let end = drive(
         target,
         &mut worker,
-        workload.iodepth,
+        Shape::of(workload),
         &mut recorder,
         shared.stop,
         &mut sink,

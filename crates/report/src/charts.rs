@@ -143,6 +143,12 @@ pub fn of_section(
         CellKind::Prepare | CellKind::Inspect => Vec::new(),
     };
     let mut charts: Vec<Chart> = charts.into_iter().flatten().collect();
+    if let (CellKind::Measure, [.., curves, timeline]) = (section.kind, charts.as_mut_slice())
+        && curves.switch != "figure"
+    {
+        // The two stand beside each other.
+        curves.height = timeline.height;
+    }
     for (i, chart) in charts.iter_mut().enumerate() {
         chart.id = format!("{prefix}-chart-{}", i + 1);
     }

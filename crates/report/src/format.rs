@@ -110,9 +110,23 @@ pub fn stamp(rfc3339: &str) -> String {
     }
 }
 
-/// `ratio_to_incompressible` as `ratio to incompressible`.
+/// A key of a value as words, its unit last: `zero_blocks_pct` as `zero blocks, %`.
 pub fn humanise(key: &str) -> String {
-    key.replace('_', " ")
+    const UNITS: [(&str, &str); 5] = [
+        ("_pct", "%"),
+        ("_ns", "ns"),
+        ("_bytes", "bytes"),
+        ("_mib_per_s", "MiB/s"),
+        ("_iops", "IOPS"),
+    ];
+    let unit = UNITS.iter().find(|(suffix, _)| key.ends_with(suffix));
+    match unit {
+        Some((suffix, unit)) => {
+            let name = key[..key.len() - suffix.len()].replace('_', " ");
+            format!("{name}, {unit}")
+        }
+        None => key.replace('_', " "),
+    }
 }
 
 /// Text for HTML element content and for attribute values in double quotes.
@@ -189,6 +203,8 @@ mod tests {
         assert_eq!(capacity(0), "unknown");
         assert_eq!(stamp("2026-11-21T03:15:14.123Z"), "2026-11-21 03:15 UTC");
         assert_eq!(stamp("now"), "now");
+        assert_eq!(humanise("zero_blocks_pct"), "zero blocks, %");
+        assert_eq!(humanise("zstd_ratio"), "zstd ratio");
     }
 
     #[test]

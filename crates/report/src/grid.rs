@@ -208,7 +208,8 @@ impl<'a> Section<'a> {
             }
             let trivial = match axis {
                 Axis::Rate => labels == ["unlimited"],
-                Axis::Offset => labels == ["at 0 B"],
+                // Areas of different data are at different places: the data are what matters.
+                Axis::Offset => labels == ["at 0 B"] || self.varying().contains(&Axis::Data),
                 _ => false,
             };
             if trivial || labels.is_empty() {

@@ -42,11 +42,19 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
     let mut body = String::new();
     let mut contents = vec![("drives".to_owned(), "Drives".to_owned())];
     let mut all_charts: Vec<Chart> = Vec::new();
+    let mut explained = false;
     body.push_str(&cards::cards(&lineup, &sections));
     for (i, s) in sections.iter().enumerate() {
         let id = format!("s{}", i + 1);
         let charts = charts::of_section(&lineup, s, &sections, &id)?;
-        body.push_str(&section::section(&lineup, s, &sections, &charts, &id));
+        body.push_str(&section::section(
+            &lineup,
+            s,
+            &sections,
+            &charts,
+            &id,
+            &mut explained,
+        ));
         contents.push((id, s.title.to_owned()));
         all_charts.extend(charts);
     }
@@ -191,6 +199,7 @@ fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
         };
         let scale = run.manifest.scale;
         if (scale - 1.0).abs() > f64::EPSILON {
+            let durations = if which.is_empty() { "Durations" } else { "durations" };
             let consequence = if scale < 1.0 {
                 "Heat, caches and steady states may not have had the time to show."
             } else {
@@ -199,7 +208,7 @@ fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
             banners.push((
                 "caution",
                 format!(
-                    "<strong>{which}durations multiplied by {}</strong> (<code>--scale {}</code>): this is not the procedure as published. {consequence}",
+                    "<strong>{which}{durations} multiplied by {}</strong> (<code>--scale {}</code>): this is not the procedure as published. {consequence}",
                     figure(scale),
                     escape(&scale.to_string()),
                 ),
@@ -217,12 +226,12 @@ fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
             Some(Outcome::Complete) => {}
             Some(Outcome::Interrupted) => banners.push((
                 "caution",
-                format!("<strong>{which}interrupted by its user.</strong> {done}"),
+                format!("<strong>{which}Interrupted by its user.</strong> {done}"),
             )),
             None => banners.push((
                 "caution",
                 format!(
-                    "<strong>{which}unfinished:</strong> it was killed or is still running. {done}"
+                    "<strong>{which}Unfinished:</strong> the run was killed or is still running. {done}"
                 ),
             )),
         }

@@ -2,8 +2,6 @@
 
 use assay_store::model::CellResult;
 
-use crate::format;
-
 /// One figure of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
@@ -64,11 +62,5 @@ impl Metric {
             Metric::P99 if result.latency().samples > 0 => Some(result.latency().p99 as f64 / 1e3),
             Metric::Mean | Metric::P99 => None,
         }
-    }
-
-    /// As text.
-    pub fn text(self, result: &CellResult) -> String {
-        self.of(result)
-            .map_or_else(|| "n/a".to_owned(), format::figure)
     }
 }

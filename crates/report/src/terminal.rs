@@ -391,11 +391,12 @@ fn cell_text(cell: &Cell) -> String {
             text, mark, best, ..
         }) => {
             let mut out = text.replace('\u{d7}', "x");
+            // The mark before, so that the figure stays under its neighbours.
+            if let Some(mark) = mark {
+                out = format!("({mark}) {out}");
+            }
             if *best {
                 out.push('*');
-            }
-            if let Some(mark) = mark {
-                out.push_str(&format!(" ({mark})"));
             }
             printable(&out)
         }

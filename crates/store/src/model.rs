@@ -441,6 +441,9 @@ pub struct CellResult {
     /// Mean host load over the measured span; absent for simulated drives (no host is being loaded by them).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<HostLoad>,
+    /// Processor time of this program meanwhile; absent for simulated drives.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub process: Option<ProcessLoad>,
     /// Verification, where the workload verifies.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verify: Option<VerifySummary>,
@@ -475,6 +478,15 @@ impl CellResult {
     }
 }
 
+/// Processor time of the measuring program itself over a cell, in percent of one processor (two busy threads make 200).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProcessLoad {
+    /// In user code.
+    pub cpu_user_pct: f64,
+    /// In the kernel on its behalf.
+    pub cpu_system_pct: f64,
+}
+
 /// What verification found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifySummary {
@@ -484,6 +496,9 @@ pub struct VerifySummary {
     pub found: BTreeMap<String, u64>,
     /// The first findings, in words.
     pub examples: Vec<String>,
+    /// The seed the blocks carry, to check them again later (`--verify_seed`).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seed: Option<u64>,
 }
 
 /// What a suite concludes about a drive.

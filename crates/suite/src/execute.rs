@@ -1,16 +1,17 @@
 //! Carrying out a plan, cell by cell, into a run folder.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_engine::audit::HostAudit;
 use assay_engine::checker::examples;
 use assay_engine::run::{Bed, Observer, Outcome as RunOutcome, Part, PartOutcome, run_together};
-use assay_engine::plan::Workload;
+use assay_engine::plan::{Engine, Workload};
 use assay_engine::session::{DriveSession, SessionError};
 use assay_measure::{HostLoad, Interval};
 use assay_store::model::{
-    Audit, CellKind, CellPlan, CellResult, Entry, IntervalRecord, Outcome, TelemetryRecord, VerifySummary, Warning,
+    Audit, CellKind, CellPlan, CellResult, Entry, IntervalRecord, Outcome, ProcessLoad, TelemetryRecord, VerifySummary, Warning,
 };
 use assay_store::read::{CellState, Run};
 use assay_store::{RunWriter, StoreError};
@@ -252,7 +253,8 @@ impl Runner<'_> {
         };
         let host = HostLoad::mean(&host);
         for part in &outcome.parts {
-            let mut result = result_of(part, &outcome, host);
+            let simulated = self.drives[part.drive].info().simulated;
+            let mut result = result_of(part, &outcome, host, simulated);
             if let Some(celsius) = hottest_c.get(&part.drive) {
                 result.values.insert("temperature_max_c".to_owned(), *celsius);
             }
@@ -361,12 +363,13 @@ fn execute(
             }
         }
     }
+    let workloads: Vec<Workload> = cell.workloads.iter().map(with_verify_seed).collect();
     let outcome = match refused {
         Some(error) => Err(error.into()),
         None => {
             let mut parts: Vec<Part<'_>> = beds
                 .iter_mut()
-                .zip(&cell.workloads)
+                .zip(&workloads)
                 .map(|((drive, bed), workload)| Part { drive: *drive, workload, bed })
                 .collect();
             run_together(&mut parts, stop, observer).map_err(SuiteError::from)
@@ -378,17 +381,31 @@ fn execute(
     outcome
 }
 
-fn result_of(part: &PartOutcome, outcome: &RunOutcome, host: Option<HostLoad>) -> CellResult {
+/// On a drive that keeps data from run to run, the blocks that an earlier run left behind must not pass for this one's: a
+/// writing job gets a seed that no other has. (A simulated drive begins empty of them, and stays reproducible.)
+fn with_verify_seed(workload: &Workload) -> Workload {
+    let mut workload = workload.clone();
+    if workload.writes() && workload.verify_bytes.is_some() && workload.engine != Engine::Sim {
+        // The standard library keys every hasher from the system's entropy.
+        let fresh = || RandomState::new().build_hasher().finish();
+        workload.verify_seed = workload.verify_seed.or_else(|| Some(fresh()));
+    }
+    workload
+}
+
+fn result_of(part: &PartOutcome, outcome: &RunOutcome, host: Option<HostLoad>, simulated: bool) -> CellResult {
     let mut result = CellResult {
         drive: part.drive,
         elapsed: part.totals.elapsed(),
         read: part.totals.summary(Op::Read),
         write: part.totals.summary(Op::Write),
         host,
+        process: (!simulated).then_some(ProcessLoad {
+            cpu_user_pct: outcome.host.cpu_user_pct,
+            cpu_system_pct: outcome.host.cpu_system_pct,
+        }),
         ..CellResult::default()
     };
-    result.values.insert("process_cpu_user_pct".to_owned(), outcome.host.cpu_user_pct);
-    result.values.insert("process_cpu_system_pct".to_owned(), outcome.host.cpu_system_pct);
     if let Some(report) = &part.verify {
         let counts = &report.findings.counts;
         let found = [
@@ -403,6 +420,7 @@ fn result_of(part: &PartOutcome, outcome: &RunOutcome, host: Option<HostLoad>) -
             blocks_checked: report.findings.blocks_checked,
             found: found.into_iter().filter(|(_, n)| *n > 0).map(|(k, n)| (k.to_owned(), n)).collect(),
             examples: examples(&report.findings.first, EXAMPLES),
+            seed: report.seed,
         });
     }
     result

@@ -198,6 +198,22 @@ impl AccessConfig {
         self.align_bytes
             .unwrap_or_else(|| self.block_sizes.min_bytes())
     }
+
+    /// The largest power of two, in bytes, that divides the length of every I/O and its distance from the region's start: the
+    /// coarsest blocks that no I/O cuts. What [`crate::verify::interval_for`] needs as alignment.
+    pub fn grid_bytes(&self) -> u32 {
+        let align = match self.pattern {
+            // A contiguous stream starts its I/Os where others ended, whatever the alignment.
+            AddressPattern::Sequential => 0,
+            _ => u64::from(self.effective_align_bytes()),
+        };
+        let stride = self
+            .zones
+            .map_or(0, |zones| zones.range_bytes.wrapping_add(zones.skip_bytes));
+        let bits = u64::from(self.block_sizes.common_power_of_two()) | align | stride;
+        // The block sizes alone keep this at 4 MiB or below.
+        1 << bits.trailing_zeros()
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -93,6 +93,9 @@ proptest! {
                 _ => align,
             };
             prop_assert_eq!(relative % grid, 0);
+            let common = u64::from(config.grid_bytes());
+            prop_assert_eq!((at - area.offset_bytes) % common, 0);
+            prop_assert_eq!(u64::from(len) % common, 0);
         }
     }
 

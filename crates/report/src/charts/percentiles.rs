@@ -84,10 +84,10 @@ pub fn chart(
     }))
 }
 
-/// 4 KiB where there is such a view, the most compared block size, else the middle one.
+/// 4 KiB where there is such a view, the most compared block size, else the last: the largest block, the most threads.
 pub fn preferred(views: &[View]) -> usize {
     let exact = views.iter().rposition(|v| v.label.starts_with("4 KiB"));
-    exact.unwrap_or(views.len() / 2)
+    exact.unwrap_or(views.len().saturating_sub(1))
 }
 
 fn view(

@@ -133,7 +133,7 @@ fn bars(
 ) -> Result<View, serde_json::Error> {
     let mut data = Vec::new();
     for &drive in &section.drives {
-        let (mut length, mut label) = (Vec::new(), Vec::new());
+        let (mut length, mut label, mut texts) = (Vec::new(), Vec::new(), Vec::new());
         for row in 0..section.rows.len() {
             for column in 0..section.columns.len() {
                 let Some(point) = section.at(row, column, drive) else {
@@ -150,6 +150,7 @@ fn bars(
                 .filter(|s| !s.is_empty())
                 .collect();
                 length.push(for_drawing(value));
+                texts.push(crate::format::figure(value));
                 label.push(plain(&if place.is_empty() {
                     lineup.drives[drive].full_name()
                 } else {
@@ -161,7 +162,7 @@ fn bars(
             .orientation(Orientation::Horizontal)
             .name(plain(&lineup.drives[drive].full_name()))
             .marker(Marker::new().color(colour(drive)))
-            .text_template("%{x:,.4~g}")
+            .text_array(texts)
             .hover_template(format!("%{{x:,.4~g}} {}", metric.unit()));
         data.push(serde_json::to_value(trace)?);
     }
@@ -175,6 +176,10 @@ fn bars(
         )
         .y_axis(PlotAxis::new().type_(AxisType::Category).auto_margin(true));
     let mut layout = serde_json::to_value(layout)?;
+    if section.rows.len() * section.columns.len() == 1 {
+        // Each bar has its drive's name beside it.
+        layout["showlegend"] = false.into();
+    }
     layout["yaxis"]["autorange"] = "reversed".into();
     Ok(View {
         label: metric.label().to_owned(),

@@ -2,6 +2,7 @@
 
 use assay_measure::HostLoad;
 use assay_store::read::{CellDrive, SeriesPoint};
+use assay_units::Nanos;
 use plotly::common::{AxisSide, DashType, Line, Mode};
 use plotly::layout::{Axis as PlotAxis, AxisType, RangeMode, Shape, ShapeLayer, ShapeLine, ShapeType};
 use plotly::{Layout, Scatter};
@@ -18,6 +19,11 @@ use crate::thin;
 
 /// Fewer intervals than this are no course of time.
 const FEWEST: usize = 3;
+
+/// Where an interval's figures are drawn, in seconds.
+fn middle(start: Nanos, end: Nanos) -> f64 {
+    (start.as_secs_f64() + end.as_secs_f64()) / 2.0
+}
 
 /// What is stacked in a timeline.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,7 +63,7 @@ pub fn chart(
             views.extend(drawing.view(lineup, &points, Rates::Lines, place.join(", "))?);
         }
     }
-    Ok(drawing.chart(format!("{}: course of time", section.title), views))
+    Ok(drawing.chart(format!("{}: over time", section.title), views))
 }
 
 /// Several drives at once, their rates stacked.
@@ -150,10 +156,14 @@ impl Drawing {
             self.temperature(&mut panels, &name, point.drive, part)?;
             self.latency(&mut panels, &name, point.drive, part, rates)?;
             if !point.cell.host.is_empty() && (hosts.is_empty() || rates == Rates::Lines) {
-                let at = |index: u32| ticks.iter().find(|t| t.index == index).map(|t| t.end);
+                let at = |index: u32| {
+                    // Ticks are sorted by index.
+                    let found = ticks.binary_search_by_key(&index, |t| t.index).ok()?;
+                    Some(middle(ticks[found].start, ticks[found].end))
+                };
                 let loads = point.cell.host.iter();
                 let loads = loads
-                    .filter_map(|(i, load)| Some((at(*i)?.as_secs_f64(), *load)))
+                    .filter_map(|(i, load)| Some((at(*i)?, *load)))
                     .collect();
                 hosts.push((name, point.drive, loads));
             }
@@ -185,14 +195,14 @@ impl Drawing {
         let ramp = ticks.iter().filter(|t| t.ramp).map(|t| t.end).max();
         panels.ramp_end = panels
             .ramp_end
-            .max(ramp.map_or(0.0, assay_units::Nanos::as_secs_f64));
+            .max(ramp.map_or(0.0, Nanos::as_secs_f64));
         let values: Vec<(f64, f64)> = ticks
             .iter()
-            .map(|t| (t.end.as_secs_f64(), t.mib_per_s()))
+            .map(|t| (middle(t.start, t.end), t.mib_per_s()))
             .collect();
         let (x, y) = self.thinned(&values);
         let mut trace = Scatter::new(x, y)
-            .name(plain(name))
+            .name(format!("{}, rate", plain(name)))
             .mode(Mode::Lines)
             .line(Line::new().color(colour(drive)).width(2.0))
             .hover_template("%{y:,.4~g} MiB/s");
@@ -262,7 +272,7 @@ impl Drawing {
                     .series
                     .iter()
                     .filter(|p| p.op == *op && p.latency.samples > 0)
-                    .map(|p| (p.end.as_secs_f64(), of(p) as f64 / 1e3))
+                    .map(|p| (middle(p.start, p.end), of(p) as f64 / 1e3))
                     .collect();
                 if values.is_empty() {
                     continue;

@@ -190,7 +190,11 @@ fn best(section: &Section<'_>, points: &[&Point<'_>]) -> Vec<Key> {
             label: format!("{}{}", section.title, if several { ", peak" } else { "" }),
             value: figure(value),
             unit: "MiB/s",
-            detail: point.coordinates(&axes),
+            detail: if several {
+                point.coordinates(&axes)
+            } else {
+                unsteadiness(point)
+            },
         });
     }
     let random = points.iter().all(|p| p.plan().workload.rw.starts_with("rand"));
@@ -203,6 +207,20 @@ fn best(section: &Section<'_>, points: &[&Point<'_>]) -> Vec<Key> {
         });
     }
     keys
+}
+
+/// Of a rate that was not kept, from where to where it went; of a steady one, nothing.
+fn unsteadiness(point: &Point<'_>) -> String {
+    let ticks = point.part.map(soak::whole_ticks).unwrap_or_default();
+    let rates = || ticks.iter().map(soak::Tick::mib_per_s);
+    match (rates().reduce(f64::min), rates().reduce(f64::max)) {
+        (Some(slowest), Some(fastest)) if slowest < 0.7 * fastest => format!(
+            "fastest interval {}, slowest {}",
+            figure(fastest),
+            figure(slowest)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// How much faster blank areas are read, where that was compared.
@@ -233,7 +251,7 @@ fn blank_ratio(section: &Section<'_>, position: usize) -> Option<Key> {
         value: ratio(times),
         unit: "",
         detail: format!(
-            "{} against {} {}",
+            "{} against {}, {}",
             section.column_label(other),
             section.column_label(base),
             section.rows[row].label

@@ -10,20 +10,25 @@ use crate::lineup::Lineup;
 use crate::metric::Metric;
 use crate::tables::{aboard, figures, inspect, matrix, soak};
 
-/// A section as HTML; `id` is unique on the page.
+/// A section as HTML; `id` is unique on the page. `explained`: percentile curves were explained further up.
 pub fn section(
     lineup: &Lineup<'_>,
     section: &Section<'_>,
     all: &[Section<'_>],
     charts: &[Chart],
     id: &str,
+    explained: &mut bool,
 ) -> String {
+    // Percentile curves are explained where the first one stands.
+    let curves = charts.iter().any(|c| c.title.ends_with("latency percentiles"));
+    let explain = curves && !*explained;
+    *explained |= curves;
     let mut out = format!(
         "<section class=\"step\" id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{}</h2>\n<p class=\"workload\">{}</p>\n<p class=\"how\">{}{}</p>\n",
         escape(section.title),
         escape(&section.common()),
         words::how_to_read(section),
-        if charts.iter().any(|c| c.title.ends_with("latency percentiles")) {
+        if explain {
             format!(" {}", words::PERCENTILES)
         } else {
             String::new()
@@ -33,7 +38,7 @@ pub fn section(
         CellKind::Measure | CellKind::Prepare => measured(lineup, section, charts, id, &mut out),
         CellKind::Soak => {
             out.push_str(&write::table(&soak::table(lineup, section)));
-            push_charts(charts, None, &mut out);
+            push_charts(charts, &mut out);
             details(lineup, section, &mut out);
         }
         CellKind::AllAboard => {
@@ -43,7 +48,7 @@ pub fn section(
                     out.push_str(&write::table(table));
                 }
                 if let Some(chart) = charts.get(i) {
-                    push_charts(std::slice::from_ref(chart), None, &mut out);
+                    push_charts(std::slice::from_ref(chart), &mut out);
                 }
                 let iostat = aboard::iostat(lineup, section, crowd);
                 if !iostat.is_empty() {
@@ -91,6 +96,7 @@ fn measured(
         }
         out.push_str("</fieldset>\n");
     }
+    out.push_str("<div class=\"beside\">\n<div>");
     for (i, table) in tables.iter().enumerate() {
         out.push_str(&format!(
             "<div data-metric=\"{i}\"{}>\n{}</div>\n",
@@ -101,18 +107,31 @@ fn measured(
     if tables.is_empty() {
         out.push_str(&write::table(&figures::table(lineup, section, false)));
     }
-    push_charts(charts, sweep, out);
+    out.push_str("</div>\n");
+    if let Some(sweep) = sweep {
+        out.push_str(&write::chart(&charts[sweep], true));
+    }
+    out.push_str("</div>\n<div class=\"pair\">\n");
+    for (i, chart) in charts.iter().enumerate() {
+        if sweep != Some(i) {
+            out.push_str(&write::chart(chart, false));
+        }
+    }
+    out.push_str("</div>\n");
     details(lineup, section, out);
 }
 
-fn push_charts(charts: &[Chart], following: Option<usize>, out: &mut String) {
-    for (i, chart) in charts.iter().enumerate() {
-        out.push_str(&write::chart(chart, following == Some(i)));
+fn push_charts(charts: &[Chart], out: &mut String) {
+    for chart in charts {
+        out.push_str(&write::chart(chart, false));
     }
 }
 
 /// Every figure, folded away.
 fn details(lineup: &Lineup<'_>, section: &Section<'_>, out: &mut String) {
+    if section.points.iter().all(|p| p.result().is_none()) {
+        return;
+    }
     out.push_str("<details><summary>All figures: percentiles, errors, host</summary>\n<div class=\"tall\">");
     out.push_str(&write::table(&figures::table(lineup, section, true)));
     out.push_str("</div>");

@@ -44,15 +44,15 @@ fn measured(section: &Section<'_>) -> &'static str {
             "Each thread reads its own region from front to back, one block in flight. One thread shows how well the drive reads ahead by itself; a drive that gains from more threads was waiting for its host."
         }
         "write" => {
-            "Writing from front to back. Many drives write into a fast cache first: what they do when it is full is the lower level in the course of time, and the one that counts for large copies."
+            "Writing from front to back. Many drives write into a fast cache first: the lower level in the chart over time is what they do when it is full, and the one that counts for large copies."
         }
         "randwrite" => {
-            "Writes at random places, the hardest work for flash: the drive must clear old data while it takes new. Look at how steady the course of time is, and at the high percentiles."
+            "Writes at random places, the hardest work for flash: the drive must clear old data while it takes new. Look at how steady the rate is over time, and at the high percentiles."
         }
         "rw" | "randrw" | "readwrite" => {
             "Reads and writes mixed. Reads behind writes wait longest: compare the high percentiles of reads with those of reads alone."
         }
-        _ => "One row per workload; the course of time shows whether the figure was steady.",
+        _ => "One row per workload; the chart over time shows whether the figure was steady.",
     }
 }
 

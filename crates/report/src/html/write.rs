@@ -13,6 +13,9 @@ pub fn drive_name(name: &str, simulated: bool) -> String {
     }
 }
 
+/// A row heading of at most so many characters is never wrapped.
+const SHORT: usize = 10;
+
 fn heading(name: &Name) -> String {
     drive_name(&name.text, name.simulated)
 }
@@ -116,7 +119,13 @@ fn unit(unit: &str) -> String {
 }
 
 fn row(table: &Table, row: &Row) -> String {
-    let mut out = format!("<tr><th scope=\"row\">{}</th>", heading(&row.name));
+    // A size or a count stays on one line however narrow the window is.
+    let short = if row.name.text.chars().count() <= SHORT {
+        " class=\"short\""
+    } else {
+        ""
+    };
+    let mut out = format!("<tr><th scope=\"row\"{short}>{}</th>", heading(&row.name));
     let firsts: Vec<usize> = table.groups().iter().map(|g| g.0).collect();
     for (i, cell) in row.cells.iter().enumerate() {
         let grouped = table.columns.get(i).is_some_and(|c| c.group.is_some());

@@ -49,6 +49,19 @@
   };
   const PRINT_WIDTH = 690;
 
+  // How many powers of ten the positive values on an axis span.
+  const decades = (view, key) => {
+    const letter = key[0];
+    let [low, high] = [Infinity, 0];
+    for (const trace of view.data) {
+      if ((trace[letter + 'axis'] || letter) !== letter + key.slice(5)) continue;
+      for (const value of trace[letter]) {
+        if (value > 0) [low, high] = [Math.min(low, value), Math.max(high, value)];
+      }
+    }
+    return Math.log10(high / low);
+  };
+
   const layoutOf = (chart, view, element) => {
     const layout = painted(view.layout);
     const width = printing ? PRINT_WIDTH : element.clientWidth || 800;
@@ -56,10 +69,12 @@
     const ink = colourOf('--ink');
     const names = view.data.filter(trace => trace.showlegend !== false).map(trace => trace.name.length);
     // The legend stands below; its lines are added to the height so that they do not take it from the plot.
-    const entry = Math.max(...names) * (narrow ? 6.2 : 6.6) + 52;
-    const rows = names.length > 1 ? Math.ceil(names.length / Math.max(1, Math.floor((width - 80) / entry))) : 0;
-    const margin = { l: narrow ? 48 : 66, r: narrow ? 12 : 24, t: 12, b: 52 };
+    const margin = { l: narrow ? 54 : 62, r: narrow ? 12 : 24, t: 30, b: 52 };
     if (layout.yaxis2) margin.r = narrow ? 36 : 54;
+    const room = width - margin.l - margin.r;
+    const entry = Math.max(...names) * 6 + 46;
+    const legend = names.length > 1 && layout.showlegend !== false;
+    const rows = legend ? Math.ceil(names.length / Math.max(1, Math.floor(room / entry))) : 0;
     const plot = chart.height - margin.t - margin.b;
     Object.assign(layout, {
       autosize: !printing, height: chart.height + rows * 20, margin: { ...margin, b: margin.b + rows * 20 },
@@ -67,9 +82,9 @@
       font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 11 : 12.5, color: ink },
       hovermode: view.data[0] && view.data[0].type === 'bar' ? 'closest' : 'x unified', hoversubplots: 'axis',
       hoverlabel: { bgcolor: colourOf('--panel'), bordercolor: colourOf('--line'), font: { color: ink }, namelength: -1 },
-      showlegend: names.length > 1, bargap: 0.25,
+      showlegend: legend, bargap: 0.25,
       legend: { orientation: 'h', x: 0, xanchor: 'left', y: -50 / plot, yanchor: 'top', groupclick: 'toggleitem',
-        font: { color: ink }, maxheight: rows * 22 + 20 },
+        font: { color: ink, size: narrow ? 10.5 : 11.5 }, maxheight: rows * 22 + 20 },
       modebar: { bgcolor: 'rgba(0,0,0,0)', color: colourOf('--soft'), activecolor: ink },
     });
     if (printing) layout.width = PRINT_WIDTH;
@@ -81,15 +96,21 @@
       axis.automargin = axis.automargin || false;
       if (axis.title) axis.title.standoff = 8;
       if (key[0] === 'y' && axis.type !== 'category') axis.tickformat = axis.tickformat || ',~g';
-      if (narrow && key === 'xaxis' && axis.ticktext) axis.tickangle = -45;
+      if (key === 'xaxis' && axis.ticktext && view.data[0] && view.data[0].mode === 'lines+markers') {
+        // Labels stay level: where they are too close, every second one is left out.
+        axis.tickangle = 0;
+        const step = Math.ceil(axis.ticktext.length * 54 / room);
+        axis.ticktext = axis.ticktext.map((text, i) => i % step ? '' : text);
+      }
     }
     if (chart.log !== undefined && layout.yaxis) {
       const value = view.data[0] && view.data[0].orientation === 'h' ? layout.xaxis : layout.yaxis;
       value.type = chart.log ? 'log' : 'linear';
     }
-    // Of a log axis that spans decades, powers of ten and little between them.
-    for (const axis of Object.values(layout)) {
-      if (axis && axis.type === 'log' && !axis.tickvals) { axis.dtick = narrow ? 1 : undefined; axis.minor = { showgrid: false }; }
+    // A log axis shows powers of ten, and 2 and 5 between them where there are few.
+    for (const [key, axis] of Object.entries(layout)) {
+      if (!axis || axis.type !== 'log' || axis.tickvals) continue;
+      axis.dtick = decades(view, key) > 2.5 ? 1 : 'D2';
     }
     return layout;
   };

@@ -227,16 +227,22 @@ pub fn iostat(lineup: &Lineup<'_>, section: &Section<'_>, crowd: &Crowd<'_>) -> 
     let rows = indices
         .chunks(together)
         .map(|chunk| {
-            let within = |index: u32| chunk.contains(&index);
+            // Indices and ticks are sorted, so a chunk's ticks are a slice.
+            let (first, last) = (chunk[0], chunk[chunk.len() - 1]);
+            let within = |index: u32| (first..=last).contains(&index);
+            let of_chunk = |ticks: &'_ Vec<Tick>| {
+                let from = ticks.partition_point(|t| t.index < first);
+                let to = ticks.partition_point(|t| t.index <= last);
+                from..to
+            };
             let end = series
                 .iter()
-                .flatten()
-                .filter(|t| within(t.index))
+                .flat_map(|ticks| &ticks[of_chunk(ticks)])
                 .map(|t| t.end)
                 .max();
             let mut cells = Vec::new();
             for ticks in &series {
-                cells.extend(transfer_cells(ticks.iter().filter(|t| within(t.index))));
+                cells.extend(transfer_cells(ticks[of_chunk(ticks)].iter()));
             }
             if host {
                 let loads: Vec<HostLoad> = crowd

@@ -25,7 +25,7 @@ const LATENCIES: [LatencyColumn; 9] = [
 ];
 
 /// In a narrow table.
-const ESSENTIAL: [&str; 5] = ["mean", "p50", "p99", "p99.9", "max"];
+const ESSENTIAL: [&str; 4] = ["mean", "p99", "p99.9", "max"];
 
 /// A column's heading and how to get it from a host's load.
 type HostColumn = (&'static str, fn(&HostLoad) -> f64);

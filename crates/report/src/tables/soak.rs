@@ -1,5 +1,7 @@
 //! A long run in figures: does the drive keep its rate, and how hot does it get?
 
+use std::collections::BTreeMap;
+
 use assay_store::read::CellDrive;
 use assay_units::{Nanos, rate};
 
@@ -33,38 +35,28 @@ impl Tick {
     pub fn mib_per_s(&self) -> f64 {
         rate::mib_per_second(self.bytes, self.end - self.start)
     }
-
-    /// Completions per second.
-    pub fn iops(&self) -> f64 {
-        rate::per_second(self.ios, self.end - self.start)
-    }
 }
 
 /// The intervals of a drive's part, operations added up, in time order.
 pub fn ticks(part: &CellDrive) -> Vec<Tick> {
-    let mut ticks: Vec<Tick> = Vec::new();
+    let mut ticks: BTreeMap<u32, Tick> = BTreeMap::new();
     for point in &part.series {
-        match ticks.iter_mut().rev().find(|t| t.index == point.index) {
-            Some(tick) => {
-                tick.start = tick.start.min(point.start);
-                tick.end = tick.end.max(point.end);
-                tick.ios += point.ios;
-                tick.bytes += point.bytes;
-                tick.errors += point.errors;
-            }
-            None => ticks.push(Tick {
-                index: point.index,
-                ramp: point.ramp,
-                start: point.start,
-                end: point.end,
-                ios: point.ios,
-                bytes: point.bytes,
-                errors: point.errors,
-            }),
-        }
+        let tick = ticks.entry(point.index).or_insert(Tick {
+            index: point.index,
+            ramp: point.ramp,
+            start: point.start,
+            end: point.end,
+            ios: 0,
+            bytes: 0,
+            errors: 0,
+        });
+        tick.start = tick.start.min(point.start);
+        tick.end = tick.end.max(point.end);
+        tick.ios += point.ios;
+        tick.bytes += point.bytes;
+        tick.errors += point.errors;
     }
-    ticks.sort_by_key(|t| t.index);
-    ticks
+    ticks.into_values().collect()
 }
 
 /// The measured intervals that are long enough to compare: the last one may have been cut short.
@@ -91,7 +83,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let mut columns: Vec<Column> = axes.iter().map(|a| column("", a.title())).collect();
     let rates = "bandwidth, MiB/s";
     columns
-        .extend(["mean", "slowest interval", "fastest interval"].map(|label| column(rates, label)));
+        .extend(["mean", "slowest", "fastest"].map(|label| column(rates, label)));
     let telemetry = |of: fn(&assay_store::model::TelemetryRecord) -> bool| {
         let parts = section.points.iter().filter_map(|p| p.part);
         parts.flat_map(|p| &p.telemetry).any(of)
@@ -109,6 +101,8 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     if power {
         columns.push(column("", "mean power, W"));
     }
+    let mut notes = remarks(lineup, &section.points);
+    notes.push("slowest, fastest: of the intervals that the run was recorded in".to_owned());
     let rows = section
         .points
         .iter()
@@ -170,6 +164,6 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         corner: "drive".to_owned(),
         columns,
         rows,
-        notes: remarks(lineup, &section.points),
+        notes,
     }
 }

@@ -100,11 +100,22 @@ impl Page {
             return;
         }
         self.line(&table.caption, Some(Paint::Strong));
-        let texts: Vec<Vec<String>> = table
+        let mut texts: Vec<Vec<String>> = table
             .rows
             .iter()
             .map(|r| r.cells.iter().map(cell_text).collect())
             .collect();
+        // Where some figures of a column end in the mark of the best, the others end in a space.
+        for column in 0..table.columns.len() {
+            let marked = |row: &Vec<String>| row.get(column).is_some_and(|t| t.ends_with('*'));
+            if texts.iter().any(marked) {
+                for text in texts.iter_mut().filter_map(|row| row.get_mut(column)) {
+                    if !text.ends_with('*') {
+                        text.push(' ');
+                    }
+                }
+            }
+        }
         let most = self.width * 2 / 5;
         let headings: Vec<String> = table
             .rows

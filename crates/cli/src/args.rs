@@ -1,0 +1,330 @@
+//! Arguments, exactly as typed. Each command turns its own into a plan; nothing below sees them.
+
+use std::path::PathBuf;
+
+use assay_engine::options::JobOptions;
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand};
+
+use crate::terminal::Output;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default().bold())
+    .usage(AnsiColor::Yellow.on_default().bold())
+    .literal(AnsiColor::Green.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const AFTER: &str = "\
+DRIVE is a block device (/dev/nvme0n1), a file, a simulated drive (sim:samsung-951, sim:intel-600p,seed=7,state=fresh),
+or null: (measures this program itself).
+
+First steps:
+  assay list                                  what drives are here, and which can be simulated
+  assay run quick sim:samsung-951             a first look, under a minute, read-only
+  assay run bandwidth /dev/nvme0n1            the whole procedure, read-only until --destroy names the drive
+  assay job FILE --rw randread --bs 4k --iodepth 32 --runtime 5s
+  assay report RUN -o report.html             one self-contained page
+
+Nothing is ever written to a drive unless --destroy names it, and never to one that is in use.
+Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 130 ended by the user.";
+
+/// The open lab that finds out what an SSD is really made of.
+#[derive(Debug, Parser)]
+#[command(name = "assay", version, styles = STYLES, after_help = AFTER, max_term_width = 110, disable_help_subcommand = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// One JSON document on stdout instead of text; progress stays on stderr.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl Arguments {
+    /// How output is wanted.
+    pub fn output(&self) -> Output {
+        Output { json: self.json }
+    }
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Drives on this machine, and drives that can be simulated.
+    List,
+    /// What a drive is: identity, geometry, link, queues, scheduler, temperature, and whether it may be written.
+    Probe(ProbeArguments),
+    /// The suites: what each does, where it comes from, how long it takes, whether it destroys data.
+    Suites,
+    /// Run a suite on one or several drives, into a run folder.
+    Run(RunArguments),
+    /// Run one workload, in fio's words.
+    Job(Box<JobArguments>),
+    /// Make one self-contained HTML page of one or several runs.
+    Report(ReportArguments),
+    /// Runs side by side in the terminal.
+    Compare(CompareArguments),
+    /// A run as Parquet, CSV, JSON, or JSON in fio's layout.
+    Export(ExportArguments),
+    /// Completions for a shell, to be put where it looks for them.
+    Completions(CompletionsArguments),
+}
+
+/// `assay probe`.
+#[derive(Debug, Args)]
+pub struct ProbeArguments {
+    /// The drive.
+    pub drive: String,
+}
+
+/// `assay run`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay run quick /dev/nvme0n1
+  assay run bandwidth sim:samsung-951 sim:intel-600p --scale 0.1
+  assay run bandwidth ./disk.img --destroy disk.img --set area=1GiB --out my-run
+  assay run --resume my-run
+
+The parameters of a suite, for --set, are shown by `assay suites`.")]
+pub struct RunArguments {
+    /// The suite: a name from `assay suites`, or the path of a suite file (.toml).
+    #[arg(required_unless_present = "resume")]
+    pub suite: Option<String>,
+    /// The drives, measured one after the other, and together where the suite says so.
+    #[arg(value_name = "DRIVE", required_unless_present = "resume")]
+    pub drives: Vec<String>,
+    /// The run folder to make [default: assay-runs/<date>-<suite>].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Set a parameter of the suite.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Multiply every duration; reports say so.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub scale: f64,
+    /// Seed of every random choice.
+    #[arg(long, default_value_t = assay_engine::plan::DEFAULT_SEED)]
+    pub seed: u64,
+    /// Allow this drive to be overwritten: its serial (or a file's name), once per drive. A file system or partition table on it
+    /// must be named by a further --destroy (the refusal says which).
+    #[arg(long, value_name = "SERIAL")]
+    pub destroy: Vec<String>,
+    /// Continue a run that was cut off, at the first cell it did not finish.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["suite", "drives", "out", "set", "scale", "seed"])]
+    pub resume: Option<PathBuf>,
+}
+
+/// `assay job`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay job /dev/nvme0n1 --rw randread --bs 4k --iodepth 32 --runtime 10s
+  assay job sim:samsung-951 --rw randread --bs 4k --numjobs 64 --runtime 10s
+  assay job ./disk.img --rw randread --rate 20k --arrival poisson --iodepth 64 --runtime 10s
+  assay job ./disk.img --rw write --bs 128k --verify --destroy disk.img
+
+Options are spelled as fio spells them; sizes (4k, 16g) are powers of 1024, durations take ms, s, m, h.
+Without --runtime or --io_size the area is gone over once.")]
+pub struct JobArguments {
+    /// The drive.
+    pub drive: String,
+    #[command(flatten)]
+    workload: WorkloadArguments,
+    /// Allow this drive to be overwritten: its serial (or a file's name).
+    #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
+    pub destroy: Vec<String>,
+    /// Keep a run folder of the job here, for reports and exports.
+    #[arg(long, value_name = "DIR", help_heading = "Safety and output")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+struct WorkloadArguments {
+    /// read, write, randread, randwrite, rw, randrw [default: read]
+    #[arg(long, help_heading = "What")]
+    rw: Option<String>,
+    /// Block size, or a mix with percentages (4k/60:64k/40) [default: 4k]
+    #[arg(long, value_name = "SIZE", help_heading = "What")]
+    bs: Option<String>,
+    /// I/Os in flight per thread [default: 1]
+    #[arg(long, value_name = "N", help_heading = "What")]
+    iodepth: Option<u32>,
+    /// Threads [default: 1]
+    #[arg(long, value_name = "N", help_heading = "What")]
+    numjobs: Option<u32>,
+    /// Reads in a mix, percent [default: 50]
+    #[arg(long, value_name = "PCT", help_heading = "What")]
+    rwmixread: Option<u32>,
+    /// Bytes written: incompressible, zero, compress=R [default: incompressible]
+    #[arg(long, value_name = "PATTERN", help_heading = "What")]
+    data: Option<String>,
+    /// Area to work on: a size or a percentage [default: the whole drive]
+    #[arg(long, value_name = "SIZE", help_heading = "Where")]
+    size: Option<String>,
+    /// Where the area begins [default: 0]
+    #[arg(long, value_name = "OFFSET", help_heading = "Where")]
+    offset: Option<String>,
+    /// Thread i starts this much further on
+    #[arg(long, alias = "offset-increment", value_name = "SIZE", help_heading = "Where")]
+    offset_increment: Option<String>,
+    /// Each thread works in its own equal part of the area
+    #[arg(long, help_heading = "Where")]
+    split: bool,
+    /// random (each place equally likely), cover (each block once per pass), zipf:THETA [default: random]
+    #[arg(long, alias = "random-distribution", value_name = "LAW", help_heading = "Where")]
+    random_distribution: Option<String>,
+    /// Alignment of random offsets [default: the smallest block size]
+    #[arg(long, value_name = "SIZE", help_heading = "Where")]
+    blockalign: Option<String>,
+    /// Strided zones: bytes to move in a zone before going on to the next
+    #[arg(long, value_name = "SIZE", help_heading = "Where")]
+    zonesize: Option<String>,
+    /// Strided zones: length of a zone [default: zonesize]
+    #[arg(long, value_name = "SIZE", help_heading = "Where")]
+    zonerange: Option<String>,
+    /// Strided zones: gap between zones [default: 0]
+    #[arg(long, value_name = "SIZE", help_heading = "Where")]
+    zoneskip: Option<String>,
+    /// Measured time
+    #[arg(long, value_name = "TIME", help_heading = "When")]
+    runtime: Option<String>,
+    /// Time before measuring starts
+    #[arg(long, alias = "ramp-time", value_name = "TIME", help_heading = "When")]
+    ramp_time: Option<String>,
+    /// End after this many bytes per thread
+    #[arg(long, alias = "io-size", value_name = "SIZE", help_heading = "When")]
+    io_size: Option<String>,
+    /// Open loop: this many I/Os per second are due, whether or not earlier ones have ended; latency counts from the due time
+    #[arg(long, value_name = "IOPS", help_heading = "When")]
+    rate: Option<String>,
+    /// Spacing of an open loop: constant, poisson [default: constant]
+    #[arg(long, value_name = "LAW", help_heading = "When")]
+    arrival: Option<String>,
+    /// Closed loop held to this many I/Os per second; latency counts from submission
+    #[arg(long, alias = "rate-iops", value_name = "IOPS", help_heading = "When")]
+    rate_iops: Option<String>,
+    /// Closed loop held to this many bytes per second
+    #[arg(long, alias = "rate-bw", value_name = "SIZE", help_heading = "When")]
+    rate_bw: Option<String>,
+    /// Length of a reporting interval [default: 1s]
+    #[arg(long, value_name = "TIME", help_heading = "When")]
+    interval: Option<String>,
+    /// auto, sync, uring [default: auto: sync at depth 1, uring above]
+    #[arg(long, help_heading = "How")]
+    engine: Option<String>,
+    /// O_DIRECT (true) or through the page cache (false) [default: true]
+    #[arg(long, value_name = "BOOL", value_parser = parse_bool, help_heading = "How")]
+    direct: Option<bool>,
+    /// A kernel thread submits (io_uring SQPOLL)
+    #[arg(long, help_heading = "How")]
+    sqpoll: bool,
+    /// Poll the device for completions (io_uring IOPOLL)
+    #[arg(long, help_heading = "How")]
+    hipri: bool,
+    /// Take completions no fewer than this many at a time; saves processor time, adds waiting [default: 1]
+    #[arg(long, alias = "iodepth-batch-complete-min", value_name = "N", help_heading = "How")]
+    iodepth_batch_complete_min: Option<u32>,
+    /// Write self-describing blocks and read them back; for reads, check what an earlier job wrote
+    #[arg(long, help_heading = "Verification")]
+    verify: bool,
+    /// Length of a self-describing block [default: 4k, or the block size if smaller]
+    #[arg(long, alias = "verify-interval", value_name = "SIZE", help_heading = "Verification")]
+    verify_interval: Option<String>,
+    /// Seed that the blocks carry [default: new for each writing job; for reads that of the first block found]
+    #[arg(long, alias = "verify-seed", value_name = "N", help_heading = "Verification")]
+    verify_seed: Option<u64>,
+    /// Seed of every random choice [default: 1]
+    #[arg(long, value_name = "N", help_heading = "How")]
+    seed: Option<u64>,
+}
+
+fn parse_bool(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "true" | "yes" => Ok(true),
+        "0" | "false" | "no" => Ok(false),
+        _ => Err("write true or false (or 1 or 0)".to_owned()),
+    }
+}
+
+impl JobArguments {
+    /// The options, as the engine knows them.
+    pub fn options(&self) -> JobOptions {
+        let w = self.workload.clone();
+        let flag = |set: bool| set.then_some(true);
+        JobOptions {
+            rw: w.rw,
+            bs: w.bs,
+            iodepth: w.iodepth,
+            numjobs: w.numjobs,
+            size: w.size,
+            offset: w.offset,
+            offset_increment: w.offset_increment,
+            split: flag(w.split),
+            io_size: w.io_size,
+            runtime: w.runtime,
+            ramp_time: w.ramp_time,
+            rwmixread: w.rwmixread,
+            random_distribution: w.random_distribution,
+            blockalign: w.blockalign,
+            zonesize: w.zonesize,
+            zonerange: w.zonerange,
+            zoneskip: w.zoneskip,
+            rate: w.rate,
+            arrival: w.arrival,
+            rate_iops: w.rate_iops,
+            rate_bw: w.rate_bw,
+            engine: w.engine,
+            direct: w.direct,
+            sqpoll: flag(w.sqpoll),
+            hipri: flag(w.hipri),
+            iodepth_batch_complete_min: w.iodepth_batch_complete_min,
+            data: w.data,
+            verify: flag(w.verify),
+            verify_interval: w.verify_interval,
+            verify_seed: w.verify_seed,
+            seed: w.seed,
+            interval: w.interval,
+        }
+    }
+}
+
+/// `assay report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// Run folders.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// The page to write.
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+}
+
+/// `assay compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// Run folders.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+}
+
+/// `assay export`.
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// The run folder.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// parquet, csv, json, fio-json.
+    #[arg(long, default_value = "json")]
+    pub format: String,
+    /// File (json, fio-json; - for stdout) or folder (parquet, csv) to write [default: named after the run].
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+}
+
+/// `assay completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// bash, zsh, fish, elvish, powershell.
+    pub shell: clap_complete::Shell,
+}

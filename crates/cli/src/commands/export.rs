@@ -1,0 +1,49 @@
+//! `assay export RUN`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use assay_store::export::{ExportFormat, export_fio_json, export_json};
+use assay_store::{Run, StoreError};
+use serde_json::json;
+
+use crate::args::ExportArguments;
+use crate::exit::{Usage, Verdict};
+use crate::terminal::Output;
+
+/// Write a run in another format.
+pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Verdict> {
+    let format: ExportFormat = arguments.format.parse()?;
+    let run = Run::open(&arguments.run)?;
+    if arguments.output.as_deref() == Some(Path::new("-")) {
+        return to_stdout(&run, format);
+    }
+    let path = arguments
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format.default_name(&run.manifest.run_id)));
+    let files = assay_store::export(&arguments.run, format, &path)?;
+    output.show(
+        || files.iter().map(|file| format!("{}\n", file.display())).collect(),
+        || json!({ "format": format.name(), "files": files }),
+    )?;
+    Ok(Verdict::Done)
+}
+
+fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<Verdict> {
+    let mut stdout = std::io::stdout().lock();
+    let written: Result<(), StoreError> = match format {
+        ExportFormat::Json => export_json(run, &mut stdout),
+        ExportFormat::FioJson => export_fio_json(run, &mut stdout),
+        ExportFormat::Csv | ExportFormat::Parquet => {
+            return Err(Usage(format!(
+                "{} makes several files, which do not fit on stdout; name a folder with -o",
+                format.name()
+            ))
+            .into());
+        }
+    };
+    written?;
+    stdout.flush()?;
+    Ok(Verdict::Done)
+}

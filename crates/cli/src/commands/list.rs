@@ -1,0 +1,95 @@
+//! `assay list`.
+
+use std::fmt::Write;
+
+use assay_ssd::{Profile, Provenance};
+use assay_target::identity::list_drives;
+use assay_units::text::format_size;
+use serde_json::json;
+
+use crate::exit::Verdict;
+use crate::terminal::Output;
+
+struct Simulated {
+    name: &'static str,
+    model: String,
+    capacity_bytes: u64,
+    published: usize,
+    fitted: usize,
+    assumed: usize,
+}
+
+fn simulated() -> anyhow::Result<Vec<Simulated>> {
+    Profile::names()
+        .into_iter()
+        .map(|name| {
+            let profile = Profile::builtin(name)?;
+            let numbers = Profile::numbers(Profile::builtin_text(name)?)?;
+            let count = |provenance| numbers.iter().filter(|n| n.provenance == provenance).count();
+            Ok(Simulated {
+                name,
+                model: profile.identity.model.clone(),
+                capacity_bytes: profile.identity.capacity_bytes.value,
+                published: count(Provenance::Published),
+                fitted: count(Provenance::Fitted),
+                assumed: count(Provenance::Assumed),
+            })
+        })
+        .collect()
+}
+
+/// Show drives here and simulated profiles.
+pub fn run(output: Output) -> anyhow::Result<Verdict> {
+    let drives = list_drives();
+    let profiles = simulated()?;
+    let text = || {
+        let mut text = String::from("Drives on this machine\n");
+        if drives.is_empty() {
+            text.push_str("  none found (files can be measured too: name one)\n");
+        } else {
+            let _ = writeln!(text, "  {:<18} {:>9}  {:<10} {:<28} serial for --destroy", "drive", "size", "transport", "model");
+        }
+        for drive in &drives {
+            let _ = writeln!(
+                text,
+                "  {:<18} {:>9}  {:<10} {:<28} {}",
+                drive.spec,
+                format_size(drive.capacity_bytes),
+                drive.transport.as_deref().unwrap_or("-"),
+                drive.model.as_deref().unwrap_or("-"),
+                drive.serial
+            );
+        }
+        text.push_str("\nSimulated drives (sim:NAME[,seed=N][,state=fresh|filled][,op=PERCENT][,ambient=CELSIUS])\n");
+        let _ = writeln!(text, "  {:<18} {:>9}  {:<39} numbers: published / fitted / assumed", "name", "size", "models");
+        for p in &profiles {
+            let _ = writeln!(
+                text,
+                "  {:<18} {:>9}  {:<39} {} / {} / {}",
+                p.name,
+                format_size(p.capacity_bytes),
+                p.model,
+                p.published,
+                p.fitted,
+                p.assumed
+            );
+        }
+        text.push_str("\nnull: measures this program itself. `assay probe DRIVE` says more about one drive.\n");
+        text
+    };
+    let json = || {
+        json!({
+            "drives": drives,
+            "simulated": profiles.iter().map(|p| json!({
+                "spec": format!("sim:{}", p.name),
+                "name": p.name,
+                "model": p.model,
+                "capacity_bytes": p.capacity_bytes,
+                "simulated": true,
+                "numbers": { "published": p.published, "fitted": p.fitted, "assumed": p.assumed },
+            })).collect::<Vec<_>>(),
+        })
+    };
+    output.show(text, json)?;
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,107 @@
+//! One module per command. Each turns its arguments into a plan, carries it out with the rooms below, and shows what came of it.
+
+pub mod compare;
+pub mod completions;
+pub mod export;
+pub mod job;
+pub mod list;
+pub mod probe;
+pub mod report;
+pub mod run;
+pub mod suites;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use assay_engine::session::{DriveSession, SessionOptions};
+use assay_store::Run;
+use assay_store::model::Tool;
+use assay_target::spec::DriveSpec;
+
+use crate::exit::{Usage, Verdict};
+
+/// Set by Ctrl-C (SIGINT) and SIGTERM; a second one ends the program at once.
+pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // Registered first, so that it sees the flag of the signal before: only the second signal ends the program.
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .context("cannot listen for Ctrl-C")?;
+    }
+    Ok(stop)
+}
+
+/// Take drives into a run. The same drive twice would measure it against itself.
+pub fn open_drives(names: &[String], options: &SessionOptions) -> anyhow::Result<Vec<DriveSession>> {
+    let mut drives: Vec<DriveSession> = Vec::new();
+    for name in names {
+        let spec = DriveSpec::parse(name).map_err(assay_engine::session::SessionError::from)?;
+        let drive = DriveSession::open(&spec, options)?;
+        let twin = drives.iter().find(|other| {
+            drive.info().path.is_some() && other.info().path == drive.info().path
+        });
+        if let Some(twin) = twin {
+            return Err(Usage(format!("{name} and {} are the same drive; name it once", twin.info().spec)).into());
+        }
+        drives.push(drive);
+    }
+    let known: Vec<&str> = drives.iter().map(|d| d.info().serial.as_str()).collect();
+    let signature = |word: &str| word.chars().next().is_some_and(|c| c.is_ascii_lowercase());
+    if let Some(word) = options.destroy.iter().find(|w| !known.contains(&w.as_str()) && !signature(w)) {
+        return Err(Usage(format!(
+            "--destroy {word} names none of the drives given; their serials are: {}",
+            known.join(", ")
+        ))
+        .into());
+    }
+    Ok(drives)
+}
+
+/// Which build this is.
+pub fn tool() -> Tool {
+    Tool {
+        name: "assay".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: env!("ASSAY_COMMIT").to_owned(),
+    }
+}
+
+/// The command as typed.
+pub fn command_line() -> Vec<String> {
+    std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect()
+}
+
+/// Read run folders.
+pub fn open_runs(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
+    paths.iter().map(|path| Ok(Run::open(path)?)).collect()
+}
+
+/// What a run means for the exit status.
+pub fn verdict_of(ending: &assay_suite::execute::Ending) -> Verdict {
+    use assay_store::model::Outcome;
+    if ending.io_errors > 0 || ending.bad_blocks > 0 || ending.failed_cells > 0 {
+        Verdict::DriveFailed
+    } else if ending.outcome == Outcome::Interrupted {
+        Verdict::Interrupted
+    } else {
+        Verdict::Done
+    }
+}
+
+/// Write a file so that it is there whole or not at all.
+pub fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let write = || -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        std::io::Write::write_all(&mut file, text.as_bytes())?;
+        // A page is for anybody to read, unlike a temporary file.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        file.as_file().set_permissions(mode)?;
+        file.persist(path).map_err(|e| e.error)?;
+        Ok(())
+    };
+    write().with_context(|| format!("cannot write {}: is the folder there and writable, and is there room?", path.display()))
+}

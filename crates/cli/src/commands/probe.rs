@@ -1,0 +1,73 @@
+//! `assay probe DRIVE`.
+
+use std::fmt::Write;
+
+use assay_engine::session::SessionOptions;
+use assay_suite::manifest;
+use assay_target::identity::{DriveKind, temperature_celsius};
+use assay_target::interlock;
+use assay_units::text::{format_size, group_digits};
+use serde_json::json;
+
+use crate::args::ProbeArguments;
+use crate::exit::Verdict;
+use crate::terminal::Output;
+
+/// Show everything known about a drive, and what `--destroy` would have to name.
+pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict> {
+    let mut sessions = super::open_drives(std::slice::from_ref(&arguments.drive), &SessionOptions::default())?;
+    let session = &mut sessions[0];
+    let telemetry = session.telemetry();
+    let info = session.info();
+    let temperature_c = telemetry.as_ref().and_then(|t| t.temperature_c).or_else(|| temperature_celsius(info));
+    let real = matches!(info.kind, DriveKind::Block | DriveKind::File);
+    // Asked as if its serial had been named: what else stands in the way?
+    let refusal = real.then(|| interlock::authorise(info, std::slice::from_ref(&info.serial)).err()).flatten();
+    let details = manifest::details(info);
+    let text = || {
+        let mut text = String::new();
+        let mut line = |name: &str, value: &str| {
+            if !value.is_empty() {
+                let _ = writeln!(text, "{name:<22} {value}");
+            }
+        };
+        line("drive", &format!("{}{}", info.spec, if info.simulated { "  (simulated)" } else { "" }));
+        line("model", info.model.as_deref().unwrap_or(""));
+        line("serial", &info.serial);
+        line("firmware", info.firmware.as_deref().unwrap_or(""));
+        line("capacity", &format!("{} ({} bytes)", format_size(info.capacity_bytes), group_digits(info.capacity_bytes)));
+        line("logical block", &format!("{} B", info.logical_block_bytes));
+        for (name, value) in &details {
+            line(name, value);
+        }
+        if let Some(celsius) = temperature_c {
+            line("temperature", &format!("{celsius:.0} degrees C"));
+        }
+        match &refusal {
+            None if real => line("may be written", &format!("with --destroy {}", info.serial)),
+            None => line("may be written", "yes, it holds nobody's data"),
+            Some(refusal) if refusal.can_be_overridden() => {
+                let words: Vec<String> = std::iter::once(info.serial.clone())
+                    .chain(refusal.missing_words())
+                    .map(|word| format!("--destroy {word}"))
+                    .collect();
+                line("may be written", &format!("with {}", words.join(" ")));
+            }
+            Some(_) => line("may be written", "no"),
+        }
+        if let Some(refusal) = &refusal {
+            let _ = write!(text, "\n{refusal}\n");
+        }
+        text
+    };
+    let json = || {
+        json!({
+            "drive": info,
+            "temperature_c": temperature_c,
+            "refusal": refusal,
+            "simulated": info.simulated,
+        })
+    };
+    output.show(text, json)?;
+    Ok(Verdict::Done)
+}

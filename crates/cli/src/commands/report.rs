@@ -1,0 +1,20 @@
+//! `assay report RUN...`.
+
+use serde_json::json;
+
+use crate::args::ReportArguments;
+use crate::exit::Verdict;
+use crate::terminal::Output;
+
+/// Make one page of runs.
+pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Verdict> {
+    let runs = super::open_runs(&arguments.runs)?;
+    let page = assay_report::html::render(&runs)?;
+    super::write_whole(&arguments.output, &page)?;
+    let path = std::fs::canonicalize(&arguments.output).unwrap_or_else(|_| arguments.output.clone());
+    output.show(
+        || format!("{}\n", path.display()),
+        || json!({ "report": path, "bytes": page.len(), "runs": arguments.runs }),
+    )?;
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,136 @@
+//! `assay run SUITE DRIVE...` and `assay run --resume RUN`.
+
+use std::path::{Path, PathBuf};
+
+use assay_engine::session::SessionOptions;
+use assay_store::model::Manifest;
+use assay_store::{Destination, Run, RunWriter};
+use assay_suite::execute::{Ending, Resume, Runner};
+use assay_suite::expand::{RunPlan, RunSettings, expand};
+use assay_suite::manifest::manifest;
+use assay_suite::schema::Suite;
+use assay_suite::catalogue;
+
+use crate::args::RunArguments;
+use crate::exit::{Usage, Verdict};
+use crate::json;
+use crate::progress::Watch;
+use crate::terminal::Output;
+
+/// Where run folders go unless said.
+const DEFAULT_FOLDER: &str = "assay-runs";
+
+/// What is to be run: from the command line, or from the run that is resumed.
+struct Request {
+    suite: Suite,
+    drives: Vec<String>,
+    settings: RunSettings,
+    destroy: Vec<String>,
+}
+
+/// Run or resume a suite.
+pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
+    let resumed = arguments.resume.clone();
+    let out = arguments.out.clone();
+    let request = match &resumed {
+        Some(path) => resumed_request(path, arguments.destroy)?,
+        None => new_request(arguments)?,
+    };
+    let options = SessionOptions {
+        destroy: request.destroy.clone(),
+        will_write: false,
+        keep_data: request.suite.steps.iter().any(|s| s.job.contains_key("verify")),
+    };
+    let mut drives = super::open_drives(&request.drives, &options)?;
+    let plan = expand(&request.suite, &request.settings, &drives)?;
+    let stop = super::stop_flag()?;
+    let (writer, resume) = match &resumed {
+        Some(path) => {
+            let (writer, run) = RunWriter::resume(path)?;
+            let resume = Resume::from_run(&run, &plan)?;
+            (writer, resume)
+        }
+        None => {
+            let manifest = manifest(&plan, &drives, super::tool(), super::command_line());
+            (RunWriter::create(&destination(out), &manifest)?, Resume::default())
+        }
+    };
+    let folder = writer.path().to_owned();
+    let audit = assay_engine::audit::audit()?;
+    let mut watch = Watch::new(output, &plan, &folder);
+    let ending = Runner {
+        plan: &plan,
+        drives: &mut drives,
+        writer,
+        audit,
+        stop: &stop,
+        progress: &mut watch,
+    }
+    .run(&resume);
+    watch.finish();
+    let ending = ending?;
+    show(&folder, &plan, &ending, output)?;
+    Ok(super::verdict_of(&ending))
+}
+
+fn destination(out: Option<PathBuf>) -> Destination {
+    out.map_or_else(|| Destination::Under(DEFAULT_FOLDER.into()), Destination::At)
+}
+
+fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
+    let suite = catalogue::load(&arguments.suite.unwrap_or_default())?;
+    let set = arguments
+        .set
+        .iter()
+        .map(|text| {
+            text.split_once('=')
+                .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+                .ok_or_else(|| Usage(format!("--set {text}: write KEY=VALUE")))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Request {
+        suite,
+        drives: arguments.drives,
+        settings: RunSettings { set, scale: arguments.scale, seed: arguments.seed },
+        destroy: arguments.destroy,
+    })
+}
+
+/// The same suite text, parameters, drives and seed; only the permission to write must be given again.
+fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request> {
+    let manifest = Manifest::load(path)?;
+    if manifest.suite.text.is_empty() {
+        return Err(Usage(format!("{}: is the run of a single job, which has nothing to resume; run it again", path.display())).into());
+    }
+    Ok(Request {
+        suite: Suite::parse(&manifest.suite.name, &manifest.suite.text)?,
+        drives: manifest.drives.iter().map(|d| d.spec.clone()).collect(),
+        settings: RunSettings {
+            set: manifest.parameters.into_iter().collect(),
+            scale: manifest.scale,
+            seed: manifest.seed,
+        },
+        destroy,
+    })
+}
+
+fn show(folder: &Path, plan: &RunPlan, ending: &Ending, output: Output) -> anyhow::Result<()> {
+    use assay_store::model::Outcome;
+    let run = Run::open(folder)?;
+    let shown = folder.display();
+    let text = || {
+        let mut text = assay_report::terminal::render(&run, output.columns(), output.style());
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        if ending.outcome == Outcome::Interrupted {
+            text.push_str(&format!(
+                "\nInterrupted: what was measured is kept. Continue with: assay run --resume {shown}\n"
+            ));
+        }
+        text.push_str(&format!("\nRun folder: {shown}\nReport:     assay report {shown} -o {}.html\n", plan.suite.name));
+        text
+    };
+    output.show(text, || json::suite(&run))?;
+    Ok(())
+}

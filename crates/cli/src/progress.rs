@@ -1,0 +1,113 @@
+//! Progress on stderr: a bar with the time left on a terminal, nothing where nobody watches.
+
+use std::path::Path;
+use std::time::Duration;
+
+use assay_measure::Interval;
+use assay_store::model::{CellPlan, CellResult, Warning};
+use assay_suite::execute::Progress;
+use assay_suite::expand::{Cell, RunPlan};
+use assay_target::Nanos;
+use assay_units::rate;
+use assay_units::text::format_size;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::terminal::Output;
+
+/// A cell without a runtime is weighed as if it moved its bytes at this rate, bytes per second, until it shows better.
+const GUESSED_BYTES_PER_S: u64 = 500 << 20;
+
+/// Watches a run.
+pub struct Watch {
+    bar: ProgressBar,
+    /// Milliseconds each cell is expected to take; a simulated one hardly any.
+    weights_ms: Vec<u64>,
+    done_ms: u64,
+    current: usize,
+    simulated: Vec<bool>,
+}
+
+fn weight_ms(cell: &Cell) -> u64 {
+    if cell.plan.skipped.is_some() {
+        return 0;
+    }
+    let by_bytes = || {
+        let bytes: u64 = cell.workloads.iter().filter_map(|w| w.planned_bytes()).sum();
+        rate::transfer_time(bytes, GUESSED_BYTES_PER_S)
+    };
+    let span = cell.planned_span().unwrap_or_else(by_bytes);
+    (span.0 / 1_000_000).max(1)
+}
+
+impl Watch {
+    /// Begin to watch a plan whose run folder is this.
+    pub fn new(output: Output, plan: &RunPlan, folder: &Path) -> Watch {
+        let weights_ms: Vec<u64> = plan.cells.iter().map(weight_ms).collect();
+        let bar = ProgressBar::with_draw_target(Some(weights_ms.iter().sum()), ProgressDrawTarget::stderr());
+        if !output.shows_progress() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let template = "{elapsed_precise} [{bar:28}] {percent:>3} %  {eta:>6} left  {wide_msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        bar.println(format!("writing to {}", folder.display()));
+        Watch {
+            bar,
+            done_ms: 0,
+            current: 0,
+            simulated: plan.cells.iter().map(|c| c.plan.workload.engine == "sim").collect(),
+            weights_ms,
+        }
+    }
+
+    /// Take the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Progress for Watch {
+    fn cell_started(&mut self, index: usize, _total: usize, cell: &Cell) {
+        self.current = index;
+        self.done_ms = self.weights_ms[..index].iter().sum();
+        self.bar.set_position(self.done_ms);
+        self.bar.set_message(cell.plan.id.clone());
+    }
+
+    fn interval(&mut self, _drive: usize, at: Nanos, bytes: u64, interval: &Interval) {
+        let weight = self.weights_ms[self.current];
+        let by_time = at.0 / 1_000_000;
+        let by_bytes = rate::transfer_time(bytes, GUESSED_BYTES_PER_S).0 / 1_000_000;
+        // Whichever ends this cell: time where it has a runtime, bytes where it has not.
+        let within = if by_time > weight { by_bytes } else { by_time.max(by_bytes) };
+        self.bar.set_position(self.done_ms + within.min(weight));
+        let moved: u64 = interval.ops.iter().map(|(_, counts)| counts.bytes).sum();
+        let ios: u64 = interval.ops.iter().map(|(_, counts)| counts.ios).sum();
+        let span = interval.end - interval.start;
+        if span > Nanos::ZERO {
+            let what = if self.simulated[self.current] { "simulated, " } else { "" };
+            let message = self.bar.message();
+            let name = message.split("  ").next().unwrap_or_default().to_owned();
+            self.bar.set_message(format!(
+                "{name}  {what}{:.0} IOPS, {}/s",
+                rate::per_second(ios, span),
+                format_size(rate::per_second(moved, span) as u64)
+            ));
+        }
+    }
+
+    fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {
+        self.done_ms = self.weights_ms[..=self.current].iter().sum();
+        self.bar.set_position(self.done_ms);
+    }
+
+    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
+        self.bar.println(format!("{}: {message}", plan.id));
+    }
+
+    fn warned(&mut self, _warning: &Warning) {
+        // Shown with the results, where they are read.
+    }
+}
