@@ -3,7 +3,7 @@
 use assay_measure::HostLoad;
 use assay_store::read::{CellDrive, SeriesPoint};
 use assay_units::Nanos;
-use plotly::common::{AxisSide, DashType, Line, Mode};
+use plotly::common::{DashType, Line, Mode};
 use plotly::layout::{Axis as PlotAxis, AxisType, RangeMode, Shape, ShapeLayer, ShapeLine, ShapeType};
 use plotly::{Layout, Scatter};
 use serde_json::Value;
@@ -129,7 +129,7 @@ impl Drawing {
             switch: "cell",
             log_switch: true,
             first: preferred(&views),
-            height: [380, 380, 540, 660][self.panels.min(3)],
+            height: [380, 380, 540, 660, 780][self.panels.min(4)],
             views,
             notes,
         })
@@ -175,7 +175,7 @@ impl Drawing {
         self.ramp |= panels.ramp_end > 0.0;
         self.panels = self
             .panels
-            .max(1 + usize::from(panels.latency) + usize::from(panels.host));
+            .max(panels.shown().len());
         let layout = panels.layout()?;
         Ok(Some(View {
             label: plain(&label),
@@ -234,12 +234,7 @@ impl Drawing {
             .name(format!("{}, temperature", plain(name)))
             .mode(Mode::Lines)
             .y_axis("y2")
-            .line(
-                Line::new()
-                    .color(colour(drive))
-                    .dash(DashType::Dot)
-                    .width(2.0),
-            )
+            .line(Line::new().color(colour(drive)).width(2.0))
             .hover_template("%{y:.0f} \u{b0}C");
         panels.data.push(serde_json::to_value(trace)?);
         Ok(())
@@ -357,19 +352,20 @@ impl Drawing {
 }
 
 impl Panels {
-    /// Rate above, latency below it, host at the bottom, as far as each is there.
-    fn layout(&self) -> Result<Value, serde_json::Error> {
-        let shares = [
+    /// From top to bottom, as far as each is there: rate, temperature, latency, host. With their shares of the height.
+    fn shown(&self) -> Vec<(&'static str, f64)> {
+        let all = [
             ("y", true, 1.2),
+            ("y2", self.temperature, 0.6),
             ("y3", self.latency, 1.0),
             ("y4", self.host, 0.6),
         ];
-        let gap = 0.07;
-        let shown: Vec<(&str, f64)> = shares
-            .iter()
-            .filter(|s| s.1)
-            .map(|s| (s.0, s.2))
-            .collect();
+        all.iter().filter(|p| p.1).map(|p| (p.0, p.2)).collect()
+    }
+
+    fn layout(&self) -> Result<Value, serde_json::Error> {
+        let gap = 0.06;
+        let shown = self.shown();
         let room = 1.0 - gap * (shown.len() - 1) as f64;
         let all: f64 = shown.iter().map(|s| s.1).sum();
         let mut top = 1.0;
@@ -395,14 +391,8 @@ impl Panels {
                     .range_mode(RangeMode::ToZero)
                     .domain(&domain("y").unwrap_or([0.0, 1.0])),
             );
-        if self.temperature {
-            layout = layout.y_axis2(
-                PlotAxis::new()
-                    .title("\u{b0}C")
-                    .overlaying("y")
-                    .side(AxisSide::Right)
-                    .show_grid(false),
-            );
+        if let Some(domain) = domain("y2") {
+            layout = layout.y_axis2(PlotAxis::new().title("\u{b0}C").domain(&domain));
         }
         if let Some(domain) = domain("y3") {
             layout = layout.y_axis3(

@@ -70,14 +70,15 @@
     const names = view.data.filter(trace => trace.showlegend !== false).map(trace => trace.name.length);
     // The legend stands below; its lines are added to the height so that they do not take it from the plot.
     const margin = { l: narrow ? 54 : 62, r: narrow ? 12 : 24, t: 30, b: 52 };
-    if (layout.yaxis2) margin.r = narrow ? 36 : 54;
     const room = width - margin.l - margin.r;
     const entry = Math.max(...names) * 6 + 46;
     const legend = names.length > 1 && layout.showlegend !== false;
     const rows = legend ? Math.ceil(names.length / Math.max(1, Math.floor(room / entry))) : 0;
-    const plot = chart.height - margin.t - margin.b;
+    // On paper, more of them to a page.
+    const height = chart.height * (printing ? 0.75 : 1);
+    const plot = height - margin.t - margin.b;
     Object.assign(layout, {
-      autosize: !printing, height: chart.height + rows * 20, margin: { ...margin, b: margin.b + rows * 20 },
+      autosize: !printing, height: height + rows * 20, margin: { ...margin, b: margin.b + rows * 20 },
       paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
       font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 11 : 12.5, color: ink },
       hovermode: view.data[0] && view.data[0].type === 'bar' ? 'closest' : 'x unified', hoversubplots: 'axis',
@@ -128,6 +129,7 @@
     const view = chart.views[chart.first];
     try {
       const layout = layoutOf(chart, view, element);
+      // Room is kept for a chart before it is drawn, then it has the height it needs.
       element.style.minHeight = layout.height + 'px';
       const plot = fresh ? Plotly.newPlot : Plotly.react;
       plot(element, painted(view.data), layout, CONFIG).catch(error => complain(id + ': ' + error));
@@ -237,8 +239,9 @@
   const print = on => {
     if (printing === on) return;
     printing = on;
+    const drawn = charts.filter(chart => !waiting.has(chart.id));
     drawRest();
-    redrawAll();
+    drawn.forEach(chart => draw(chart.id));
   };
   addEventListener('beforeprint', () => print(true));
   addEventListener('afterprint', () => print(false));

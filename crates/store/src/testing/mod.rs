@@ -244,6 +244,7 @@ fn result(cell: &CellPlan, drive: usize, totals: &JobTotals) -> CellResult {
         values.insert("ratio_to_incompressible".to_owned(), 1.5);
     }
     CellResult {
+        process: None,
         drive,
         elapsed: totals.elapsed(),
         read: totals.summary(Op::Read),
