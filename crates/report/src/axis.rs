@@ -91,7 +91,11 @@ impl Axis {
                 format!("depth {}", workload.iodepth),
             ),
             Axis::Data => word(&workload.data),
-            Axis::Direct => word(if workload.direct { "direct" } else { "buffered" }),
+            Axis::Direct => word(if workload.direct {
+                "direct"
+            } else {
+                "buffered"
+            }),
             Axis::Rate if workload.rate_iops > 0.0 => number(
                 workload.rate_iops,
                 format!("{} IOPS offered", format::figure(workload.rate_iops)),

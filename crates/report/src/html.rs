@@ -199,7 +199,11 @@ fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
         };
         let scale = run.manifest.scale;
         if (scale - 1.0).abs() > f64::EPSILON {
-            let durations = if which.is_empty() { "Durations" } else { "durations" };
+            let durations = if which.is_empty() {
+                "Durations"
+            } else {
+                "durations"
+            };
             let consequence = if scale < 1.0 {
                 "Heat, caches and steady states may not have had the time to show."
             } else {
@@ -243,7 +247,9 @@ fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
         if failed > 0 {
             banners.push((
                 "alarm",
-                format!("<strong>{which}{failed} cells failed.</strong> The sections below say why."),
+                format!(
+                    "<strong>{which}{failed} cells failed.</strong> The sections below say why."
+                ),
             ));
         }
         if !run.damaged_lines.is_empty() {

@@ -23,6 +23,8 @@ pub enum ReportError {
     #[error("the charts of the report could not be written as JSON: {0}")]
     Chart(#[from] serde_json::Error),
     /// The plotting library is not where it is expected.
-    #[error("the plotly crate does not hold its JavaScript where this build expects it; build with plotly 0.14")]
+    #[error(
+        "the plotly crate does not hold its JavaScript where this build expects it; build with plotly 0.14"
+    )]
     PlotLibrary,
 }

@@ -183,12 +183,18 @@ fn head(page: &mut Page, lineup: &Lineup<'_>) {
         );
     }
     for drive in &lineup.drives {
-        let mut parts = vec![drive.info.model.clone(), capacity(drive.info.capacity_bytes)];
+        let mut parts = vec![
+            drive.info.model.clone(),
+            capacity(drive.info.capacity_bytes),
+        ];
         if !drive.info.serial.is_empty() {
             parts.push(format!("serial {}", drive.info.serial));
         }
         parts.retain(|p| !p.is_empty());
-        page.line(&format!("{}: {}", drive.full_name(), parts.join(", ")), None);
+        page.line(
+            &format!("{}: {}", drive.full_name(), parts.join(", ")),
+            None,
+        );
     }
     circumstances(page, lineup);
     page.blank();
@@ -236,10 +242,7 @@ fn circumstances(page: &mut Page, lineup: &Lineup<'_>) {
 
 /// All figures of one drive's part of a cell.
 fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Point<'_>) {
-    page.line(
-        &lineup.drives[point.drive].full_name(),
-        Some(Paint::Strong),
-    );
+    page.line(&lineup.drives[point.drive].full_name(), Some(Paint::Strong));
     page.line(&section.common().replace(" \u{b7} ", ", "), None);
     if let Some((short, full)) = point.remark() {
         page.line(&format!("{short}: {full}"), Some(Paint::Caution));
@@ -251,7 +254,10 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
     for (operation, o) in tables::figures::operations(result) {
         let line = |l: &assay_measure::LatencySummary| {
             [
-                ("mean", format!("{} \u{b1} {}", micros(l.mean), micros(l.stddev))),
+                (
+                    "mean",
+                    format!("{} \u{b1} {}", micros(l.mean), micros(l.stddev)),
+                ),
                 ("min", micros(l.min as f64)),
                 ("max", micros(l.max as f64)),
             ]
@@ -296,11 +302,7 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
             );
         }
         let alarm = (o.errors > 0).then_some(Paint::Alarm);
-        page.pair(
-            "errors",
-            &assay_units::text::group_digits(o.errors),
-            alarm,
-        );
+        page.pair("errors", &assay_units::text::group_digits(o.errors), alarm);
     }
     if let Some(load) = &result.host {
         let split: Vec<String> = tables::figures::HOST
@@ -311,13 +313,21 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
     }
     if let Some(verify) = &result.verify {
         let bad = !verify.found.is_empty();
-        let found: Vec<String> = verify.found.iter().map(|(k, n)| format!("{n} {k}")).collect();
+        let found: Vec<String> = verify
+            .found
+            .iter()
+            .map(|(k, n)| format!("{n} {k}"))
+            .collect();
         page.pair(
             "verified",
             &format!(
                 "{} blocks, found {}",
                 assay_units::text::group_digits(verify.blocks_checked),
-                if bad { found.join(", ") } else { "nothing wrong".to_owned() }
+                if bad {
+                    found.join(", ")
+                } else {
+                    "nothing wrong".to_owned()
+                }
             ),
             bad.then_some(Paint::Alarm),
         );

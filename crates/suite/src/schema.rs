@@ -118,8 +118,10 @@ pub struct Rule {
     /// What it is about, for people.
     pub about: String,
     /// Which figure.
-    #[serde(flatten)]
     pub figure: Figure,
+    /// Of which step; every figure but `errors` needs one.
+    #[serde(default)]
+    pub step: Option<String>,
     /// At or above (below, with `lower_is_better`) speaks for the drive.
     pub good: f64,
     /// Below (above, with `lower_is_better`) speaks against it; between the two is a condition.
@@ -132,39 +134,23 @@ pub struct Rule {
 }
 
 /// A figure a rule looks at.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "figure", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Figure {
-    /// MiB/s of a step's best cell.
-    BestRate {
-        /// The step.
-        step: String,
-    },
-    /// MiB/s of a step's slowest second as a share of its mean, percent: how steady it is.
-    SteadinessPct {
-        /// The step.
-        step: String,
-    },
-    /// Rate of the last fifth of a step as a share of its first fifth, percent: what a long run loses.
-    EnduringPct {
-        /// The step.
-        step: String,
-    },
-    /// p99 latency in microseconds of a step's first cell.
-    P99Us {
-        /// The step.
-        step: String,
-    },
-    /// IOPS of the cell with most threads as a share of that with fewest at the same block size, percent, best block size.
-    ScalingPct {
-        /// The step.
-        step: String,
-    },
-    /// Highest temperature seen in a step, degrees Celsius.
-    HottestC {
-        /// The step.
-        step: String,
-    },
+    /// MiB/s of the step's best cell.
+    BestRate,
+    /// MiB/s of the step's best cell with one thread.
+    SingleRate,
+    /// MiB/s of the slowest second as a share of the mean, percent: how steady it is.
+    SteadinessPct,
+    /// Rate of the last fifth as a share of the first fifth, percent: what a long run loses.
+    EnduringPct,
+    /// p99 latency in microseconds of the step's first cell.
+    P99Us,
+    /// Rate of the cell with most threads as a share of that with fewest at the same block size, percent, best block size.
+    ScalingPct,
+    /// Highest temperature seen, degrees Celsius.
+    HottestC,
     /// Failed I/Os in all steps.
     Errors,
 }
@@ -212,10 +198,20 @@ impl Suite {
         }
         if let Some(verdict) = &suite.verdict {
             for rule in &verdict.rules {
-                if let Some(step) = rule.figure.step()
-                    && !suite.steps.iter().any(|s| s.id == step)
-                {
-                    return Err(failed(format!("a verdict rule is about step {step:?}, which there is not")));
+                match &rule.step {
+                    Some(step) if !suite.steps.iter().any(|s| s.id == *step) => {
+                        return Err(failed(format!(
+                            "the verdict rule about {:?} names step {step:?}, which there is not",
+                            rule.about
+                        )));
+                    }
+                    None if rule.figure != Figure::Errors => {
+                        return Err(failed(format!(
+                            "the verdict rule about {:?} must say of which step",
+                            rule.about
+                        )));
+                    }
+                    _ => {}
                 }
             }
         }
@@ -274,20 +270,5 @@ impl Step {
                 self.job.get("rw").and_then(toml::Value::as_str),
                 None | Some("read" | "randread")
             )
-    }
-}
-
-impl Figure {
-    /// The step it is about.
-    pub fn step(&self) -> Option<&str> {
-        match self {
-            Figure::BestRate { step }
-            | Figure::SteadinessPct { step }
-            | Figure::EnduringPct { step }
-            | Figure::P99Us { step }
-            | Figure::ScalingPct { step }
-            | Figure::HottestC { step } => Some(step),
-            Figure::Errors => None,
-        }
     }
 }

@@ -31,7 +31,7 @@ pub fn judge(rules: &VerdictRules, run: &Run, drive: usize) -> Verdict {
 }
 
 fn reason(rule: &Rule, run: &Run, drive: usize) -> Reason {
-    let Some((value, shown)) = figure(&rule.figure, run, drive) else {
+    let Some((value, shown)) = figure(rule, run, drive) else {
         return Reason {
             weight: ReasonWeight::Missing,
             text: format!("{}: not measured", rule.about),
@@ -82,28 +82,32 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// The figure and how it is shown; `None` when it was not measured.
-fn figure(figure: &Figure, run: &Run, drive: usize) -> Option<(f64, String)> {
-    match figure {
-        Figure::BestRate { step } => {
+fn figure(rule: &Rule, run: &Run, drive: usize) -> Option<(f64, String)> {
+    let step = rule.step.as_deref().unwrap_or_default();
+    match rule.figure {
+        Figure::BestRate | Figure::SingleRate => {
+            let single = rule.figure == Figure::SingleRate;
             let best = cells(run, step, drive)
+                .filter(|(c, _)| !single || c.plan.workload.numjobs == 1)
                 .filter_map(|(c, d)| Some((d.result.as_ref()?.mib_per_s(), c)))
                 .max_by(|(a, _), (b, _)| a.total_cmp(b))?;
             let w = &best.1.plan.workload;
             let shown = format!(
-                "{:.0} MiB/s ({} blocks, {} threads)",
+                "{:.0} MiB/s ({} blocks, {} {})",
                 best.0,
                 assay_units::text::format_size(w.bs_bytes),
-                w.numjobs
+                w.numjobs,
+                if w.numjobs == 1 { "thread" } else { "threads" }
             );
             Some((best.0, shown))
         }
-        Figure::SteadinessPct { step } => {
+        Figure::SteadinessPct => {
             let rates = rates(cells(run, step, drive).next()?.1);
             let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
             let pct = slowest / mean(&rates) * 100.0;
             (rates.len() >= 3).then(|| (pct, format!("the slowest second reached {pct:.0} % of the mean")))
         }
-        Figure::EnduringPct { step } => {
+        Figure::EnduringPct => {
             let rates = rates(cells(run, step, drive).next()?.1);
             if rates.len() < 5 {
                 return None;
@@ -113,13 +117,13 @@ fn figure(figure: &Figure, run: &Run, drive: usize) -> Option<(f64, String)> {
             let pct = last / first * 100.0;
             (first > 0.0).then(|| (pct, format!("{first:.0} MiB/s at first, {last:.0} MiB/s at the end ({pct:.0} %)")))
         }
-        Figure::P99Us { step } => {
+        Figure::P99Us => {
             let result = cells(run, step, drive).next()?.1.result.as_ref()?;
             let us = result.latency().p99 as f64 / 1e3;
             Some((us, format!("99 % of I/Os within {us:.0} us")))
         }
-        Figure::ScalingPct { step } => scaling(run, step, drive),
-        Figure::HottestC { step } => {
+        Figure::ScalingPct => scaling(run, step, drive),
+        Figure::HottestC => {
             let hottest = cells(run, step, drive)
                 .flat_map(|(_, d)| d.telemetry.iter().filter_map(|t| t.temperature_c))
                 .max_by(f64::total_cmp)?;

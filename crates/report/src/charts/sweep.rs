@@ -94,7 +94,12 @@ fn lines(
             .name(series_name(lineup, section, points[0]))
             .mode(Mode::LinesMarkers)
             .text_array(labels)
-            .line(Line::new().color(colour.clone()).dash(dash(style)).width(2.0))
+            .line(
+                Line::new()
+                    .color(colour.clone())
+                    .dash(dash(style))
+                    .width(2.0),
+            )
             .marker(Marker::new().color(colour).symbol(symbol(style)).size(7))
             .hover_template(format!("%{{y:,.4~g}} {} at %{{text}}", metric.unit()));
         data.push(serde_json::to_value(trace)?);

@@ -4,7 +4,9 @@ use assay_measure::HostLoad;
 use assay_store::read::{CellDrive, SeriesPoint};
 use assay_units::Nanos;
 use plotly::common::{DashType, Line, Mode};
-use plotly::layout::{Axis as PlotAxis, AxisType, RangeMode, Shape, ShapeLayer, ShapeLine, ShapeType};
+use plotly::layout::{
+    Axis as PlotAxis, AxisType, RangeMode, Shape, ShapeLayer, ShapeLine, ShapeType,
+};
 use plotly::{Layout, Scatter};
 use serde_json::Value;
 
@@ -173,9 +175,7 @@ impl Drawing {
         }
         self.host(&mut panels, &hosts)?;
         self.ramp |= panels.ramp_end > 0.0;
-        self.panels = self
-            .panels
-            .max(panels.shown().len());
+        self.panels = self.panels.max(panels.shown().len());
         let layout = panels.layout()?;
         Ok(Some(View {
             label: plain(&label),
@@ -193,9 +193,7 @@ impl Drawing {
         rates: Rates,
     ) -> Result<(), serde_json::Error> {
         let ramp = ticks.iter().filter(|t| t.ramp).map(|t| t.end).max();
-        panels.ramp_end = panels
-            .ramp_end
-            .max(ramp.map_or(0.0, Nanos::as_secs_f64));
+        panels.ramp_end = panels.ramp_end.max(ramp.map_or(0.0, Nanos::as_secs_f64));
         let values: Vec<(f64, f64)> = ticks
             .iter()
             .map(|t| (middle(t.start, t.end), t.mib_per_s()))

@@ -152,7 +152,10 @@ fn provenance(run: &Run) -> String {
         ("command", quoted.join(" ")),
         (
             "tool",
-            format!("{} {}, commit {}", m.tool.name, m.tool.version, m.tool.commit),
+            format!(
+                "{} {}, commit {}",
+                m.tool.name, m.tool.version, m.tool.commit
+            ),
         ),
         ("suite", format!("{} ({})", m.suite.title, m.suite.name)),
         ("source of the procedure", m.suite.source.clone()),

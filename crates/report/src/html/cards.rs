@@ -197,7 +197,9 @@ fn best(section: &Section<'_>, points: &[&Point<'_>]) -> Vec<Key> {
             },
         });
     }
-    let random = points.iter().all(|p| p.plan().workload.rw.starts_with("rand"));
+    let random = points
+        .iter()
+        .all(|p| p.plan().workload.rw.starts_with("rand"));
     if let Some((value, point)) = highest(|r| r.iops()).filter(|_| random) {
         keys.push(Key {
             label: format!("{}{}", section.title, if several { ", peak" } else { "" }),
@@ -236,7 +238,9 @@ fn blank_ratio(section: &Section<'_>, position: usize) -> Option<Key> {
     for row in 0..section.rows.len() {
         let rate = |column| {
             let point = section.at(row, column, position)?;
-            point.result().map(assay_store::model::CellResult::mib_per_s)
+            point
+                .result()
+                .map(assay_store::model::CellResult::mib_per_s)
         };
         if let (Some(base), Some(other)) = (rate(base), rate(other)) {
             let times = other / base;

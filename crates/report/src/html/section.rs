@@ -20,7 +20,9 @@ pub fn section(
     explained: &mut bool,
 ) -> String {
     // Percentile curves are explained where the first one stands.
-    let curves = charts.iter().any(|c| c.title.ends_with("latency percentiles"));
+    let curves = charts
+        .iter()
+        .any(|c| c.title.ends_with("latency percentiles"));
     let explain = curves && !*explained;
     *explained |= curves;
     let mut out = format!(
@@ -52,7 +54,9 @@ pub fn section(
                 }
                 let iostat = aboard::iostat(lineup, section, crowd);
                 if !iostat.is_empty() {
-                    out.push_str("<details><summary>Second by second</summary>\n<div class=\"tall\">");
+                    out.push_str(
+                        "<details><summary>Second by second</summary>\n<div class=\"tall\">",
+                    );
                     out.push_str(&write::table(&iostat));
                     out.push_str("</div></details>\n");
                 }
@@ -132,7 +136,9 @@ fn details(lineup: &Lineup<'_>, section: &Section<'_>, out: &mut String) {
     if section.points.iter().all(|p| p.result().is_none()) {
         return;
     }
-    out.push_str("<details><summary>All figures: percentiles, errors, host</summary>\n<div class=\"tall\">");
+    out.push_str(
+        "<details><summary>All figures: percentiles, errors, host</summary>\n<div class=\"tall\">",
+    );
     out.push_str(&write::table(&figures::table(lineup, section, true)));
     out.push_str("</div>");
     let mut options: Vec<(String, String)> = Vec::new();

@@ -60,10 +60,7 @@ fn head(table: &Table) -> String {
         .any(|c| c.group.is_some() && !c.label.is_empty());
     let two = grouped && labelled;
     let span = if two { " rowspan=\"2\"" } else { "" };
-    let mut first = format!(
-        "<tr><th scope=\"col\"{span}>{}</th>",
-        escape(&table.corner)
-    );
+    let mut first = format!("<tr><th scope=\"col\"{span}>{}</th>", escape(&table.corner));
     let mut second = String::from("<tr>");
     for (at, count) in table.groups() {
         let column = &table.columns[at];

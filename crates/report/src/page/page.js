@@ -111,7 +111,7 @@
     // A log axis shows powers of ten, and 2 and 5 between them where there are few.
     for (const [key, axis] of Object.entries(layout)) {
       if (!axis || axis.type !== 'log' || axis.tickvals) continue;
-      axis.dtick = decades(view, key) > 2.5 ? 1 : 'D2';
+      axis.dtick = decades(view, key) > (printing || narrow ? 1.6 : 2.5) ? 1 : 'D2';
     }
     return layout;
   };

@@ -273,7 +273,9 @@ pub fn iostat(lineup: &Lineup<'_>, section: &Section<'_>, crowd: &Crowd<'_>) -> 
         "as iostat prints it: KB/t is KiB per transfer, tps transfers per second, MB/s MiB per second".to_owned(),
     ];
     if together > 1 {
-        notes.push(format!("each row adds up {together} intervals; the run folder holds every one"));
+        notes.push(format!(
+            "each row adds up {together} intervals; the run folder holds every one"
+        ));
     }
     Table {
         caption: caption(section, crowd, "second by second, all drives at once"),

@@ -91,7 +91,11 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
     if host {
         columns.extend(HOST.map(|(label, _)| column(Some("host CPU, %"), label, "")));
     }
-    columns.extend(values.iter().map(|v| column(None, &format::humanise(v), "")));
+    columns.extend(
+        values
+            .iter()
+            .map(|v| column(None, &format::humanise(v), "")),
+    );
 
     let mut rows = Vec::new();
     for point in &section.points {

@@ -82,8 +82,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     };
     let mut columns: Vec<Column> = axes.iter().map(|a| column("", a.title())).collect();
     let rates = "bandwidth, MiB/s";
-    columns
-        .extend(["mean", "slowest", "fastest"].map(|label| column(rates, label)));
+    columns.extend(["mean", "slowest", "fastest"].map(|label| column(rates, label)));
     let telemetry = |of: fn(&assay_store::model::TelemetryRecord) -> bool| {
         let parts = section.points.iter().filter_map(|p| p.part);
         parts.flat_map(|p| &p.telemetry).any(of)

@@ -162,8 +162,7 @@ impl Page {
             };
             let mut at = 0;
             for (title, count) in &groups {
-                let span: usize =
-                    widths[at..at + count].iter().sum::<usize>() + GAP * (count - 1);
+                let span: usize = widths[at..at + count].iter().sum::<usize>() + GAP * (count - 1);
                 line.push_str(&" ".repeat(GAP));
                 line.push_str(&format!("{title:>span$}"));
                 at += count;

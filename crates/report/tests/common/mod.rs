@@ -26,12 +26,20 @@ pub const SIZES: [u64; 10] = [
 /// MiB/s of random reads per drive, thread count and block size.
 const RANDOM: [[[f64; 10]; 2]; 2] = [
     [
-        [81.0, 162.0, 322.0, 635.0, 987.0, 1245.0, 1465.0, 1434.0, 1450.0, 1456.0],
-        [133.0, 266.0, 533.0, 1070.0, 1661.0, 1680.0, 1660.0, 1410.0, 1406.0, 1415.0],
+        [
+            81.0, 162.0, 322.0, 635.0, 987.0, 1245.0, 1465.0, 1434.0, 1450.0, 1456.0,
+        ],
+        [
+            133.0, 266.0, 533.0, 1070.0, 1661.0, 1680.0, 1660.0, 1410.0, 1406.0, 1415.0,
+        ],
     ],
     [
-        [29.0, 57.0, 115.0, 231.0, 361.0, 498.0, 646.0, 789.0, 905.0, 947.0],
-        [30.0, 59.0, 117.0, 236.0, 366.0, 505.0, 650.0, 792.0, 908.0, 950.0],
+        [
+            29.0, 57.0, 115.0, 231.0, 361.0, 498.0, 646.0, 789.0, 905.0, 947.0,
+        ],
+        [
+            30.0, 59.0, 117.0, 236.0, 366.0, 505.0, 650.0, 792.0, 908.0, 950.0,
+        ],
     ],
 ];
 
@@ -73,7 +81,14 @@ pub fn workload(rw: &str, bs: u64, numjobs: u32) -> Workload {
     }
 }
 
-pub fn plan(id: &str, step: &str, title: &str, kind: CellKind, drives: &[usize], workload: Workload) -> CellPlan {
+pub fn plan(
+    id: &str,
+    step: &str,
+    title: &str,
+    kind: CellKind,
+    drives: &[usize],
+    workload: Workload,
+) -> CellPlan {
     CellPlan {
         id: id.to_owned(),
         step: step.to_owned(),
@@ -88,7 +103,11 @@ pub fn plan(id: &str, step: &str, title: &str, kind: CellKind, drives: &[usize],
 /// One drive's part in a cell, with histograms and intervals that agree with each other.
 pub fn part(drive: usize, cell: &str, workload: &Workload, shape: &Shape, seed: u64) -> CellDrive {
     let mut rng = Rng::stream(seed, cell);
-    let op = if workload.rw.contains("write") { Op::Write } else { Op::Read };
+    let op = if workload.rw.contains("write") {
+        Op::Write
+    } else {
+        Op::Read
+    };
     let ramp = workload.ramp_ns / 1_000_000_000;
     let in_flight = f64::from(workload.numjobs * workload.iodepth);
     let mut total = OpInterval::default();
@@ -103,8 +122,18 @@ pub fn part(drive: usize, cell: &str, workload: &Workload, shape: &Shape, seed: 
         let samples = ios.min(if shape.seconds > 300 { 60 } else { 2500 });
         for _ in 0..samples {
             let u = rng.unit_f64();
-            let tail = if u > 0.9990 { 14.0 } else if u > 0.99 { 4.0 } else if u > 0.9 { 1.8 } else { 0.92 };
-            latency.record(Nanos((mean_ns * tail * (0.85 + 0.3 * rng.unit_f64())) as u64));
+            let tail = if u > 0.9990 {
+                14.0
+            } else if u > 0.99 {
+                4.0
+            } else if u > 0.9 {
+                1.8
+            } else {
+                0.92
+            };
+            latency.record(Nanos(
+                (mean_ns * tail * (0.85 + 0.3 * rng.unit_f64())) as u64,
+            ));
         }
         let (start, end) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
         let errors = if second == ramp { shape.errors } else { 0 };
@@ -121,7 +150,13 @@ pub fn part(drive: usize, cell: &str, workload: &Workload, shape: &Shape, seed: 
             latency: LatencySummary::of(&latency),
         });
         if second >= ramp {
-            total.merge(&OpInterval { ios, bytes, errors, latency, service: None });
+            total.merge(&OpInterval {
+                ios,
+                bytes,
+                errors,
+                latency,
+                service: None,
+            });
         }
         if let Some(temperature) = shape.temperature {
             telemetry.push(TelemetryRecord {
@@ -137,7 +172,11 @@ pub fn part(drive: usize, cell: &str, workload: &Workload, shape: &Shape, seed: 
     }
     let elapsed = Nanos::from_secs(shape.seconds);
     let summary = OpSummary::of(&total, elapsed);
-    let mut result = CellResult { drive, elapsed, ..CellResult::default() };
+    let mut result = CellResult {
+        drive,
+        elapsed,
+        ..CellResult::default()
+    };
     if op == Op::Write {
         result.write = summary;
     } else {
@@ -157,14 +196,32 @@ pub fn finished(plan: CellPlan, shapes: &[Shape], seed: u64) -> CellRecord {
         .drives
         .iter()
         .zip(shapes)
-        .map(|(drive, shape)| part(*drive, &plan.id, &plan.workload, shape, seed + *drive as u64))
+        .map(|(drive, shape)| {
+            part(
+                *drive,
+                &plan.id,
+                &plan.workload,
+                shape,
+                seed + *drive as u64,
+            )
+        })
         .collect();
-    CellRecord { plan, state: CellState::Finished, drives, host: Vec::new() }
+    CellRecord {
+        plan,
+        state: CellState::Finished,
+        drives,
+        host: Vec::new(),
+    }
 }
 
 fn skipped(mut plan: CellPlan, why: &str) -> CellRecord {
     plan.skipped = Some(why.to_owned());
-    CellRecord { plan, state: CellState::Skipped(why.to_owned()), drives: Vec::new(), host: Vec::new() }
+    CellRecord {
+        plan,
+        state: CellState::Skipped(why.to_owned()),
+        drives: Vec::new(),
+        host: Vec::new(),
+    }
 }
 
 pub fn drive(label: &str, model: &str, serial: &str, capacity_bytes: u64) -> Drive {
@@ -236,92 +293,234 @@ pub fn bandwidth() -> Run {
         w.ramp_ns = 0;
         let rate = [700.0, 340.0][d];
         cells.push(finished(
-            plan(&id("fill", "area"), "fill", "Fill the area with incompressible data", CellKind::Prepare, &[d], w),
-            &[Shape { mib_per_s: rate, seconds: 24, ..STEADY }],
+            plan(
+                &id("fill", "area"),
+                "fill",
+                "Fill the area with incompressible data",
+                CellKind::Prepare,
+                &[d],
+                w,
+            ),
+            &[Shape {
+                mib_per_s: rate,
+                seconds: 24,
+                ..STEADY
+            }],
             1,
         ));
         let mut inspect = workload("read", 128 * KIB, 1);
         inspect.ramp_ns = 0;
         let mut cell = finished(
-            plan(&id("inspect", "area"), "inspect", "What the area holds", CellKind::Inspect, &[d], inspect),
-            &[Shape { mib_per_s: 900.0, seconds: 1, ..STEADY }],
+            plan(
+                &id("inspect", "area"),
+                "inspect",
+                "What the area holds",
+                CellKind::Inspect,
+                &[d],
+                inspect,
+            ),
+            &[Shape {
+                mib_per_s: 900.0,
+                seconds: 1,
+                ..STEADY
+            }],
             2,
         );
-        cell.drives[0].result.as_mut().unwrap().values =
-            BTreeMap::from([("zstd_ratio".to_owned(), 1.0), ("zero_blocks_pct".to_owned(), 0.0)]);
+        cell.drives[0].result.as_mut().unwrap().values = BTreeMap::from([
+            ("zstd_ratio".to_owned(), 1.0),
+            ("zero_blocks_pct".to_owned(), 0.0),
+        ]);
         cells.push(cell);
         for (t, threads) in [16, 64].into_iter().enumerate() {
             for (b, bs) in SIZES.into_iter().enumerate() {
                 let w = workload("randread", bs, threads);
-                let cell = id("random-read", &format!("bs={},numjobs={threads}", compact_size(bs)));
-                let plan = plan(&cell, "random-read", "Random read", CellKind::Measure, &[d], w);
+                let cell = id(
+                    "random-read",
+                    &format!("bs={},numjobs={threads}", compact_size(bs)),
+                );
+                let plan = plan(
+                    &cell,
+                    "random-read",
+                    "Random read",
+                    CellKind::Measure,
+                    &[d],
+                    w,
+                );
                 let errors = if d == 1 && b == 9 && t == 1 { 3 } else { 0 };
-                let shape = Shape { mib_per_s: RANDOM[d][t][b], errors, ..STEADY };
+                let shape = Shape {
+                    mib_per_s: RANDOM[d][t][b],
+                    errors,
+                    ..STEADY
+                };
                 cells.push(finished(plan, &[shape], 3));
             }
         }
-        let sequential = [[1090.0, 1310.0, 1540.0, 1610.0], [220.0, 430.0, 544.0, 715.0]][d];
+        let sequential = [
+            [1090.0, 1310.0, 1540.0, 1610.0],
+            [220.0, 430.0, 544.0, 715.0],
+        ][d];
         for (t, rate) in sequential.into_iter().enumerate() {
             for bs in [64 * KIB, 128 * KIB] {
                 let threads = t as u32 + 1;
-                let cell = id("sequential-read", &format!("bs={},numjobs={threads}", compact_size(bs)));
+                let cell = id(
+                    "sequential-read",
+                    &format!("bs={},numjobs={threads}", compact_size(bs)),
+                );
                 let w = workload("read", bs, threads);
-                let plan = plan(&cell, "sequential-read", "Sequential read", CellKind::Measure, &[d], w);
+                let plan = plan(
+                    &cell,
+                    "sequential-read",
+                    "Sequential read",
+                    CellKind::Measure,
+                    &[d],
+                    w,
+                );
                 let gain = if bs == 64 * KIB { 1.0 } else { 1.22 };
-                cells.push(finished(plan, &[Shape { mib_per_s: rate * gain, ..STEADY }], 4));
+                cells.push(finished(
+                    plan,
+                    &[Shape {
+                        mib_per_s: rate * gain,
+                        ..STEADY
+                    }],
+                    4,
+                ));
             }
         }
         let mut w = workload("read", 128 * KIB, 1);
         w.direct = false;
         cells.push(skipped(
-            plan(&id("filesystem-read", "bs=128k"), "filesystem-read", "Read through the file system", CellKind::Measure, &[d], w),
+            plan(
+                &id("filesystem-read", "bs=128k"),
+                "filesystem-read",
+                "Read through the file system",
+                CellKind::Measure,
+                &[d],
+                w,
+            ),
             "needs a file: name one on a mounted file system as the drive",
         ));
         let mut w = workload("write", 64 * KIB, 1);
         w.runtime_ns = 0;
-        let write = plan(&id("sequential-write", "bs=64k"), "sequential-write", "Sequential write", CellKind::Measure, &[d], w);
+        let write = plan(
+            &id("sequential-write", "bs=64k"),
+            "sequential-write",
+            "Sequential write",
+            CellKind::Measure,
+            &[d],
+            w,
+        );
         let shape = if d == 0 {
-            Shape { mib_per_s: 655.0, seconds: 25, ..STEADY }
+            Shape {
+                mib_per_s: 655.0,
+                seconds: 25,
+                ..STEADY
+            }
         } else {
-            Shape { mib_per_s: 170.0, seconds: 120, course: |s, _| if s < 35 { 1.0 } else { 0.12 }, ..STEADY }
+            Shape {
+                mib_per_s: 170.0,
+                seconds: 120,
+                course: |s, _| if s < 35 { 1.0 } else { 0.12 },
+                ..STEADY
+            }
         };
         cells.push(finished(write, &[shape], 5));
         for bs in [4 * KIB, 32 * KIB] {
-            for (data, rates) in [("incompressible", [[1070.0, 1660.0], [236.0, 650.0]]), ("zero", [[1310.0, 3215.0], [240.0, 655.0]])] {
+            for (data, rates) in [
+                ("incompressible", [[1070.0, 1660.0], [236.0, 650.0]]),
+                ("zero", [[1310.0, 3215.0], [240.0, 655.0]]),
+            ] {
                 let mut w = workload("randread", bs, 64);
                 w.data = data.to_owned();
                 w.offset_bytes = if data == "zero" { 16 * GIB } else { 0 };
                 let cell = id("zeroed", &format!("bs={},data={data}", compact_size(bs)));
                 let rate = rates[d][usize::from(bs != 4 * KIB)];
                 cells.push(finished(
-                    plan(&cell, "zeroed", "Zeroed against incompressible data", CellKind::Measure, &[d], w),
-                    &[Shape { mib_per_s: rate, ..STEADY }],
+                    plan(
+                        &cell,
+                        "zeroed",
+                        "Zeroed against incompressible data",
+                        CellKind::Measure,
+                        &[d],
+                        w,
+                    ),
+                    &[Shape {
+                        mib_per_s: rate,
+                        ..STEADY
+                    }],
                     6,
                 ));
             }
         }
-        let soak = plan(&id("soak", "bs=32k"), "soak", "Read soak", CellKind::Soak, &[d], workload("randread", 32 * KIB, 64));
+        let soak = plan(
+            &id("soak", "bs=32k"),
+            "soak",
+            "Read soak",
+            CellKind::Soak,
+            &[d],
+            workload("randread", 32 * KIB, 64),
+        );
         let shape = if d == 0 {
-            Shape { mib_per_s: 1660.0, seconds: 1800, temperature: Some(|s, n| 41.0 + 35.0 * (1.0 - (-6.0 * s as f64 / n as f64).exp())), ..STEADY }
+            Shape {
+                mib_per_s: 1660.0,
+                seconds: 1800,
+                temperature: Some(|s, n| 41.0 + 35.0 * (1.0 - (-6.0 * s as f64 / n as f64).exp())),
+                ..STEADY
+            }
         } else {
             Shape {
                 mib_per_s: 650.0,
                 seconds: 1800,
                 course: |s, _| if s > 40 && s % 40 < 12 { 0.35 } else { 1.0 },
-                temperature: Some(|s, _| if s < 40 { 36.0 + s as f64 } else { 72.0 + 3.0 * ((s as f64) / 6.4).sin() }),
+                temperature: Some(|s, _| {
+                    if s < 40 {
+                        36.0 + s as f64
+                    } else {
+                        72.0 + 3.0 * ((s as f64) / 6.4).sin()
+                    }
+                }),
                 ..STEADY
             }
         };
         cells.push(finished(soak, &[shape], 7));
-        let alone = plan(&id("all-aboard", "alone"), "all-aboard", "All aboard", CellKind::AllAboard, &[d], workload("randread", 32 * KIB, 64));
-        cells.push(finished(alone, &[Shape { mib_per_s: [1660.0, 650.0][d], seconds: 30, ..STEADY }], 8));
+        let alone = plan(
+            &id("all-aboard", "alone"),
+            "all-aboard",
+            "All aboard",
+            CellKind::AllAboard,
+            &[d],
+            workload("randread", 32 * KIB, 64),
+        );
+        cells.push(finished(
+            alone,
+            &[Shape {
+                mib_per_s: [1660.0, 650.0][d],
+                seconds: 30,
+                ..STEADY
+            }],
+            8,
+        ));
     }
-    let together = plan("all/all-aboard", "all-aboard", "All aboard", CellKind::AllAboard, &[0, 1], workload("randread", 32 * KIB, 64));
+    let together = plan(
+        "all/all-aboard",
+        "all-aboard",
+        "All aboard",
+        CellKind::AllAboard,
+        &[0, 1],
+        workload("randread", 32 * KIB, 64),
+    );
     let mut together = finished(
         together,
         &[
-            Shape { mib_per_s: 1580.0, seconds: 30, ..STEADY },
-            Shape { mib_per_s: 642.0, seconds: 30, ..STEADY },
+            Shape {
+                mib_per_s: 1580.0,
+                seconds: 30,
+                ..STEADY
+            },
+            Shape {
+                mib_per_s: 642.0,
+                seconds: 30,
+                ..STEADY
+            },
         ],
         9,
     );
@@ -330,38 +529,103 @@ pub fn bandwidth() -> Run {
         .map(|i| {
             let user = 3.0 + rng.unit_f64();
             let system = 4.0 + rng.unit_f64();
-            let load = HostLoad { user_pct: user, system_pct: system, irq_pct: 0.8, iowait_pct: 0.4, idle_pct: 100.0 - user - system - 1.2, steal_pct: 0.0, context_switches_per_s: 52_000.0 };
+            let load = HostLoad {
+                user_pct: user,
+                system_pct: system,
+                irq_pct: 0.8,
+                iowait_pct: 0.4,
+                idle_pct: 100.0 - user - system - 1.2,
+                steal_pct: 0.0,
+                context_switches_per_s: 52_000.0,
+            };
             (i, load)
         })
         .collect();
     cells.push(together);
     let mut manifest = manifest(vec![
-        drive("samsung-951", "SAMSUNG MZVPV128HDGM", "SIM-951-7", 128_035_676_160),
-        drive("intel-600p", "INTEL SSDPEKKW256G7", "SIM-600P-7", 256_060_514_304),
+        drive(
+            "samsung-951",
+            "SAMSUNG MZVPV128HDGM",
+            "SIM-951-7",
+            128_035_676_160,
+        ),
+        drive(
+            "intel-600p",
+            "INTEL SSDPEKKW256G7",
+            "SIM-600P-7",
+            256_060_514_304,
+        ),
     ]);
     manifest.cells = cells.iter().map(|c| c.plan.clone()).collect();
-    let reason = |weight, text: &str| Reason { weight, text: text.to_owned() };
+    let reason = |weight, text: &str| Reason {
+        weight,
+        text: text.to_owned(),
+    };
     Run {
         path: "/srv/assay/20261121T031514Z-bandwidth-k3q8".into(),
         manifest,
-        audit: Some(Audit { null_iops_per_thread: 21_400_000.0, engine_ns_per_io: 46.7, clock_ns: 18.2, clock_step_ns: 1, clock_drift_ppm: 0.4 }),
+        audit: Some(Audit {
+            null_iops_per_thread: 21_400_000.0,
+            engine_ns_per_io: 46.7,
+            clock_ns: 18.2,
+            clock_step_ns: 1,
+            clock_drift_ppm: 0.4,
+        }),
         cells,
         warnings: vec![
-            Warning { code: "scaled".to_owned(), cell: None, drive: None, message: "every duration was multiplied by 0.05".to_owned(), advice: "run without --scale for figures that can be compared with published ones".to_owned() },
-            Warning { code: "errors".to_owned(), cell: Some("intel-600p/random-read/bs=256k,numjobs=64".to_owned()), drive: Some(1), message: "3 reads failed".to_owned(), advice: "look at the drive's health with assay probe before trusting its data".to_owned() },
+            Warning {
+                code: "scaled".to_owned(),
+                cell: None,
+                drive: None,
+                message: "every duration was multiplied by 0.05".to_owned(),
+                advice: "run without --scale for figures that can be compared with published ones"
+                    .to_owned(),
+            },
+            Warning {
+                code: "errors".to_owned(),
+                cell: Some("intel-600p/random-read/bs=256k,numjobs=64".to_owned()),
+                drive: Some(1),
+                message: "3 reads failed".to_owned(),
+                advice: "look at the drive's health with assay probe before trusting its data"
+                    .to_owned(),
+            },
         ],
         verdicts: vec![
-            Some(Verdict { result: VerdictResult::Recommended, reasons: vec![
-                reason(ReasonWeight::For, "gains from queues: 1,070 MiB/s at 4 KiB with 64 threads, 1.7 times the rate of 16"),
-                reason(ReasonWeight::For, "keeps its rate in the soak: slowest second 98 % of the mean at 76 °C"),
-                reason(ReasonWeight::Caution, "answers blank areas 1.9 times as fast as written ones: benchmarks of an empty drive flatter it"),
-                reason(ReasonWeight::Missing, "through-the-filesystem read: no file was named"),
-            ] }),
-            Some(Verdict { result: VerdictResult::NotRecommended, reasons: vec![
-                reason(ReasonWeight::Against, "sequential write falls from 170 to 20 MiB/s after 35 s, when its SLC cache is full"),
-                reason(ReasonWeight::Against, "throttles to 35 % for 12 of every 40 s at 75 °C"),
-                reason(ReasonWeight::Against, "gains nothing from 64 threads"),
-            ] }),
+            Some(Verdict {
+                result: VerdictResult::Recommended,
+                reasons: vec![
+                    reason(
+                        ReasonWeight::For,
+                        "gains from queues: 1,070 MiB/s at 4 KiB with 64 threads, 1.7 times the rate of 16",
+                    ),
+                    reason(
+                        ReasonWeight::For,
+                        "keeps its rate in the soak: slowest second 98 % of the mean at 76 °C",
+                    ),
+                    reason(
+                        ReasonWeight::Caution,
+                        "answers blank areas 1.9 times as fast as written ones: benchmarks of an empty drive flatter it",
+                    ),
+                    reason(
+                        ReasonWeight::Missing,
+                        "through-the-filesystem read: no file was named",
+                    ),
+                ],
+            }),
+            Some(Verdict {
+                result: VerdictResult::NotRecommended,
+                reasons: vec![
+                    reason(
+                        ReasonWeight::Against,
+                        "sequential write falls from 170 to 20 MiB/s after 35 s, when its SLC cache is full",
+                    ),
+                    reason(
+                        ReasonWeight::Against,
+                        "throttles to 35 % for 12 of every 40 s at 75 °C",
+                    ),
+                    reason(ReasonWeight::Against, "gains nothing from 64 threads"),
+                ],
+            }),
         ],
         outcome: Some(Outcome::Complete),
         damaged_lines: Vec::new(),
@@ -378,23 +642,47 @@ pub fn job() -> Run {
     let mut manifest = manifest(vec![d]);
     manifest.scale = 1.0;
     manifest.run_id = "20261121T040000Z-job-a1b2".to_owned();
-    manifest.suite = Suite { name: "job".to_owned(), title: "One workload".to_owned(), summary: String::new(), source: String::new(), text: String::new() };
+    manifest.suite = Suite {
+        name: "job".to_owned(),
+        title: "One workload".to_owned(),
+        summary: String::new(),
+        source: String::new(),
+        text: String::new(),
+    };
     let mut w = workload("randread", 4 * KIB, 1);
     w.iodepth = 32;
     w.engine = "uring".to_owned();
     let mut cell = finished(
         plan("zram0/job", "job", "Job", CellKind::Measure, &[0], w),
-        &[Shape { mib_per_s: 2140.0, seconds: 10, ..STEADY }],
+        &[Shape {
+            mib_per_s: 2140.0,
+            seconds: 10,
+            ..STEADY
+        }],
         11,
     );
-    cell.drives[0].result.as_mut().unwrap().host = Some(HostLoad { user_pct: 21.4, system_pct: 28.3, irq_pct: 0.6, iowait_pct: 0.0, idle_pct: 49.7, steal_pct: 0.0, context_switches_per_s: 1200.0 });
+    cell.drives[0].result.as_mut().unwrap().host = Some(HostLoad {
+        user_pct: 21.4,
+        system_pct: 28.3,
+        irq_pct: 0.6,
+        iowait_pct: 0.0,
+        idle_pct: 49.7,
+        steal_pct: 0.0,
+        context_switches_per_s: 1200.0,
+    });
     manifest.cells = vec![cell.plan.clone()];
     Run {
         path: "/tmp/run".into(),
         manifest,
         audit: None,
         cells: vec![cell],
-        warnings: vec![Warning { code: "host-limited".to_owned(), cell: Some("zram0/job".to_owned()), drive: Some(0), message: "one processor was 98 % busy while the drive waited for work".to_owned(), advice: "use more threads (--numjobs), or read the figure as the host's".to_owned() }],
+        warnings: vec![Warning {
+            code: "host-limited".to_owned(),
+            cell: Some("zram0/job".to_owned()),
+            drive: Some(0),
+            message: "one processor was 98 % busy while the drive waited for work".to_owned(),
+            advice: "use more threads (--numjobs), or read the figure as the host's".to_owned(),
+        }],
         verdicts: vec![None],
         outcome: Some(Outcome::Complete),
         damaged_lines: Vec::new(),

@@ -1,0 +1,101 @@
+//! Terminal tables: as a reader sees them, and never wider than asked.
+
+mod common;
+
+use assay_report::terminal::{Style, compare, render};
+use assay_store::model::Outcome;
+use assay_store::read::CellState;
+
+#[test]
+fn a_suite_in_80_columns() {
+    insta::assert_snapshot!(render(&common::bandwidth(), 80, Style::Plain));
+}
+
+#[test]
+fn a_job_in_80_columns() {
+    insta::assert_snapshot!(render(&common::job(), 80, Style::Plain));
+}
+
+#[test]
+fn an_interrupted_job_with_errors_and_an_open_loop() {
+    let mut run = common::job();
+    run.outcome = Some(Outcome::Interrupted);
+    run.cells[0].state = CellState::Unfinished;
+    let result = run.cells[0].drives[0].result.as_mut().unwrap();
+    result.read.errors = 2;
+    result.read.service_ns = Some(result.read.latency_ns);
+    result.verify = Some(assay_store::model::VerifySummary {
+        blocks_checked: 100_000,
+        found: [("torn".to_owned(), 1)].into(),
+        examples: vec!["block at 81920: first half of generation 3, second of 2".to_owned()],
+        ..assay_store::model::VerifySummary::default()
+    });
+    insta::assert_snapshot!(render(&run, 80, Style::Plain));
+}
+
+#[test]
+fn two_runs_compared() {
+    let mut after = common::job();
+    after.manifest.run_id = "after".to_owned();
+    let result = after.cells[0].drives[0].result.as_mut().unwrap();
+    result.read.mib_per_s *= 1.25;
+    result.read.iops *= 1.25;
+    insta::assert_snapshot!(compare(&[common::job(), after], 80, Style::Plain));
+}
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    let runs = [common::bandwidth(), common::job()];
+    for width in [60, 80, 100, 160] {
+        let mut texts: Vec<String> = runs
+            .iter()
+            .map(|r| render(r, width, Style::Plain))
+            .collect();
+        texts.push(compare(&runs, width, Style::Plain));
+        for line in texts.iter().flat_map(|t| t.lines()) {
+            assert!(line.chars().count() <= width, "{width}: {line:?}");
+        }
+    }
+}
+
+#[test]
+fn colour_is_only_there_when_asked_and_changes_no_word() {
+    for run in [common::bandwidth(), common::job()] {
+        let plain = render(&run, 80, Style::Plain);
+        let coloured = render(&run, 80, Style::Colour);
+        assert!(!plain.contains('\u{1b}') && coloured.contains('\u{1b}'));
+        let mut stripped = String::new();
+        let mut rest = coloured.as_str();
+        while let Some(at) = rest.find('\u{1b}') {
+            stripped.push_str(&rest[..at]);
+            rest = &rest[at + rest[at..].find('m').unwrap() + 1..];
+        }
+        stripped.push_str(rest);
+        let trimmed = |s: &str| s.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+        assert_eq!(trimmed(&stripped), trimmed(&plain));
+    }
+}
+
+#[test]
+fn a_drive_cannot_write_escape_codes() {
+    let mut run = common::bandwidth();
+    for drive in &mut run.manifest.drives {
+        drive.label.push_str("\u{1b}[2J\r\u{7}");
+        drive.model.push_str("\u{1b}]0;title\u{7}");
+    }
+    let text = render(&run, 80, Style::Plain);
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+}
+
+#[test]
+fn simulated_drives_carry_the_word() {
+    let text = render(&common::bandwidth(), 80, Style::Plain);
+    for label in ["samsung-951", "intel-600p"] {
+        for line in text
+            .lines()
+            .filter(|l| l.contains(label) && !l.contains('/'))
+        {
+            assert!(line.contains(&format!("{label} (simulated)")), "{line}");
+        }
+    }
+}
