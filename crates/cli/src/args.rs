@@ -101,7 +101,7 @@ pub struct RunArguments {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Multiply every duration; reports say so.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
     pub scale: f64,
     /// Seed of every random choice.
     #[arg(long, default_value_t = assay_engine::plan::DEFAULT_SEED)]
@@ -139,7 +139,9 @@ pub struct JobArguments {
     pub out: Option<PathBuf>,
 }
 
+/// The names are fio's, underscores included; clap would make hyphens of them.
 #[derive(Clone, Debug, Args)]
+#[command(rename_all = "snake_case")]
 struct WorkloadArguments {
     /// read, write, randread, randwrite, rw, randrw [default: read]
     #[arg(long, help_heading = "What")]

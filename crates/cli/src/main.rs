@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report::run(&report, output),
         Command::Compare(compare) => commands::compare::run(&compare, output),
         Command::Export(export) => commands::export::run(&export, output),
-        Command::Completions(completions) => commands::completions::run(completions.shell),
+        Command::Completions(completions) => commands::completions::run(completions.shell, output),
     };
     exit::status(outcome, output)
 }

@@ -95,6 +95,12 @@ impl<'a> Crew<'a> {
         }
     }
 
+    /// Is all that is measured over, with nothing left but to read back what was written?
+    #[inline]
+    fn only_reads_back(&self) -> bool {
+        self.fills_buffers && self.workers.iter().all(Worker::reads_back)
+    }
+
     #[inline]
     fn next_due(&self) -> Nanos {
         self.due.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at)
@@ -146,6 +152,7 @@ pub fn drive<T: Target>(
     let mut end = LoopEnd::default();
     let mut give_up_at = Nanos::MAX;
     let mut now = target.now();
+    let mut measuring = true;
     let outcome = loop {
         if stop.load(Ordering::Relaxed) && !end.stopped {
             end.stopped = true;
@@ -154,6 +161,12 @@ pub fn drive<T: Target>(
             crew.workers.iter_mut().for_each(Worker::stop);
         }
         crew.issue(now, target, &mut batch);
+        if measuring && crew.only_reads_back() {
+            // The last write has ended: reading back takes time too, which must not dilute the rate of the writes.
+            measuring = false;
+            let telemetry = target.telemetry();
+            sink.interval(recorder.roll(now), telemetry);
+        }
         if !batch.is_empty() {
             in_flight += batch.len();
             if crew.fills_buffers {
@@ -182,13 +195,18 @@ pub fn drive<T: Target>(
         now = target.now();
         // An I/O seen at or after the boundary belongs to the interval it was seen in.
         if now >= recorder.boundary() {
-            let telemetry = target.telemetry();
-            sink.interval(recorder.roll(now), telemetry);
+            let interval = recorder.roll(now);
+            if measuring {
+                let telemetry = target.telemetry();
+                sink.interval(interval, telemetry);
+            }
         }
         in_flight -= done.len();
         crew.complete(&mut done, now, target, recorder);
     };
-    let telemetry = target.telemetry();
-    sink.interval(recorder.roll(now), telemetry);
+    if measuring {
+        let telemetry = target.telemetry();
+        sink.interval(recorder.roll(now), telemetry);
+    }
     outcome.map(|()| end)
 }

@@ -12,6 +12,8 @@ use crate::options::JobOptions;
 
 /// Most threads of one job.
 pub const MAX_JOBS: u32 = 4096;
+/// Most I/Os in flight of one job, all threads together: a terabyte-per-second drive at 4 ms latency would need no more.
+pub const MAX_IN_FLIGHT: u64 = 1 << 20;
 /// Block size when none is given, as fio's.
 const DEFAULT_BLOCK_BYTES: u32 = 4096;
 /// Seed when none is given: runs repeat unless told otherwise.
@@ -309,6 +311,11 @@ impl Workload {
         }
         let numjobs = within("numjobs", options.numjobs.unwrap_or(1), 1..=MAX_JOBS)?;
         let iodepth = within("iodepth", options.iodepth.unwrap_or(1), 1..=MAX_SLOTS)?;
+        if u64::from(numjobs) * u64::from(iodepth) > MAX_IN_FLIGHT {
+            return Err(PlanError::Conflict(format!(
+                "--numjobs {numjobs} times --iodepth {iodepth} is more than {MAX_IN_FLIGHT} I/Os in flight; lower one of them"
+            )));
+        }
         let split = options.split.unwrap_or(false)
             // Threads that write verified blocks must not overwrite one another's.
             || options.verify.unwrap_or(false) && numjobs > 1 && options.offset_increment.is_none();

@@ -79,6 +79,7 @@ pub struct Worker {
     /// A drawn address that has to wait: an earlier write to it is still in flight.
     held: Option<(u64, u32, bool)>,
     phase: Phase,
+    reads_back: bool,
 }
 
 impl Worker {
@@ -132,6 +133,7 @@ impl Worker {
             checker,
             held: None,
             phase: Phase::Main,
+            reads_back: false,
         })
     }
 
@@ -149,6 +151,12 @@ impl Worker {
 
     fn idle(&self) -> bool {
         self.free.len() == self.pending.len()
+    }
+
+    /// Is everything that is measured over, and what was written being read back?
+    #[inline]
+    pub fn reads_back(&self) -> bool {
+        self.reads_back
     }
 
     /// Stop issuing; what is in flight still completes. A read-back pass is given up.
@@ -177,6 +185,7 @@ impl Worker {
                         return Next::Completion;
                     }
                     self.phase = Phase::ReadBack;
+                    self.reads_back = true;
                 }
                 Phase::ReadBack => {
                     self.issue_read_back(now, batch);

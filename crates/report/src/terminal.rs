@@ -93,7 +93,7 @@ fn comparison(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Tab
         .drives
         .iter()
         .map(|d| Column {
-            group: Some(tables::name(lineup, *d)),
+            label: lineup.drives[*d].full_name(),
             ..Column::default()
         })
         .collect();

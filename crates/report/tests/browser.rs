@@ -2,6 +2,8 @@
 //!
 //! Needs `/usr/bin/chromium`; without it these tests say so and check nothing.
 
+#![allow(clippy::unwrap_used)] // in helpers of tests, too
+
 mod common;
 
 use std::path::Path;
@@ -14,18 +16,18 @@ const CHROMIUM: &str = "/usr/bin/chromium";
 
 /// Put into the page before its end: plays a user, and writes what it sees to the root element.
 const PROBE: &str = r#"<script>
-(() => {
-  const root = document.documentElement;
+const root = document.documentElement;
+const probe = () => {
   const say = (key, value) => { root.dataset[key] = String(value); };
-  say('blank', [...document.querySelectorAll('.plot')].filter(p => !p.querySelector('svg.main-svg .plot path')).length);
-  say('plots', document.querySelectorAll('.plot').length);
+  say('blank', [...document.querySelectorAll('.drawing')].filter(p => !p.querySelector('.scatterlayer path, .barlayer path')).length);
+  say('plots', document.querySelectorAll('.drawing').length);
   say('overflow', root.scrollWidth > innerWidth ? root.scrollWidth : 0);
   const radio = document.querySelector('.switch input[value="1"]');
   if (radio) {
     radio.click();
     const section = document.getElementById(radio.closest('.switch').dataset.section);
     say('shown', [...section.querySelectorAll('[data-metric]')].filter(t => !t.hidden).map(t => t.dataset.metric).join());
-    say('axis', section.querySelector('[data-follows] .plot').layout.yaxis.title.text);
+    say('axis', section.querySelector('[data-follows] .drawing').layout.yaxis.title.text);
   }
   const log = document.querySelector('[data-log]');
   const plot = document.getElementById(log.dataset.log);
@@ -33,9 +35,8 @@ const PROBE: &str = r#"<script>
   log.click();
   say('scale', before + ' ' + plot.layout.yaxis.type + ' ' + log.getAttribute('aria-pressed'));
   const ground = () => getComputedStyle(document.body).backgroundColor;
-  const line = () => document.querySelector('.plot').data[0].line.color;
+  const line = () => document.querySelector('.drawing').data[0].line.color;
   const theme = document.getElementById('theme');
-  theme.click();
   const light = ground() + line();
   theme.click();
   say('themes', light !== ground() + line() && root.dataset.theme === 'dark');
@@ -47,7 +48,9 @@ const PROBE: &str = r#"<script>
     select.dispatchEvent(new Event('change'));
     say('view', first !== JSON.stringify(chart.data[0].y));
   }
-})();
+};
+const wait = () => root.dataset.drawn ? probe() : setTimeout(wait, 50);
+wait();
 </script></body>"#;
 
 /// The root element's attributes after the page was opened, and what the console said; `None` without a browser.
@@ -108,7 +111,11 @@ fn page(runs: &[Run]) -> String {
 #[test]
 fn all_charts_are_drawn_and_the_switches_work() {
     let page = page(&[common::bandwidth()]).replace("</body>", PROBE);
-    let Some((root, console)) = opened(&page, "?draw=now&theme=light", &[]) else {
+    let Some((root, console)) = opened(
+        &page,
+        "?draw=now&theme=light",
+        &["--virtual-time-budget=20000"],
+    ) else {
         return;
     };
     assert_eq!(console, "", "the console said something");
@@ -123,12 +130,6 @@ fn all_charts_are_drawn_and_the_switches_work() {
     assert_eq!(value(&root, "scale"), "linear log true");
     assert_eq!(value(&root, "view"), "true");
     assert_eq!(value(&root, "themes"), "true");
-    // The page records its own times. The aim is 2 s on a quiet machine of two processors; the bound only catches a
-    // page that has become unusable.
-    let at: f64 = value(&root, "drawn-at-ms").parse().unwrap();
-    let drawing: f64 = value(&root, "draw-ms").parse().unwrap();
-    println!("drawn {at} ms after opening, {drawing} ms of them drawing {drawn} charts");
-    assert!(drawing > 0.0 && at < 30_000.0, "{root}");
 }
 
 #[test]
@@ -166,7 +167,9 @@ fn a_phone_needs_no_sideways_scrolling() {
     let [width, window, drawn] = seen.split(' ').collect::<Vec<_>>()[..] else {
         panic!("{seen}");
     };
-    assert_eq!((width, window), ("390", "390"));
+    let (width, window): (u32, u32) = (width.parse().unwrap(), window.parse().unwrap());
+    assert_eq!(window, 390);
+    assert!(width <= window, "{width} px are needed");
     assert!(drawn.parse::<usize>().unwrap() >= 12);
 }
 
@@ -187,5 +190,12 @@ fn a_hostile_name_runs_nothing() {
     assert_eq!(console, "");
     assert!(!root.contains("pwned"), "{root}");
     assert!(!root.contains("data-errors"), "{root}");
-    assert!(value(&root, "drawn").parse::<usize>().unwrap() >= 12);
+    let drawn: usize = value(&root, "drawn").parse().unwrap();
+    assert!(drawn >= 12);
+    // The page records its own times. The aim is 2 s on a quiet machine of two processors; the bound only catches a
+    // page that has become unusable.
+    let at: f64 = value(&root, "drawn-at-ms").parse().unwrap();
+    let drawing: f64 = value(&root, "draw-ms").parse().unwrap();
+    println!("drawn {at} ms after opening, {drawing} ms of them drawing {drawn} charts");
+    assert!(drawing > 0.0 && at < 30_000.0, "{root}");
 }

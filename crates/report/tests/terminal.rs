@@ -1,5 +1,7 @@
 //! Terminal tables: as a reader sees them, and never wider than asked.
 
+#![allow(clippy::unwrap_used)] // in helpers of tests, too
+
 mod common;
 
 use assay_report::terminal::{Style, compare, render};

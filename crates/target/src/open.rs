@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::buffers::Buffers;
 use crate::identity::{DriveInfo, DriveKind};
 use crate::interlock::{PermitError, WritePermit};
 
@@ -120,6 +121,17 @@ impl OpenDrive {
     /// A block device (not a file)?
     pub fn is_block_device(&self) -> bool {
         self.block_device
+    }
+
+    /// Can it start an I/O without blocking? Asked of the kernel with a one-page `preadv2(RWF_NOWAIT)`, which it refuses with
+    /// `EOPNOTSUPP` where the answer is no.
+    pub fn answers_nowait(&self) -> bool {
+        let Ok(mut buffer) = Buffers::new(1, 4096) else {
+            return true;
+        };
+        let mut pieces = [std::io::IoSliceMut::new(buffer.slot(0))];
+        let answer = rustix::io::preadv2(&*self.file, &mut pieces, 0, rustix::io::ReadWriteFlags::NOWAIT);
+        answer != Err(rustix::io::Errno::OPNOTSUPP)
     }
 
     /// Drop what the page cache holds of it, so that a buffered read measures the drive. Best effort: returns whether the

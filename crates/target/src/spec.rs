@@ -16,6 +16,8 @@ use std::str::FromStr;
 
 /// Size of a null target whose size is not given, in bytes: 16 GiB, the measuring area that the procedures use most.
 pub const NULL_DEFAULT_BYTES: u64 = 16 * assay_units::GIB;
+/// The one setting that may be given several times: a simulated drive can have more than one fault.
+const REPEATABLE_KEY: &str = "fault";
 
 /// Why a drive specification cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -83,7 +85,7 @@ pub enum SpecKind {
     Sim {
         /// Name of the profile, not checked here.
         profile: String,
-        /// Settings in the order given; keys are distinct.
+        /// Settings in the order given; keys are distinct, but for `fault`.
         options: Vec<(String, String)>,
     },
     /// A block device or regular file, or a symbolic link to one.
@@ -224,7 +226,7 @@ fn pairs(spec: &str, text: &str) -> Result<Vec<(String, String)>, SpecError> {
                 });
             }
         };
-        if found.iter().any(|(k, _)| k == key) {
+        if key != REPEATABLE_KEY && found.iter().any(|(k, _)| k == key) {
             return Err(SpecError::RepeatedKey {
                 spec: spec.to_owned(),
                 key: key.to_owned(),
@@ -305,6 +307,16 @@ mod tests {
             SpecKind::Sim {
                 profile: "x".into(),
                 options: vec![]
+            }
+        );
+        assert_eq!(
+            kind("sim:x,fault=drop-write@1,fault=latency-spike@3=5ms"),
+            SpecKind::Sim {
+                profile: "x".into(),
+                options: vec![
+                    ("fault".into(), "drop-write@1".into()),
+                    ("fault".into(), "latency-spike@3=5ms".into()),
+                ],
             }
         );
         for bad in [

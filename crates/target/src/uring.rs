@@ -5,6 +5,8 @@
 //!   together.
 //! - `SINGLE_ISSUER | DEFER_TASKRUN`: completion work runs in this thread when it asks, not in interrupts of its own.
 //! - The file and the buffers are registered, so the kernel neither looks up the one nor pins the other for each I/O.
+//! - A device or file that cannot start an I/O without blocking (zram, tmpfs) makes the kernel hand every I/O to a worker of its
+//!   own; there the hopeless first attempt is skipped (`IOSQE_ASYNC`).
 //! - `IOPOLL` where the device has polling queues, `SQPOLL` on request.
 //!
 //! Source for flags: Linux `io_uring_setup(2)`, `io_uring_enter(2)`.
@@ -39,6 +41,7 @@ pub struct UringTarget {
     drive: OpenDrive,
     clock: Clock,
     fixed_buffers: bool,
+    entry_flags: squeue::Flags,
     queued: usize,
     in_flight: usize,
 }
@@ -84,12 +87,18 @@ impl UringTarget {
         // Registering pins the memory, which a small RLIMIT_MEMLOCK can forbid: then every I/O pins its own, correct but slower.
         // SAFETY: every iovec lies inside `buffers`, which the target keeps mapped until after the ring is gone.
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&iovecs) }.is_ok();
+        let entry_flags = if drive.answers_nowait() {
+            squeue::Flags::empty()
+        } else {
+            squeue::Flags::ASYNC
+        };
         Ok(UringTarget {
             ring,
             buffers,
             drive,
             clock: Clock::monotonic(),
             fixed_buffers,
+            entry_flags,
             queued: 0,
             in_flight: 0,
         })
@@ -131,7 +140,9 @@ impl UringTarget {
         // The operation's own length comes back with the slot, for those that answer 0.
         let answers_zero = !matches!(io.op, Op::Read | Op::Write);
         let length = if answers_zero { u64::from(io.len_bytes) } else { 0 };
-        entry.user_data(u64::from(io.slot) | length << 32)
+        entry
+            .flags(self.entry_flags)
+            .user_data(u64::from(io.slot) | length << 32)
     }
 
     fn collect(&mut self, out: &mut Vec<Completion>) -> usize {

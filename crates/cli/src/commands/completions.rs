@@ -1,14 +1,17 @@
 //! `assay completions SHELL`.
 
 use clap::CommandFactory;
+use serde_json::json;
 
 use crate::args::Arguments;
 use crate::exit::Verdict;
+use crate::terminal::Output;
 
 /// Print completions for a shell.
-pub fn run(shell: clap_complete::Shell) -> anyhow::Result<Verdict> {
+pub fn run(shell: clap_complete::Shell, output: Output) -> anyhow::Result<Verdict> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "assay", &mut script);
-    std::io::Write::write_all(&mut std::io::stdout(), &script)?;
+    let script = String::from_utf8_lossy(&script);
+    output.show(|| script.to_string(), || json!({ "shell": shell.to_string(), "script": script }))?;
     Ok(Verdict::Done)
 }

@@ -3,13 +3,12 @@
 use assay_engine::plan::{DriveFacts, Workload};
 use assay_engine::session::{DriveSession, SessionOptions};
 use assay_store::{Destination, Run, RunWriter};
-use assay_suite::SuiteError;
 use assay_suite::execute::{Resume, Runner};
 use assay_suite::expand::single_job;
 use assay_suite::manifest::manifest;
 
 use crate::args::JobArguments;
-use crate::exit::Verdict;
+use crate::exit::{Usage, Verdict};
 use crate::json;
 use crate::progress::Watch;
 use crate::terminal::Output;
@@ -74,7 +73,7 @@ fn open_checked(
     let read_only = SessionOptions { will_write: false, destroy: Vec::new(), ..session_options.clone() };
     let looked_at = super::open_drives(names, &read_only)?;
     let facts: DriveFacts = looked_at[0].facts();
-    Workload::plan(options, &facts).map_err(|source| SuiteError::Cell { cell: "job".to_owned(), source })?;
+    Workload::plan(options, &facts).map_err(|error| Usage(error.to_string()))?;
     drop(looked_at);
     super::open_drives(names, session_options)
 }

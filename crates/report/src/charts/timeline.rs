@@ -27,6 +27,9 @@ fn middle(start: Nanos, end: Nanos) -> f64 {
     (start.as_secs_f64() + end.as_secs_f64()) / 2.0
 }
 
+/// The host during one drive's cell: the drive's name, its position, and the load at each time.
+type HostSeries = (String, usize, Vec<(f64, HostLoad)>);
+
 /// What is stacked in a timeline.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rates {
@@ -146,7 +149,7 @@ impl Drawing {
         label: String,
     ) -> Result<Option<View>, serde_json::Error> {
         let mut panels = Panels::default();
-        let mut hosts: Vec<(String, usize, Vec<(f64, HostLoad)>)> = Vec::new();
+        let mut hosts: Vec<HostSeries> = Vec::new();
         for point in points {
             let Some(part) = point.part else { continue };
             let ticks = ticks(part);
@@ -295,11 +298,7 @@ impl Drawing {
     }
 
     /// The host: split and stacked for one cell, one line per cell for several.
-    fn host(
-        &mut self,
-        panels: &mut Panels,
-        hosts: &[(String, usize, Vec<(f64, HostLoad)>)],
-    ) -> Result<(), serde_json::Error> {
+    fn host(&mut self, panels: &mut Panels, hosts: &[HostSeries]) -> Result<(), serde_json::Error> {
         type Part = (&'static str, fn(&HostLoad) -> f64);
         const PARTS: [Part; 4] = [
             ("user", |h| h.user_pct),

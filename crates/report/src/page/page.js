@@ -1,7 +1,7 @@
 // Draws the charts that the report embedded as JSON, in the colours of the theme, and wires the page's switches.
 //
-// Charts near the window are drawn first, all others while the browser is idle, so that the page is complete soon after it
-// opens (and before it is printed). `?draw=now` draws everything at once. When all are drawn, the root element carries
+// Charts near the window are drawn first, then all others one by one, so that the page is complete soon after it opens
+// (and before it is printed). `?draw=now` draws everything at once. When all are drawn, the root element carries
 // data-drawn (how many), data-draw-ms (time spent drawing) and data-drawn-at-ms (since the page was opened).
 (() => {
   'use strict';
@@ -69,7 +69,11 @@
     const ink = colourOf('--ink');
     const names = view.data.filter(trace => trace.showlegend !== false).map(trace => trace.name.length);
     // The legend stands below; its lines are added to the height so that they do not take it from the plot.
-    const margin = { l: narrow ? 54 : 62, r: narrow ? 12 : 24, t: 30, b: 52 };
+    // Room for the widest number on a vertical axis and for the axis's title.
+    const widest = view.data.reduce((most, trace) => trace.type === 'bar' ? most
+      : trace.y.reduce((a, b) => Math.max(a, b), most), 0);
+    const digits = Math.round(widest).toLocaleString('en').length;
+    const margin = { l: narrow ? 26 + 6 * digits : 30 + 7 * digits, r: narrow ? 12 : 24, t: 30, b: 52 };
     const room = width - margin.l - margin.r;
     const entry = Math.max(...names) * 6 + 46;
     const legend = names.length > 1 && layout.showlegend !== false;
@@ -121,6 +125,16 @@
     return chart.log !== undefined ? chart.log : axis.type === 'log';
   };
 
+  let done = 0;
+  const finished = () => {
+    done += 1;
+    if (done < charts.length) return;
+    root.dataset.drawn = String(charts.length);
+    root.dataset.drawMs = drawMs.toFixed(0);
+    root.dataset.drawnAtMs = performance.now().toFixed(0);
+    performance.mark('assay-drawn');
+  };
+
   const draw = id => {
     const chart = byId.get(id);
     const element = document.getElementById(id);
@@ -132,19 +146,16 @@
       // Room is kept for a chart before it is drawn, then it has the height it needs.
       element.style.minHeight = layout.height + 'px';
       const plot = fresh ? Plotly.newPlot : Plotly.react;
-      plot(element, painted(view.data), layout, CONFIG).catch(error => complain(id + ': ' + error));
+      plot(element, painted(view.data), layout, CONFIG)
+        .catch(error => complain(id + ': ' + error))
+        .then(() => fresh && finished());
     } catch (error) {
       complain(id + ': ' + error);
       element.textContent = 'This chart could not be drawn: ' + error;
       element.classList.add('failed');
+      if (fresh) finished();
     }
     drawMs += performance.now() - began;
-    if (fresh && waiting.size === 0) {
-      root.dataset.drawn = String(charts.length);
-      root.dataset.drawMs = drawMs.toFixed(0);
-      root.dataset.drawnAtMs = performance.now().toFixed(0);
-      performance.mark('assay-drawn');
-    }
   };
   const redrawAll = () => charts.forEach(chart => waiting.has(chart.id) || draw(chart.id));
   const drawRest = () => [...waiting].forEach(draw);
@@ -163,15 +174,16 @@
       }
     }, { rootMargin: '300px' });
     charts.forEach(chart => seen.observe(document.getElementById(chart.id)));
-    const idle = window.requestIdleCallback || (work => setTimeout(work, 20));
+    // One chart per task, so that scrolling and clicking get their turn between them. Not requestIdleCallback: on a busy
+    // machine it may never come, and a page must be complete to be printed or searched.
     const pump = () => {
       const next = waiting.values().next();
       if (!next.done) {
         draw(next.value);
-        idle(pump);
+        setTimeout(pump, 0);
       }
     };
-    idle(pump);
+    setTimeout(pump, 0);
   }
 
   // ---- Switches ---------------------------------------------------------------------------------------------------
@@ -196,7 +208,7 @@
     const section = document.getElementById(set.dataset.section);
     const choose = value => {
       for (const table of section.querySelectorAll('[data-metric]')) table.hidden = table.dataset.metric !== value;
-      for (const figure of section.querySelectorAll('[data-follows] .plot')) {
+      for (const figure of section.querySelectorAll('[data-follows] .drawing')) {
         byId.get(figure.id).first = Number(value);
         if (!waiting.has(figure.id)) draw(figure.id);
       }

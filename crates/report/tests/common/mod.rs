@@ -1,5 +1,5 @@
 //! A run that looks like a real one, made up: nothing was measured. Rates are of the size that report A published.
-#![allow(dead_code)] // every test file uses its own part of this
+#![allow(dead_code, clippy::unwrap_used)] // every test file uses its own part of this; it is test code
 
 use std::collections::BTreeMap;
 

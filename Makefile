@@ -1,0 +1,32 @@
+# assay: what to type. `make help` lists it.
+.DEFAULT_GOAL := help
+.PHONY: help build demo test check bench clean
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+build: ## the release build; prints where it is
+	@cargo build --release -p assay-cli
+	@. scripts/lib.sh && echo "$$(target_directory)/release/assay"
+
+demo: ## both simulated drives and a file, one HTML report; about a minute once built
+	@cargo build --release -p assay-cli
+	@scripts/demo
+
+test: ## everything: house rules, tests, the README's commands; as root it installs what is missing
+	@scripts/ensure-packages
+	@scripts/test
+
+check: ## formatting, lints and documentation, nothing run
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
+
+bench: ## speed against fio, as recorded in docs/benchmarks.md; minutes
+	@scripts/ensure-packages
+	@cargo build --release -p assay-cli
+	@benches/run
+
+clean: ## removes what was built and demo-out
+	cargo clean
+	rm -rf demo-out

@@ -1,0 +1,167 @@
+//! The names that scripts depend on (design.md), and that simulated results always say so.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::lab::{Lab, keys, number};
+
+const PERCENTILES: [&str; 8] = ["p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999"];
+
+/// A summary of one direction: counts that fit one another, and percentiles in order.
+#[track_caller]
+fn check_latency(latency: &Value) {
+    let figure = |key: &str| number(latency, &format!("/{key}"));
+    let mut last = figure("min");
+    for key in PERCENTILES {
+        assert!(figure(key) >= last, "{key} is below what comes before it: {latency:#}");
+        last = figure(key);
+    }
+    assert!(figure("max") >= last && figure("mean") >= figure("min") && figure("mean") <= figure("max"), "{latency:#}");
+    assert!(figure("stddev") >= 0.0 && figure("min") > 0.0);
+}
+
+#[track_caller]
+fn check_operation(operation: &Value) {
+    assert_eq!(keys(operation), ["bytes", "errors", "ios", "iops", "latency_ns", "mib_per_s"]);
+    let rate = number(operation, "/iops") * 4096.0 / 1048576.0;
+    assert!((number(operation, "/mib_per_s") / rate - 1.0).abs() < 1e-9, "{operation:#}");
+    assert_eq!(number(operation, "/bytes"), number(operation, "/ios") * 4096.0);
+    assert_eq!(number(operation, "/latency_ns/samples"), number(operation, "/ios"));
+    check_latency(&operation["latency_ns"]);
+}
+
+#[test]
+fn job_json_has_the_contracts_names() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 1 << 20);
+    for (drive, simulated) in [("disk --destroy disk", false), ("sim:samsung-951", true), ("null:", false)] {
+        let job = lab.json(&format!("job {drive} --rw randrw --bs 4k --size 1m --io_size 1m"));
+        for key in ["drive", "jobs", "host", "audit", "simulated"] {
+            assert!(job.get(key).is_some(), "{drive}: no {key:?} in {job:#}");
+        }
+        assert_eq!(job["simulated"], Value::Bool(simulated), "{drive}");
+        assert_eq!(job["jobs"].as_array().unwrap().len(), 1);
+        check_operation(&job["jobs"][0]["read"]);
+        check_operation(&job["jobs"][0]["write"]);
+        let ios = number(&job, "/jobs/0/read/ios") + number(&job, "/jobs/0/write/ios");
+        assert_eq!(ios, 256.0, "{drive}");
+        for key in ["cpu_user_pct", "cpu_system_pct"] {
+            assert!(number(&job, &format!("/host/{key}")) >= 0.0);
+        }
+        assert!(number(&job, "/audit/null_iops_per_thread") > 0.0 && number(&job, "/audit/clock_ns") > 0.0);
+        let spec = drive.split_whitespace().next().unwrap();
+        assert_eq!(job["drive"]["spec"], spec);
+    }
+}
+
+#[test]
+fn run_json_has_the_contracts_names() {
+    let lab = Lab::on_disk();
+    let run = lab.json("run quick sim:samsung-951 null: --scale 0.002 --out run");
+    assert_eq!(run["suite"], "quick");
+    let runs = run["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    assert_eq!((&runs[0]["simulated"], &runs[1]["simulated"]), (&Value::Bool(true), &Value::Bool(false)));
+    for drive in runs {
+        for key in ["drive", "simulated", "cells", "verdict"] {
+            assert!(drive.get(key).is_some(), "no {key:?}");
+        }
+        let finished: Vec<&Value> =
+            drive["cells"].as_array().unwrap().iter().filter(|cell| cell["state"] == "finished").collect();
+        assert_eq!(finished.len(), 10);
+        for cell in finished {
+            assert!(cell["rw"] == "randread" || cell["rw"] == "read");
+            for key in ["bs_bytes", "iodepth", "numjobs", "mib_per_s", "iops"] {
+                assert!(number(cell, &format!("/{key}")) > 0.0, "{key} in {cell:#}");
+            }
+            let mib_per_s = number(cell, "/iops") * number(cell, "/bs_bytes") / 1048576.0;
+            assert!((number(cell, "/mib_per_s") / mib_per_s - 1.0).abs() < 1e-9, "{cell:#}");
+            check_latency(&cell["latency_ns"]);
+        }
+    }
+}
+
+#[test]
+fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
+    let lab = Lab::on_disk();
+    lab.ok("run quick sim:intel-600p --scale 0.001 --out run");
+    lab.ok("job sim:intel-600p --size 1m --out job");
+    let cases: [(&str, &[&str]); 12] = [
+        ("list", &["drives", "simulated"]),
+        ("probe sim:samsung-951", &["drive", "simulated"]),
+        ("probe null:", &["drive", "simulated"]),
+        ("suites", &["suites"]),
+        ("job null: --size 1m", &["drive", "jobs", "host", "audit", "simulated"]),
+        ("run quick sim:samsung-951 --scale 0.001 --out other", &["suite", "runs"]),
+        ("report run job -o page.html", &["report"]),
+        ("compare run job", &["compared"]),
+        ("export run --format csv -o csv", &["format", "files"]),
+        ("export run --format fio-json -o fio.json", &["format", "files"]),
+        ("export run --format json -o -", &[]),
+        ("completions bash", &["shell", "script"]),
+    ];
+    for (words, expected) in cases {
+        let document = lab.json(words);
+        for key in expected {
+            assert!(document.get(key).is_some(), "{words}: no {key:?} in {document:#}");
+        }
+    }
+}
+
+#[test]
+fn simulated_results_say_simulated_wherever_they_are_shown() {
+    let lab = Lab::on_disk();
+    let run = lab.ok("run quick sim:samsung-951 --scale 0.001 --out run");
+    let job = lab.ok("job sim:samsung-951 --rw randrw --size 1m --out job");
+    let compared = lab.ok("compare run run");
+    let probe = lab.ok("probe sim:samsung-951");
+    for text in [&run.stdout, &job.stdout, &compared.stdout, &probe.stdout] {
+        assert!(text.contains("simulated"), "{text}");
+    }
+    // No line names the drive without the word; names of cells (DRIVE/STEP) are no names of drives.
+    for text in [&run.stdout, &compared.stdout] {
+        for line in text.lines().filter(|line| line.replace("samsung-951/", "").contains("samsung-951")) {
+            assert!(line.contains("simulated"), "{line:?} in {text}");
+        }
+    }
+    lab.ok("report run -o page.html");
+    assert!(lab.text("page.html").matches("simulated").count() > 3);
+    for format in ["json", "fio-json"] {
+        lab.ok(&format!("export run --format {format} -o out.{format}"));
+        assert!(lab.text(&format!("out.{format}")).contains("simulated"), "{format}");
+    }
+    lab.ok("export run --format csv -o csv");
+    let mut tables = 0;
+    for entry in fs::read_dir(lab.path("csv")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines = text.lines();
+        assert_eq!(lines.next().unwrap().split(',').nth(1), Some("simulated"), "{}", path.display());
+        let rows: Vec<&str> = lines.collect();
+        for row in &rows {
+            assert_eq!(row.split(',').nth(1), Some("true"), "{}: {row}", path.display());
+        }
+        tables += usize::from(!rows.is_empty());
+    }
+    assert!(tables >= 2, "cells and intervals at least");
+}
+
+#[test]
+fn real_results_never_say_simulated() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 1 << 20);
+    let text = lab.ok("job disk --size 1m").stdout;
+    assert!(!text.contains("simulated"), "{text}");
+    assert_eq!(lab.json("job null: --size 1m")["simulated"], Value::Bool(false));
+}
+
+#[test]
+fn nothing_but_the_result_goes_to_stdout_and_nothing_at_all_to_a_stderr_nobody_watches() {
+    let lab = Lab::on_disk();
+    let done = lab.ok("run quick sim:samsung-951 --scale 0.005 --out run --json");
+    done.json();
+    assert_eq!(done.stderr, "");
+    let done = lab.ok("job sim:samsung-951 --rw randread --runtime 3s");
+    assert_eq!(done.stderr, "");
+}

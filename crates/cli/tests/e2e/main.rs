@@ -1,0 +1,28 @@
+//! End-to-end tests: the real binary, on real files, real block devices and simulated drives, judged by what it did (bytes on
+//! the drive, files written, numbers in its JSON) and not only by its exit status.
+//!
+//! # Architecture
+//! [`lab`] gives each test a folder and runs the binary in it; [`rig`] sets up block devices and takes them down again. One
+//! module per promise that users rely on. All in one binary, so that they share the processors and one link.
+//!
+//! # Non-goals
+//! How fast anything is. The few tests that look at a clock look at the drive's own (virtual, hence exact) or allow for a busy
+//! machine.
+
+mod lab;
+mod rig;
+
+mod bad_input;
+mod contracts;
+mod devices;
+mod fuzz;
+mod kill;
+mod outputs;
+mod pacing;
+mod repeat;
+mod safety;
+mod signals;
+mod suites;
+mod verify_faults;
+mod verify_files;
+mod workloads;
