@@ -10,8 +10,12 @@ fn git(arguments: &[&str]) -> Option<String> {
 
 fn main() {
     let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
-    let dirty = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|s| !s.is_empty());
-    println!("cargo::rustc-env=ASSAY_COMMIT={commit}{}", if dirty { "-dirty" } else { "" });
+    let dirty =
+        git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|s| !s.is_empty());
+    println!(
+        "cargo::rustc-env=ASSAY_COMMIT={commit}{}",
+        if dirty { "-dirty" } else { "" }
+    );
     for path in ["HEAD", "index"] {
         if let Some(path) = git(&["rev-parse", "--git-path", path]) {
             println!("cargo::rerun-if-changed={path}");

@@ -51,10 +51,20 @@ impl Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Drives on this machine, and drives that can be simulated.
+    #[command(after_help = "\
+Examples:
+  assay list
+  assay list --json | jq -r .simulated[].spec")]
     List,
     /// What a drive is: identity, geometry, link, queues, scheduler, temperature, and whether it may be written.
     Probe(ProbeArguments),
     /// The suites: what each does, where it comes from, how long it takes, whether it destroys data.
+    #[command(after_help = "\
+Examples:
+  assay suites
+  assay suites --json | jq -r .suites[].name
+
+Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites.md).")]
     Suites,
     /// Run a suite on one or several drives, into a run folder.
     Run(RunArguments),
@@ -72,6 +82,13 @@ pub enum Command {
 
 /// `assay probe`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay probe /dev/nvme0n1
+  assay probe ./disk.img
+  assay probe sim:samsung-951 --json
+
+Needs no --destroy and writes nothing; it tells what --destroy would have to name.")]
 pub struct ProbeArguments {
     /// The drive.
     pub drive: String,
@@ -101,7 +118,12 @@ pub struct RunArguments {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Multiply every duration; reports say so.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
     pub scale: f64,
     /// Seed of every random choice.
     #[arg(long, default_value_t = assay_engine::plan::DEFAULT_SEED)]
@@ -168,13 +190,23 @@ struct WorkloadArguments {
     #[arg(long, value_name = "OFFSET", help_heading = "Where")]
     offset: Option<String>,
     /// Thread i starts this much further on
-    #[arg(long, alias = "offset-increment", value_name = "SIZE", help_heading = "Where")]
+    #[arg(
+        long,
+        alias = "offset-increment",
+        value_name = "SIZE",
+        help_heading = "Where"
+    )]
     offset_increment: Option<String>,
     /// Each thread works in its own equal part of the area
     #[arg(long, help_heading = "Where")]
     split: bool,
     /// random (each place equally likely), cover (each block once per pass), zipf:THETA [default: random]
-    #[arg(long, alias = "random-distribution", value_name = "LAW", help_heading = "Where")]
+    #[arg(
+        long,
+        alias = "random-distribution",
+        value_name = "LAW",
+        help_heading = "Where"
+    )]
     random_distribution: Option<String>,
     /// Alignment of random offsets [default: the smallest block size]
     #[arg(long, value_name = "SIZE", help_heading = "Where")]
@@ -225,16 +257,31 @@ struct WorkloadArguments {
     #[arg(long, help_heading = "How")]
     hipri: bool,
     /// Take completions no fewer than this many at a time; saves processor time, adds waiting [default: 1]
-    #[arg(long, alias = "iodepth-batch-complete-min", value_name = "N", help_heading = "How")]
+    #[arg(
+        long,
+        alias = "iodepth-batch-complete-min",
+        value_name = "N",
+        help_heading = "How"
+    )]
     iodepth_batch_complete_min: Option<u32>,
     /// Write self-describing blocks and read them back; for reads, check what an earlier job wrote
     #[arg(long, help_heading = "Verification")]
     verify: bool,
     /// Length of a self-describing block [default: 4k, or the block size if smaller]
-    #[arg(long, alias = "verify-interval", value_name = "SIZE", help_heading = "Verification")]
+    #[arg(
+        long,
+        alias = "verify-interval",
+        value_name = "SIZE",
+        help_heading = "Verification"
+    )]
     verify_interval: Option<String>,
     /// Seed that the blocks carry [default: new for each writing job; for reads that of the first block found]
-    #[arg(long, alias = "verify-seed", value_name = "N", help_heading = "Verification")]
+    #[arg(
+        long,
+        alias = "verify-seed",
+        value_name = "N",
+        help_heading = "Verification"
+    )]
     verify_seed: Option<u64>,
     /// Seed of every random choice [default: 1]
     #[arg(long, value_name = "N", help_heading = "How")]
@@ -293,6 +340,12 @@ impl JobArguments {
 
 /// `assay report`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay report assay-runs/20261121T120000Z-quick-1a2b
+  assay report old-drive new-drive -o both.html
+
+Several runs make one page with their drives side by side. The page works offline and can be mailed as it is.")]
 pub struct ReportArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]
@@ -304,6 +357,10 @@ pub struct ReportArguments {
 
 /// `assay compare`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay compare before after
+  assay compare drive-a drive-b drive-c --json")]
 pub struct CompareArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]
@@ -312,6 +369,10 @@ pub struct CompareArguments {
 
 /// `assay export`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay export my-run --format parquet -o tables
+  assay export my-run --format fio-json -o - | jq .jobs[0].read.iops")]
 pub struct ExportArguments {
     /// The run folder.
     #[arg(value_name = "RUN")]
@@ -326,6 +387,11 @@ pub struct ExportArguments {
 
 /// `assay completions`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay completions bash > ~/.local/share/bash-completion/completions/assay
+  assay completions zsh > ~/.zfunc/_assay
+  assay completions fish > ~/.config/fish/completions/assay.fish")]
 pub struct CompletionsArguments {
     /// bash, zsh, fish, elvish, powershell.
     pub shell: clap_complete::Shell,

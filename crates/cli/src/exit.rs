@@ -93,7 +93,9 @@ fn code_of(error: &anyhow::Error) -> u8 {
 fn session_code(error: &SessionError) -> u8 {
     match error {
         SessionError::Refused(_) | SessionError::NoPermit { .. } => REFUSED,
-        SessionError::Identity(IdentityError::PermissionDenied { .. } | IdentityError::Io { .. })
+        SessionError::Identity(
+            IdentityError::PermissionDenied { .. } | IdentityError::Io { .. },
+        )
         | SessionError::Open(_)
         | SessionError::Target(_) => IO_ERROR,
         _ => USAGE,

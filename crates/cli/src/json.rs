@@ -42,7 +42,11 @@ fn operation(summary: &OpSummary) -> Value {
 }
 
 fn host(run: &Run) -> Value {
-    let result = run.cells.iter().flat_map(|c| &c.drives).find_map(|d| d.result.as_ref());
+    let result = run
+        .cells
+        .iter()
+        .flat_map(|c| &c.drives)
+        .find_map(|d| d.result.as_ref());
     let process = result.and_then(|r| r.process).unwrap_or_default();
     json!({
         "cpu_user_pct": process.cpu_user_pct,

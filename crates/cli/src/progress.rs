@@ -32,7 +32,11 @@ fn weight_ms(cell: &Cell) -> u64 {
         return 0;
     }
     let by_bytes = || {
-        let bytes: u64 = cell.workloads.iter().filter_map(|w| w.planned_bytes()).sum();
+        let bytes: u64 = cell
+            .workloads
+            .iter()
+            .filter_map(|w| w.planned_bytes())
+            .sum();
         rate::transfer_time(bytes, GUESSED_BYTES_PER_S)
     };
     let span = cell.planned_span().unwrap_or_else(by_bytes);
@@ -43,7 +47,10 @@ impl Watch {
     /// Begin to watch a plan whose run folder is this.
     pub fn new(output: Output, plan: &RunPlan, folder: &Path) -> Watch {
         let weights_ms: Vec<u64> = plan.cells.iter().map(weight_ms).collect();
-        let bar = ProgressBar::with_draw_target(Some(weights_ms.iter().sum()), ProgressDrawTarget::stderr());
+        let bar = ProgressBar::with_draw_target(
+            Some(weights_ms.iter().sum()),
+            ProgressDrawTarget::stderr(),
+        );
         if !output.shows_progress() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
@@ -57,7 +64,11 @@ impl Watch {
             bar,
             done_ms: 0,
             current: 0,
-            simulated: plan.cells.iter().map(|c| c.plan.workload.engine == "sim").collect(),
+            simulated: plan
+                .cells
+                .iter()
+                .map(|c| c.plan.workload.engine == "sim")
+                .collect(),
             weights_ms,
         }
     }
@@ -81,13 +92,21 @@ impl Progress for Watch {
         let by_time = at.0 / 1_000_000;
         let by_bytes = rate::transfer_time(bytes, GUESSED_BYTES_PER_S).0 / 1_000_000;
         // Whichever ends this cell: time where it has a runtime, bytes where it has not.
-        let within = if by_time > weight { by_bytes } else { by_time.max(by_bytes) };
+        let within = if by_time > weight {
+            by_bytes
+        } else {
+            by_time.max(by_bytes)
+        };
         self.bar.set_position(self.done_ms + within.min(weight));
         let moved: u64 = interval.ops.iter().map(|(_, counts)| counts.bytes).sum();
         let ios: u64 = interval.ops.iter().map(|(_, counts)| counts.ios).sum();
         let span = interval.end - interval.start;
         if span > Nanos::ZERO {
-            let what = if self.simulated[self.current] { "simulated, " } else { "" };
+            let what = if self.simulated[self.current] {
+                "simulated, "
+            } else {
+                ""
+            };
             let message = self.bar.message();
             let name = message.split("  ").next().unwrap_or_default().to_owned();
             self.bar.set_message(format!(

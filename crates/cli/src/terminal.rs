@@ -20,7 +20,11 @@ impl Output {
     ///
     /// # Errors
     /// When stdout cannot be written.
-    pub fn show(self, text: impl FnOnce() -> String, json: impl FnOnce() -> serde_json::Value) -> io::Result<()> {
+    pub fn show(
+        self,
+        text: impl FnOnce() -> String,
+        json: impl FnOnce() -> serde_json::Value,
+    ) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
         if self.json {
             serde_json::to_writer_pretty(&mut stdout, &json())?;
@@ -33,7 +37,9 @@ impl Output {
 
     /// Colour on stdout: on a terminal, unless NO_COLOR or a dumb terminal says otherwise.
     pub fn style(self) -> Style {
-        if anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never || !io::stdout().is_terminal() {
+        if anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never
+            || !io::stdout().is_terminal()
+        {
             Style::Plain
         } else {
             Style::Colour
@@ -55,7 +61,9 @@ impl Output {
 
     /// Tell an error with its causes, on stderr.
     pub fn error(self, error: &anyhow::Error) {
-        let red = AnsiStyle::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let red = AnsiStyle::new()
+            .bold()
+            .fg_color(Some(AnsiColor::Red.into()));
         let mut stderr = anstream::stderr().lock();
         let _ = writeln!(stderr, "{red}error:{red:#} {error}");
         let mut said = error.to_string();
@@ -69,4 +77,3 @@ impl Output {
         }
     }
 }
-

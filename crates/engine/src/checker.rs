@@ -3,9 +3,7 @@
 use crate::access::Region;
 use crate::data::DataPattern;
 use crate::plan::Workload;
-use crate::verify::{
-    Expected, Finding, Findings, GenerationMap, Header, Verifier, VerifyError,
-};
+use crate::verify::{Expected, Finding, Findings, GenerationMap, Header, Verifier, VerifyError};
 
 /// What verification found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

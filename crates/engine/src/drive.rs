@@ -32,7 +32,10 @@ pub struct Shape {
 impl Shape {
     /// Of a workload.
     pub fn of(workload: &Workload) -> Shape {
-        Shape { depth: workload.iodepth, batch_complete_min: workload.batch_complete_min }
+        Shape {
+            depth: workload.iodepth,
+            batch_complete_min: workload.batch_complete_min,
+        }
     }
 }
 
@@ -172,7 +175,8 @@ pub fn drive<T: Target>(
             if crew.fills_buffers {
                 let at = target.now();
                 for io in &batch {
-                    crew.workers[(io.slot / depth) as usize % crew.workers.len()].restamp(io.slot, at);
+                    crew.workers[(io.slot / depth) as usize % crew.workers.len()]
+                        .restamp(io.slot, at);
                 }
             }
             if let Err(error) = target.submit(&batch) {

@@ -189,8 +189,15 @@ mod tests {
 
     #[test]
     fn the_nearer_options_win() {
-        let near = JobOptions { bs: Some("4k".into()), ..JobOptions::default() };
-        let far = JobOptions { bs: Some("8k".into()), iodepth: Some(3), ..JobOptions::default() };
+        let near = JobOptions {
+            bs: Some("4k".into()),
+            ..JobOptions::default()
+        };
+        let far = JobOptions {
+            bs: Some("8k".into()),
+            iodepth: Some(3),
+            ..JobOptions::default()
+        };
         let both = near.or(&far);
         assert_eq!((both.bs.as_deref(), both.iodepth), (Some("4k"), Some(3)));
     }
@@ -206,7 +213,10 @@ mod tests {
             split: Some(false),
             ..JobOptions::default()
         };
-        assert_eq!(options.command_line(), "--rw randread --bs 4k --iodepth 32 --direct false --verify");
+        assert_eq!(
+            options.command_line(),
+            "--rw randread --bs 4k --iodepth 32 --direct false --verify"
+        );
         assert_eq!(JobOptions::default().command_line(), "");
     }
 }

@@ -3,12 +3,16 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use assay_target::{MAX_IO_BYTES, MAX_SLOTS};
-use assay_units::{Nanos, ParseError, SECTOR_BYTES, parse_duration, parse_size, text};
+use assay_units::{Nanos, SECTOR_BYTES, parse_duration, parse_size, text};
 
-use crate::access::{AccessConfig, AccessError, AddressPattern, BlockSizes, Region, StridedZones};
-use crate::data::{DataError, DataPattern};
-use crate::verify::{VerifyError, interval_for};
+use crate::access::{AccessConfig, AddressPattern, BlockSizes, Region, StridedZones};
+use crate::data::DataPattern;
 use crate::options::JobOptions;
+
+mod error;
+
+pub use error::PlanError;
+use crate::verify::interval_for;
 
 /// Most threads of one job.
 pub const MAX_JOBS: u32 = 4096;
@@ -142,95 +146,6 @@ pub struct Workload {
     pub iopoll: bool,
 }
 
-/// Why options do not make a workload for this drive.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum PlanError {
-    /// A text could not be read.
-    #[error("--{option}: {source}")]
-    Text {
-        /// Which option.
-        option: &'static str,
-        /// Why.
-        source: ParseError,
-    },
-    /// A word that is not one of the choices.
-    #[error("--{option} {given:?} is not one of: {choices}")]
-    Choice {
-        /// Which option.
-        option: &'static str,
-        /// What was given.
-        given: String,
-        /// What could have been.
-        choices: &'static str,
-    },
-    /// A number out of its range.
-    #[error("--{option} {given} is out of range: {range}")]
-    Range {
-        /// Which option.
-        option: &'static str,
-        /// What was given.
-        given: String,
-        /// What would be right.
-        range: String,
-    },
-    /// Not a multiple of what the drive addresses.
-    #[error(
-        "{drive}: --{option} {given_bytes} is not a multiple of its logical block of {block_bytes} bytes; use {suggestion}"
-    )]
-    Misaligned {
-        /// The drive.
-        drive: String,
-        /// Which option.
-        option: &'static str,
-        /// What was given.
-        given_bytes: u64,
-        /// The drive's block.
-        block_bytes: u32,
-        /// The nearest that works.
-        suggestion: u64,
-    },
-    /// The area does not lie on the drive.
-    #[error(
-        "{drive}: the area from {offset_bytes} to {end_bytes} does not fit on it, it ends at {capacity_bytes}; lower --offset, --size or --offset_increment"
-    )]
-    BeyondEnd {
-        /// The drive.
-        drive: String,
-        /// Where the area begins.
-        offset_bytes: u64,
-        /// Where it would end.
-        end_bytes: u64,
-        /// Where the drive ends.
-        capacity_bytes: u64,
-    },
-    /// A block does not fit into the area (of a thread).
-    #[error(
-        "{drive}: a block of {block_bytes} bytes does not fit into {area}, which has {area_bytes} bytes; use a smaller --bs or a larger --size"
-    )]
-    BlockTooLarge {
-        /// The drive.
-        drive: String,
-        /// The largest block.
-        block_bytes: u32,
-        /// What it must fit into.
-        area: &'static str,
-        /// How large that is.
-        area_bytes: u64,
-    },
-    /// Options that exclude each other.
-    #[error("{0}")]
-    Conflict(String),
-    /// The block-size mix, order, or zones make no sense.
-    #[error(transparent)]
-    Access(#[from] AccessError),
-    /// The data pattern makes no sense.
-    #[error("--data: {0}")]
-    Data(#[from] DataError),
-    /// The verify interval makes no sense.
-    #[error("--verify: {0}")]
-    Verify(#[from] VerifyError),
-}
-
 fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
     parse_size(text).map_err(|source| PlanError::Text { option, source })
 }
@@ -240,11 +155,7 @@ fn duration(option: &'static str, text: &str) -> Result<Nanos, PlanError> {
 }
 
 /// A size, or a percentage of the drive rounded down to whole MiB (or blocks on a tiny drive).
-fn size_or_share(
-    option: &'static str,
-    text: &str,
-    facts: &DriveFacts,
-) -> Result<u64, PlanError> {
+fn size_or_share(option: &'static str, text: &str, facts: &DriveFacts) -> Result<u64, PlanError> {
     let Some(percent) = text.trim().strip_suffix('%') else {
         return size(option, text);
     };
@@ -278,7 +189,11 @@ fn positive_rate(option: &'static str, text: &str) -> Result<NonZeroU64, PlanErr
     })
 }
 
-fn within(option: &'static str, value: u32, range: std::ops::RangeInclusive<u32>) -> Result<u32, PlanError> {
+fn within(
+    option: &'static str,
+    value: u32,
+    range: std::ops::RangeInclusive<u32>,
+) -> Result<u32, PlanError> {
     if range.contains(&value) {
         return Ok(value);
     }
@@ -302,12 +217,19 @@ impl Workload {
             None => BlockSizes::single(DEFAULT_BLOCK_BYTES.max(facts.min_io_bytes))?,
         };
         let direct = options.direct.unwrap_or(true);
-        let unit = if direct { facts.min_io_bytes } else { 1.max(SECTOR_BYTES as u32) };
+        let unit = if direct {
+            facts.min_io_bytes
+        } else {
+            1.max(SECTOR_BYTES as u32)
+        };
         for (bytes, _) in sizes.entries() {
             aligned(facts, "bs", u64::from(bytes), unit)?;
         }
         if sizes.max_bytes() > MAX_IO_BYTES {
-            return Err(AccessError::BadBlockSize { size_bytes: u64::from(sizes.max_bytes()) }.into());
+            return Err(AccessError::BadBlockSize {
+                size_bytes: u64::from(sizes.max_bytes()),
+            }
+            .into());
         }
         let numjobs = within("numjobs", options.numjobs.unwrap_or(1), 1..=MAX_JOBS)?;
         let iodepth = within("iodepth", options.iodepth.unwrap_or(1), 1..=MAX_SLOTS)?;
@@ -325,7 +247,11 @@ impl Workload {
             return Err(PlanError::BlockTooLarge {
                 drive: facts.name.clone(),
                 block_bytes: sizes.max_bytes(),
-                area: if split { "each thread's part of the area" } else { "the area" },
+                area: if split {
+                    "each thread's part of the area"
+                } else {
+                    "the area"
+                },
                 area_bytes: part,
             });
         }
@@ -342,7 +268,11 @@ impl Workload {
             Some(text) => text.parse()?,
             None => DataPattern::Incompressible,
         };
-        let runtime = options.runtime.as_deref().map(|t| duration("runtime", t)).transpose()?;
+        let runtime = options
+            .runtime
+            .as_deref()
+            .map(|t| duration("runtime", t))
+            .transpose()?;
         if runtime == Some(Nanos::ZERO) {
             return Err(PlanError::Range {
                 option: "runtime",
@@ -350,8 +280,14 @@ impl Workload {
                 range: "longer than nothing; leave it out to go over the area once".to_owned(),
             });
         }
-        let ramp = options.ramp_time.as_deref().map_or(Ok(Nanos::ZERO), |t| duration("ramp_time", t))?;
-        let interval = options.interval.as_deref().map_or(Ok(Nanos::SECOND), |t| duration("interval", t))?;
+        let ramp = options
+            .ramp_time
+            .as_deref()
+            .map_or(Ok(Nanos::ZERO), |t| duration("ramp_time", t))?;
+        let interval = options
+            .interval
+            .as_deref()
+            .map_or(Ok(Nanos::SECOND), |t| duration("interval", t))?;
         if interval < Nanos::MILLISECOND {
             return Err(PlanError::Range {
                 option: "interval",
@@ -438,7 +374,8 @@ impl Workload {
 
     /// All bytes it will move, if it ends by bytes.
     pub fn planned_bytes(&self) -> Option<u64> {
-        self.io_bytes.map(|bytes| bytes.saturating_mul(u64::from(self.numjobs)))
+        self.io_bytes
+            .map(|bytes| bytes.saturating_mul(u64::from(self.numjobs)))
     }
 }
 
@@ -469,7 +406,12 @@ fn direction(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), PlanError> 
     })
 }
 
-fn aligned(facts: &DriveFacts, option: &'static str, bytes: u64, unit: u32) -> Result<(), PlanError> {
+fn aligned(
+    facts: &DriveFacts,
+    option: &'static str,
+    bytes: u64,
+    unit: u32,
+) -> Result<(), PlanError> {
     if bytes.is_multiple_of(u64::from(unit)) {
         return Ok(());
     }
@@ -489,8 +431,14 @@ fn area(
     numjobs: u32,
     split: bool,
 ) -> Result<(Region, u64), PlanError> {
-    let offset_bytes = options.offset.as_deref().map_or(Ok(0), |t| size_or_share("offset", t, facts))?;
-    let increment = options.offset_increment.as_deref().map_or(Ok(0), |t| size_or_share("offset_increment", t, facts))?;
+    let offset_bytes = options
+        .offset
+        .as_deref()
+        .map_or(Ok(0), |t| size_or_share("offset", t, facts))?;
+    let increment = options
+        .offset_increment
+        .as_deref()
+        .map_or(Ok(0), |t| size_or_share("offset_increment", t, facts))?;
     if split && increment > 0 {
         return Err(PlanError::Conflict(
             "--split and --offset_increment both say where threads work; use one".to_owned(),
@@ -502,10 +450,16 @@ fn area(
         Some(text) => size_or_share("size", text, facts)?,
         None => usable.saturating_sub(offset_bytes).saturating_sub(shift),
     };
-    for (option, bytes) in [("offset", offset_bytes), ("size", size_bytes), ("offset_increment", increment)] {
+    for (option, bytes) in [
+        ("offset", offset_bytes),
+        ("size", size_bytes),
+        ("offset_increment", increment),
+    ] {
         aligned(facts, option, bytes, unit)?;
     }
-    let end = offset_bytes.saturating_add(size_bytes).saturating_add(shift);
+    let end = offset_bytes
+        .saturating_add(size_bytes)
+        .saturating_add(shift);
     if end > usable || size_bytes == 0 {
         return Err(PlanError::BeyondEnd {
             drive: facts.name.clone(),
@@ -514,13 +468,23 @@ fn area(
             capacity_bytes: facts.capacity_bytes,
         });
     }
-    Ok((Region { offset_bytes, size_bytes }, increment))
+    Ok((
+        Region {
+            offset_bytes,
+            size_bytes,
+        },
+        increment,
+    ))
 }
 
 fn pattern(options: &JobOptions, random: bool) -> Result<AddressPattern, PlanError> {
     const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), zipf:THETA (e.g. zipf:1.2)";
     let Some(text) = options.random_distribution.as_deref() else {
-        return Ok(if random { AddressPattern::Uniform } else { AddressPattern::Sequential });
+        return Ok(if random {
+            AddressPattern::Uniform
+        } else {
+            AddressPattern::Sequential
+        });
     };
     if !random {
         return Err(PlanError::Conflict(
@@ -530,9 +494,9 @@ fn pattern(options: &JobOptions, random: bool) -> Result<AddressPattern, PlanErr
     match text.split_once(':') {
         None if text == "random" => Ok(AddressPattern::Uniform),
         None if text == "cover" => Ok(AddressPattern::Cover),
-        Some(("zipf", theta)) if theta.parse::<f64>().is_ok() => {
-            Ok(AddressPattern::Zipf { theta: theta.parse().unwrap_or(f64::NAN) })
-        }
+        Some(("zipf", theta)) if theta.parse::<f64>().is_ok() => Ok(AddressPattern::Zipf {
+            theta: theta.parse().unwrap_or(f64::NAN),
+        }),
         _ => Err(PlanError::Choice {
             option: "random_distribution",
             given: text.to_owned(),
@@ -547,27 +511,49 @@ fn align(options: &JobOptions, facts: &DriveFacts, unit: u32) -> Result<Option<u
     };
     let bytes = size("blockalign", text)?;
     aligned(facts, "blockalign", bytes, unit)?;
-    u32::try_from(bytes).map(Some).map_err(|_| PlanError::Range {
-        option: "blockalign",
-        given: text.to_owned(),
-        range: "below 4 GiB".to_owned(),
-    })
+    u32::try_from(bytes)
+        .map(Some)
+        .map_err(|_| PlanError::Range {
+            option: "blockalign",
+            given: text.to_owned(),
+            range: "below 4 GiB".to_owned(),
+        })
 }
 
-fn zones(options: &JobOptions, facts: &DriveFacts, unit: u32) -> Result<Option<StridedZones>, PlanError> {
+fn zones(
+    options: &JobOptions,
+    facts: &DriveFacts,
+    unit: u32,
+) -> Result<Option<StridedZones>, PlanError> {
     let Some(zone) = options.zonesize.as_deref() else {
         if options.zonerange.is_some() || options.zoneskip.is_some() {
-            return Err(PlanError::Conflict("--zonerange and --zoneskip need --zonesize".to_owned()));
+            return Err(PlanError::Conflict(
+                "--zonerange and --zoneskip need --zonesize".to_owned(),
+            ));
         }
         return Ok(None);
     };
     let size_bytes = size("zonesize", zone)?;
-    let range_bytes = options.zonerange.as_deref().map_or(Ok(size_bytes), |t| size("zonerange", t))?;
-    let skip_bytes = options.zoneskip.as_deref().map_or(Ok(0), |t| size("zoneskip", t))?;
-    for (option, bytes) in [("zonesize", size_bytes), ("zonerange", range_bytes), ("zoneskip", skip_bytes)] {
+    let range_bytes = options
+        .zonerange
+        .as_deref()
+        .map_or(Ok(size_bytes), |t| size("zonerange", t))?;
+    let skip_bytes = options
+        .zoneskip
+        .as_deref()
+        .map_or(Ok(0), |t| size("zoneskip", t))?;
+    for (option, bytes) in [
+        ("zonesize", size_bytes),
+        ("zonerange", range_bytes),
+        ("zoneskip", skip_bytes),
+    ] {
         aligned(facts, option, bytes, unit)?;
     }
-    Ok(Some(StridedZones { size_bytes, range_bytes, skip_bytes }))
+    Ok(Some(StridedZones {
+        size_bytes,
+        range_bytes,
+        skip_bytes,
+    }))
 }
 
 fn pacing(options: &JobOptions, sizes: &BlockSizes) -> Result<Pacing, PlanError> {
@@ -582,30 +568,47 @@ fn pacing(options: &JobOptions, sizes: &BlockSizes) -> Result<Pacing, PlanError>
             });
         }
     };
-    let given = [&options.rate, &options.rate_iops, &options.rate_bw].iter().filter(|o| o.is_some()).count();
+    let given = [&options.rate, &options.rate_iops, &options.rate_bw]
+        .iter()
+        .filter(|o| o.is_some())
+        .count();
     if given > 1 {
         return Err(PlanError::Conflict(
             "--rate (open loop), --rate_iops and --rate_bw (limits of a closed loop) exclude one another".to_owned(),
         ));
     }
     if let Some(text) = options.rate.as_deref() {
-        return Ok(Pacing::Open { iops: positive_rate("rate", text)?, poisson });
+        return Ok(Pacing::Open {
+            iops: positive_rate("rate", text)?,
+            poisson,
+        });
     }
     if options.arrival.is_some() {
-        return Err(PlanError::Conflict("--arrival needs --rate: how many I/Os per second arrive".to_owned()));
+        return Err(PlanError::Conflict(
+            "--arrival needs --rate: how many I/Os per second arrive".to_owned(),
+        ));
     }
     if let Some(text) = options.rate_iops.as_deref() {
-        return Ok(Pacing::Limited { iops: positive_rate("rate_iops", text)? });
+        return Ok(Pacing::Limited {
+            iops: positive_rate("rate_iops", text)?,
+        });
     }
     if let Some(text) = options.rate_bw.as_deref() {
         let bytes_per_s = positive_rate("rate_bw", text)?.get();
         let iops = (bytes_per_s as f64 / sizes.mean_bytes()).round() as u64;
-        return Ok(Pacing::Limited { iops: NonZeroU64::new(iops).unwrap_or(NonZeroU64::MIN) });
+        return Ok(Pacing::Limited {
+            iops: NonZeroU64::new(iops).unwrap_or(NonZeroU64::MIN),
+        });
     }
     Ok(Pacing::Closed)
 }
 
-fn engine(options: &JobOptions, facts: &DriveFacts, iodepth: u32, direct: bool) -> Result<(Engine, bool), PlanError> {
+fn engine(
+    options: &JobOptions,
+    facts: &DriveFacts,
+    iodepth: u32,
+    direct: bool,
+) -> Result<(Engine, bool), PlanError> {
     let wanted = options.engine.as_deref().unwrap_or("auto");
     let hipri = options.hipri.unwrap_or(false);
     let own = match facts.kind {
@@ -627,7 +630,8 @@ fn engine(options: &JobOptions, facts: &DriveFacts, iodepth: u32, direct: bool) 
         }
         ("passthru", _) => {
             return Err(PlanError::Conflict(
-                "--engine passthru is not built into this version; use uring on /dev/nvmeXnY".to_owned(),
+                "--engine passthru is not built into this version; use uring on /dev/nvmeXnY"
+                    .to_owned(),
             ));
         }
         _ => {
@@ -645,7 +649,9 @@ fn engine(options: &JobOptions, facts: &DriveFacts, iodepth: u32, direct: bool) 
         )));
     }
     if hipri && !direct {
-        return Err(PlanError::Conflict("--hipri needs --direct true: the page cache is not polled".to_owned()));
+        return Err(PlanError::Conflict(
+            "--hipri needs --direct true: the page cache is not polled".to_owned(),
+        ));
     }
     if hipri && !matches!(facts.kind, FactsKind::Block { io_poll: true }) {
         return Err(PlanError::Conflict(format!(
@@ -656,15 +662,25 @@ fn engine(options: &JobOptions, facts: &DriveFacts, iodepth: u32, direct: bool) 
     Ok((engine, hipri))
 }
 
-fn verify(options: &JobOptions, facts: &DriveFacts, access: &AccessConfig, increment: u64, area: Region) -> Result<Option<u32>, PlanError> {
+fn verify(
+    options: &JobOptions,
+    facts: &DriveFacts,
+    access: &AccessConfig,
+    increment: u64,
+    area: Region,
+) -> Result<Option<u32>, PlanError> {
     if !options.verify.unwrap_or(false) {
         if options.verify_interval.is_some() {
-            return Err(PlanError::Conflict("--verify_interval needs --verify".to_owned()));
+            return Err(PlanError::Conflict(
+                "--verify_interval needs --verify".to_owned(),
+            ));
         }
         return Ok(None);
     }
     if facts.kind == FactsKind::Null {
-        return Err(PlanError::Conflict("the null target keeps no data, so nothing on it can be verified".to_owned()));
+        return Err(PlanError::Conflict(
+            "the null target keeps no data, so nothing on it can be verified".to_owned(),
+        ));
     }
     if increment > 0 && increment < area.size_bytes {
         return Err(PlanError::Conflict(format!(

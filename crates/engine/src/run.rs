@@ -7,11 +7,11 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use assay_ssd::InitialState;
 use assay_measure::{HostLoad, Interval, JobTotals, Recorder};
+use assay_ssd::InitialState;
 use assay_target::clock::Clock;
-use assay_target::load::{self, HostSampler};
 use assay_target::identity::{self, DriveInfo};
+use assay_target::load::{self, HostSampler};
 use assay_target::null::NullTarget;
 use assay_target::open::OpenDrive;
 use assay_target::sim::SimTarget;
@@ -138,7 +138,12 @@ pub fn run_together(
             }
             Bed::Null => real.push((position, part.drive, part.workload, None)),
             Bed::Real { open, info } => {
-                real.push((position, part.drive, part.workload, Some((open.clone(), &**info))));
+                real.push((
+                    position,
+                    part.drive,
+                    part.workload,
+                    Some((open.clone(), &**info)),
+                ));
             }
         }
     }
@@ -146,7 +151,10 @@ pub fn run_together(
         outcomes.extend(run_real(&real, stop, observer)?);
     }
     for (position, drive, workload, target) in simulated {
-        outcomes.insert(position, run_simulated(drive, workload, target, stop, observer)?);
+        outcomes.insert(
+            position,
+            run_simulated(drive, workload, target, stop, observer)?,
+        );
     }
     let elapsed = (clock.now() - started).as_secs_f64().max(1e-9);
     let cpu = load::process_cpu_time();
@@ -233,8 +241,14 @@ fn run_simulated(
 enum Message {
     /// Its target is set up, or could not be.
     Ready,
-    Interval { position: usize, interval: Interval },
-    Done { position: usize, end: ThreadEnd },
+    Interval {
+        position: usize,
+        interval: Interval,
+    },
+    Done {
+        position: usize,
+        end: ThreadEnd,
+    },
 }
 
 #[derive(Default)]
@@ -261,7 +275,12 @@ impl Sink for ThreadSink {
     }
 }
 
-type RealPart<'a> = (usize, usize, &'a Workload, Option<(OpenDrive, &'a DriveInfo)>);
+type RealPart<'a> = (
+    usize,
+    usize,
+    &'a Workload,
+    Option<(OpenDrive, &'a DriveInfo)>,
+);
 
 /// What all threads of a run share.
 struct Shared<'a> {
@@ -331,7 +350,10 @@ fn run_real(
         let mut spawned = 0;
         for (position, _, workload, handle) in parts {
             for index in 0..workload.numjobs {
-                let sink = ThreadSink { position: *position, sender: sender.clone() };
+                let sink = ThreadSink {
+                    position: *position,
+                    sender: sender.clone(),
+                };
                 let open = handle.as_ref().map(|(open, _)| open.clone());
                 let shared = &shared;
                 let work = move || {
@@ -340,11 +362,17 @@ fn run_real(
                     let end = thread_main(workload, index, open, shared, sink);
                     let _ = sender.send(Message::Done { position, end });
                 };
-                let builder = thread::Builder::new().name(format!("worker-{index}")).stack_size(512 << 10);
+                let builder = thread::Builder::new()
+                    .name(format!("worker-{index}"))
+                    .stack_size(512 << 10);
                 match builder.spawn_scoped(scope, work) {
                     Ok(_) => spawned += 1,
                     Err(source) => {
-                        shared.fail(RunError::Thread { index: spawned, wanted: threads, source });
+                        shared.fail(RunError::Thread {
+                            index: spawned,
+                            wanted: threads,
+                            source,
+                        });
                         break;
                     }
                 }
@@ -383,7 +411,10 @@ fn thread_main(
             sink,
         ),
         (_, Some(open)) => {
-            let options = UringOptions { iopoll: workload.iopoll, sqpoll: workload.sqpoll };
+            let options = UringOptions {
+                iopoll: workload.iopoll,
+                sqpoll: workload.sqpoll,
+            };
             let target = UringTarget::new(open, slots, slot_bytes, options);
             with_target(target, workload, index, shared, sink)
         }
@@ -454,10 +485,22 @@ fn collect(
     observer: &mut dyn Observer,
 ) -> Result<BTreeMap<usize, PartOutcome>, RunError> {
     let clock = Clock::monotonic();
-    let interval = parts.iter().map(|(_, _, w, _)| w.interval).min().unwrap_or(Nanos::SECOND);
+    let interval = parts
+        .iter()
+        .map(|(_, _, w, _)| w.interval)
+        .min()
+        .unwrap_or(Nanos::SECOND);
     let mut outcomes: BTreeMap<usize, PartOutcome> = parts
         .iter()
-        .map(|(position, drive, _, _)| (*position, PartOutcome { drive: *drive, ..PartOutcome::default() }))
+        .map(|(position, drive, _, _)| {
+            (
+                *position,
+                PartOutcome {
+                    drive: *drive,
+                    ..PartOutcome::default()
+                },
+            )
+        })
         .collect();
     // Intervals of workers, merged until they are handed over: (position, index, ramp).
     let mut gathered: BTreeMap<(usize, u32, bool), Interval> = BTreeMap::new();
@@ -507,7 +550,10 @@ fn collect(
             if let Some((_, info)) = handle
                 && let Some(celsius) = identity::temperature_celsius(info)
             {
-                let telemetry = Telemetry { temperature_c: Some(celsius), ..Telemetry::default() };
+                let telemetry = Telemetry {
+                    temperature_c: Some(celsius),
+                    ..Telemetry::default()
+                };
                 observer.telemetry(*drive, boundary - settle - start, telemetry);
             }
         }
@@ -537,7 +583,11 @@ fn hand_over(
     observer: &mut dyn Observer,
 ) {
     let ready = |index: u32| before.is_none_or(|before| index < before);
-    let keys: Vec<_> = gathered.keys().filter(|(_, index, _)| ready(*index)).copied().collect();
+    let keys: Vec<_> = gathered
+        .keys()
+        .filter(|(_, index, _)| ready(*index))
+        .copied()
+        .collect();
     for key in keys {
         if let Some(interval) = gathered.remove(&key)
             && let Some((_, drive, _, _)) = parts.iter().find(|(position, ..)| *position == key.0)

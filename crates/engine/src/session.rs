@@ -56,7 +56,9 @@ pub enum SessionError {
         serial: String,
     },
     /// NVMe generic devices are for passthrough.
-    #[error("{spec}: is an NVMe generic device, which takes passthrough commands only; name the block device ({block}) instead")]
+    #[error(
+        "{spec}: is an NVMe generic device, which takes passthrough commands only; name the block device ({block}) instead"
+    )]
     Generic {
         /// As named.
         spec: String,

@@ -10,9 +10,9 @@ use assay_units::{DataClass, Nanos, Op, Rng};
 
 use crate::access::{AccessError, AddressGenerator};
 use crate::arrival::Arrivals;
+use crate::checker::{Checker, VerifyReport};
 use crate::data::Filler;
 use crate::plan::{Pacing, Workload};
-use crate::checker::{Checker, VerifyReport};
 use crate::verify::VerifyError;
 
 /// An I/O in flight.
@@ -99,10 +99,15 @@ impl Worker {
         let seed = workload.seed;
         let arrivals = match workload.pacing {
             Pacing::Closed => Arrivals::closed(),
-            Pacing::Limited { iops } | Pacing::Open { iops, poisson: false } => {
-                Arrivals::constant(iops, index, workload.workers())
-            }
-            Pacing::Open { iops, poisson: true } => {
+            Pacing::Limited { iops }
+            | Pacing::Open {
+                iops,
+                poisson: false,
+            } => Arrivals::constant(iops, index, workload.workers()),
+            Pacing::Open {
+                iops,
+                poisson: true,
+            } => {
                 let rng = Rng::stream(mix(seed, u64::from(index)), "arrivals");
                 Arrivals::poisson(iops, workload.workers(), rng)
             }
@@ -123,7 +128,9 @@ impl Worker {
             arrivals,
             open_loop: matches!(workload.pacing, Pacing::Open { .. }),
             start,
-            deadline: workload.planned_span().map_or(Nanos::MAX, |span| start + span),
+            deadline: workload
+                .planned_span()
+                .map_or(Nanos::MAX, |span| start + span),
             bytes_left: workload
                 .io_bytes
                 .and_then(NonZeroU64::new)

@@ -1,14 +1,14 @@
 //! One self-contained HTML page for one or several runs.
 //!
 //! # Architecture
-//! [`render`] lays the cells of all runs out as sections ([`crate::grid`]), writes tables and charts as HTML and JSON, and
+//! [`render`] lays the cells of all runs out as sections (`grid`), writes tables and charts as HTML and JSON, and
 //! puts them into `page/page.html` together with `page/page.css`, `page/page.js` and plotly's JavaScript, which comes out
 //! of the `plotly` crate and is embedded once. MathJax, which the crate would embed with it, is left out: no chart has a
 //! formula. A Content-Security-Policy in the page forbids every request, so that the page cannot load anything even if a
 //! drive's name tried to make it.
 //!
 //! # Key constants
-//! [`LIBRARY_START`] and `</script>`, between which the crate's `offline_js_sources` holds plotly's JavaScript.
+//! `LIBRARY_START` and `</script>`, between which the crate's `offline_js_sources` holds plotly's JavaScript.
 
 mod appendix;
 mod cards;
@@ -245,10 +245,11 @@ fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
             .filter(|c| matches!(c.state, CellState::Failed(_)))
             .count();
         if failed > 0 {
+            let noun = if failed == 1 { "cell" } else { "cells" };
             banners.push((
                 "alarm",
                 format!(
-                    "<strong>{which}{failed} cells failed.</strong> The sections below say why."
+                    "<strong>{which}{failed} {noun} failed.</strong> The sections below say why."
                 ),
             ));
         }
@@ -256,8 +257,9 @@ fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
             banners.push((
                 "alarm",
                 format!(
-                    "<strong>{which}{} lines of the journal were damaged and left out</strong>; <a href=\"#provenance\">provenance</a> lists them.",
-                    run.damaged_lines.len()
+                    "<strong>{which}{} damaged {} of the journal left out</strong>; <a href=\"#provenance\">provenance</a> lists them.",
+                    run.damaged_lines.len(),
+                    if run.damaged_lines.len() == 1 { "line" } else { "lines" },
                 ),
             ));
         }

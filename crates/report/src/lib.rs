@@ -1,4 +1,26 @@
-//! What a run measured, as pages and tables that a reader can decide on a drive with.
+//! What runs measured, as pages and tables that a reader can decide on a drive with.
+//!
+//! # Architecture
+//! Everything here is a pure function of [`assay_store::read::Run`]s: the same runs give the same bytes.
+//!
+//! ```text
+//! runs -> lineup (drives, each with its own name) -> grid (cells of a step along the axes that vary)
+//!           -> tables (without a medium) -> terminal | html
+//!           -> charts (plotly's types, as JSON) -> html
+//! ```
+//! - `axis`, `grid`: which properties of the workloads differ within a step, and so what its rows and columns are;
+//! - `metric`, `format`: the figures a result can be shown by, and how a figure is written;
+//! - `table`, `tables`: block size by threads, all figures, soak, alone and together, second by second;
+//! - `charts`, `thin`: sweeps, latency percentiles and timelines, long series thinned for drawing;
+//! - [`html`]: one self-contained page; its HTML, CSS and JavaScript are in `page/`;
+//! - [`terminal`]: tables of a given width.
+//!
+//! # Non-goals
+//! No drive is touched, no file read or written, no clock read. Nothing is concluded: verdicts come with the runs.
+//!
+//! # Key constants
+//! `thin::MOST_POINTS` (a drawn line has at most 1000 points), `tables::aboard::MOST_ROWS` (a table second by second has
+//! at most 120 rows).
 #![forbid(unsafe_code)]
 
 mod axis;

@@ -9,7 +9,9 @@ use assay_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// No such suite.
-    #[error("there is no suite {name:?}; there are: {known} (`assay suites` describes them), or give the path of a suite file ending in .toml")]
+    #[error(
+        "there is no suite {name:?}; there are: {known} (`assay suites` describes them), or give the path of a suite file ending in .toml"
+    )]
     Unknown {
         /// What was asked for.
         name: String,

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_engine::audit::HostAudit;
 use assay_engine::checker::examples;
-use assay_engine::run::{Bed, Observer, Outcome as RunOutcome, Part, PartOutcome, run_together};
 use assay_engine::plan::{Engine, Workload};
+use assay_engine::run::{Bed, Observer, Outcome as RunOutcome, Part, PartOutcome, run_together};
 use assay_engine::session::{DriveSession, SessionError};
 use assay_measure::{HostLoad, Interval};
 use assay_store::model::{
-    Audit, CellKind, CellPlan, CellResult, Entry, IntervalRecord, Outcome, ProcessLoad, TelemetryRecord, VerifySummary, Warning,
+    Audit, CellKind, CellPlan, CellResult, Entry, IntervalRecord, Outcome, ProcessLoad,
+    TelemetryRecord, VerifySummary, Warning,
 };
 use assay_store::read::{CellState, Run};
 use assay_store::{RunWriter, StoreError};
@@ -68,14 +69,21 @@ impl Resume {
                     )
                 },
             );
-            return Err(SuiteError::NotTheSame { run: run.path.display().to_string(), why: which });
+            return Err(SuiteError::NotTheSame {
+                run: run.path.display().to_string(),
+                why: which,
+            });
         }
         let finished = run
             .cells
             .iter()
             .filter(|cell| cell.state == CellState::Finished)
             .map(|cell| {
-                let results = cell.drives.iter().filter_map(|d| d.result.clone()).collect();
+                let results = cell
+                    .drives
+                    .iter()
+                    .filter_map(|d| d.result.clone())
+                    .collect();
                 (cell.plan.id.clone(), results)
             })
             .collect();
@@ -120,10 +128,19 @@ impl Runner<'_> {
     /// # Errors
     /// When the run folder cannot be written.
     pub fn run(mut self, resume: &Resume) -> Result<Ending, SuiteError> {
-        let mut ending = Ending { outcome: Outcome::Complete, failed_cells: 0, io_errors: 0, bad_blocks: 0 };
+        let mut ending = Ending {
+            outcome: Outcome::Complete,
+            failed_cells: 0,
+            io_errors: 0,
+            bad_blocks: 0,
+        };
         let resumed = self.writer.resumed();
-        self.writer.append(&Entry::Start { at: wall_clock(), resumed })?;
-        self.writer.append(&Entry::Audit(audit_record(&self.audit)))?;
+        self.writer.append(&Entry::Start {
+            at: wall_clock(),
+            resumed,
+        })?;
+        self.writer
+            .append(&Entry::Audit(audit_record(&self.audit)))?;
         if resumed == 0 {
             self.warn_about_run()?;
         }
@@ -142,7 +159,10 @@ impl Runner<'_> {
                 break;
             }
             self.progress.cell_started(index, total, cell);
-            self.writer.append(&Entry::CellStart { cell: cell.plan.id.clone(), at: wall_clock() })?;
+            self.writer.append(&Entry::CellStart {
+                cell: cell.plan.id.clone(),
+                at: wall_clock(),
+            })?;
             match self.run_cell(cell, &results) {
                 Ok(done) if self.stop.load(Ordering::Relaxed) && !done.whole => {
                     // Its intervals are kept; the cell itself is left unfinished, to be done again by --resume.
@@ -188,7 +208,12 @@ impl Runner<'_> {
         Ok(ending)
     }
 
-    fn warn(&mut self, warning: &RunWarning, cell: Option<&str>, drive: Option<usize>) -> Result<(), StoreError> {
+    fn warn(
+        &mut self,
+        warning: &RunWarning,
+        cell: Option<&str>,
+        drive: Option<usize>,
+    ) -> Result<(), StoreError> {
         let record = warning.record(cell, drive);
         self.progress.warned(&record);
         self.writer.append(&Entry::Warning(record))
@@ -196,10 +221,22 @@ impl Runner<'_> {
 
     fn warn_about_run(&mut self) -> Result<(), StoreError> {
         if self.plan.scale != 1.0 {
-            self.warn(&RunWarning::Scaled { scale: self.plan.scale }, None, None)?;
+            self.warn(
+                &RunWarning::Scaled {
+                    scale: self.plan.scale,
+                },
+                None,
+                None,
+            )?;
         }
         if self.audit.clock_drift_ppm.abs() > warn::DRIFT_PPM {
-            self.warn(&RunWarning::ClockDrift { ppm: self.audit.clock_drift_ppm }, None, None)?;
+            self.warn(
+                &RunWarning::ClockDrift {
+                    ppm: self.audit.clock_drift_ppm,
+                },
+                None,
+                None,
+            )?;
         }
         for drive in 0..self.drives.len() {
             if !self.drives[drive].info().direct_io {
@@ -211,7 +248,11 @@ impl Runner<'_> {
 
     /// A simulated drive forgets everything when the program ends: what finished cells wrote is written again, unrecorded.
     fn restore_simulated(&mut self, cell: &Cell) -> Result<(), SuiteError> {
-        let simulated = cell.plan.drives.iter().all(|&d| self.drives[d].info().simulated);
+        let simulated = cell
+            .plan
+            .drives
+            .iter()
+            .all(|&d| self.drives[d].info().simulated);
         if simulated && cell.workloads.iter().any(Workload::writes) {
             execute(self.drives, cell, self.stop, &mut Ignore)?;
         }
@@ -240,7 +281,12 @@ impl Runner<'_> {
             failure: None,
         };
         let outcome = execute(self.drives, cell, self.stop, &mut journal);
-        let Journal { hottest_c, host, failure, .. } = journal;
+        let Journal {
+            hottest_c,
+            host,
+            failure,
+            ..
+        } = journal;
         if let Some(error) = failure {
             return Err(error.into());
         }
@@ -256,7 +302,9 @@ impl Runner<'_> {
             let simulated = self.drives[part.drive].info().simulated;
             let mut result = result_of(part, &outcome, host, simulated);
             if let Some(celsius) = hottest_c.get(&part.drive) {
-                result.values.insert("temperature_max_c".to_owned(), *celsius);
+                result
+                    .values
+                    .insert("temperature_max_c".to_owned(), *celsius);
             }
             compare(cell, part.drive, earlier, &mut result);
             done.bad_blocks += bad_blocks(part);
@@ -275,22 +323,36 @@ impl Runner<'_> {
             let zero_share_pct = result.values.get("zero_share_pct").copied().unwrap_or(0.0);
             // What will be overwritten before it is measured needs no warning.
             let kept = !self.plan.cells.iter().any(|c| {
-                c.plan.skipped.is_none() && c.plan.drives == [drive] && c.workloads.iter().any(Workload::writes)
+                c.plan.skipped.is_none()
+                    && c.plan.drives == [drive]
+                    && c.workloads.iter().any(Workload::writes)
             });
             if kept && (ratio > COMPRESSIBLE_RATIO || zero_share_pct > 0.0) {
-                let warning = RunWarning::DataCompressible { ratio, zero_share_pct };
+                let warning = RunWarning::DataCompressible {
+                    ratio,
+                    zero_share_pct,
+                };
                 self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
             }
             results.push(result);
         }
-        Ok(Done { results, whole: true, bad_blocks: 0 })
+        Ok(Done {
+            results,
+            whole: true,
+            bad_blocks: 0,
+        })
     }
 
     fn drop_caches(&mut self, cell: &Cell) -> Result<(), SuiteError> {
         for &drive in &cell.plan.drives {
-            let open = OpenDrive::open(self.drives[drive].info(), false, None).map_err(SessionError::from)?;
+            let open = OpenDrive::open(self.drives[drive].info(), false, None)
+                .map_err(SessionError::from)?;
             if !open.drop_cached() {
-                self.warn(&RunWarning::CacheNotDropped, Some(&cell.plan.id), Some(drive))?;
+                self.warn(
+                    &RunWarning::CacheNotDropped,
+                    Some(&cell.plan.id),
+                    Some(drive),
+                )?;
             }
         }
         Ok(())
@@ -308,18 +370,29 @@ impl Runner<'_> {
         let idle_pct = host.map(|h| h.idle_pct + h.iowait_pct);
         let mut warnings = Vec::new();
         if result.errors() > 0 {
-            warnings.push(RunWarning::IoErrors { errors: result.errors() });
+            warnings.push(RunWarning::IoErrors {
+                errors: result.errors(),
+            });
         }
         if part.end.unanswered > 0 {
-            warnings.push(RunWarning::Unanswered { ios: part.end.unanswered });
+            warnings.push(RunWarning::Unanswered {
+                ios: part.end.unanswered,
+            });
         }
         if !simulated && !null && cell.plan.kind != CellKind::Prepare {
             let busy = part.busiest_thread_pct >= warn::BUSY_THREAD_PCT;
             if busy || idle_pct.is_some_and(|idle| idle < warn::IDLE_HOST_PCT) {
-                warnings.push(RunWarning::HostLimited { busiest_thread_pct: part.busiest_thread_pct, idle_pct });
+                warnings.push(RunWarning::HostLimited {
+                    busiest_thread_pct: part.busiest_thread_pct,
+                    idle_pct,
+                });
             }
             let ceiling = self.audit.null_iops_per_thread * f64::from(cell.plan.workload.numjobs);
-            let share_pct = if ceiling > 0.0 { result.iops() / ceiling * 100.0 } else { 0.0 };
+            let share_pct = if ceiling > 0.0 {
+                result.iops() / ceiling * 100.0
+            } else {
+                0.0
+            };
             if share_pct > warn::ENGINE_SHARE_PCT {
                 warnings.push(RunWarning::EngineLimited { share_pct });
             }
@@ -370,7 +443,11 @@ fn execute(
             let mut parts: Vec<Part<'_>> = beds
                 .iter_mut()
                 .zip(&workloads)
-                .map(|((drive, bed), workload)| Part { drive: *drive, workload, bed })
+                .map(|((drive, bed), workload)| Part {
+                    drive: *drive,
+                    workload,
+                    bed,
+                })
                 .collect();
             run_together(&mut parts, stop, observer).map_err(SuiteError::from)
         }
@@ -394,7 +471,12 @@ fn with_verify_seed(workload: &Workload) -> Workload {
     workload
 }
 
-fn result_of(part: &PartOutcome, outcome: &RunOutcome, host: Option<HostLoad>, simulated: bool) -> CellResult {
+fn result_of(
+    part: &PartOutcome,
+    outcome: &RunOutcome,
+    host: Option<HostLoad>,
+    simulated: bool,
+) -> CellResult {
     let mut result = CellResult {
         drive: part.drive,
         elapsed: part.totals.elapsed(),
@@ -419,7 +501,11 @@ fn result_of(part: &PartOutcome, outcome: &RunOutcome, host: Option<HostLoad>, s
         ];
         result.verify = Some(VerifySummary {
             blocks_checked: report.findings.blocks_checked,
-            found: found.into_iter().filter(|(_, n)| *n > 0).map(|(k, n)| (k.to_owned(), n)).collect(),
+            found: found
+                .into_iter()
+                .filter(|(_, n)| *n > 0)
+                .map(|(k, n)| (k.to_owned(), n))
+                .collect(),
             examples: examples(&report.findings.first, EXAMPLES),
             seed: report.seed,
         });
@@ -428,26 +514,34 @@ fn result_of(part: &PartOutcome, outcome: &RunOutcome, host: Option<HostLoad>, s
 }
 
 fn bad_blocks(part: &PartOutcome) -> u64 {
-    part.verify.as_ref().map_or(0, |r| r.findings.counts.total() + r.unreadable_blocks)
+    part.verify
+        .as_ref()
+        .map_or(0, |r| r.findings.counts.total() + r.unreadable_blocks)
 }
 
 /// The cell's rate beside that of the cell it is compared with, or of the drive alone.
-fn compare(cell: &Cell, drive: usize, earlier: &BTreeMap<String, Vec<CellResult>>, result: &mut CellResult) {
+fn compare(
+    cell: &Cell,
+    drive: usize,
+    earlier: &BTreeMap<String, Vec<CellResult>>,
+    result: &mut CellResult,
+) {
     let of = |id: &String| earlier.get(id)?.iter().find(|r| r.drive == drive);
     let rate = result.mib_per_s();
     if let Some(other) = cell.compare_with.as_ref().and_then(of) {
-        result.values.insert("compared_mib_per_s".to_owned(), other.mib_per_s());
         if other.mib_per_s() > 0.0 {
-            result.values.insert("ratio".to_owned(), rate / other.mib_per_s());
+            result
+                .values
+                .insert(cell.ratio_name.clone(), rate / other.mib_per_s());
         }
     }
     if cell.plan.kind == CellKind::AllAboard
         && let Some(alone) = cell.alone.get(&drive).and_then(of)
     {
-        result.values.insert("alone_mib_per_s".to_owned(), alone.mib_per_s());
-        if alone.mib_per_s() > 0.0 {
-            result.values.insert("share_of_alone".to_owned(), rate / alone.mib_per_s());
-        }
+        result
+            .values
+            .insert("mib_per_s_alone".to_owned(), alone.mib_per_s());
+        result.values.insert("iops_alone".to_owned(), alone.iops());
     }
 }
 
@@ -479,9 +573,18 @@ impl Journal<'_> {
 impl Observer for Journal<'_> {
     fn interval(&mut self, drive: usize, interval: &Interval) {
         let bytes = self.bytes.entry(drive).or_default();
-        *bytes += interval.ops.iter().map(|(_, counts)| counts.bytes).sum::<u64>();
-        self.progress.interval(drive, interval.end, *bytes, interval);
-        self.append(&Entry::Interval(IntervalRecord::new(self.cell, drive, interval.clone())));
+        *bytes += interval
+            .ops
+            .iter()
+            .map(|(_, counts)| counts.bytes)
+            .sum::<u64>();
+        self.progress
+            .interval(drive, interval.end, *bytes, interval);
+        self.append(&Entry::Interval(IntervalRecord::new(
+            self.cell,
+            drive,
+            interval.clone(),
+        )));
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
@@ -505,7 +608,11 @@ impl Observer for Journal<'_> {
 
     fn host(&mut self, index: u32, load: HostLoad) {
         self.host.push(load);
-        self.append(&Entry::Host { cell: self.cell.to_owned(), index, load });
+        self.append(&Entry::Host {
+            cell: self.cell.to_owned(),
+            index,
+            load,
+        });
     }
 }
 

@@ -48,6 +48,8 @@ pub struct Cell {
     pub drop_cache: bool,
     /// The earlier cell this one is compared with.
     pub compare_with: Option<String>,
+    /// What the ratio of the two is called: `ratio_to_incompressible`, or after the step.
+    pub ratio_name: String,
     /// For a cell of several drives: the cell in which each was alone.
     pub alone: BTreeMap<usize, String>,
 }
@@ -55,7 +57,10 @@ pub struct Cell {
 impl Cell {
     /// How long it is planned to take, where time decides.
     pub fn planned_span(&self) -> Option<Nanos> {
-        self.workloads.iter().filter_map(Workload::planned_span).max()
+        self.workloads
+            .iter()
+            .filter_map(Workload::planned_span)
+            .max()
     }
 }
 
@@ -128,7 +133,11 @@ fn parameters(
             return Err(SuiteError::UnknownParameter {
                 suite: suite.name.clone(),
                 key: key.clone(),
-                known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
+                known: if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                },
             });
         };
         slot.clone_from(value);
@@ -158,8 +167,15 @@ fn labels(drives: &[DriveSession]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for drive in drives {
         let name = &drive.info().name;
-        let same = labels.iter().filter(|l| l.split('#').next() == Some(name)).count();
-        labels.push(if same == 0 { name.clone() } else { format!("{name}#{}", same + 1) });
+        let same = labels
+            .iter()
+            .filter(|l| l.split('#').next() == Some(name))
+            .count();
+        labels.push(if same == 0 {
+            name.clone()
+        } else {
+            format!("{name}#{}", same + 1)
+        });
     }
     labels
 }
@@ -179,10 +195,16 @@ fn skip_reason(step: &Step, drive: &DriveSession, drives: usize) -> Option<Strin
     for need in &step.needs {
         match need {
             Need::Write if !drive.may_write() => {
-                return Some(format!("writes to the drive: add --destroy {} to include it", drive.info().serial));
+                return Some(format!(
+                    "writes to the drive: add --destroy {} to include it",
+                    drive.info().serial
+                ));
             }
             Need::File if drive.info().kind != DriveKind::File => {
-                return Some("reads through a file system: name a file on the drive to include it".to_owned());
+                return Some(
+                    "reads through a file system: name a file on the drive to include it"
+                        .to_owned(),
+                );
             }
             Need::SeveralDrives if drives < 2 => {
                 return Some("needs several drives: name them on one command line".to_owned());
@@ -193,15 +215,24 @@ fn skip_reason(step: &Step, drive: &DriveSession, drives: usize) -> Option<Strin
     if step.kind == CellKind::Inspect {
         match drive.holds() {
             Holds::Modelled(state) => {
-                let state = if state == InitialState::Filled { "filled with incompressible data" } else { "never written" };
-                return Some(format!("a simulated drive's contents are known: it starts {state}"));
+                let state = if state == InitialState::Filled {
+                    "filled with incompressible data"
+                } else {
+                    "never written"
+                };
+                return Some(format!(
+                    "a simulated drive's contents are known: it starts {state}"
+                ));
             }
             Holds::Nothing => return Some("the null target holds nothing".to_owned()),
             Holds::AsFound => {}
         }
     }
     if step.writes() && !drive.may_write() {
-        return Some(format!("writes to the drive: add --destroy {} to include it", drive.info().serial));
+        return Some(format!(
+            "writes to the drive: add --destroy {} to include it",
+            drive.info().serial
+        ));
     }
     None
 }
@@ -216,7 +247,14 @@ impl RunPlan {
     ) -> Result<(), SuiteError> {
         let skip = skip_reason(step, &drives[drive], drives.len());
         for options in self.combinations(step, &drives[drive])? {
-            let cell = self.cell(step, &[drive], drives, &options, skip.clone(), &contents[drive])?;
+            let cell = self.cell(
+                step,
+                &[drive],
+                drives,
+                &options,
+                skip.clone(),
+                &contents[drive],
+            )?;
             self.push(cell)?;
         }
         if step.writes() && skip.is_none() {
@@ -245,12 +283,23 @@ impl RunPlan {
             let mut alone = BTreeMap::new();
             if drives.len() > 1 {
                 for drive in all.iter().copied() {
-                    let cell = self.cell(step, &[drive], drives, &options, skip.clone(), &contents[drive])?;
+                    let cell = self.cell(
+                        step,
+                        &[drive],
+                        drives,
+                        &options,
+                        skip.clone(),
+                        &contents[drive],
+                    )?;
                     alone.insert(drive, cell.plan.id.clone());
                     self.push(cell)?;
                 }
             }
-            let holds = if contents.iter().all(|c| *c == contents[0]) { &contents[0] } else { "various" };
+            let holds = if contents.iter().all(|c| *c == contents[0]) {
+                &contents[0]
+            } else {
+                "various"
+            };
             let mut cell = self.cell(step, &all, drives, &options, skip.clone(), holds)?;
             cell.alone = alone;
             self.push(cell)?;
@@ -301,14 +350,19 @@ impl RunPlan {
                 for (key, value) in &step.job {
                     table.insert(key.clone(), self.substituted(value, drive));
                 }
-                let axes: Vec<String> = chosen.iter().map(|(key, value)| format!("{key}={}", plain(value))).collect();
+                let axes: Vec<String> = chosen
+                    .iter()
+                    .map(|(key, value)| format!("{key}={}", plain(value)))
+                    .collect();
                 for (key, value) in chosen {
                     table.insert(key.to_owned(), value);
                 }
                 for (key, value) in &mut table {
                     *value = typed(key, value).map_err(&failed)?;
                 }
-                let mut options: JobOptions = table.try_into().map_err(|e: toml::de::Error| failed(e.to_string()))?;
+                let mut options: JobOptions = table
+                    .try_into()
+                    .map_err(|e: toml::de::Error| failed(e.to_string()))?;
                 options.seed = options.seed.or(Some(self.seed));
                 Ok((axes.join(","), options))
             })
@@ -322,7 +376,9 @@ impl RunPlan {
         drive: &DriveSession,
     ) -> Result<Vec<toml::Value>, SuiteError> {
         let values = match value {
-            toml::Value::Array(values) => values.iter().map(|v| self.substituted(v, drive)).collect(),
+            toml::Value::Array(values) => {
+                values.iter().map(|v| self.substituted(v, drive)).collect()
+            }
             other => match self.substituted(other, drive) {
                 toml::Value::String(text) => text
                     .split(',')
@@ -338,12 +394,22 @@ impl RunPlan {
             let size = parse_size(&plain(value)).unwrap_or(u64::MAX);
             size >= block
         };
-        let is_bs = step.matrix.get("bs").is_some_and(|bs| std::ptr::eq(bs, value));
-        let values: Vec<toml::Value> = values.into_iter().filter(|v| !is_bs || possible(v)).collect();
+        let is_bs = step
+            .matrix
+            .get("bs")
+            .is_some_and(|bs| std::ptr::eq(bs, value));
+        let values: Vec<toml::Value> = values
+            .into_iter()
+            .filter(|v| !is_bs || possible(v))
+            .collect();
         if values.is_empty() {
             return Err(SuiteError::Text {
                 name: self.suite.name.clone(),
-                message: format!("step {:?}: a list in its matrix is empty (for drive {})", step.id, drive.info().spec),
+                message: format!(
+                    "step {:?}: a list in its matrix is empty (for drive {})",
+                    step.id,
+                    drive.info().spec
+                ),
             });
         }
         Ok(values)
@@ -384,6 +450,20 @@ impl RunPlan {
         }
     }
 
+    /// The ratio that every reader of such a comparison looks for has a name of its own.
+    fn ratio_name(&self, step: &Step, drive: usize) -> String {
+        let Some(other) = &step.compare_with else {
+            return String::new();
+        };
+        let compared = |cell: &&Cell| cell.plan.step == *other && cell.plan.drives == [drive];
+        match self.cells.iter().find(compared) {
+            Some(cell) if cell.plan.workload.data == "incompressible" => {
+                "ratio_to_incompressible".to_owned()
+            }
+            _ => format!("ratio_to_{}", other.replace('-', "_")),
+        }
+    }
+
     fn cell(
         &self,
         step: &Step,
@@ -393,9 +473,17 @@ impl RunPlan {
         skip: Option<String>,
         holds: &str,
     ) -> Result<Cell, SuiteError> {
-        let who = if on.len() == 1 { self.labels[on[0]].as_str() } else { "together" };
+        let who = if on.len() == 1 {
+            self.labels[on[0]].as_str()
+        } else {
+            "together"
+        };
         let id = |step: &str| {
-            if axes.is_empty() { format!("{who}/{step}") } else { format!("{who}/{step}/{axes}") }
+            if axes.is_empty() {
+                format!("{who}/{step}")
+            } else {
+                format!("{who}/{step}/{axes}")
+            }
         };
         let mut workloads = Vec::new();
         let mut skip = skip;
@@ -403,16 +491,26 @@ impl RunPlan {
             match Workload::plan(options, &drives[drive].facts()) {
                 Ok(workload) => workloads.push(workload),
                 Err(PlanError::BlockTooLarge { .. }) if skip.is_none() => {
-                    skip = Some("the drive is too small for this many threads or this block size".to_owned());
+                    skip = Some(
+                        "the drive is too small for this many threads or this block size"
+                            .to_owned(),
+                    );
                 }
                 // A cell that is not run need not fit.
                 Err(_) if skip.is_some() => {}
-                Err(source) => return Err(SuiteError::Cell { cell: id(&step.id), source }),
+                Err(source) => {
+                    return Err(SuiteError::Cell {
+                        cell: id(&step.id),
+                        source,
+                    });
+                }
             }
         }
         let workload = workloads
             .first()
-            .map_or_else(model::Workload::default, |w| describe(w, options, step, holds));
+            .map_or_else(model::Workload::default, |w| {
+                describe(w, options, step, holds)
+            });
         if skip.is_some() {
             workloads.clear();
         }
@@ -428,6 +526,7 @@ impl RunPlan {
             },
             workloads,
             drop_cache: step.drop_cache,
+            ratio_name: self.ratio_name(step, on[0]),
             compare_with: step.compare_with.as_deref().map(&id),
             alone: BTreeMap::new(),
         })
@@ -436,7 +535,11 @@ impl RunPlan {
 
 /// A workload in the figures that tables and charts use.
 pub fn describe(w: &Workload, options: &JobOptions, step: &Step, holds: &str) -> model::Workload {
-    let data = if step.kind == CellKind::Inspect || !w.writes() { holds.to_owned() } else { w.data.to_string() };
+    let data = if step.kind == CellKind::Inspect || !w.writes() {
+        holds.to_owned()
+    } else {
+        w.data.to_string()
+    };
     model::Workload {
         rw: w.rw.clone(),
         bs_bytes: u64::from(w.access.block_sizes.max_bytes()),
@@ -470,10 +573,18 @@ fn typed(key: &str, value: &toml::Value) -> Result<toml::Value, String> {
         return Ok(value.clone());
     };
     if NUMBERS.contains(&key) {
-        return text.trim().parse().map(toml::Value::Integer).map_err(|_| format!("{key} = {text:?} is not a whole number"));
+        return text
+            .trim()
+            .parse()
+            .map(toml::Value::Integer)
+            .map_err(|_| format!("{key} = {text:?} is not a whole number"));
     }
     if FLAGS.contains(&key) {
-        return text.trim().parse().map(toml::Value::Boolean).map_err(|_| format!("{key} = {text:?} is not true or false"));
+        return text
+            .trim()
+            .parse()
+            .map(toml::Value::Boolean)
+            .map_err(|_| format!("{key} = {text:?} is not true or false"));
     }
     Ok(value.clone())
 }
@@ -528,6 +639,7 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
             workloads: vec![workload],
             drop_cache: false,
             compare_with: None,
+            ratio_name: String::new(),
             alone: BTreeMap::new(),
         }],
     })

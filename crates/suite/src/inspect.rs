@@ -32,24 +32,41 @@ pub fn inspect(
     seed: u64,
 ) -> Result<CellResult, SuiteError> {
     let info = session.info();
-    let sample_bytes = SAMPLE_BYTES.min(span_bytes as u32 / info.min_io_bytes * info.min_io_bytes).max(info.min_io_bytes);
-    let open = OpenDrive::open(info, info.direct_io, None).map_err(assay_engine::session::SessionError::from)?;
-    let mut target = SyncTarget::new(open, 1, sample_bytes).map_err(assay_engine::session::SessionError::from)?;
+    let sample_bytes = SAMPLE_BYTES
+        .min(span_bytes as u32 / info.min_io_bytes * info.min_io_bytes)
+        .max(info.min_io_bytes);
+    let open = OpenDrive::open(info, info.direct_io, None)
+        .map_err(assay_engine::session::SessionError::from)?;
+    let mut target = SyncTarget::new(open, 1, sample_bytes)
+        .map_err(assay_engine::session::SessionError::from)?;
     let mut rng = Rng::stream(seed, "inspect");
     let stripe = (span_bytes / u64::from(SAMPLES)).max(u64::from(sample_bytes));
     let start = target.now();
-    let mut result = CellResult { drive, ..CellResult::default() };
+    let mut result = CellResult {
+        drive,
+        ..CellResult::default()
+    };
     let (mut original, mut compressed, mut zero, mut taken) = (0_u64, 0_u64, 0_u64, 0_u64);
     for i in 0..u64::from(SAMPLES) {
         // One sample at a random place of each equal stripe: spread out, and not in step with anything.
-        let within = rng.below((stripe - u64::from(sample_bytes)) / u64::from(info.min_io_bytes) + 1);
+        let within =
+            rng.below((stripe - u64::from(sample_bytes)) / u64::from(info.min_io_bytes) + 1);
         let offset_bytes = i * stripe + within * u64::from(info.min_io_bytes);
         if offset_bytes + u64::from(sample_bytes) > span_bytes {
             continue;
         }
-        let io = Io { op: Op::Read, data: DataClass::Incompressible, slot: 0, len_bytes: sample_bytes, offset_bytes };
+        let io = Io {
+            op: Op::Read,
+            data: DataClass::Incompressible,
+            slot: 0,
+            len_bytes: sample_bytes,
+            offset_bytes,
+        };
         let mut done = Vec::new();
-        target.submit(&[io]).and_then(|()| target.reap(1, Nanos::MAX, &mut done)).map_err(assay_engine::run::RunError::from)?;
+        target
+            .submit(&[io])
+            .and_then(|()| target.reap(1, Nanos::MAX, &mut done))
+            .map_err(assay_engine::run::RunError::from)?;
         if !done.iter().all(|c| c.moved(sample_bytes)) {
             result.read.errors += 1;
             continue;
@@ -59,14 +76,21 @@ pub fn inspect(
         };
         taken += 1;
         original += u64::from(sample_bytes);
-        compressed += zstd::bulk::compress(bytes, ZSTD_LEVEL).map_or(u64::from(sample_bytes), |c| c.len() as u64);
+        compressed += zstd::bulk::compress(bytes, ZSTD_LEVEL)
+            .map_or(u64::from(sample_bytes), |c| c.len() as u64);
         zero += u64::from(bytes.iter().all(|&b| b == 0));
     }
     result.elapsed = target.now() - start;
     result.values.insert("samples".to_owned(), taken as f64);
     if taken > 0 {
-        result.values.insert("zstd_ratio".to_owned(), original as f64 / compressed.max(1) as f64);
-        result.values.insert("zero_share_pct".to_owned(), zero as f64 / taken as f64 * 100.0);
+        result.values.insert(
+            "zstd_ratio".to_owned(),
+            original as f64 / compressed.max(1) as f64,
+        );
+        result.values.insert(
+            "zero_share_pct".to_owned(),
+            zero as f64 / taken as f64 * 100.0,
+        );
     }
     Ok(result)
 }

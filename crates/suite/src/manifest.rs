@@ -70,7 +70,10 @@ fn host(info: &HostInfo) -> model::Host {
     }
     model::Host {
         kernel: info.kernel.clone().unwrap_or_else(|| "unknown".to_owned()),
-        cpu_model: info.cpu_model.clone().unwrap_or_else(|| "unknown".to_owned()),
+        cpu_model: info
+            .cpu_model
+            .clone()
+            .unwrap_or_else(|| "unknown".to_owned()),
         logical_cpus: info.logical_cpus,
         memory_bytes: info.memory_bytes.unwrap_or(0),
         details,
@@ -108,17 +111,45 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
             details.insert(name.to_owned(), value);
         }
     };
+    // Where it was found: a name relative to some folder says nothing to who resumes the run from another.
+    add(
+        "path",
+        info.path.as_ref().map(|path| path.display().to_string()),
+    );
     add("transport", info.transport.clone());
-    add("physical block", Some(format!("{} B", info.physical_block_bytes)));
-    add("smallest direct I/O", Some(format!("{} B", info.min_io_bytes)));
-    add("largest request", info.max_io_bytes.map(assay_units::text::format_size));
+    add(
+        "physical block",
+        Some(format!("{} B", info.physical_block_bytes)),
+    );
+    add(
+        "smallest direct I/O",
+        Some(format!("{} B", info.min_io_bytes)),
+    );
+    add(
+        "largest request",
+        info.max_io_bytes.map(assay_units::text::format_size),
+    );
     add("scheduler", info.scheduler.clone());
-    add("hardware queues", info.hardware_queues.map(|n| n.to_string()));
-    add("requests per queue", info.nr_requests.map(|n| n.to_string()));
+    add(
+        "hardware queues",
+        info.hardware_queues.map(|n| n.to_string()),
+    );
+    add(
+        "requests per queue",
+        info.nr_requests.map(|n| n.to_string()),
+    );
     add("queue pairs", info.queue_pairs.map(|n| n.to_string()));
-    add("polling queues", info.io_poll.map(|yes| if yes { "yes" } else { "no" }.to_owned()));
+    add(
+        "polling queues",
+        info.io_poll
+            .map(|yes| if yes { "yes" } else { "no" }.to_owned()),
+    );
     add("write cache", info.write_cache.clone());
-    add("rotational", info.rotational.map(|yes| if yes { "yes" } else { "no" }.to_owned()));
+    add(
+        "rotational",
+        info.rotational
+            .map(|yes| if yes { "yes" } else { "no" }.to_owned()),
+    );
     add("NUMA node", info.numa_node.map(|n| n.to_string()));
     add("partition of", info.partition_of.clone());
     if let Some(link) = &info.pcie {
@@ -131,7 +162,10 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
         };
         add("PCIe address", Some(link.address.clone()));
         add("PCIe link now", Some(text(&link.speed, link.width)));
-        add("PCIe link possible", Some(text(&link.max_speed, link.max_width)));
+        add(
+            "PCIe link possible",
+            Some(text(&link.max_speed, link.max_width)),
+        );
     }
     if let Some(fs) = &info.filesystem {
         add("file system", Some(fs.fs_type.clone()));

@@ -175,13 +175,23 @@ impl Suite {
             if suite.steps[..i].iter().any(|s| s.id == step.id) {
                 return Err(failed(format!("two steps are called {:?}", step.id)));
             }
-            if step.id.is_empty() || !step.id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+            if step.id.is_empty()
+                || !step
+                    .id
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || c == '-')
+            {
                 return Err(failed(format!(
                     "step {:?}: a step's id is made of letters, digits and hyphens",
                     step.id
                 )));
             }
-            if let Some(key) = step.job.keys().chain(step.matrix.keys()).find(|key| !known_option(key)) {
+            if let Some(key) = step
+                .job
+                .keys()
+                .chain(step.matrix.keys())
+                .find(|key| !known_option(key))
+            {
                 return Err(failed(format!(
                     "step {:?}: {key:?} is not an option of a job; `assay job --help` lists them",
                     step.id

@@ -54,10 +54,16 @@ fn reason(rule: &Rule, run: &Run, drive: usize) -> Reason {
 }
 
 /// Finished cells of a step in which the drive was measured (alone, unless the step is about several).
-fn cells<'a>(run: &'a Run, step: &'a str, drive: usize) -> impl Iterator<Item = (&'a CellRecord, &'a CellDrive)> {
+fn cells<'a>(
+    run: &'a Run,
+    step: &'a str,
+    drive: usize,
+) -> impl Iterator<Item = (&'a CellRecord, &'a CellDrive)> {
     run.cells
         .iter()
-        .filter(move |c| c.plan.step == step && (c.plan.drives.len() == 1 || c.plan.kind != CellKind::AllAboard))
+        .filter(move |c| {
+            c.plan.step == step && (c.plan.drives.len() == 1 || c.plan.kind != CellKind::AllAboard)
+        })
         .filter_map(move |c| {
             let d = c.drives.iter().find(|d| d.drive == drive)?;
             d.result.as_ref().map(|_| (c, d))
@@ -67,8 +73,17 @@ fn cells<'a>(run: &'a Run, step: &'a str, drive: usize) -> impl Iterator<Item = 
 /// MiB/s of each interval of a cell, ramp and incomplete last interval left out.
 fn rates(drive: &CellDrive) -> Vec<f64> {
     let mut rates: Vec<(u32, f64)> = Vec::new();
-    let longest = drive.series.iter().map(|p| p.elapsed()).max().unwrap_or_default();
-    for point in drive.series.iter().filter(|p| !p.ramp && p.elapsed().0 * 2 >= longest.0) {
+    let longest = drive
+        .series
+        .iter()
+        .map(|p| p.elapsed())
+        .max()
+        .unwrap_or_default();
+    for point in drive
+        .series
+        .iter()
+        .filter(|p| !p.ramp && p.elapsed().0 * 2 >= longest.0)
+    {
         match rates.last_mut() {
             Some((index, rate)) if *index == point.index => *rate += point.mib_per_s(),
             _ => rates.push((point.index, point.mib_per_s())),
@@ -105,7 +120,12 @@ fn figure(rule: &Rule, run: &Run, drive: usize) -> Option<(f64, String)> {
             let rates = rates(cells(run, step, drive).next()?.1);
             let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
             let pct = slowest / mean(&rates) * 100.0;
-            (rates.len() >= 3).then(|| (pct, format!("the slowest second reached {pct:.0} % of the mean")))
+            (rates.len() >= 3).then(|| {
+                (
+                    pct,
+                    format!("the slowest second reached {pct:.0} % of the mean"),
+                )
+            })
         }
         Figure::EnduringPct => {
             let rates = rates(cells(run, step, drive).next()?.1);
@@ -115,7 +135,12 @@ fn figure(rule: &Rule, run: &Run, drive: usize) -> Option<(f64, String)> {
             let fifth = rates.len() / 5;
             let (first, last) = (mean(&rates[..fifth]), mean(&rates[rates.len() - fifth..]));
             let pct = last / first * 100.0;
-            (first > 0.0).then(|| (pct, format!("{first:.0} MiB/s at first, {last:.0} MiB/s at the end ({pct:.0} %)")))
+            (first > 0.0).then(|| {
+                (
+                    pct,
+                    format!("{first:.0} MiB/s at first, {last:.0} MiB/s at the end ({pct:.0} %)"),
+                )
+            })
         }
         Figure::P99Us => {
             let result = cells(run, step, drive).next()?.1.result.as_ref()?;
@@ -155,7 +180,12 @@ fn scaling(run: &Run, step: &str, drive: usize) -> Option<(f64, String)> {
     if fewest == most {
         return None;
     }
-    let rate = |bs: u64, jobs: u32| points.iter().find(|p| p.0 == bs && p.1 == jobs).map(|p| p.2);
+    let rate = |bs: u64, jobs: u32| {
+        points
+            .iter()
+            .find(|p| p.0 == bs && p.1 == jobs)
+            .map(|p| p.2)
+    };
     let (pct, bs) = points
         .iter()
         .filter_map(|&(bs, ..)| Some((rate(bs, most)? / rate(bs, fewest)? * 100.0, bs)))

@@ -84,11 +84,18 @@ impl RunWarning {
 
     fn words(&self) -> (&'static str, String, &'static str) {
         match self {
-            RunWarning::HostLimited { busiest_thread_pct, idle_pct } => (
+            RunWarning::HostLimited {
+                busiest_thread_pct,
+                idle_pct,
+            } => (
                 "host-limited",
                 match idle_pct {
-                    Some(idle) if *idle < IDLE_HOST_PCT => format!("the host's processors were {idle:.0} % idle: the host, not the drive, set this rate"),
-                    _ => format!("a worker thread used {busiest_thread_pct:.0} % of a processor: the host, not the drive, set this rate"),
+                    Some(idle) if *idle < IDLE_HOST_PCT => format!(
+                        "the host's processors were {idle:.0} % idle: the host, not the drive, set this rate"
+                    ),
+                    _ => format!(
+                        "a worker thread used {busiest_thread_pct:.0} % of a processor: the host, not the drive, set this rate"
+                    ),
                 },
                 "read it as a lower bound for the drive; use more threads, a host with more or faster processors, or a rate limit",
             ),
@@ -107,18 +114,27 @@ impl RunWarning {
                 format!("{ios} I/Os had not come back ten seconds after the stop"),
                 "the drive hangs or has vanished: look at the kernel's log",
             ),
-            RunWarning::DataCompressible { ratio, zero_share_pct } => (
+            RunWarning::DataCompressible {
+                ratio,
+                zero_share_pct,
+            } => (
                 "data-compressible",
                 if *zero_share_pct >= 1.0 {
-                    format!("{zero_share_pct:.0} % of the samples are all zero and the data compress {ratio:.2} : 1: reads of them can be faster than of real data")
+                    format!(
+                        "{zero_share_pct:.0} % of the samples are all zero and the data compress {ratio:.2} : 1: reads of them can be faster than of real data"
+                    )
                 } else {
-                    format!("the data on it compress {ratio:.2} : 1: a drive that compresses reads them faster than real data")
+                    format!(
+                        "the data on it compress {ratio:.2} : 1: a drive that compresses reads them faster than real data"
+                    )
                 },
                 "for figures that hold for any data, let the suite write incompressible data first: --destroy SERIAL",
             ),
             RunWarning::Scaled { scale } => (
                 "scaled",
-                format!("every duration was multiplied by {scale}: this is not the procedure as published"),
+                format!(
+                    "every duration was multiplied by {scale}: this is not the procedure as published"
+                ),
                 "run with --scale 1 before drawing conclusions",
             ),
             RunWarning::VerifyFailed { blocks } => (
@@ -133,7 +149,8 @@ impl RunWarning {
             ),
             RunWarning::Buffered => (
                 "buffered",
-                "this file's file system takes no O_DIRECT: I/O went through the page cache".to_owned(),
+                "this file's file system takes no O_DIRECT: I/O went through the page cache"
+                    .to_owned(),
                 "much of this is memory's speed, not the drive's; use a file on another file system, or the block device",
             ),
             RunWarning::ClockDrift { ppm } => (
@@ -143,7 +160,9 @@ impl RunWarning {
             ),
             RunWarning::Overflow { values } => (
                 "latency-overflow",
-                format!("{values} latencies were longer than 73 minutes; they count in the mean and the maximum only"),
+                format!(
+                    "{values} latencies were longer than 73 minutes; they count in the mean and the maximum only"
+                ),
                 "the drive, or the machine, was asleep meanwhile",
             ),
         }

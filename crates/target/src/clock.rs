@@ -136,7 +136,11 @@ impl Clock {
 
     /// What the clock reads: the processor's counter or the kernel.
     pub fn source(&self) -> &'static str {
-        if self.tsc.is_some() { "tsc" } else { "clock_gettime" }
+        if self.tsc.is_some() {
+            "tsc"
+        } else {
+            "clock_gettime"
+        }
     }
 
     /// Wait until an instant: asleep while it is far, spinning for the last stretch, so that open-loop I/Os start when they
@@ -200,7 +204,11 @@ mod tests {
             last = now;
         }
         clock.wait_until(clock.now() + Nanos::from_millis(30));
-        assert!(clock.drift_ppm().abs() < 500.0, "drift {} ppm", clock.drift_ppm());
+        assert!(
+            clock.drift_ppm().abs() < 500.0,
+            "drift {} ppm",
+            clock.drift_ppm()
+        );
     }
 
     #[test]

@@ -81,7 +81,9 @@ impl Completion {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// Memory for the I/O buffers could not be had.
-    #[error("cannot get {bytes} bytes of I/O buffers: {source}; lower --iodepth, --numjobs or --bs")]
+    #[error(
+        "cannot get {bytes} bytes of I/O buffers: {source}; lower --iodepth, --numjobs or --bs"
+    )]
     Buffers {
         /// How much was asked for.
         bytes: u64,
@@ -109,7 +111,9 @@ pub enum TargetError {
         source: std::io::Error,
     },
     /// More in flight than a target can hold.
-    #[error("{slots} I/Os in flight are more than one thread can hold ({MAX_SLOTS}); lower --iodepth")]
+    #[error(
+        "{slots} I/Os in flight are more than one thread can hold ({MAX_SLOTS}); lower --iodepth"
+    )]
     TooDeep {
         /// Asked for.
         slots: u64,

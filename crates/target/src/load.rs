@@ -54,7 +54,11 @@ impl HostSampler {
 
     /// The load since the last sample (or the start); `None` where `/proc/stat` cannot be read or has not ticked since.
     pub fn sample(&mut self) -> Option<HostLoad> {
-        let (at, cpu, process) = (self.clock.now(), CpuTimes::read().ok()?, ProcessUsage::read());
+        let (at, cpu, process) = (
+            self.clock.now(),
+            CpuTimes::read().ok()?,
+            ProcessUsage::read(),
+        );
         let share = cpu.since(self.cpu.as_ref()?)?;
         let used = process.since(&self.process);
         let switches = used.voluntary_switches + used.involuntary_switches;
@@ -87,7 +91,12 @@ mod tests {
         let after = process_cpu_time();
         assert!(after.user + after.system > process.user + process.system);
         let load = sampler.sample().unwrap();
-        let all = load.user_pct + load.system_pct + load.irq_pct + load.iowait_pct + load.idle_pct + load.steal_pct;
+        let all = load.user_pct
+            + load.system_pct
+            + load.irq_pct
+            + load.iowait_pct
+            + load.idle_pct
+            + load.steal_pct;
         assert!((all - 100.0).abs() < 0.1, "{all}");
     }
 }

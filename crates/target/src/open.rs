@@ -130,7 +130,12 @@ impl OpenDrive {
             return true;
         };
         let mut pieces = [std::io::IoSliceMut::new(buffer.slot(0))];
-        let answer = rustix::io::preadv2(&*self.file, &mut pieces, 0, rustix::io::ReadWriteFlags::NOWAIT);
+        let answer = rustix::io::preadv2(
+            &*self.file,
+            &mut pieces,
+            0,
+            rustix::io::ReadWriteFlags::NOWAIT,
+        );
         answer != Err(rustix::io::Errno::OPNOTSUPP)
     }
 
@@ -154,7 +159,9 @@ fn advice(error: &io::Error, direct: bool) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "; run as root, or give yourself access to it",
         io::ErrorKind::NotFound => "; does it exist? `assay list` shows the drives here",
-        io::ErrorKind::ResourceBusy => "; something on this machine holds it: unmount or stop that first",
+        io::ErrorKind::ResourceBusy => {
+            "; something on this machine holds it: unmount or stop that first"
+        }
         io::ErrorKind::InvalidInput if direct => {
             "; its file system does not support O_DIRECT: use --direct 0 and say so with the result"
         }

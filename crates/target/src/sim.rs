@@ -199,7 +199,8 @@ impl Target for SimTarget {
             let free = &mut self.host_free[(io.slot / self.depth) as usize];
             *free = self.now.max(*free) + self.host_overhead;
             self.ios[io.slot as usize] = *io;
-            self.arriving.push(Reverse((*free, self.submitted, io.slot)));
+            self.arriving
+                .push(Reverse((*free, self.submitted, io.slot)));
             self.submitted += 1;
         }
         Ok(())

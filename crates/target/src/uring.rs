@@ -127,9 +127,7 @@ impl UringTarget {
             (Op::Write, false) => opcode::Write::new(FILE, pointer, io.len_bytes)
                 .offset(io.offset_bytes)
                 .build(),
-            (Op::Flush, _) => opcode::Fsync::new(FILE)
-                .flags(FsyncFlags::DATASYNC)
-                .build(),
+            (Op::Flush, _) => opcode::Fsync::new(FILE).flags(FsyncFlags::DATASYNC).build(),
             (Op::Discard | Op::WriteZeroes, _) => {
                 opcode::Fallocate::new(FILE, u64::from(io.len_bytes))
                     .offset(io.offset_bytes)
@@ -139,7 +137,11 @@ impl UringTarget {
         };
         // The operation's own length comes back with the slot, for those that answer 0.
         let answers_zero = !matches!(io.op, Op::Read | Op::Write);
-        let length = if answers_zero { u64::from(io.len_bytes) } else { 0 };
+        let length = if answers_zero {
+            u64::from(io.len_bytes)
+        } else {
+            0
+        };
         entry
             .flags(self.entry_flags)
             .user_data(u64::from(io.slot) | length << 32)
@@ -298,7 +300,8 @@ impl Target for UringTarget {
                 return Ok(());
             }
         }
-        if self.queued > 0 {
+        // Only looking: completions deferred to this thread come in when it enters the kernel, and only then.
+        if self.queued > 0 || got == 0 {
             self.enter(0, None)?;
             self.collect(out);
         }
@@ -325,4 +328,3 @@ impl Drop for UringTarget {
         }
     }
 }
-

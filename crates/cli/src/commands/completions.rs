@@ -12,6 +12,9 @@ pub fn run(shell: clap_complete::Shell, output: Output) -> anyhow::Result<Verdic
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "assay", &mut script);
     let script = String::from_utf8_lossy(&script);
-    output.show(|| script.to_string(), || json!({ "shell": shell.to_string(), "script": script }))?;
+    output.show(
+        || script.to_string(),
+        || json!({ "shell": shell.to_string(), "script": script }),
+    )?;
     Ok(Verdict::Done)
 }

@@ -24,7 +24,12 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Verdic
         .unwrap_or_else(|| PathBuf::from(format.default_name(&run.manifest.run_id)));
     let files = assay_store::export(&arguments.run, format, &path)?;
     output.show(
-        || files.iter().map(|file| format!("{}\n", file.display())).collect(),
+        || {
+            files
+                .iter()
+                .map(|file| format!("{}\n", file.display()))
+                .collect()
+        },
         || json!({ "format": format.name(), "files": files }),
     )?;
     Ok(Verdict::Done)

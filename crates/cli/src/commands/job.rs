@@ -18,7 +18,10 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
     let options = arguments.options();
     let session_options = SessionOptions {
         destroy: arguments.destroy,
-        will_write: options.rw.as_deref().is_some_and(|rw| rw.contains("write") || rw.contains("rw")),
+        will_write: options
+            .rw
+            .as_deref()
+            .is_some_and(|rw| rw.contains("write") || rw.contains("rw")),
         keep_data: options.verify.unwrap_or(false),
     };
     let names = [arguments.drive];
@@ -28,9 +31,10 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
     // Dropped, and with it the folder, when the command ends.
     let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir()?;
     let kept = arguments.out.is_some();
-    let destination = arguments
-        .out
-        .map_or_else(|| Destination::Under(temporary.path().to_owned()), Destination::At);
+    let destination = arguments.out.map_or_else(
+        || Destination::Under(temporary.path().to_owned()),
+        Destination::At,
+    );
     let manifest = manifest(&plan, &drives, super::tool(), super::command_line());
     let writer = RunWriter::create(&destination, &manifest)?;
     let folder = writer.path().to_owned();
@@ -70,7 +74,11 @@ fn open_checked(
     session_options: &SessionOptions,
     options: &assay_engine::options::JobOptions,
 ) -> anyhow::Result<Vec<DriveSession>> {
-    let read_only = SessionOptions { will_write: false, destroy: Vec::new(), ..session_options.clone() };
+    let read_only = SessionOptions {
+        will_write: false,
+        destroy: Vec::new(),
+        ..session_options.clone()
+    };
     let looked_at = super::open_drives(names, &read_only)?;
     let facts: DriveFacts = looked_at[0].facts();
     Workload::plan(options, &facts).map_err(|error| Usage(error.to_string()))?;

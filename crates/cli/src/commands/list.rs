@@ -25,7 +25,12 @@ fn simulated() -> anyhow::Result<Vec<Simulated>> {
         .map(|name| {
             let profile = Profile::builtin(name)?;
             let numbers = Profile::numbers(Profile::builtin_text(name)?)?;
-            let count = |provenance| numbers.iter().filter(|n| n.provenance == provenance).count();
+            let count = |provenance| {
+                numbers
+                    .iter()
+                    .filter(|n| n.provenance == provenance)
+                    .count()
+            };
             Ok(Simulated {
                 name,
                 model: profile.identity.model.clone(),
@@ -47,7 +52,11 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
         if drives.is_empty() {
             text.push_str("  none found (files can be measured too: name one)\n");
         } else {
-            let _ = writeln!(text, "  {:<18} {:>9}  {:<10} {:<28} serial for --destroy", "drive", "size", "transport", "model");
+            let _ = writeln!(
+                text,
+                "  {:<18} {:>9}  {:<10} {:<28} serial for --destroy",
+                "drive", "size", "transport", "model"
+            );
         }
         for drive in &drives {
             let _ = writeln!(
@@ -61,7 +70,11 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
             );
         }
         text.push_str("\nSimulated drives (sim:NAME[,seed=N][,state=fresh|filled][,op=PERCENT][,ambient=CELSIUS])\n");
-        let _ = writeln!(text, "  {:<18} {:>9}  {:<39} numbers: published / fitted / assumed", "name", "size", "models");
+        let _ = writeln!(
+            text,
+            "  {:<18} {:>9}  {:<39} numbers: published / fitted / assumed",
+            "name", "size", "models"
+        );
         for p in &profiles {
             let _ = writeln!(
                 text,

@@ -35,22 +35,33 @@ pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
 }
 
 /// Take drives into a run. The same drive twice would measure it against itself.
-pub fn open_drives(names: &[String], options: &SessionOptions) -> anyhow::Result<Vec<DriveSession>> {
+pub fn open_drives(
+    names: &[String],
+    options: &SessionOptions,
+) -> anyhow::Result<Vec<DriveSession>> {
     let mut drives: Vec<DriveSession> = Vec::new();
     for name in names {
         let spec = DriveSpec::parse(name).map_err(assay_engine::session::SessionError::from)?;
         let drive = DriveSession::open(&spec, options)?;
-        let twin = drives.iter().find(|other| {
-            drive.info().path.is_some() && other.info().path == drive.info().path
-        });
+        let twin = drives
+            .iter()
+            .find(|other| drive.info().path.is_some() && other.info().path == drive.info().path);
         if let Some(twin) = twin {
-            return Err(Usage(format!("{name} and {} are the same drive; name it once", twin.info().spec)).into());
+            return Err(Usage(format!(
+                "{name} and {} are the same drive; name it once",
+                twin.info().spec
+            ))
+            .into());
         }
         drives.push(drive);
     }
     let known: Vec<&str> = drives.iter().map(|d| d.info().serial.as_str()).collect();
     let signature = |word: &str| word.chars().next().is_some_and(|c| c.is_ascii_lowercase());
-    if let Some(word) = options.destroy.iter().find(|w| !known.contains(&w.as_str()) && !signature(w)) {
+    if let Some(word) = options
+        .destroy
+        .iter()
+        .find(|w| !known.contains(&w.as_str()) && !signature(w))
+    {
         return Err(Usage(format!(
             "--destroy {word} names none of the drives given; their serials are: {}",
             known.join(", ")
@@ -71,7 +82,9 @@ pub fn tool() -> Tool {
 
 /// The command as typed.
 pub fn command_line() -> Vec<String> {
-    std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect()
+    std::env::args_os()
+        .map(|a| a.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// Read run folders.
@@ -93,7 +106,10 @@ pub fn verdict_of(ending: &assay_suite::execute::Ending) -> Verdict {
 
 /// Write a file so that it is there whole or not at all.
 pub fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let write = || -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         std::io::Write::write_all(&mut file, text.as_bytes())?;
@@ -103,5 +119,10 @@ pub fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
         file.persist(path).map_err(|e| e.error)?;
         Ok(())
     };
-    write().with_context(|| format!("cannot write {}: is the folder there and writable, and is there room?", path.display()))
+    write().with_context(|| {
+        format!(
+            "cannot write {}: is the folder there and writable, and is there room?",
+            path.display()
+        )
+    })
 }

@@ -15,14 +15,22 @@ use crate::terminal::Output;
 
 /// Show everything known about a drive, and what `--destroy` would have to name.
 pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict> {
-    let mut sessions = super::open_drives(std::slice::from_ref(&arguments.drive), &SessionOptions::default())?;
+    let mut sessions = super::open_drives(
+        std::slice::from_ref(&arguments.drive),
+        &SessionOptions::default(),
+    )?;
     let session = &mut sessions[0];
     let telemetry = session.telemetry();
     let info = session.info();
-    let temperature_c = telemetry.as_ref().and_then(|t| t.temperature_c).or_else(|| temperature_celsius(info));
+    let temperature_c = telemetry
+        .as_ref()
+        .and_then(|t| t.temperature_c)
+        .or_else(|| temperature_celsius(info));
     let real = matches!(info.kind, DriveKind::Block | DriveKind::File);
     // Asked as if its serial had been named: what else stands in the way?
-    let refusal = real.then(|| interlock::authorise(info, std::slice::from_ref(&info.serial)).err()).flatten();
+    let refusal = real
+        .then(|| interlock::authorise(info, std::slice::from_ref(&info.serial)).err())
+        .flatten();
     let details = manifest::details(info);
     let text = || {
         let mut text = String::new();
@@ -31,11 +39,25 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict
                 let _ = writeln!(text, "{name:<22} {value}");
             }
         };
-        line("drive", &format!("{}{}", info.spec, if info.simulated { "  (simulated)" } else { "" }));
+        line(
+            "drive",
+            &format!(
+                "{}{}",
+                info.spec,
+                if info.simulated { "  (simulated)" } else { "" }
+            ),
+        );
         line("model", info.model.as_deref().unwrap_or(""));
         line("serial", &info.serial);
         line("firmware", info.firmware.as_deref().unwrap_or(""));
-        line("capacity", &format!("{} ({} bytes)", format_size(info.capacity_bytes), group_digits(info.capacity_bytes)));
+        line(
+            "capacity",
+            &format!(
+                "{} ({} bytes)",
+                format_size(info.capacity_bytes),
+                group_digits(info.capacity_bytes)
+            ),
+        );
         line("logical block", &format!("{} B", info.logical_block_bytes));
         for (name, value) in &details {
             line(name, value);

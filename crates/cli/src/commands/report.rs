@@ -11,7 +11,8 @@ pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Verdic
     let runs = super::open_runs(&arguments.runs)?;
     let page = assay_report::html::render(&runs)?;
     super::write_whole(&arguments.output, &page)?;
-    let path = std::fs::canonicalize(&arguments.output).unwrap_or_else(|_| arguments.output.clone());
+    let path =
+        std::fs::canonicalize(&arguments.output).unwrap_or_else(|_| arguments.output.clone());
     output.show(
         || format!("{}\n", path.display()),
         || json!({ "report": path, "bytes": page.len(), "runs": arguments.runs }),

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_engine::session::SessionOptions;
-use assay_store::model::Manifest;
+use assay_engine::session::{DriveSession, SessionOptions};
+use assay_store::model::{Drive, Manifest};
 use assay_store::{Destination, Run, RunWriter};
+use assay_suite::SuiteError;
+use assay_suite::catalogue;
 use assay_suite::execute::{Ending, Resume, Runner};
 use assay_suite::expand::{RunPlan, RunSettings, expand};
-use assay_suite::manifest::manifest;
+use assay_suite::manifest::{drive, manifest};
 use assay_suite::schema::Suite;
-use assay_suite::catalogue;
 
 use crate::args::RunArguments;
 use crate::exit::{Usage, Verdict};
@@ -39,7 +40,11 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
     let options = SessionOptions {
         destroy: request.destroy.clone(),
         will_write: false,
-        keep_data: request.suite.steps.iter().any(|s| s.job.contains_key("verify")),
+        keep_data: request
+            .suite
+            .steps
+            .iter()
+            .any(|s| s.job.contains_key("verify")),
     };
     let mut drives = super::open_drives(&request.drives, &options)?;
     let plan = expand(&request.suite, &request.settings, &drives)?;
@@ -47,12 +52,16 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
     let (writer, resume) = match &resumed {
         Some(path) => {
             let (writer, run) = RunWriter::resume(path)?;
+            same_drives(&run, &drives)?;
             let resume = Resume::from_run(&run, &plan)?;
             (writer, resume)
         }
         None => {
             let manifest = manifest(&plan, &drives, super::tool(), super::command_line());
-            (RunWriter::create(&destination(out), &manifest)?, Resume::default())
+            (
+                RunWriter::create(&destination(out), &manifest)?,
+                Resume::default(),
+            )
         }
     };
     let folder = writer.path().to_owned();
@@ -74,7 +83,10 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
 }
 
 fn destination(out: Option<PathBuf>) -> Destination {
-    out.map_or_else(|| Destination::Under(DEFAULT_FOLDER.into()), Destination::At)
+    out.map_or_else(
+        || Destination::Under(DEFAULT_FOLDER.into()),
+        Destination::At,
+    )
 }
 
 fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
@@ -91,7 +103,11 @@ fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
     Ok(Request {
         suite,
         drives: arguments.drives,
-        settings: RunSettings { set, scale: arguments.scale, seed: arguments.seed },
+        settings: RunSettings {
+            set,
+            scale: arguments.scale,
+            seed: arguments.seed,
+        },
         destroy: arguments.destroy,
     })
 }
@@ -100,11 +116,15 @@ fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
 fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request> {
     let manifest = Manifest::load(path)?;
     if manifest.suite.text.is_empty() {
-        return Err(Usage(format!("{}: is the run of a single job, which has nothing to resume; run it again", path.display())).into());
+        return Err(Usage(format!(
+            "{}: is the run of a single job, which has nothing to resume; run it again",
+            path.display()
+        ))
+        .into());
     }
     Ok(Request {
         suite: Suite::parse(&manifest.suite.name, &manifest.suite.text)?,
-        drives: manifest.drives.iter().map(|d| d.spec.clone()).collect(),
+        drives: manifest.drives.iter().map(resumed_spec).collect(),
         settings: RunSettings {
             set: manifest.parameters.into_iter().collect(),
             scale: manifest.scale,
@@ -112,6 +132,50 @@ fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request>
         },
         destroy,
     })
+}
+
+/// A drive named relative to the folder the run was started in is found from any other.
+fn resumed_spec(drive: &Drive) -> String {
+    let path = drive
+        .details
+        .get("path")
+        .filter(|_| ["file", "block"].contains(&drive.kind.as_str()));
+    path.cloned().unwrap_or_else(|| drive.spec.clone())
+}
+
+/// Figures of two drives must not end up in one run.
+fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
+    for (before, session) in run.manifest.drives.iter().zip(drives) {
+        let now = drive(session.info(), &before.label);
+        let identity = |d: &Drive| {
+            (
+                d.model.clone(),
+                d.serial.clone(),
+                d.capacity_bytes,
+                d.logical_block_bytes,
+            )
+        };
+        if identity(before) != identity(&now) {
+            let words = |d: &Drive| {
+                format!(
+                    "{} serial {}, {} bytes",
+                    d.model, d.serial, d.capacity_bytes
+                )
+                .trim()
+                .to_owned()
+            };
+            return Err(SuiteError::NotTheSame {
+                run: run.path.display().to_string(),
+                why: format!(
+                    "{} is another drive than it was: {} then, {} now",
+                    before.spec,
+                    words(before),
+                    words(&now)
+                ),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn show(folder: &Path, plan: &RunPlan, ending: &Ending, output: Output) -> anyhow::Result<()> {
@@ -128,7 +192,10 @@ fn show(folder: &Path, plan: &RunPlan, ending: &Ending, output: Output) -> anyho
                 "\nInterrupted: what was measured is kept. Continue with: assay run --resume {shown}\n"
             ));
         }
-        text.push_str(&format!("\nRun folder: {shown}\nReport:     assay report {shown} -o {}.html\n", plan.suite.name));
+        text.push_str(&format!(
+            "\nRun folder: {shown}\nReport:     assay report {shown} -o {}.html\n",
+            plan.suite.name
+        ));
         text
     };
     output.show(text, || json::suite(&run))?;

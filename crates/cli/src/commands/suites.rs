@@ -10,7 +10,10 @@ use crate::terminal::Output;
 
 /// Show the built-in suites.
 pub fn run(output: Output) -> anyhow::Result<Verdict> {
-    let suites = catalogue::names().into_iter().map(catalogue::load).collect::<Result<Vec<_>, _>>()?;
+    let suites = catalogue::names()
+        .into_iter()
+        .map(catalogue::load)
+        .collect::<Result<Vec<_>, _>>()?;
     let text = || {
         let mut text = String::new();
         for suite in &suites {
@@ -23,7 +26,11 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
             let _ = writeln!(text, "    writes:    {}", suite.writes().words());
             for (i, (key, parameter)) in suite.parameters.iter().enumerate() {
                 let head = if i == 0 { "--set" } else { "" };
-                let _ = writeln!(text, "    {head:<10} {key}={}  {}", parameter.default, parameter.help);
+                let _ = writeln!(
+                    text,
+                    "    {head:<10} {key}={}  {}",
+                    parameter.default, parameter.help
+                );
             }
             text.push('\n');
         }

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::lab::{Lab, keys, number};
 
-const PERCENTILES: [&str; 8] = ["p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999"];
+const PERCENTILES: [&str; 8] = [
+    "p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999",
+];
 
 /// A summary of one direction: counts that fit one another, and percentiles in order.
 #[track_caller]
@@ -14,20 +16,38 @@ fn check_latency(latency: &Value) {
     let figure = |key: &str| number(latency, &format!("/{key}"));
     let mut last = figure("min");
     for key in PERCENTILES {
-        assert!(figure(key) >= last, "{key} is below what comes before it: {latency:#}");
+        assert!(
+            figure(key) >= last,
+            "{key} is below what comes before it: {latency:#}"
+        );
         last = figure(key);
     }
-    assert!(figure("max") >= last && figure("mean") >= figure("min") && figure("mean") <= figure("max"), "{latency:#}");
+    assert!(
+        figure("max") >= last && figure("mean") >= figure("min") && figure("mean") <= figure("max"),
+        "{latency:#}"
+    );
     assert!(figure("stddev") >= 0.0 && figure("min") > 0.0);
 }
 
 #[track_caller]
 fn check_operation(operation: &Value) {
-    assert_eq!(keys(operation), ["bytes", "errors", "ios", "iops", "latency_ns", "mib_per_s"]);
+    assert_eq!(
+        keys(operation),
+        ["bytes", "errors", "ios", "iops", "latency_ns", "mib_per_s"]
+    );
     let rate = number(operation, "/iops") * 4096.0 / 1048576.0;
-    assert!((number(operation, "/mib_per_s") / rate - 1.0).abs() < 1e-9, "{operation:#}");
-    assert_eq!(number(operation, "/bytes"), number(operation, "/ios") * 4096.0);
-    assert_eq!(number(operation, "/latency_ns/samples"), number(operation, "/ios"));
+    assert!(
+        (number(operation, "/mib_per_s") / rate - 1.0).abs() < 1e-9,
+        "{operation:#}"
+    );
+    assert_eq!(
+        number(operation, "/bytes"),
+        number(operation, "/ios") * 4096.0
+    );
+    assert_eq!(
+        number(operation, "/latency_ns/samples"),
+        number(operation, "/ios")
+    );
     check_latency(&operation["latency_ns"]);
 }
 
@@ -35,8 +55,14 @@ fn check_operation(operation: &Value) {
 fn job_json_has_the_contracts_names() {
     let lab = Lab::on_disk();
     lab.noise("disk", 1 << 20);
-    for (drive, simulated) in [("disk --destroy disk", false), ("sim:samsung-951", true), ("null:", false)] {
-        let job = lab.json(&format!("job {drive} --rw randrw --bs 4k --size 1m --io_size 1m"));
+    for (drive, simulated) in [
+        ("disk --destroy disk", false),
+        ("sim:samsung-951", true),
+        ("null:", false),
+    ] {
+        let job = lab.json(&format!(
+            "job {drive} --rw randrw --bs 4k --size 1m --io_size 1m"
+        ));
         for key in ["drive", "jobs", "host", "audit", "simulated"] {
             assert!(job.get(key).is_some(), "{drive}: no {key:?} in {job:#}");
         }
@@ -49,7 +75,10 @@ fn job_json_has_the_contracts_names() {
         for key in ["cpu_user_pct", "cpu_system_pct"] {
             assert!(number(&job, &format!("/host/{key}")) >= 0.0);
         }
-        assert!(number(&job, "/audit/null_iops_per_thread") > 0.0 && number(&job, "/audit/clock_ns") > 0.0);
+        assert!(
+            number(&job, "/audit/null_iops_per_thread") > 0.0
+                && number(&job, "/audit/clock_ns") > 0.0
+        );
         let spec = drive.split_whitespace().next().unwrap();
         assert_eq!(job["drive"]["spec"], spec);
     }
@@ -62,13 +91,20 @@ fn run_json_has_the_contracts_names() {
     assert_eq!(run["suite"], "quick");
     let runs = run["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 2);
-    assert_eq!((&runs[0]["simulated"], &runs[1]["simulated"]), (&Value::Bool(true), &Value::Bool(false)));
+    assert_eq!(
+        (&runs[0]["simulated"], &runs[1]["simulated"]),
+        (&Value::Bool(true), &Value::Bool(false))
+    );
     for drive in runs {
         for key in ["drive", "simulated", "cells", "verdict"] {
             assert!(drive.get(key).is_some(), "no {key:?}");
         }
-        let finished: Vec<&Value> =
-            drive["cells"].as_array().unwrap().iter().filter(|cell| cell["state"] == "finished").collect();
+        let finished: Vec<&Value> = drive["cells"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|cell| cell["state"] == "finished")
+            .collect();
         assert_eq!(finished.len(), 10);
         for cell in finished {
             assert!(cell["rw"] == "randread" || cell["rw"] == "read");
@@ -76,7 +112,10 @@ fn run_json_has_the_contracts_names() {
                 assert!(number(cell, &format!("/{key}")) > 0.0, "{key} in {cell:#}");
             }
             let mib_per_s = number(cell, "/iops") * number(cell, "/bs_bytes") / 1048576.0;
-            assert!((number(cell, "/mib_per_s") / mib_per_s - 1.0).abs() < 1e-9, "{cell:#}");
+            assert!(
+                (number(cell, "/mib_per_s") / mib_per_s - 1.0).abs() < 1e-9,
+                "{cell:#}"
+            );
             check_latency(&cell["latency_ns"]);
         }
     }
@@ -92,19 +131,31 @@ fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
         ("probe sim:samsung-951", &["drive", "simulated"]),
         ("probe null:", &["drive", "simulated"]),
         ("suites", &["suites"]),
-        ("job null: --size 1m", &["drive", "jobs", "host", "audit", "simulated"]),
-        ("run quick sim:samsung-951 --scale 0.001 --out other", &["suite", "runs"]),
+        (
+            "job null: --size 1m",
+            &["drive", "jobs", "host", "audit", "simulated"],
+        ),
+        (
+            "run quick sim:samsung-951 --scale 0.001 --out other",
+            &["suite", "runs"],
+        ),
         ("report run job -o page.html", &["report"]),
         ("compare run job", &["compared"]),
         ("export run --format csv -o csv", &["format", "files"]),
-        ("export run --format fio-json -o fio.json", &["format", "files"]),
+        (
+            "export run --format fio-json -o fio.json",
+            &["format", "files"],
+        ),
         ("export run --format json -o -", &[]),
         ("completions bash", &["shell", "script"]),
     ];
     for (words, expected) in cases {
         let document = lab.json(words);
         for key in expected {
-            assert!(document.get(key).is_some(), "{words}: no {key:?} in {document:#}");
+            assert!(
+                document.get(key).is_some(),
+                "{words}: no {key:?} in {document:#}"
+            );
         }
     }
 }
@@ -121,7 +172,10 @@ fn simulated_results_say_simulated_wherever_they_are_shown() {
     }
     // No line names the drive without the word; names of cells (DRIVE/STEP) are no names of drives.
     for text in [&run.stdout, &compared.stdout] {
-        for line in text.lines().filter(|line| line.replace("samsung-951/", "").contains("samsung-951")) {
+        for line in text
+            .lines()
+            .filter(|line| line.replace("samsung-951/", "").contains("samsung-951"))
+        {
             assert!(line.contains("simulated"), "{line:?} in {text}");
         }
     }
@@ -129,7 +183,10 @@ fn simulated_results_say_simulated_wherever_they_are_shown() {
     assert!(lab.text("page.html").matches("simulated").count() > 3);
     for format in ["json", "fio-json"] {
         lab.ok(&format!("export run --format {format} -o out.{format}"));
-        assert!(lab.text(&format!("out.{format}")).contains("simulated"), "{format}");
+        assert!(
+            lab.text(&format!("out.{format}")).contains("simulated"),
+            "{format}"
+        );
     }
     lab.ok("export run --format csv -o csv");
     let mut tables = 0;
@@ -137,10 +194,20 @@ fn simulated_results_say_simulated_wherever_they_are_shown() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         let mut lines = text.lines();
-        assert_eq!(lines.next().unwrap().split(',').nth(1), Some("simulated"), "{}", path.display());
+        assert_eq!(
+            lines.next().unwrap().split(',').nth(1),
+            Some("simulated"),
+            "{}",
+            path.display()
+        );
         let rows: Vec<&str> = lines.collect();
         for row in &rows {
-            assert_eq!(row.split(',').nth(1), Some("true"), "{}: {row}", path.display());
+            assert_eq!(
+                row.split(',').nth(1),
+                Some("true"),
+                "{}: {row}",
+                path.display()
+            );
         }
         tables += usize::from(!rows.is_empty());
     }
@@ -153,7 +220,10 @@ fn real_results_never_say_simulated() {
     lab.noise("disk", 1 << 20);
     let text = lab.ok("job disk --size 1m").stdout;
     assert!(!text.contains("simulated"), "{text}");
-    assert_eq!(lab.json("job null: --size 1m")["simulated"], Value::Bool(false));
+    assert_eq!(
+        lab.json("job null: --size 1m")["simulated"],
+        Value::Bool(false)
+    );
 }
 
 #[test]

@@ -24,12 +24,16 @@ pub struct Lab {
 impl Lab {
     /// On the disk that holds the build.
     pub fn on_disk() -> Lab {
-        Lab { dir: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
+        Lab {
+            dir: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
+        }
     }
 
     /// On a tmpfs.
     pub fn in_memory() -> Lab {
-        Lab { dir: TempDir::new_in("/dev/shm").unwrap() }
+        Lab {
+            dir: TempDir::new_in("/dev/shm").unwrap(),
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -103,7 +107,11 @@ impl Lab {
             .output()
             .unwrap_or_else(|e| panic!("{program}: {e}"));
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success(), "{program} {arguments:?}: {stdout}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{program} {arguments:?}: {stdout}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         stdout
     }
 }
@@ -127,7 +135,12 @@ impl Done {
             Some(signal) => 1000 + signal,
             None => output.status.code().unwrap(),
         };
-        let done = Done { words: words.to_owned(), status, stdout: text(output.stdout), stderr: text(output.stderr) };
+        let done = Done {
+            words: words.to_owned(),
+            status,
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        };
         assert!(!done.stderr.contains("panicked"), "{done}");
         done
     }
@@ -141,7 +154,8 @@ impl Done {
     /// Stdout as the one JSON document it must be.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("stdout is not one JSON document ({e}): {self}"))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|e| panic!("stdout is not one JSON document ({e}): {self}"))
     }
 
     /// It failed with this status, said nothing on stdout, and said all of these on stderr.
@@ -151,7 +165,10 @@ impl Done {
         assert!(self.stdout.is_empty(), "an error belongs on stderr: {self}");
         assert!(self.stderr.contains("error:"), "no error was told: {self}");
         for part in said {
-            assert!(self.stderr.contains(part), "stderr does not say {part:?}: {self}");
+            assert!(
+                self.stderr.contains(part),
+                "stderr does not say {part:?}: {self}"
+            );
         }
     }
 }
@@ -159,7 +176,14 @@ impl Done {
 impl std::fmt::Display for Done {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let head = |text: &str| text.chars().take(4000).collect::<String>();
-        write!(f, "assay {}\nstatus {}\nstdout: {}\nstderr: {}", self.words, self.status, head(&self.stdout), head(&self.stderr))
+        write!(
+            f,
+            "assay {}\nstatus {}\nstdout: {}\nstderr: {}",
+            self.words,
+            self.status,
+            head(&self.stdout),
+            head(&self.stderr)
+        )
     }
 }
 
@@ -200,7 +224,12 @@ pub fn number(document: &Value, pointer: &str) -> f64 {
 /// The keys of an object, sorted.
 #[track_caller]
 pub fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+    let mut keys: Vec<&str> = value
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
     keys.sort_unstable();
     keys
 }
@@ -212,7 +241,10 @@ pub fn send(child: &Child, signal: rustix::process::Signal) {
 }
 
 /// Wait a little. Tests of what happens to a running program have to let it run.
-#[allow(clippy::disallowed_methods, reason = "the program under test runs meanwhile; nothing is measured here")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the program under test runs meanwhile; nothing is measured here"
+)]
 pub fn pause(milliseconds: u64) {
     std::thread::sleep(std::time::Duration::from_millis(milliseconds));
 }

@@ -3,19 +3,29 @@
 use crate::lab::{KIB, Lab, MIB, changed_blocks, number, zstd_ratio};
 
 /// Every way of doing I/O on a file.
-const WAYS: [&str; 4] =
-    ["--engine sync", "--engine uring --iodepth 8", "--engine sync --direct false", "--engine uring --iodepth 4 --direct false"];
+const WAYS: [&str; 4] = [
+    "--engine sync",
+    "--engine uring --iodepth 8",
+    "--engine sync --direct false",
+    "--engine uring --iodepth 4 --direct false",
+];
 
 #[test]
 fn writes_stay_inside_their_area_and_fill_it() {
     for lab in [Lab::on_disk(), Lab::in_memory()] {
         for way in WAYS {
             let before = lab.noise("disk", 8 * MIB);
-            let job = lab.json(&format!("job disk --rw write --bs 64k --offset 2m --size 3m {way} --destroy disk"));
+            let job = lab.json(&format!(
+                "job disk --rw write --bs 64k --offset 2m --size 3m {way} --destroy disk"
+            ));
             let after = lab.read("disk");
             let expected: Vec<usize> = (2 * MIB / 4096..5 * MIB / 4096).collect();
             assert_eq!(changed_blocks(&before, &after, 4096), expected, "{way}");
-            assert_eq!(number(&job, "/jobs/0/write/bytes"), (3 * MIB) as f64, "{way}");
+            assert_eq!(
+                number(&job, "/jobs/0/write/bytes"),
+                (3 * MIB) as f64,
+                "{way}"
+            );
             assert_eq!(number(&job, "/jobs/0/write/ios"), 48.0, "{way}");
             assert_eq!(number(&job, "/jobs/0/read/ios"), 0.0, "{way}");
         }
@@ -30,7 +40,10 @@ fn small_blocks_at_the_very_end_of_an_odd_file_are_reached_and_nothing_beyond() 
     let job = lab.json("job disk --rw write --bs 512 --destroy disk");
     let after = lab.read("disk");
     assert_eq!(number(&job, "/jobs/0/write/bytes"), (MIB + 512) as f64);
-    assert_eq!(changed_blocks(&before, &after, 512), (0..MIB / 512 + 1).collect::<Vec<_>>());
+    assert_eq!(
+        changed_blocks(&before, &after, 512),
+        (0..MIB / 512 + 1).collect::<Vec<_>>()
+    );
     assert_eq!(after.len(), MIB + 768);
 }
 
@@ -40,8 +53,14 @@ fn reading_changes_nothing_and_counts_exactly() {
         let before = lab.noise("disk", 4 * MIB);
         for rw in ["read", "randread"] {
             for way in WAYS {
-                let job = lab.json(&format!("job disk --rw {rw} --bs 16k --io_size 6m --numjobs 2 {way}"));
-                assert_eq!(number(&job, "/jobs/0/read/bytes"), (12 * MIB) as f64, "{rw} {way}");
+                let job = lab.json(&format!(
+                    "job disk --rw {rw} --bs 16k --io_size 6m --numjobs 2 {way}"
+                ));
+                assert_eq!(
+                    number(&job, "/jobs/0/read/bytes"),
+                    (12 * MIB) as f64,
+                    "{rw} {way}"
+                );
                 assert_eq!(number(&job, "/jobs/0/read/ios"), 768.0, "{rw} {way}");
                 assert_eq!(number(&job, "/jobs/0/write/ios"), 0.0);
                 assert_eq!(number(&job, "/jobs/0/read/errors"), 0.0);
@@ -55,23 +74,40 @@ fn reading_changes_nothing_and_counts_exactly() {
 fn data_are_what_they_are_said_to_be() {
     let lab = Lab::in_memory();
     for way in WAYS {
-        for (data, least, most) in
-            [("incompressible", 0.99, 1.01), ("compress=2", 1.8, 2.2), ("compress=4", 3.6, 4.4), ("compress=1.5", 1.4, 1.6)]
-        {
+        for (data, least, most) in [
+            ("incompressible", 0.99, 1.01),
+            ("compress=2", 1.8, 2.2),
+            ("compress=4", 3.6, 4.4),
+            ("compress=1.5", 1.4, 1.6),
+        ] {
             lab.noise("disk", 4 * MIB);
-            lab.ok(&format!("job disk --rw write --bs 64k --data {data} {way} --destroy disk"));
+            lab.ok(&format!(
+                "job disk --rw write --bs 64k --data {data} {way} --destroy disk"
+            ));
             let bytes = lab.read("disk");
             let whole = zstd_ratio(&bytes);
-            assert!((least..=most).contains(&whole), "{way}: {data} compresses {whole} times");
+            assert!(
+                (least..=most).contains(&whole),
+                "{way}: {data} compresses {whole} times"
+            );
             // Not made of random and zero halves: every piece of a block compresses alike.
             for piece in bytes.chunks(16 * KIB).step_by(17) {
                 let ratio = zstd_ratio(piece);
-                assert!((least * 0.9..=most * 1.1).contains(&ratio), "{way}: a piece of {data} compresses {ratio} times");
+                assert!(
+                    (least * 0.9..=most * 1.1).contains(&ratio),
+                    "{way}: a piece of {data} compresses {ratio} times"
+                );
             }
-            assert!(bytes.chunks(4096).all(|block| block.iter().any(|b| *b != 0)));
+            assert!(
+                bytes
+                    .chunks(4096)
+                    .all(|block| block.iter().any(|b| *b != 0))
+            );
         }
         lab.noise("disk", 4 * MIB);
-        lab.ok(&format!("job disk --rw write --bs 64k --data zero {way} --destroy disk"));
+        lab.ok(&format!(
+            "job disk --rw write --bs 64k --data zero {way} --destroy disk"
+        ));
         assert!(lab.read("disk").iter().all(|b| *b == 0), "{way}");
     }
 }
@@ -87,7 +123,10 @@ fn incompressible_data_do_not_repeat_from_block_to_block_thread_to_thread_or_run
     let mut blocks: Vec<&[u8]> = both.chunks(4096).collect();
     blocks.sort_unstable();
     let distinct = blocks.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
-    assert_eq!(distinct, 2048, "blocks repeat: a drive that deduplicates would look faster than it is");
+    assert_eq!(
+        distinct, 2048,
+        "blocks repeat: a drive that deduplicates would look faster than it is"
+    );
 }
 
 #[test]
@@ -96,37 +135,55 @@ fn mixes_have_their_proportions() {
     lab.noise("disk", 8 * MIB);
     for rw in ["rw", "randrw"] {
         for percent in [70, 20] {
-            let job = lab.json(&format!("job disk --rw {rw} --rwmixread {percent} --io_size 32m --iodepth 8 --destroy disk"));
+            let job = lab.json(&format!(
+                "job disk --rw {rw} --rwmixread {percent} --io_size 32m --iodepth 8 --destroy disk"
+            ));
             let reads = number(&job, "/jobs/0/read/ios");
             let writes = number(&job, "/jobs/0/write/ios");
             assert_eq!(reads + writes, 8192.0);
             // Five standard deviations of a binomial are 2.6 points.
             let share = reads / 8192.0 * 100.0;
-            assert!((share - f64::from(percent)).abs() < 2.6, "{rw}: {share} % reads instead of {percent} %");
+            assert!(
+                (share - f64::from(percent)).abs() < 2.6,
+                "{rw}: {share} % reads instead of {percent} %"
+            );
         }
     }
     let job = lab.json("job disk --rw randread --bs 4k/60:64k/40 --io_size 256m --iodepth 4");
-    let (bytes, ios) = (number(&job, "/jobs/0/read/bytes"), number(&job, "/jobs/0/read/ios"));
+    let (bytes, ios) = (
+        number(&job, "/jobs/0/read/bytes"),
+        number(&job, "/jobs/0/read/ios"),
+    );
     // With s the share of small blocks, bytes / ios = 4096 s + 65536 (1 - s).
     let small = (65536.0 - bytes / ios) / 61440.0;
-    assert!((small - 0.6).abs() < 0.03, "{small} of the blocks are small");
+    assert!(
+        (small - 0.6).abs() < 0.03,
+        "{small} of the blocks are small"
+    );
 }
 
 #[test]
 fn threads_work_where_they_are_told() {
     let lab = Lab::in_memory();
     let before = lab.noise("disk", 8 * MIB);
-    let job = lab.json("job disk --rw write --bs 64k --size 1m --numjobs 3 --offset_increment 2m --destroy disk");
+    let job = lab.json(
+        "job disk --rw write --bs 64k --size 1m --numjobs 3 --offset_increment 2m --destroy disk",
+    );
     assert_eq!(number(&job, "/jobs/0/write/bytes"), (3 * MIB) as f64);
     let after = lab.read("disk");
     assert_eq!(changed_blocks(&before, &after, MIB), [0, 2, 4]);
     assert_eq!(changed_blocks(&before, &after, 4096).len(), 3 * 256);
 
     let before = lab.noise("disk", 8 * MIB);
-    let job = lab.json("job disk --rw write --bs 64k --size 6m --offset 1m --numjobs 4 --split --destroy disk");
+    let job = lab.json(
+        "job disk --rw write --bs 64k --size 6m --offset 1m --numjobs 4 --split --destroy disk",
+    );
     assert_eq!(number(&job, "/jobs/0/write/bytes"), (6 * MIB) as f64);
     let after = lab.read("disk");
-    assert_eq!(changed_blocks(&before, &after, 4096), (256..7 * 256).collect::<Vec<_>>());
+    assert_eq!(
+        changed_blocks(&before, &after, 4096),
+        (256..7 * 256).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -144,7 +201,9 @@ fn random_laws_spread_as_they_say() {
     let lab = Lab::in_memory();
     let touched = |law: &str| {
         let before = lab.noise("disk", 8 * MIB);
-        lab.ok(&format!("job disk --rw randwrite --bs 4k {law} --io_size 8m --destroy disk"));
+        lab.ok(&format!(
+            "job disk --rw randwrite --bs 4k {law} --io_size 8m --destroy disk"
+        ));
         changed_blocks(&before, &lab.read("disk"), 4096)
     };
     // As many writes as blocks: each once; of equally likely ones all but a share of 1/e; of skewed ones far fewer.
@@ -154,7 +213,10 @@ fn random_laws_spread_as_they_say() {
     let zipf = touched("--random_distribution zipf:1.2");
     assert!(zipf.len() < 900, "{} blocks touched", zipf.len());
     let low = zipf.iter().filter(|block| **block < 1024).count() as f64 / zipf.len() as f64;
-    assert!((0.35..0.65).contains(&low), "the popular blocks lie in one half: {low}");
+    assert!(
+        (0.35..0.65).contains(&low),
+        "the popular blocks lie in one half: {low}"
+    );
 }
 
 #[test]
@@ -163,7 +225,10 @@ fn block_alignment_is_kept() {
     let before = lab.noise("disk", 8 * MIB);
     lab.ok("job disk --rw randwrite --bs 4k --blockalign 64k --io_size 4m --destroy disk");
     let changed = changed_blocks(&before, &lab.read("disk"), 4096);
-    assert!(!changed.is_empty() && changed.iter().all(|block| block % 16 == 0), "{changed:?}");
+    assert!(
+        !changed.is_empty() && changed.iter().all(|block| block % 16 == 0),
+        "{changed:?}"
+    );
 }
 
 #[test]
@@ -179,11 +244,20 @@ fn a_percentage_is_a_share_of_the_drive() {
 fn both_spellings_of_an_option_are_one() {
     let lab = Lab::on_disk();
     let ios = |words: &str| number(&lab.json(&format!("job null: {words}")), "/jobs/0/read/ios");
-    assert_eq!(ios("--io_size 4m --offset_increment 1m --numjobs 2 --size 4m"), 2048.0);
-    assert_eq!(ios("--io-size 4m --offset-increment 1m --numjobs 2 --size 4m"), 2048.0);
+    assert_eq!(
+        ios("--io_size 4m --offset_increment 1m --numjobs 2 --size 4m"),
+        2048.0
+    );
+    assert_eq!(
+        ios("--io-size 4m --offset-increment 1m --numjobs 2 --size 4m"),
+        2048.0
+    );
     // What a run folder says was run can be typed again.
     let job = lab.json("job sim:samsung-951 --rw randread --io_size 1m --random_distribution cover --ramp_time 0s --seed 3");
-    let options = job["jobs"][0]["workload"]["options"].as_str().unwrap().to_owned();
+    let options = job["jobs"][0]["workload"]["options"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let again = lab.json(&format!("job sim:samsung-951 {options}"));
     assert_eq!(again["jobs"], job["jobs"]);
 }

@@ -122,7 +122,7 @@ fn view(
             .line(
                 Line::new()
                     .color(colour)
-                    .dash(dash(style + i))
+                    .dash(dash(style * part.distributions.len() + i))
                     .shape(LineShape::Hv)
                     .width(2.0),
             )

@@ -258,8 +258,15 @@ impl Drawing {
         let mut ops: Vec<assay_units::Op> = part.series.iter().map(|p| p.op).collect();
         ops.sort_unstable();
         ops.dedup();
-        for op in &ops {
+        for (second, op) in ops.iter().enumerate().map(|(i, op)| (i > 0, op)) {
             for (label, of, dash, width) in &lines {
+                // Beside reads, writes have the same lines broken by dots or longer dashes.
+                let dash = match dash {
+                    DashType::Solid if second => DashType::DashDot,
+                    DashType::Dash if second => DashType::LongDash,
+                    DashType::Dot if second => DashType::LongDashDot,
+                    same => same.clone(),
+                };
                 // With all drives in one view, the one line that tells most.
                 if rates == Rates::Stacked && *label != "p99" {
                     continue;
@@ -284,12 +291,7 @@ impl Drawing {
                     .name(format!("{}, {what}", plain(name)))
                     .mode(Mode::Lines)
                     .y_axis("y3")
-                    .line(
-                        Line::new()
-                            .color(colour(drive))
-                            .dash(dash.clone())
-                            .width(*width),
-                    )
+                    .line(Line::new().color(colour(drive)).dash(dash).width(*width))
                     .hover_template("%{y:,.4~g} \u{b5}s");
                 panels.data.push(serde_json::to_value(trace)?);
             }

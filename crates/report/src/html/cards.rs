@@ -254,12 +254,13 @@ fn blank_ratio(section: &Section<'_>, position: usize) -> Option<Key> {
         label: section.title.to_owned(),
         value: ratio(times),
         unit: "",
-        detail: format!(
-            "{} against {}, {}",
-            section.column_label(other),
-            section.column_label(base),
-            section.rows[row].label
-        ),
+        detail: {
+            let (blank, written) = (section.column_label(other), section.column_label(base));
+            match section.rows[row].label.as_str() {
+                "" => format!("{blank} against {written}"),
+                place => format!("{blank} against {written}, {place}"),
+            }
+        },
     })
 }
 

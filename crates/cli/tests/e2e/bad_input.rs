@@ -1,0 +1,531 @@
+//! Everything that can be asked wrongly: a clear message on stderr, nothing on stdout, the right status, no panic.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::lab::{Lab, MIB};
+use crate::rig::Rig;
+
+/// Each command line must end with this status and say these things.
+#[track_caller]
+fn all_refused(lab: &Lab, cases: &[(&str, i32, &[&str])]) {
+    for (words, status, said) in cases {
+        lab.run(words).refuses(*status, said);
+        // The same with --json: an error is no document.
+        lab.run(&format!("{words} --json")).refuses(*status, said);
+    }
+}
+
+#[test]
+fn drives_that_are_none() {
+    let lab = Lab::on_disk();
+    lab.write("empty", "");
+    lab.write("tiny", "less than a sector");
+    all_refused(
+        &lab,
+        &[
+            ("job missing", 2, &["missing", "no such file", "assay list"]),
+            ("probe missing", 2, &["missing", "no such file"]),
+            ("run quick missing", 2, &["missing", "no such file"]),
+            ("job .", 2, &[". is a directory"]),
+            ("job /dev/null", 2, &["/dev/null", "character device"]),
+            (
+                "job /dev/zero --rw write --destroy zero",
+                2,
+                &["character device"],
+            ),
+            ("job empty", 2, &["empty", "zero size", "fallocate"]),
+            ("job tiny", 2, &["tiny"]),
+            ("job empty/x", 2, &["empty/x"]),
+            ("job /dev/ng0n1", 2, &["/dev/nvme0n1"]),
+            ("job sim:", 2, &["sim:PROFILE"]),
+            (
+                "job sim:nosuch",
+                2,
+                &["nosuch", "samsung-951", "intel-600p"],
+            ),
+            ("job sim:samsung-951,foo=1", 2, &["foo", "seed, state"]),
+            (
+                "job sim:samsung-951,state=half",
+                2,
+                &["state=half", "fresh or filled"],
+            ),
+            (
+                "job sim:samsung-951,fault=explode@1",
+                2,
+                &["explode@1", "corrupt-write@N"],
+            ),
+            ("job sim:samsung-951,op=95%", 2, &["op=95%", "0% to 90%"]),
+            ("job sim:samsung-951,seed", 2, &["key=value"]),
+            ("job null:size=0", 2, &["size", "512"]),
+            ("job null:size=1000", 2, &["512"]),
+            ("job null:depth=1", 2, &["depth"]),
+        ],
+    );
+    let mut command = lab.command("job");
+    command.arg("");
+    crate::lab::Done::of("job ''", command.spawn().unwrap()).refuses(2, &["no drive given"]);
+    let status = std::process::Command::new("mkfifo")
+        .arg(lab.path("pipe"))
+        .status()
+        .unwrap();
+    assert!(status.success());
+    lab.run("job pipe").refuses(2, &["pipe"]);
+}
+
+#[test]
+fn areas_and_sizes_that_do_not_fit() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", MIB);
+    all_refused(
+        &lab,
+        &[
+            (
+                "job disk --size 1000",
+                2,
+                &["--size 1000", "512", "use 1024"],
+            ),
+            ("job disk --offset 100", 2, &["--offset 100", "512"]),
+            ("job disk --bs 1000", 2, &["1000", "512"]),
+            ("job disk --bs 0", 2, &["0 bytes"]),
+            ("job disk --bs 8m", 2, &["4 MiB"]),
+            ("job disk --bs 4k/60:64k/50", 2, &["110"]),
+            ("job disk --bs 4k/60:", 2, &["--bs", "4k/60:64k/40"]),
+            ("job disk --bs abc", 2, &["abc", "4k"]),
+            ("job disk --bs 64k --size 32k", 2, &["65536", "32768"]),
+            (
+                "job disk --bs 512k --numjobs 4 --split",
+                2,
+                &["each thread's part"],
+            ),
+            ("job disk --size 2m", 2, &["2097152", "ends at 1048576"]),
+            (
+                "job disk --offset 512k --size 768k",
+                2,
+                &["1310720", "--offset"],
+            ),
+            ("job disk --offset 1m", 2, &["1048576"]),
+            ("job disk --size 0", 2, &["--size"]),
+            (
+                "job disk --size 512k --offset_increment 512k --numjobs 3",
+                2,
+                &["1572864"],
+            ),
+            ("job disk --size 101%", 2, &["101%", "0% to 100%"]),
+            ("job disk --size 5x", 2, &["\"x\"", "a size such as"]),
+            ("job disk --size 99999999999999999999g", 2, &["too large"]),
+            ("job disk --offset 16383p --size 16383p", 2, &["--offset"]),
+            ("job disk --io_size abc", 2, &["abc"]),
+            ("job disk --zonerange 64k", 2, &["--zonesize"]),
+            ("job disk --zonesize 0", 2, &["zone"]),
+            (
+                "job disk --zonesize 128k --zonerange 64k --zoneskip 1m",
+                2,
+                &["zone"],
+            ),
+            (
+                "job disk --rw randread --blockalign 1000",
+                2,
+                &["blockalign"],
+            ),
+            ("job disk --split --offset_increment 64k", 2, &["--split"]),
+        ],
+    );
+}
+
+#[test]
+fn workloads_that_make_no_sense() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", MIB);
+    all_refused(
+        &lab,
+        &[
+            ("job disk --rw nonsense", 2, &["nonsense", "randread"]),
+            ("job disk --rw trim", 2, &["trim", "randread"]),
+            ("job disk --engine nonsense", 2, &["nonsense", "sync"]),
+            ("job disk --engine passthru", 2, &["passthru"]),
+            (
+                "job disk --engine sync --iodepth 4",
+                2,
+                &["sync", "--numjobs 4", "uring"],
+            ),
+            ("job disk --engine uring --hipri", 2, &["polling queues"]),
+            (
+                "job disk --engine uring --hipri --direct false",
+                2,
+                &["--direct"],
+            ),
+            ("job disk --hipri", 2, &["uring"]),
+            ("job disk --sqpoll", 2, &["uring"]),
+            ("job null: --verify", 2, &["null", "verified"]),
+            ("job disk --verify_interval 4k", 2, &["--verify"]),
+            ("job disk --verify --verify_interval 1000", 2, &["verify"]),
+            (
+                "job disk --rw randread --random_distribution zipf:0",
+                2,
+                &["zipf"],
+            ),
+            (
+                "job disk --rw randread --random_distribution zipf:abc",
+                2,
+                &["zipf:abc", "zipf:THETA"],
+            ),
+            (
+                "job disk --rw randread --random_distribution zipf:nan",
+                2,
+                &["zipf"],
+            ),
+            (
+                "job disk --rw randread --random_distribution zipf:-1",
+                2,
+                &["zipf"],
+            ),
+            (
+                "job disk --rw randread --random_distribution pareto:0.2",
+                2,
+                &["pareto"],
+            ),
+            (
+                "job disk --rw read --random_distribution cover",
+                2,
+                &["random --rw"],
+            ),
+            ("job disk --numjobs 0", 2, &["--numjobs 0", "from 1"]),
+            ("job disk --numjobs 100000", 2, &["--numjobs 100000"]),
+            ("job disk --iodepth 0", 2, &["--iodepth 0", "from 1"]),
+            ("job disk --iodepth 4000000000", 2, &["--iodepth"]),
+            ("job disk --iodepth 99999999999", 2, &["99999999999"]),
+            (
+                "job null: --numjobs 4096 --iodepth 32768",
+                2,
+                &["in flight"],
+            ),
+            (
+                "job disk --iodepth 4 --iodepth_batch_complete_min 5",
+                2,
+                &["iodepth_batch_complete_min"],
+            ),
+            ("job disk --rw randrw --rwmixread 101", 2, &["101", "100"]),
+            ("job disk --rate 0", 2, &["--rate 0", "at least 1"]),
+            ("job disk --rate abc", 2, &["--rate"]),
+            ("job disk --rate 18446744073709551615g", 2, &["too large"]),
+            ("job disk --rate 1k --rate_iops 1k", 2, &["exclude"]),
+            ("job disk --arrival poisson", 2, &["--rate"]),
+            (
+                "job disk --rate 1k --arrival gauss",
+                2,
+                &["gauss", "poisson"],
+            ),
+            ("job disk --runtime 0", 2, &["runtime"]),
+            (
+                "job disk --runtime 5parsecs",
+                2,
+                &["parsecs", "a duration such as"],
+            ),
+            (
+                "job disk --runtime 99999999999999999999h",
+                2,
+                &["too large"],
+            ),
+            ("job disk --ramp_time x", 2, &["ramp_time"]),
+            ("job disk --interval 1us", 2, &["interval", "1ms"]),
+            ("job disk --data nonsense", 2, &["--data", "nonsense"]),
+            ("job disk --data compress=0", 2, &["--data"]),
+            ("job disk --data compress=abc", 2, &["--data"]),
+            ("job disk --direct maybe", 2, &["maybe", "true or false"]),
+            ("job disk --nonsense", 2, &["--nonsense"]),
+            ("job", 2, &["DRIVE"]),
+            ("nonsense", 2, &["nonsense"]),
+            ("completions nonsense", 2, &["nonsense", "bash"]),
+        ],
+    );
+}
+
+#[test]
+fn suites_and_settings_that_are_none() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", MIB);
+    all_refused(
+        &lab,
+        &[
+            ("run nosuch disk", 2, &["nosuch", "bandwidth, quick"]),
+            ("run nosuch.toml disk", 4, &["nosuch.toml"]),
+            ("run quick", 2, &["DRIVE"]),
+            ("run", 2, &["SUITE"]),
+            (
+                "run quick disk --set nokey=1",
+                2,
+                &["nokey", "area, ramp, runtime"],
+            ),
+            ("run quick disk --set area", 2, &["KEY=VALUE"]),
+            (
+                "run quick disk --set area=lots",
+                2,
+                &["area=lots", "a size such as"],
+            ),
+            ("run quick disk --set area=0", 2, &["area"]),
+            ("run quick disk --set runtime=-1s", 2, &["runtime=-1s"]),
+            ("run quick disk --set runtime=", 2, &["runtime"]),
+            ("run quick disk --set runtime=0", 2, &["runtime"]),
+            ("run bandwidth disk --set threads=", 2, &["threads"]),
+            ("run bandwidth disk --set threads=0,4", 2, &["numjobs"]),
+            ("run bandwidth disk --set threads=four", 2, &["four"]),
+            ("run bandwidth disk --set blocks=1000", 2, &["1000"]),
+            ("run bandwidth disk --set blocks=nonsense", 2, &["nonsense"]),
+            ("run quick disk --scale 0", 2, &["--scale"]),
+            ("run quick disk --scale -1", 2, &["--scale -1"]),
+            ("run quick disk --scale NaN", 2, &["--scale"]),
+            ("run quick disk --scale 1e9", 2, &["--scale"]),
+            ("run quick disk --scale abc", 2, &["abc", "--scale"]),
+            ("run quick disk --seed -3", 2, &["-3"]),
+            ("run quick disk disk", 2, &["same drive"]),
+            ("run quick ./disk disk", 2, &["same drive"]),
+            ("run --resume", 2, &["--resume"]),
+            ("run --resume nosuch", 2, &["nosuch", "not a run folder"]),
+            (
+                "run quick disk --resume nosuch",
+                2,
+                &["cannot be used with"],
+            ),
+        ],
+    );
+    assert!(
+        !lab.path("assay-runs").exists(),
+        "a run that never began leaves no folder behind"
+    );
+}
+
+#[test]
+fn suite_files_that_are_malformed() {
+    let lab = Lab::on_disk();
+    let head =
+        "name = \"mine\"\ntitle = \"t\"\nsummary = \"s\"\nsource = \"me\"\nduration = \"short\"\n";
+    let step = "[[step]]\nid = \"a\"\ntitle = \"a\"\nkind = \"measure\"\n";
+    let cases: [(&str, String, &[&str]); 17] = [
+        ("empty", String::new(), &["name"]),
+        ("no TOML", "}{ not = toml".to_owned(), &["line 1"]),
+        ("not UTF-8", "\u{0}".to_owned(), &["mine.toml"]),
+        ("no step", head.to_owned(), &["no [[step]]"]),
+        (
+            "unknown key",
+            format!("{head}colour = 1\n{step}job = {{}}"),
+            &["colour"],
+        ),
+        (
+            "unknown key of a step",
+            format!("{head}{step}color = 1\njob = {{}}"),
+            &["color"],
+        ),
+        (
+            "unknown kind",
+            format!("{head}{}job = {{}}", step.replace("measure", "guess")),
+            &["guess", "measure"],
+        ),
+        (
+            "unknown option",
+            format!("{head}{step}job = {{ blocksize = \"4k\" }}"),
+            &["blocksize", "assay job --help"],
+        ),
+        (
+            "wrong type",
+            format!("{head}{step}job = {{ bs = 4096.5 }}"),
+            &["step \"a\""],
+        ),
+        (
+            "wrong number",
+            format!("{head}{step}job = {{ iodepth = \"many\" }}"),
+            &["many", "whole number"],
+        ),
+        (
+            "negative",
+            format!("{head}{step}job = {{ iodepth = -1 }}"),
+            &["step \"a\""],
+        ),
+        (
+            "same id twice",
+            format!("{head}{step}job = {{}}\n{step}job = {{}}"),
+            &["two steps", "\"a\""],
+        ),
+        (
+            "bad id",
+            format!(
+                "{head}{}job = {{}}",
+                step.replace("id = \"a\"", "id = \"a/b\"")
+            ),
+            &["a/b"],
+        ),
+        (
+            "compared with nothing",
+            format!("{head}{step}compare_with = \"b\"\njob = {{}}"),
+            &["\"b\"", "no earlier step"],
+        ),
+        (
+            "empty list",
+            format!("{head}{step}job = {{}}\nmatrix = {{ bs = [] }}"),
+            &["list", "empty"],
+        ),
+        (
+            "unknown parameter",
+            format!("{head}{step}job = {{ bs = \"{{nope}}\" }}"),
+            &["nope"],
+        ),
+        (
+            "too many cells",
+            format!(
+                "{head}{step}job = {{}}\nmatrix = {{ iodepth = [{}], numjobs = [{}] }}",
+                (1..200)
+                    .map(|i| i.to_string())
+                    .collect::<Vec<_>>()
+                    .join(","),
+                (1..200)
+                    .map(|i| i.to_string())
+                    .collect::<Vec<_>>()
+                    .join(",")
+            ),
+            &["cells", "10000"],
+        ),
+    ];
+    for (what, text, said) in cases {
+        lab.write("mine.toml", &text);
+        let done = lab.run("run mine.toml null: --scale 0.001 --out run");
+        assert!(done.status == 2, "{what}: {done}");
+        done.refuses(2, said);
+        assert!(!lab.path("run").exists(), "{what}");
+    }
+}
+
+#[test]
+fn folders_that_cannot_take_a_run() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", MIB);
+    fs::create_dir(lab.path("full")).unwrap();
+    lab.write("full/precious", "mine");
+    all_refused(
+        &lab,
+        &[
+            ("job disk --out full", 2, &["full", "already holds files"]),
+            (
+                "run quick disk --scale 0.001 --out full",
+                2,
+                &["full", "already holds files"],
+            ),
+            ("job disk --out disk", 4, &["disk"]),
+            ("job disk --out disk/below", 4, &["disk/below"]),
+            ("job disk --out /proc/nope", 4, &["/proc/nope"]),
+        ],
+    );
+    assert_eq!(lab.text("full/precious"), "mine");
+    assert_eq!(fs::read_dir(lab.path("full")).unwrap().count(), 1);
+    if !rustix::process::geteuid().is_root() {
+        fs::create_dir(lab.path("locked")).unwrap();
+        fs::set_permissions(lab.path("locked"), PermissionsExt::from_mode(0o500)).unwrap();
+        lab.run("job disk --out locked/run")
+            .refuses(4, &["locked/run"]);
+    }
+}
+
+#[test]
+fn a_full_disk_under_the_run_folder_is_told_and_ends_the_run() {
+    let Some(mut rig) = Rig::new() else { return };
+    let point = rig.mount("tmpfs", &["-t", "tmpfs", "-o", "size=64k"]);
+    rig.lab.noise("disk", MIB);
+    let out = point.join("run");
+    let done = rig.lab.run(&format!(
+        "run bandwidth disk --scale 0.002 --out {}",
+        out.display()
+    ));
+    done.refuses(4, &["journal.log", "No space left"]);
+    // What was written until then can still be opened.
+    if out.join("manifest.json").exists() {
+        let done = rig.lab.run(&format!("compare {}", out.display()));
+        assert_eq!(done.status, 0, "{done}");
+    }
+    rig.lab.ok("job disk --out elsewhere");
+    let done = rig.lab.run(&format!(
+        "report elsewhere -o {}",
+        point.join("page.html").display()
+    ));
+    done.refuses(4, &["page.html", "No space left"]);
+    assert!(!point.join("page.html").exists(), "half a page is none");
+    let done = rig.lab.run(&format!(
+        "export elsewhere --format csv -o {}",
+        point.join("csv").display()
+    ));
+    assert!(done.status == 0 || done.status == 4, "{done}");
+}
+
+#[test]
+fn reports_of_what_is_no_run() {
+    let lab = Lab::on_disk();
+    lab.write("file", "text");
+    fs::create_dir(lab.path("folder")).unwrap();
+    lab.ok("job null: --size 1m --out run");
+    for command in ["report", "compare", "export"] {
+        for what in ["missing", "file", "folder"] {
+            lab.run(&format!("{command} {what}"))
+                .refuses(2, &[what, "not a run folder"]);
+        }
+    }
+    all_refused(
+        &lab,
+        &[
+            ("report", 2, &["RUN"]),
+            ("report run -o missing/page.html", 4, &["missing/page.html"]),
+            ("report run missing", 2, &["missing"]),
+            (
+                "export run --format nonsense",
+                2,
+                &["nonsense", "parquet, json, csv or fio-json"],
+            ),
+            ("export run --format csv -o -", 2, &["stdout", "-o"]),
+            ("export run --format parquet -o -", 2, &["stdout"]),
+            (
+                "export run --format json -o missing/out.json",
+                4,
+                &["missing/out.json"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn damaged_run_folders_are_told_or_read_as_far_as_they_go() {
+    let lab = Lab::on_disk();
+    lab.ok("run quick sim:samsung-951 --scale 0.001 --out run");
+    let journal = fs::read(lab.path("run/journal.log")).unwrap();
+    let manifest = lab.text("run/manifest.json");
+    // A torn last line, as a crash leaves it, is no damage.
+    lab.write("run/journal.log", &journal[..journal.len() - 40]);
+    lab.ok("report run -o page.html");
+    // A changed byte in the middle is told wherever the run is shown.
+    let mut bent = journal.clone();
+    bent[journal.len() / 2] ^= 0x55;
+    lab.write("run/journal.log", &bent);
+    let done = lab.run("compare run");
+    assert!(done.status == 0 || done.status == 4, "{done}");
+    let told = format!("{}{}", done.stdout, done.stderr).to_lowercase();
+    assert!(
+        told.contains("damage") || told.contains("checksum") || told.contains("changed"),
+        "{done}"
+    );
+    // No journal, an empty one, noise instead of one.
+    lab.write("run/journal.log", crate::lab::noise(3, 5000));
+    let done = lab.run("compare run");
+    assert!([0, 4].contains(&done.status), "{done}");
+    lab.write("run/journal.log", "");
+    let done = lab.run("report run -o page.html");
+    assert!([0, 4].contains(&done.status), "{done}");
+    fs::remove_file(lab.path("run/journal.log")).unwrap();
+    lab.run("report run -o page.html")
+        .refuses(4, &["journal.log"]);
+    lab.write("run/journal.log", &journal);
+    lab.write("run/manifest.json", &manifest[..manifest.len() / 2]);
+    lab.run("report run -o page.html")
+        .refuses(4, &["manifest.json"]);
+    lab.write(
+        "run/manifest.json",
+        manifest.replacen("\"schema\": 1", "\"schema\": 999", 1),
+    );
+    lab.run("report run -o page.html")
+        .refuses(2, &["run", "newer"]);
+}

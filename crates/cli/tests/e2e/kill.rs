@@ -1,0 +1,323 @@
+//! Runs that are cut off at any moment: what was measured is there, and `--resume` goes on where it ended.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Child;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::lab::{Done, Lab, MIB, number, pause, send, text_so_far, wait_until};
+
+/// A suite of several short cells, as a file, so that tests can say how long they are.
+const STEPS: &str = r#"
+name = "mine"
+title = "Several cells"
+summary = "Cells to be cut off in."
+source = "these tests"
+duration = "short"
+[parameters.runtime]
+kind = "duration"
+default = "300ms"
+help = "of each cell"
+[[step]]
+id = "fill"
+title = "Fill"
+kind = "measure"
+needs = ["write"]
+job = { rw = "write", bs = "64k", size = "2m" }
+[[step]]
+id = "reads"
+title = "Reads"
+kind = "measure"
+job = { rw = "randread", runtime = "{runtime}" }
+matrix = { bs = ["4k", "8k", "16k"], numjobs = [1, 2] }
+[[step]]
+id = "mixed"
+title = "Mixed"
+kind = "measure"
+needs = ["write"]
+job = { rw = "randrw", bs = "4k", size = "2m", runtime = "{runtime}" }
+"#;
+
+/// The cells of a finished or unfinished run, by id.
+#[track_caller]
+fn cells(lab: &Lab, run: &str) -> BTreeMap<String, Value> {
+    let document = lab.json(&format!("compare {run}"));
+    let cells = document["compared"][0]["runs"][0]["cells"]
+        .as_array()
+        .unwrap()
+        .clone();
+    cells
+        .into_iter()
+        .map(|cell| (cell["id"].as_str().unwrap().to_owned(), cell))
+        .collect()
+}
+
+fn finished(cells: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    cells
+        .iter()
+        .filter(|(_, cell)| cell["state"] == "finished")
+        .map(|(id, cell)| (id.clone(), cell.clone()))
+        .collect()
+}
+
+fn starts(lab: &Lab, run: &str) -> BTreeMap<String, usize> {
+    let mut starts = BTreeMap::new();
+    for line in lab
+        .text(&format!("{run}/journal.log"))
+        .lines()
+        .filter(|line| line.contains("\"cell_start\""))
+    {
+        let entry: Value = serde_json::from_str(line.split_once(' ').unwrap().1).unwrap();
+        *starts
+            .entry(entry["cell"].as_str().unwrap().to_owned())
+            .or_default() += 1;
+    }
+    starts
+}
+
+fn kill(mut child: Child) {
+    send(&child, Signal::KILL);
+    child.wait().unwrap();
+}
+
+#[track_caller]
+fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 4 * MIB);
+    lab.write("mine.toml", STEPS);
+    let words = format!("run mine.toml {drive} {permission} {scale} --out run");
+    let mut delay = seed;
+    let mut known: BTreeMap<String, Value> = BTreeMap::new();
+    let mut child = lab.command(&words).spawn().unwrap();
+    for _ in 0..3 {
+        wait_until("the run has begun", || {
+            lab.path("run/manifest.json").exists()
+        });
+        // Some moment in the first cells, another in each round.
+        delay = delay
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        pause(delay >> 33 & 511);
+        kill(child);
+        assert!(
+            !lab.path("run/SHA256SUMS").exists(),
+            "too slow a machine, or too fast a run: it was not cut off"
+        );
+        // It opens, shows and makes a page as it is.
+        let now = cells(&lab, "run");
+        assert_eq!(now.len(), 8);
+        lab.ok("report run -o page.html");
+        for (id, cell) in &known {
+            assert_eq!(&now[id], cell, "a finished cell has changed");
+        }
+        known = finished(&now);
+        child = lab
+            .command(&format!("run --resume run {permission} --json"))
+            .spawn()
+            .unwrap();
+        pause(30);
+    }
+    let last = Done::of("run --resume run", child).expect(0).json();
+    let now = cells(&lab, "run");
+    assert_eq!(finished(&now).len(), 8, "{now:#?}");
+    assert_eq!(last["runs"][0]["cells"].as_array().unwrap().len(), 8);
+    for (id, cell) in &known {
+        assert_eq!(&now[id], cell, "a finished cell was done again");
+        assert_eq!(starts(&lab, "run")[id], starts(&lab, "run")[id].min(4));
+    }
+    lab.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
+    lab.run(&format!("run --resume run {permission}"))
+        .refuses(2, &["complete", "assay report run"]);
+}
+
+#[test]
+fn a_run_on_a_file_survives_being_killed() {
+    cut_off_and_resume("disk", "--destroy disk", "", 1);
+}
+
+#[test]
+fn a_simulated_run_survives_being_killed() {
+    cut_off_and_resume("sim:samsung-951", "", "--scale 100", 2);
+    let lab = Lab::on_disk();
+    lab.write("mine.toml", STEPS);
+    lab.ok("run mine.toml sim:samsung-951 --scale 100 --out whole");
+    let child = lab
+        .command("run mine.toml sim:samsung-951 --scale 100 --out cut")
+        .spawn()
+        .unwrap();
+    wait_until("cells are finished", || {
+        text_so_far(&lab.path("cut/journal.log"))
+            .matches("cell_finish")
+            .count()
+            > 2
+    });
+    kill(child);
+    let (whole, cut) = (cells(&lab, "whole"), finished(&cells(&lab, "cut")));
+    assert!(
+        cut.len() >= 3 && cut.len() < 8,
+        "{} cells finished before the kill",
+        cut.len()
+    );
+    for (id, cell) in &cut {
+        assert_eq!(
+            cell, &whole[id],
+            "cut off or not, a cell's figures are the same"
+        );
+    }
+    lab.ok("run --resume cut");
+    let resumed = cells(&lab, "cut");
+    assert_eq!(finished(&resumed).len(), 8);
+    assert!(cut.iter().all(|(id, cell)| &resumed[id] == cell));
+}
+
+#[test]
+fn a_killed_job_loses_about_a_second() {
+    let lab = Lab::in_memory();
+    lab.noise("disk", 4 * MIB);
+    // A busy machine may hold anything up: the best of a few counts.
+    let lost = (0..4)
+        .map(|round| lost_seconds(&lab, round))
+        .fold(
+            f64::INFINITY,
+            |best, lost| if best < 1.3 { best } else { lost },
+        );
+    assert!(lost < 1.3, "{lost} s were lost");
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "how long the program ran is known here only by the test's own clock"
+)]
+fn lost_seconds(lab: &Lab, round: u64) -> f64 {
+    let run = format!("run{round}");
+    let child = lab
+        .command(&format!("job disk --rw randread --runtime 60s --out {run}"))
+        .spawn()
+        .unwrap();
+    let journal = lab.path(&format!("{run}/journal.log"));
+    wait_until("the job is measuring", || {
+        text_so_far(&journal).contains("cell_start")
+    });
+    let began = std::time::Instant::now();
+    pause(1900 + 170 * round);
+    let ran = began.elapsed().as_secs_f64();
+    kill(child);
+    let exported = lab.json(&format!("export {run} --format json -o -"));
+    let mut recorded = 0.0_f64;
+    visit(&exported, &mut |interval| recorded = recorded.max(interval));
+    assert!(recorded > 0.0, "nothing was kept");
+    ran - recorded
+}
+
+/// The ends of all intervals in a document, in seconds.
+fn visit(value: &Value, seen: &mut impl FnMut(f64)) {
+    match value {
+        Value::Object(object) => {
+            if let (Some(_), Some(end)) = (
+                object.get("index"),
+                object
+                    .get("end_ns")
+                    .or(object.get("end"))
+                    .and_then(Value::as_f64),
+            ) {
+                seen(end / 1e9);
+            }
+            object.values().for_each(|value| visit(value, seen));
+        }
+        Value::Array(values) => values.iter().for_each(|value| visit(value, seen)),
+        _ => {}
+    }
+}
+
+#[test]
+fn only_one_process_goes_on_with_a_run() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 4 * MIB);
+    lab.write("mine.toml", STEPS);
+    let child = lab
+        .command("run mine.toml disk --out run --set runtime=1s")
+        .spawn()
+        .unwrap();
+    wait_until("a cell has begun", || {
+        text_so_far(&lab.path("run/journal.log")).contains("cell_start")
+    });
+    lab.run("run --resume run").refuses(4, &["run", "another"]);
+    kill(child);
+    let first = lab.command("run --resume run").spawn().unwrap();
+    let lines = || {
+        text_so_far(&lab.path("run/journal.log"))
+            .matches("\"start\"")
+            .count()
+    };
+    wait_until("the first has taken the run", || lines() > 1);
+    lab.run("run --resume run").refuses(4, &["run", "another"]);
+    // The refusal did not disturb the one that goes on.
+    Done::of("run --resume run", first).expect(0);
+    lab.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
+}
+
+#[test]
+fn a_run_is_not_resumed_on_another_drive_or_without_the_permission_it_had() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 4 * MIB);
+    lab.write("mine.toml", STEPS);
+    let child = lab
+        .command("run mine.toml disk --destroy disk --out run")
+        .spawn()
+        .unwrap();
+    wait_until("reads have begun", || {
+        text_so_far(&lab.path("run/journal.log")).contains("disk/reads")
+    });
+    kill(child);
+    let journal = lab.read("run/journal.log");
+    // Without leave to write, the plan would be another.
+    lab.run("run --resume run")
+        .refuses(2, &["cannot resume run"]);
+    lab.run("run --resume run --destroy OTHER")
+        .refuses(2, &["OTHER"]);
+    // Another size, another file of that name, no file.
+    let content = lab.read("disk");
+    lab.write("disk", &content[..3 * MIB]);
+    lab.run("run --resume run --destroy disk")
+        .refuses(2, &["cannot resume run", "disk"]);
+    fs::remove_file(lab.path("disk")).unwrap();
+    lab.run("run --resume run --destroy disk")
+        .refuses(2, &["disk"]);
+    assert!(
+        lab.read("run/journal.log") == journal,
+        "a refused resume changed the run"
+    );
+    lab.write("disk", &content);
+    lab.ok("run --resume run --destroy disk");
+}
+
+#[test]
+fn a_run_can_be_resumed_from_another_folder() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 4 * MIB);
+    lab.write("mine.toml", STEPS);
+    let child = lab.command("run mine.toml disk --out run").spawn().unwrap();
+    wait_until("reads have begun", || {
+        text_so_far(&lab.path("run/journal.log")).contains("disk/reads")
+    });
+    kill(child);
+    fs::create_dir(lab.path("elsewhere")).unwrap();
+    let child = lab
+        .command("run --resume ../run")
+        .current_dir(lab.path("elsewhere"))
+        .spawn()
+        .unwrap();
+    Done::of("run --resume ../run", child).expect(0);
+}
+
+#[test]
+fn a_single_job_is_not_resumed() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", MIB);
+    lab.ok("job disk --out run");
+    lab.run("run --resume run")
+        .refuses(2, &["single job", "run"]);
+    assert!(number(&lab.json("compare run")["compared"][0], "/seed") > 0.0);
+}

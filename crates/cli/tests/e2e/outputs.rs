@@ -1,0 +1,339 @@
+//! Pages, exports, comparisons, help, completions, and how output looks to terminals and to programs.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::lab::{ASSAY, Lab, MIB};
+
+const COMMANDS: [&str; 9] = [
+    "list",
+    "probe",
+    "suites",
+    "run",
+    "job",
+    "report",
+    "compare",
+    "export",
+    "completions",
+];
+
+#[test]
+fn a_page_is_one_self_contained_file() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 4 * MIB);
+    lab.ok("run quick disk --scale 0.01 --out real");
+    lab.ok("run quick sim:samsung-951 sim:intel-600p --scale 0.01 --out sims");
+    let done = lab.ok("report real sims -o page.html");
+    assert_eq!(
+        done.stdout.trim(),
+        lab.path("page.html")
+            .canonicalize()
+            .unwrap()
+            .to_str()
+            .unwrap()
+    );
+    let page = lab.text("page.html");
+    assert!(page.len() < 8 * MIB, "{} bytes", page.len());
+    assert!(
+        page.trim_start()
+            .to_lowercase()
+            .starts_with("<!doctype html>")
+    );
+    for outside in [
+        "<script src",
+        "<link rel=\"stylesheet\"",
+        "<img src=\"http",
+        "@import",
+        "<iframe",
+        "url(http",
+        "url(\"http",
+    ] {
+        assert!(!page.contains(outside), "{outside} in the page");
+    }
+    for part in [
+        "samsung-951",
+        "intel-600p",
+        "simulated",
+        "disk",
+        "0.01",
+        "<table",
+        "p99",
+    ] {
+        assert!(page.contains(part), "{part:?} is not in the page");
+    }
+    // Written whole or not at all, readable by others, nothing left beside it.
+    let mode = std::os::unix::fs::PermissionsExt::mode(
+        &fs::metadata(lab.path("page.html")).unwrap().permissions(),
+    );
+    assert_eq!(mode & 0o777, 0o644);
+    let names: Vec<String> = fs::read_dir(lab.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+}
+
+#[test]
+fn markup_in_names_is_text() {
+    let lab = Lab::on_disk();
+    let name = "<script>alert(1)</script>";
+    fs::create_dir(lab.path("<script>alert(1)<")).unwrap();
+    lab.write(name, vec![0x55; MIB]);
+    lab.ok(&format!("job {name} --out run"));
+    lab.ok("report run -o page.html");
+    assert!(!lab.text("page.html").contains("<script>alert(1)"));
+}
+
+#[test]
+fn fio_json_has_fios_key_paths() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 4 * MIB);
+    lab.ok("job disk --rw randrw --bs 4k --iodepth 4 --numjobs 2 --io_size 4m --destroy disk --out run");
+    lab.ok("export run --format fio-json -o fio.json");
+    let jq = |filter: &str| lab.tool("jq", &["-e", filter, "fio.json"]);
+    jq(".jobs | length == 1");
+    for direction in ["read", "write"] {
+        for key in ["iops", "bw", "io_bytes", "runtime", "total_ios"] {
+            jq(&format!(".jobs[0].{direction}.{key} > 0"));
+        }
+        for key in ["min", "max", "mean", "stddev", "N"] {
+            jq(&format!(
+                ".jobs[0].{direction}.clat_ns.{key} | type == \"number\""
+            ));
+        }
+        for percentile in ["50.000000", "99.000000", "99.900000", "99.990000"] {
+            jq(&format!(
+                ".jobs[0].{direction}.clat_ns.percentile[\"{percentile}\"] > 0"
+            ));
+        }
+    }
+    jq(".jobs[0].read.io_bytes + .jobs[0].write.io_bytes == 8388608");
+    jq(".jobs[0].\"job options\".rw == \"randrw\"");
+    jq(".jobs[0].error == 0 and (.\"fio version\" | startswith(\"fio-\"))");
+    jq(".jobs[0].usr_cpu >= 0 and .jobs[0].sys_cpu >= 0");
+}
+
+#[test]
+fn every_export_format_makes_its_files() {
+    let lab = Lab::on_disk();
+    lab.ok("run quick sim:samsung-951 --scale 0.01 --out run");
+    for format in ["csv", "parquet"] {
+        let listed = lab
+            .ok(&format!("export run --format {format} -o {format}"))
+            .stdout;
+        for table in ["cells", "intervals", "telemetry", "host"] {
+            let name = format!("{format}/{table}.{format}");
+            assert!(listed.contains(&name), "{name} is not named in {listed}");
+            let bytes = lab.read(&name);
+            if format == "parquet" {
+                assert!(
+                    bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"),
+                    "{name}"
+                );
+            } else {
+                assert!(bytes.starts_with(b"run_id,simulated,"), "{name}");
+            }
+        }
+    }
+    assert_eq!(
+        lab.text("csv/cells.csv").lines().count(),
+        12,
+        "a head, and a line for each of eleven cells"
+    );
+    // Without -o, files named after the run; to stdout, the same document.
+    let named = lab.ok("export run").stdout;
+    let written = fs::read_to_string(lab.path(named.trim())).unwrap();
+    assert_eq!(written.trim(), lab.ok("export run -o -").stdout.trim());
+    lab.ok("export run --format fio-json");
+}
+
+#[test]
+fn runs_are_compared() {
+    let lab = Lab::on_disk();
+    for drive in ["samsung-951", "intel-600p"] {
+        lab.ok(&format!("run quick sim:{drive} --scale 0.01 --out {drive}"));
+    }
+    let text = lab.ok("compare samsung-951 intel-600p").stdout;
+    for part in [
+        "run 1",
+        "run 2",
+        "samsung-951",
+        "intel-600p",
+        "MiB/s",
+        "simulated",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    assert_eq!(
+        lab.json("compare samsung-951 intel-600p")["compared"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn help_teaches() {
+    let lab = Lab::on_disk();
+    let top = lab.ok("--help").stdout;
+    for command in COMMANDS {
+        assert!(
+            top.contains(&format!("  {command}")),
+            "{command} is not in {top}"
+        );
+        let help = lab.ok(&format!("{command} --help"));
+        assert!(help.stdout.contains("Usage: assay") && help.stderr.is_empty());
+        assert!(
+            help.stdout.contains("Examples:"),
+            "{command} --help has no example:\n{}",
+            help.stdout
+        );
+        assert!(
+            help.stdout
+                .lines()
+                .any(|line| line.starts_with(&format!("  assay {command}"))),
+            "{}",
+            help.stdout
+        );
+        assert!(help.stdout.contains("--json"));
+    }
+    assert!(top.contains("Exit status") && top.contains("assay run quick"));
+    assert!(lab.ok("--version").stdout.starts_with("assay "));
+    // fio's names, as fio spells them.
+    let job = lab.ok("job --help").stdout;
+    for option in [
+        "--rw ",
+        "--bs ",
+        "--iodepth ",
+        "--numjobs ",
+        "--io_size ",
+        "--offset_increment ",
+        "--ramp_time ",
+        "--rate_iops ",
+        "--random_distribution ",
+        "--iodepth_batch_complete_min ",
+    ] {
+        assert!(job.contains(option), "{option} is not in {job}");
+    }
+    let bare = lab.run("");
+    assert_eq!(bare.status, 2);
+}
+
+#[test]
+fn examples_in_help_are_understood() {
+    let lab = Lab::on_disk();
+    lab.noise("disk.img", MIB);
+    for line in lab
+        .ok("job --help")
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("  assay job"))
+    {
+        let words = line.trim().trim_start_matches("assay ");
+        if words.contains("/dev/") {
+            continue;
+        }
+        // Short, and small enough for the file.
+        let done = lab.run(&words.replace("runtime 10s", "runtime 50ms"));
+        assert_eq!(done.status, 0, "{done}");
+    }
+    let run = lab.ok("run --help").stdout;
+    assert!(run.contains("--resume") && run.contains("--destroy"));
+}
+
+#[test]
+fn completions_are_accepted_by_their_shells() {
+    let lab = Lab::on_disk();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = lab.ok(&format!("completions {shell}")).stdout;
+        for command in COMMANDS {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+        assert!(script.contains("iodepth"), "{shell}");
+        lab.write(shell, &script);
+        let there = Command::new(shell)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok();
+        if there {
+            lab.tool(shell, &["-n", shell]);
+        } else {
+            assert_ne!(shell, "bash", "every machine these tests run on has a bash");
+        }
+    }
+}
+
+#[test]
+fn output_for_programs_has_no_escape_codes() {
+    let lab = Lab::on_disk();
+    lab.ok("run quick sim:samsung-951 --scale 0.005 --out run");
+    for words in [
+        "list",
+        "suites",
+        "probe sim:samsung-951",
+        "job sim:samsung-951 --size 1m",
+        "compare run",
+        "--help",
+        "job nosuch",
+        "job --nonsense",
+    ] {
+        let done = lab.run(words);
+        assert!(
+            !done.stdout.contains('\u{1b}') && !done.stderr.contains('\u{1b}'),
+            "{done}"
+        );
+    }
+}
+
+/// What a person at a terminal of this kind sees.
+fn on_a_terminal(lab: &Lab, words: &str, environment: &[(&str, &str)]) -> String {
+    let output = Command::new("script")
+        .args(["-qec", &format!("{ASSAY} {words}"), "/dev/null"])
+        .current_dir(lab.path("."))
+        .env_remove("NO_COLOR")
+        .env("TERM", "xterm-256color")
+        .envs(environment.iter().copied())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_terminal_gets_colour_and_progress_with_the_time_left() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", MIB);
+    let seen = on_a_terminal(&lab, "job disk --rw randread --runtime 3s", &[]);
+    assert!(
+        seen.contains('\u{1b}')
+            && seen.contains("left")
+            && seen.contains('%')
+            && seen.contains("IOPS"),
+        "{seen:?}"
+    );
+    let plain = on_a_terminal(&lab, "suites", &[("NO_COLOR", "1")]);
+    assert!(!plain.contains('\u{1b}'), "{plain:?}");
+    lab.ok("job disk --out run");
+    let plain = on_a_terminal(&lab, "compare run", &[("NO_COLOR", "1")]);
+    assert!(!plain.contains("\u{1b}["), "{plain:?}");
+}
+
+#[test]
+fn json_on_a_terminal_is_json() {
+    let lab = Lab::on_disk();
+    // Progress is on stderr: with that elsewhere, the terminal holds one document.
+    let seen = on_a_terminal(
+        &lab,
+        "job sim:samsung-951 --rw randread --runtime 2s --json 2>/dev/null",
+        &[],
+    );
+    serde_json::from_str::<serde_json::Value>(&seen).unwrap_or_else(|e| panic!("{e}: {seen:?}"));
+}

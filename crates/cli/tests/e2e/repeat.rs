@@ -1,0 +1,79 @@
+//! A simulated run is the same to the last bit when it is repeated, and another with another seed.
+
+use serde_json::Value;
+
+use crate::lab::Lab;
+
+fn cells(lab: &Lab, words: &str) -> Value {
+    lab.json(words)["runs"].clone()
+}
+
+#[test]
+fn the_bandwidth_suite_repeats_to_the_bit() {
+    let lab = Lab::on_disk();
+    let words =
+        "run bandwidth sim:samsung-951 --scale 0.02 --set area=256MiB --set blocks=512,4k,64k";
+    let first = cells(&lab, &format!("{words} --out one"));
+    let second = cells(&lab, &format!("{words} --out two"));
+    assert!(first[0]["cells"].as_array().unwrap().len() > 15);
+    assert_eq!(first, second);
+    assert_ne!(
+        first,
+        cells(&lab, &format!("{words} --out three --seed 2")),
+        "the seed of the workload changes nothing"
+    );
+}
+
+#[test]
+fn exports_and_pages_of_equal_runs_hold_equal_figures() {
+    let lab = Lab::on_disk();
+    for out in ["one", "two"] {
+        lab.ok(&format!(
+            "run quick sim:intel-600p --scale 0.01 --out {out}"
+        ));
+        lab.ok(&format!("export {out} --format csv -o csv-{out}"));
+    }
+    for table in ["cells.csv", "intervals.csv", "telemetry.csv"] {
+        let without_id = |out: &str| -> Vec<String> {
+            let text = lab.text(&format!("csv-{out}/{table}"));
+            text.lines()
+                .map(|line| line.split_once(',').unwrap().1.to_owned())
+                .collect()
+        };
+        assert_eq!(without_id("one"), without_id("two"), "{table}");
+    }
+}
+
+#[test]
+fn mixed_random_jobs_repeat_to_the_bit() {
+    let lab = Lab::on_disk();
+    for workload in [
+        "--rw randrw --bs 4k/70:64k/30 --iodepth 16 --numjobs 3 --size 512m --runtime 500ms",
+        "--rw randwrite --bs 4k --iodepth 32 --size 1g --io_size 64m --random_distribution zipf:1.1",
+        "--rw randwrite --rate 3000 --arrival poisson --iodepth 32 --size 1g --runtime 1s",
+        "--rw randwrite --bs 16k --size 8m --io_size 16m --verify",
+    ] {
+        let run = |drive: &str, more: &str| {
+            lab.json(&format!("job {drive} {workload} {more}"))["jobs"].clone()
+        };
+        let first = run("sim:samsung-951,seed=7", "");
+        assert_eq!(first, run("sim:samsung-951,seed=7", ""), "{workload}");
+        assert_ne!(
+            first,
+            run("sim:samsung-951,seed=7", "--seed 9"),
+            "{workload}: the workload's seed changes nothing"
+        );
+    }
+}
+
+#[test]
+fn the_drives_seed_matters_too() {
+    let lab = Lab::on_disk();
+    let run = |seed: u32| {
+        lab.json(&format!(
+            "job sim:samsung-951,seed={seed} --rw randread --iodepth 4 --size 1g --runtime 200ms"
+        ))["jobs"]
+            .clone()
+    };
+    assert_ne!(run(1), run(2));
+}

@@ -1,0 +1,174 @@
+//! Ctrl-C and SIGTERM end a run soon, keep what was measured, show it, and leave it resumable.
+
+use std::process::{Command, Stdio};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::lab::{Done, Lab, MIB, number, pause, send, text_so_far, wait_until};
+
+const STATUS: i32 = 130;
+
+/// Start a command, wait until this is in its journal, send a signal, and give what it came to and how long it took to end.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "how soon the program ends is what is tested"
+)]
+fn interrupted(lab: &Lab, words: &str, run: &str, sign: &str, signal: Signal) -> (Done, f64) {
+    let child = lab.command(words).spawn().unwrap();
+    let journal = lab.path(&format!("{run}/journal.log"));
+    wait_until("the run is under way", || {
+        text_so_far(&journal).contains(sign)
+    });
+    let sent = std::time::Instant::now();
+    send(&child, signal);
+    let done = Done::of(words, child);
+    (done, sent.elapsed().as_secs_f64())
+}
+
+#[test]
+fn a_job_keeps_and_shows_what_it_measured() {
+    let lab = Lab::in_memory();
+    lab.noise("disk", 4 * MIB);
+    for (drive, way, signal) in [
+        ("disk", "--engine sync --numjobs 4", Signal::INT),
+        ("disk", "--engine uring --iodepth 16", Signal::TERM),
+        ("disk", "--rate 100", Signal::INT),
+        ("disk", "--rate_iops 1 --interval 200ms", Signal::INT),
+        ("null:", "--interval 100ms", Signal::INT),
+    ] {
+        let _ = std::fs::remove_dir_all(lab.path("run"));
+        let words = format!("job {drive} --rw randread {way} --runtime 1h --out run --json");
+        let (done, seconds) = interrupted(&lab, &words, "run", "\"interval\"", signal);
+        let done = done.expect(STATUS);
+        // Two seconds, and as much again for a busy machine.
+        assert!(seconds < 4.0, "{way}: took {seconds} s to end");
+        let job = done.json();
+        assert_eq!(job["outcome"], "interrupted", "{way}");
+        assert!(number(&job, "/jobs/0/read/ios") > 0.0, "{way}: {done}");
+        lab.ok("report run -o page.html");
+        lab.ok("export run --format fio-json -o fio.json");
+    }
+}
+
+#[test]
+fn a_job_without_a_run_folder_shows_what_it_measured_and_leaves_nothing_behind() {
+    let lab = Lab::in_memory();
+    lab.noise("disk", 4 * MIB);
+    let temporary = lab.path("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let child = lab
+        .command("job disk --rw randread --runtime 1h")
+        .env("TMPDIR", &temporary)
+        .spawn()
+        .unwrap();
+    let measuring = || {
+        std::fs::read_dir(&temporary)
+            .unwrap()
+            .flatten()
+            .flat_map(|outer| {
+                std::fs::read_dir(outer.path())
+                    .into_iter()
+                    .flatten()
+                    .flatten()
+            })
+            .any(|run| text_so_far(&run.path().join("journal.log")).contains("\"interval\""))
+    };
+    wait_until("an interval is recorded", measuring);
+    send(&child, Signal::INT);
+    let done = Done::of("job", child).expect(STATUS);
+    assert!(
+        done.stdout.contains("IOPS") && done.stdout.contains("nterrupted"),
+        "{done}"
+    );
+    assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+#[test]
+fn a_suite_keeps_finished_cells_and_can_be_resumed() {
+    for (drive, scale) in [("disk", "0.3"), ("sim:samsung-951", "100")] {
+        let lab = Lab::in_memory();
+        lab.noise("disk", 4 * MIB);
+        let words = format!("run quick {drive} --scale {scale} --out run");
+        let (done, seconds) = interrupted(
+            &lab,
+            &words,
+            "run",
+            "random-read-latency/bs=32k",
+            Signal::INT,
+        );
+        let done = done.expect(STATUS);
+        assert!(seconds < 4.0, "{drive}: took {seconds} s to end");
+        assert!(done.stdout.contains("assay run --resume run"), "{done}");
+        assert!(done.stdout.contains("Random read, one in flight"), "{done}");
+        assert!(
+            !lab.path("run/SHA256SUMS").exists(),
+            "an interrupted run is not sealed"
+        );
+        let kept = lab.json("compare run");
+        let cells = kept["compared"][0]["runs"][0]["cells"].as_array().unwrap();
+        let states: Vec<&str> = cells
+            .iter()
+            .map(|cell| cell["state"].as_str().unwrap())
+            .collect();
+        assert!(
+            states.contains(&"finished")
+                && (states.contains(&"planned") || states.contains(&"unfinished")),
+            "{states:?}"
+        );
+        assert_eq!(kept["compared"][0]["outcome"], "interrupted");
+        if drive == "disk" {
+            let resumed = lab.json("run --resume run");
+            let cells = resumed["runs"][0]["cells"].as_array().unwrap();
+            assert!(cells.iter().all(|cell| cell["state"] == "finished"));
+            assert_eq!(resumed["outcome"], "complete");
+            let first = |document: &Value| document["runs"][0]["cells"][1].clone();
+            assert_eq!(
+                first(&resumed),
+                first(&kept["compared"][0]),
+                "a finished cell was done again"
+            );
+            lab.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
+        }
+    }
+}
+
+#[test]
+fn a_second_ctrl_c_ends_at_once() {
+    let lab = Lab::in_memory();
+    lab.noise("disk", 4 * MIB);
+    let child = lab
+        .command("job disk --rw randread --runtime 1h --out run")
+        .spawn()
+        .unwrap();
+    wait_until("it is measuring", || {
+        text_so_far(&lab.path("run/journal.log")).contains("\"interval\"")
+    });
+    for _ in 0..20 {
+        // Until it has gone; sending to what has ended is no error here, for it has not been waited for.
+        send(&child, Signal::INT);
+        pause(5);
+    }
+    let done = Done::of("job", child);
+    assert!(done.status == STATUS, "{done}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure_and_no_noise() {
+    let lab = Lab::on_disk();
+    let mut child = lab.command("suites").spawn().unwrap();
+    drop(child.stdout.take());
+    let done = Done::of("suites | true", child);
+    assert!(done.status == 0, "{done}");
+    assert_eq!(done.stderr, "");
+    let output = Command::new("sh")
+        .args(["-c", "\"$0\" job --help | head -1", crate::lab::ASSAY])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(
+        output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

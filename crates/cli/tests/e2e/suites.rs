@@ -1,0 +1,187 @@
+//! The suites that come with the program, on files in memory and on simulated drives.
+
+use serde_json::Value;
+
+use crate::lab::{Lab, MIB, number};
+
+/// Runtime and ramp of every planned cell that is not skipped, in seconds, from the plan in the run folder.
+fn planned_seconds(lab: &Lab, run: &str) -> f64 {
+    let manifest: Value = serde_json::from_str(&lab.text(&format!("{run}/manifest.json"))).unwrap();
+    let cells = manifest["cells"].as_array().unwrap();
+    let planned = cells.iter().filter(|cell| cell["skipped"].is_null());
+    planned
+        .map(|cell| {
+            (number(cell, "/workload/runtime_ns") + number(cell, "/workload/ramp_ns")) / 1e9
+        })
+        .sum()
+}
+
+#[test]
+fn quick_is_read_only_and_planned_for_less_than_a_minute() {
+    let lab = Lab::in_memory();
+    let before = lab.noise("disk", 16 * MIB);
+    let run = lab.json("run quick disk --scale 0.02 --out run");
+    assert!(lab.read("disk") == before);
+    let cells = run["runs"][0]["cells"].as_array().unwrap();
+    assert!(
+        cells.iter().all(|cell| cell["state"] == "finished"),
+        "{run:#}"
+    );
+    assert!(
+        cells
+            .iter()
+            .all(|cell| cell["rw"].as_str().unwrap().ends_with("read"))
+    );
+    // The plan at this scale, brought back to the full length; the suite promises less than a minute.
+    let seconds = planned_seconds(&lab, "run") / 0.02;
+    assert!((20.0..55.0).contains(&seconds), "{seconds} s are planned");
+    assert_eq!(number(&run, "/scale"), 0.02);
+    let warnings = run["warnings"].as_array().unwrap();
+    assert!(
+        warnings.iter().any(|warning| warning["code"] == "scaled"),
+        "a shortened run says so"
+    );
+}
+
+#[test]
+fn quick_sees_that_a_drive_holds_compressible_data() {
+    let lab = Lab::in_memory();
+    lab.write("zeroed", vec![0; 8 * MIB]);
+    lab.noise("noisy", 8 * MIB);
+    let run = lab.json("run quick zeroed noisy --scale 0.005 --out run");
+    let about = |drive: usize| {
+        let warnings = run["warnings"].as_array().unwrap().iter();
+        warnings
+            .filter(|w| w["drive"] == drive && w["message"].as_str().unwrap().contains("compress"))
+            .count()
+    };
+    assert_eq!((about(0), about(1)), (1, 0), "{:#}", run["warnings"]);
+    assert_eq!(number(&run, "/runs/0/cells/0/values/zero_share_pct"), 100.0);
+    assert_eq!(number(&run, "/runs/1/cells/0/values/zero_share_pct"), 0.0);
+}
+
+/// Each drive alone, then all at once, with a share of alone for each.
+#[track_caller]
+fn all_aboard(lab: &Lab, drives: &str) {
+    let words = "--scale 0.01 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k --set readers=1 --out run";
+    let run = lab.json(&format!("run bandwidth {drives} {words}"));
+    let runs = run["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    for (drive, run) in runs.iter().enumerate() {
+        let cells = run["cells"].as_array().unwrap();
+        let aboard: Vec<&Value> = cells
+            .iter()
+            .filter(|cell| cell["step"] == "all-aboard")
+            .collect();
+        assert_eq!(aboard.len(), 2, "alone and together: {aboard:#?}");
+        assert_eq!(aboard[0]["drives"], serde_json::json!([drive]));
+        assert_eq!(aboard[1]["drives"], serde_json::json!([0, 1]));
+        let rate = |cell: &Value| number(cell, "/mib_per_s");
+        assert_eq!(
+            number(aboard[1], "/values/alone_mib_per_s"),
+            rate(aboard[0])
+        );
+        let share = rate(aboard[1]) / rate(aboard[0]);
+        assert!((number(aboard[1], "/values/share_of_alone") / share - 1.0).abs() < 1e-9);
+    }
+    let text = lab.ok("compare run").stdout;
+    assert!(!text.is_empty());
+    lab.ok("report run -o page.html");
+    assert!(
+        lab.text("page.html")
+            .to_lowercase()
+            .contains("all drives at once")
+    );
+}
+
+#[test]
+fn all_aboard_on_two_files() {
+    let lab = Lab::in_memory();
+    let (one, two) = (lab.noise("one", 8 * MIB), lab.noise("second", 8 * MIB));
+    all_aboard(&lab, "one second");
+    assert!(lab.read("one") == one && lab.read("second") == two);
+}
+
+#[test]
+fn all_aboard_on_two_simulated_drives() {
+    let lab = Lab::on_disk();
+    all_aboard(&lab, "sim:samsung-951 sim:intel-600p");
+    // Drives of the same kind are told apart.
+    let lab = Lab::on_disk();
+    all_aboard(&lab, "sim:samsung-951,seed=1 sim:samsung-951,seed=2");
+}
+
+#[test]
+fn real_and_simulated_drives_together_are_measured_apart() {
+    let lab = Lab::in_memory();
+    lab.noise("disk", 8 * MIB);
+    let words = "--scale 0.005 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k --set readers=1 --out run";
+    let run = lab.json(&format!("run bandwidth disk sim:samsung-951 {words}"));
+    for run in run["runs"].as_array().unwrap() {
+        for cell in run["cells"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|cell| cell["step"] == "all-aboard")
+        {
+            assert_eq!(cell["state"], "skipped");
+            assert!(
+                cell["reason"].as_str().unwrap().contains("clock"),
+                "{cell:#}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_suite_makes_its_own_folder_and_says_which() {
+    let lab = Lab::on_disk();
+    let done = lab.ok("run quick sim:samsung-951 --scale 0.001");
+    let folders: Vec<_> = std::fs::read_dir(lab.path("assay-runs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(folders.len(), 1);
+    let name = format!("assay-runs/{}", folders[0].to_str().unwrap());
+    assert!(done.stdout.contains(&name), "{done}");
+    // The command it proposes works.
+    let line = done
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("Report:"))
+        .unwrap();
+    lab.ok(line.split_once("assay ").unwrap().1);
+    assert!(lab.path("quick.html").exists());
+    // The same suite by its file.
+    lab.write("mine.toml", include_str!("../../../../suites/quick.toml"));
+    lab.ok("run mine.toml sim:samsung-951 --scale 0.001");
+    let manifest: Value =
+        serde_json::from_str(&lab.text(&format!("{name}/manifest.json"))).unwrap();
+    assert!(
+        manifest["suite"]["text"]
+            .as_str()
+            .unwrap()
+            .contains("[[step]]")
+    );
+    assert_eq!(manifest["command_line"][1], "run");
+}
+
+#[test]
+fn a_drive_too_small_for_a_cell_skips_it_and_says_why() {
+    let lab = Lab::in_memory();
+    lab.noise("disk", 64 * 1024);
+    let run = lab.json("run quick disk --scale 0.005 --out run");
+    let cells = run["runs"][0]["cells"].as_array().unwrap();
+    let skipped: Vec<&Value> = cells
+        .iter()
+        .filter(|cell| cell["state"] == "skipped")
+        .collect();
+    assert!(
+        !skipped.is_empty()
+            && skipped
+                .iter()
+                .all(|cell| cell["bs_bytes"].as_u64() > Some(32768)
+                    || cell["step"] == "sequential-read")
+    );
+    assert!(skipped[0]["reason"].as_str().unwrap().contains("too small"));
+}

@@ -1,0 +1,197 @@
+//! Simulated drives that lie: each kind of fault is found and called what it is, and a sound drive is not accused.
+
+use serde_json::Value;
+
+use crate::lab::{Lab, number};
+
+/// Run a verifying job on a simulated drive with these faults; the status, what was found by name, and the document.
+#[track_caller]
+fn verified(faults: &str, workload: &str, status: i32) -> (Vec<(String, u64)>, Value) {
+    let lab = Lab::on_disk();
+    let job = lab.json_status(
+        &format!("job sim:samsung-951{faults} {workload} --verify"),
+        status,
+    );
+    let found = job["jobs"][0]["verify"]["found"]
+        .as_object()
+        .expect("what was found");
+    let found = found
+        .iter()
+        .map(|(name, count)| (name.clone(), count.as_u64().unwrap()))
+        .collect();
+    (found, job)
+}
+
+fn one(name: &str, count: u64) -> Vec<(String, u64)> {
+    vec![(name.to_owned(), count)]
+}
+
+const SEQUENTIAL: &str = "--rw write --bs 16k --size 4m";
+
+#[test]
+fn a_sound_drive_is_not_accused() {
+    for state in ["", ",state=fresh"] {
+        for workload in [
+            SEQUENTIAL,
+            "--rw write --bs 16k --size 4m --numjobs 4 --iodepth 8",
+            "--rw randwrite --bs 4k --size 4m --io_size 16m --iodepth 32",
+            "--rw randrw --bs 4k/50:16k/30:64k/20 --size 8m --io_size 32m --iodepth 16 --numjobs 2",
+            "--rw randwrite --random_distribution zipf:1.1 --bs 8k --size 8m --io_size 16m --iodepth 4",
+            "--rw write --bs 512 --size 256k --verify_interval 512",
+            "--rw write --bs 64k --size 4m --data compress=3",
+            "--rw rw --bs 64k --size 4m --io_size 32m --iodepth 4 --runtime 1s",
+        ] {
+            let (found, job) = verified(state, workload, 0);
+            assert_eq!(found, [], "{state} {workload}");
+            assert!(
+                number(&job, "/jobs/0/verify/blocks_checked") > 0.0,
+                "{workload}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_corruption_and_its_place_is_told() {
+    let (found, job) = verified(",fault=corrupt-write@5", SEQUENTIAL, 1);
+    assert_eq!(found, one("corrupt", 1));
+    let example = job["jobs"][0]["verify"]["examples"][0].as_str().unwrap();
+    assert!(example.contains("1 bit flipped"), "{example}");
+    // The fifth write of 16 KiB covers bytes 65536 to 81919.
+    let at: u64 = example
+        .split("(byte ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((65536..81920).contains(&at), "{example}");
+}
+
+#[test]
+fn a_dropped_write_is_lost() {
+    let (found, job) = verified(",state=fresh,fault=drop-write@5", SEQUENTIAL, 1);
+    assert_eq!(found, one("lost", 4));
+    assert!(
+        job["jobs"][0]["verify"]["examples"][0]
+            .as_str()
+            .unwrap()
+            .contains("zeroes")
+    );
+    let (found, _) = verified(",state=filled,fault=drop-write@5", SEQUENTIAL, 1);
+    assert_eq!(found, one("lost", 4));
+}
+
+#[test]
+fn a_dropped_overwrite_is_stale() {
+    // Every block is written four times in order; the last round is dropped at one place.
+    let (found, _) = verified(
+        ",fault=drop-write@250",
+        "--rw write --bs 16k --size 1m --io_size 4m",
+        1,
+    );
+    assert_eq!(found, one("stale", 4));
+}
+
+#[test]
+fn a_misdirected_write_is_misplaced_where_it_went_and_lost_where_it_should_be() {
+    let workload = "--rw randwrite --random_distribution cover --bs 16k --size 4m";
+    let mut both = 0;
+    for ordinal in [200, 220, 240, 250] {
+        let (found, _) = verified(&format!(",fault=misdirect-write@{ordinal}"), workload, 1);
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        // Where it went may be overwritten by the rightful write later, where it should have been is lost in any case.
+        assert!(names.contains(&"lost"), "{ordinal}: {found:?}");
+        both += usize::from(found == [("lost".to_owned(), 4), ("misplaced".to_owned(), 4)]);
+    }
+    assert!(both > 0, "no misdirected write was found where it went");
+}
+
+#[test]
+fn a_stale_read_is_stale() {
+    let workload = "--rw randrw --bs 4k --size 256k --io_size 8m";
+    let (found, job) = verified(",fault=stale-read@900", workload, 1);
+    assert_eq!(found, one("stale", 1), "{job:#}");
+    assert!(
+        job["jobs"][0]["verify"]["examples"][0]
+            .as_str()
+            .unwrap()
+            .contains("the last one acknowledged was")
+    );
+}
+
+#[test]
+fn failed_reads_and_writes_are_errors_and_no_data_faults() {
+    let (found, job) = verified(",fault=write-error@5", SEQUENTIAL, 1);
+    assert_eq!(found, [], "nobody promised that this write is there");
+    assert_eq!(number(&job, "/jobs/0/write/errors"), 1.0);
+    assert_eq!(number(&job, "/jobs/0/write/ios"), 255.0);
+    let (found, _) = verified(",fault=read-error@5", SEQUENTIAL, 1);
+    assert_eq!(found, one("unreadable", 4));
+    let lab = Lab::on_disk();
+    let job = lab.json_status(
+        "job sim:intel-600p,fault=read-error@5 --rw read --bs 16k --size 1m",
+        1,
+    );
+    assert_eq!(number(&job, "/jobs/0/read/errors"), 1.0);
+    assert_eq!(number(&job, "/jobs/0/read/ios"), 63.0);
+    let text = lab
+        .run("job sim:intel-600p,fault=read-error@5 --rw read --bs 16k --size 1m")
+        .expect(1)
+        .stdout;
+    assert!(
+        text.contains("warning:") && text.contains("simulated"),
+        "{text}"
+    );
+}
+
+#[test]
+fn several_faults_on_one_drive_are_all_found() {
+    let faults = ",fault=corrupt-write@5,fault=drop-write@9,fault=corrupt-write@20,fault=write-error@30,fault=latency-spike@3=5ms";
+    let (found, job) = verified(faults, SEQUENTIAL, 1);
+    assert_eq!(found, [("corrupt".to_owned(), 2), ("lost".to_owned(), 4)]);
+    assert_eq!(number(&job, "/jobs/0/write/errors"), 1.0);
+    assert!(number(&job, "/jobs/0/write/latency_ns/max") > 5e6);
+    Lab::on_disk()
+        .run("job sim:samsung-951,seed=1,seed=2")
+        .refuses(2, &["seed", "twice"]);
+}
+
+#[test]
+fn what_was_found_is_shown_in_text_and_exports_too() {
+    let lab = Lab::on_disk();
+    let drive = "sim:samsung-951,fault=corrupt-write@5,fault=drop-write@9";
+    let done = lab
+        .run(&format!("job {drive} {SEQUENTIAL} --verify --out run"))
+        .expect(1);
+    for word in ["1 corrupt", "4 lost", "warning:"] {
+        assert!(done.stdout.contains(word), "{word:?} not in {done}");
+    }
+    lab.ok("report run -o page.html");
+    assert!(lab.text("page.html").contains("corrupt"));
+    lab.ok("export run --format csv -o csv");
+    assert!(lab.text("csv/cells.csv").contains("corrupt"));
+}
+
+#[test]
+fn data_errors_in_a_users_suite_end_with_status_1() {
+    let lab = Lab::on_disk();
+    lab.write(
+        "mine.toml",
+        "name = \"mine\"\ntitle = \"t\"\nsummary = \"s\"\nsource = \"me\"\nduration = \"short\"\n\
+         [[step]]\nid = \"w\"\ntitle = \"w\"\nkind = \"measure\"\nneeds = [\"write\"]\n\
+         job = { rw = \"write\", bs = \"16k\", size = \"1m\", verify = true }\n",
+    );
+    let run = lab.json_status(
+        "run mine.toml sim:samsung-951,fault=corrupt-write@5 sim:intel-600p --out run",
+        1,
+    );
+    assert_eq!(run["runs"][0]["cells"][0]["verify"]["found"]["corrupt"], 1);
+    assert_eq!(
+        run["runs"][1]["cells"][0]["verify"]["found"],
+        serde_json::json!({})
+    );
+    lab.json("run mine.toml sim:samsung-951 --out sound");
+}

@@ -1,0 +1,96 @@
+//! Why options do not make a workload.
+
+use assay_units::ParseError;
+
+use crate::access::AccessError;
+use crate::data::DataError;
+use crate::verify::VerifyError;
+
+/// Why options do not make a workload for this drive.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// A text could not be read.
+    #[error("--{option}: {source}")]
+    Text {
+        /// Which option.
+        option: &'static str,
+        /// Why.
+        source: ParseError,
+    },
+    /// A word that is not one of the choices.
+    #[error("--{option} {given:?} is not one of: {choices}")]
+    Choice {
+        /// Which option.
+        option: &'static str,
+        /// What was given.
+        given: String,
+        /// What could have been.
+        choices: &'static str,
+    },
+    /// A number out of its range.
+    #[error("--{option} {given} is out of range: {range}")]
+    Range {
+        /// Which option.
+        option: &'static str,
+        /// What was given.
+        given: String,
+        /// What would be right.
+        range: String,
+    },
+    /// Not a multiple of what the drive addresses.
+    #[error(
+        "{drive}: --{option} {given_bytes} is not a multiple of its logical block of {block_bytes} bytes; use {suggestion}"
+    )]
+    Misaligned {
+        /// The drive.
+        drive: String,
+        /// Which option.
+        option: &'static str,
+        /// What was given.
+        given_bytes: u64,
+        /// The drive's block.
+        block_bytes: u32,
+        /// The nearest that works.
+        suggestion: u64,
+    },
+    /// The area does not lie on the drive.
+    #[error(
+        "{drive}: the area from {offset_bytes} to {end_bytes} does not fit on it, it ends at {capacity_bytes}; lower --offset, --size or --offset_increment"
+    )]
+    BeyondEnd {
+        /// The drive.
+        drive: String,
+        /// Where the area begins.
+        offset_bytes: u64,
+        /// Where it would end.
+        end_bytes: u64,
+        /// Where the drive ends.
+        capacity_bytes: u64,
+    },
+    /// A block does not fit into the area (of a thread).
+    #[error(
+        "{drive}: a block of {block_bytes} bytes does not fit into {area}, which has {area_bytes} bytes; use a smaller --bs or a larger --size"
+    )]
+    BlockTooLarge {
+        /// The drive.
+        drive: String,
+        /// The largest block.
+        block_bytes: u32,
+        /// What it must fit into.
+        area: &'static str,
+        /// How large that is.
+        area_bytes: u64,
+    },
+    /// Options that exclude each other.
+    #[error("{0}")]
+    Conflict(String),
+    /// The block-size mix, order, or zones make no sense.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// The data pattern makes no sense.
+    #[error("--data: {0}")]
+    Data(#[from] DataError),
+    /// The verify interval makes no sense.
+    #[error("--verify: {0}")]
+    Verify(#[from] VerifyError),
+}

@@ -1,0 +1,460 @@
+//! The loop and its workers against a drive whose truth is known: every I/O takes exactly as long as it is told to, on a clock
+//! that only moves when asked to wait.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_engine::drive::{LoopEnd, STOP_GRACE, Shape, Sink, drive};
+use assay_engine::options::JobOptions;
+use assay_engine::plan::{DriveFacts, FactsKind, Pacing, Workload};
+use assay_engine::worker::Worker;
+use assay_measure::{Interval, JobTotals, OpSummary, Recorder};
+use assay_target::{Completion, Io, Target, TargetError, Telemetry};
+use assay_units::{Nanos, Op};
+
+/// Serves up to `servers` I/Os at once, each in `latency`; fails every `fail_every`-th; never answers any after `hang_after`.
+struct Clockwork {
+    now: Nanos,
+    latency: Nanos,
+    free_at: Vec<Nanos>,
+    done: BinaryHeap<Reverse<(Nanos, u64, u32, i32)>>,
+    seen: Vec<Io>,
+    fail_every: Option<usize>,
+    hang_after: usize,
+}
+
+impl Clockwork {
+    fn new(latency: Nanos, servers: usize) -> Clockwork {
+        Clockwork {
+            now: Nanos(12_345),
+            latency,
+            free_at: vec![Nanos::ZERO; servers],
+            done: BinaryHeap::new(),
+            seen: Vec::new(),
+            fail_every: None,
+            hang_after: usize::MAX,
+        }
+    }
+}
+
+impl Target for Clockwork {
+    fn now(&mut self) -> Nanos {
+        self.now
+    }
+
+    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
+        for io in batch {
+            self.seen.push(*io);
+            let n = self.seen.len();
+            if n > self.hang_after {
+                continue;
+            }
+            let server = self.free_at.iter_mut().min().unwrap();
+            *server = self.now.max(*server) + self.latency;
+            let fails = self.fail_every.is_some_and(|every| n.is_multiple_of(every));
+            let result = if fails { -5 } else { io.len_bytes as i32 };
+            self.done
+                .push(Reverse((*server, n as u64, io.slot, result)));
+        }
+        Ok(())
+    }
+
+    fn reap(
+        &mut self,
+        min: usize,
+        until: Nanos,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), TargetError> {
+        let before = out.len();
+        while out.len() - before < min {
+            match self.done.peek() {
+                Some(&Reverse((at, _, slot, result))) if at <= until => {
+                    self.now = self.now.max(at);
+                    self.done.pop();
+                    out.push(Completion { slot, result });
+                }
+                _ => {
+                    assert!(until < Nanos::MAX, "would wait for ever");
+                    self.now = self.now.max(until);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn buffer(&mut self, _slot: u32) -> Option<&mut [u8]> {
+        None
+    }
+}
+
+#[derive(Default)]
+struct Collected {
+    totals: JobTotals,
+    intervals: Vec<Interval>,
+    stop: AtomicBool,
+    stop_after_intervals: Option<usize>,
+}
+
+/// Sets the run's stop flag after so many intervals.
+struct Stopper<'a>(&'a AtomicBool, &'a mut Collected);
+
+impl Sink for Stopper<'_> {
+    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) {
+        let Stopper(stop, collected) = self;
+        collected.totals.add(&interval);
+        collected.intervals.push(interval);
+        if collected.stop_after_intervals == Some(collected.intervals.len()) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn run(
+    target: &mut Clockwork,
+    options: &JobOptions,
+    mut collected: Collected,
+) -> (Collected, LoopEnd) {
+    let facts = DriveFacts {
+        name: "clockwork".to_owned(),
+        capacity_bytes: 1 << 30,
+        min_io_bytes: 512,
+        kind: FactsKind::Simulated,
+    };
+    let workload = Workload::plan(options, &facts).unwrap();
+    let start = target.now;
+    let mut workers: Vec<Worker> = (0..workload.numjobs)
+        .map(|i| Worker::new(&workload, i, i * workload.iodepth, start).unwrap())
+        .collect();
+    let open = matches!(workload.pacing, Pacing::Open { .. });
+    let mut recorder = Recorder::new(start, workload.interval, workload.ramp, open);
+    let stop = AtomicBool::new(collected.stop.load(Ordering::Relaxed));
+    let end = drive(
+        target,
+        &mut workers,
+        Shape::of(&workload),
+        &mut recorder,
+        &stop,
+        &mut Stopper(&stop, &mut collected),
+    )
+    .unwrap();
+    (collected, end)
+}
+
+fn go(target: &mut Clockwork, options: &JobOptions) -> Collected {
+    run(target, options, Collected::default()).0
+}
+
+fn read_of(target: &mut Clockwork, options: &JobOptions) -> OpSummary {
+    go(target, options).totals.summary(Op::Read)
+}
+
+fn reading(runtime: &str) -> JobOptions {
+    JobOptions {
+        rw: Some("randread".into()),
+        runtime: Some(runtime.into()),
+        ..JobOptions::default()
+    }
+}
+
+const LATENCY: Nanos = Nanos::from_micros(100);
+
+/// Little's law with the truth known: depth 8 on a drive with 8 servers of 100 us is 80 000 IOPS, every latency 100 us.
+#[test]
+fn closed_loop_rates_and_latencies_are_exact() {
+    for (numjobs, iodepth) in [(1, 8), (8, 1), (4, 2)] {
+        let mut target = Clockwork::new(LATENCY, 8);
+        let options = JobOptions {
+            numjobs: Some(numjobs),
+            iodepth: Some(iodepth),
+            ..reading("2s")
+        };
+        let read = read_of(&mut target, &options);
+        assert_eq!(
+            (read.latency_ns.min, read.latency_ns.max),
+            (100_000, 100_000)
+        );
+        assert_eq!(read.latency_ns.samples, read.ios);
+        assert!(
+            (read.iops - 80_000.0).abs() < 40.0,
+            "{numjobs} x {iodepth}: {}",
+            read.iops
+        );
+        assert_eq!(read.service_ns, None);
+    }
+}
+
+/// More in flight than the drive serves: the rest is queueing, and a closed loop counts it as latency.
+#[test]
+fn queueing_in_the_drive_counts() {
+    let mut target = Clockwork::new(LATENCY, 1);
+    let read = read_of(
+        &mut target,
+        &JobOptions {
+            iodepth: Some(10),
+            ..reading("1s")
+        },
+    );
+    assert!((read.iops - 10_000.0).abs() < 20.0, "{}", read.iops);
+    assert!(
+        read.latency_ns.p50.abs_diff(1_000_000) <= 1_000,
+        "{}",
+        read.latency_ns.p50
+    );
+}
+
+/// Offered half of what the drive serves: the open loop holds its rate and sees the service time.
+#[test]
+fn open_loop_below_the_knee_sees_the_service_time() {
+    let mut target = Clockwork::new(LATENCY, 1);
+    let options = JobOptions {
+        iodepth: Some(32),
+        rate: Some("5000".into()),
+        ..reading("4s")
+    };
+    let read = read_of(&mut target, &options);
+    assert!((read.iops - 5_000.0).abs() < 5.0, "{}", read.iops);
+    assert_eq!(
+        (read.latency_ns.min, read.latency_ns.max),
+        (100_000, 100_000)
+    );
+}
+
+/// M/D/1 at 50 % load: the mean wait is rho / (2 (1 - rho)) service times, by Pollaczek and Khinchine.
+#[test]
+fn poisson_arrivals_queue_as_theory_says() {
+    let mut target = Clockwork::new(LATENCY, 1);
+    let options = JobOptions {
+        iodepth: Some(256),
+        rate: Some("5000".into()),
+        arrival: Some("poisson".into()),
+        ..reading("100s")
+    };
+    let read = read_of(&mut target, &options);
+    let expected = 100_000.0 * (1.0 + 0.5 / (2.0 * 0.5));
+    assert!(
+        (read.latency_ns.mean / expected - 1.0).abs() < 0.02,
+        "{} against {expected}",
+        read.latency_ns.mean
+    );
+}
+
+/// Offered twice what the drive serves: a closed loop would show 100 us for ever. The open loop shows the queue growing, and
+/// keeps service and waiting apart.
+#[test]
+fn open_loop_beyond_the_knee_shows_the_backlog() {
+    let mut target = Clockwork::new(LATENCY, 1);
+    let options = JobOptions {
+        iodepth: Some(1),
+        rate: Some("20000".into()),
+        ..reading("2s")
+    };
+    let read = read_of(&mut target, &options);
+    assert!((read.iops - 10_000.0).abs() < 20.0, "{}", read.iops);
+    // After two seconds half of the arrivals are waiting: the last one served was due one second before.
+    assert!(
+        read.latency_ns.max.abs_diff(1_000_000_000) < 5_000_000,
+        "{}",
+        read.latency_ns.max
+    );
+    let service = read.service_ns.unwrap();
+    assert_eq!((service.min, service.max), (100_000, 100_000));
+}
+
+/// A rate limit holds a closed loop back and counts from the submission.
+#[test]
+fn a_limited_closed_loop_counts_from_submission() {
+    let mut target = Clockwork::new(LATENCY, 1);
+    let read = read_of(
+        &mut target,
+        &JobOptions {
+            rate_iops: Some("20000".into()),
+            ..reading("1s")
+        },
+    );
+    assert!((read.iops - 10_000.0).abs() < 20.0, "{}", read.iops);
+    assert_eq!(read.latency_ns.max, 100_000);
+    let mut target = Clockwork::new(LATENCY, 4);
+    let options = JobOptions {
+        numjobs: Some(4),
+        rate_iops: Some("2000".into()),
+        ..reading("1s")
+    };
+    let read = read_of(&mut target, &options);
+    assert!((read.iops - 2_000.0).abs() < 5.0, "{}", read.iops);
+}
+
+#[test]
+fn bytes_end_a_job_exactly() {
+    let mut target = Clockwork::new(LATENCY, 4);
+    let options = JobOptions {
+        rw: Some("write".into()),
+        iodepth: Some(4),
+        numjobs: Some(3),
+        io_size: Some("1m".into()),
+        bs: Some("64k".into()),
+        ..JobOptions::default()
+    };
+    let write = go(&mut target, &options).totals.summary(Op::Write);
+    assert_eq!(
+        (write.bytes, write.ios, target.seen.len()),
+        (3 << 20, 48, 48)
+    );
+}
+
+#[test]
+fn a_mix_is_mixed_as_asked() {
+    let mut target = Clockwork::new(LATENCY, 1);
+    let options = JobOptions {
+        rw: Some("randrw".into()),
+        rwmixread: Some(70),
+        ..reading("2s")
+    };
+    let totals = go(&mut target, &options).totals;
+    let (read, write) = (totals.summary(Op::Read).ios, totals.summary(Op::Write).ios);
+    let share = read as f64 / (read + write) as f64;
+    // Twenty thousand draws: four standard deviations are 1.3 %.
+    assert!((share - 0.7).abs() < 0.013, "{share}");
+}
+
+#[test]
+fn the_ramp_is_seen_and_not_counted() {
+    let mut target = Clockwork::new(LATENCY, 1);
+    let collected = go(
+        &mut target,
+        &JobOptions {
+            ramp_time: Some("1500ms".into()),
+            ..reading("2s")
+        },
+    );
+    let read = collected.totals.summary(Op::Read);
+    assert!(read.ios.abs_diff(20_000) <= 2, "{}", read.ios);
+    assert!(collected.totals.elapsed().0.abs_diff(2_000_000_000) <= 200_000);
+    let in_ramp = collected
+        .intervals
+        .iter()
+        .filter(|i| i.ramp)
+        .flat_map(|i| &i.ops);
+    let ramp: u64 = in_ramp.map(|(_, o)| o.ios).sum();
+    assert!(ramp.abs_diff(15_000) <= 2, "{ramp}");
+}
+
+#[test]
+fn every_io_is_in_exactly_one_interval() {
+    let mut target = Clockwork::new(Nanos(77_777), 3);
+    let options = JobOptions {
+        iodepth: Some(5),
+        interval: Some("100ms".into()),
+        ..reading("3s")
+    };
+    let collected = go(&mut target, &options);
+    let by_interval: u64 = collected
+        .intervals
+        .iter()
+        .flat_map(|i| &i.ops)
+        .map(|(_, o)| o.ios)
+        .sum();
+    assert_eq!(by_interval, target.seen.len() as u64);
+    for pair in collected.intervals.windows(2) {
+        assert_eq!(pair[0].end, pair[1].start);
+        assert_eq!(pair[0].index + 1, pair[1].index);
+    }
+}
+
+#[test]
+fn errors_are_counted_and_have_no_latency() {
+    let mut target = Clockwork::new(LATENCY, 1);
+    target.fail_every = Some(10);
+    let options = JobOptions {
+        runtime: None,
+        io_size: Some("4m".into()),
+        ..reading("1s")
+    };
+    let read = read_of(&mut target, &options);
+    assert_eq!(
+        (read.ios, read.errors, read.latency_ns.samples),
+        (922, 102, 922)
+    );
+}
+
+/// A drive that stops answering ends with its I/Os counted when it is told to stop, not with a hang.
+#[test]
+fn unanswered_ios_are_given_up_after_the_grace() {
+    let mut target = Clockwork::new(LATENCY, 8);
+    target.hang_after = 100;
+    let stop_after_three = Collected {
+        stop_after_intervals: Some(3),
+        ..Collected::default()
+    };
+    let start = target.now;
+    let options = JobOptions {
+        iodepth: Some(8),
+        ..reading("1s")
+    };
+    let (collected, end) = run(&mut target, &options, stop_after_three);
+    assert_eq!(
+        end,
+        LoopEnd {
+            stopped: true,
+            unanswered: 8
+        }
+    );
+    assert_eq!(collected.totals.summary(Op::Read).ios, 100);
+    let waited = target.now - start;
+    assert!(
+        waited >= STOP_GRACE && waited < STOP_GRACE + Nanos::from_secs(5),
+        "{waited}"
+    );
+}
+
+#[test]
+fn a_stop_waits_for_what_is_in_flight_and_for_no_more() {
+    let mut target = Clockwork::new(LATENCY, 8);
+    let stop_after_two = Collected {
+        stop_after_intervals: Some(2),
+        ..Collected::default()
+    };
+    let options = JobOptions {
+        iodepth: Some(8),
+        ..reading("60s")
+    };
+    let (collected, end) = run(&mut target, &options, stop_after_two);
+    assert_eq!(
+        end,
+        LoopEnd {
+            stopped: true,
+            unanswered: 0
+        }
+    );
+    assert_eq!(
+        collected.totals.summary(Op::Read).ios,
+        target.seen.len() as u64
+    );
+    assert!(collected.totals.elapsed() < Nanos::from_millis(2_001));
+}
+
+/// The same stream of I/Os whoever drives it, however long they take.
+#[test]
+fn the_stream_of_addresses_depends_on_the_seed_alone() {
+    let stream = |latency: u64, seed: u64| {
+        let mut target = Clockwork::new(Nanos(latency), 1);
+        let io_size = Some("4m".into());
+        let options = JobOptions {
+            runtime: None,
+            io_size,
+            seed: Some(seed),
+            iodepth: Some(4),
+            ..reading("1s")
+        };
+        go(&mut target, &options);
+        target
+            .seen
+            .iter()
+            .map(|io| io.offset_bytes)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(stream(10, 5), stream(999_999, 5));
+    assert_ne!(stream(10, 5), stream(10, 6));
+}

@@ -1,0 +1,155 @@
+//! The page's figures: every one is in the run, in its place.
+
+#![allow(clippy::unwrap_used)] // in helpers of tests, too
+
+mod common;
+
+use assay_report::html;
+use assay_store::model::CellKind;
+use common::page::tables;
+
+fn number(text: &str) -> f64 {
+    let digits: String = text.chars().filter(|c| *c != ',').collect();
+    digits
+        .parse()
+        .unwrap_or_else(|_| panic!("{text:?} is no number"))
+}
+
+/// Does `shown` round from `truth`, as far as its digits go?
+fn rounds_from(shown: &str, truth: f64) -> bool {
+    let decimals = shown.split_once('.').map_or(0, |(_, d)| d.len());
+    let half = 0.5 * 10f64.powi(-(decimals as i32)) + 1e-9;
+    (number(shown) - truth).abs() <= half * 1.000_001
+}
+
+#[test]
+fn the_random_read_table_holds_the_run_s_figures_in_their_places() {
+    let run = common::bandwidth();
+    let page = html::render(std::slice::from_ref(&run)).unwrap();
+    let tables = tables(&page);
+    let (_, rows) = tables
+        .iter()
+        .find(|t| t.0 == "Random read: bandwidth, MiB/s")
+        .expect("the table of report A");
+    assert_eq!(rows.len(), common::SIZES.len());
+    for (row, bs) in rows.iter().zip(common::SIZES) {
+        assert_eq!(row.0, assay_units::text::format_size(bs));
+        assert_eq!(row.1.len(), 4);
+        let columns = [(0, 16), (0, 64), (1, 16), (1, 64)];
+        for (shown, (drive, threads)) in row.1.iter().zip(columns) {
+            let cell = run
+                .cells
+                .iter()
+                .find(|c| {
+                    let w = &c.plan.workload;
+                    c.plan.step == "random-read"
+                        && (c.plan.drives[0], w.bs_bytes, w.numjobs) == (drive, bs, threads)
+                })
+                .unwrap();
+            let truth = cell.drives[0].result.as_ref().unwrap().mib_per_s();
+            // A mark may follow the figure.
+            let shown = shown.trim_end_matches("3 errors");
+            assert!(rounds_from(shown, truth), "{shown} is not {truth}");
+        }
+    }
+}
+
+#[test]
+fn every_figure_of_the_complete_tables_is_in_the_run() {
+    let run = common::bandwidth();
+    let page = html::render(std::slice::from_ref(&run)).unwrap();
+    let mut checked = 0;
+    for (caption, rows) in tables(&page) {
+        let Some(title) = caption.strip_suffix(": all figures") else {
+            continue;
+        };
+        let cells = run
+            .cells
+            .iter()
+            .filter(|c| c.plan.title == title && c.plan.kind != CellKind::Prepare);
+        let mut truths: Vec<f64> = Vec::new();
+        for part in cells.flat_map(|c| &c.drives) {
+            let r = part.result.as_ref().unwrap();
+            for o in [&r.read, &r.write] {
+                let l = &o.latency_ns;
+                truths.extend([
+                    o.mib_per_s,
+                    o.iops,
+                    o.errors as f64,
+                    l.mean / 1e3,
+                    l.stddev / 1e3,
+                ]);
+                let whole = [l.min, l.p50, l.p90, l.p99, l.p99_9, l.p99_99, l.max];
+                truths.extend(whole.map(|ns| ns as f64 / 1e3));
+            }
+            truths.extend(r.values.values());
+        }
+        for cell in rows.iter().flat_map(|r| &r.1) {
+            if cell.parse::<f64>().is_ok() || cell.contains(',') && !cell.contains(' ') {
+                assert!(
+                    truths.iter().any(|t| rounds_from(cell, *t)),
+                    "{caption}: {cell}"
+                );
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 800, "only {checked} figures were found");
+}
+
+#[test]
+fn second_by_second_reads_like_iostat() {
+    let run = common::bandwidth();
+    let page = html::render(std::slice::from_ref(&run)).unwrap();
+    let cell = run.cells.iter().find(|c| c.plan.drives.len() == 2).unwrap();
+    let tables = tables(&page);
+    let (_, rows) = tables
+        .iter()
+        .find(|t| t.0.contains("second by second"))
+        .unwrap();
+    assert_eq!(rows.len(), 31);
+    for (i, (second, shown)) in rows.iter().enumerate() {
+        assert_eq!(number(second), (i + 1) as f64);
+        for (drive, figures) in cell.drives.iter().zip(shown.chunks(3)) {
+            let p = &drive.series[i];
+            let truths = [
+                p.bytes as f64 / p.ios as f64 / 1024.0,
+                p.iops(),
+                p.mib_per_s(),
+            ];
+            for (shown, truth) in figures.iter().zip(truths) {
+                assert!(rounds_from(shown, truth), "{shown} is not {truth}");
+            }
+        }
+        let load = &cell.host[i].1;
+        let truths = [
+            load.user_pct,
+            load.system_pct,
+            load.irq_pct,
+            load.iowait_pct,
+            load.idle_pct,
+        ];
+        for (shown, truth) in shown[6..].iter().zip(truths) {
+            assert!(rounds_from(shown, truth), "{shown} is not {truth}");
+        }
+    }
+}
+
+#[test]
+fn a_zeroed_area_is_shown_with_its_ratio() {
+    let run = common::bandwidth();
+    let page = html::render(std::slice::from_ref(&run)).unwrap();
+    let tables = tables(&page);
+    let (_, rows) = tables
+        .iter()
+        .find(|t| t.0 == "Zeroed against incompressible data: bandwidth, MiB/s")
+        .unwrap();
+    assert_eq!(rows.len(), 2);
+    for (_, cells) in rows {
+        for drive in cells.chunks(3) {
+            let ratio = number(drive[2].trim_end_matches('\u{d7}'));
+            let expected = number(&drive[1]) / number(&drive[0]);
+            assert!((ratio - expected).abs() < 0.011, "{drive:?}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The targets do what they are told, on real files: bytes, errors, time.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use assay_target::identity::identify;
+use assay_target::interlock::{WritePermit, authorise};
+use assay_target::open::{OpenDrive, OpenError};
+use assay_target::sync::SyncTarget;
+use assay_target::uring::{UringOptions, UringTarget};
+use assay_target::{Completion, DataClass, Io, Nanos, Op, Target};
+
+const BLOCK: u32 = 4096;
+const BLOCKS: u64 = 64;
+
+/// A file whose block `n` holds the byte `n`.
+fn file(folder: &Path) -> std::path::PathBuf {
+    let path = folder.join("drive.img");
+    let bytes: Vec<u8> = (0..BLOCKS)
+        .flat_map(|n| [n as u8; BLOCK as usize])
+        .collect();
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn open(path: &Path, write: bool) -> (OpenDrive, Option<WritePermit>) {
+    let info = identify(path).unwrap();
+    let permit = write.then(|| authorise(&info, &["drive.img".to_owned()]).unwrap());
+    (
+        OpenDrive::open(&info, info.direct_io, permit.as_ref()).unwrap(),
+        permit,
+    )
+}
+
+fn io(op: Op, slot: u32, block: u64) -> Io {
+    Io {
+        op,
+        data: DataClass::Incompressible,
+        slot,
+        len_bytes: BLOCK,
+        offset_bytes: block * u64::from(BLOCK),
+    }
+}
+
+/// Submit, and wait for all.
+fn all<T: Target>(target: &mut T, batch: &[Io]) -> Vec<Completion> {
+    let mut done = Vec::new();
+    target.submit(batch).unwrap();
+    while done.len() < batch.len() {
+        target.reap(1, Nanos::MAX, &mut done).unwrap();
+    }
+    done.sort_by_key(|c| c.slot);
+    done
+}
+
+/// The same test for both real engines.
+fn with_engines(
+    write: bool,
+    test: impl Fn(&mut dyn FnMut(&[Io]) -> Vec<Completion>, &Path, &dyn Fn(u32) -> u8),
+) {
+    let folder = tempfile::tempdir().unwrap();
+    for uring in [false, true] {
+        let path = file(folder.path());
+        let (drive, _permit) = open(&path, write);
+        if uring {
+            let target = UringTarget::new(drive, 16, BLOCK, UringOptions::default()).unwrap();
+            assert!(target.has_fixed_buffers());
+            run(target, &path, &test);
+        } else {
+            run(SyncTarget::new(drive, 16, BLOCK).unwrap(), &path, &test);
+        }
+    }
+}
+
+fn run<T: Target>(
+    target: T,
+    path: &Path,
+    test: &impl Fn(&mut dyn FnMut(&[Io]) -> Vec<Completion>, &Path, &dyn Fn(u32) -> u8),
+) {
+    let target = std::cell::RefCell::new(target);
+    // Every write carries its slot number plus 100.
+    let mut submit = |batch: &[Io]| {
+        let mut target = target.borrow_mut();
+        for io in batch.iter().filter(|io| io.op == Op::Write) {
+            target.buffer(io.slot).unwrap().fill(100 + io.slot as u8);
+        }
+        all(&mut *target, batch)
+    };
+    let first_byte = |slot: u32| target.borrow_mut().buffer(slot).unwrap()[17];
+    test(&mut submit, path, &first_byte);
+}
+
+#[test]
+fn reads_bring_the_right_bytes_into_the_right_slots() {
+    with_engines(false, |submit, _, byte| {
+        let batch: Vec<Io> = (0..16)
+            .map(|slot| io(Op::Read, slot, 63 - u64::from(slot) * 3))
+            .collect();
+        for done in submit(&batch) {
+            assert!(done.moved(BLOCK), "{done:?}");
+            assert_eq!(byte(done.slot), 63 - done.slot as u8 * 3);
+        }
+    });
+}
+
+#[test]
+fn writes_land_where_they_belong_and_nowhere_else() {
+    with_engines(true, |submit, path, _| {
+        let done = submit(&[io(Op::Write, 3, 10), io(Op::Write, 5, 63)]);
+        assert!(done.iter().all(|c| c.moved(BLOCK)));
+        assert!(submit(&[io(Op::Flush, 0, 0)])[0].result >= 0);
+        let bytes = fs::read(path).unwrap();
+        for (block, bytes) in bytes.chunks(BLOCK as usize).enumerate() {
+            let expected = match block {
+                10 => 103,
+                63 => 105,
+                n => n as u8,
+            };
+            assert!(bytes.iter().all(|&b| b == expected), "block {block}");
+        }
+    });
+}
+
+#[test]
+fn discard_and_write_zeroes_make_zeroes() {
+    with_engines(true, |submit, path, _| {
+        for (op, block) in [(Op::Discard, 7), (Op::WriteZeroes, 9)] {
+            let done = submit(&[io(op, 0, block)]);
+            assert!(done[0].moved(BLOCK), "{op:?}: {done:?}");
+        }
+        let bytes = fs::read(path).unwrap();
+        let block = |n: usize| &bytes[n * BLOCK as usize..][..BLOCK as usize];
+        assert!(block(7).iter().chain(block(9)).all(|&b| b == 0));
+        assert!(block(8).iter().all(|&b| b == 8));
+    });
+}
+
+#[test]
+fn a_read_beyond_the_end_is_short_and_a_write_without_leave_fails() {
+    with_engines(false, |submit, path, _| {
+        let done = submit(&[io(Op::Read, 0, BLOCKS), io(Op::Read, 1, 1)]);
+        assert!(!done[0].moved(BLOCK) && done[1].moved(BLOCK), "{done:?}");
+        let before = fs::read(path).unwrap();
+        let done = submit(&[io(Op::Write, 0, 1)]);
+        assert!(
+            done[0].result < 0,
+            "a handle opened for reading took a write"
+        );
+        assert_eq!(fs::read(path).unwrap(), before);
+    });
+}
+
+#[test]
+fn reap_returns_at_its_deadline_and_only_looks_when_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (drive, _) = open(&file(folder.path()), false);
+    let mut target = UringTarget::new(drive, 4, BLOCK, UringOptions::default()).unwrap();
+    let mut done = Vec::new();
+    target.reap(0, Nanos::MAX, &mut done).unwrap();
+    let until = target.now() + Nanos::from_millis(5);
+    target.reap(1, until, &mut done).unwrap();
+    assert!(target.now() >= until && done.is_empty());
+    target.submit(&[io(Op::Read, 0, 0)]).unwrap();
+    // Looking also starts what was submitted.
+    while done.is_empty() {
+        target.reap(0, Nanos::ZERO, &mut done).unwrap();
+    }
+    assert!(done[0].moved(BLOCK));
+}
+
+#[test]
+fn sqpoll_and_plain_rings_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path());
+    let (drive, _) = open(&path, false);
+    let options = UringOptions {
+        sqpoll: true,
+        ..UringOptions::default()
+    };
+    let mut target = UringTarget::new(drive, 8, BLOCK, options).unwrap();
+    let batch: Vec<Io> = (0..8)
+        .map(|slot| io(Op::Read, slot, u64::from(slot) + 20))
+        .collect();
+    for done in all(&mut target, &batch) {
+        assert!(done.moved(BLOCK));
+        assert_eq!(target.buffer(done.slot).unwrap()[0], 20 + done.slot as u8);
+    }
+}
+
+#[test]
+#[should_panic(expected = "submitted twice")]
+fn a_slot_has_one_io_in_flight() {
+    let folder = tempfile::tempdir().unwrap();
+    let (drive, _) = open(&file(folder.path()), false);
+    let mut target = UringTarget::new(drive, 4, BLOCK, UringOptions::default()).unwrap();
+    let _ = target.submit(&[io(Op::Read, 1, 0), io(Op::Read, 1, 1)]);
+}
+
+#[test]
+fn a_permit_opens_its_own_drive_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path());
+    let info = identify(&path).unwrap();
+    let permit = authorise(&info, &["drive.img".to_owned()]).unwrap();
+    let other = folder.path().join("other.img");
+    fs::copy(&path, &other).unwrap();
+    let other_info = identify(&other).unwrap();
+    let refused = OpenDrive::open(&other_info, other_info.direct_io, Some(&permit));
+    assert!(matches!(refused, Err(OpenError::Permit(_))), "{refused:?}");
+    // Replaced behind our back: the name is right, the file is not.
+    fs::remove_file(&path).unwrap();
+    fs::copy(&other, &path).unwrap();
+    let replaced = OpenDrive::open(&info, info.direct_io, Some(&permit));
+    assert!(
+        matches!(replaced, Err(OpenError::Permit(_))),
+        "{replaced:?}"
+    );
+    let untouched = fs::File::open(&other).unwrap();
+    let mut byte = [0];
+    untouched.read_exact_at(&mut byte, 4096).unwrap();
+    assert_eq!(byte, [1]);
+}
