@@ -1,25 +1,19 @@
 //! Carrying out a plan, cell by cell, into a run folder.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_engine::audit::HostAudit;
-use assay_engine::checker::examples;
-use assay_engine::plan::{Engine, Workload};
+use assay_engine::plan::Workload;
 use assay_engine::run::{Bed, Observer, Outcome as RunOutcome, Part, PartOutcome, run_together};
 use assay_engine::session::{DriveSession, SessionError};
 use assay_measure::{HostLoad, Interval};
-use assay_store::model::{
-    Audit, CellKind, CellPlan, CellResult, Entry, IntervalRecord, Outcome, ProcessLoad,
-    TelemetryRecord, VerifySummary, Warning,
-};
+use assay_store::model::{Audit, CellKind, CellPlan, CellResult, Entry, Outcome, Warning};
 use assay_store::read::{CellState, Run};
 use assay_store::{RunWriter, StoreError};
+use assay_target::Nanos;
 use assay_target::host::wall_clock;
 use assay_target::open::OpenDrive;
-use assay_target::{Nanos, Telemetry};
-use assay_units::Op;
 
 use crate::SuiteError;
 use crate::expand::{Cell, RunPlan};
@@ -27,8 +21,11 @@ use crate::inspect::{self, COMPRESSIBLE_RATIO};
 use crate::verdict;
 use crate::warn::{self, RunWarning};
 
-/// How many findings of verification are told in words.
-const EXAMPLES: usize = 5;
+mod journal;
+mod results;
+
+use journal::{Ignore, Journal};
+use results::{bad_blocks, compare, result_of, with_verify_seed};
 
 /// Who is told how it goes.
 pub trait Progress {
@@ -456,173 +453,6 @@ fn execute(
         drives[drive].give_back(bed);
     }
     outcome
-}
-
-/// On a drive that keeps data from run to run, the blocks that an earlier run left behind must not pass for this one's: a
-/// writing job gets a seed that no other has. (A simulated drive begins empty of them, and stays reproducible.)
-fn with_verify_seed(workload: &Workload) -> Workload {
-    let mut workload = workload.clone();
-    if workload.writes() && workload.verify_bytes.is_some() && workload.engine != Engine::Sim {
-        // The standard library keys every hasher from the system's entropy. 53 bits: JSON readers that hold numbers as floats
-        // (jq, JavaScript) must give the seed back as it was.
-        let fresh = || RandomState::new().build_hasher().finish() >> 11;
-        workload.verify_seed = workload.verify_seed.or_else(|| Some(fresh()));
-    }
-    workload
-}
-
-fn result_of(
-    part: &PartOutcome,
-    outcome: &RunOutcome,
-    host: Option<HostLoad>,
-    simulated: bool,
-) -> CellResult {
-    let mut result = CellResult {
-        drive: part.drive,
-        elapsed: part.totals.elapsed(),
-        read: part.totals.summary(Op::Read),
-        write: part.totals.summary(Op::Write),
-        host,
-        process: (!simulated).then_some(ProcessLoad {
-            cpu_user_pct: outcome.host.cpu_user_pct,
-            cpu_system_pct: outcome.host.cpu_system_pct,
-        }),
-        ..CellResult::default()
-    };
-    if let Some(report) = &part.verify {
-        let counts = &report.findings.counts;
-        let found = [
-            ("corrupt", counts.corrupt),
-            ("torn", counts.torn),
-            ("misplaced", counts.misplaced),
-            ("stale", counts.stale),
-            ("lost", counts.lost),
-            ("unreadable", report.unreadable_blocks),
-        ];
-        result.verify = Some(VerifySummary {
-            blocks_checked: report.findings.blocks_checked,
-            found: found
-                .into_iter()
-                .filter(|(_, n)| *n > 0)
-                .map(|(k, n)| (k.to_owned(), n))
-                .collect(),
-            examples: examples(&report.findings.first, EXAMPLES),
-            seed: report.seed,
-        });
-    }
-    result
-}
-
-fn bad_blocks(part: &PartOutcome) -> u64 {
-    part.verify
-        .as_ref()
-        .map_or(0, |r| r.findings.counts.total() + r.unreadable_blocks)
-}
-
-/// The cell's rate beside that of the cell it is compared with, or of the drive alone.
-fn compare(
-    cell: &Cell,
-    drive: usize,
-    earlier: &BTreeMap<String, Vec<CellResult>>,
-    result: &mut CellResult,
-) {
-    let of = |id: &String| earlier.get(id)?.iter().find(|r| r.drive == drive);
-    let rate = result.mib_per_s();
-    if let Some(other) = cell.compare_with.as_ref().and_then(of) {
-        if other.mib_per_s() > 0.0 {
-            result
-                .values
-                .insert(cell.ratio_name.clone(), rate / other.mib_per_s());
-        }
-    }
-    if cell.plan.kind == CellKind::AllAboard
-        && let Some(alone) = cell.alone.get(&drive).and_then(of)
-    {
-        result
-            .values
-            .insert("mib_per_s_alone".to_owned(), alone.mib_per_s());
-        result.values.insert("iops_alone".to_owned(), alone.iops());
-    }
-}
-
-/// Writes what happens into the journal as it happens.
-struct Journal<'a> {
-    cell: &'a str,
-    writer: &'a mut RunWriter,
-    progress: &'a mut dyn Progress,
-    stop: &'a AtomicBool,
-    bytes: BTreeMap<usize, u64>,
-    hottest_c: BTreeMap<usize, f64>,
-    host: Vec<HostLoad>,
-    failure: Option<StoreError>,
-}
-
-impl Journal<'_> {
-    fn append(&mut self, entry: &Entry) {
-        if self.failure.is_some() {
-            return;
-        }
-        if let Err(error) = self.writer.append(entry) {
-            // What cannot be recorded must not go on being measured.
-            self.failure = Some(error);
-            self.stop.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Observer for Journal<'_> {
-    fn interval(&mut self, drive: usize, interval: &Interval) {
-        let bytes = self.bytes.entry(drive).or_default();
-        *bytes += interval
-            .ops
-            .iter()
-            .map(|(_, counts)| counts.bytes)
-            .sum::<u64>();
-        self.progress
-            .interval(drive, interval.end, *bytes, interval);
-        self.append(&Entry::Interval(IntervalRecord::new(
-            self.cell,
-            drive,
-            interval.clone(),
-        )));
-    }
-
-    fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
-        if let Some(celsius) = telemetry.temperature_c {
-            let hottest = self.hottest_c.entry(drive).or_insert(celsius);
-            *hottest = hottest.max(celsius);
-        }
-        self.append(&Entry::Telemetry(TelemetryRecord {
-            cell: self.cell.to_owned(),
-            drive,
-            at,
-            temperature_c: telemetry.temperature_c,
-            sensors_c: telemetry.sensors_c,
-            throttled: telemetry.throttled,
-            warning_time_s: telemetry.warning_time_s,
-            power_mw: telemetry.power_mw,
-            host_bytes_written: telemetry.host_bytes_written,
-            nand_bytes_written: telemetry.nand_bytes_written,
-        }));
-    }
-
-    fn host(&mut self, index: u32, load: HostLoad) {
-        self.host.push(load);
-        self.append(&Entry::Host {
-            cell: self.cell.to_owned(),
-            index,
-            load,
-        });
-    }
-}
-
-/// Records nothing.
-struct Ignore;
-
-impl Observer for Ignore {
-    fn interval(&mut self, _drive: usize, _interval: &Interval) {}
-    fn telemetry(&mut self, _drive: usize, _at: Nanos, _telemetry: Telemetry) {}
-    fn host(&mut self, _index: u32, _load: HostLoad) {}
 }
 
 fn audit_record(audit: &HostAudit) -> Audit {

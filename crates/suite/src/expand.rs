@@ -13,13 +13,14 @@ use assay_units::{Nanos, parse_duration, parse_size, text};
 use crate::SuiteError;
 use crate::schema::{Need, Parameter, ParameterKind, Step, Suite};
 
+mod single;
+mod values;
+
+pub use single::single_job;
+use values::{parameters, plain, typed};
+
 /// More cells than anybody wants: a mistake in a list.
 pub const MAX_CELLS: usize = 10_000;
-/// Options that are whole numbers.
-const NUMBERS: [&str; 5] = ["iodepth", "numjobs", "rwmixread", "seed", "verify_seed"];
-/// Options that are true or false.
-const FLAGS: [&str; 5] = ["split", "direct", "sqpoll", "hipri", "verify"];
-
 /// Everything that will run.
 #[derive(Clone, Debug)]
 pub struct RunPlan {
@@ -116,50 +117,6 @@ pub fn expand(
         }
     }
     Ok(plan)
-}
-
-fn parameters(
-    suite: &Suite,
-    set: &[(String, String)],
-) -> Result<BTreeMap<String, String>, SuiteError> {
-    let mut values: BTreeMap<String, String> = suite
-        .parameters
-        .iter()
-        .map(|(key, parameter)| (key.clone(), parameter.default.clone()))
-        .collect();
-    for (key, value) in set {
-        let Some(slot) = values.get_mut(key) else {
-            let known: Vec<&str> = suite.parameters.keys().map(String::as_str).collect();
-            return Err(SuiteError::UnknownParameter {
-                suite: suite.name.clone(),
-                key: key.clone(),
-                known: if known.is_empty() {
-                    "none".to_owned()
-                } else {
-                    known.join(", ")
-                },
-            });
-        };
-        slot.clone_from(value);
-    }
-    for (key, value) in &values {
-        let why = match suite.parameters[key].kind {
-            ParameterKind::Size => parse_size(value).err().map(|e| e.to_string()),
-            ParameterKind::Duration => parse_duration(value).err().map(|e| e.to_string()),
-            ParameterKind::List | ParameterKind::Text => {
-                value.trim().is_empty().then(|| "is empty".to_owned())
-            }
-        };
-        if let Some(why) = why {
-            return Err(SuiteError::BadParameter {
-                suite: suite.name.clone(),
-                key: key.clone(),
-                value: value.clone(),
-                why,
-            });
-        }
-    }
-    Ok(values)
 }
 
 /// Short names, unique within the run.
@@ -558,89 +515,4 @@ pub fn describe(w: &Workload, options: &JobOptions, step: &Step, holds: &str) ->
         },
         options: options.command_line(),
     }
-}
-
-fn plain(value: &toml::Value) -> String {
-    match value {
-        toml::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// Text that came from a parameter, as the type its option has.
-fn typed(key: &str, value: &toml::Value) -> Result<toml::Value, String> {
-    let toml::Value::String(text) = value else {
-        return Ok(value.clone());
-    };
-    if NUMBERS.contains(&key) {
-        return text
-            .trim()
-            .parse()
-            .map(toml::Value::Integer)
-            .map_err(|_| format!("{key} = {text:?} is not a whole number"));
-    }
-    if FLAGS.contains(&key) {
-        return text
-            .trim()
-            .parse()
-            .map(toml::Value::Boolean)
-            .map_err(|_| format!("{key} = {text:?} is not true or false"));
-    }
-    Ok(value.clone())
-}
-
-/// The plan of `assay job`: one workload on one drive, as a suite of one cell.
-///
-/// # Errors
-/// When the workload does not fit the drive.
-pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan, SuiteError> {
-    let step = Step {
-        id: "job".to_owned(),
-        title: "One workload".to_owned(),
-        kind: CellKind::Measure,
-        needs: Vec::new(),
-        job: toml::Table::new(),
-        matrix: toml::Table::new(),
-        drop_cache: false,
-        compare_with: None,
-    };
-    let id = format!("{}/job", drive.info().name);
-    let workload = Workload::plan(options, &drive.facts()).map_err(|source| SuiteError::Cell {
-        cell: "job".to_owned(),
-        source,
-    })?;
-    let plan = CellPlan {
-        id,
-        step: step.id.clone(),
-        title: step.title.clone(),
-        kind: step.kind,
-        drives: vec![0],
-        workload: describe(&workload, options, &step, &first_contents(drive)),
-        skipped: None,
-    };
-    Ok(RunPlan {
-        suite: Suite {
-            name: "job".to_owned(),
-            title: "One workload".to_owned(),
-            summary: "A single workload, as typed.".to_owned(),
-            source: "the command line".to_owned(),
-            duration: String::new(),
-            parameters: BTreeMap::new(),
-            steps: vec![step],
-            verdict: None,
-            text: String::new(),
-        },
-        parameters: BTreeMap::new(),
-        scale: 1.0,
-        seed: workload.seed,
-        labels: labels(std::slice::from_ref(drive)),
-        cells: vec![Cell {
-            plan,
-            workloads: vec![workload],
-            drop_cache: false,
-            compare_with: None,
-            ratio_name: String::new(),
-            alone: BTreeMap::new(),
-        }],
-    })
 }

@@ -1,5 +1,6 @@
 //! `assay job DRIVE ...`: one workload, in fio's words.
 
+use anyhow::Context;
 use assay_engine::plan::{DriveFacts, Workload};
 use assay_engine::session::{DriveSession, SessionOptions};
 use assay_store::{Destination, Run, RunWriter};
@@ -29,7 +30,9 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
     let plan = single_job(&options, &drives[0])?;
     let stop = super::stop_flag()?;
     // Dropped, and with it the folder, when the command ends.
-    let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir()?;
+    let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir().context(
+        "cannot make a temporary folder for the job's records: set TMPDIR to one that can be written, or keep a run folder with --out",
+    )?;
     let kept = arguments.out.is_some();
     let destination = arguments.out.map_or_else(
         || Destination::Under(temporary.path().to_owned()),

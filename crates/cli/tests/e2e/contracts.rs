@@ -33,7 +33,7 @@ fn check_latency(latency: &Value) {
 fn check_operation(operation: &Value) {
     assert_eq!(
         keys(operation),
-        ["bytes", "errors", "ios", "iops", "latency_ns", "mib_per_s"]
+        ["bytes", "errors", "iops", "ios", "latency_ns", "mib_per_s"]
     );
     let rate = number(operation, "/iops") * 4096.0 / 1048576.0;
     assert!(

@@ -161,7 +161,8 @@ fn a_drive_in_use_is_refused_whatever_is_said_and_keeps_its_bytes() {
 fn swap_and_partition_tables_are_refused() {
     let Some(mut rig) = Rig::new() else { return };
     rig.lab.write("image", vec![0; 32 * MIB]);
-    let Some(device) = rig.attach("image", &[]) else {
+    // With -P the kernel forgets the partitions when the device is detached.
+    let Some(device) = rig.attach("image", &["-P"]) else {
         return;
     };
     let serial = name(&device).to_owned();

@@ -176,14 +176,11 @@ fn a_simulated_run_survives_being_killed() {
 fn a_killed_job_loses_about_a_second() {
     let lab = Lab::in_memory();
     lab.noise("disk", 4 * MIB);
-    // A busy machine may hold anything up: the best of a few counts.
-    let lost = (0..4)
-        .map(|round| lost_seconds(&lab, round))
-        .fold(
-            f64::INFINITY,
-            |best, lost| if best < 1.3 { best } else { lost },
-        );
-    assert!(lost < 1.3, "{lost} s were lost");
+    // A busy machine may hold anything up: one of a few must do.
+    assert!(
+        (0..4).any(|round| lost_seconds(&lab, round) < 1.3),
+        "more than 1.3 s were lost four times"
+    );
 }
 
 #[allow(

@@ -9,10 +9,16 @@
 //! How fast anything is. The few tests that look at a clock look at the drive's own (virtual, hence exact) or allow for a busy
 //! machine.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test whose world cannot be set up stops right there"
+)]
+
 mod lab;
 mod rig;
 
 mod bad_input;
+mod bad_suites;
 mod contracts;
 mod devices;
 mod fuzz;

@@ -4,10 +4,10 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::lab::{Lab, MIB, changed_blocks};
+use crate::lab::{Done, Lab, MIB, changed_blocks, noise, text_so_far, wait_until};
 
 /// A suite that writes an area and reads it, in small.
-const BANDWIDTH: &str = "run bandwidth disk --scale 0.001 --set area=2MiB --set threads=2,4 --set blocks=4k,64k --set readers=1,2";
+const BANDWIDTH: &str = "run bandwidth disk --scale 0.001 --set area=2MiB --set threads=2,4 --set blocks=4k,32k --set readers=1,2";
 
 #[test]
 fn writing_jobs_are_refused_without_destroy_and_with_a_wrong_one() {
@@ -126,7 +126,7 @@ fn a_suite_with_destroy_writes_its_area_and_nothing_else() {
         }
         if cell["step"] == "zeroed-read" {
             assert!(
-                cell["values"]["ratio"].as_f64().unwrap() > 0.0,
+                cell["values"]["ratio_to_incompressible"].as_f64().unwrap() > 0.0,
                 "compared with the same cell of incompressible data"
             );
         }
@@ -172,4 +172,101 @@ fn a_symbolic_link_is_the_file_it_points_to() {
     assert!(lab.read("disk") == before);
     lab.run("run quick disk link --scale 0.001 --out run")
         .refuses(2, &["same drive"]);
+}
+
+/// Reads for a while, then writes: time to do something to the drive in between.
+const READ_THEN_WRITE: &str = r#"
+name = "mine"
+title = "Read, then write"
+summary = "s"
+source = "these tests"
+duration = "short"
+[[step]]
+id = "look"
+title = "look"
+kind = "measure"
+job = { rw = "read", bs = "64k", runtime = "1s" }
+[[step]]
+id = "fill"
+title = "fill"
+kind = "measure"
+needs = ["write"]
+job = { rw = "write", bs = "64k" }
+"#;
+
+/// Do something to the file while it is read, and give what the run came to.
+fn meddled(lab: &Lab, meddle: impl FnOnce()) -> Done {
+    lab.noise("disk", 4 * MIB);
+    lab.write("mine.toml", READ_THEN_WRITE);
+    let words = "run mine.toml disk --destroy disk --out run --json";
+    let child = lab.command(words).spawn().unwrap();
+    wait_until("it is being read", || {
+        text_so_far(&lab.path("run/journal.log")).contains("disk/look")
+    });
+    meddle();
+    Done::of(words, child)
+}
+
+#[test]
+fn a_file_put_in_the_place_of_the_permitted_one_is_not_written() {
+    let lab = Lab::on_disk();
+    let other = noise(77, 4 * MIB);
+    lab.write("other", &other);
+    let done = meddled(&lab, || {
+        fs::rename(lab.path("other"), lab.path("disk")).unwrap()
+    });
+    assert!(lab.read("disk") == other, "the permit was for another file");
+    let run = done.expect(1).json();
+    let fill = &run["runs"][0]["cells"][1];
+    assert_eq!(fill["state"], "failed", "{fill:#}");
+    assert!(
+        fill["reason"]
+            .as_str()
+            .unwrap()
+            .contains("nothing was written"),
+        "{fill:#}"
+    );
+}
+
+#[test]
+fn a_file_that_goes_away_fails_the_cells_that_need_it_and_keeps_the_others() {
+    let lab = Lab::on_disk();
+    let done = meddled(&lab, || fs::remove_file(lab.path("disk")).unwrap());
+    let run = done.expect(1).json();
+    let cells = run["runs"][0]["cells"].as_array().unwrap();
+    assert_eq!(
+        (&cells[0]["state"], &cells[1]["state"]),
+        (&Value::from("finished"), &Value::from("failed"))
+    );
+    assert!(
+        cells[1]["reason"].as_str().unwrap().contains("disk"),
+        "{:#}",
+        cells[1]
+    );
+    let text = lab.ok("compare run").stdout;
+    assert!(text.contains("failed"), "{text}");
+}
+
+#[test]
+fn a_file_that_shrinks_ends_in_errors_and_not_in_figures() {
+    let lab = Lab::on_disk();
+    let done = meddled(&lab, || {
+        fs::File::options()
+            .write(true)
+            .open(lab.path("disk"))
+            .unwrap()
+            .set_len(MIB as u64)
+            .unwrap();
+    });
+    let run = done.expect(1).json();
+    let look = &run["runs"][0]["cells"][0];
+    assert!(look["errors"].as_u64().unwrap() > 0, "{look:#}");
+    let warnings = run["warnings"].as_array().unwrap();
+    assert!(
+        warnings.iter().any(|w| w["message"]
+            .as_str()
+            .unwrap()
+            .contains("failed or came back short")),
+        "{warnings:#?}"
+    );
 }

@@ -172,7 +172,17 @@ fn what_was_found_is_shown_in_text_and_exports_too() {
     lab.ok("report run -o page.html");
     assert!(lab.text("page.html").contains("corrupt"));
     lab.ok("export run --format csv -o csv");
-    assert!(lab.text("csv/cells.csv").contains("corrupt"));
+    let table = lab.text("csv/cells.csv");
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split(',').collect())
+        .collect();
+    // Quoted texts have commas in them, and come before; these two stand second and third from the end.
+    let from_the_end = |row: &[&str], n: usize| row[row.len() - n].to_owned();
+    assert_eq!(from_the_end(&rows[0], 2), "verify_findings");
+    assert_eq!(from_the_end(&rows[1], 2), "5");
+    lab.ok("export run --format json -o out.json");
+    assert!(lab.text("out.json").contains("corrupt"));
 }
 
 #[test]

@@ -78,7 +78,8 @@ pub(super) fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, 
 fn io_error(path: &Path, doing: &'static str, source: io::Error) -> IdentityError {
     let path = path.to_path_buf();
     match source.kind() {
-        io::ErrorKind::NotFound => IdentityError::Missing { path },
+        // A file where the path has a folder: there is no such thing either.
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => IdentityError::Missing { path },
         io::ErrorKind::PermissionDenied => IdentityError::PermissionDenied { path },
         _ => IdentityError::Io {
             path,

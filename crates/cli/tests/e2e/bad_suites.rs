@@ -1,0 +1,157 @@
+//! Suites, their parameters and suite files that make no sense: told before anything is measured or any folder made.
+
+use crate::bad_input::all_refused;
+use crate::lab::{Lab, MIB};
+
+#[test]
+fn suites_and_settings_that_are_none() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", MIB);
+    all_refused(
+        &lab,
+        &[
+            ("run nosuch disk", 2, &["nosuch", "bandwidth, quick"]),
+            ("run nosuch.toml disk", 4, &["nosuch.toml"]),
+            ("run quick", 2, &["DRIVE"]),
+            ("run", 2, &["SUITE"]),
+            (
+                "run quick disk --set nokey=1",
+                2,
+                &["nokey", "area, ramp, runtime"],
+            ),
+            ("run quick disk --set area", 2, &["KEY=VALUE"]),
+            (
+                "run quick disk --set area=lots",
+                2,
+                &["area=lots", "a size such as"],
+            ),
+            ("run quick disk --set area=0", 2, &["area"]),
+            ("run quick disk --set runtime=-1s", 2, &["runtime=-1s"]),
+            ("run quick disk --set runtime=", 2, &["runtime"]),
+            ("run quick disk --set runtime=0", 2, &["runtime"]),
+            ("run bandwidth disk --set threads=", 2, &["threads"]),
+            ("run bandwidth disk --set threads=0,4", 2, &["numjobs"]),
+            ("run bandwidth disk --set threads=four", 2, &["four"]),
+            ("run bandwidth disk --set blocks=1000", 2, &["1000"]),
+            ("run bandwidth disk --set blocks=nonsense", 2, &["nonsense"]),
+            ("run quick disk --scale 0", 2, &["--scale"]),
+            ("run quick disk --scale -1", 2, &["--scale -1"]),
+            ("run quick disk --scale NaN", 2, &["--scale"]),
+            ("run quick disk --scale 1e9", 2, &["--scale"]),
+            ("run quick disk --scale abc", 2, &["abc", "--scale"]),
+            ("run quick disk --seed -3", 2, &["-3"]),
+            ("run quick disk disk", 2, &["same drive"]),
+            ("run quick ./disk disk", 2, &["same drive"]),
+            ("run --resume", 2, &["--resume"]),
+            ("run --resume nosuch", 2, &["nosuch", "not a run folder"]),
+            (
+                "run quick disk --resume nosuch",
+                2,
+                &["cannot be used with"],
+            ),
+        ],
+    );
+    assert!(
+        !lab.path("assay-runs").exists(),
+        "a run that never began leaves no folder behind"
+    );
+}
+
+#[test]
+fn suite_files_that_are_malformed() {
+    let lab = Lab::on_disk();
+    let head =
+        "name = \"mine\"\ntitle = \"t\"\nsummary = \"s\"\nsource = \"me\"\nduration = \"short\"\n";
+    let step = "[[step]]\nid = \"a\"\ntitle = \"a\"\nkind = \"measure\"\n";
+    let cases: [(&str, String, &[&str]); 17] = [
+        ("empty", String::new(), &["name"]),
+        ("no TOML", "}{ not = toml".to_owned(), &["line 1"]),
+        ("not UTF-8", "\u{0}".to_owned(), &["mine.toml"]),
+        ("no step", head.to_owned(), &["no [[step]]"]),
+        (
+            "unknown key",
+            format!("{head}colour = 1\n{step}job = {{}}"),
+            &["colour"],
+        ),
+        (
+            "unknown key of a step",
+            format!("{head}{step}color = 1\njob = {{}}"),
+            &["color"],
+        ),
+        (
+            "unknown kind",
+            format!("{head}{}job = {{}}", step.replace("measure", "guess")),
+            &["guess", "measure"],
+        ),
+        (
+            "unknown option",
+            format!("{head}{step}job = {{ blocksize = \"4k\" }}"),
+            &["blocksize", "assay job --help"],
+        ),
+        (
+            "wrong type",
+            format!("{head}{step}job = {{ bs = 4096.5 }}"),
+            &["step \"a\""],
+        ),
+        (
+            "wrong number",
+            format!("{head}{step}job = {{ iodepth = \"many\" }}"),
+            &["many", "whole number"],
+        ),
+        (
+            "negative",
+            format!("{head}{step}job = {{ iodepth = -1 }}"),
+            &["step \"a\""],
+        ),
+        (
+            "same id twice",
+            format!("{head}{step}job = {{}}\n{step}job = {{}}"),
+            &["two steps", "\"a\""],
+        ),
+        (
+            "bad id",
+            format!(
+                "{head}{}job = {{}}",
+                step.replace("id = \"a\"", "id = \"a/b\"")
+            ),
+            &["a/b"],
+        ),
+        (
+            "compared with nothing",
+            format!("{head}{step}compare_with = \"b\"\njob = {{}}"),
+            &["\"b\"", "no earlier step"],
+        ),
+        (
+            "empty list",
+            format!("{head}{step}job = {{}}\nmatrix = {{ bs = [] }}"),
+            &["list", "empty"],
+        ),
+        (
+            "unknown parameter",
+            format!("{head}{step}job = {{ bs = \"{{nope}}\" }}"),
+            &["nope"],
+        ),
+        (
+            "too many cells",
+            format!(
+                "{head}{step}job = {{}}\nmatrix = {{ iodepth = [{}], numjobs = [{}] }}",
+                (1..200)
+                    .map(|i| i.to_string())
+                    .collect::<Vec<_>>()
+                    .join(","),
+                (1..200)
+                    .map(|i| i.to_string())
+                    .collect::<Vec<_>>()
+                    .join(",")
+            ),
+            &["cells", "10000"],
+        ),
+    ];
+    for (what, text, said) in cases {
+        lab.write("mine.toml", &text);
+        let done = lab.run("run mine.toml null: --scale 0.001 --out run");
+        assert!(done.status == 2, "{what}: {done}");
+        done.refuses(2, said);
+        assert!(!lab.path("run").exists(), "{what}");
+    }
+}

@@ -1,0 +1,377 @@
+//! The parts of a plan, each read from its options and checked against the drive.
+
+use std::num::NonZeroU64;
+
+use assay_units::{Nanos, parse_duration, parse_size, text};
+
+use super::{DriveFacts, Engine, FactsKind, Pacing, PlanError};
+use crate::access::{AccessConfig, AddressPattern, BlockSizes, Region, StridedZones};
+use crate::options::JobOptions;
+use crate::verify::interval_for;
+
+pub(super) fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
+    parse_size(text).map_err(|source| PlanError::Text { option, source })
+}
+
+pub(super) fn duration(option: &'static str, text: &str) -> Result<Nanos, PlanError> {
+    parse_duration(text).map_err(|source| PlanError::Text { option, source })
+}
+
+/// A size, or a percentage of the drive rounded down to whole MiB (or blocks on a tiny drive).
+fn size_or_share(option: &'static str, text: &str, facts: &DriveFacts) -> Result<u64, PlanError> {
+    let Some(percent) = text.trim().strip_suffix('%') else {
+        return size(option, text);
+    };
+    let share: f64 = percent.trim().parse().unwrap_or(f64::NAN);
+    if !(0.0..=100.0).contains(&share) {
+        return Err(PlanError::Range {
+            option,
+            given: text.to_owned(),
+            range: "a percentage is from 0% to 100%".to_owned(),
+        });
+    }
+    let bytes = (facts.capacity_bytes as f64 * share / 100.0) as u64;
+    let unit = if facts.capacity_bytes >= 100 << 20 {
+        1 << 20
+    } else {
+        u64::from(facts.min_io_bytes)
+    };
+    Ok(if share == 100.0 {
+        facts.capacity_bytes
+    } else {
+        bytes / unit * unit
+    })
+}
+
+fn positive_rate(option: &'static str, text: &str) -> Result<NonZeroU64, PlanError> {
+    let value = size(option, text)?;
+    NonZeroU64::new(value).ok_or_else(|| PlanError::Range {
+        option,
+        given: text.to_owned(),
+        range: "a rate is at least 1".to_owned(),
+    })
+}
+
+pub(super) fn within(
+    option: &'static str,
+    value: u32,
+    range: std::ops::RangeInclusive<u32>,
+) -> Result<u32, PlanError> {
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    Err(PlanError::Range {
+        option,
+        given: value.to_string(),
+        range: format!("from {} to {}", range.start(), range.end()),
+    })
+}
+
+pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), PlanError> {
+    let mix = within("rwmixread", rwmixread.unwrap_or(50), 0..=100)? as u8;
+    Ok(match rw {
+        "read" => (false, 100),
+        "write" => (false, 0),
+        "randread" => (true, 100),
+        "randwrite" => (true, 0),
+        "rw" | "readwrite" => (false, mix),
+        "randrw" => (true, mix),
+        _ => {
+            return Err(PlanError::Choice {
+                option: "rw",
+                given: rw.to_owned(),
+                choices: "read, write, randread, randwrite, rw, randrw",
+            });
+        }
+    })
+}
+
+pub(super) fn aligned(
+    facts: &DriveFacts,
+    option: &'static str,
+    bytes: u64,
+    unit: u32,
+) -> Result<(), PlanError> {
+    if bytes.is_multiple_of(u64::from(unit)) {
+        return Ok(());
+    }
+    Err(PlanError::Misaligned {
+        drive: facts.name.clone(),
+        option,
+        given_bytes: bytes,
+        block_bytes: unit,
+        suggestion: bytes.next_multiple_of(u64::from(unit)),
+    })
+}
+
+pub(super) fn area(
+    options: &JobOptions,
+    facts: &DriveFacts,
+    unit: u32,
+    numjobs: u32,
+    split: bool,
+) -> Result<(Region, u64), PlanError> {
+    let offset_bytes = options
+        .offset
+        .as_deref()
+        .map_or(Ok(0), |t| size_or_share("offset", t, facts))?;
+    let increment = options
+        .offset_increment
+        .as_deref()
+        .map_or(Ok(0), |t| size_or_share("offset_increment", t, facts))?;
+    if split && increment > 0 {
+        return Err(PlanError::Conflict(
+            "--split and --offset_increment both say where threads work; use one".to_owned(),
+        ));
+    }
+    let shift = increment.saturating_mul(u64::from(numjobs - 1));
+    let usable = facts.capacity_bytes / u64::from(unit) * u64::from(unit);
+    let size_bytes = match options.size.as_deref() {
+        Some(text) => size_or_share("size", text, facts)?,
+        None => usable.saturating_sub(offset_bytes).saturating_sub(shift),
+    };
+    for (option, bytes) in [
+        ("offset", offset_bytes),
+        ("size", size_bytes),
+        ("offset_increment", increment),
+    ] {
+        aligned(facts, option, bytes, unit)?;
+    }
+    let end = offset_bytes
+        .saturating_add(size_bytes)
+        .saturating_add(shift);
+    if end > usable || size_bytes == 0 {
+        return Err(PlanError::BeyondEnd {
+            drive: facts.name.clone(),
+            offset_bytes,
+            end_bytes: end.max(offset_bytes.saturating_add(u64::from(unit))),
+            capacity_bytes: facts.capacity_bytes,
+        });
+    }
+    Ok((
+        Region {
+            offset_bytes,
+            size_bytes,
+        },
+        increment,
+    ))
+}
+
+pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPattern, PlanError> {
+    const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), zipf:THETA (e.g. zipf:1.2)";
+    let Some(text) = options.random_distribution.as_deref() else {
+        return Ok(if random {
+            AddressPattern::Uniform
+        } else {
+            AddressPattern::Sequential
+        });
+    };
+    if !random {
+        return Err(PlanError::Conflict(
+            "--random_distribution needs a random --rw: randread, randwrite or randrw".to_owned(),
+        ));
+    }
+    match text.split_once(':') {
+        None if text == "random" => Ok(AddressPattern::Uniform),
+        None if text == "cover" => Ok(AddressPattern::Cover),
+        Some(("zipf", theta)) if theta.parse::<f64>().is_ok() => Ok(AddressPattern::Zipf {
+            theta: theta.parse().unwrap_or(f64::NAN),
+        }),
+        _ => Err(PlanError::Choice {
+            option: "random_distribution",
+            given: text.to_owned(),
+            choices: CHOICES,
+        }),
+    }
+}
+
+pub(super) fn align(options: &JobOptions, facts: &DriveFacts, unit: u32) -> Result<Option<u32>, PlanError> {
+    let Some(text) = options.blockalign.as_deref() else {
+        return Ok(None);
+    };
+    let bytes = size("blockalign", text)?;
+    aligned(facts, "blockalign", bytes, unit)?;
+    u32::try_from(bytes)
+        .map(Some)
+        .map_err(|_| PlanError::Range {
+            option: "blockalign",
+            given: text.to_owned(),
+            range: "below 4 GiB".to_owned(),
+        })
+}
+
+pub(super) fn zones(
+    options: &JobOptions,
+    facts: &DriveFacts,
+    unit: u32,
+) -> Result<Option<StridedZones>, PlanError> {
+    let Some(zone) = options.zonesize.as_deref() else {
+        if options.zonerange.is_some() || options.zoneskip.is_some() {
+            return Err(PlanError::Conflict(
+                "--zonerange and --zoneskip need --zonesize".to_owned(),
+            ));
+        }
+        return Ok(None);
+    };
+    let size_bytes = size("zonesize", zone)?;
+    let range_bytes = options
+        .zonerange
+        .as_deref()
+        .map_or(Ok(size_bytes), |t| size("zonerange", t))?;
+    let skip_bytes = options
+        .zoneskip
+        .as_deref()
+        .map_or(Ok(0), |t| size("zoneskip", t))?;
+    for (option, bytes) in [
+        ("zonesize", size_bytes),
+        ("zonerange", range_bytes),
+        ("zoneskip", skip_bytes),
+    ] {
+        aligned(facts, option, bytes, unit)?;
+    }
+    Ok(Some(StridedZones {
+        size_bytes,
+        range_bytes,
+        skip_bytes,
+    }))
+}
+
+pub(super) fn pacing(options: &JobOptions, sizes: &BlockSizes) -> Result<Pacing, PlanError> {
+    let poisson = match options.arrival.as_deref() {
+        None | Some("constant") => false,
+        Some("poisson") => true,
+        Some(other) => {
+            return Err(PlanError::Choice {
+                option: "arrival",
+                given: other.to_owned(),
+                choices: "constant, poisson",
+            });
+        }
+    };
+    let given = [&options.rate, &options.rate_iops, &options.rate_bw]
+        .iter()
+        .filter(|o| o.is_some())
+        .count();
+    if given > 1 {
+        return Err(PlanError::Conflict(
+            "--rate (open loop), --rate_iops and --rate_bw (limits of a closed loop) exclude one another".to_owned(),
+        ));
+    }
+    if let Some(text) = options.rate.as_deref() {
+        return Ok(Pacing::Open {
+            iops: positive_rate("rate", text)?,
+            poisson,
+        });
+    }
+    if options.arrival.is_some() {
+        return Err(PlanError::Conflict(
+            "--arrival needs --rate: how many I/Os per second arrive".to_owned(),
+        ));
+    }
+    if let Some(text) = options.rate_iops.as_deref() {
+        return Ok(Pacing::Limited {
+            iops: positive_rate("rate_iops", text)?,
+        });
+    }
+    if let Some(text) = options.rate_bw.as_deref() {
+        let bytes_per_s = positive_rate("rate_bw", text)?.get();
+        let iops = (bytes_per_s as f64 / sizes.mean_bytes()).round() as u64;
+        return Ok(Pacing::Limited {
+            iops: NonZeroU64::new(iops).unwrap_or(NonZeroU64::MIN),
+        });
+    }
+    Ok(Pacing::Closed)
+}
+
+pub(super) fn engine(
+    options: &JobOptions,
+    facts: &DriveFacts,
+    iodepth: u32,
+    direct: bool,
+) -> Result<(Engine, bool), PlanError> {
+    let wanted = options.engine.as_deref().unwrap_or("auto");
+    let hipri = options.hipri.unwrap_or(false);
+    let own = match facts.kind {
+        FactsKind::Null => Some(Engine::Null),
+        FactsKind::Simulated => Some(Engine::Sim),
+        FactsKind::Block { .. } | FactsKind::File => None,
+    };
+    let engine = match (wanted, own) {
+        // A suite that asks for synchronous threads runs unchanged on a simulated drive: depth 1 is depth 1.
+        ("sync", Some(own)) if iodepth == 1 => own,
+        ("auto" | "uring", Some(own)) => own,
+        ("auto", None) if iodepth == 1 => Engine::Sync,
+        ("auto" | "uring" | "io_uring", None) => Engine::Uring,
+        ("sync" | "psync", None) if iodepth == 1 => Engine::Sync,
+        ("sync" | "psync", _) => {
+            return Err(PlanError::Conflict(format!(
+                "--engine sync has one I/O in flight per thread, not {iodepth}; use --numjobs {iodepth} or --engine uring"
+            )));
+        }
+        ("passthru", _) => {
+            return Err(PlanError::Conflict(
+                "--engine passthru is not built into this version; use uring on /dev/nvmeXnY"
+                    .to_owned(),
+            ));
+        }
+        _ => {
+            return Err(PlanError::Choice {
+                option: "engine",
+                given: wanted.to_owned(),
+                choices: "auto, sync, uring",
+            });
+        }
+    };
+    if (hipri || options.sqpoll.unwrap_or(false)) && engine != Engine::Uring {
+        return Err(PlanError::Conflict(format!(
+            "--hipri and --sqpoll are io_uring's; the engine here is {}: use --engine uring on a real drive",
+            engine.name()
+        )));
+    }
+    if hipri && !direct {
+        return Err(PlanError::Conflict(
+            "--hipri needs --direct true: the page cache is not polled".to_owned(),
+        ));
+    }
+    if hipri && !matches!(facts.kind, FactsKind::Block { io_poll: true }) {
+        return Err(PlanError::Conflict(format!(
+            "{}: has no polling queues, so --hipri cannot work (for NVMe, load the driver with poll_queues=N)",
+            facts.name
+        )));
+    }
+    Ok((engine, hipri))
+}
+
+pub(super) fn verify(
+    options: &JobOptions,
+    facts: &DriveFacts,
+    access: &AccessConfig,
+    increment: u64,
+    area: Region,
+) -> Result<Option<u32>, PlanError> {
+    if !options.verify.unwrap_or(false) {
+        if options.verify_interval.is_some() {
+            return Err(PlanError::Conflict(
+                "--verify_interval needs --verify".to_owned(),
+            ));
+        }
+        return Ok(None);
+    }
+    if facts.kind == FactsKind::Null {
+        return Err(PlanError::Conflict(
+            "the null target keeps no data, so nothing on it can be verified".to_owned(),
+        ));
+    }
+    if increment > 0 && increment < area.size_bytes {
+        return Err(PlanError::Conflict(format!(
+            "--verify needs threads that do not overwrite one another: make --offset_increment at least --size ({})",
+            text::format_size(area.size_bytes)
+        )));
+    }
+    let chosen = match options.verify_interval.as_deref() {
+        Some(text) => Some(u32::try_from(size("verify_interval", text)?).unwrap_or(u32::MAX)),
+        None => None,
+    };
+    let align = access.grid_bytes();
+    Ok(Some(interval_for(&access.block_sizes, align, chosen)?))
+}

@@ -1,0 +1,68 @@
+//! `assay job` as a plan.
+
+use std::collections::BTreeMap;
+
+use assay_engine::options::JobOptions;
+use assay_engine::plan::Workload;
+use assay_engine::session::DriveSession;
+use assay_store::model::{CellKind, CellPlan};
+
+use super::{Cell, RunPlan, describe, first_contents, labels};
+use crate::SuiteError;
+use crate::schema::{Step, Suite};
+
+/// The plan of `assay job`: one workload on one drive, as a suite of one cell.
+///
+/// # Errors
+/// When the workload does not fit the drive.
+pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan, SuiteError> {
+    let step = Step {
+        id: "job".to_owned(),
+        title: "One workload".to_owned(),
+        kind: CellKind::Measure,
+        needs: Vec::new(),
+        job: toml::Table::new(),
+        matrix: toml::Table::new(),
+        drop_cache: false,
+        compare_with: None,
+    };
+    let id = format!("{}/job", drive.info().name);
+    let workload = Workload::plan(options, &drive.facts()).map_err(|source| SuiteError::Cell {
+        cell: "job".to_owned(),
+        source,
+    })?;
+    let plan = CellPlan {
+        id,
+        step: step.id.clone(),
+        title: step.title.clone(),
+        kind: step.kind,
+        drives: vec![0],
+        workload: describe(&workload, options, &step, &first_contents(drive)),
+        skipped: None,
+    };
+    Ok(RunPlan {
+        suite: Suite {
+            name: "job".to_owned(),
+            title: "One workload".to_owned(),
+            summary: "A single workload, as typed.".to_owned(),
+            source: "the command line".to_owned(),
+            duration: String::new(),
+            parameters: BTreeMap::new(),
+            steps: vec![step],
+            verdict: None,
+            text: String::new(),
+        },
+        parameters: BTreeMap::new(),
+        scale: 1.0,
+        seed: workload.seed,
+        labels: labels(std::slice::from_ref(drive)),
+        cells: vec![Cell {
+            plan,
+            workloads: vec![workload],
+            drop_cache: false,
+            compare_with: None,
+            ratio_name: String::new(),
+            alone: BTreeMap::new(),
+        }],
+    })
+}

@@ -1,0 +1,86 @@
+//! Parameters and the values they give to options.
+
+use std::collections::BTreeMap;
+
+use assay_units::{parse_duration, parse_size};
+
+use crate::SuiteError;
+use crate::schema::{ParameterKind, Suite};
+
+/// Options that are whole numbers.
+const NUMBERS: [&str; 5] = ["iodepth", "numjobs", "rwmixread", "seed", "verify_seed"];
+/// Options that are true or false.
+const FLAGS: [&str; 5] = ["split", "direct", "sqpoll", "hipri", "verify"];
+
+pub(super) fn parameters(
+    suite: &Suite,
+    set: &[(String, String)],
+) -> Result<BTreeMap<String, String>, SuiteError> {
+    let mut values: BTreeMap<String, String> = suite
+        .parameters
+        .iter()
+        .map(|(key, parameter)| (key.clone(), parameter.default.clone()))
+        .collect();
+    for (key, value) in set {
+        let Some(slot) = values.get_mut(key) else {
+            let known: Vec<&str> = suite.parameters.keys().map(String::as_str).collect();
+            return Err(SuiteError::UnknownParameter {
+                suite: suite.name.clone(),
+                key: key.clone(),
+                known: if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                },
+            });
+        };
+        slot.clone_from(value);
+    }
+    for (key, value) in &values {
+        let why = match suite.parameters[key].kind {
+            ParameterKind::Size => parse_size(value).err().map(|e| e.to_string()),
+            ParameterKind::Duration => parse_duration(value).err().map(|e| e.to_string()),
+            ParameterKind::List | ParameterKind::Text => {
+                value.trim().is_empty().then(|| "is empty".to_owned())
+            }
+        };
+        if let Some(why) = why {
+            return Err(SuiteError::BadParameter {
+                suite: suite.name.clone(),
+                key: key.clone(),
+                value: value.clone(),
+                why,
+            });
+        }
+    }
+    Ok(values)
+}
+
+pub(super) fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Text that came from a parameter, as the type its option has.
+pub(super) fn typed(key: &str, value: &toml::Value) -> Result<toml::Value, String> {
+    let toml::Value::String(text) = value else {
+        return Ok(value.clone());
+    };
+    if NUMBERS.contains(&key) {
+        return text
+            .trim()
+            .parse()
+            .map(toml::Value::Integer)
+            .map_err(|_| format!("{key} = {text:?} is not a whole number"));
+    }
+    if FLAGS.contains(&key) {
+        return text
+            .trim()
+            .parse()
+            .map(toml::Value::Boolean)
+            .map_err(|_| format!("{key} = {text:?} is not true or false"));
+    }
+    Ok(value.clone())
+}
