@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 use assay_engine::audit::HostAudit;
 use assay_engine::session::{DriveSession, SessionOptions};
 use assay_measure::Interval;
-use assay_store::model::{CellKind, CellPlan, CellResult, Outcome, ReasonWeight, Tool, VerdictResult, Warning};
+use assay_store::model::{
+    CellKind, CellPlan, CellResult, Outcome, ReasonWeight, Tool, VerdictResult, Warning,
+};
 use assay_store::read::{CellState, Run};
 use assay_store::{Destination, RunWriter};
 use assay_suite::execute::{Ending, Progress, Resume, Runner};
@@ -20,20 +22,35 @@ use assay_target::spec::DriveSpec;
 fn drives(specs: &[&str]) -> Vec<DriveSession> {
     specs
         .iter()
-        .map(|spec| DriveSession::open(&DriveSpec::parse(spec).unwrap(), &SessionOptions::default()).unwrap())
+        .map(|spec| {
+            DriveSession::open(&DriveSpec::parse(spec).unwrap(), &SessionOptions::default())
+                .unwrap()
+        })
         .collect()
 }
 
 fn settings(set: &[(&str, &str)], scale: f64) -> RunSettings {
     RunSettings {
-        set: set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        set: set
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect(),
         scale,
         seed: 1,
     }
 }
 
-fn plan(suite: &str, specs: &[&str], set: &[(&str, &str)], scale: f64) -> Result<RunPlan, SuiteError> {
-    expand(&catalogue::load(suite).unwrap(), &settings(set, scale), &drives(specs))
+fn plan(
+    suite: &str,
+    specs: &[&str],
+    set: &[(&str, &str)],
+    scale: f64,
+) -> Result<RunPlan, SuiteError> {
+    expand(
+        &catalogue::load(suite).unwrap(),
+        &settings(set, scale),
+        &drives(specs),
+    )
 }
 
 struct Quiet;
@@ -54,7 +71,11 @@ fn run(text: &str, specs: &[&str]) -> (Ending, Run, tempfile::TempDir) {
     let mut drives = drives(specs);
     let plan = expand(&suite, &settings(&[], 1.0), &drives).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let tool = Tool { name: "assay".into(), version: "0".into(), commit: "test".into() };
+    let tool = Tool {
+        name: "assay".into(),
+        version: "0".into(),
+        commit: "test".into(),
+    };
     let manifest = manifest(&plan, &drives, tool, vec![]);
     let writer = RunWriter::create(&Destination::At(folder.path().join("run")), &manifest).unwrap();
     let path = writer.path().to_owned();
@@ -89,17 +110,24 @@ fn suites_that_make_no_sense_say_where() {
     for (rest, says) in [
         (String::new(), "has no [[step]]"),
         (format!("{step}{step}"), "two steps are called"),
-        (step.replace("\"a\"", "\"a b\""), "letters, digits and hyphens"),
+        (
+            step.replace("\"a\"", "\"a b\""),
+            "letters, digits and hyphens",
+        ),
         (step.replace("measure", "mesure"), "unknown variant"),
         (step.replace("rw = ", "rv = "), "not an option of a job"),
         (format!("{step}wrong = 1\n"), "unknown field"),
         (format!("{step}compare_with = \"b\"\n"), "no earlier step"),
         (
-            format!("{step}[[verdict.rule]]\nabout = \"x\"\nfigure = \"best_rate\"\nstep = \"z\"\ngood = 1\nbad = 0\nadvice = \"y\"\n"),
+            format!(
+                "{step}[[verdict.rule]]\nabout = \"x\"\nfigure = \"best_rate\"\nstep = \"z\"\ngood = 1\nbad = 0\nadvice = \"y\"\n"
+            ),
             "names step \"z\"",
         ),
         (
-            format!("{step}[[verdict.rule]]\nabout = \"x\"\nfigure = \"best_rate\"\ngood = 1\nbad = 0\nadvice = \"y\"\n"),
+            format!(
+                "{step}[[verdict.rule]]\nabout = \"x\"\nfigure = \"best_rate\"\ngood = 1\nbad = 0\nadvice = \"y\"\n"
+            ),
             "must say of which step",
         ),
         ("name = 5".to_owned(), "duplicate key"),
@@ -112,20 +140,33 @@ fn suites_that_make_no_sense_say_where() {
 #[test]
 fn what_suites_destroy_is_told() {
     assert_eq!(catalogue::load("quick").unwrap().writes(), Writes::Never);
-    assert_eq!(catalogue::load("bandwidth").unwrap().writes(), Writes::IfAllowed);
+    assert_eq!(
+        catalogue::load("bandwidth").unwrap().writes(),
+        Writes::IfAllowed
+    );
 }
 
 /// Report A's sweep: ten block sizes by two thread counts, per drive; readers by block size; and everything once at the end.
 #[test]
 fn bandwidth_has_the_cells_of_the_report() {
-    let plan = plan("bandwidth", &["sim:samsung-951", "sim:intel-600p"], &[], 1.0).unwrap();
+    let plan = plan(
+        "bandwidth",
+        &["sim:samsung-951", "sim:intel-600p"],
+        &[],
+        1.0,
+    )
+    .unwrap();
     let count = |step: &str| plan.cells.iter().filter(|c| c.plan.step == step).count();
     assert_eq!(count("random-read"), 2 * 10 * 2);
     assert_eq!(count("sequential-read"), 2 * 4 * 2);
     assert_eq!(count("zeroed-read"), 2 * 2 * 2);
     // Each alone, then both.
     assert_eq!(count("all-aboard"), 3);
-    let together = plan.cells.iter().find(|c| c.plan.drives.len() == 2).unwrap();
+    let together = plan
+        .cells
+        .iter()
+        .find(|c| c.plan.drives.len() == 2)
+        .unwrap();
     assert_eq!((together.workloads.len(), together.alone.len()), (2, 2));
     let mut ids: Vec<&str> = plan.cells.iter().map(|c| c.plan.id.as_str()).collect();
     ids.sort_unstable();
@@ -135,7 +176,10 @@ fn bandwidth_has_the_cells_of_the_report() {
     let position = |id: &str| plan.cells.iter().position(|c| c.plan.id == id).unwrap();
     assert!(position("samsung-951/zero-fill") > position("together/all-aboard"));
     let zeroed = &plan.cells[position("samsung-951/zeroed-read/numjobs=16,bs=32k")];
-    assert_eq!(zeroed.compare_with.as_deref(), Some("samsung-951/random-read/numjobs=16,bs=32k"));
+    assert_eq!(
+        zeroed.compare_with.as_deref(),
+        Some("samsung-951/random-read/numjobs=16,bs=32k")
+    );
     assert_eq!(zeroed.ratio_name, "ratio_to_incompressible");
     assert_eq!(zeroed.plan.workload.data, "zero");
 }
@@ -144,17 +188,40 @@ fn bandwidth_has_the_cells_of_the_report() {
 fn scale_and_parameters_change_what_they_say() {
     let of = |set: &[(&str, &str)], scale| {
         let plan = plan("bandwidth", &["sim:samsung-951"], set, scale).unwrap();
-        plan.cells.into_iter().find(|c| c.plan.step == "random-read").unwrap().plan.workload
+        plan.cells
+            .into_iter()
+            .find(|c| c.plan.step == "random-read")
+            .unwrap()
+            .plan
+            .workload
     };
     let published = of(&[], 1.0);
-    assert_eq!((published.runtime_ns, published.span_bytes), (10_000_000_000, 16 << 30));
+    assert_eq!(
+        (published.runtime_ns, published.span_bytes),
+        (10_000_000_000, 16 << 30)
+    );
     let scaled = of(&[("area", "1GiB")], 0.1);
-    assert_eq!((scaled.runtime_ns, scaled.ramp_ns, scaled.span_bytes), (1_000_000_000, 100_000_000, 1 << 30));
+    assert_eq!(
+        (scaled.runtime_ns, scaled.ramp_ns, scaled.span_bytes),
+        (1_000_000_000, 100_000_000, 1 << 30)
+    );
     // Cut to the drive.
     let cut = of(&[("area", "10TiB")], 1.0);
     assert!(cut.span_bytes > 100 << 30 && cut.span_bytes <= 128 << 30);
-    let few = plan("bandwidth", &["sim:samsung-951"], &[("threads", "3"), ("blocks", "4k, 8k")], 1.0).unwrap();
-    assert_eq!(few.cells.iter().filter(|c| c.plan.step == "random-read").count(), 2);
+    let few = plan(
+        "bandwidth",
+        &["sim:samsung-951"],
+        &[("threads", "3"), ("blocks", "4k, 8k")],
+        1.0,
+    )
+    .unwrap();
+    assert_eq!(
+        few.cells
+            .iter()
+            .filter(|c| c.plan.step == "random-read")
+            .count(),
+        2
+    );
     for (set, says) in [
         (("aera", "1g"), "it has: area"),
         (("area", "big"), "parameter area=big"),
@@ -162,11 +229,16 @@ fn scale_and_parameters_change_what_they_say() {
         (("threads", "many"), "whole number"),
         (("blocks", "1000"), "not a multiple of 512"),
     ] {
-        let error = plan("bandwidth", &["sim:samsung-951"], &[set], 1.0).unwrap_err().to_string();
+        let error = plan("bandwidth", &["sim:samsung-951"], &[set], 1.0)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(says), "{error:?} does not say {says:?}");
     }
     for scale in [0.0, -1.0, f64::NAN, 1e9] {
-        assert!(matches!(plan("quick", &["null:"], &[], scale), Err(SuiteError::BadScale(_))));
+        assert!(matches!(
+            plan("quick", &["null:"], &[], scale),
+            Err(SuiteError::BadScale(_))
+        ));
     }
 }
 
@@ -175,7 +247,11 @@ fn a_quick_look_is_under_a_minute() {
     let plan = plan("quick", &["null:"], &[], 1.0).unwrap();
     let total: Nanos = plan.cells.iter().filter_map(Cell::planned_span).sum();
     assert!(total < Nanos::from_secs(60), "{total}");
-    assert!(plan.cells.iter().all(|c| c.workloads.iter().all(|w| !w.writes())));
+    assert!(
+        plan.cells
+            .iter()
+            .all(|c| c.workloads.iter().all(|w| !w.writes()))
+    );
 }
 
 #[test]
@@ -192,7 +268,11 @@ fn what_a_file_may_not_do_is_skipped_with_its_reason() {
     assert!(skipped("all-aboard").contains("several drives"));
     assert_eq!(skipped("filesystem-read"), "");
     assert_eq!(skipped("random-read"), "");
-    assert!(plan.cells.iter().all(|c| c.workloads.iter().all(|w| !w.writes())));
+    assert!(
+        plan.cells
+            .iter()
+            .all(|c| c.workloads.iter().all(|w| !w.writes()))
+    );
 }
 
 #[test]
@@ -235,16 +315,30 @@ advice = "broken"
 "#,
     );
     let (ending, run, _folder) = run(&suite, &["sim:samsung-951"]);
-    assert_eq!(ending, Ending { outcome: Outcome::Complete, failed_cells: 0, io_errors: 0, bad_blocks: 0 });
+    assert_eq!(
+        ending,
+        Ending {
+            outcome: Outcome::Complete,
+            failed_cells: 0,
+            io_errors: 0,
+            bad_blocks: 0
+        }
+    );
     assert_eq!(run.damaged_lines, Vec::<String>::new());
     assert!(run.cells.iter().all(|c| c.state == CellState::Finished));
     assert_eq!(run.cells[0].plan.kind, CellKind::Prepare);
-    assert_eq!(run.cells[0].drives[0].result.as_ref().unwrap().write.bytes, 64 << 20);
+    assert_eq!(
+        run.cells[0].drives[0].result.as_ref().unwrap().write.bytes,
+        64 << 20
+    );
     assert_eq!(run.cells[1].plan.workload.data, "zero");
     let verdict = run.verdicts[0].as_ref().unwrap();
     assert_eq!(verdict.result, VerdictResult::Conditionally);
     let weights: Vec<ReasonWeight> = verdict.reasons.iter().map(|r| r.weight).collect();
-    assert_eq!(weights, [ReasonWeight::For, ReasonWeight::Caution, ReasonWeight::For]);
+    assert_eq!(
+        weights,
+        [ReasonWeight::For, ReasonWeight::Caution, ReasonWeight::For]
+    );
     assert!(verdict.reasons[1].text.contains("thousandfold"));
 }
 

@@ -185,7 +185,11 @@ pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPatte
     }
 }
 
-pub(super) fn align(options: &JobOptions, facts: &DriveFacts, unit: u32) -> Result<Option<u32>, PlanError> {
+pub(super) fn align(
+    options: &JobOptions,
+    facts: &DriveFacts,
+    unit: u32,
+) -> Result<Option<u32>, PlanError> {
     let Some(text) = options.blockalign.as_deref() else {
         return Ok(None);
     };
