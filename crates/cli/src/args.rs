@@ -111,7 +111,7 @@ pub struct RunArguments {
     /// The drives, measured one after the other, and together where the suite says so.
     #[arg(value_name = "DRIVE", required_unless_present = "resume")]
     pub drives: Vec<String>,
-    /// The run folder to make [default: assay-runs/<date>-<suite>].
+    /// The run folder to make [default: assay-runs/DATE-SUITE].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Set a parameter of the suite.

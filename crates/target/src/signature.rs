@@ -2,7 +2,7 @@
 //! are somebody's.
 //!
 //! # Architecture
-//! [`Window::read`] takes the first and last MiB; [`detect`] is a pure function over them; [`wipefs`] asks util-linux, which
+//! [`Window::read`] takes the first and last MiB; [`detect`] is a pure function over them; [`wipefs()`] asks util-linux, which
 //! knows more kinds, where it is installed; [`union`] puts both together. Words are those of `wipefs` and `blkid`, so that
 //! people and scripts know them.
 //!

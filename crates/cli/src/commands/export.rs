@@ -22,6 +22,9 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Verdic
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from(format.default_name(&run.manifest.run_id)));
+    if matches!(format, ExportFormat::Json | ExportFormat::FioJson) {
+        super::may_be_replaced(&path, "{")?;
+    }
     let files = assay_store::export(&arguments.run, format, &path)?;
     output.show(
         || {

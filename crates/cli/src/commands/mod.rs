@@ -104,6 +104,35 @@ pub fn verdict_of(ending: &assay_suite::execute::Ending) -> Verdict {
     }
 }
 
+/// May an output be written here? What is replaced must be an earlier output, which begins with `head` whatever its case: a slip
+/// must not put a page where a drive's image or device was (renaming onto `/dev/null` would take that away from everybody).
+pub fn may_be_replaced(path: &Path, head: &str) -> anyhow::Result<()> {
+    let Ok(there) = std::fs::metadata(path) else {
+        return Ok(());
+    };
+    if !there.is_file() {
+        let what = format!(
+            "{} is not a regular file and is left alone; name a file",
+            path.display()
+        );
+        return Err(Usage(what).into());
+    }
+    let mut start = Vec::new();
+    let file = std::fs::File::open(path)?;
+    std::io::Read::read_to_end(
+        &mut std::io::Read::take(file, head.len() as u64),
+        &mut start,
+    )?;
+    if there.len() > 0 && !start.eq_ignore_ascii_case(head.as_bytes()) {
+        let what = format!(
+            "{} exists and is no earlier output of this command; remove it first or name another file",
+            path.display()
+        );
+        return Err(Usage(what).into());
+    }
+    Ok(())
+}
+
 /// Write a file so that it is there whole or not at all.
 pub fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path

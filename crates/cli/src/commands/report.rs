@@ -10,6 +10,7 @@ use crate::terminal::Output;
 pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Verdict> {
     let runs = super::open_runs(&arguments.runs)?;
     let page = assay_report::html::render(&runs)?;
+    super::may_be_replaced(&arguments.output, "<!doctype html")?;
     super::write_whole(&arguments.output, &page)?;
     let path =
         std::fs::canonicalize(&arguments.output).unwrap_or_else(|_| arguments.output.clone());

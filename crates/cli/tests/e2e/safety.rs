@@ -270,3 +270,43 @@ fn a_file_that_shrinks_ends_in_errors_and_not_in_figures() {
         "{warnings:#?}"
     );
 }
+
+#[test]
+fn an_output_does_not_take_the_place_of_a_drive_or_of_somebodys_file() {
+    let lab = Lab::on_disk();
+    let before = lab.noise("disk", MIB);
+    lab.ok("job disk --out run");
+    // A device of one's own, as a user's slip or habit (/dev/null) would name it.
+    let node = lab.path("node");
+    let made = std::process::Command::new("mknod")
+        .arg(&node)
+        .args(["c", "1", "3"])
+        .status()
+        .unwrap();
+    for output in [
+        "report run -o",
+        "export run --format json -o",
+        "export run --format fio-json -o",
+    ] {
+        lab.run(&format!("{output} disk"))
+            .refuses(2, &["disk", "another file"]);
+        if made.success() {
+            lab.run(&format!("{output} node"))
+                .refuses(2, &["node", "regular file"]);
+        }
+        // Its own earlier output it replaces.
+        for _ in 0..2 {
+            lab.ok(&format!("{output} out-{}", output.len()));
+        }
+    }
+    lab.run("export run --format csv -o disk")
+        .refuses(4, &["disk"]);
+    assert!(lab.read("disk") == before);
+    if made.success() {
+        let kind = fs::metadata(&node).unwrap().file_type();
+        assert!(
+            std::os::unix::fs::FileTypeExt::is_char_device(&kind),
+            "the device node is gone"
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! What is read: a zram device, a file in memory, a file on the root disk. Each is filled with incompressible data, and removed
+//! when it goes out of scope, also after Ctrl-C.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use assay_units::{GIB, Rng};
+use rustix::fs::{FlockOperation, flock};
+
+/// Size of every bed: many times the processor's caches, little enough for any machine.
+pub const BED_BYTES: u64 = GIB / 2;
+
+/// Whoever uses real block devices on this machine holds this lock.
+const DEVICE_LOCK: &str = "/tmp/assay-devices.lock";
+const ZRAM: &str = "/sys/block/zram0";
+
+/// Something to read from.
+pub struct Bed {
+    /// Its path.
+    pub path: String,
+    /// What it is called in tables.
+    pub name: &'static str,
+    remove: Remove,
+}
+
+enum Remove {
+    File(PathBuf),
+    Zram { _lock: File },
+}
+
+impl Bed {
+    /// `/dev/zram0`, which must be unused.
+    pub fn zram() -> Result<Bed> {
+        let lock = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(DEVICE_LOCK)
+            .with_context(|| format!("cannot open {DEVICE_LOCK}"))?;
+        eprintln!("waiting for {DEVICE_LOCK}");
+        flock(&lock, FlockOperation::LockExclusive).context("cannot lock")?;
+        let attribute = |name: &str| Path::new(ZRAM).join(name);
+        let size = fs::read_to_string(attribute("disksize")).context("no zram device here")?;
+        if size.trim() != "0" {
+            bail!("zram0 is in use; free it with: echo 1 > {ZRAM}/reset");
+        }
+        fs::write(attribute("disksize"), BED_BYTES.to_string())
+            .context("cannot size zram0 (this takes root)")?;
+        let bed = Bed { path: "/dev/zram0".to_owned(), name: "zram", remove: Remove::Zram { _lock: lock } };
+        fill(OpenOptions::new().write(true).open(&bed.path)?)?;
+        Ok(bed)
+    }
+
+    /// A file in memory.
+    pub fn tmpfs() -> Result<Bed> {
+        Bed::file("tmpfs file", Path::new("/dev/shm"))
+    }
+
+    /// A file on the root disk.
+    pub fn disk() -> Result<Bed> {
+        Bed::file("file on the root disk", Path::new("/var/tmp"))
+    }
+
+    fn file(name: &'static str, folder: &Path) -> Result<Bed> {
+        let path = folder.join(format!("assay-bench-{}.img", std::process::id()));
+        let file = OpenOptions::new().write(true).create_new(true).open(&path);
+        let file = file.with_context(|| format!("cannot make {}", path.display()))?;
+        let bed = Bed { path: path.display().to_string(), name, remove: Remove::File(path) };
+        fill(file)?;
+        Ok(bed)
+    }
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        // Nothing more can be done about a failure here than to say so.
+        let removed = match &self.remove {
+            Remove::File(path) => fs::remove_file(path),
+            Remove::Zram { .. } => fs::write(Path::new(ZRAM).join("reset"), "1"),
+        };
+        if let Err(error) = removed {
+            eprintln!("{} could not be removed: {error}", self.path);
+        }
+    }
+}
+
+fn fill(file: File) -> Result<()> {
+    let mut rng = Rng::new(1);
+    let mut piece = vec![0; 1 << 20];
+    let mut out = BufWriter::with_capacity(0, file);
+    for _ in 0..BED_BYTES >> 20 {
+        rng.fill(&mut piece);
+        out.write_all(&piece)?;
+    }
+    let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    Ok(())
+}

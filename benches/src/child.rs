@@ -1,0 +1,80 @@
+//! One child process: its output, its result, what it cost.
+
+use std::ffi::OsStr;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, bail};
+use assay_target::clock::Clock;
+use wait4::Wait4;
+
+/// What a child came to.
+pub struct Outcome {
+    /// Its standard output.
+    pub stdout: String,
+    /// User time of the whole process, its threads and the kernel's workers for it, seconds.
+    pub user_s: f64,
+    /// System time likewise, seconds.
+    pub system_s: f64,
+    /// Greatest resident memory, bytes.
+    pub max_rss_bytes: u64,
+    /// From start to end, seconds.
+    pub wall_s: f64,
+}
+
+/// Runs children until somebody presses Ctrl-C.
+pub struct Runner {
+    /// The assay to measure.
+    pub assay: PathBuf,
+    stop: Arc<AtomicBool>,
+    clock: Clock,
+}
+
+impl Runner {
+    /// With this assay, until `stop` is set.
+    pub fn new(assay: PathBuf, stop: Arc<AtomicBool>) -> Result<Runner> {
+        Ok(Runner { assay, stop, clock: Clock::monotonic() })
+    }
+
+    /// Run a program to its end.
+    pub fn run<S: AsRef<OsStr>>(&self, program: &Path, arguments: &[S]) -> Result<Outcome> {
+        if self.stop.load(Ordering::Relaxed) {
+            bail!("interrupted");
+        }
+        let mut errors = tempfile::tempfile()?;
+        let start = self.clock.now();
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(errors.try_clone()?)
+            .spawn()
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        let mut stdout = String::new();
+        if let Some(mut pipe) = child.stdout.take() {
+            pipe.read_to_string(&mut stdout)?;
+        }
+        let usage = child.wait4()?;
+        let wall_s = (self.clock.now() - start).as_secs_f64();
+        if self.stop.load(Ordering::Relaxed) {
+            bail!("interrupted");
+        }
+        if !usage.status.success() {
+            errors.rewind()?;
+            let mut said = String::new();
+            errors.read_to_string(&mut said)?;
+            let line: Vec<_> = arguments.iter().map(|a| a.as_ref().to_string_lossy()).collect();
+            bail!("{} {}: {}: {}", program.display(), line.join(" "), usage.status, said.trim());
+        }
+        Ok(Outcome {
+            stdout,
+            user_s: usage.rusage.utime.as_secs_f64(),
+            system_s: usage.rusage.stime.as_secs_f64(),
+            max_rss_bytes: usage.rusage.maxrss,
+            wall_s,
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! Taking turns, and what several rounds come to.
+
+use anyhow::Result;
+
+use crate::Bench;
+use crate::tools::{Sample, Variant};
+
+/// Least, middle and greatest of several rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spread {
+    /// Least.
+    pub min: f64,
+    /// Middle (of an even number, the mean of the two in the middle).
+    pub median: f64,
+    /// Greatest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of these values; all zero when there are none.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Spread {
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_by(f64::total_cmp);
+        let (Some(&min), Some(&max)) = (values.first(), values.last()) else {
+            return Spread::default();
+        };
+        let half = values.len() / 2;
+        let median = if values.len() % 2 == 1 {
+            values[half]
+        } else {
+            (values[half - 1] + values[half]) / 2.0
+        };
+        Spread { min, median, max }
+    }
+
+    /// `median (min-max)` with so many digits after the point.
+    pub fn show(&self, digits: usize) -> String {
+        format!("{:.digits$} ({:.digits$}-{:.digits$})", self.median, self.min, self.max)
+    }
+}
+
+/// The rounds of one variant.
+pub struct Series {
+    /// What was run.
+    pub variant: Variant,
+    /// One per round.
+    pub samples: Vec<Sample>,
+}
+
+impl Series {
+    /// A figure over the rounds.
+    pub fn spread(&self, figure: impl Fn(&Sample) -> f64) -> Spread {
+        Spread::of(self.samples.iter().map(figure))
+    }
+
+    /// This series' figure divided by another's, round by round: what disturbed a round disturbed both.
+    pub fn ratio(&self, to: &Series, mine: impl Fn(&Sample) -> f64, theirs: impl Fn(&Sample) -> f64) -> Spread {
+        Spread::of(
+            self.samples
+                .iter()
+                .zip(&to.samples)
+                .map(|(a, b)| mine(a) / theirs(b).max(f64::MIN_POSITIVE)),
+        )
+    }
+}
+
+/// Run every variant once per round, in turn.
+pub fn take_turns(bench: &Bench, title: &str, variants: Vec<Variant>) -> Result<Vec<Series>> {
+    let mut all: Vec<Series> =
+        variants.into_iter().map(|variant| Series { variant, samples: Vec::new() }).collect();
+    for round in 1..=bench.rounds() {
+        eprintln!("{title}: round {round} of {}", bench.rounds());
+        for series in &mut all {
+            let sample = series.variant.run(&bench.runner)?;
+            series.samples.push(sample);
+        }
+    }
+    Ok(all)
+}
+
+/// Processor time that a program spends before and after its job, seconds: the middle of several jobs of 1 ms.
+pub fn start_up_s(bench: &Bench, variant: &dyn Fn(u64) -> Variant) -> Result<f64> {
+    let mut costs = Vec::new();
+    for _ in 0..bench.rounds() {
+        costs.push(variant(1).run(&bench.runner)?.cpu_s);
+    }
+    Ok(Spread::of(costs).median)
+}
+
+/// The series with the greatest median of a figure.
+pub fn best<'a>(series: impl Iterator<Item = &'a Series>, figure: impl Fn(&Sample) -> f64) -> Option<&'a Series> {
+    series.max_by(|a, b| a.spread(&figure).median.total_cmp(&b.spread(&figure).median))
+}

@@ -1,0 +1,138 @@
+//! The command lines of both programs, and one result for both.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::child::{Outcome, Runner};
+
+/// What one run of either program measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sample {
+    /// I/Os completed.
+    pub ios: f64,
+    /// I/Os per second, as the program reports.
+    pub iops: f64,
+    /// Median latency, ns: assay from submission; fio from the submission on (`lat`: includes the time in the submitting call).
+    pub p50_ns: f64,
+    /// 99th percentile likewise.
+    pub p99_ns: f64,
+    /// Median of fio's `clat`, which for io_uring begins after the submitting call has returned; assay has no such figure.
+    pub clat_p50_ns: f64,
+    /// Processor time of the whole process, seconds.
+    pub cpu_s: f64,
+    /// Greatest resident memory, bytes.
+    pub max_rss_bytes: f64,
+}
+
+impl Sample {
+    fn cost(outcome: &Outcome) -> Sample {
+        Sample {
+            cpu_s: outcome.user_s + outcome.system_s,
+            max_rss_bytes: outcome.max_rss_bytes as f64,
+            ..Sample::default()
+        }
+    }
+
+    /// I/Os per processor-second, after the program's start-up cost is taken off.
+    pub fn ios_per_cpu_s(&self, start_up_s: f64) -> f64 {
+        self.ios / (self.cpu_s - start_up_s).max(1e-3)
+    }
+}
+
+/// Which program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// The one under test.
+    Assay,
+    /// The peer.
+    Fio,
+}
+
+/// One way to run one of them.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Which program.
+    pub tool: Tool,
+    /// How it is called in tables.
+    pub label: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split_whitespace().map(str::to_owned)
+}
+
+impl Variant {
+    /// `assay job DRIVE --rw randread --bs 4k` with more options, for so long.
+    pub fn assay(label: &str, drive: &str, options: &str, span_ms: u64) -> Variant {
+        let mut arguments = vec!["job".to_owned(), drive.to_owned()];
+        arguments.extend(words("--rw randread --bs 4k"));
+        arguments.extend(words(options));
+        arguments.extend(words(&format!("--runtime {span_ms}ms --json")));
+        Variant { tool: Tool::Assay, label: label.to_owned(), arguments }
+    }
+
+    /// fio with random 4 KiB reads and more options, for so long. Its job runs as a thread, which is its cheapest way.
+    pub fn fio(label: &str, file: Option<&str>, options: &str, span_ms: u64) -> Variant {
+        let mut arguments: Vec<String> =
+            words("--name=bench --thread --rw=randread --bs=4k --time_based").collect();
+        if let Some(file) = file {
+            arguments.push(format!("--filename={file}"));
+            // Opening must not write back or drop anything: the device was filled just before.
+            arguments.extend(words("--direct=1 --invalidate=0"));
+        }
+        arguments.extend(words(options));
+        arguments.extend(words(&format!(
+            "--runtime={span_ms}ms --lat_percentiles=1 --clat_percentiles=1 --percentile_list=50:99 --output-format=json"
+        )));
+        Variant { tool: Tool::Fio, label: label.to_owned(), arguments }
+    }
+
+    /// As one would type it.
+    pub fn command(&self) -> String {
+        let program = match self.tool {
+            Tool::Assay => "assay",
+            Tool::Fio => "fio",
+        };
+        format!("{program} {}", self.arguments.join(" "))
+    }
+
+    /// Run it.
+    pub fn run(&self, runner: &Runner) -> Result<Sample> {
+        let program = match self.tool {
+            Tool::Assay => runner.assay.as_path(),
+            Tool::Fio => Path::new("fio"),
+        };
+        let outcome = runner.run(program, &self.arguments)?;
+        // fio prints notes before its document.
+        let begin = outcome.stdout.find('{').unwrap_or(0);
+        let document: Value = serde_json::from_str(&outcome.stdout[begin..])
+            .with_context(|| format!("{}: not JSON", self.command()))?;
+        let mut sample = Sample::cost(&outcome);
+        let job = &document["jobs"][0];
+        let read = &job["read"];
+        let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+        sample.iops = number(&read["iops"]);
+        match self.tool {
+            Tool::Assay => {
+                sample.ios = number(&read["ios"]);
+                sample.p50_ns = number(&read["latency_ns"]["p50"]);
+                sample.p99_ns = number(&read["latency_ns"]["p99"]);
+            }
+            Tool::Fio => {
+                sample.ios = number(&read["total_ios"]);
+                let at = |kind: &str, p: &str| number(&read[kind]["percentile"][p]);
+                sample.p50_ns = at("lat_ns", "50.000000");
+                sample.p99_ns = at("lat_ns", "99.000000");
+                sample.clat_p50_ns = at("clat_ns", "50.000000");
+            }
+        }
+        if sample.ios == 0.0 || number(&read["errors"]) > 0.0 || number(&job["error"]) > 0.0 {
+            bail!("{}: no I/O, or errors", self.command());
+        }
+        Ok(sample)
+    }
+}
