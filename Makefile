@@ -22,10 +22,10 @@ check: ## formatting, lints and documentation, nothing run
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
 
-bench: ## speed against fio, as recorded in docs/benchmarks.md; minutes
+bench: ## speed against fio; minutes. BENCH="--quick null" picks, BENCH="--markdown docs/benchmarks.md" records
 	@scripts/ensure-packages
-	@cargo build --release -p assay-cli
-	@benches/run
+	@cargo build --release -p assay-cli -p assay-bench
+	@. scripts/lib.sh && "$$(target_directory)/release/assay-bench" --assay "$$(target_directory)/release/assay" $(BENCH)
 
 clean: ## removes what was built and demo-out
 	cargo clean

@@ -10,7 +10,7 @@ use assay_units::{GIB, Rng};
 use rustix::fs::{FlockOperation, flock};
 
 /// Size of every bed: many times the processor's caches, little enough for any machine.
-pub const BED_BYTES: u64 = GIB / 2;
+pub const BED_BYTES: u64 = GIB;
 
 /// Whoever uses real block devices on this machine holds this lock.
 const DEVICE_LOCK: &str = "/tmp/assay-devices.lock";
@@ -47,7 +47,11 @@ impl Bed {
         }
         fs::write(attribute("disksize"), BED_BYTES.to_string())
             .context("cannot size zram0 (this takes root)")?;
-        let bed = Bed { path: "/dev/zram0".to_owned(), name: "zram", remove: Remove::Zram { _lock: lock } };
+        let bed = Bed {
+            path: "/dev/zram0".to_owned(),
+            name: "zram",
+            remove: Remove::Zram { _lock: lock },
+        };
         fill(OpenOptions::new().write(true).open(&bed.path)?)?;
         Ok(bed)
     }
@@ -66,7 +70,11 @@ impl Bed {
         let path = folder.join(format!("assay-bench-{}.img", std::process::id()));
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let file = file.with_context(|| format!("cannot make {}", path.display()))?;
-        let bed = Bed { path: path.display().to_string(), name, remove: Remove::File(path) };
+        let bed = Bed {
+            path: path.display().to_string(),
+            name,
+            remove: Remove::File(path),
+        };
         fill(file)?;
         Ok(bed)
     }
@@ -93,7 +101,9 @@ fn fill(file: File) -> Result<()> {
         rng.fill(&mut piece);
         out.write_all(&piece)?;
     }
-    let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    let file = out
+        .into_inner()
+        .map_err(std::io::IntoInnerError::into_error)?;
     file.sync_all()?;
     Ok(())
 }

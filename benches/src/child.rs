@@ -36,7 +36,11 @@ pub struct Runner {
 impl Runner {
     /// With this assay, until `stop` is set.
     pub fn new(assay: PathBuf, stop: Arc<AtomicBool>) -> Result<Runner> {
-        Ok(Runner { assay, stop, clock: Clock::monotonic() })
+        Ok(Runner {
+            assay,
+            stop,
+            clock: Clock::monotonic(),
+        })
     }
 
     /// Run a program to its end.
@@ -66,8 +70,17 @@ impl Runner {
             errors.rewind()?;
             let mut said = String::new();
             errors.read_to_string(&mut said)?;
-            let line: Vec<_> = arguments.iter().map(|a| a.as_ref().to_string_lossy()).collect();
-            bail!("{} {}: {}: {}", program.display(), line.join(" "), usage.status, said.trim());
+            let line: Vec<_> = arguments
+                .iter()
+                .map(|a| a.as_ref().to_string_lossy())
+                .collect();
+            bail!(
+                "{} {}: {}: {}",
+                program.display(),
+                line.join(" "),
+                usage.status,
+                said.trim()
+            );
         }
         Ok(Outcome {
             stdout,

@@ -87,7 +87,11 @@ impl Bench {
 
     /// A run length in milliseconds: a fifth of it, at least 200, when quick.
     fn span_ms(&self, full_ms: u64) -> u64 {
-        if self.quick { (full_ms / 5).max(200) } else { full_ms }
+        if self.quick {
+            (full_ms / 5).max(200)
+        } else {
+            full_ms
+        }
     }
 }
 
@@ -103,8 +107,12 @@ fn main() -> Result<()> {
             arguments.assay.display()
         )
     })?;
-    let bench = Bench { runner: Runner::new(assay, stop)?, quick: arguments.quick };
-    let wanted = |part: Part| arguments.parts.contains(&Part::All) || arguments.parts.contains(&part);
+    let bench = Bench {
+        runner: Runner::new(assay, stop)?,
+        quick: arguments.quick,
+    };
+    let wanted =
+        |part: Part| arguments.parts.contains(&Part::All) || arguments.parts.contains(&part);
     let conditions = document::Conditions::read(&bench);
     eprintln!("{}", conditions.text());
     type Measure = fn(&Bench) -> Result<document::Section>;

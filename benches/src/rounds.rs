@@ -35,7 +35,10 @@ impl Spread {
 
     /// `median (min-max)` with so many digits after the point.
     pub fn show(&self, digits: usize) -> String {
-        format!("{:.digits$} ({:.digits$}-{:.digits$})", self.median, self.min, self.max)
+        format!(
+            "{:.digits$} ({:.digits$}-{:.digits$})",
+            self.median, self.min, self.max
+        )
     }
 }
 
@@ -54,7 +57,12 @@ impl Series {
     }
 
     /// This series' figure divided by another's, round by round: what disturbed a round disturbed both.
-    pub fn ratio(&self, to: &Series, mine: impl Fn(&Sample) -> f64, theirs: impl Fn(&Sample) -> f64) -> Spread {
+    pub fn ratio(
+        &self,
+        to: &Series,
+        mine: impl Fn(&Sample) -> f64,
+        theirs: impl Fn(&Sample) -> f64,
+    ) -> Spread {
         Spread::of(
             self.samples
                 .iter()
@@ -66,8 +74,13 @@ impl Series {
 
 /// Run every variant once per round, in turn.
 pub fn take_turns(bench: &Bench, title: &str, variants: Vec<Variant>) -> Result<Vec<Series>> {
-    let mut all: Vec<Series> =
-        variants.into_iter().map(|variant| Series { variant, samples: Vec::new() }).collect();
+    let mut all: Vec<Series> = variants
+        .into_iter()
+        .map(|variant| Series {
+            variant,
+            samples: Vec::new(),
+        })
+        .collect();
     for round in 1..=bench.rounds() {
         eprintln!("{title}: round {round} of {}", bench.rounds());
         for series in &mut all {
@@ -88,6 +101,13 @@ pub fn start_up_s(bench: &Bench, variant: &dyn Fn(u64) -> Variant) -> Result<f64
 }
 
 /// The series with the greatest median of a figure.
-pub fn best<'a>(series: impl Iterator<Item = &'a Series>, figure: impl Fn(&Sample) -> f64) -> Option<&'a Series> {
-    series.max_by(|a, b| a.spread(&figure).median.total_cmp(&b.spread(&figure).median))
+pub fn best<'a>(
+    series: impl Iterator<Item = &'a Series>,
+    figure: impl Fn(&Sample) -> f64,
+) -> Option<&'a Series> {
+    series.max_by(|a, b| {
+        a.spread(&figure)
+            .median
+            .total_cmp(&b.spread(&figure).median)
+    })
 }

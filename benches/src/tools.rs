@@ -72,7 +72,11 @@ impl Variant {
         arguments.extend(words("--rw randread --bs 4k"));
         arguments.extend(words(options));
         arguments.extend(words(&format!("--runtime {span_ms}ms --json")));
-        Variant { tool: Tool::Assay, label: label.to_owned(), arguments }
+        Variant {
+            tool: Tool::Assay,
+            label: label.to_owned(),
+            arguments,
+        }
     }
 
     /// fio with random 4 KiB reads and more options, for so long. Its job runs as a thread, which is its cheapest way.
@@ -88,7 +92,11 @@ impl Variant {
         arguments.extend(words(&format!(
             "--runtime={span_ms}ms --lat_percentiles=1 --clat_percentiles=1 --percentile_list=50:99 --output-format=json"
         )));
-        Variant { tool: Tool::Fio, label: label.to_owned(), arguments }
+        Variant {
+            tool: Tool::Fio,
+            label: label.to_owned(),
+            arguments,
+        }
     }
 
     /// As one would type it.

@@ -117,7 +117,7 @@ impl<'a> Crew<'a> {
         target: &mut T,
         recorder: &mut Recorder,
     ) {
-        for completion in done.drain(..) {
+        for &completion in done.iter() {
             // With one worker, as on every real target, there is nothing to divide.
             let index = if self.workers.len() == 1 {
                 0
@@ -127,6 +127,7 @@ impl<'a> Crew<'a> {
             self.workers[index as usize].complete(completion, now, target, recorder);
             self.mark(index);
         }
+        done.clear();
     }
 }
 

@@ -49,7 +49,11 @@ impl Target for NullTarget {
         if self.done.is_empty() {
             self.clock.wait_until(until);
         }
-        out.append(&mut self.done);
+        if out.is_empty() {
+            std::mem::swap(out, &mut self.done);
+        } else {
+            out.append(&mut self.done);
+        }
         Ok(())
     }
 

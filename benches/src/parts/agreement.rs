@@ -1,0 +1,167 @@
+//! The same work, measured by both programs in turn: do they say the same?
+
+use anyhow::Result;
+
+use crate::Bench;
+use crate::beds::Bed;
+use crate::document::{Section, Table};
+use crate::rounds::{Spread, take_turns};
+use crate::tools::{Sample, Variant};
+
+/// IOPS agree within this share.
+const IOPS_WITHIN: f64 = 0.03;
+/// p50 and p99 agree within this share.
+const LATENCY_WITHIN: f64 = 0.05;
+
+/// One comparison.
+struct Case<'a> {
+    name: String,
+    bed: &'a Bed,
+    assay: &'a str,
+    fio: &'a str,
+    /// Are both programs held to one rate, or is the drive what limits them? Otherwise the programs' own cost differs by design.
+    same_by_right: bool,
+}
+
+/// Depth 1 with blocking reads and depth 32 with io_uring, on zram and on the root disk.
+pub fn measure(bench: &Bench) -> Result<Section> {
+    let mut section = Section::new(
+        "agreement",
+        "The same work gives the same answer",
+        "4 KiB random reads with O_DIRECT. fio is run twice in every round, and \"fio again\" is its second run divided by its first: what a\n\
+         comparison of a program with itself comes to here. Latency is fio's `lat` (`clat` of io_uring begins only after the submitting\n\
+         call has returned, which leaves out what completed inside it), its buckets are 1.6 % wide, those of assay 0.1 %. \"Unlimited\" on a\n\
+         memory device shows the programs' own cost, which differs by design; there the comparison by right is the one at a fixed rate.",
+    );
+    let zram = Bed::zram();
+    let disk = Bed::disk();
+    let mut cases = Vec::new();
+    const SYNC: (&str, &str) = ("--engine sync", "--ioengine=psync --iodepth=1");
+    const URING: (&str, &str) = (
+        "--engine uring --iodepth 32",
+        "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32",
+    );
+    const SYNC_RATE: (&str, &str) = (
+        "--engine sync --rate_iops 20k",
+        "--ioengine=psync --iodepth=1 --rate_iops=20000",
+    );
+    const URING_RATE: (&str, &str) = (
+        "--engine uring --iodepth 32 --rate_iops 20k",
+        "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --rate_iops=20000",
+    );
+    match &disk {
+        Ok(bed) => {
+            for (how, (assay, fio)) in [("blocking, depth 1", SYNC), ("io_uring, depth 32", URING)]
+            {
+                let name = format!("{}, {how}", bed.name);
+                cases.push(Case {
+                    name,
+                    bed,
+                    assay,
+                    fio,
+                    same_by_right: true,
+                });
+            }
+        }
+        Err(error) => section.notes.push(format!("Not measured: {error:#}.")),
+    }
+    match &zram {
+        Ok(bed) => {
+            for (how, (assay, fio), same_by_right) in [
+                ("blocking, depth 1, 20 k IOPS", SYNC_RATE, true),
+                ("io_uring, depth 32, 20 k IOPS", URING_RATE, true),
+                ("blocking, depth 1, unlimited", SYNC, false),
+                ("io_uring, depth 32, unlimited", URING, false),
+            ] {
+                let name = format!("{}, {how}", bed.name);
+                cases.push(Case {
+                    name,
+                    bed,
+                    assay,
+                    fio,
+                    same_by_right,
+                });
+            }
+        }
+        Err(error) => section.notes.push(format!("Not measured: {error:#}.")),
+    }
+    let mut table = Table::new(&["", "", "assay", "fio", "assay / fio", "fio again"]);
+    for case in &cases {
+        compare(bench, case, &mut section, &mut table)?;
+    }
+    section.tables.push(table);
+    Ok(section)
+}
+
+fn compare(bench: &Bench, case: &Case<'_>, section: &mut Section, table: &mut Table) -> Result<()> {
+    let span_ms = bench.span_ms(1_000);
+    let path = case.bed.path.as_str();
+    let fio = || {
+        Variant::fio(
+            "fio",
+            Some(path),
+            &format!("{} --norandommap", case.fio),
+            span_ms,
+        )
+    };
+    let assay = Variant::assay("assay", path, case.assay, span_ms);
+    section.commands.extend([assay.command(), fio().command()]);
+    let all = take_turns(bench, &case.name, vec![assay, fio(), fio()])?;
+    type Figure = (&'static str, fn(&Sample) -> f64, f64, f64, usize);
+    let figures: [Figure; 3] = [
+        ("thousand IOPS", |s| s.iops, 1e3, IOPS_WITHIN, 2),
+        ("p50 us", |s| s.p50_ns, 1e3, LATENCY_WITHIN, 2),
+        ("p99 us", |s| s.p99_ns, 1e3, LATENCY_WITHIN, 1),
+    ];
+    let mut worst = Vec::new();
+    let mut met = true;
+    for (what, figure, unit, within, digits) in figures {
+        // fio's two runs of a round stand on either side of nothing but each other: their mean is the peer.
+        let peer = |a: &Sample, b: &Sample| (figure(a) + figure(b)) / 2.0;
+        let rounds = all[0]
+            .samples
+            .iter()
+            .zip(all[1].samples.iter().zip(&all[2].samples));
+        let ratio = Spread::of(
+            rounds.map(|(ours, (a, b))| figure(ours) / peer(a, b).max(f64::MIN_POSITIVE)),
+        );
+        let again = all[2].ratio(&all[1], figure, figure);
+        table.rows.push(vec![
+            case.name.clone(),
+            what.to_owned(),
+            all[0].spread(|s| figure(s) / unit).show(digits),
+            Spread::of(
+                all[1..]
+                    .iter()
+                    .flat_map(|s| &s.samples)
+                    .map(|s| figure(s) / unit),
+            )
+            .show(digits),
+            ratio.show(3),
+            again.show(3),
+        ]);
+        met &= (ratio.median - 1.0).abs() <= within;
+        worst.push(format!(
+            "{} {:+.1} %",
+            what.split(' ').next_back().map_or(what, |_| what),
+            (ratio.median - 1.0) * 100.0
+        ));
+    }
+    let text = worst.join(", ");
+    if case.same_by_right {
+        section.goal(
+            format!(
+                "{}: IOPS within 3 %, p50 and p99 within 5 % of fio",
+                case.name
+            ),
+            text,
+            met,
+        );
+    } else {
+        section.notes.push(format!(
+            "{}: {text} (the programs' own cost, not the drive).",
+            case.name
+        ));
+    }
+    Ok(())
+}

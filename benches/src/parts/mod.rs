@@ -1,0 +1,9 @@
+//! The benchmarks.
+
+pub mod agreement;
+pub mod demo;
+pub mod efficiency;
+pub mod flatness;
+pub mod null;
+pub mod report;
+pub mod scaling;
