@@ -6,7 +6,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use assay_units::{GIB, Rng};
+use assay_target::clock::Clock;
+use assay_units::{GIB, Nanos, Rng};
 use rustix::fs::{FlockOperation, flock};
 
 /// Size of every bed: many times the processor's caches, little enough for any machine.
@@ -85,11 +86,24 @@ impl Drop for Bed {
         // Nothing more can be done about a failure here than to say so.
         let removed = match &self.remove {
             Remove::File(path) => fs::remove_file(path),
-            Remove::Zram { .. } => fs::write(Path::new(ZRAM).join("reset"), "1"),
+            Remove::Zram { .. } => reset_zram(),
         };
         if let Err(error) = removed {
             eprintln!("{} could not be removed: {error}", self.path);
         }
+    }
+}
+
+/// Whoever looks at a block device that was just closed (udev) keeps it busy for a moment.
+fn reset_zram() -> std::io::Result<()> {
+    let clock = Clock::monotonic();
+    let give_up = clock.now() + Nanos::from_secs(2);
+    loop {
+        let answer = fs::write(Path::new(ZRAM).join("reset"), "1");
+        if answer.is_ok() || clock.now() > give_up {
+            return answer;
+        }
+        clock.wait_until(clock.now() + Nanos::from_millis(20));
     }
 }
 

@@ -14,12 +14,13 @@ pub struct Sample {
     pub ios: f64,
     /// I/Os per second, as the program reports.
     pub iops: f64,
-    /// Median latency, ns: assay from submission; fio from the submission on (`lat`: includes the time in the submitting call).
+    /// Median latency, ns: assay from submission; fio `lat` (from before the submitting call) where that was asked for, else
+    /// `clat` (with io_uring from after the submitting call).
     pub p50_ns: f64,
     /// 99th percentile likewise.
     pub p99_ns: f64,
-    /// Median of fio's `clat`, which for io_uring begins after the submitting call has returned; assay has no such figure.
-    pub clat_p50_ns: f64,
+    /// Mean latency likewise, of fio always `lat`.
+    pub mean_ns: f64,
     /// Processor time of the whole process, seconds.
     pub cpu_s: f64,
     /// Greatest resident memory, bytes.
@@ -33,6 +34,12 @@ impl Sample {
             max_rss_bytes: outcome.max_rss_bytes as f64,
             ..Sample::default()
         }
+    }
+
+    /// I/Os in flight on average, by Little's law: rate times mean latency. Below the depth asked for, the program spent the
+    /// difference between taking a completion and starting the next I/O, outside the latency that it reports.
+    pub fn in_flight(&self) -> f64 {
+        self.iops * self.mean_ns / 1e9
     }
 
     /// I/Os per processor-second, after the program's start-up cost is taken off.
@@ -90,7 +97,7 @@ impl Variant {
         }
         arguments.extend(words(options));
         arguments.extend(words(&format!(
-            "--runtime={span_ms}ms --lat_percentiles=1 --clat_percentiles=1 --percentile_list=50:99 --output-format=json"
+            "--runtime={span_ms}ms --output-format=json"
         )));
         Variant {
             tool: Tool::Fio,
@@ -127,15 +134,22 @@ impl Variant {
         match self.tool {
             Tool::Assay => {
                 sample.ios = number(&read["ios"]);
+                sample.mean_ns = number(&read["latency_ns"]["mean"]);
                 sample.p50_ns = number(&read["latency_ns"]["p50"]);
                 sample.p99_ns = number(&read["latency_ns"]["p99"]);
             }
             Tool::Fio => {
                 sample.ios = number(&read["total_ios"]);
-                let at = |kind: &str, p: &str| number(&read[kind]["percentile"][p]);
-                sample.p50_ns = at("lat_ns", "50.000000");
-                sample.p99_ns = at("lat_ns", "99.000000");
-                sample.clat_p50_ns = at("clat_ns", "50.000000");
+                // `lat` has percentiles only where they were asked for; `clat`, fio's default, otherwise.
+                let kind = if read["lat_ns"]["percentile"].is_object() {
+                    "lat_ns"
+                } else {
+                    "clat_ns"
+                };
+                let at = |p: &str| number(&read[kind]["percentile"][p]);
+                sample.mean_ns = number(&read["lat_ns"]["mean"]);
+                sample.p50_ns = at("50.000000");
+                sample.p99_ns = at("99.000000");
             }
         }
         if sample.ios == 0.0 || number(&read["errors"]) > 0.0 || number(&job["error"]) > 0.0 {

@@ -30,8 +30,10 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "The same work gives the same answer",
         "4 KiB random reads with O_DIRECT. fio is run twice in every round, and \"fio again\" is its second run divided by its first: what a\n\
          comparison of a program with itself comes to here. Latency is fio's `lat` (`clat` of io_uring begins only after the submitting\n\
-         call has returned, which leaves out what completed inside it), its buckets are 1.6 % wide, those of assay 0.1 %. \"Unlimited\" on a\n\
-         memory device shows the programs' own cost, which differs by design; there the comparison by right is the one at a fixed rate.",
+         call has returned, which leaves out what completed inside it); its buckets are 1.6 % wide, those of assay 0.1 %. \"Unlimited\" on a\n\
+         memory device shows the programs' own cost, which differs by design; there the comparison by right is the one at a fixed rate.\n\
+         \"In flight\" is rate times mean latency (Little's law): where it is below the depth, the program spent the difference between taking\n\
+         a completion and starting the next I/O, outside the latency that it reports.",
     );
     let zram = Bed::zram();
     let disk = Bed::disk();
@@ -42,11 +44,11 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32",
     );
     const SYNC_RATE: (&str, &str) = (
-        "--engine sync --rate_iops 20k",
+        "--engine sync --rate_iops 20000",
         "--ioengine=psync --iodepth=1 --rate_iops=20000",
     );
     const URING_RATE: (&str, &str) = (
-        "--engine uring --iodepth 32 --rate_iops 20k",
+        "--engine uring --iodepth 32 --rate_iops 20000",
         "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --rate_iops=20000",
     );
     match &disk {
@@ -100,7 +102,7 @@ fn compare(bench: &Bench, case: &Case<'_>, section: &mut Section, table: &mut Ta
         Variant::fio(
             "fio",
             Some(path),
-            &format!("{} --norandommap", case.fio),
+            &format!("{} --norandommap --lat_percentiles=1", case.fio),
             span_ms,
         )
     };
@@ -141,12 +143,22 @@ fn compare(bench: &Bench, case: &Case<'_>, section: &mut Section, table: &mut Ta
             again.show(3),
         ]);
         met &= (ratio.median - 1.0).abs() <= within;
-        worst.push(format!(
-            "{} {:+.1} %",
-            what.split(' ').next_back().map_or(what, |_| what),
-            (ratio.median - 1.0) * 100.0
-        ));
+        worst.push(format!("{what} {:+.1} %", (ratio.median - 1.0) * 100.0));
     }
+    table.rows.push(vec![
+        case.name.clone(),
+        "in flight".to_owned(),
+        all[0].spread(Sample::in_flight).show(1),
+        Spread::of(
+            all[1..]
+                .iter()
+                .flat_map(|s| &s.samples)
+                .map(Sample::in_flight),
+        )
+        .show(1),
+        String::new(),
+        String::new(),
+    ]);
     let text = worst.join(", ");
     if case.same_by_right {
         section.goal(

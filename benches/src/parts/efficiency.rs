@@ -5,41 +5,111 @@ use anyhow::Result;
 use crate::Bench;
 use crate::beds::Bed;
 use crate::document::{Section, Table};
-use crate::rounds::{Series, best, start_up_s, take_turns};
+use crate::rounds::{Series, start_up_s, take_turns};
 use crate::tools::{Sample, Tool, Variant};
 
 /// At least so many times fio's I/Os per processor-second.
 const GOAL: f64 = 1.2;
 
-/// Settings of fio's io_uring engine, and the setting of assay that takes completions in the same way.
-const SETTINGS: [(&str, &str, u32); 8] = [
-    ("plain", "", 1),
-    ("plain, nonvectored", "--nonvectored=1", 1),
-    ("fixed", "--fixedbufs --registerfiles", 1),
-    (
-        "fixed, force_async",
-        "--fixedbufs --registerfiles --force_async=1",
-        1,
+/// A setting of fio's io_uring engine or of assay's.
+struct Setting {
+    label: &'static str,
+    options: &'static str,
+    /// How many completions are waited for at a time.
+    batch: u32,
+    /// Kept on one processor, with the kernel's workers: nothing is woken on another, which saves processor time. A choice of where
+    /// to run more than a setting of the engine, so shown apart.
+    pinned: bool,
+}
+
+const fn setting(label: &'static str, options: &'static str, batch: u32, pinned: bool) -> Setting {
+    Setting {
+        label,
+        options,
+        batch,
+        pinned,
+    }
+}
+
+const ASSAY: [Setting; 6] = [
+    setting("assay", "", 1, false),
+    setting(
+        "assay, batches of 8",
+        "--iodepth_batch_complete_min 8",
+        8,
+        false,
     ),
-    (
-        "fixed, submit 32",
+    setting(
+        "assay, batches of 16",
+        "--iodepth_batch_complete_min 16",
+        16,
+        false,
+    ),
+    setting(
+        "assay, batches of 32",
+        "--iodepth_batch_complete_min 32",
+        32,
+        false,
+    ),
+    setting(
+        "assay, batches of 16, one processor",
+        "--iodepth_batch_complete_min 16 --cpus_allowed 0",
+        16,
+        true,
+    ),
+    setting(
+        "assay, batches of 32, one processor",
+        "--iodepth_batch_complete_min 32 --cpus_allowed 0",
+        32,
+        true,
+    ),
+];
+const FIXED: &str = "--fixedbufs --registerfiles";
+const FIO: [Setting; 10] = [
+    setting("fio plain", "", 1, false),
+    setting("fio plain, nonvectored", "--nonvectored=1", 1, false),
+    setting("fio fixed", FIXED, 1, false),
+    setting(
+        "fio fixed, submit 32",
         "--fixedbufs --registerfiles --iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32",
         1,
+        false,
     ),
-    (
-        "fixed, batches of 16",
+    setting(
+        "fio fixed, batches of 8",
+        "--fixedbufs --registerfiles --iodepth_batch_submit=8 --iodepth_batch_complete_min=8 --iodepth_batch_complete_max=32",
+        8,
+        false,
+    ),
+    setting(
+        "fio fixed, batches of 16",
         "--fixedbufs --registerfiles --iodepth_batch_submit=16 --iodepth_batch_complete_min=16 --iodepth_batch_complete_max=32",
         16,
+        false,
     ),
-    (
-        "fixed, batches of 32",
+    setting(
+        "fio fixed, batches of 32",
         "--fixedbufs --registerfiles --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 --iodepth_batch_complete_max=32",
         32,
+        false,
     ),
-    (
-        "fixed, batches of 32, force_async",
-        "--fixedbufs --registerfiles --force_async=1 --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 --iodepth_batch_complete_max=32",
+    setting(
+        "fio fixed, one processor",
+        "--fixedbufs --registerfiles --cpus_allowed=0",
+        1,
+        true,
+    ),
+    setting(
+        "fio fixed, batches of 16, one processor",
+        "--fixedbufs --registerfiles --iodepth_batch_submit=16 --iodepth_batch_complete_min=16 --iodepth_batch_complete_max=32 --cpus_allowed=0",
+        16,
+        true,
+    ),
+    setting(
+        "fio fixed, batches of 32, one processor",
+        "--fixedbufs --registerfiles --iodepth_batch_submit=32 --iodepth_batch_complete_min=32 --iodepth_batch_complete_max=32 --cpus_allowed=0",
         32,
+        true,
     ),
 ];
 
@@ -50,8 +120,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "I/Os per second of processor time",
         "4 KiB random reads of incompressible data, one thread, 32 in flight, O_DIRECT, full latency recording in both programs.\n\
          Processor time is that of the whole process (user and system, io_uring's kernel workers included) less the program's own\n\
-         start-up, measured in the same run; \"gross\" leaves it in. *Best with best* takes the best setting of each; *like with like* compares\n\
-         settings that take completions in the same numbers. fio's `fixed` is `--fixedbufs --registerfiles`.",
+         start-up, measured in the same run; \"gross\" leaves it in. fio's `fixed` is `--fixedbufs --registerfiles`; *one processor* is\n\
+         `--cpus_allowed 0`, which keeps io_uring's kernel workers there too.",
     );
     for bed in [Bed::zram, Bed::tmpfs] {
         match bed() {
@@ -65,28 +135,20 @@ pub fn measure(bench: &Bench) -> Result<Section> {
 fn on(bench: &Bench, bed: &Bed, section: &mut Section) -> Result<()> {
     let span_ms = bench.span_ms(1_000);
     let path = bed.path.as_str();
-    let fio = |label: &str, options: &str, span_ms| {
-        let options = format!("--ioengine=io_uring --iodepth=32 --norandommap {options}");
-        Variant::fio(&format!("fio {label}"), Some(path), &options, span_ms)
+    let assay = |setting: &Setting, span_ms| {
+        let options = format!("--engine uring --iodepth 32 {}", setting.options);
+        Variant::assay(setting.label, path, options.trim_end(), span_ms)
     };
-    let assay = |batch: u32, span_ms| {
-        let (label, option) = match batch {
-            1 => ("assay".to_owned(), String::new()),
-            _ => (
-                format!("assay, batches of {batch}"),
-                format!(" --iodepth_batch_complete_min {batch}"),
-            ),
-        };
-        Variant::assay(
-            &label,
-            path,
-            &format!("--engine uring --iodepth 32{option}"),
-            span_ms,
-        )
+    let fio = |setting: &Setting, span_ms| {
+        let options = format!(
+            "--ioengine=io_uring --iodepth=32 --norandommap {}",
+            setting.options
+        );
+        Variant::fio(setting.label, Some(path), &options, span_ms)
     };
     let idle = [
-        start_up_s(bench, &|ms| assay(1, ms))?,
-        start_up_s(bench, &|ms| fio("", SETTINGS[2].1, ms))?,
+        start_up_s(bench, &|ms| assay(&ASSAY[0], ms))?,
+        start_up_s(bench, &|ms| fio(&FIO[2], ms))?,
     ];
     let idle_of = |tool| {
         if tool == Tool::Assay {
@@ -95,8 +157,8 @@ fn on(bench: &Bench, bed: &Bed, section: &mut Section) -> Result<()> {
             idle[1]
         }
     };
-    let mut variants: Vec<Variant> = [1, 16, 32].map(|batch| assay(batch, span_ms)).into();
-    variants.extend(SETTINGS.map(|(label, options, _)| fio(label, options, span_ms)));
+    let mut variants: Vec<Variant> = ASSAY.iter().map(|s| assay(s, span_ms)).collect();
+    variants.extend(FIO.iter().map(|s| fio(s, span_ms)));
     let all = take_turns(bench, bed.name, variants)?;
     let net = |series: &Series| {
         let idle = idle_of(series.variant.tool);
@@ -108,8 +170,8 @@ fn on(bench: &Bench, bed: &Bed, section: &mut Section) -> Result<()> {
         "gross",
         "us CPU per I/O",
         "thousand IOPS",
-        "p50 us",
-        "p99 us",
+        "p50 us (fio: clat)",
+        "p99 us (fio: clat)",
     ]);
     for series in &all {
         let net = net(series);
@@ -127,9 +189,13 @@ fn on(bench: &Bench, bed: &Bed, section: &mut Section) -> Result<()> {
         ]);
     }
     section.tables.push(table);
-    let (ours, theirs) = all.split_at(3);
+    let (ours, theirs) = all.split_at(ASSAY.len());
     let rank = |series: &Series| series.spread(net(series)).median;
-    let by_rank = |a: &&Series, b: &&Series| rank(a).total_cmp(&rank(b));
+    let best = |series: &'_ [Series], settings: &[Setting], counts: &dyn Fn(&Setting) -> bool| {
+        (0..series.len())
+            .filter(|i| counts(&settings[*i]))
+            .max_by(|a, b| rank(&series[*a]).total_cmp(&rank(&series[*b])))
+    };
     let compare = |section: &mut Section, how: &str, ours: &Series, theirs: &Series, goal: bool| {
         let ratio = ours.ratio(theirs, net(ours), net(theirs));
         let gross = ours.ratio(theirs, |s| s.ios_per_cpu_s(0.0), |s| s.ios_per_cpu_s(0.0));
@@ -153,20 +219,25 @@ fn on(bench: &Bench, bed: &Bed, section: &mut Section) -> Result<()> {
             section.notes.push(format!("{}, {how}: {text}.", bed.name));
         }
     };
-    if let (Some(best_ours), Some(best_theirs)) =
-        (ours.iter().max_by(by_rank), theirs.iter().max_by(by_rank))
-    {
-        compare(section, "best with best", best_ours, best_theirs, true);
-    }
-    for (series, batch) in ours.iter().zip([1, 16, 32]) {
-        let same = theirs
-            .iter()
-            .zip(SETTINGS)
-            .filter(|(_, setting)| setting.2 == batch)
-            .map(|(s, _)| s);
-        if let Some(peer) = best(same, |s| s.ios_per_cpu_s(idle[1])) {
-            compare(section, "like with like", series, peer, false);
-        }
+    let mut pair =
+        |how: &str, mine: &dyn Fn(&Setting) -> bool, its: &dyn Fn(&Setting) -> bool, goal: bool| {
+            if let (Some(a), Some(b)) = (best(ours, &ASSAY, mine), best(theirs, &FIO, its)) {
+                compare(section, how, &ours[a], &theirs[b], goal);
+            }
+        };
+    let free = |s: &Setting| !s.pinned;
+    let pinned = |s: &Setting| s.pinned;
+    pair(
+        "best with fio's best of buffers, files and batches",
+        &|_| true,
+        &free,
+        true,
+    );
+    pair("neither kept on one processor", &free, &free, false);
+    pair("both kept on one processor", &pinned, &pinned, false);
+    for batch in [1, 8, 16, 32] {
+        let same = |s: &Setting| !s.pinned && s.batch == batch;
+        pair("completions in like numbers", &same, &same, false);
     }
     section.notes.push(format!(
         "Start-up taken off: assay {:.0} ms, fio {:.0} ms of processor time ({}).",

@@ -10,22 +10,27 @@ use crate::tools::Variant;
 /// At least so many times the IOPS of one thread.
 const GOAL: f64 = 1.8;
 
-/// Null target, one and two threads.
+/// Null target, one and two threads, depth 1 and 32.
 pub fn measure(bench: &Bench) -> Result<Section> {
     let span_ms = bench.span_ms(1_000);
-    let with = |threads: u32| {
+    let with = |(threads, depth): (u32, u32)| {
+        let label = format!("{threads} threads, depth {depth}");
         Variant::assay(
-            &format!("{threads} threads"),
+            &label,
             "null:",
-            &format!("--numjobs {threads}"),
+            &format!("--numjobs {threads} --iodepth {depth}"),
             span_ms,
         )
     };
-    let all = take_turns(bench, "scaling", vec![with(1), with(2)])?;
+    let all = take_turns(
+        bench,
+        "scaling",
+        [(1, 1), (2, 1), (1, 32), (2, 32)].map(with).into(),
+    )?;
     let mut section = Section::new(
         "scaling",
         "Two threads",
-        "The null target, depth 1. Two threads can only be twice as fast as one when two processors are free for them.",
+        "The null target. Two threads can only be twice as fast as one when two processors are free for them.",
     );
     let mut table = Table::new(&["", "million IOPS"]);
     for series in &all {
@@ -36,11 +41,16 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         section.commands.push(series.variant.command());
     }
     section.tables.push(table);
-    let ratio = all[1].ratio(&all[0], |s| s.iops, |s| s.iops);
-    section.goal(
-        format!("two threads at least {GOAL} times one"),
-        format!("{} times", ratio.show(2)),
-        ratio.median >= GOAL,
-    );
+    for (pair, depth) in all.chunks(2).zip([1, 32]) {
+        if let [one, two] = pair {
+            let ratio = two.ratio(one, |s| s.iops, |s| s.iops);
+            let goal = format!("two threads at least {GOAL} times one, depth {depth}");
+            section.goal(
+                goal,
+                format!("{} times", ratio.show(2)),
+                ratio.median >= GOAL,
+            );
+        }
+    }
     Ok(section)
 }

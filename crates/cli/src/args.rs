@@ -264,6 +264,14 @@ struct WorkloadArguments {
         help_heading = "How"
     )]
     iodepth_batch_complete_min: Option<u32>,
+    /// Processors the threads may run on, e.g. 0-3,8 [default: where the system puts them]
+    #[arg(
+        long,
+        alias = "cpus-allowed",
+        value_name = "LIST",
+        help_heading = "How"
+    )]
+    cpus_allowed: Option<String>,
     /// Write self-describing blocks and read them back; for reads, check what an earlier job wrote
     #[arg(long, help_heading = "Verification")]
     verify: bool,
@@ -328,6 +336,7 @@ impl JobArguments {
             sqpoll: flag(w.sqpoll),
             hipri: flag(w.hipri),
             iodepth_batch_complete_min: w.iodepth_batch_complete_min,
+            cpus_allowed: w.cpus_allowed,
             data: w.data,
             verify: flag(w.verify),
             verify_interval: w.verify_interval,

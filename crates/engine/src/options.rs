@@ -61,6 +61,8 @@ pub struct JobOptions {
     /// Wait for at least this many completions before submitting again (fio's name); saves processor time at the price of
     /// completions that wait to be seen, which counts as latency.
     pub iodepth_batch_complete_min: Option<u32>,
+    /// Processors the threads may run on, `0-3,8` (fio's name); default: where the system puts them.
+    pub cpus_allowed: Option<String>,
     /// Bytes written: incompressible, zero, `compress=R`.
     pub data: Option<String>,
     /// Write self-describing blocks and check them; for reads, check what an earlier job with the same seed wrote.
@@ -109,6 +111,7 @@ impl JobOptions {
             iodepth_batch_complete_min: self
                 .iodepth_batch_complete_min
                 .or(d.iodepth_batch_complete_min),
+            cpus_allowed: self.cpus_allowed.or(d.cpus_allowed),
             data: self.data.or(d.data),
             verify: self.verify.or(d.verify),
             verify_interval: self.verify_interval.or(d.verify_interval),
@@ -136,7 +139,7 @@ impl JobOptions {
     }
 
     /// Every option with its text, in declaration order.
-    fn pairs(&self) -> [(&'static str, Option<String>); 32] {
+    fn pairs(&self) -> [(&'static str, Option<String>); 33] {
         fn text<T: ToString>(value: &Option<T>) -> Option<String> {
             value.as_ref().map(ToString::to_string)
         }
@@ -170,6 +173,7 @@ impl JobOptions {
                 "iodepth_batch_complete_min",
                 text(&self.iodepth_batch_complete_min),
             ),
+            ("cpus_allowed", text(&self.cpus_allowed)),
             ("data", text(&self.data)),
             ("verify", text(&self.verify)),
             ("verify_interval", text(&self.verify_interval)),

@@ -2,6 +2,7 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
+use assay_target::cpus::CpuList;
 use assay_target::{MAX_IO_BYTES, MAX_SLOTS};
 use assay_units::{Nanos, SECTOR_BYTES};
 
@@ -14,7 +15,8 @@ mod parts;
 
 pub use error::PlanError;
 use parts::{
-    align, aligned, area, direction, duration, engine, pacing, pattern, size, verify, within, zones,
+    align, aligned, area, cpus, direction, duration, engine, pacing, pattern, size, verify, within,
+    zones,
 };
 
 /// Most threads of one job.
@@ -118,6 +120,8 @@ pub struct Workload {
     pub iodepth: u32,
     /// Completions waited for at a time.
     pub batch_complete_min: u32,
+    /// Where the threads may run; `None`: where the system puts them.
+    pub cpus_allowed: Option<CpuList>,
     /// Threads.
     pub numjobs: u32,
     /// Closed or open loop.
@@ -259,6 +263,7 @@ impl Workload {
                 options.iodepth_batch_complete_min.unwrap_or(1),
                 1..=iodepth,
             )?,
+            cpus_allowed: cpus(options.cpus_allowed.as_deref())?,
             numjobs,
             pacing,
             runtime,

@@ -400,6 +400,12 @@ fn thread_main(
     shared: &Shared<'_>,
     sink: ThreadSink,
 ) -> ThreadEnd {
+    if let Some(cpus) = &workload.cpus_allowed {
+        // Before the target: io_uring's kernel workers inherit it. A failure keeps the gate shut for all.
+        if let Err(error) = cpus.keep_this_thread() {
+            shared.fail(error.into());
+        }
+    }
     let slots = workload.iodepth;
     let slot_bytes = workload.access.block_sizes.max_bytes();
     match (workload.engine, open) {

@@ -112,8 +112,9 @@ pub fn stamp(rfc3339: &str) -> String {
 
 /// A key of a value as words, its unit last: `zero_blocks_pct` as `zero blocks, %`.
 pub fn humanise(key: &str) -> String {
-    const UNITS: [(&str, &str); 5] = [
+    const UNITS: [(&str, &str); 6] = [
         ("_pct", "%"),
+        ("_c", "°C"),
         ("_ns", "ns"),
         ("_bytes", "bytes"),
         ("_mib_per_s", "MiB/s"),
@@ -205,6 +206,7 @@ mod tests {
         assert_eq!(stamp("now"), "now");
         assert_eq!(humanise("zero_blocks_pct"), "zero blocks, %");
         assert_eq!(humanise("zstd_ratio"), "zstd ratio");
+        assert_eq!(humanise("temperature_max_c"), "temperature max, °C");
     }
 
     #[test]

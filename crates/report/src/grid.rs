@@ -206,7 +206,10 @@ impl<'a> Section<'a> {
                     labels.push(label);
                 }
             }
+            let no_host = |p: &Point| matches!(p.plan().workload.engine.as_str(), "sim" | "null");
             let trivial = match axis {
+                // A drive that is its own engine has no page cache either.
+                Axis::Engine | Axis::Direct => self.points.iter().all(no_host),
                 Axis::Rate => labels == ["unlimited"],
                 // Areas of different data are at different places: the data are what matters.
                 Axis::Offset => labels == ["at 0 B"] || self.varying().contains(&Axis::Data),

@@ -311,6 +311,14 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
             .collect();
         page.pair("host CPU, %", &split.join(", "), None);
     }
+    if let Some(load) = &result.process {
+        let text = format!(
+            "user {}, system {}",
+            percent(load.cpu_user_pct),
+            percent(load.cpu_system_pct)
+        );
+        page.pair("own CPU, %", &text, None);
+    }
     if let Some(verify) = &result.verify {
         let bad = !verify.found.is_empty();
         let found: Vec<String> = verify

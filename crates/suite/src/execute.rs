@@ -394,6 +394,13 @@ impl Runner<'_> {
                 warnings.push(RunWarning::EngineLimited { share_pct });
             }
         }
+        let offered_iops = cell.plan.workload.rate_iops;
+        if result.iops() < offered_iops * warn::RATE_REACHED_PCT / 100.0 {
+            warnings.push(RunWarning::RateNotReached {
+                offered_iops,
+                done_iops: result.iops(),
+            });
+        }
         let overflow = result.read.latency_ns.overflow + result.write.latency_ns.overflow;
         if overflow > 0 {
             warnings.push(RunWarning::Overflow { values: overflow });

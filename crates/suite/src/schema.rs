@@ -91,7 +91,7 @@ pub struct Step {
     pub needs: Vec<Need>,
     /// The workload, in `assay job`'s words (the fields of [`JobOptions`]); `{parameter}` is replaced by its value.
     pub job: toml::Table,
-    /// Options that take several values: one cell per combination, the alphabetically first varies slowest.
+    /// Options that take several values: one cell per combination, the first named varies slowest.
     #[serde(default)]
     pub matrix: toml::Table,
     /// Drop the area from the page cache first.

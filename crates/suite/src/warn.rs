@@ -8,6 +8,8 @@ pub const BUSY_THREAD_PCT: f64 = 95.0;
 pub const IDLE_HOST_PCT: f64 = 5.0;
 /// Share of the engine's own ceiling above which the engine is part of the result, percent.
 pub const ENGINE_SHARE_PCT: f64 = 50.0;
+/// Share of an offered rate below which it was not reached, percent.
+pub const RATE_REACHED_PCT: f64 = 95.0;
 /// Clock drift worth telling, parts per million.
 pub const DRIFT_PPM: f64 = 200.0;
 
@@ -61,6 +63,13 @@ pub enum RunWarning {
     ClockDrift {
         /// Parts per million.
         ppm: f64,
+    },
+    /// An open loop offered more than was done.
+    RateNotReached {
+        /// I/Os per second offered.
+        offered_iops: f64,
+        /// I/Os per second done.
+        done_iops: f64,
     },
     /// Latencies beyond the histogram.
     Overflow {
@@ -157,6 +166,16 @@ impl RunWarning {
                 "clock-drift",
                 format!("the fast clock is {ppm:+.0} ppm off the kernel's monotonic clock"),
                 "latencies are off by as much; the host's time-stamp counter is not to be trusted",
+            ),
+            RunWarning::RateNotReached {
+                offered_iops,
+                done_iops,
+            } => (
+                "rate-not-reached",
+                format!(
+                    "{offered_iops:.0} I/Os per second were offered and {done_iops:.0} done: the queue grew for as long as the job ran"
+                ),
+                "its latencies say how long the job was, not how fast the drive is; offer less, or raise --iodepth and --numjobs",
             ),
             RunWarning::Overflow { values } => (
                 "latency-overflow",

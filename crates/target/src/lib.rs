@@ -15,8 +15,9 @@
 //! No workload, no statistics: a target neither decides what to do next nor how long it took.
 //!
 //! # Unsafe
-//! This is the one room that may use `unsafe`: for memory that the kernel writes to ([`buffers`], [`uring`]) and for the
-//! processor's time-stamp counter ([`clock`]). Each use states why it is sound.
+//! This is the one room that may use `unsafe`: for memory that the kernel writes to ([`buffers`], [`uring`]), for the processor's
+//! time-stamp counter ([`clock`]) and for two system calls that no crate wraps: loop devices' status ([`interlock`]) and
+//! `getrusage` ([`host`]). Each use states why it is sound.
 //!
 //! # Key constants
 //! [`MAX_IO_BYTES`] (4 MiB, the largest I/O), [`MAX_SLOTS`].
@@ -25,6 +26,7 @@
 pub mod buffers;
 #[allow(unsafe_code)]
 pub mod clock;
+pub mod cpus;
 pub mod host;
 pub mod identity;
 pub mod interlock;
@@ -97,6 +99,14 @@ pub enum TargetError {
         drive: String,
         /// Which step.
         what: &'static str,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// A thread could not be kept on its processors.
+    #[error("cannot keep a thread on processors {cpus}: {source}; check --cpus_allowed")]
+    Cpus {
+        /// Which processors.
+        cpus: String,
         /// The system's answer.
         source: std::io::Error,
     },

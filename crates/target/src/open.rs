@@ -6,7 +6,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::buffers::Buffers;
 use crate::identity::{DriveInfo, DriveKind};
 use crate::interlock::{PermitError, WritePermit};
 
@@ -123,20 +122,24 @@ impl OpenDrive {
         self.block_device
     }
 
-    /// Can it start an I/O without blocking? Asked of the kernel with a one-page `preadv2(RWF_NOWAIT)`, which it refuses with
-    /// `EOPNOTSUPP` where the answer is no.
-    pub fn answers_nowait(&self) -> bool {
-        let Ok(mut buffer) = Buffers::new(1, 4096) else {
-            return true;
-        };
-        let mut pieces = [std::io::IoSliceMut::new(buffer.slot(0))];
-        let answer = rustix::io::preadv2(
+    /// A file whose bytes are in memory and nowhere else (tmpfs, ramfs)?
+    pub fn is_in_memory(&self) -> bool {
+        // linux/magic.h
+        const TMPFS: u64 = 0x0102_1994;
+        const RAMFS: u64 = 0x8584_58f6;
+        !self.block_device
+            && rustix::fs::fstatfs(&*self.file)
+                .is_ok_and(|fs| matches!(fs.f_type as u64 & 0xffff_ffff, TMPFS | RAMFS))
+    }
+
+    /// Sets `O_NONBLOCK` on the handle and all its clones, which lets io_uring try every I/O at once even where the file system
+    /// does not say that it answers `RWF_NOWAIT`.
+    pub(crate) fn mark_nonblocking(&self) -> io::Result<()> {
+        let flags = rustix::fs::fcntl_getfl(&*self.file)?;
+        Ok(rustix::fs::fcntl_setfl(
             &*self.file,
-            &mut pieces,
-            0,
-            rustix::io::ReadWriteFlags::NOWAIT,
-        );
-        answer != Err(rustix::io::Errno::OPNOTSUPP)
+            flags | rustix::fs::OFlags::NONBLOCK,
+        )?)
     }
 
     /// Drop what the page cache holds of it, so that a buffered read measures the drive. Best effort: returns whether the

@@ -212,6 +212,12 @@ fn workloads_that_make_no_sense() {
                 2,
                 &["iodepth_batch_complete_min"],
             ),
+            (
+                "job disk --cpus_allowed 0-1023",
+                2,
+                &["--cpus_allowed", "may use: "],
+            ),
+            ("job disk --cpus_allowed x", 2, &["0-3,8"]),
             ("job disk --rw randrw --rwmixread 101", 2, &["101", "100"]),
             ("job disk --rate 0", 2, &["--rate 0", "at least 1"]),
             ("job disk --rate abc", 2, &["--rate"]),

@@ -58,6 +58,7 @@ fn option() -> impl Strategy<Value = Vec<String>> {
         1 => (0_u32..12).prop_map(|n| vec!["--numjobs".to_owned(), n.to_string()]),
         1 => (0_u32..120).prop_map(|n| vec!["--rwmixread".to_owned(), n.to_string()]),
         1 => (0_u32..9).prop_map(|n| vec!["--iodepth_batch_complete_min".to_owned(), n.to_string()]),
+        1 => word(vec!["0", "0-", "3-1", "0,0", "9999999999"]).prop_map(|w| vec!["--cpus_allowed".to_owned(), w]),
         1 => prop::sample::select(vec!["--verify", "--split", "--hipri", "--sqpoll"]).prop_map(|flag| vec![flag.to_owned()]),
         1 => word(vec!["true", "false"]).prop_map(|w| vec!["--direct".to_owned(), w]),
         1 => word(vec!["null", "x"]).prop_map(|w| vec!["--destroy".to_owned(), w]),

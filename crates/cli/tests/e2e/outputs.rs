@@ -213,6 +213,7 @@ fn help_teaches() {
         "--rate_iops ",
         "--random_distribution ",
         "--iodepth_batch_complete_min ",
+        "--cpus_allowed ",
     ] {
         assert!(job.contains(option), "{option} is not in {job}");
     }

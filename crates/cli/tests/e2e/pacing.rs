@@ -79,6 +79,19 @@ fn open_loop_latency_counts_from_the_intended_start_and_closed_loop_latency_does
 }
 
 #[test]
+fn an_offered_rate_that_is_not_reached_is_told() {
+    let lab = Lab::on_disk();
+    let codes = |rate: &str| {
+        let job = lab.json(&format!(
+            "job {SIM} --rw randread --rate {rate} --runtime 1s"
+        ));
+        job["warnings"].to_string().contains("rate-not-reached")
+    };
+    assert!(codes("1000000"));
+    assert!(!codes("1000"));
+}
+
+#[test]
 fn limits_of_a_closed_loop_hold() {
     let lab = Lab::in_memory();
     lab.noise("disk", MIB);

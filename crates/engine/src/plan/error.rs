@@ -27,6 +27,9 @@ pub enum PlanError {
         /// What could have been.
         choices: &'static str,
     },
+    /// Not processors that the threads can be kept on.
+    #[error("--cpus_allowed: {0}")]
+    Cpus(#[from] assay_target::cpus::CpuListError),
     /// A number out of its range.
     #[error("--{option} {given} is out of range: {range}")]
     Range {

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU64;
 
+use assay_target::cpus::CpuList;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 
 use super::{DriveFacts, Engine, FactsKind, Pacing, PlanError};
@@ -65,6 +66,14 @@ pub(super) fn within(
         given: value.to_string(),
         range: format!("from {} to {}", range.start(), range.end()),
     })
+}
+
+/// The processors that the threads may run on, all of them ones that this process may use.
+pub(super) fn cpus(list: Option<&str>) -> Result<Option<CpuList>, PlanError> {
+    let Some(text) = list else { return Ok(None) };
+    let cpus: CpuList = text.parse()?;
+    cpus.check()?;
+    Ok(Some(cpus))
 }
 
 pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), PlanError> {

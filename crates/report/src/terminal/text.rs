@@ -61,7 +61,9 @@ impl Page {
     /// A name and its value, values aligned.
     pub fn pair(&mut self, name: &str, value: &str, paint: Option<Paint>) {
         let name = printable(name);
-        self.item(&format!("  {name:<14}"), value, paint);
+        // A longer name pushes its value on rather than run into it.
+        let gap = if name.chars().count() < 14 { "" } else { " " };
+        self.item(&format!("  {name:<14}{gap}"), value, paint);
     }
 
     /// Text after a lead, wrapped with a hanging indent as wide as the lead.

@@ -1,0 +1,175 @@
+//! Which processors a worker may run on.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::TargetError;
+
+/// A list of processors as fio and taskset(1) write it: `0-3,8`. In order, each once, at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CpuList(Vec<u32>);
+
+/// Why a list of processors cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CpuListError {
+    /// Not a list.
+    #[error(
+        "{given:?} is not a list of processors; write numbers and ranges with commas between, e.g. 0-3,8"
+    )]
+    Text {
+        /// What was given.
+        given: String,
+    },
+    /// A number beyond what Linux masks hold.
+    #[error("processor {cpu} does not exist; the greatest number possible is {greatest}")]
+    Number {
+        /// What was given.
+        cpu: u32,
+        /// What could have been.
+        greatest: usize,
+    },
+    /// A processor that is not there or that this process may not use.
+    #[error("processor {cpu} is not one that this program may use: {allowed}")]
+    NotAllowed {
+        /// The processor.
+        cpu: u32,
+        /// Those that are.
+        allowed: String,
+    },
+}
+
+impl CpuList {
+    /// Those that this process may use.
+    pub fn allowed() -> CpuList {
+        let mask = sched_getaffinity(None).unwrap_or_default();
+        CpuList(
+            (0..CpuSet::MAX_CPU)
+                .filter(|cpu| mask.is_set(*cpu))
+                .map(|cpu| cpu as u32)
+                .collect(),
+        )
+    }
+
+    /// Checks that this process may use every one of them.
+    ///
+    /// # Errors
+    /// [`CpuListError::NotAllowed`] names the first that it may not.
+    pub fn check(&self) -> Result<(), CpuListError> {
+        let allowed = CpuList::allowed();
+        match self.0.iter().find(|cpu| !allowed.0.contains(cpu)) {
+            None => Ok(()),
+            Some(&cpu) => Err(CpuListError::NotAllowed {
+                cpu,
+                allowed: allowed.to_string(),
+            }),
+        }
+    }
+
+    /// Keeps the calling thread, and threads it starts from here on, on these processors.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn keep_this_thread(&self) -> Result<(), TargetError> {
+        let mut mask = CpuSet::new();
+        for &cpu in &self.0 {
+            mask.set(cpu as usize);
+        }
+        sched_setaffinity(None, &mask).map_err(|errno| TargetError::Cpus {
+            cpus: self.to_string(),
+            source: errno.into(),
+        })
+    }
+}
+
+impl FromStr for CpuList {
+    type Err = CpuListError;
+
+    fn from_str(text: &str) -> Result<CpuList, CpuListError> {
+        let wrong = || CpuListError::Text {
+            given: text.to_owned(),
+        };
+        let number = |word: &str| -> Result<u32, CpuListError> {
+            let cpu: u32 = word.trim().parse().map_err(|_| wrong())?;
+            if cpu as usize >= CpuSet::MAX_CPU {
+                return Err(CpuListError::Number {
+                    cpu,
+                    greatest: CpuSet::MAX_CPU - 1,
+                });
+            }
+            Ok(cpu)
+        };
+        let mut cpus = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last) = (number(first)?, number(last)?);
+            if first > last {
+                return Err(wrong());
+            }
+            cpus.extend(first..=last);
+        }
+        cpus.sort_unstable();
+        cpus.dedup();
+        Ok(CpuList(cpus))
+    }
+}
+
+impl fmt::Display for CpuList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for run in self.0.chunk_by(|a, b| a + 1 == *b) {
+            match run {
+                [only] => write!(f, "{separator}{only}")?,
+                [first, .., last] => write!(f, "{separator}{first}-{last}")?,
+                [] => {}
+            }
+            separator = ",";
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_as_taskset_reads_them() {
+        for (text, shown) in [
+            ("0", "0"),
+            ("3,1,2", "1-3"),
+            ("0-3,8", "0-3,8"),
+            ("5-5,5", "5"),
+            ("1, 3", "1,3"),
+        ] {
+            assert_eq!(text.parse::<CpuList>().unwrap().to_string(), shown);
+        }
+        for text in ["", "a", "3-1", "1-", ",1", "-1", "0-99999", "4294967296"] {
+            assert!(text.parse::<CpuList>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_thread_stays_where_it_is_put() {
+        let allowed = CpuList::allowed();
+        allowed.check().unwrap();
+        let last = CpuList(vec![*allowed.0.last().unwrap()]);
+        let (mask, child) = std::thread::spawn(move || {
+            last.keep_this_thread().unwrap();
+            let child = std::thread::spawn(CpuList::allowed).join().unwrap();
+            assert_eq!(CpuList::allowed(), last);
+            (last, child)
+        })
+        .join()
+        .unwrap();
+        assert_eq!(mask, child, "threads it starts inherit it");
+        assert_eq!(CpuList::allowed(), allowed, "the others go where they like");
+    }
+
+    #[test]
+    fn a_processor_that_is_not_there_is_named() {
+        let error = "0-1023".parse::<CpuList>().unwrap().check().unwrap_err();
+        assert!(error.to_string().contains("may use: "), "{error}");
+    }
+}
