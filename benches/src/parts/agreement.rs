@@ -39,9 +39,11 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let disk = Bed::disk();
     let mut cases = Vec::new();
     const SYNC: (&str, &str) = ("--engine sync", "--ioengine=psync --iodepth=1");
+    // How many I/Os go with one notification of a virtual disk decides its rate (86 to 138 thousand IOPS here for fio alone), so it is
+    // the same in both.
     const URING: (&str, &str) = (
-        "--engine uring --iodepth 32",
-        "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --iodepth_batch_submit=32 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32",
+        "--engine uring --iodepth 32 --iodepth_batch_complete_min 8",
+        "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --iodepth_batch_submit=8 --iodepth_batch_complete_min=8 --iodepth_batch_complete_max=32",
     );
     const SYNC_RATE: (&str, &str) = (
         "--engine sync --rate_iops 20000",
