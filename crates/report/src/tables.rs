@@ -3,6 +3,7 @@
 //! - [`matrix`]: rows and columns are the axes that vary, drives side by side (the tables that bandwidth reports print);
 //! - [`figures`]: every figure of every cell;
 //! - [`aboard`]: alone against together, and second by second as `iostat` prints it;
+//! - [`published`]: what was published of a drive beside what its simulation gives;
 //! - [`soak`]: a long run in figures;
 //! - [`inspect`]: what a medium was found to hold, and what preparing it took.
 
@@ -10,6 +11,7 @@ pub mod aboard;
 pub mod figures;
 pub mod inspect;
 pub mod matrix;
+pub mod published;
 pub mod soak;
 
 use assay_store::model::{CellKind, CellResult};

@@ -52,6 +52,9 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
             page.table(&tables::principal(&lineup, section, Metric::Bandwidth));
         }
     }
+    if !single {
+        page.table(&tables::published::summary(&lineup, &sections));
+    }
     verdicts(&mut page, &lineup);
     warnings(&mut page, &lineup);
     page.finish()

@@ -5,7 +5,8 @@
 mod common;
 
 use assay_report::html;
-use assay_store::model::CellKind;
+use assay_report::terminal::{self, Style};
+use assay_store::model::{CellKind, Published};
 use common::page::tables;
 
 fn number(text: &str) -> f64 {
@@ -152,4 +153,52 @@ fn a_zeroed_area_is_shown_with_its_ratio() {
             assert!((ratio - expected).abs() < 0.011, "{drive:?}");
         }
     }
+}
+
+#[test]
+fn published_figures_stand_beside_the_simulated_ones_of_the_same_workload() {
+    let mut run = common::bandwidth();
+    let published = |rw: &str, numjobs, data: &str, mib_per_s| Published {
+        source: "Some Review".to_owned(),
+        rw: rw.to_owned(),
+        bs_bytes: 4096,
+        numjobs,
+        data: data.to_owned(),
+        mib_per_s,
+    };
+    run.manifest.drives[0].published = vec![
+        published("randread", 16, "incompressible", 500.0),
+        published("randread", 64, "incompressible", 1000.0),
+        // Not measured by the run: neither is to appear.
+        published("randread", 32, "incompressible", 1.0),
+        published("randread", 16, "compress=7", 2.0),
+    ];
+    let page = html::render(std::slice::from_ref(&run)).unwrap();
+    let tables = tables(&page);
+    let found: Vec<_> = tables
+        .iter()
+        .filter(|t| t.0.contains("published and simulated"))
+        .collect();
+    // The first is the sweep's; the comparison with a zeroed area has measured the same workload again.
+    let Some((caption, rows)) = found.first() else {
+        panic!("no table");
+    };
+    assert!(caption.contains(&run.manifest.drives[0].label), "{caption}");
+    let [(block, cells)] = rows.as_slice() else {
+        panic!("{rows:?}");
+    };
+    assert_eq!((block.as_str(), cells.len()), ("4 KiB", 6));
+    for (three, truth) in cells.chunks(3).zip([500.0, 1000.0]) {
+        assert!((number(&three[0]) - truth).abs() < 1e-9, "{three:?}");
+        let error = 100.0 * (number(&three[1]) / truth - 1.0);
+        assert!((number(&three[2]) - error).abs() < 0.2, "{three:?}");
+    }
+    let shown = terminal::render(&run, 100, Style::Plain);
+    assert!(
+        shown.contains("Published and simulated bandwidth"),
+        "{shown}"
+    );
+    run.manifest.drives[0].published.clear();
+    let page = html::render(std::slice::from_ref(&run)).unwrap();
+    assert!(!page.contains("Published and simulated"));
 }

@@ -51,6 +51,7 @@ pub mod nand;
 pub mod options;
 pub mod prefetch;
 pub mod profile;
+pub mod published;
 pub mod sourced;
 pub mod telemetry;
 pub mod thermal;

@@ -105,6 +105,26 @@ pub struct Drive {
     pub profile: Option<String>,
     /// Everything else that is known (link, queues, scheduler, file system), as name and value.
     pub details: BTreeMap<String, String>,
+    /// What was published of the drive that a simulated one models, to stand beside its figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<Published>,
+}
+
+/// A published bandwidth of a workload with one I/O in flight per thread.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// Who published it.
+    pub source: String,
+    /// As [`Workload::rw`].
+    pub rw: String,
+    /// As [`Workload::bs_bytes`].
+    pub bs_bytes: u64,
+    /// As [`Workload::numjobs`].
+    pub numjobs: u32,
+    /// As [`Workload::data`].
+    pub data: String,
+    /// All threads together.
+    pub mib_per_s: f64,
 }
 
 /// What a cell is for; decides where the report shows it.

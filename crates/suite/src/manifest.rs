@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_engine::session::DriveSession;
+use assay_ssd::published;
 use assay_store::model::{self, Manifest, SCHEMA, Tool};
 use assay_target::host::{HostInfo, wall_clock};
 use assay_target::identity::{DriveInfo, DriveKind};
@@ -100,7 +101,30 @@ pub fn drive(info: &DriveInfo, label: &str) -> model::Drive {
         simulated: info.simulated,
         profile: info.profile.clone(),
         details: details(info),
+        published: published(info),
     }
+}
+
+/// Published figures of the drive modelled, if the simulated one is as its profile has it: one with other spare area or faults
+/// has nothing to be compared with.
+fn published(info: &DriveInfo) -> Vec<model::Published> {
+    let Some(profile) = &info.profile else {
+        return Vec::new();
+    };
+    if info.spec != format!("sim:{profile}") {
+        return Vec::new();
+    }
+    published::read_bandwidths(profile)
+        .into_iter()
+        .map(|figure| model::Published {
+            source: published::BANDWIDTH_SOURCE.to_owned(),
+            rw: if figure.random { "randread" } else { "read" }.to_owned(),
+            bs_bytes: u64::from(figure.block_bytes),
+            numjobs: figure.threads,
+            data: "incompressible".to_owned(),
+            mib_per_s: figure.mib_per_s,
+        })
+        .collect()
 }
 
 /// Everything else that is known of a drive, as name and value.

@@ -252,13 +252,13 @@ pub fn pause(milliseconds: u64) {
 /// Wait until a condition holds.
 #[track_caller]
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    for _ in 0..3000 {
+    for _ in 0..12_000 {
         if condition() {
             return;
         }
         pause(10);
     }
-    panic!("after 30 s still not: {what}");
+    panic!("after two minutes still not: {what}");
 }
 
 /// A file's text, empty while it is not there.

@@ -8,7 +8,7 @@ use crate::format::escape;
 use crate::grid::Section;
 use crate::lineup::Lineup;
 use crate::metric::Metric;
-use crate::tables::{aboard, figures, inspect, matrix, soak};
+use crate::tables::{aboard, figures, inspect, matrix, published, soak};
 
 /// A section as HTML; `id` is unique on the page. `explained`: percentile curves were explained further up.
 pub fn section(
@@ -122,6 +122,14 @@ fn measured(
         }
     }
     out.push_str("</div>\n");
+    let published = published::tables(lineup, section);
+    if !published.is_empty() {
+        out.push_str("<h3>Published and simulated</h3>\n<div class=\"pair\">\n");
+        for table in &published {
+            out.push_str(&write::table(table));
+        }
+        out.push_str("</div>\n");
+    }
     details(lineup, section, out);
 }
 
