@@ -1,6 +1,6 @@
 # assay: what to type. `make help` lists it.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check bench clean
+.PHONY: help build demo test check bench fidelity clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -26,6 +26,9 @@ bench: ## speed against fio; minutes. BENCH="--quick null" picks, BENCH="--markd
 	@scripts/ensure-packages
 	@cargo build --release -p assay-cli -p assay-bench
 	@. scripts/lib.sh && "$$(target_directory)/release/assay-bench" --assay "$$(target_directory)/release/assay" $(BENCH)
+
+fidelity: ## docs/fidelity.md anew: every published figure beside the simulated one; minutes
+	cargo run --release -p assay-ssd --example sweep -- --markdown docs/fidelity.md
 
 clean: ## removes what was built and demo-out
 	cargo clean

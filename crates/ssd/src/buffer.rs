@@ -9,6 +9,10 @@ use std::collections::VecDeque;
 pub struct WriteBuffer {
     capacity_units: u64,
     used_units: u64,
+    /// When every slot that is not in use is free: later than the present when the last ones were promised ahead of their time.
+    free_ns: u64,
+    /// Sum of the slots in `releases`.
+    releasing_units: u64,
     /// Time and number of slots given back; times do not decrease.
     releases: VecDeque<(u64, u64)>,
 }
@@ -19,6 +23,8 @@ impl WriteBuffer {
         WriteBuffer {
             capacity_units,
             used_units: 0,
+            free_ns: 0,
+            releasing_units: 0,
             releases: VecDeque::new(),
         }
     }
@@ -27,20 +33,43 @@ impl WriteBuffer {
     /// (everything in the buffer waits for more data to fill a program; the caller must program what it has).
     #[inline]
     pub fn acquire(&mut self, arrival_ns: u64) -> Option<u64> {
-        let mut at = arrival_ns;
-        while let Some(&(time, units)) = self.releases.front() {
+        while let Some(&(time, _)) = self.releases.front() {
             if time > arrival_ns && self.used_units < self.capacity_units {
                 break;
             }
-            at = at.max(time);
-            self.used_units -= units;
-            self.releases.pop_front();
+            self.pop_release();
         }
         if self.used_units >= self.capacity_units {
             return None;
         }
         self.used_units += 1;
-        Some(at)
+        Some(arrival_ns.max(self.free_ns))
+    }
+
+    /// Take `units` slots, as so many calls of [`WriteBuffer::acquire`] would: when the last is had. `None`, and nothing is taken,
+    /// when not so many will come back by themselves.
+    #[inline]
+    pub fn acquire_run(&mut self, arrival_ns: u64, units: u64) -> Option<u64> {
+        if self.used_units + units > self.capacity_units + self.releasing_units {
+            return None;
+        }
+        while let Some(&(time, _)) = self.releases.front() {
+            if time > arrival_ns && self.used_units + units <= self.capacity_units {
+                break;
+            }
+            self.pop_release();
+        }
+        self.used_units += units;
+        Some(arrival_ns.max(self.free_ns))
+    }
+
+    #[inline]
+    fn pop_release(&mut self) {
+        if let Some((time, units)) = self.releases.pop_front() {
+            self.free_ns = self.free_ns.max(time);
+            self.used_units -= units;
+            self.releasing_units -= units;
+        }
     }
 
     /// Slots come back at `at_ns`, or with the last earlier release if that is later.
@@ -49,6 +78,7 @@ impl WriteBuffer {
         if units == 0 {
             return;
         }
+        self.releasing_units += units;
         match self.releases.back_mut() {
             Some(back) if back.0 >= at_ns => back.1 += units,
             _ => self.releases.push_back((at_ns, units)),
@@ -62,7 +92,7 @@ impl WriteBuffer {
 
     /// Slots in use that have no release time yet.
     pub fn unprogrammed_units(&self) -> u64 {
-        self.used_units - self.releases.iter().map(|&(_, units)| units).sum::<u64>()
+        self.used_units - self.releasing_units
     }
 }
 
@@ -82,5 +112,35 @@ mod tests {
         assert_eq!(buffer.acquire(12), Some(100));
         assert_eq!(buffer.acquire(200), Some(200));
         assert_eq!(buffer.unprogrammed_units(), 2);
+    }
+
+    /// When waiting data takes the first slot of a program's, the others are free at that program's end too, and not before.
+    #[test]
+    fn slots_that_come_back_together_are_free_at_the_same_time() {
+        let mut buffer = WriteBuffer::new(4);
+        for _ in 0..4 {
+            assert_eq!(buffer.acquire(0), Some(0));
+        }
+        buffer.release(100, 3);
+        buffer.release(170, 1);
+        let slots: Vec<_> = (0..4).map(|_| buffer.acquire(10)).collect();
+        assert_eq!(slots, [Some(100), Some(100), Some(100), Some(170)]);
+        buffer.release(200, 2);
+        assert_eq!(buffer.acquire_run(10, 1), Some(200), "not before its time");
+        assert_eq!(buffer.acquire(300), Some(300));
+    }
+
+    #[test]
+    fn slots_are_taken_together_or_not_at_all() {
+        let mut buffer = WriteBuffer::new(4);
+        assert_eq!(buffer.acquire_run(0, 3), Some(0));
+        assert_eq!(buffer.acquire_run(0, 2), None);
+        buffer.release(50, 2);
+        let mut single = buffer.clone();
+        assert_eq!(buffer.acquire_run(10, 3), Some(50));
+        let slots = [10, 10, 10].map(|at| single.acquire(at));
+        assert_eq!(slots, [Some(10), Some(50), Some(50)]);
+        assert_eq!(buffer.acquire(60), None);
+        assert_eq!(single.acquire(60), None);
     }
 }

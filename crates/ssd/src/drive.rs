@@ -1,8 +1,5 @@
 //! The drive: commands in, completions out.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use assay_units::{DataClass, Nanos, Op};
 
 use crate::command::{Command, Completion, Status};
@@ -18,9 +15,15 @@ use crate::telemetry::{Identity, Telemetry};
 use crate::thermal::Thermal;
 
 mod execute;
+mod finished;
+
+use finished::{Finished, FinishedQueue};
 
 /// A command that is one NVMe command, not a part of a split one.
 const WHOLE: u32 = u32::MAX;
+
+/// So many waiting reads have memory asked for their map entries together: one wait then serves all.
+const TOUCHED_TOGETHER: usize = 4;
 
 /// The latest submission, 146 years after power-on: sums of times then still fit.
 const LAST_NS: u64 = 1 << 62;
@@ -63,32 +66,6 @@ struct Split {
     status: Status,
 }
 
-/// A completion waiting for its time. Ordered by time, then by submission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Finished {
-    at_ns: u64,
-    seq: u64,
-    tag: u32,
-    status: StatusOrder,
-    ordinal: u64,
-}
-
-/// A status that can be part of an ordered struct (its order means nothing: `seq` is unique).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct StatusOrder(Status);
-
-impl PartialOrd for StatusOrder {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for StatusOrder {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.code().cmp(&other.0.code())
-    }
-}
-
 #[derive(Clone, Copy, Debug, Default)]
 struct HostCounters {
     reads: u64,
@@ -117,7 +94,7 @@ pub struct Drive {
     thermal: Thermal,
     faults: FaultPlan,
     data: Option<DataStore>,
-    finished: BinaryHeap<Reverse<Finished>>,
+    finished: FinishedQueue,
     splits: Vec<Split>,
     free_splits: Vec<u32>,
     spikes: Vec<(u64, u64)>,
@@ -127,6 +104,8 @@ pub struct Drive {
     now_ns: u64,
     last_submit_ns: u64,
     costs: execute::Costs,
+    /// First units of reads that wait for a core and whose map entries memory was not asked for yet.
+    upcoming: Vec<u32>,
 }
 
 impl Drive {
@@ -188,7 +167,7 @@ impl Drive {
                 .keep_data
                 .then(|| DataStore::new(options.seed, options.state, faults.has_stale())),
             faults,
-            finished: BinaryHeap::new(),
+            finished: FinishedQueue::new(),
             splits: Vec::new(),
             free_splits: Vec::new(),
             spikes: Vec::new(),
@@ -197,6 +176,7 @@ impl Drive {
             now_ns: 0,
             last_submit_ns: 0,
             costs: execute::Costs::new(&profile),
+            upcoming: Vec::with_capacity(TOUCHED_TOGETHER),
             profile,
         })
     }
@@ -283,11 +263,7 @@ impl Drive {
     /// has nothing to do. What happens then need not be a completion.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
-        let finished = self
-            .finished
-            .peek()
-            .map_or(u64::MAX, |Reverse(next)| next.at_ns);
-        let next = finished.min(self.front.next_ns());
+        let next = self.finished.next_ns().min(self.front.next_ns());
         (next != u64::MAX).then_some(Nanos(next))
     }
 
@@ -295,15 +271,11 @@ impl Drive {
     #[inline]
     pub fn advance(&mut self, until: Nanos, out: &mut Vec<Completion>) {
         self.start_waiting(until.0);
-        while let Some(&Reverse(next)) = self.finished.peek() {
-            if next.at_ns > until.0 {
-                break;
-            }
-            self.finished.pop();
+        while let Some(next) = self.finished.pop(until.0) {
             out.push(Completion {
                 tag: next.tag,
                 at: Nanos(next.at_ns),
-                status: next.status.0,
+                status: next.status,
                 ordinal: next.ordinal,
             });
         }
@@ -389,12 +361,28 @@ impl Drive {
         let moves_data = matches!(command.op, Op::Read | Op::Write);
         if command.len_bytes > limit && moves_data && status.is_ok() {
             self.enqueue_split(arrival_ns, command.queue, part, limit);
+        } else if let Some(core) = self.front.take_at_once(command.queue, arrival_ns) {
+            // An idle core: nothing submitted later can overtake this command, so start it now.
+            self.start(arrival_ns, core, &part);
+            return (status.is_ok(), fate);
         } else {
             self.front.push(command.queue, arrival_ns, part);
+            if command.op == Op::Read && status.is_ok() {
+                self.expect_read(command.offset_bytes);
+            }
         }
-        // A command that finds an idle core cannot be overtaken by anything submitted later: start it now.
         self.start_waiting(arrival_ns);
         (status.is_ok(), fate)
+    }
+
+    /// A read of this place waits for a core.
+    #[inline]
+    fn expect_read(&mut self, offset_bytes: u64) {
+        self.upcoming.push((offset_bytes / MAP_UNIT_BYTES) as u32);
+        if self.upcoming.len() == TOUCHED_TOGETHER {
+            self.ftl.touch(&self.upcoming);
+            self.upcoming.clear();
+        }
     }
 
     /// Split a command longer than the largest transfer, as the host's driver would.
@@ -447,11 +435,15 @@ impl Drive {
     #[inline]
     fn start_waiting(&mut self, until_ns: u64) {
         while let Some((start_ns, core, part)) = self.front.take(until_ns) {
-            self.now_ns = start_ns;
-            let (busy_until_ns, done_ns, status) = self.execute(start_ns, &part);
-            self.front.occupy(core, busy_until_ns);
-            self.finish(&part, done_ns + self.link.completion_ns, status);
+            self.start(start_ns, core, &part);
         }
+    }
+
+    fn start(&mut self, start_ns: u64, core: usize, part: &Part) {
+        self.now_ns = start_ns;
+        let (busy_until_ns, done_ns, status) = self.execute(start_ns, part);
+        self.front.occupy(core, busy_until_ns);
+        self.finish(part, done_ns + self.link.completion_ns, status);
     }
 
     #[inline]
@@ -484,12 +476,12 @@ impl Drive {
             self.host.reads += u64::from(part.op == Op::Read);
             self.host.writes += u64::from(part.op == Op::Write);
         }
-        self.finished.push(Reverse(Finished {
+        self.finished.push(Finished {
             at_ns: at_ns.min(u64::MAX - 1),
             seq: part.seq,
-            tag: part.tag,
-            status: StatusOrder(status),
             ordinal: part.ordinal,
-        }));
+            tag: part.tag,
+            status,
+        });
     }
 }

@@ -37,10 +37,45 @@ impl<T> Frontend<T> {
         self.next_ns
     }
 
+    /// The core that takes a command at its arrival, if nothing waits and one is free by then: what [`Frontend::push`] and
+    /// [`Frontend::take`] would come to. Call [`Frontend::occupy`] after it.
+    #[inline]
+    pub fn take_at_once(&mut self, queue: u16, arrival_ns: u64) -> Option<usize> {
+        if self.waiting != 0 {
+            return None;
+        }
+        let core = self.free_core();
+        if self.cores[core] > arrival_ns {
+            return None;
+        }
+        self.turn = self.turn_after(self.granted(queue) as u32);
+        Some(core)
+    }
+
+    /// The queue that a command of this queue goes to: modulo those granted.
+    #[inline]
+    fn granted(&self, queue: u16) -> usize {
+        let queue = usize::from(queue);
+        if queue < self.queues.len() {
+            queue
+        } else {
+            queue % self.queues.len()
+        }
+    }
+
+    #[inline]
+    fn turn_after(&self, queue: u32) -> u32 {
+        if queue as usize + 1 == self.queues.len() {
+            0
+        } else {
+            queue + 1
+        }
+    }
+
     /// Put a command into a queue. Arrivals come in order of time.
     #[inline]
     pub fn push(&mut self, queue: u16, arrival_ns: u64, command: T) {
-        let queue = usize::from(queue) % self.queues.len();
+        let queue = self.granted(queue);
         self.queues[queue].push_back((arrival_ns, command));
         self.waiting |= 1 << queue;
         if self.next_ns == u64::MAX {
@@ -72,7 +107,7 @@ impl<T> Frontend<T> {
                 if line.is_empty() {
                     self.waiting &= !(1 << queue);
                 }
-                self.turn = (queue + 1) % self.queues.len() as u32;
+                self.turn = self.turn_after(queue);
                 return Some((start, core, command));
             }
         }
@@ -141,6 +176,32 @@ mod tests {
             order,
             expected.map(|(start, name)| (start, name.to_owned()))
         );
+    }
+
+    #[test]
+    fn an_idle_core_takes_at_once_what_it_would_have_taken_from_the_queue() {
+        let mut queued = Frontend::new(3, 2);
+        let mut direct: Frontend<()> = Frontend::new(3, 2);
+        for (queue, arrival) in [(4, 5), (0, 6), (1, 7), (2, 30), (2, 30), (7, 90)] {
+            let at_once = direct.take_at_once(queue, arrival);
+            queued.push(queue, arrival, ());
+            let taken = queued.take(arrival);
+            assert_eq!(at_once, taken.map(|(_, core, ())| core));
+            match taken {
+                Some((start, core, ())) => {
+                    assert_eq!(start, arrival);
+                    queued.occupy(core, start + 10);
+                    direct.occupy(core, start + 10);
+                }
+                None => {
+                    queued.take(u64::MAX - 1);
+                    queued.occupy(0, 20);
+                    direct.occupy(0, 20);
+                    direct.turn = queued.turn;
+                }
+            }
+            assert_eq!((queued.turn, queued.next_ns), (direct.turn, direct.next_ns));
+        }
     }
 
     #[test]

@@ -10,6 +10,12 @@
 //! (`group / (1 - valid share)`), so that the rate is even and free superblocks neither run out nor pile up. One superblock is
 //! kept back so that a victim always has somewhere to go.
 //!
+//! # Cost
+//! Memory, not arithmetic, sets the pace: a map entry is a cache miss wherever it lies. So the map learns of host data a group at a
+//! time ([`Ftl::settle`]), collection looks at a bit per unit instead of the map, asks for the entries of all it will move at once
+//! and then only stores to them. A moved unit costs about one miss that overlaps with others, a host write one more, and
+//! one for the bits of its old place. Memory: 4 bytes per unit of map, 4 and a bit per physical unit of owners.
+//!
 //! # SLC cache
 //! Where a profile has one, every host write goes to SLC superblocks, a ring in order of age. When the last free one is in use,
 //! each group written folds as much of the oldest one into multi-bit flash first, and waits for it. Idle drives fold by
@@ -22,9 +28,12 @@ use crate::map::{PageMap, UNMAPPED};
 use crate::nand::{Nand, address_shift, shapes};
 use crate::profile::{MAP_UNIT_BYTES, Profile};
 
+mod blocks;
 mod gc;
+mod host;
 mod slc;
 
+use blocks::Superblocks;
 use gc::Collector;
 use slc::SlcCache;
 
@@ -35,32 +44,14 @@ const HOST: usize = 0;
 const FOLD: usize = 1;
 const COLLECT: usize = 2;
 
-/// A superblock's life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Free,
-    Open,
-    Closed,
-}
-
-/// One superblock.
-#[derive(Clone, Debug)]
-struct Superblock {
-    state: State,
-    /// Units whose newest copy is here.
-    valid: u32,
-    /// Units written, padding included.
-    written: u32,
-    /// Logical unit of each unit; empty in a superblock of the initial sequential fill, whose owners follow from its number.
-    owners: Vec<u32>,
-}
-
 /// An open superblock and the group being gathered in it. Times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Frontier {
     superblock: u32,
     /// Next unit to be written.
     next: u32,
+    /// Host data only: the first unit that the map does not know yet, see [`Ftl::settle`].
+    settled: u32,
     /// Units of this superblock.
     limit: u32,
     group_units: u32,
@@ -77,6 +68,7 @@ impl Frontier {
         Frontier {
             superblock: NONE,
             next: 0,
+            settled: 0,
             limit: 0,
             group_units,
             group_start: UNMAPPED,
@@ -133,15 +125,18 @@ pub struct Ftl {
     map: PageMap,
     nand: Nand,
     buffer: WriteBuffer,
-    blocks: Vec<Superblock>,
+    blocks: Superblocks,
     free: VecDeque<u32>,
     frontiers: [Frontier; 3],
     collector: Collector,
     slc: Option<SlcCache>,
     counters: FtlCounters,
-    owners_pool: Vec<Vec<u32>>,
+    /// Scratch of [`Ftl::settle`], kept to avoid allocation.
+    gathered: Vec<u32>,
+    olds: Vec<u32>,
     shift: u32,
     superblock_units: u32,
+    #[cfg(test)]
     user_units: u32,
     read_page_nj: u64,
     program_page_nj: u64,
@@ -190,25 +185,8 @@ impl Ftl {
                 superblock_mib,
             });
         }
-        let blocks = (0..total)
-            .map(|index| {
-                let valid = if filled && index < filled_superblocks {
-                    superblock_units.min(user_units - index * superblock_units)
-                } else {
-                    0
-                };
-                Superblock {
-                    state: if valid > 0 {
-                        State::Closed
-                    } else {
-                        State::Free
-                    },
-                    valid,
-                    written: valid,
-                    owners: Vec::new(),
-                }
-            })
-            .collect();
+        let filled_units = if filled { user_units } else { 0 };
+        let blocks = Superblocks::new(total, multi, shift, superblock_units, filled_units);
         let first_free = if filled { filled_superblocks } else { 0 };
         let group = multi_shape.group_units.divisor();
         let host_group = if profile.slc.is_some() {
@@ -233,9 +211,11 @@ impl Ftl {
                 .as_ref()
                 .map(|slc| SlcCache::new(slc, multi..total, slc_shape.superblock_units)),
             counters: FtlCounters::default(),
-            owners_pool: Vec::new(),
+            gathered: Vec::new(),
+            olds: Vec::new(),
             shift,
             superblock_units,
+            #[cfg(test)]
             user_units,
             read_page_nj: profile.power.read_page_nj.value,
             program_page_nj: profile.power.program_page_nj.value,
@@ -244,10 +224,16 @@ impl Ftl {
         })
     }
 
-    /// Where a unit lies, or [`UNMAPPED`].
+    /// Where a unit lies, or [`UNMAPPED`]. Call [`Ftl::settle`] once before.
     #[inline]
     pub fn locate(&self, unit: u32) -> u32 {
         self.map.get(unit)
+    }
+
+    /// Ask memory for the map entries of these units together, because they will be wanted soon.
+    #[inline]
+    pub fn touch(&self, units: &[u32]) {
+        std::hint::black_box(self.map.touch(units));
     }
 
     /// Where a unit would lie on a drive filled sequentially (what a drive that reads flash for unmapped units reads).
@@ -294,38 +280,12 @@ impl Ftl {
         self.nand.read(floor_ns, issue_ns, sense, units)
     }
 
-    /// Write one unit of host data that arrives at `arrival_ns` and is complete at `ready_ns` (later when old data must be read
-    /// and merged). Returns when it has a buffer slot, or `None` when the drive has no flash left to write to.
-    pub fn write(
-        &mut self,
-        floor_ns: u64,
-        unit: u32,
-        arrival_ns: u64,
-        ready_ns: u64,
-    ) -> Option<u64> {
-        let slot = match self.buffer.acquire(arrival_ns) {
-            Some(slot) => slot,
-            None => {
-                self.pad(floor_ns);
-                self.buffer.acquire(arrival_ns)?
-            }
-        };
-        self.frontiers[HOST].slots += 1;
-        if self.place(HOST, floor_ns, unit, slot.max(ready_ns)) {
-            Some(slot)
-        } else {
-            self.frontiers[HOST].slots -= 1;
-            self.buffer.release(slot, 1);
-            None
-        }
-    }
-
     /// Unmap units `first..end`.
     pub fn unmap(&mut self, first: u32, end: u32) {
+        self.settle();
         let blocks = &mut self.blocks;
-        let shift = self.shift;
         self.map.unmap(first, end, |physical, count| {
-            blocks[(physical >> shift) as usize].valid -= count;
+            blocks.invalidate_run(physical, count, count);
         });
     }
 
@@ -356,45 +316,61 @@ impl Ftl {
 
     /// Bytes of memory for map and owners.
     pub fn resident_bytes(&self) -> u64 {
-        let owners = self
-            .blocks
-            .iter()
-            .map(|block| &block.owners)
-            .chain(&self.owners_pool);
-        self.map.resident_bytes() + owners.map(|list| list.capacity() as u64 * 4).sum::<u64>()
+        self.map.resident_bytes() + self.blocks.resident_bytes()
     }
 
-    /// Put a unit into an open superblock. `false` when there is none to be had.
+    /// Put units into an open superblock that the caller takes from where they are (and says so to [`Superblocks`] after this).
+    /// Returns how many found room.
     #[inline]
-    fn place(&mut self, which: usize, floor_ns: u64, unit: u32, ready_ns: u64) -> bool {
+    fn relocate(&mut self, which: usize, floor_ns: u64, units: &[u32], ready_ns: u64) -> usize {
+        let mut done = 0;
+        while done < units.len() {
+            let Some((physical, room)) = self.room(which, floor_ns) else {
+                break;
+            };
+            let part = &units[done..units.len().min(done + room as usize)];
+            let owners = self.blocks.place(physical, part.len() as u32);
+            self.map.move_to(part, physical, owners);
+            self.gathered(which, floor_ns, part.len() as u32, ready_ns);
+            done += part.len();
+        }
+        self.counters.relocated_units += done as u64;
+        done
+    }
+
+    /// Where the next unit of this kind goes, and how many more until its group is full.
+    #[inline]
+    fn room(&mut self, which: usize, floor_ns: u64) -> Option<(u32, u32)> {
         if self.frontiers[which].next == self.frontiers[which].limit
             && !self.open_next(which, floor_ns)
         {
-            return false;
+            return None;
         }
-        let frontier = &mut self.frontiers[which];
+        let frontier = &self.frontiers[which];
         let physical = frontier.superblock << self.shift | frontier.next;
-        let block = &mut self.blocks[frontier.superblock as usize];
-        block.owners[frontier.next as usize] = unit;
-        block.valid += 1;
-        frontier.next += 1;
+        Some((
+            physical,
+            frontier.group_start + frontier.group_units - physical,
+        ))
+    }
+
+    /// `count` units were put where [`Ftl::room`] said.
+    #[inline]
+    fn gathered(&mut self, which: usize, floor_ns: u64, count: u32, ready_ns: u64) {
+        let frontier = &mut self.frontiers[which];
+        frontier.next += count;
         frontier.ready_ns = frontier.ready_ns.max(ready_ns);
-        let full = physical + 1 - frontier.group_start == frontier.group_units;
-        let old = self.map.set(unit, physical);
-        if old != UNMAPPED {
-            self.blocks[(old >> self.shift) as usize].valid -= 1;
-        }
-        if full {
+        let written = (frontier.superblock << self.shift) + frontier.next;
+        if written - frontier.group_start == frontier.group_units {
             self.finish_group(which, floor_ns);
         }
-        true
     }
 
     /// Close the open superblock of this kind and open another.
     fn open_next(&mut self, which: usize, floor_ns: u64) -> bool {
         let full = self.frontiers[which].superblock;
         if full != NONE {
-            self.blocks[full as usize].state = State::Closed;
+            self.blocks.close(full);
             if which == HOST
                 && let Some(slc) = &mut self.slc
             {
@@ -417,16 +393,11 @@ impl Ftl {
             return false;
         };
         let units = self.nand.shape(superblock << self.shift).superblock_units;
-        let block = &mut self.blocks[superblock as usize];
-        block.state = State::Open;
-        block.valid = 0;
-        block.written = 0;
-        block.owners = self.owners_pool.pop().unwrap_or_default();
-        block.owners.clear();
-        block.owners.resize(units as usize, UNMAPPED);
+        self.blocks.open(superblock, units);
         let frontier = &mut self.frontiers[which];
         frontier.superblock = superblock;
         frontier.next = 0;
+        frontier.settled = 0;
         frontier.limit = units;
         frontier.group_start = superblock << self.shift;
         frontier.ready_ns = 0;
@@ -435,6 +406,9 @@ impl Ftl {
 
     /// The open group of this kind is complete: program it, and keep house in step.
     fn finish_group(&mut self, which: usize, floor_ns: u64) {
+        if which == HOST {
+            self.settle();
+        }
         let frontier = self.frontiers[which];
         let mut ready_ns = frontier.ready_ns.max(floor_ns);
         self.counters.programmed_units += u64::from(frontier.group_units);
@@ -452,48 +426,34 @@ impl Ftl {
         frontier.group_start += frontier.group_units;
         frontier.ready_ns = 0;
         let slots = std::mem::take(&mut frontier.slots);
-        self.blocks[frontier.superblock as usize].written = frontier.next;
+        self.blocks.set_written(frontier.superblock, frontier.next);
         self.buffer.release(end_ns, slots);
         if which == FOLD || (which == HOST && self.slc.is_none()) {
             self.collect_in_step(self.frontiers[which].group_units, floor_ns, ready_ns);
         }
     }
 
-    /// Program the open group of host data, padded.
-    fn pad(&mut self, floor_ns: u64) {
-        let frontier = &mut self.frontiers[HOST];
-        let gathered =
-            (frontier.superblock << self.shift | frontier.next).wrapping_sub(frontier.group_start);
-        if frontier.superblock == NONE || gathered == 0 {
-            return;
-        }
-        frontier.next += frontier.group_units - gathered;
-        self.finish_group(HOST, floor_ns);
-    }
-
-    /// The logical unit written at this place of a superblock, if its newest copy is still here.
-    #[inline]
-    fn valid_owner(&self, superblock: u32, within: u32) -> Option<u32> {
-        let block = &self.blocks[superblock as usize];
-        let unit = match block.owners.get(within as usize) {
-            Some(&unit) => unit,
-            None => superblock * self.superblock_units + within,
-        };
-        (unit < self.user_units && self.map.get(unit) == (superblock << self.shift | within))
-            .then_some(unit)
-    }
-
     /// Erase a superblock whose units are all gone.
     fn erase(&mut self, superblock: u32, at_ns: u64) {
         self.counters.erased_superblocks += 1;
-        let block = &mut self.blocks[superblock as usize];
-        block.state = State::Free;
-        block.written = 0;
-        let owners = std::mem::take(&mut block.owners);
-        if owners.capacity() > 0 {
-            self.owners_pool.push(owners);
-        }
+        self.blocks.erase(superblock);
         self.nand.erase(at_ns);
+    }
+
+    /// Take `units` (the owners of what was not stale in the `count` units from `physical` on) out of a superblock, of which
+    /// `moved` found room elsewhere.
+    #[inline]
+    fn give_up(&mut self, physical: u32, count: u32, units: usize, moved: usize) {
+        if moved == units {
+            self.blocks.invalidate_run(physical, count, moved as u32);
+            return;
+        }
+        for physical in physical..physical + count {
+            let owner = self.blocks.owner(physical);
+            if owner.is_some_and(|unit| self.map.get(unit) != physical) {
+                self.blocks.invalidate(physical);
+            }
+        }
     }
 }
 

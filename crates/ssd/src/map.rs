@@ -1,32 +1,56 @@
-//! The page map: logical unit to physical unit, 4 bytes per unit, allocated only where something changed.
+//! The page map: logical unit to physical unit, 4 bytes per unit, in memory only where something changed.
 //!
-//! A chunk of the map starts as *sequential* (a filled drive: unit `n` is the `n`-th unit in physical order) or *unmapped*
-//! (a fresh one) and becomes a table when a unit of it is written.
+//! One flat table. A chunk of it starts as *sequential* (a filled drive: unit `n` is the `n`-th unit in physical order) or
+//! *unmapped* (a fresh one) and counts only from the first write to a unit of it. The operating system gives memory to pages of
+//! the table when they are first written, so what was never written costs address space alone.
 
 use crate::fastdiv::FastDiv;
 
 /// "Nothing here": a unit never written, deallocated, or known to be zero.
 pub const UNMAPPED: u32 = u32::MAX;
-/// Units per chunk of the map (128 KiB of table, 128 MiB of drive).
+/// Units per chunk of the map (16 KiB of table, 16 MiB of drive).
 const CHUNK_UNITS: usize = 1 << CHUNK_SHIFT;
-const CHUNK_SHIFT: u32 = 15;
+const CHUNK_SHIFT: u32 = 12;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chunk {
     Sequential,
     Unmapped,
-    Table(Box<[u32]>),
+    Table,
 }
 
 /// Logical to physical, both in mapping units.
 ///
 /// A physical address is `superblock << shift | unit within it`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct PageMap {
     chunks: Vec<Chunk>,
+    /// Meaningless outside [`Chunk::Table`] chunks.
+    table: Vec<u32>,
+    /// Was this chunk ever a table?
+    touched: Vec<bool>,
     superblock_units: FastDiv,
     shift: u32,
     units: u32,
+}
+
+impl Clone for PageMap {
+    /// Copies the chunks that are tables only, so that a copy takes no more memory than its original.
+    fn clone(&self) -> PageMap {
+        let mut table = vec![0; self.table.len()];
+        for (index, chunk) in self.chunks.iter().enumerate() {
+            if *chunk == Chunk::Table {
+                let range = index * CHUNK_UNITS..(index + 1) * CHUNK_UNITS;
+                table[range.clone()].copy_from_slice(&self.table[range]);
+            }
+        }
+        PageMap {
+            chunks: self.chunks.clone(),
+            table,
+            touched: self.touched.clone(),
+            ..*self
+        }
+    }
 }
 
 impl PageMap {
@@ -40,6 +64,8 @@ impl PageMap {
         };
         PageMap {
             chunks: vec![chunk; chunks],
+            table: vec![0; chunks * CHUNK_UNITS],
+            touched: vec![false; chunks],
             superblock_units: FastDiv::new(superblock_units),
             shift,
             units,
@@ -56,26 +82,58 @@ impl PageMap {
     /// Where a unit lies, or [`UNMAPPED`].
     #[inline]
     pub fn get(&self, logical: u32) -> u32 {
-        match &self.chunks[(logical >> CHUNK_SHIFT) as usize] {
+        match self.chunks[(logical >> CHUNK_SHIFT) as usize] {
+            Chunk::Table => self.table[logical as usize],
             Chunk::Sequential => self.sequential(logical),
             Chunk::Unmapped => UNMAPPED,
-            Chunk::Table(table) => table[logical as usize & (CHUNK_UNITS - 1)],
         }
     }
 
     /// Map a unit; returns where it was.
     #[inline]
     pub fn set(&mut self, logical: u32, physical: u32) -> u32 {
-        let index = (logical >> CHUNK_SHIFT) as usize;
-        if !matches!(self.chunks[index], Chunk::Table(_)) {
-            self.make_table(index);
+        self.make_table(logical);
+        std::mem::replace(&mut self.table[logical as usize], physical)
+    }
+
+    /// Map units to consecutive addresses from `physical` on, whatever they were mapped to, and copy them to `owners` (as long):
+    /// stores alone, which do not wait for memory.
+    #[inline]
+    pub fn move_to(&mut self, logical: &[u32], physical: u32, owners: &mut [u32]) {
+        for ((&unit, physical), owner) in logical.iter().zip(physical..).zip(owners) {
+            self.make_table(unit);
+            self.table[unit as usize] = physical;
+            *owner = unit;
         }
-        match &mut self.chunks[index] {
-            Chunk::Table(table) => {
-                std::mem::replace(&mut table[logical as usize & (CHUNK_UNITS - 1)], physical)
+    }
+
+    /// Map `count` units from `logical` on to consecutive addresses from `physical` on; `gone` is told where each was that was
+    /// somewhere.
+    #[inline]
+    pub fn set_run(&mut self, logical: u32, count: u32, physical: u32, mut gone: impl FnMut(u32)) {
+        self.make_table(logical);
+        let mut chunk_start = (logical >> CHUNK_SHIFT << CHUNK_SHIFT) as usize + CHUNK_UNITS;
+        while chunk_start < (logical + count) as usize {
+            self.make_table(chunk_start as u32);
+            chunk_start += CHUNK_UNITS;
+        }
+        let range = logical as usize..(logical + count) as usize;
+        for (entry, physical) in self.table[range].iter_mut().zip(physical..) {
+            let old = std::mem::replace(entry, physical);
+            if old != UNMAPPED {
+                gone(old);
             }
-            _ => UNMAPPED,
         }
+    }
+
+    /// Ask memory for the table entries of these units at once, so that they are near when they are needed one by one.
+    #[inline]
+    pub fn touch(&self, logical: &[u32]) -> u32 {
+        let entry = |&unit: &u32| match self.chunks.get((unit >> CHUNK_SHIFT) as usize) {
+            Some(Chunk::Table) => self.table.get(unit as usize).copied().unwrap_or(0),
+            _ => 0,
+        };
+        logical.iter().map(entry).fold(0, |sum, entry| sum ^ entry)
     }
 
     /// Unmap a range; `gone` is told each run of physical units that lost its owner (start and count, within a superblock).
@@ -86,7 +144,7 @@ impl PageMap {
             let chunk_end = ((index as u32 + 1) << CHUNK_SHIFT).min(self.units);
             let stop = end.min(chunk_end);
             let whole = at as usize == index * CHUNK_UNITS && stop == chunk_end;
-            match &mut self.chunks[index] {
+            match self.chunks[index] {
                 Chunk::Unmapped => {}
                 Chunk::Sequential if whole => {
                     self.chunks[index] = Chunk::Unmapped;
@@ -116,23 +174,43 @@ impl PageMap {
 
     /// Bytes of memory in tables.
     pub fn resident_bytes(&self) -> u64 {
-        let tables = self
-            .chunks
-            .iter()
-            .filter(|chunk| matches!(chunk, Chunk::Table(_)));
-        tables.count() as u64 * CHUNK_UNITS as u64 * 4
+        let touched = self.touched.iter().filter(|&&touched| touched).count();
+        touched as u64 * CHUNK_UNITS as u64 * 4
+    }
+
+    /// See that the table holds what it says for this unit.
+    #[inline]
+    fn make_table(&mut self, logical: u32) {
+        let index = (logical >> CHUNK_SHIFT) as usize;
+        if self.chunks[index] != Chunk::Table {
+            self.fill_chunk(index);
+        }
     }
 
     #[cold]
-    fn make_table(&mut self, index: usize) {
+    #[inline(never)]
+    fn fill_chunk(&mut self, index: usize) {
         let first = (index << CHUNK_SHIFT) as u32;
-        let table = match self.chunks[index] {
-            Chunk::Sequential => (first..first + CHUNK_UNITS as u32)
-                .map(|logical| self.sequential(logical))
-                .collect(),
-            _ => vec![UNMAPPED; CHUNK_UNITS].into_boxed_slice(),
-        };
-        self.chunks[index] = Chunk::Table(table);
+        let range = index * CHUNK_UNITS..(index + 1) * CHUNK_UNITS;
+        match self.chunks[index] {
+            Chunk::Table => {}
+            Chunk::Unmapped => self.table[range].fill(UNMAPPED),
+            Chunk::Sequential => {
+                let (superblock, mut within) = self.superblock_units.div_rem(first);
+                let mut base = superblock << self.shift;
+                for entry in &mut self.table[range] {
+                    if within == self.superblock_units.divisor() {
+                        within = 0;
+                        // The last chunk's tail lies beyond the drive and may lie beyond the last superblock.
+                        base = base.wrapping_add(1 << self.shift);
+                    }
+                    *entry = base | within;
+                    within += 1;
+                }
+            }
+        }
+        self.chunks[index] = Chunk::Table;
+        self.touched[index] = true;
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Sense {
     die: u32,
     read_ns: u64,
     group: u32,
+    /// Which of its die's groups of the superblock.
+    row: u32,
 }
 
 /// The flash of a drive.
@@ -54,6 +56,7 @@ pub struct Nand {
     die_count: FastDiv,
     page_units: FastDiv,
     page_types: FastDiv,
+    program_types: FastDiv,
     multi: Shape,
     slc: Shape,
     /// Superblocks from this one on are SLC.
@@ -87,6 +90,7 @@ impl Nand {
             die_count: FastDiv::new(dies),
             page_units: FastDiv::new(page_units(nand)),
             page_types: FastDiv::new(nand.read_ns.value.len() as u32),
+            program_types: FastDiv::new(nand.program_ns.value.len() as u32),
             multi,
             slc: slc_shape,
             first_slc,
@@ -161,6 +165,7 @@ impl Nand {
             die,
             read_ns,
             group: superblock << self.shift | group,
+            row,
         }
     }
 
@@ -199,14 +204,11 @@ impl Nand {
         let sense = self.locate(physical);
         let superblock = physical >> self.shift;
         let shape = *self.shape(physical);
-        let (group, _) = shape
-            .group_units
-            .div_rem(physical & ((1 << self.shift) - 1));
         let program_ns = if superblock >= self.first_slc {
             self.slc_program_ns
         } else {
-            let (row, _) = self.die_count.div_rem(group);
-            self.program_ns[row as usize % self.program_ns.len()]
+            let (_, kind) = self.program_types.div_rem(sense.row);
+            self.program_ns[kind as usize]
         };
         let moved = self.move_in(floor_ns, ready_ns, sense, shape);
         let die = &mut self.dies[sense.die as usize];
@@ -221,13 +223,9 @@ impl Nand {
     fn move_in(&mut self, floor_ns: u64, ready_ns: u64, sense: Sense, shape: Shape) -> u64 {
         let page_bytes = u64::from(self.page_units.divisor()) * MAP_UNIT_BYTES;
         let page_ns = self.command_ns + self.byte_time.duration_ns(page_bytes);
-        let pages = shape.group_units.divisor() / self.page_units.divisor();
+        let (pages, _) = self.page_units.div_rem(shape.group_units.divisor());
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
-        let mut moved = ready_ns;
-        for _ in 0..pages {
-            moved = channel.reserve(floor_ns, moved, page_ns);
-        }
-        moved
+        channel.reserve_train(floor_ns, ready_ns, page_ns, u64::from(pages))
     }
 
     /// Erase a superblock: every die is busy for the erase time.

@@ -27,12 +27,25 @@ pub struct Hit {
     pub stream: usize,
 }
 
+/// Values of the hash of a stream's next place: 16 times as many as streams are usual.
+const HASHES: usize = 256;
+
+/// Hash of a place, by its logical block.
+#[inline]
+fn hash(offset: u64) -> usize {
+    ((offset >> 9).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+}
+
 /// The streams a drive follows.
 #[derive(Clone, Debug)]
 pub struct Prefetcher {
     /// Where each stream's next read would start.
     next: Vec<u64>,
     streams: Vec<Stream>,
+    /// How many streams start next at a place of this hash: most reads continue none, and see that at one glance.
+    hashed: Box<[u8; HASHES]>,
+    /// Streams with something read ahead.
+    reading: usize,
     victim: usize,
     window_bytes: u64,
     trigger: u32,
@@ -56,6 +69,8 @@ impl Prefetcher {
                 };
                 streams
             ],
+            hashed: Box::new([0; HASHES]),
+            reading: 0,
             victim: 0,
             window_bytes,
             trigger,
@@ -68,22 +83,48 @@ impl Prefetcher {
         if self.next.is_empty() {
             return None;
         }
-        let Some(index) = self.next.iter().position(|&next| next == offset) else {
-            let index = self.victim;
-            self.victim = (index + 1) % self.next.len();
-            self.next[index] = offset + len;
-            let stream = &mut self.streams[index];
-            stream.run = 0;
-            stream.ahead_bytes = 0;
-            stream.pieces.clear();
-            return None;
+        let known = self.hashed[hash(offset)] > 0;
+        let found = known.then(|| self.next.iter().position(|&next| next == offset));
+        match found.flatten() {
+            Some(index) => self.follow(index, offset, len),
+            None => {
+                self.start(offset + len);
+                None
+            }
+        }
+    }
+
+    /// A new stream, in the place of the one started longest ago.
+    #[inline]
+    fn start(&mut self, next: u64) {
+        let index = self.victim;
+        self.victim = if index + 1 == self.next.len() {
+            0
+        } else {
+            index + 1
         };
-        self.follow(index, offset, len)
+        self.set_next(index, next);
+        let stream = &mut self.streams[index];
+        stream.run = 0;
+        stream.ahead_bytes = 0;
+        if !stream.pieces.is_empty() {
+            stream.pieces.clear();
+            self.reading -= 1;
+        }
+    }
+
+    #[inline]
+    fn set_next(&mut self, index: usize, next: u64) {
+        let old = std::mem::replace(&mut self.next[index], next);
+        if old != u64::MAX {
+            self.hashed[hash(old)] -= 1;
+        }
+        self.hashed[hash(next)] += 1;
     }
 
     fn follow(&mut self, index: usize, offset: u64, len: u64) -> Option<Hit> {
         let end = offset + len;
-        self.next[index] = end;
+        self.set_next(index, end);
         let stream = &mut self.streams[index];
         stream.run += 1;
         if stream.run < self.trigger {
@@ -99,6 +140,7 @@ impl Prefetcher {
             ready_ns = ready_ns.max(ready);
             if piece_end <= end {
                 stream.pieces.pop_front();
+                self.reading -= usize::from(stream.pieces.is_empty());
             }
         }
         let from = stream.ahead_bytes.max(end);
@@ -114,14 +156,24 @@ impl Prefetcher {
 
     /// A piece up to `end_bytes` of a stream will be in the buffer at `ready_ns`.
     pub fn add(&mut self, stream: usize, end_bytes: u64, ready_ns: u64) {
-        self.streams[stream].pieces.push_back((end_bytes, ready_ns));
+        let pieces = &mut self.streams[stream].pieces;
+        self.reading += usize::from(pieces.is_empty());
+        pieces.push_back((end_bytes, ready_ns));
     }
 
     /// Start a stream afresh: what was read ahead from here on is no longer true (it was written).
+    #[inline]
     pub fn invalidate(&mut self, offset: u64, len: u64) {
+        if self.reading > 0 {
+            self.invalidate_streams(offset, len);
+        }
+    }
+
+    fn invalidate_streams(&mut self, offset: u64, len: u64) {
         for (next, stream) in self.next.iter_mut().zip(&mut self.streams) {
             if offset < stream.ahead_bytes && offset + len > *next && !stream.pieces.is_empty() {
                 stream.pieces.clear();
+                self.reading -= 1;
                 stream.ahead_bytes = 0;
                 stream.run = 0;
             }

@@ -10,7 +10,7 @@ use crate::sourced::{Provenance, Sourced};
 mod validate;
 
 /// Built-in profiles: name and text.
-const BUILTIN: [(&str, &str); 2] = [
+const BUILTIN: [(&str, &str); 7] = [
     (
         "samsung-951",
         include_str!("../../../profiles/samsung-951.toml"),
@@ -18,6 +18,23 @@ const BUILTIN: [(&str, &str); 2] = [
     (
         "intel-600p",
         include_str!("../../../profiles/intel-600p.toml"),
+    ),
+    (
+        "samsung-960-evo",
+        include_str!("../../../profiles/samsung-960-evo.toml"),
+    ),
+    (
+        "toshiba-rd400",
+        include_str!("../../../profiles/toshiba-rd400.toml"),
+    ),
+    ("wd-black", include_str!("../../../profiles/wd-black.toml")),
+    (
+        "mydigitalssd-bpx",
+        include_str!("../../../profiles/mydigitalssd-bpx.toml"),
+    ),
+    (
+        "plextor-m8pe-g",
+        include_str!("../../../profiles/plextor-m8pe-g.toml"),
     ),
 ];
 
@@ -266,7 +283,7 @@ pub struct PowerProfile {
     pub transfer_kib_nj: Sourced<u64>,
 }
 
-/// One thermal node and a two-point throttle, see [`crate::thermal`].
+/// One thermal node and a throttle, see [`crate::thermal`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThermalProfile {
@@ -278,12 +295,28 @@ pub struct ThermalProfile {
     pub time_constant_s: Sourced<f64>,
     /// How much hotter than the composite each further sensor reads, in kelvin.
     pub sensor_offsets_k: Sourced<Vec<f64>>,
-    /// Throttling starts at this composite temperature in Celsius; 0 means never.
+    /// How far a reading of the composite temperature is off while the drive idles, in kelvin, uniform to both sides. Absent: 0.
+    pub idle_jitter_k: Option<Sourced<f64>>,
+    /// Throttling starts at this composite temperature in Celsius; 0 means never, or as `levels` has it.
     pub throttle_on_celsius: Sourced<f64>,
     /// Throttling ends at this composite temperature in Celsius.
     pub throttle_off_celsius: Sourced<f64>,
     /// Firmware time per command while throttled, in percent of normal.
     pub throttle_firmware_percent: Sourced<u32>,
+    /// Throttling in several levels instead of one; `throttle_on_celsius` is then 0.
+    pub levels: Option<ThrottleLevels>,
+}
+
+/// Levels of throttling, each with its own thresholds, see [`crate::thermal`]. One entry per level, mildest first.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThrottleLevels {
+    /// The level starts at this composite temperature in Celsius.
+    pub on_celsius: Sourced<Vec<f64>>,
+    /// The level ends, and the one before it begins again, at this composite temperature in Celsius.
+    pub off_celsius: Sourced<Vec<f64>>,
+    /// Share of its time that the drive is throttled (to `throttle_firmware_percent`) at this level, in percent.
+    pub duty_percent: Sourced<Vec<u32>>,
 }
 
 /// The machine that measured the published figures; applied by whoever drives the drive, never inside it.

@@ -1,8 +1,19 @@
-//! Heat: one thermal node fed by the drive's energy, a two-point throttle, and the health log's counters.
+//! Heat: one thermal node fed by the drive's energy, a throttle with hysteresis, and the health log's counters.
 //!
 //! `dT/dt = (ambient + P * R - T) / tau`, stepped by Euler's method every [`STEP_NS`] with the mean power of the step. The
 //! time constants of M.2 drives are tens of seconds, so the step is two to three orders finer. Plain IEEE addition,
 //! multiplication and division only: the same on every machine.
+//!
+//! # Throttle
+//! A level of throttling begins at one temperature and ends at a lower one. With a single level and a wide gap this is the on/off
+//! cycle of report A's M8Pe(G) (177 MiB/s for 10 s, full speed for 30 s); with a narrow one the drive holds a temperature (600p).
+//! Drives with several levels (report A's BPX: at 80 and at 100 C) stretch their firmware times in a share of the thermal steps,
+//! the level's duty, spread evenly; NVM Express leaves the means of throttling to the maker.
+//!
+//! # Readings
+//! The model's temperature is exact; what the drive reports of it can jitter while it idles (report A's BPX).
+
+use assay_units::rng::mix;
 
 use crate::profile::{IdentityProfile, PowerProfile, ThermalProfile};
 
@@ -10,6 +21,40 @@ use crate::profile::{IdentityProfile, PowerProfile, ThermalProfile};
 pub const STEP_NS: u64 = 50_000_000;
 /// After this many idle time constants a drive counts as cooled down (e^-20 of any difference remains).
 const SETTLED_TIME_CONSTANTS: f64 = 20.0;
+
+/// One level of throttling.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    on_celsius: f64,
+    off_celsius: f64,
+    duty_percent: u32,
+}
+
+/// The profile's levels, mildest first; none where it never throttles.
+fn levels(heat: &ThermalProfile) -> Vec<Level> {
+    if let Some(levels) = &heat.levels {
+        let on = levels.on_celsius.value.iter();
+        let off = levels.off_celsius.value.iter();
+        let duty = levels.duty_percent.value.iter();
+        return on
+            .zip(off)
+            .zip(duty)
+            .map(|((&on_celsius, &off_celsius), &duty_percent)| Level {
+                on_celsius,
+                off_celsius,
+                duty_percent,
+            })
+            .collect();
+    }
+    if heat.throttle_on_celsius.value == 0.0 {
+        return Vec::new();
+    }
+    vec![Level {
+        on_celsius: heat.throttle_on_celsius.value,
+        off_celsius: heat.throttle_off_celsius.value,
+        duty_percent: 100,
+    }]
+}
 
 /// Temperature, throttle and counters.
 #[derive(Clone, Debug)]
@@ -20,8 +65,12 @@ pub struct Thermal {
     step_share: f64,
     settled_steps: u64,
     idle_w: f64,
-    throttle_on_celsius: f64,
-    throttle_off_celsius: f64,
+    levels: Vec<Level>,
+    /// Levels entered: 0 is full speed.
+    level: usize,
+    /// What the duty of the present level has left over, in per cent of a step.
+    duty_carry: u32,
+    idle_jitter_k: f64,
     warning_celsius: f64,
     critical_celsius: f64,
     celsius: f64,
@@ -52,8 +101,10 @@ impl Thermal {
             step_share: step_s / heat.time_constant_s.value,
             settled_steps: (SETTLED_TIME_CONSTANTS * heat.time_constant_s.value / step_s) as u64,
             idle_w,
-            throttle_on_celsius: or_never(heat.throttle_on_celsius.value),
-            throttle_off_celsius: heat.throttle_off_celsius.value,
+            levels: levels(heat),
+            level: 0,
+            duty_carry: 0,
+            idle_jitter_k: heat.idle_jitter_k.as_ref().map_or(0.0, |k| k.value),
             warning_celsius: or_never(f64::from(identity.warning_celsius.value)),
             critical_celsius: or_never(f64::from(identity.critical_celsius.value)),
             celsius: ambient_celsius + idle_w * heat.resistance_k_per_w.value,
@@ -73,10 +124,15 @@ impl Thermal {
         self.energy_nj += nanojoules;
     }
 
-    /// Is the drive slowing down?
+    /// Is the drive slowing down at this moment (in a throttled step of its level's duty)?
     #[inline]
     pub fn throttled(&self) -> bool {
         self.throttled
+    }
+
+    /// Level of throttling: 0 at full speed.
+    pub fn level(&self) -> usize {
+        self.level
     }
 
     /// Bring the state to `now_ns`.
@@ -108,20 +164,41 @@ impl Thermal {
         self.energy_nj = 0;
         let target = self.ambient_celsius + self.power_w * self.resistance_k_per_w;
         self.celsius += (target - self.celsius) * self.step_share;
-        self.throttled = if self.throttled {
-            self.celsius > self.throttle_off_celsius
-        } else {
-            self.celsius >= self.throttle_on_celsius
-        };
+        self.throttled = self.throttle();
         self.warning_steps += u64::from(self.celsius >= self.warning_celsius);
         self.critical_steps += u64::from(self.celsius >= self.critical_celsius);
-        self.throttled_steps += u64::from(self.throttled);
+        self.throttled_steps += u64::from(self.level > 0);
         self.next_step_ns = self.next_step_ns.saturating_add(STEP_NS);
     }
 
-    /// Composite temperature in Celsius.
+    /// Enter or leave levels; is the next step a throttled one?
+    fn throttle(&mut self) -> bool {
+        while let Some(next) = self.levels.get(self.level)
+            && self.celsius >= next.on_celsius
+        {
+            self.level += 1;
+        }
+        while self.level > 0 && self.celsius <= self.levels[self.level - 1].off_celsius {
+            self.level -= 1;
+        }
+        let Some(entered) = self.level.checked_sub(1) else {
+            self.duty_carry = 0;
+            return false;
+        };
+        self.duty_carry += self.levels[entered].duty_percent;
+        let throttled = self.duty_carry >= 100;
+        self.duty_carry -= if throttled { 100 } else { 0 };
+        throttled
+    }
+
+    /// Composite temperature in Celsius as the sensor has it: off by its jitter while the drive idles, the same at any moment of a
+    /// thermal step.
     pub fn celsius(&self) -> f64 {
-        self.celsius
+        if self.idle_jitter_k == 0.0 || self.power_w > self.idle_w {
+            return self.celsius;
+        }
+        let unit = (mix(self.next_step_ns, 0) >> 11) as f64 / (1_u64 << 53) as f64;
+        self.celsius + self.idle_jitter_k * (2.0 * unit - 1.0)
     }
 
     /// Mean power of the last step in watts.
@@ -143,7 +220,8 @@ impl Thermal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Profile;
+    use crate::profile::ThrottleLevels;
+    use crate::{Profile, Provenance, Sourced};
 
     fn with(on: f64, off: f64) -> Thermal {
         let mut profile = Profile::builtin("intel-600p").unwrap();
@@ -193,6 +271,72 @@ mod tests {
         let (warning, critical, throttled) = heat.counters_s();
         assert_eq!((warning, critical), (0, 0));
         assert!(throttled > 10 && throttled < 200, "{throttled}");
+    }
+
+    /// Two levels: the duty of each is met to a step, and both are left on the way down.
+    #[test]
+    fn levels_are_entered_and_left_in_turn_and_keep_their_duty() {
+        let sourced = |value| Sourced {
+            value,
+            provenance: Provenance::Assumed,
+            source: String::new(),
+        };
+        let mut profile = Profile::builtin("intel-600p").unwrap();
+        profile.thermal.ambient_celsius.value = 25.0;
+        profile.thermal.resistance_k_per_w.value = 10.0;
+        profile.thermal.time_constant_s.value = 20.0;
+        profile.thermal.throttle_on_celsius.value = 0.0;
+        profile.power.idle_mw.value = 1000;
+        profile.thermal.levels = Some(ThrottleLevels {
+            on_celsius: sourced(vec![50.0, 70.0]),
+            off_celsius: sourced(vec![45.0, 65.0]),
+            duty_percent: Sourced {
+                value: vec![30, 80],
+                provenance: Provenance::Assumed,
+                source: String::new(),
+            },
+        });
+        let mut heat = Thermal::new(&profile.thermal, &profile.power, &profile.identity, None);
+        let mut seen = vec![(0, 0, 0)];
+        for step in 1..=4000_u64 {
+            heat.add_energy(if step < 2000 { 5 * STEP_NS } else { 0 });
+            heat.advance(step * STEP_NS);
+            let (level, steps, throttled) = seen.last_mut().unwrap();
+            if *level == heat.level() {
+                *steps += 1;
+                *throttled += usize::from(heat.throttled());
+            } else {
+                seen.push((heat.level(), 1, usize::from(heat.throttled())));
+            }
+        }
+        let order: Vec<usize> = seen.iter().map(|&(level, ..)| level).collect();
+        assert_eq!(order, [0, 1, 2, 1, 0]);
+        for (level, steps, throttled) in seen {
+            let duty = [0, 30, 80][level];
+            assert!(steps > 40, "level {level}: {steps}");
+            let off = (throttled * 100).abs_diff(steps * duty);
+            assert!(off <= 200, "level {level}: {throttled} of {steps}");
+        }
+    }
+
+    #[test]
+    fn a_jittering_sensor_is_off_while_the_drive_idles_and_only_then() {
+        let mut heat = with(0.0, 0.0);
+        heat.idle_jitter_k = 3.0;
+        let mut readings: Vec<f64> = Vec::new();
+        for step in 1..=200_u64 {
+            heat.advance(step * STEP_NS);
+            assert_eq!(heat.celsius(), heat.celsius());
+            readings.push(heat.celsius());
+        }
+        let (low, high) = readings
+            .iter()
+            .fold((f64::MAX, f64::MIN), |(l, h), &c| (l.min(c), h.max(c)));
+        assert!((32.0..32.3).contains(&low), "{low}");
+        assert!((37.7..38.0).contains(&high), "{high}");
+        heat.add_energy(STEP_NS);
+        heat.advance(201 * STEP_NS);
+        assert!((heat.celsius() - 35.0).abs() < 0.1, "{}", heat.celsius());
     }
 
     #[test]

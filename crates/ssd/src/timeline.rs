@@ -27,6 +27,11 @@ impl ByteTime {
     }
 }
 
+/// So few intervals are moved up rather than more than that moved down.
+const FEW: usize = 8;
+/// Room kept before the first interval, so that one can be put there without moving all others.
+const SLACK: usize = 32;
+
 /// Busy intervals of one serial resource, in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
@@ -46,6 +51,18 @@ impl Timeline {
     /// `floor_ns` is the model's present: no later call comes with an earlier `ready_ns`, so intervals before it are forgotten.
     #[inline]
     pub fn reserve(&mut self, floor_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
+        self.reserve_train(floor_ns, ready_ns, duration_ns, 1)
+    }
+
+    /// Reserve `duration_ns` `count` times (at least once), each in the first gap after the one before; returns the last end.
+    #[inline]
+    pub fn reserve_train(
+        &mut self,
+        floor_ns: u64,
+        ready_ns: u64,
+        duration_ns: u64,
+        count: u64,
+    ) -> u64 {
         if duration_ns == 0 {
             return ready_ns;
         }
@@ -57,51 +74,105 @@ impl Timeline {
             self.busy.clear();
             self.head = 0;
         }
+        // After everything reserved, a train is one piece.
+        let whole_ns = duration_ns * count;
         let Some(last) = self.busy.last_mut() else {
-            self.busy.push((ready_ns, ready_ns + duration_ns));
-            return ready_ns + duration_ns;
+            self.busy.push((ready_ns, ready_ns + whole_ns));
+            return ready_ns + whole_ns;
         };
         if ready_ns > last.1 {
-            self.busy.push((ready_ns, ready_ns + duration_ns));
-            return ready_ns + duration_ns;
+            self.busy.push((ready_ns, ready_ns + whole_ns));
+            return ready_ns + whole_ns;
         }
         if ready_ns == last.1 {
-            last.1 += duration_ns;
+            last.1 += whole_ns;
             return last.1;
         }
-        self.reserve_within(ready_ns, duration_ns)
+        self.reserve_within(ready_ns, duration_ns, count)
     }
 
-    /// The slow half of [`Timeline::reserve`]: the reservation starts before the last interval ends.
-    fn reserve_within(&mut self, ready_ns: u64, duration_ns: u64) -> u64 {
-        if self.head > 64 {
-            self.busy.drain(..self.head);
-            self.head = 0;
+    /// The slow half of [`Timeline::reserve_train`]: it starts before the last interval ends.
+    fn reserve_within(&mut self, ready_ns: u64, duration_ns: u64, count: u64) -> u64 {
+        if self.head > 2 * SLACK {
+            self.busy.drain(..self.head - SLACK);
+            self.head = SLACK;
         }
-        let mut index =
-            self.head + self.busy[self.head..].partition_point(|&(_, end)| end <= ready_ns);
+        let mut index = self.first_ending_after(ready_ns);
         let mut start = ready_ns;
-        while index < self.busy.len() {
-            let (busy_start, busy_end) = self.busy[index];
-            if start + duration_ns <= busy_start {
-                break;
+        let mut left = count;
+        loop {
+            // The gap before `index`, or the next one that is long enough.
+            while index < self.busy.len() {
+                let (busy_start, busy_end) = self.busy[index];
+                if start + duration_ns <= busy_start {
+                    break;
+                }
+                start = start.max(busy_end);
+                index += 1;
             }
-            start = start.max(busy_end);
-            index += 1;
-        }
-        let end = start + duration_ns;
-        let joins_previous = index > self.head && self.busy[index - 1].1 == start;
-        let joins_next = index < self.busy.len() && self.busy[index].0 == end;
-        match (joins_previous, joins_next) {
-            (true, true) => {
-                self.busy[index - 1].1 = self.busy[index].1;
-                self.busy.remove(index);
+            let gap_end = self.busy.get(index).map_or(u64::MAX, |&(start, _)| start);
+            let pieces = if duration_ns * left <= gap_end - start {
+                left
+            } else {
+                1
+            };
+            let end = start + duration_ns * pieces;
+            let joins_previous = index > self.head && self.busy[index - 1].1 == start;
+            let joins_next = gap_end == end;
+            match (joins_previous, joins_next) {
+                (true, true) => {
+                    self.busy[index - 1].1 = self.busy[index].1;
+                    self.remove(index);
+                    // Where `index` pointed now lies one before it, however the rest moved.
+                    index = self.first_ending_after(end);
+                }
+                (true, false) => self.busy[index - 1].1 = end,
+                (false, true) => self.busy[index].0 = start,
+                (false, false) => index = self.insert(index, (start, end)) + 1,
             }
-            (true, false) => self.busy[index - 1].1 = end,
-            (false, true) => self.busy[index].0 = start,
-            (false, false) => self.busy.insert(index, (start, end)),
+            left -= pieces;
+            if left == 0 {
+                return end;
+            }
+            start = end;
         }
-        end
+    }
+
+    /// Index of the first interval ahead that ends after `at_ns`.
+    #[inline]
+    fn first_ending_after(&self, at_ns: u64) -> usize {
+        self.head + self.busy[self.head..].partition_point(|&(_, end)| end <= at_ns)
+    }
+
+    /// Put an interval before `index`, moving the shorter side; returns where it is.
+    #[inline]
+    fn insert(&mut self, index: usize, interval: (u64, u64)) -> usize {
+        let (before, after) = (index - self.head, self.busy.len() - index);
+        if after <= before.max(FEW) {
+            self.busy.insert(index, interval);
+            return index;
+        }
+        if self.head == 0 {
+            self.busy.splice(0..0, [(0, 0); SLACK]);
+            self.head = SLACK;
+        }
+        let index = self.head + before;
+        self.busy.copy_within(self.head..index, self.head - 1);
+        self.head -= 1;
+        self.busy[index - 1] = interval;
+        index - 1
+    }
+
+    /// Take the interval at `index` out, moving the shorter side.
+    #[inline]
+    fn remove(&mut self, index: usize) {
+        let (before, after) = (index - self.head, self.busy.len() - index);
+        if after <= before.max(FEW) {
+            self.busy.remove(index);
+        } else {
+            self.busy.copy_within(self.head..index, self.head + 1);
+            self.head += 1;
+        }
     }
 }
 
@@ -146,6 +217,33 @@ mod tests {
                 }
                 taken.extend(start..start + duration);
                 prop_assert_eq!(line.reserve(floor, ready, duration), start + duration);
+            }
+        }
+
+        /// A train is its pieces one after the other, on a line long and crowded enough to use both of its ends.
+        #[test]
+        fn a_train_is_its_pieces(
+            requests in prop::collection::vec((0_u64..30, 0_u64..4000, 1_u64..9, 1_u64..6), 1..400),
+        ) {
+            let mut line = Timeline::new();
+            let mut plain: Vec<(u64, u64)> = Vec::new();
+            let mut floor = 0;
+            for (step, ahead, duration, count) in requests {
+                floor += step / 8;
+                let mut end = floor + ahead;
+                for _ in 0..count {
+                    plain.sort_unstable();
+                    let start = plain.iter().fold(end, |start, &(from, to)| {
+                        if from < start + duration && to > start { to } else { start }
+                    });
+                    plain.push((start, start + duration));
+                    end = start + duration;
+                }
+                prop_assert_eq!(line.reserve_train(floor, floor + ahead, duration, count), end);
+                let ahead = &line.busy[line.head..];
+                for pair in ahead.windows(2) {
+                    prop_assert!(pair[0].1 < pair[1].0, "{:?}", line);
+                }
             }
         }
     }

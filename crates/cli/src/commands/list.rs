@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use assay_ssd::published::{Fidelity, fidelity};
 use assay_ssd::{Profile, Provenance};
 use assay_target::identity::list_drives;
 use assay_units::text::format_size;
@@ -17,6 +18,7 @@ struct Simulated {
     published: usize,
     fitted: usize,
     assumed: usize,
+    fidelity: Option<Fidelity>,
 }
 
 fn simulated() -> anyhow::Result<Vec<Simulated>> {
@@ -38,6 +40,7 @@ fn simulated() -> anyhow::Result<Vec<Simulated>> {
                 published: count(Provenance::Published),
                 fitted: count(Provenance::Fitted),
                 assumed: count(Provenance::Assumed),
+                fidelity: fidelity(name),
             })
         })
         .collect()
@@ -72,21 +75,29 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
         text.push_str("\nSimulated drives (sim:NAME[,seed=N][,state=fresh|filled][,op=PERCENT][,ambient=CELSIUS])\n");
         let _ = writeln!(
             text,
-            "  {:<18} {:>9}  {:<39} numbers: published / fitted / assumed",
-            "name", "size", "models"
+            "  {:<18} {:>9}  {:<39} {:<26}  error, %: median, worst",
+            "name", "size", "models", "published/fitted/assumed"
         );
         for p in &profiles {
             let _ = writeln!(
                 text,
-                "  {:<18} {:>9}  {:<39} {} / {} / {}",
+                "  {:<18} {:>9}  {:<39} {:<26}  {}",
                 p.name,
                 format_size(p.capacity_bytes),
                 p.model,
-                p.published,
-                p.fitted,
-                p.assumed
+                format!("{} / {} / {}", p.published, p.fitted, p.assumed),
+                p.fidelity.map_or_else(
+                    || "nothing published".to_owned(),
+                    |f| format!(
+                        "{:.1}, {:.1} of {} figures",
+                        f.median_pct, f.worst_pct, f.figures
+                    )
+                ),
             );
         }
+        text.push_str(
+            "  Errors are those of read bandwidths against the published ones that the profiles were fitted to (docs/fidelity.md).\n",
+        );
         text.push_str("\nnull: measures this program itself. `assay probe DRIVE` says more about one drive.\n");
         text
     };
@@ -100,6 +111,11 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
                 "capacity_bytes": p.capacity_bytes,
                 "simulated": true,
                 "numbers": { "published": p.published, "fitted": p.fitted, "assumed": p.assumed },
+                "fidelity": p.fidelity.map(|f| json!({
+                    "figures": f.figures,
+                    "median_error_pct": f.median_pct,
+                    "worst_error_pct": f.worst_pct,
+                })),
             })).collect::<Vec<_>>(),
         })
     };

@@ -132,6 +132,7 @@ impl Drive {
     }
 
     fn read(&mut self, now_ns: u64, part: &Part, costs: &Costs) -> Outcome {
+        self.ftl.settle();
         let len = u64::from(part.len_bytes);
         let end = part.offset_bytes + len;
         self.host.bytes_read += len;
@@ -236,18 +237,31 @@ impl Drive {
             return (busy_ns, done_ns + costs.ack_ns, Status::Ok);
         }
         let mut status = Status::Ok;
-        for unit in first..=last {
-            let whole =
-                overlap(part.offset_bytes, part.offset_bytes + len, unit, 1) == MAP_UNIT_BYTES;
-            let ready_ns = if whole {
-                arrived_ns
+        // Units covered in part are at the ends; those between go together.
+        let end = part.offset_bytes + len;
+        let mut unit = first;
+        while unit <= last {
+            let count = if overlap(part.offset_bytes, end, unit, 1) < MAP_UNIT_BYTES {
+                0
+            } else if end.is_multiple_of(MAP_UNIT_BYTES) {
+                last + 1 - unit
             } else {
-                self.merge(now_ns, unit, arrived_ns)
+                last - unit
             };
-            match self.ftl.write(now_ns, unit, arrived_ns, ready_ns) {
-                Some(slot_ns) => done_ns = done_ns.max(slot_ns),
-                None => status = Status::WriteFault,
+            if count > 0 {
+                let (slot_ns, all) = self.ftl.write_run(now_ns, unit, count, arrived_ns);
+                done_ns = done_ns.max(slot_ns);
+                if !all {
+                    status = Status::WriteFault;
+                }
+            } else {
+                let ready_ns = self.merge(now_ns, unit, arrived_ns);
+                match self.ftl.write(now_ns, unit, arrived_ns, ready_ns) {
+                    Some(slot_ns) => done_ns = done_ns.max(slot_ns),
+                    None => status = Status::WriteFault,
+                }
             }
+            unit += count.max(1);
         }
         (
             busy_ns,
@@ -263,6 +277,7 @@ impl Drive {
 
     /// Read the old content of a unit that is written in part; returns when both are there.
     fn merge(&mut self, now_ns: u64, unit: u32, arrived_ns: u64) -> u64 {
+        self.ftl.settle();
         let old = self.ftl.locate(unit);
         if old == UNMAPPED {
             return arrived_ns;

@@ -1,6 +1,6 @@
 //! Greedy garbage collection, see the parent module.
 
-use super::{COLLECT, Ftl, State};
+use super::{COLLECT, Ftl};
 
 /// The victim being emptied.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +19,10 @@ struct Victim {
 pub(super) struct Collector {
     low: u32,
     victim: Option<Victim>,
-    /// Valid units found in one sense; kept to avoid allocation.
+    /// Valid units found in one scan, and for each sense how many units it holds and how many of them were found; kept to avoid
+    /// allocation.
     found: Vec<u32>,
+    senses: Vec<(u32, u32)>,
 }
 
 impl Collector {
@@ -29,6 +31,7 @@ impl Collector {
             low,
             victim: None,
             found: Vec::new(),
+            senses: Vec::new(),
         }
     }
 }
@@ -65,19 +68,11 @@ impl Ftl {
     /// The victim at hand, chosen now if there was none: the closed superblock with the fewest valid units, the first of equals.
     fn victim(&mut self) -> Option<Victim> {
         if self.collector.victim.is_none() {
-            let multi = self.multi_superblocks();
-            let (superblock, block) = self.blocks[..multi]
-                .iter()
-                .enumerate()
-                .filter(|(_, block)| block.state == State::Closed)
-                .min_by_key(|(_, block)| block.valid)?;
-            if block.valid >= self.superblock_units {
-                return None;
-            }
+            let superblock = self.blocks.victim()?;
             self.collector.victim = Some(Victim {
-                superblock: superblock as u32,
+                superblock,
                 cursor: 0,
-                valid: block.valid,
+                valid: self.blocks.valid(superblock),
                 moved_ns: 0,
             });
         }
@@ -90,32 +85,45 @@ impl Ftl {
             return false;
         };
         let base = victim.superblock << self.shift;
-        let written = self.blocks[victim.superblock as usize].written;
-        let mut left = budget;
-        while left > 0 && victim.cursor < written {
-            let count = self
-                .nand
-                .units_in_sense(base | victim.cursor, written - victim.cursor);
-            let mut found = std::mem::take(&mut self.collector.found);
-            found.clear();
-            found.extend(
-                (victim.cursor..victim.cursor + count)
-                    .filter_map(|within| self.valid_owner(victim.superblock, within)),
-            );
-            if !found.is_empty() {
-                let read_ns = self.read(floor_ns, at_ns, base | victim.cursor, found.len() as u32);
-                victim.moved_ns = victim.moved_ns.max(read_ns);
-                for &unit in &found {
-                    if !self.place(COLLECT, floor_ns, unit, read_ns) {
-                        self.collector.found = found;
-                        return false;
-                    }
-                }
-                self.counters.relocated_units += found.len() as u64;
-            }
-            self.collector.found = found;
-            victim.cursor += count;
+        let written = self.blocks.written(victim.superblock);
+        // Look first, at everything within the budget, and have memory fetch all of it at once; then move.
+        let mut found = std::mem::take(&mut self.collector.found);
+        let mut senses = std::mem::take(&mut self.collector.senses);
+        found.clear();
+        senses.clear();
+        let (mut cursor, mut left) = (victim.cursor, budget);
+        while left > 0 && cursor < written {
+            let physical = base | cursor;
+            let count = self.nand.units_in_sense(physical, written - cursor);
+            let before = found.len();
+            self.blocks.owners(physical, count, &mut found);
+            senses.push((count, (found.len() - before) as u32));
+            cursor += count;
             left = left.saturating_sub(count);
+        }
+        std::hint::black_box(self.map.touch(&found));
+        let mut rest = &found[..];
+        let mut stuck = false;
+        for &(count, valid) in &senses {
+            if valid > 0 {
+                let physical = base | victim.cursor;
+                let (units, others) = rest.split_at(valid as usize);
+                rest = others;
+                let read_ns = self.read(floor_ns, at_ns, physical, valid);
+                victim.moved_ns = victim.moved_ns.max(read_ns);
+                let moved = self.relocate(COLLECT, floor_ns, units, read_ns);
+                self.give_up(physical, count, units.len(), moved);
+                if moved < units.len() {
+                    stuck = true;
+                    break;
+                }
+            }
+            victim.cursor += count;
+        }
+        self.collector.found = found;
+        self.collector.senses = senses;
+        if stuck {
+            return false;
         }
         if victim.cursor >= written {
             self.erase(victim.superblock, victim.moved_ns.max(at_ns));
@@ -125,11 +133,5 @@ impl Ftl {
             self.collector.victim = Some(victim);
         }
         true
-    }
-
-    fn multi_superblocks(&self) -> usize {
-        self.slc
-            .as_ref()
-            .map_or(self.blocks.len(), |slc| slc.first() as usize)
     }
 }

@@ -9,6 +9,7 @@ use crate::profile::SlcProfile;
 /// Ring of SLC superblocks and the fold engines. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct SlcCache {
+    #[cfg(test)]
     first: u32,
     superblock_units: u32,
     free: VecDeque<u32>,
@@ -20,6 +21,8 @@ pub(super) struct SlcCache {
     engines: Vec<u64>,
     fold_ns: u64,
     idle_after_ns: u64,
+    /// Valid units found in one fold; kept to avoid allocation.
+    found: Vec<u32>,
 }
 
 impl SlcCache {
@@ -29,6 +32,7 @@ impl SlcCache {
         superblock_units: u32,
     ) -> SlcCache {
         SlcCache {
+            #[cfg(test)]
             first: superblocks.start,
             superblock_units,
             free: superblocks.collect(),
@@ -37,10 +41,12 @@ impl SlcCache {
             engines: vec![0; usize::from(profile.fold_parallel.value.max(1))],
             fold_ns: profile.fold_ns.value,
             idle_after_ns: profile.idle_fold_after_ns.value,
+            found: Vec::new(),
         }
     }
 
     /// Number of the first SLC superblock.
+    #[cfg(test)]
     pub(super) fn first(&self) -> u32 {
         self.first
     }
@@ -105,25 +111,25 @@ impl Ftl {
             else {
                 break;
             };
-            let written = self.blocks[superblock as usize].written;
+            let mut found = std::mem::take(&mut slc.found);
+            found.clear();
+            let written = self.blocks.written(superblock);
             let stop = written.min(cursor + left);
-            let mut at = cursor;
-            while at < stop {
-                if let Some(unit) = self.valid_owner(superblock, at) {
-                    if !self.place(FOLD, at_ns, unit, at_ns) {
-                        break;
-                    }
-                    self.counters.relocated_units += 1;
-                }
-                at += 1;
-            }
-            let stuck = at < stop;
+            let physical = superblock << self.shift | cursor;
+            self.blocks.owners(physical, stop - cursor, &mut found);
+            std::hint::black_box(self.map.touch(&found));
+            let moved = self.relocate(FOLD, at_ns, &found, at_ns);
+            let stuck = moved < found.len();
+            self.give_up(physical, stop - cursor, found.len(), moved);
+            // When flash has run out, what could not move is looked at again.
+            let at = if stuck { cursor } else { stop };
             left -= at - cursor;
             let done = at >= written;
             if done {
                 self.erase(superblock, at_ns);
             }
             let Some(slc) = &mut self.slc else { return 0 };
+            slc.found = found;
             if done {
                 slc.free.push_back(superblock);
             } else {
@@ -160,6 +166,7 @@ impl Ftl {
             if start_ns.saturating_add(slc.fold_ns) > now_ns {
                 return;
             }
+            self.settle();
             self.fold(group, start_ns);
         }
     }

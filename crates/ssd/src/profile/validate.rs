@@ -154,6 +154,33 @@ impl Profile {
             "thermal.throttle_off_celsius must be below throttle_on_celsius",
         )?;
         check(
+            heat.idle_jitter_k
+                .as_ref()
+                .is_none_or(|jitter| (0.0..=100.0).contains(&jitter.value)),
+            "thermal.idle_jitter_k must be 0 to 100",
+        )?;
+        if let Some(levels) = &heat.levels {
+            let (on, off) = (&levels.on_celsius.value, &levels.off_celsius.value);
+            check(
+                (1..=8).contains(&on.len())
+                    && off.len() == on.len()
+                    && levels.duty_percent.value.len() == on.len(),
+                "thermal.levels needs 1 to 8 levels and as many off_celsius and duty_percent as on_celsius",
+            )?;
+            check(
+                on.is_sorted() && off.is_sorted() && on.iter().zip(off).all(|(on, off)| off < on),
+                "thermal.levels must rise, with each off_celsius below its on_celsius",
+            )?;
+            check(
+                levels.duty_percent.value.iter().all(|&duty| duty <= 100),
+                "thermal.levels.duty_percent must be at most 100",
+            )?;
+            check(
+                heat.throttle_on_celsius.value == 0.0,
+                "thermal.throttle_on_celsius must be 0 where thermal.levels has the thresholds",
+            )?;
+        }
+        check(
             (100..=100_000).contains(&heat.throttle_firmware_percent.value),
             "thermal.throttle_firmware_percent must be 100 to 100000",
         )
@@ -205,5 +232,43 @@ impl Profile {
             ]);
         }
         times
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The one drive with levels, its thermal section changed.
+    #[test]
+    fn contradicting_throttle_levels_are_refused() {
+        let text = Profile::builtin_text("mydigitalssd-bpx").unwrap();
+        for (from, to, reason) in [
+            ("[80.0, 100.0]", "[80.0, 100.0]", ""),
+            ("[80.0, 100.0]", "[80.0]", "1 to 8 levels"),
+            ("[80.0, 100.0]", "[100.0, 80.0]", "must rise"),
+            ("[78.0, 96.0]", "[81.0, 96.0]", "must rise"),
+            ("[78.0, 96.0]", "[nan, 96.0]", "must rise"),
+            ("[76, 100]", "[76, 101]", "at most 100"),
+            (
+                "throttle_on_celsius       = { value = 0.0",
+                "throttle_on_celsius       = { value = 70.0",
+                "must be 0 where",
+            ),
+            (
+                "idle_jitter_k             = { value = 3.0",
+                "idle_jitter_k             = { value = -3.0",
+                "idle_jitter_k",
+            ),
+        ] {
+            assert!(text.contains(from), "{from}");
+            match Profile::from_toml(&text.replacen(from, to, 1)) {
+                Ok(_) => assert_eq!(reason, ""),
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(!reason.is_empty() && error.contains(reason), "{error}");
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,397 @@
+//! Superblocks: what is in them, how much of it is still wanted, and which is the greedy victim.
+//!
+//! Counts lie in arrays of their own, so that the search for a victim reads a few cache lines; which units are still wanted is a
+//! bit per unit, so that garbage collection reads the owners of those only and never the map. The bits say *stale* rather than
+//! valid: on a filled drive nothing is, and memory that is all zero costs nothing until it is written.
+//!
+//! The victim is found by a plain search for the least count. Lists by count would have to be kept up with every host write;
+//! the search is one comparison per superblock, many at once, and happens once per superblock written: some thousand
+//! comparisons for some thousand host writes or more, less than a nanosecond each.
+
+use crate::map::UNMAPPED;
+
+/// A superblock's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Free,
+    Open,
+    Closed,
+}
+
+/// All superblocks of a drive.
+#[derive(Clone, Debug)]
+pub(super) struct Superblocks {
+    /// Units whose newest copy is here.
+    valid: Vec<u32>,
+    /// 0 for a closed multi-bit superblock, all ones for any that cannot be a victim.
+    barred: Vec<u32>,
+    /// Units written, padding included.
+    written: Vec<u32>,
+    state: Vec<State>,
+    /// Logical unit of each unit; empty in a superblock of the initial sequential fill, whose owners follow from its number.
+    owners: Vec<Vec<u32>>,
+    /// Lists of owners for further use.
+    pool: Vec<Vec<u32>>,
+    /// One bit per physical unit: its newest copy is elsewhere. Meaningless for units that are not written.
+    stale: Vec<u64>,
+    /// Superblocks from this one on are SLC and collected by other rules.
+    multi: u32,
+    shift: u32,
+    superblock_units: u32,
+}
+
+impl Superblocks {
+    /// `total` free superblocks, the first `multi` of them multi-bit; then `filled_units` are written sequentially.
+    pub(super) fn new(
+        total: u32,
+        multi: u32,
+        shift: u32,
+        superblock_units: u32,
+        filled_units: u32,
+    ) -> Superblocks {
+        let mut blocks = Superblocks {
+            valid: vec![0; total as usize],
+            barred: vec![u32::MAX; total as usize],
+            written: vec![0; total as usize],
+            state: vec![State::Free; total as usize],
+            owners: vec![Vec::new(); total as usize],
+            pool: Vec::new(),
+            stale: vec![0; ((u64::from(total) << shift) as usize).div_ceil(64)],
+            multi,
+            shift,
+            superblock_units,
+        };
+        let mut left = filled_units;
+        let mut index = 0;
+        while left > 0 {
+            let units = left.min(superblock_units);
+            blocks.valid[index] = units;
+            blocks.written[index] = units;
+            blocks.state[index] = State::Closed;
+            blocks.barred[index] = 0;
+            left -= units;
+            index += 1;
+        }
+        blocks
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.valid.len()
+    }
+
+    /// State of one.
+    #[cfg(test)]
+    pub(super) fn state(&self, superblock: u32) -> State {
+        self.state[superblock as usize]
+    }
+
+    /// Units of one whose newest copy is there.
+    pub(super) fn valid(&self, superblock: u32) -> u32 {
+        self.valid[superblock as usize]
+    }
+
+    /// Units of one that were written.
+    pub(super) fn written(&self, superblock: u32) -> u32 {
+        self.written[superblock as usize]
+    }
+
+    /// So many units of one are written now.
+    #[inline]
+    pub(super) fn set_written(&mut self, superblock: u32, units: u32) {
+        self.written[superblock as usize] = units;
+    }
+
+    /// Open a free superblock of that many units.
+    pub(super) fn open(&mut self, superblock: u32, units: u32) {
+        let index = superblock as usize;
+        self.state[index] = State::Open;
+        self.valid[index] = 0;
+        self.written[index] = 0;
+        // What an old list says does not matter: every unit is stale until it is placed.
+        self.owners[index] = self.pool.pop().unwrap_or_default();
+        self.owners[index].resize(units as usize, UNMAPPED);
+        for_words(superblock << self.shift, units, |word, mask| {
+            self.stale[word] |= mask;
+        });
+    }
+
+    /// An open superblock takes no more.
+    pub(super) fn close(&mut self, superblock: u32) {
+        self.state[superblock as usize] = State::Closed;
+        if superblock < self.multi {
+            self.barred[superblock as usize] = 0;
+        }
+    }
+
+    /// A superblock is erased: all its units are gone.
+    pub(super) fn erase(&mut self, superblock: u32) {
+        let index = superblock as usize;
+        self.state[index] = State::Free;
+        self.barred[index] = u32::MAX;
+        self.written[index] = 0;
+        let owners = std::mem::take(&mut self.owners[index]);
+        if owners.capacity() > 0 {
+            self.pool.push(owners);
+        }
+    }
+
+    /// Write `count` units to an open superblock, from `physical` on: the caller fills in their owners.
+    #[inline]
+    pub(super) fn place(&mut self, physical: u32, count: u32) -> &mut [u32] {
+        for_words(physical, count, |word, mask| self.stale[word] &= !mask);
+        let (index, within) = self.split(physical);
+        self.valid[index] += count;
+        &mut self.owners[index][within..within + count as usize]
+    }
+
+    /// Owners of `count` units from `physical` on, in a superblock that was opened.
+    #[inline]
+    pub(super) fn listed(&self, physical: u32, count: u32) -> &[u32] {
+        let (index, within) = self.split(physical);
+        &self.owners[index][within..within + count as usize]
+    }
+
+    /// The newest copy of what lies at this address is elsewhere from now on.
+    #[inline]
+    pub(super) fn invalidate(&mut self, physical: u32) {
+        self.stale[(physical >> 6) as usize] |= 1 << (physical & 63);
+        self.valid[(physical >> self.shift) as usize] -= 1;
+    }
+
+    /// The same for a run within one superblock, of which `valid` units were not stale yet.
+    #[inline]
+    pub(super) fn invalidate_run(&mut self, physical: u32, count: u32, valid: u32) {
+        for_words(physical, count, |word, mask| self.stale[word] |= mask);
+        self.valid[(physical >> self.shift) as usize] -= valid;
+    }
+
+    /// The logical unit written at this address, if its newest copy is still there.
+    #[inline]
+    pub(super) fn owner(&self, physical: u32) -> Option<u32> {
+        let stale = self.stale[(physical >> 6) as usize] >> (physical & 63) & 1;
+        let (index, within) = self.split(physical);
+        (stale == 0).then(|| self.written_owner(index, within))
+    }
+
+    /// Append the owners of those of `count` units from `physical` on (all written, all in one superblock) that are not stale.
+    #[inline]
+    pub(super) fn owners(&self, physical: u32, count: u32, found: &mut Vec<u32>) {
+        let (index, _) = self.split(physical);
+        let base = (index << self.shift) as u32;
+        let list = &self.owners[index];
+        for_words(physical, count, |word, mask| {
+            let mut left = mask & !self.stale[word];
+            let start = (word as u32) << 6;
+            while left != 0 {
+                let within = (start + left.trailing_zeros() - base) as usize;
+                left &= left - 1;
+                found.push(match list.get(within) {
+                    Some(&unit) => unit,
+                    None => self.written_owner(index, within),
+                });
+            }
+        });
+    }
+
+    /// The closed multi-bit superblock with the fewest valid units, the first of equals; `None` when none would free anything.
+    pub(super) fn victim(&self) -> Option<u32> {
+        let cost = |(&valid, &barred): (&u32, &u32)| valid | barred;
+        let multi = self.multi as usize;
+        let costs = || {
+            self.valid[..multi]
+                .iter()
+                .zip(&self.barred[..multi])
+                .map(cost)
+        };
+        let least = costs().fold(u32::MAX, u32::min);
+        if least >= self.superblock_units {
+            return None;
+        }
+        costs()
+            .position(|cost| cost == least)
+            .map(|index| index as u32)
+    }
+
+    /// Ask memory for the bits of these addresses at once.
+    #[inline]
+    pub(super) fn touch(&self, physical: u32) -> u64 {
+        self.stale
+            .get((physical >> 6) as usize)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// Bytes of memory for owners and bits.
+    pub(super) fn resident_bytes(&self) -> u64 {
+        let lists = self.owners.iter().chain(&self.pool);
+        lists
+            .map(|list| list.capacity() as u64 * 4 + (list.capacity() as u64).div_ceil(8))
+            .sum()
+    }
+
+    #[inline]
+    fn split(&self, physical: u32) -> (usize, usize) {
+        (
+            (physical >> self.shift) as usize,
+            (physical & ((1 << self.shift) - 1)) as usize,
+        )
+    }
+
+    #[inline]
+    fn written_owner(&self, index: usize, within: usize) -> u32 {
+        match self.owners[index].get(within) {
+            Some(&unit) => unit,
+            None => index as u32 * self.superblock_units + within as u32,
+        }
+    }
+}
+
+/// The words of a bit array that hold `count` bits from `first` on, and which bits of each.
+#[inline(always)]
+fn for_words(first: u32, count: u32, mut each: impl FnMut(usize, u64)) {
+    let mut word = (first >> 6) as usize;
+    let low = first & 63;
+    if count > 0 && low + count <= 64 {
+        each(word, (u64::MAX >> (64 - count)) << low);
+        return;
+    }
+    let (mut low, mut left) = (low, count);
+    while left > 0 {
+        let bits = (64 - low).min(left);
+        each(word, (u64::MAX >> (64 - bits)) << low);
+        word += 1;
+        low = 0;
+        left -= bits;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SHIFT: u32 = 7;
+    const UNITS: u32 = 100;
+    const TOTAL: u32 = 12;
+    const MULTI: u32 = 9;
+
+    /// The obvious way to keep the same books.
+    #[derive(Clone)]
+    struct Plain {
+        state: State,
+        units: Vec<Option<u32>>,
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Open(u32),
+        Place(u32, u32, bool),
+        Close(u32),
+        Invalidate(u32, u32),
+        InvalidateRun(u32, u32, u32),
+        Erase(u32),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let block = 0..TOTAL;
+        prop_oneof![
+            (block.clone()).prop_map(Step::Open),
+            (block.clone(), 1_u32..70, any::<bool>())
+                .prop_map(|(b, n, run)| Step::Place(b, n, run)),
+            (block.clone(), 1_u32..70, any::<bool>())
+                .prop_map(|(b, n, run)| Step::Place(b, n, run)),
+            (block.clone()).prop_map(Step::Close),
+            (block.clone(), 0..UNITS).prop_map(|(b, at)| Step::Invalidate(b, at)),
+            (block.clone(), 0..UNITS, 1..UNITS)
+                .prop_map(|(b, at, n)| Step::InvalidateRun(b, at, n)),
+            (block).prop_map(Step::Erase),
+        ]
+    }
+
+    proptest! {
+        /// Owners, counts and the victim against plain lists searched from end to end.
+        #[test]
+        fn agrees_with_plain_lists(filled in 0..MULTI * UNITS, steps in prop::collection::vec(step(), 0..120)) {
+            let mut blocks = Superblocks::new(TOTAL, MULTI, SHIFT, UNITS, filled);
+            let mut plain: Vec<Plain> = (0..TOTAL)
+                .map(|b| {
+                    let units: Vec<_> = (b * UNITS..filled.min((b + 1) * UNITS)).map(Some).collect();
+                    Plain { state: if units.is_empty() { State::Free } else { State::Closed }, units }
+                })
+                .collect();
+            let mut next = 10_000;
+            for step in steps {
+                match step {
+                    Step::Open(b) if plain[b as usize].state == State::Free => {
+                        plain[b as usize] = Plain { state: State::Open, units: Vec::new() };
+                        blocks.open(b, UNITS);
+                    }
+                    Step::Place(b, n, run) if plain[b as usize].state == State::Open => {
+                        let at = plain[b as usize].units.len() as u32;
+                        let n = n.min(UNITS - at);
+                        let physical = b << SHIFT | at;
+                        if run {
+                            blocks.place(physical, n).iter_mut().zip(next..).for_each(|(owner, unit)| *owner = unit);
+                            plain[b as usize].units.extend((next..next + n).map(Some));
+                        } else {
+                            let units: Vec<u32> = (next..next + n).rev().collect();
+                            blocks.place(physical, n).copy_from_slice(&units);
+                            plain[b as usize].units.extend(units.into_iter().map(Some));
+                        }
+                        next += n;
+                        blocks.set_written(b, at + n);
+                    }
+                    Step::Close(b) if plain[b as usize].state == State::Open => {
+                        plain[b as usize].state = State::Closed;
+                        blocks.close(b);
+                    }
+                    Step::Invalidate(b, at) => {
+                        if let Some(unit) = plain[b as usize].units.get_mut(at as usize)
+                            && unit.take().is_some()
+                        {
+                            blocks.invalidate(b << SHIFT | at);
+                        }
+                    }
+                    Step::InvalidateRun(b, at, n) => {
+                        let units = &mut plain[b as usize].units;
+                        let end = units.len().min((at + n) as usize);
+                        if (at as usize) < end {
+                            let range = &mut units[at as usize..end];
+                            let valid = range.iter().filter(|unit| unit.is_some()).count();
+                            let count = range.len();
+                            range.fill(None);
+                            blocks.invalidate_run(b << SHIFT | at, count as u32, valid as u32);
+                        }
+                    }
+                    Step::Erase(b)
+                        if plain[b as usize].state == State::Closed
+                            && plain[b as usize].units.iter().all(Option::is_none) =>
+                    {
+                        plain[b as usize] = Plain { state: State::Free, units: Vec::new() };
+                        blocks.erase(b);
+                    }
+                    _ => {}
+                }
+                let victim = (0..MULTI)
+                    .filter(|&b| plain[b as usize].state == State::Closed)
+                    .map(|b| (plain[b as usize].units.iter().flatten().count() as u32, b))
+                    .min()
+                    .filter(|&(valid, _)| valid < UNITS);
+                prop_assert_eq!(blocks.victim(), victim.map(|(_, b)| b));
+            }
+            for (b, expected) in (0..TOTAL).zip(&plain) {
+                prop_assert_eq!(blocks.state(b), expected.state);
+                prop_assert_eq!(blocks.written(b), expected.units.len() as u32);
+                prop_assert_eq!(blocks.valid(b), expected.units.iter().flatten().count() as u32);
+                let mut found = Vec::new();
+                blocks.owners(b << SHIFT, expected.units.len() as u32, &mut found);
+                let wanted: Vec<u32> = expected.units.iter().flatten().copied().collect();
+                prop_assert_eq!(found, wanted);
+                for (at, &unit) in expected.units.iter().enumerate() {
+                    prop_assert_eq!(blocks.owner(b << SHIFT | at as u32), unit);
+                }
+            }
+        }
+    }
+}
