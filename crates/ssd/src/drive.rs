@@ -289,14 +289,22 @@ impl Drive {
         let celsius = self.thermal.celsius();
         let (warning_time_s, critical_time_s, throttled_time_s) = self.thermal.counters_s();
         let ftl = self.ftl.counters();
-        let offsets = &self.profile.thermal.sensor_offsets_k.value;
+        let heat = &self.profile.thermal;
+        let stuck = heat.stuck_sensors_celsius.as_ref();
         Telemetry {
             composite_celsius: celsius as i32,
-            sensors: offsets
+            sensors: heat
+                .sensor_offsets_k
+                .value
                 .iter()
                 .map(|offset| (celsius + offset) as i32)
+                .chain(
+                    stuck
+                        .iter()
+                        .flat_map(|list| list.value.iter().map(|&c| c as i32)),
+                )
                 .collect(),
-            throttled: self.thermal.throttled(),
+            throttled: self.thermal.level() > 0,
             warning_time_s,
             critical_time_s,
             throttled_time_s,

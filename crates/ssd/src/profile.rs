@@ -153,6 +153,8 @@ pub struct FirmwareProfile {
     pub cores: Sourced<u8>,
     /// One core's time per read command in nanoseconds.
     pub read_command_ns: Sourced<u64>,
+    /// One core's time on top of that for a read that does not begin and end on mapping units, in nanoseconds. Absent: 0.
+    pub read_partial_ns: Option<Sourced<u64>>,
     /// One core's time per NAND page a read touches, in nanoseconds.
     pub read_page_ns: Sourced<u64>,
     /// One core's time per KiB read, in nanoseconds.
@@ -295,6 +297,8 @@ pub struct ThermalProfile {
     pub time_constant_s: Sourced<f64>,
     /// How much hotter than the composite each further sensor reads, in kelvin.
     pub sensor_offsets_k: Sourced<Vec<f64>>,
+    /// Readings in Celsius of sensors that are stuck, listed after the others. Absent: none.
+    pub stuck_sensors_celsius: Option<Sourced<Vec<f64>>>,
     /// How far a reading of the composite temperature is off while the drive idles, in kelvin, uniform to both sides. Absent: 0.
     pub idle_jitter_k: Option<Sourced<f64>>,
     /// Throttling starts at this composite temperature in Celsius; 0 means never, or as `levels` has it.

@@ -74,10 +74,7 @@ const LIMITS: &str = "
 
 - 960 EVO: it staggers at 64 KiB (930 MiB/s, below both its neighbours); the model has no cost that sets in above 32 KiB and fades
   with length. Its cache is taken from free user space and overflows straight into TLC; here it is a fixed region, folded in step.
-- BPX: reads below 4 KiB cost it a quarter more than reads of 4 KiB; the model maps and reads whole 4 KiB units alike.
 - M8Pe(G): reads of 512 bytes with 64 threads go 40 % faster than those of 1 KiB; the model has nothing that tells them apart.
-- BPX: the second sensor is stuck at 105 C; here it follows the composite temperature at a constant distance.
-- BPX: with 64 threads, 4 KiB and 32 KiB reads cannot both be met beside their neighbours.
 - Fitted numbers are effective ones: where a drive's random reads cost by the 4 KiB piece (960 EVO, M8Pe(G)), its flash page is
   counted as four pieces, and the 960 EVO's five cores as one.
 - RD400: a 512 GB one throttled at 80 C for others (T3D1914); the profile is report A's, which did not.

@@ -11,6 +11,7 @@ use crate::profile::{MAP_UNIT_BYTES, Profile};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     read_command_ns: u64,
+    read_partial_ns: u64,
     read_page_ns: u64,
     read_kib_ns: u64,
     write_command_ns: u64,
@@ -30,6 +31,7 @@ impl Costs {
         let firmware = &profile.firmware;
         Costs {
             read_command_ns: firmware.read_command_ns.value,
+            read_partial_ns: firmware.read_partial_ns.as_ref().map_or(0, |ns| ns.value),
             read_page_ns: firmware.read_page_ns.value,
             read_kib_ns: firmware.read_kib_ns.value,
             write_command_ns: firmware.write_command_ns.value,
@@ -49,6 +51,7 @@ impl Costs {
     fn throttled(mut self) -> Costs {
         for cost in [
             &mut self.read_command_ns,
+            &mut self.read_partial_ns,
             &mut self.read_page_ns,
             &mut self.read_kib_ns,
             &mut self.write_command_ns,
@@ -137,6 +140,9 @@ impl Drive {
         let end = part.offset_bytes + len;
         self.host.bytes_read += len;
         let mut busy_ns = now_ns + costs.read_command_ns;
+        if !self.is_whole(part) {
+            busy_ns += costs.read_partial_ns;
+        }
         let mut done_ns = busy_ns;
         let mut from = part.offset_bytes;
         let hit = self.prefetch.look(from, len);

@@ -197,6 +197,13 @@ impl Profile {
                 "firmware.read_command_ns",
                 one(&firmware.read_command_ns.value),
             ),
+            (
+                "firmware.read_partial_ns",
+                firmware
+                    .read_partial_ns
+                    .as_ref()
+                    .map_or(&[][..], |ns| one(&ns.value)),
+            ),
             ("firmware.read_page_ns", one(&firmware.read_page_ns.value)),
             ("firmware.read_kib_ns", one(&firmware.read_kib_ns.value)),
             (
