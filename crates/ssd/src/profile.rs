@@ -305,8 +305,8 @@ pub struct ThermalProfile {
     pub throttle_on_celsius: Sourced<f64>,
     /// Throttling ends at this composite temperature in Celsius.
     pub throttle_off_celsius: Sourced<f64>,
-    /// Firmware time per command while throttled, in percent of normal.
-    pub throttle_firmware_percent: Sourced<u32>,
+    /// Time per command in the firmware and per byte on the data path while throttled (a slower clock), in percent of normal.
+    pub throttle_percent: Sourced<u32>,
     /// Throttling in several levels instead of one; `throttle_on_celsius` is then 0.
     pub levels: Option<ThrottleLevels>,
 }
@@ -319,7 +319,7 @@ pub struct ThrottleLevels {
     pub on_celsius: Sourced<Vec<f64>>,
     /// The level ends, and the one before it begins again, at this composite temperature in Celsius.
     pub off_celsius: Sourced<Vec<f64>>,
-    /// Share of its time that the drive is throttled (to `throttle_firmware_percent`) at this level, in percent.
+    /// Share of its time that the drive is throttled (to `throttle_percent`) at this level, in percent.
     pub duty_percent: Sourced<Vec<u32>>,
 }
 

@@ -54,10 +54,11 @@ pub fn summary(lineup: &Lineup<'_>, sections: &[Section<'_>]) -> Table {
             let entrant = &lineup.drives[drive];
             rows.push(Row {
                 name: Name {
-                    text: format!("{}, {}", entrant.name, section.step),
+                    text: entrant.name.clone(),
                     simulated: entrant.info.simulated,
                 },
                 cells: vec![
+                    Cell::Text(section.step.to_owned()),
                     Cell::number(errors.len().to_string()),
                     Cell::number(format!("{median:.1}")),
                     Cell::number(format!("{worst:+.1}")),
@@ -73,6 +74,7 @@ pub fn summary(lineup: &Lineup<'_>, sections: &[Section<'_>]) -> Table {
     Table {
         caption: "Published and simulated bandwidth".to_owned(),
         columns: vec![
+            column("step"),
             column("figures"),
             column("median error, %"),
             column("greatest, %"),

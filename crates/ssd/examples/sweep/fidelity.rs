@@ -72,6 +72,8 @@ Errors in per cent; the goals are a median of 3 and a worst of 10 for random rea
 const LIMITS: &str = "
 ## What the model does not have
 
+- In one go (`assay run bandwidth`), drives stay warm from cell to cell. The BPX then meets its 80 C in the middle of the sweep and reads up to
+  40 % below the published cells, which were evidently taken cool; the cells above are.
 - 960 EVO: it staggers at 64 KiB (930 MiB/s, below both its neighbours); the model has no cost that sets in above 32 KiB and fades
   with length. Its cache is taken from free user space and overflows straight into TLC; here it is a fixed region, folded in step.
 - M8Pe(G): reads of 512 bytes with 64 threads go 40 % faster than those of 1 KiB; the model has nothing that tells them apart.

@@ -20,6 +20,8 @@ pub(super) struct Costs {
     ack_ns: u64,
     ack_unit_ns: u64,
     throttle_percent: u64,
+    /// Time on the data path, in per cent of what it takes unthrottled.
+    data_path_percent: u64,
     skip_unmapped: bool,
     elide_zero: bool,
     command_nj: u64,
@@ -39,7 +41,8 @@ impl Costs {
             other_command_ns: firmware.other_command_ns.value,
             ack_ns: profile.buffer.ack_ns.value,
             ack_unit_ns: profile.buffer.ack_unit_ns.value,
-            throttle_percent: u64::from(profile.thermal.throttle_firmware_percent.value),
+            throttle_percent: u64::from(profile.thermal.throttle_percent.value),
+            data_path_percent: 100,
             skip_unmapped: profile.ftl.skip_unmapped.value,
             elide_zero: profile.ftl.elide_zero.value,
             command_nj: profile.power.command_nj.value,
@@ -47,7 +50,7 @@ impl Costs {
         }
     }
 
-    /// These costs, stretched by the throttle.
+    /// These costs, stretched by the throttle: a slower clock slows what the firmware does and what moves through the controller.
     fn throttled(mut self) -> Costs {
         for cost in [
             &mut self.read_command_ns,
@@ -60,6 +63,7 @@ impl Costs {
         ] {
             *cost = *cost * self.throttle_percent / 100;
         }
+        self.data_path_percent = self.throttle_percent;
         self
     }
 }
@@ -166,14 +170,18 @@ impl Drive {
                 let mut ready_ns = busy_ns;
                 if pages > 0 {
                     ready_ns = self.ftl.read(now_ns, busy_ns, physical, count);
-                    ready_ns = self.link.through_data_path(now_ns, ready_ns, bytes, len);
+                    let stretched = bytes * costs.data_path_percent / 100;
+                    ready_ns = self
+                        .link
+                        .through_data_path(now_ns, ready_ns, stretched, len);
                 }
                 done_ns = done_ns.max(self.link.to_host(now_ns, ready_ns, bytes));
                 unit += count;
             }
         }
         if let Some(hit) = hit {
-            self.read_ahead(now_ns, busy_ns, hit.stream, hit.ahead, len);
+            let percent = costs.data_path_percent;
+            self.read_ahead(now_ns, busy_ns, hit.stream, hit.ahead, len, percent);
         }
         (busy_ns, done_ns, Status::Ok)
     }
@@ -205,6 +213,7 @@ impl Drive {
         stream: usize,
         ahead: (u64, u64),
         command_bytes: u64,
+        data_path_percent: u64,
     ) {
         let end = ahead.1.min(self.identity.capacity_bytes);
         if ahead.0 >= end {
@@ -216,7 +225,7 @@ impl Drive {
             let (count, pages, physical) = self.next_run(unit, last - unit + 1);
             let mut ready_ns = issue_ns;
             if pages > 0 {
-                let bytes = u64::from(count) * MAP_UNIT_BYTES;
+                let bytes = u64::from(count) * MAP_UNIT_BYTES * data_path_percent / 100;
                 ready_ns = self.ftl.read(now_ns, issue_ns, physical, count);
                 ready_ns = self
                     .link

@@ -181,8 +181,8 @@ impl Profile {
             )?;
         }
         check(
-            (100..=100_000).contains(&heat.throttle_firmware_percent.value),
-            "thermal.throttle_firmware_percent must be 100 to 100000",
+            (100..=100_000).contains(&heat.throttle_percent.value),
+            "thermal.throttle_percent must be 100 to 100000",
         )
     }
 
