@@ -126,7 +126,8 @@ fn measured(
     if !published.is_empty() {
         out.push_str("<h3>Published and simulated</h3>\n<div class=\"pair\">\n");
         for table in &published {
-            out.push_str(&write::table(table));
+            // A cell of the grid of its own: a table brings its notes along.
+            out.push_str(&format!("<div>{}</div>\n", write::table(table)));
         }
         out.push_str("</div>\n");
     }
