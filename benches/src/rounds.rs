@@ -1,6 +1,7 @@
 //! Taking turns, and what several rounds come to.
 
 use anyhow::Result;
+use assay_units::median;
 
 use crate::Bench;
 use crate::tools::{Sample, Variant};
@@ -24,12 +25,7 @@ impl Spread {
         let (Some(&min), Some(&max)) = (values.first(), values.last()) else {
             return Spread::default();
         };
-        let half = values.len() / 2;
-        let median = if values.len() % 2 == 1 {
-            values[half]
-        } else {
-            (values[half - 1] + values[half]) / 2.0
-        };
+        let median = median(values).unwrap_or_default();
         Spread { min, median, max }
     }
 

@@ -53,41 +53,27 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "--engine uring --iodepth 32 --rate_iops 20000",
         "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --rate_iops=20000",
     );
-    match &disk {
-        Ok(bed) => {
-            for (how, (assay, fio)) in [("blocking, depth 1", SYNC), ("io_uring, depth 32", URING)]
-            {
-                let name = format!("{}, {how}", bed.name);
-                cases.push(Case {
-                    name,
-                    bed,
-                    assay,
-                    fio,
-                    same_by_right: true,
-                });
-            }
+    const ON_DISK: &[(&str, (&str, &str), bool)] = &[
+        ("blocking, depth 1", SYNC, true),
+        ("io_uring, depth 32", URING, true),
+    ];
+    const ON_ZRAM: &[(&str, (&str, &str), bool)] = &[
+        ("blocking, depth 1, 20 k IOPS", SYNC_RATE, true),
+        ("io_uring, depth 32, 20 k IOPS", URING_RATE, true),
+        ("blocking, depth 1, unlimited", SYNC, false),
+        ("io_uring, depth 32, unlimited", URING, false),
+    ];
+    for (bed, work) in [(&disk, ON_DISK), (&zram, ON_ZRAM)] {
+        match bed {
+            Ok(bed) => cases.extend(work.iter().map(|(how, (assay, fio), same_by_right)| Case {
+                name: format!("{}, {how}", bed.name),
+                bed,
+                assay,
+                fio,
+                same_by_right: *same_by_right,
+            })),
+            Err(error) => section.notes.push(format!("Not measured: {error:#}.")),
         }
-        Err(error) => section.notes.push(format!("Not measured: {error:#}.")),
-    }
-    match &zram {
-        Ok(bed) => {
-            for (how, (assay, fio), same_by_right) in [
-                ("blocking, depth 1, 20 k IOPS", SYNC_RATE, true),
-                ("io_uring, depth 32, 20 k IOPS", URING_RATE, true),
-                ("blocking, depth 1, unlimited", SYNC, false),
-                ("io_uring, depth 32, unlimited", URING, false),
-            ] {
-                let name = format!("{}, {how}", bed.name);
-                cases.push(Case {
-                    name,
-                    bed,
-                    assay,
-                    fio,
-                    same_by_right,
-                });
-            }
-        }
-        Err(error) => section.notes.push(format!("Not measured: {error:#}.")),
     }
     let mut table = Table::new(&["", "", "assay", "fio", "assay / fio", "fio again"]);
     for case in &cases {

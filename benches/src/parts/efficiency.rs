@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::Bench;
 use crate::beds::Bed;
 use crate::document::{Section, Table};
-use crate::rounds::{Series, start_up_s, take_turns};
+use crate::rounds::{Series, best, start_up_s, take_turns};
 use crate::tools::{Sample, Tool, Variant};
 
 /// At least so many times fio's I/Os per processor-second.
@@ -190,12 +190,6 @@ fn on(bench: &Bench, bed: &Bed, section: &mut Section) -> Result<()> {
     }
     section.tables.push(table);
     let (ours, theirs) = all.split_at(ASSAY.len());
-    let rank = |series: &Series| series.spread(net(series)).median;
-    let best = |series: &'_ [Series], settings: &[Setting], counts: &dyn Fn(&Setting) -> bool| {
-        (0..series.len())
-            .filter(|i| counts(&settings[*i]))
-            .max_by(|a, b| rank(&series[*a]).total_cmp(&rank(&series[*b])))
-    };
     let compare = |section: &mut Section, how: &str, ours: &Series, theirs: &Series, goal: bool| {
         let ratio = ours.ratio(theirs, net(ours), net(theirs));
         let gross = ours.ratio(theirs, |s| s.ios_per_cpu_s(0.0), |s| s.ios_per_cpu_s(0.0));
@@ -221,8 +215,14 @@ fn on(bench: &Bench, bed: &Bed, section: &mut Section) -> Result<()> {
     };
     let mut pair =
         |how: &str, mine: &dyn Fn(&Setting) -> bool, its: &dyn Fn(&Setting) -> bool, goal: bool| {
-            if let (Some(a), Some(b)) = (best(ours, &ASSAY, mine), best(theirs, &FIO, its)) {
-                compare(section, how, &ours[a], &theirs[b], goal);
+            let ours = ours.iter().zip(&ASSAY).filter(|(_, s)| mine(s));
+            let theirs = theirs.iter().zip(&FIO).filter(|(_, s)| its(s));
+            let ours = best(ours.map(|(series, _)| series), |s| s.ios_per_cpu_s(idle[0]));
+            let theirs = best(theirs.map(|(series, _)| series), |s| {
+                s.ios_per_cpu_s(idle[1])
+            });
+            if let (Some(ours), Some(theirs)) = (ours, theirs) {
+                compare(section, how, ours, theirs, goal);
             }
         };
     let free = |s: &Setting| !s.pinned;

@@ -44,6 +44,16 @@ fn costs(all: &[Series], idle_s: f64) -> Vec<Spread> {
         .collect()
 }
 
+/// States that `what` holds: `of` grows no more than by [`FLAT`] against its first.
+fn flat(section: &mut Section, what: &str, first: &str, of: &[Spread]) {
+    let grown = growth(of);
+    section.goal(
+        what,
+        format!("at most {grown:.2} times that of {first}"),
+        grown <= 1.0 + FLAT,
+    );
+}
+
 fn depth(bench: &Bench, section: &mut Section) -> Result<()> {
     let at = |depth: u32, ms| assay(format!("depth {depth}"), &format!("--iodepth {depth}"), ms);
     let span_ms = bench.span_ms(500);
@@ -61,11 +71,11 @@ fn depth(bench: &Bench, section: &mut Section) -> Result<()> {
     }
     section.tables.push(table);
     // A batch of one pays for the clock alone; from there on it can only get cheaper, until tables outgrow the caches.
-    let deep = growth(&costs);
-    section.goal(
+    flat(
+        section,
         "cost per I/O does not grow with queue depth, 1 to 1024",
-        format!("at most {deep:.2} times that of depth 1"),
-        deep <= 1.0 + FLAT,
+        "depth 1",
+        &costs,
     );
     let batched = growth(&costs[1..]);
     section.notes.push(format!(
@@ -93,17 +103,18 @@ fn length(bench: &Bench, section: &mut Section) -> Result<()> {
         ]);
     }
     section.tables.push(table);
-    let cost = growth(&costs);
-    section.goal(
+    let first = &all[0].variant.label;
+    flat(
+        section,
         "cost per I/O does not grow with run length",
-        format!("at most {cost:.2} times that of {}", all[0].variant.label),
-        cost <= 1.0 + FLAT,
+        first,
+        &costs,
     );
-    let grown = growth(&memory);
-    section.goal(
+    flat(
+        section,
         "memory is flat however long the run",
-        format!("at most {grown:.2} times that of {}", all[0].variant.label),
-        grown <= 1.0 + FLAT,
+        first,
+        &memory,
     );
     section.commands.push(all[2].variant.command());
     Ok(())
@@ -166,11 +177,11 @@ fn drives(bench: &Bench, section: &mut Section) -> Result<()> {
             .push(vec![format!("{count} drives at once"), cost.show(1)]);
     }
     section.tables.push(table);
-    let grown = growth(&costs);
-    section.goal(
+    flat(
+        section,
         "cost per I/O does not grow with the number of drives",
-        format!("at most {grown:.2} times that of one"),
-        grown <= 1.0 + FLAT,
+        "one",
+        &costs,
     );
     section.commands.push(
         "assay run benches/src/parts/drives.toml null: null: --set runtime=500ms --json".to_owned(),

@@ -192,6 +192,17 @@ impl<'a> Section<'a> {
         labels.join(", ")
     }
 
+    /// A place in the table in words: `4 KiB, 16 threads`; empty when nothing varies.
+    pub fn place(&self, row: usize, column: usize) -> String {
+        let labels = [self.rows[row].label.clone(), self.column_label(column)];
+        let named: Vec<&str> = labels
+            .iter()
+            .map(String::as_str)
+            .filter(|label| !label.is_empty())
+            .collect();
+        named.join(", ")
+    }
+
     /// What all its cells have in common, in words, and what differs only between drives.
     pub fn common(&self) -> String {
         let mut parts = Vec::new();

@@ -111,15 +111,7 @@ fn comparison(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Tab
     let mut rows = Vec::new();
     for row in 0..section.rows.len() {
         for column in 0..section.columns.len() {
-            let place = [
-                section.rows[row].label.clone(),
-                section.column_label(column),
-            ];
-            let place: Vec<&str> = place
-                .iter()
-                .map(String::as_str)
-                .filter(|s| !s.is_empty())
-                .collect();
+            let place = section.place(row, column);
             let value = |drive: usize| {
                 let point = section.at(row, column, drive)?;
                 metric.of(point.result()?)
@@ -150,7 +142,7 @@ fn comparison(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Tab
                 name: Name::plain(if place.is_empty() {
                     section.title.to_owned()
                 } else {
-                    place.join(", ")
+                    place
                 }),
                 cells,
             });

@@ -7,36 +7,10 @@ use serde::Deserialize;
 
 use crate::sourced::{Provenance, Sourced};
 
+mod builtin;
 mod validate;
 
-/// Built-in profiles: name and text.
-const BUILTIN: [(&str, &str); 7] = [
-    (
-        "samsung-951",
-        include_str!("../../../profiles/samsung-951.toml"),
-    ),
-    (
-        "intel-600p",
-        include_str!("../../../profiles/intel-600p.toml"),
-    ),
-    (
-        "samsung-960-evo",
-        include_str!("../../../profiles/samsung-960-evo.toml"),
-    ),
-    (
-        "toshiba-rd400",
-        include_str!("../../../profiles/toshiba-rd400.toml"),
-    ),
-    ("wd-black", include_str!("../../../profiles/wd-black.toml")),
-    (
-        "mydigitalssd-bpx",
-        include_str!("../../../profiles/mydigitalssd-bpx.toml"),
-    ),
-    (
-        "plextor-m8pe-g",
-        include_str!("../../../profiles/plextor-m8pe-g.toml"),
-    ),
-];
+use builtin::BUILTIN;
 
 /// The unit in which every modelled drive maps its flash, in bytes.
 ///

@@ -48,6 +48,13 @@ pub struct ReadBandwidth {
     pub mib_per_s: f64,
 }
 
+impl ReadBandwidth {
+    /// How far a simulated figure is from this one, in per cent of this one; negative when it is lower.
+    pub fn error_pct(&self, simulated_mib_per_s: f64) -> f64 {
+        (simulated_mib_per_s / self.mib_per_s - 1.0) * 100.0
+    }
+}
+
 /// The published read bandwidths of the drive that a profile models; empty where none were.
 pub fn read_bandwidths(profile: &str) -> Vec<ReadBandwidth> {
     [(RANDOM_READ, true), (SEQUENTIAL_READ, false)]

@@ -92,7 +92,7 @@ fn error_pct(name: &str, cell: &ReadBandwidth) -> f64 {
     let fewer = u64::from(cell.block_bytes / 8192).clamp(1, 8);
     let commands = (12_000 / fewer).max(u64::from(cell.threads) * 25);
     let (bytes, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, commands);
-    (mib_per_second(bytes, end) / cell.mib_per_s - 1.0) * 100.0
+    cell.error_pct(mib_per_second(bytes, end))
 }
 
 #[test]

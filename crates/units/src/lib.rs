@@ -5,6 +5,7 @@
 //! - [`rate`]: how long bytes take at a rate, and rates from counts, in integers (no rounding surprises in the model).
 //! - [`rng`]: [`Rng`], xoshiro256++ with *named* streams, so that adding a consumer of randomness never shifts another's.
 //! - [`text`]: sizes, durations and percentages as people write them (`4k`, `16GiB`, `5s`), and back.
+//! - [`median()`]: the middle of some values, for reports and benchmarks.
 //! - [`op`]: [`Op`] and [`DataClass`], the words that a workload, a target and a simulated drive must agree on.
 //!
 //! # Non-goals
@@ -14,12 +15,14 @@
 //! [`SECTOR_BYTES`] (512, the smallest unit any interface here speaks), [`Nanos::SECOND`].
 #![forbid(unsafe_code)]
 
+mod median;
 pub mod op;
 pub mod rate;
 pub mod rng;
 pub mod text;
 pub mod time;
 
+pub use median::median;
 pub use op::{DataClass, Op};
 pub use rng::Rng;
 pub use text::{ParseError, parse_duration, parse_size};

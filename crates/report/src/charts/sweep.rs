@@ -147,19 +147,13 @@ fn bars(
                 let Some(value) = point.result().and_then(|r| metric.of(r)) else {
                     continue;
                 };
-                let place: Vec<String> = [
-                    section.rows[row].label.clone(),
-                    section.column_label(column),
-                ]
-                .into_iter()
-                .filter(|s| !s.is_empty())
-                .collect();
+                let place = section.place(row, column);
                 length.push(for_drawing(value));
                 texts.push(crate::format::figure(value));
                 label.push(plain(&if place.is_empty() {
                     lineup.drives[drive].full_name()
                 } else {
-                    place.join(", ")
+                    place
                 }));
             }
         }

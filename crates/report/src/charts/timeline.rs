@@ -56,16 +56,8 @@ pub fn chart(
                 .iter()
                 .filter_map(|d| section.at(row, column, *d))
                 .collect();
-            let place = [
-                section.rows[row].label.clone(),
-                section.column_label(column),
-            ];
-            let place: Vec<&str> = place
-                .iter()
-                .map(String::as_str)
-                .filter(|s| !s.is_empty())
-                .collect();
-            views.extend(drawing.view(lineup, &points, Rates::Lines, place.join(", "))?);
+            let place = section.place(row, column);
+            views.extend(drawing.view(lineup, &points, Rates::Lines, place)?);
         }
     }
     Ok(drawing.chart(format!("{}: over time", section.title), views))

@@ -2,9 +2,11 @@
 
 use assay_store::model::{CellKind, Published, Workload};
 
+use assay_units::median;
+
 use crate::axis::Axis;
 use crate::format;
-use crate::grid::{Point, Section};
+use crate::grid::Section;
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
 
@@ -18,19 +20,6 @@ pub fn tables(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Table> {
         .iter()
         .filter_map(|drive| table(lineup, section, *drive))
         .collect()
-}
-
-/// The published figure of a point's very workload, and the simulated one.
-///
-/// Steps measured for their own sake only: a soak is hot, and drives together share a host.
-fn pair<'a>(lineup: &Lineup<'a>, point: &Point<'a>) -> Option<(&'a Published, f64)> {
-    if point.plan().kind != CellKind::Measure {
-        return None;
-    }
-    let result = point.result()?;
-    let published = &lineup.drives[point.drive].info.published;
-    let figure = published.iter().find(|p| same(p, &point.plan().workload))?;
-    Some((figure, result.mib_per_s()))
 }
 
 fn same(published: &Published, workload: &Workload) -> bool {
@@ -47,8 +36,8 @@ pub fn summary(lineup: &Lineup<'_>, sections: &[Section<'_>]) -> Table {
     let mut rows = Vec::new();
     for section in sections {
         for &drive in &section.drives {
-            let errors = errors(lineup, section, drive);
-            let (Some(median), Some((worst, place))) = (median(&errors), worst(&errors)) else {
+            let compared = compared(lineup, section, drive);
+            let (Some(median), Some(worst)) = (median_size(&compared), worst(&compared)) else {
                 continue;
             };
             let entrant = &lineup.drives[drive];
@@ -59,10 +48,10 @@ pub fn summary(lineup: &Lineup<'_>, sections: &[Section<'_>]) -> Table {
                 },
                 cells: vec![
                     Cell::Text(section.step.to_owned()),
-                    Cell::number(errors.len().to_string()),
+                    Cell::number(compared.len().to_string()),
                     Cell::number(format!("{median:.1}")),
-                    Cell::number(format!("{worst:+.1}")),
-                    Cell::Text(place.to_owned()),
+                    Cell::number(format!("{:+.1}", worst.error_pct)),
+                    Cell::Text(section.place(worst.row, worst.column)),
                 ],
             });
         }
@@ -85,122 +74,125 @@ pub fn summary(lineup: &Lineup<'_>, sections: &[Section<'_>]) -> Table {
     }
 }
 
-/// Every comparison of a drive in a section: error in percent of the published figure, and where.
-fn errors(lineup: &Lineup<'_>, section: &Section<'_>, drive: usize) -> Vec<(f64, String)> {
-    let mut errors = Vec::new();
+/// A place in a section's table where a figure was measured that was published too.
+struct Compared<'a> {
+    row: usize,
+    column: usize,
+    published: &'a Published,
+    simulated_mib_per_s: f64,
+    /// Of the published figure.
+    error_pct: f64,
+}
+
+/// Every comparison of a drive in a section, row by row.
+///
+/// Only steps measured for their own sake: a soak is hot, and drives together share a host.
+fn compared<'a>(lineup: &Lineup<'a>, section: &Section<'a>, drive: usize) -> Vec<Compared<'a>> {
+    let figures = &lineup.drives[drive].info.published;
+    let mut compared = Vec::new();
     for row in 0..section.rows.len() {
         for column in 0..section.columns.len() {
             let point = section.at(row, column, drive);
-            if let Some((published, simulated)) = point.and_then(|p| pair(lineup, p)) {
-                let place = [&section.rows[row].label, &section.column_label(column)]
-                    .into_iter()
-                    .filter(|s| !s.is_empty())
-                    .cloned()
-                    .collect::<Vec<String>>()
-                    .join(", ");
-                errors.push((error_pct(published, simulated), place));
-            }
+            let Some(point) = point.filter(|p| p.plan().kind == CellKind::Measure) else {
+                continue;
+            };
+            let figure = figures.iter().find(|p| same(p, &point.plan().workload));
+            let (Some(published), Some(result)) = (figure, point.result()) else {
+                continue;
+            };
+            let simulated_mib_per_s = result.mib_per_s();
+            compared.push(Compared {
+                row,
+                column,
+                published,
+                simulated_mib_per_s,
+                error_pct: 100.0 * (simulated_mib_per_s / published.mib_per_s - 1.0),
+            });
         }
     }
-    errors
-}
-
-fn error_pct(published: &Published, simulated: f64) -> f64 {
-    100.0 * (simulated / published.mib_per_s - 1.0)
+    compared
 }
 
 fn table(lineup: &Lineup<'_>, section: &Section<'_>, drive: usize) -> Option<Table> {
-    let found = |row: usize, column: usize| {
-        let point = section.at(row, column, drive)?;
-        pair(lineup, point)
-    };
-    let rows_with = |column: usize| (0..section.rows.len()).any(|r| found(r, column).is_some());
-    let shown: Vec<usize> = (0..section.columns.len())
-        .filter(|c| rows_with(*c))
+    let compared = compared(lineup, section, drive);
+    let (median, worst) = (median_size(&compared)?, worst(&compared)?);
+    let at = |row, column| compared.iter().find(|c| (c.row, c.column) == (row, column));
+    let columns: Vec<usize> = (0..section.columns.len())
+        .filter(|column| compared.iter().any(|c| c.column == *column))
         .collect();
-    let errors = errors(lineup, section, drive);
-    let mut sources: Vec<&str> = Vec::new();
-    let mut rows = Vec::new();
-    for row in 0..section.rows.len() {
-        if shown.iter().all(|c| found(row, *c).is_none()) {
-            continue;
-        }
-        let label = section.rows[row].label.clone();
-        let mut cells = Vec::new();
-        for &column in &shown {
-            let Some((published, simulated)) = found(row, column) else {
-                cells.extend([Cell::Empty, Cell::Empty, Cell::Empty]);
-                continue;
-            };
-            if !sources.contains(&published.source.as_str()) {
-                sources.push(&published.source);
-            }
-            let error_pct = error_pct(published, simulated);
-            cells.extend([
-                Cell::number(format::figure(published.mib_per_s)),
-                Cell::number(format::figure(simulated)),
-                Cell::Number(Number {
-                    text: format!("{error_pct:+.1}"),
-                    alarm: error_pct.abs() > FAR_PCT,
-                    ..Number::default()
-                }),
-            ]);
-        }
-        rows.push(Row {
+    let rows = (0..section.rows.len())
+        .filter(|row| compared.iter().any(|c| c.row == *row))
+        .map(|row| Row {
             name: Name::plain(if section.row_axis.is_some() {
-                label
+                section.rows[row].label.clone()
             } else {
                 section.title.to_owned()
             }),
-            cells,
-        });
-    }
-    let columns = shown
-        .iter()
-        .flat_map(|c| {
-            let label = section.column_label(*c);
-            let group = (!label.is_empty()).then(|| Name::plain(label));
-            ["published", "simulated", "error, %"].map(|heading| Column {
-                group: group.clone(),
-                label: heading.to_owned(),
-                unit: "",
-            })
+            cells: columns
+                .iter()
+                .flat_map(|&column| three(at(row, column)))
+                .collect(),
         })
         .collect();
-    let (median, (worst, place)) = (median(&errors)?, worst(&errors)?);
+    let mut sources: Vec<&str> = Vec::new();
+    for one in &compared {
+        if !sources.contains(&one.published.source.as_str()) {
+            sources.push(&one.published.source);
+        }
+    }
     Some(Table {
         caption: format!(
             "{}: published and simulated, MiB/s",
             lineup.drives[drive].full_name()
         ),
         corner: section.row_axis.map_or("", Axis::title).to_owned(),
-        columns,
+        columns: columns
+            .iter()
+            .flat_map(|column| {
+                let label = section.column_label(*column);
+                let group = (!label.is_empty()).then(|| Name::plain(label));
+                ["published", "simulated", "error, %"].map(|heading| Column {
+                    group: group.clone(),
+                    label: heading.to_owned(),
+                    unit: "",
+                })
+            })
+            .collect(),
         rows,
         notes: vec![format!(
-            "{} published figures ({}): median error {median:.1} %, greatest {worst:+.1} % ({place})",
-            errors.len(),
-            sources.join("; ")
+            "{} published figures ({}): median error {median:.1} %, greatest {:+.1} % ({})",
+            compared.len(),
+            sources.join("; "),
+            worst.error_pct,
+            section.place(worst.row, worst.column)
         )],
     })
 }
 
-fn median(errors: &[(f64, String)]) -> Option<f64> {
-    let mut sizes: Vec<f64> = errors.iter().map(|(e, _)| e.abs()).collect();
-    sizes.sort_by(f64::total_cmp);
-    let middle = sizes.len() / 2;
-    let upper = *sizes.get(middle)?;
-    Some(if sizes.len() % 2 == 1 {
-        upper
-    } else {
-        f64::midpoint(sizes[middle - 1], upper)
-    })
+/// Published, simulated, error.
+fn three(compared: Option<&Compared<'_>>) -> [Cell; 3] {
+    let Some(one) = compared else {
+        return [Cell::Empty, Cell::Empty, Cell::Empty];
+    };
+    [
+        Cell::number(format::figure(one.published.mib_per_s)),
+        Cell::number(format::figure(one.simulated_mib_per_s)),
+        Cell::Number(Number {
+            text: format!("{:+.1}", one.error_pct),
+            alarm: one.error_pct.abs() > FAR_PCT,
+            ..Number::default()
+        }),
+    ]
 }
 
-fn worst(errors: &[(f64, String)]) -> Option<(f64, &str)> {
-    errors
+fn median_size(compared: &[Compared<'_>]) -> Option<f64> {
+    median(compared.iter().map(|c| c.error_pct.abs()))
+}
+
+fn worst<'c, 'a>(compared: &'c [Compared<'a>]) -> Option<&'c Compared<'a>> {
+    compared
         .iter()
-        .max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))
-        .map(|(e, place)| (*e, place.as_str()))
+        .max_by(|a, b| a.error_pct.abs().total_cmp(&b.error_pct.abs()))
 }
 
 #[cfg(test)]
@@ -209,10 +201,21 @@ mod tests {
 
     #[test]
     fn medians_and_the_worst_go_by_size_not_sign() {
-        let errors = |list: &[f64]| list.iter().map(|e| (*e, e.to_string())).collect::<Vec<_>>();
-        assert_eq!(median(&errors(&[-3.0, 1.0, 2.0])), Some(2.0));
-        assert_eq!(median(&errors(&[-3.0, 1.0])), Some(2.0));
-        assert_eq!(worst(&errors(&[-3.0, 1.0, 2.0])), Some((-3.0, "-3")));
-        assert_eq!(median(&[]), None);
+        let published = Published::default();
+        let errors = |list: &[f64]| -> Vec<Compared<'_>> {
+            let one = |&error_pct| Compared {
+                row: 0,
+                column: 0,
+                published: &published,
+                simulated_mib_per_s: 0.0,
+                error_pct,
+            };
+            list.iter().map(one).collect()
+        };
+        assert_eq!(median_size(&errors(&[-3.0, 1.0, 2.0])), Some(2.0));
+        assert_eq!(median_size(&errors(&[-3.0, 1.0])), Some(2.0));
+        let three = errors(&[-3.0, 1.0, 2.0]);
+        assert_eq!(worst(&three).map(|c| c.error_pct), Some(-3.0));
+        assert_eq!(median_size(&[]), None);
     }
 }

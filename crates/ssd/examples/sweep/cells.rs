@@ -1,73 +1,35 @@
-//! Bandwidth cells: the published ones, and what the model makes of them.
+//! What the model makes of the published bandwidths.
 
 use std::error::Error;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assay_ssd::Profile;
-use assay_units::Nanos;
+use assay_ssd::published::ReadBandwidth;
 use assay_units::rate::mib_per_second;
+use assay_units::{Nanos, median};
 
 use crate::WORKERS;
 use crate::host::{Host, Job};
 
-/// One published figure of read bandwidth.
-#[derive(Clone, Debug)]
-pub struct Cell {
-    /// Random offsets, or a region of its own per thread read in order.
-    pub random: bool,
-    /// Threads, each with one read in flight.
-    pub threads: u32,
-    /// Bytes per read.
-    pub block: u32,
-    /// MiB/s.
-    pub published: f64,
-}
-
-impl Cell {
-    /// For people.
-    pub fn pattern(&self) -> &'static str {
-        if self.random { "random" } else { "sequential" }
-    }
-}
-
-/// A drive's cells in both tables of the reference.
-pub fn published(dir: &Path, drive: &str) -> Result<Vec<Cell>, Box<dyn Error>> {
-    let mut out = Vec::new();
-    for (file, random) in [
-        ("random_read_bandwidth.csv", true),
-        ("sequential_read_bandwidth.csv", false),
-    ] {
-        let path = dir.join(file);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| format!("{}: {error}", path.display()))?;
-        for line in text.lines() {
-            let fields: Vec<&str> = line.split(',').collect();
-            if let [name, threads, block, rate] = fields[..]
-                && name == drive
-            {
-                out.push(Cell {
-                    random,
-                    threads: threads.parse()?,
-                    block: block.parse()?,
-                    published: rate.parse()?,
-                });
-            }
-        }
-    }
-    Ok(out)
+/// Random or sequential, for people.
+pub fn pattern(cell: &ReadBandwidth) -> &'static str {
+    if cell.random { "random" } else { "sequential" }
 }
 
 /// Commands that make a cell's figure good to a per cent or so: fewer where each is many flash reads.
-fn commands(cell: &Cell) -> u64 {
-    let fewer = u64::from(cell.block / 8192).clamp(1, 8);
+fn commands(cell: &ReadBandwidth) -> u64 {
+    let fewer = u64::from(cell.block_bytes / 8192).clamp(1, 8);
     (6000 / fewer).max(u64::from(cell.threads) * 10)
 }
 
 /// MiB/s of one cell, after a warm-up tenth.
-pub fn measure(profile: &Profile, cell: &Cell, effort: u64) -> Result<f64, Box<dyn Error>> {
+pub fn measure(
+    profile: &Profile,
+    cell: &ReadBandwidth,
+    effort: u64,
+) -> Result<f64, Box<dyn Error>> {
     let commands = commands(cell) * effort;
-    let job = Job::read(cell.random, cell.threads, cell.block);
+    let job = Job::read(cell.random, cell.threads, cell.block_bytes);
     let mut host = Host::new(profile, job)?;
     host.run(commands / 10, Nanos::MAX)?;
     let start = host.now;
@@ -78,7 +40,7 @@ pub fn measure(profile: &Profile, cell: &Cell, effort: u64) -> Result<f64, Box<d
 /// MiB/s of every cell, in their order, measured by [`WORKERS`] threads.
 pub fn measure_all(
     profile: &Profile,
-    cells: &[Cell],
+    cells: &[ReadBandwidth],
     effort: u64,
 ) -> Result<Vec<f64>, Box<dyn Error>> {
     let next = AtomicUsize::new(0);
@@ -109,27 +71,16 @@ pub fn measure_all(
 
 /// Median and worst absolute error in per cent, of the cells that count.
 pub fn median_and_worst(
-    cells: &[Cell],
+    cells: &[ReadBandwidth],
     rates: &[f64],
-    counts: impl Fn(&Cell) -> bool,
+    counts: impl Fn(&ReadBandwidth) -> bool,
 ) -> (f64, f64) {
-    let mut errors: Vec<f64> = cells
+    let errors: Vec<f64> = cells
         .iter()
         .zip(rates)
         .filter(|(cell, _)| counts(cell))
-        .map(|(cell, rate)| (rate / cell.published - 1.0).abs() * 100.0)
+        .map(|(cell, rate)| cell.error_pct(*rate).abs())
         .collect();
-    errors.sort_by(f64::total_cmp);
-    match errors.as_slice() {
-        [] => (0.0, 0.0),
-        all => {
-            let half = all.len() / 2;
-            let median = if all.len() % 2 == 1 {
-                all[half]
-            } else {
-                (all[half - 1] + all[half]) / 2.0
-            };
-            (median, all[all.len() - 1])
-        }
-    }
+    let worst = errors.iter().copied().fold(0.0, f64::max);
+    (median(errors).unwrap_or(0.0), worst)
 }

@@ -5,14 +5,15 @@ use std::fmt::Write;
 use std::path::Path;
 
 use assay_ssd::Profile;
+use assay_ssd::published::{ReadBandwidth, read_bandwidths};
 
-use crate::cells::{self, Cell};
+use crate::cells;
 use crate::figures::{self, Figure};
 
 /// A profile with what was published and what the model says.
 struct Compared {
     profile: Profile,
-    cells: Vec<Cell>,
+    cells: Vec<ReadBandwidth>,
     rates: Vec<f64>,
     figures: Vec<Figure>,
     values: Vec<Option<f64>>,
@@ -31,7 +32,7 @@ pub fn page(dir: &Path) -> Result<(String, String), Box<dyn Error>> {
     let mut all = Vec::new();
     for name in Profile::names() {
         let profile = Profile::builtin(name)?;
-        let cells = cells::published(dir, name)?;
+        let cells = read_bandwidths(name);
         if cells.is_empty() {
             continue;
         }
@@ -137,11 +138,11 @@ fn section(out: &mut String, one: &Compared) -> Result<(), std::fmt::Error> {
         writeln!(
             out,
             "| {} | {} | {} | {:.0} | {rate:.0} | {:+.1} |",
-            cell.pattern(),
+            cells::pattern(cell),
             cell.threads,
-            block(cell.block),
-            cell.published,
-            (rate / cell.published - 1.0) * 100.0
+            block(cell.block_bytes),
+            cell.mib_per_s,
+            cell.error_pct(*rate)
         )?;
     }
     if one.figures.is_empty() {
@@ -168,16 +169,16 @@ fn misses(out: &mut String, all: &[Compared]) -> Result<(), std::fmt::Error> {
     let mut list = Vec::new();
     for one in all {
         for (cell, rate) in one.cells.iter().zip(&one.rates) {
-            if (rate / cell.published - 1.0).abs() > 0.10 {
+            if cell.error_pct(*rate).abs() > 10.0 {
                 list.push(Miss {
                     drive: one.profile.name.clone(),
                     what: format!(
                         "{} read, {} x {}",
-                        cell.pattern(),
+                        cells::pattern(cell),
                         cell.threads,
-                        block(cell.block)
+                        block(cell.block_bytes)
                     ),
-                    published: format!("{:.0} MiB/s", cell.published),
+                    published: format!("{:.0} MiB/s", cell.mib_per_s),
                     simulated: format!("{rate:.0} MiB/s"),
                 });
             }

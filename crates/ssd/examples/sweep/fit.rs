@@ -8,9 +8,10 @@
 use std::error::Error;
 
 use assay_ssd::Profile;
+use assay_ssd::published::ReadBandwidth;
 use assay_units::Rng;
 
-use crate::cells::{Cell, measure_all};
+use crate::cells::measure_all;
 
 /// A number that may move, and within what.
 #[derive(Clone, Debug)]
@@ -70,13 +71,13 @@ fn scaled(value: &toml::Value, factor: f64, free: &Free) -> toml::Value {
     }
 }
 
-fn cost(table: &toml::Table, cells: &[Cell]) -> Result<f64, Box<dyn Error>> {
+fn cost(table: &toml::Table, cells: &[ReadBandwidth]) -> Result<f64, Box<dyn Error>> {
     let profile = Profile::from_table(table.clone())?;
     let rates = measure_all(&profile, cells, 1)?;
     let errors = cells
         .iter()
         .zip(rates)
-        .map(|(cell, rate)| (rate / cell.published).ln().abs());
+        .map(|(cell, rate)| (rate / cell.mib_per_s).ln().abs());
     let costs = errors.map(|error| error + 60.0 * (error - 0.06).clamp(0.0, 0.06).powi(2));
     Ok(costs.sum::<f64>() / cells.len() as f64)
 }
@@ -85,7 +86,7 @@ fn cost(table: &toml::Table, cells: &[Cell]) -> Result<f64, Box<dyn Error>> {
 pub fn descend(
     table: &mut toml::Table,
     free: &[Free],
-    cells: &[Cell],
+    cells: &[ReadBandwidth],
     evaluations: u32,
     seed: u64,
 ) -> Result<(), Box<dyn Error>> {

@@ -5,9 +5,9 @@
 //!     [--evaluations N] [--seed N] [--figures yes]
 //! cargo run --release -p assay-ssd --example sweep -- --markdown FILE [--reference DIR]
 //! ```
-//! PROFILE is a built-in name or the path of a TOML file. The first form reads `random_read_bandwidth.csv` and
-//! `sequential_read_bandwidth.csv` from DIR (default `reference`), runs each cell of the profile synchronously (one command in
-//! flight per thread, the profile's `bench.host_overhead_ns` between completion and next submission) and prints the error.
+//! PROFILE is a built-in name or the path of a TOML file. The first form runs each published bandwidth of the profile
+//! ([`assay_ssd::published`]) synchronously (one command in flight per thread, the profile's `bench.host_overhead_ns` between
+//! completion and next submission) and prints the error. DIR (default `reference`) has the other figures.
 //! `--set nand.read_ns=[40000,50000]` tries a number; `--fit` moves numbers, see [`fit`];
 //! `--figures yes` adds writes, zeroed data and heat, see [`figures`]. The second form writes the fidelity page:
 //! every profile with published figures, see [`fidelity`], and DIR/fidelity.csv, which `assay list` shows.
@@ -17,6 +17,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use assay_ssd::Profile;
+use assay_ssd::published::read_bandwidths;
 
 mod cells;
 mod fidelity;
@@ -76,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         *fit::slot(&mut table, path)? = parsed["v"].clone();
     }
     let profile = Profile::from_table(table.clone())?;
-    let cells = cells::published(&reference, &profile.name)?;
+    let cells = read_bandwidths(&profile.name);
     if !free.is_empty() {
         fit::descend(&mut table, &free, &cells, evaluations, seed)?;
         for parameter in &free {
@@ -93,12 +94,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (cell, rate) in cells.iter().zip(&rates) {
         println!(
             "{:10} {:3} x {:>6} B  {:6.0}  {:6.0}  {:+6.1} %",
-            cell.pattern(),
+            cells::pattern(cell),
             cell.threads,
-            cell.block,
-            cell.published,
+            cell.block_bytes,
+            cell.mib_per_s,
             rate,
-            (rate / cell.published - 1.0) * 100.0
+            cell.error_pct(*rate)
         );
     }
     let (median, worst) = cells::median_and_worst(&cells, &rates, |_| true);

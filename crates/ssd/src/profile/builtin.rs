@@ -1,0 +1,20 @@
+//! The profiles that come with the program, as text. One line per drive; the file is `profiles/NAME.toml`.
+
+macro_rules! builtin {
+    ($($name:literal,)*) => {
+        /// Built-in profiles: name and text.
+        pub(super) const BUILTIN: &[(&str, &str)] = &[
+            $(($name, include_str!(concat!("../../../../profiles/", $name, ".toml"))),)*
+        ];
+    };
+}
+
+builtin! {
+    "samsung-951",
+    "intel-600p",
+    "samsung-960-evo",
+    "toshiba-rd400",
+    "wd-black",
+    "mydigitalssd-bpx",
+    "plextor-m8pe-g",
+}

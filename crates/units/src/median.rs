@@ -1,0 +1,27 @@
+//! The middle of some values.
+
+/// The middle of the values; of an even number, the mean of the two in the middle; `None` when there are none.
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    let upper = *sorted.get(half)?;
+    Some(if sorted.len() % 2 == 1 {
+        upper
+    } else {
+        f64::midpoint(sorted[half - 1], upper)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_in_any_order() {
+        assert_eq!(median([]), None);
+        assert_eq!(median([7.0]), Some(7.0));
+        assert_eq!(median([3.0, -1.0, 2.0]), Some(2.0));
+        assert_eq!(median([4.0, 1.0, 3.0, 2.0]), Some(2.5));
+    }
+}
