@@ -17,9 +17,12 @@
 //! one for the bits of its old place. Memory: 4 bytes per unit of map, 4 and a bit per physical unit of owners.
 //!
 //! # SLC cache
-//! Where a profile has one, every host write goes to SLC superblocks, a ring in order of age. When the last free one is in use,
-//! each group written folds as much of the oldest one into multi-bit flash first, and waits for it. Idle drives fold by
-//! themselves. Source of the behaviour: the 600p's reviews (AT10850p1, AT10850p10, DVH65150 in the reference's sources.yaml).
+//! Where a profile has one, host writes go to SLC superblocks, a ring in order of age. Some have flash of their own; others borrow
+//! that of free multi-bit superblocks (the part of a cache that shrinks as the drive fills: AT10833p1, VORTEZ) and give it back when
+//! they are folded. When none is free, either each group written folds as much of the oldest one into multi-bit flash
+//! first and waits for it (everything goes through SLC: the 600p's reviews, AT10850p1, AT10850p10, DVH65150), or host writes go straight to
+//! multi-bit flash and folding waits for idle time (the 960 EVO: AT10833p1), or for the host when borrowed flash is wanted back. The
+//! keys are those of the reference's sources.yaml.
 
 use std::collections::VecDeque;
 
@@ -158,12 +161,18 @@ impl Ftl {
         let nand = &profile.nand;
         let (multi_shape, slc_shape) = shapes(nand);
         let superblock_units = multi_shape.superblock_units;
-        let slc_superblocks = profile.slc.as_ref().map_or(0, |slc| {
+        let (own, borrowing) = profile.slc.as_ref().map_or((0, 0), |slc| {
             let bytes = u64::from(slc_shape.superblock_units.max(1)) * MAP_UNIT_BYTES;
-            slc.bytes.value.div_ceil(bytes).max(3) as u32
+            let borrowed = slc.borrowed_bytes.as_ref().map_or(0, |bytes| bytes.value);
+            let own = match slc.bytes.value {
+                0 => 0,
+                bytes_own => bytes_own.div_ceil(bytes).max(3),
+            };
+            (own as u32, borrowed.div_ceil(bytes) as u32)
         });
-        let total = nand.blocks_per_plane.value;
-        let multi = total.saturating_sub(slc_superblocks);
+        let physical = nand.blocks_per_plane.value;
+        let multi = physical.saturating_sub(own);
+        let total = physical.saturating_add(borrowing.min(multi));
         let filled_superblocks = user_units.div_ceil(superblock_units);
         let low = profile.ftl.gc_low_superblocks.value;
         let need = filled_superblocks + low + 4;
@@ -206,10 +215,15 @@ impl Ftl {
                 Frontier::closed(group),
             ],
             collector: Collector::new(low),
-            slc: profile
-                .slc
-                .as_ref()
-                .map(|slc| SlcCache::new(slc, multi..total, slc_shape.superblock_units)),
+            slc: profile.slc.as_ref().map(|slc| {
+                SlcCache::new(
+                    slc,
+                    multi..physical,
+                    total,
+                    slc_shape.superblock_units,
+                    low + 2,
+                )
+            }),
             counters: FtlCounters::default(),
             gathered: Vec::new(),
             olds: Vec::new(),
@@ -371,7 +385,7 @@ impl Ftl {
         let full = self.frontiers[which].superblock;
         if full != NONE {
             self.blocks.close(full);
-            if which == HOST
+            if self.blocks.is_slc(full)
                 && let Some(slc) = &mut self.slc
             {
                 slc.close(full);
@@ -379,22 +393,26 @@ impl Ftl {
             self.frontiers[which].superblock = NONE;
             self.frontiers[which].group_start = UNMAPPED;
         }
-        let in_slc = which == HOST && self.slc.is_some();
-        let opened = if in_slc {
+        let cached = if which == HOST && self.slc.is_some() {
             self.next_slc(floor_ns)
         } else {
+            None
+        };
+        let opened = cached.or_else(|| {
             if which != COLLECT {
                 self.collect_until_two_free(floor_ns);
             }
             self.free.pop_front()
-        };
+        });
         let Some(superblock) = opened else {
             self.frontiers[which].limit = self.frontiers[which].next;
             return false;
         };
-        let units = self.nand.shape(superblock << self.shift).superblock_units;
+        let shape = self.nand.shape(superblock << self.shift);
+        let (units, group_units) = (shape.superblock_units, shape.group_units.divisor());
         self.blocks.open(superblock, units);
         let frontier = &mut self.frontiers[which];
+        frontier.group_units = group_units;
         frontier.superblock = superblock;
         frontier.next = 0;
         frontier.settled = 0;
@@ -410,6 +428,7 @@ impl Ftl {
             self.settle();
         }
         let frontier = self.frontiers[which];
+        let in_slc = self.blocks.is_slc(frontier.superblock);
         let mut ready_ns = frontier.ready_ns.max(floor_ns);
         self.counters.programmed_units += u64::from(frontier.group_units);
         self.energy_nj +=
@@ -428,7 +447,7 @@ impl Ftl {
         let slots = std::mem::take(&mut frontier.slots);
         self.blocks.set_written(frontier.superblock, frontier.next);
         self.buffer.release(end_ns, slots);
-        if which == FOLD || (which == HOST && self.slc.is_none()) {
+        if which == FOLD || (which == HOST && !in_slc) {
             self.collect_in_step(self.frontiers[which].group_units, floor_ns, ready_ns);
         }
     }

@@ -8,7 +8,10 @@ use serde::Deserialize;
 use crate::sourced::{Provenance, Sourced};
 
 mod builtin;
+mod ftl;
 mod validate;
+
+pub use ftl::{CollectionProfile, FtlProfile, Pace, SlcOverflow, SlcProfile, VictimPolicy};
 
 use builtin::BUILTIN;
 
@@ -63,6 +66,8 @@ pub struct Profile {
     pub buffer: BufferProfile,
     /// Flash translation layer.
     pub ftl: FtlProfile,
+    /// How garbage is collected; absent: greedily, in step with host writes, at no cost to the firmware.
+    pub collection: Option<CollectionProfile>,
     /// SLC write cache, where the drive has one.
     pub slc: Option<SlcProfile>,
     /// Sequential read prefetch.
@@ -199,36 +204,6 @@ pub struct BufferProfile {
     pub ack_ns: Sourced<u64>,
     /// Added per 4 KiB unit of the command, in nanoseconds. A delay, not a load: commands overlap.
     pub ack_unit_ns: Sourced<u64>,
-}
-
-/// Flash translation layer, see [`crate::ftl`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FtlProfile {
-    /// Garbage collection runs while fewer superblocks than this are free.
-    pub gc_low_superblocks: Sourced<u32>,
-    /// Are unwritten and deallocated units answered without touching flash?
-    pub skip_unmapped: Sourced<bool>,
-    /// Are writes of zeroes recorded in the map only?
-    pub elide_zero: Sourced<bool>,
-}
-
-/// A fixed SLC cache through which every write goes, see [`crate::ftl`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SlcProfile {
-    /// User bytes the cache holds.
-    pub bytes: Sourced<u64>,
-    /// Page read time in nanoseconds.
-    pub read_ns: Sourced<u64>,
-    /// Page program time in nanoseconds.
-    pub program_ns: Sourced<u64>,
-    /// Time to fold one program group (all planes, all bits) of one die into multi-bit flash, in nanoseconds.
-    pub fold_ns: Sourced<u64>,
-    /// Dies that fold at the same time.
-    pub fold_parallel: Sourced<u8>,
-    /// Folding starts by itself after this long without a host command, in nanoseconds.
-    pub idle_fold_after_ns: Sourced<u64>,
 }
 
 /// Sequential read prefetch, see [`crate::prefetch`].

@@ -86,6 +86,11 @@ impl Superblocks {
         self.state[superblock as usize]
     }
 
+    /// Is this superblock used in SLC mode?
+    pub(super) fn is_slc(&self, superblock: u32) -> bool {
+        superblock >= self.multi
+    }
+
     /// Units of one whose newest copy is there.
     pub(super) fn valid(&self, superblock: u32) -> u32 {
         self.valid[superblock as usize]

@@ -1,18 +1,25 @@
-//! The SLC cache through which every write goes, see the parent module.
+//! The SLC cache in front of the multi-bit flash, see the parent module.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::{FOLD, Ftl};
-use crate::profile::SlcProfile;
+use super::{FOLD, Ftl, NONE};
+use crate::profile::{SlcOverflow, SlcProfile};
 
 /// Ring of SLC superblocks and the fold engines. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct SlcCache {
-    #[cfg(test)]
+    /// Number of the first SLC superblock.
     first: u32,
     superblock_units: u32,
     free: VecDeque<u32>,
+    /// Superblocks without flash of their own, to be given some when they are opened.
+    bare: Vec<u32>,
+    /// Per SLC superblock, the multi-bit one whose flash it uses; [`NONE`] where it has its own or nothing is in it.
+    borrowed: Vec<u32>,
+    /// Multi-bit superblocks that stay free.
+    reserve: usize,
+    overflow: SlcOverflow,
     /// Closed superblocks, oldest first.
     full: VecDeque<u32>,
     /// The superblock being folded and the next unit of it.
@@ -26,16 +33,26 @@ pub(super) struct SlcCache {
 }
 
 impl SlcCache {
+    /// A cache of the superblocks `own`, which have flash, and of those from there to `end`, which borrow it while more than `reserve`
+    /// multi-bit superblocks are free.
     pub(super) fn new(
         profile: &SlcProfile,
-        superblocks: Range<u32>,
+        own: Range<u32>,
+        end: u32,
         superblock_units: u32,
+        reserve: u32,
     ) -> SlcCache {
         SlcCache {
-            #[cfg(test)]
-            first: superblocks.start,
+            first: own.start,
             superblock_units,
-            free: superblocks.collect(),
+            bare: (own.end..end).rev().collect(),
+            borrowed: vec![NONE; (end - own.start) as usize],
+            reserve: reserve as usize,
+            overflow: profile
+                .overflow
+                .as_ref()
+                .map_or_else(SlcOverflow::default, |overflow| overflow.value),
+            free: own.collect(),
             full: VecDeque::new(),
             victim: None,
             engines: vec![0; usize::from(profile.fold_parallel.value.max(1))],
@@ -49,6 +66,48 @@ impl SlcCache {
     #[cfg(test)]
     pub(super) fn first(&self) -> u32 {
         self.first
+    }
+
+    /// A superblock ready to be opened, if there is one, given the free multi-bit ones to borrow from.
+    fn take(&mut self, multi: &mut VecDeque<u32>) -> Option<u32> {
+        if let Some(superblock) = self.free.pop_front() {
+            return Some(superblock);
+        }
+        if multi.len() <= self.reserve {
+            return None;
+        }
+        let superblock = self.bare.pop()?;
+        self.borrowed[(superblock - self.first) as usize] = multi.pop_front()?;
+        Some(superblock)
+    }
+
+    /// A superblock was erased: free again, or its flash goes back.
+    fn give_back(&mut self, superblock: u32, multi: &mut VecDeque<u32>) {
+        let lender =
+            std::mem::replace(&mut self.borrowed[(superblock - self.first) as usize], NONE);
+        if lender == NONE {
+            self.free.push_back(superblock);
+        } else {
+            self.bare.push(superblock);
+            multi.push_back(lender);
+        }
+    }
+
+    /// Is there nothing to fold?
+    fn is_empty(&self) -> bool {
+        self.victim.is_none() && self.full.is_empty()
+    }
+
+    /// Must older data go before more is written? In a cache that overflows, only when borrowed flash is wanted back.
+    fn is_pressed(&self, multi_free: usize) -> bool {
+        match self.overflow {
+            SlcOverflow::Fold => {
+                self.free.len() <= 1 && (self.bare.is_empty() || multi_free <= self.reserve)
+            }
+            SlcOverflow::Direct => {
+                multi_free < self.reserve && self.borrowed.iter().any(|&lender| lender != NONE)
+            }
+        }
     }
 
     /// This superblock is full.
@@ -76,21 +135,21 @@ impl Ftl {
     /// Fold as much as a host group of `units` needs when the cache is nearly full; returns when that is done.
     pub(super) fn fold_in_step(&mut self, units: u32, at_ns: u64) -> u64 {
         match &self.slc {
-            Some(slc) if slc.free.len() <= 1 => self.fold(units, at_ns),
+            Some(slc) if slc.is_pressed(self.free.len()) => self.fold(units, at_ns),
             _ => 0,
         }
     }
 
-    /// A free SLC superblock, folding until there is one.
+    /// A free SLC superblock, folding until there is one; `None` when writes should go to multi-bit flash.
     pub(super) fn next_slc(&mut self, at_ns: u64) -> Option<u32> {
         // Folding the whole cache frees one for certain, unless multi-bit flash has run out.
         let mut left = self.blocks.len() * 2;
         loop {
             let slc = self.slc.as_mut()?;
-            if let Some(superblock) = slc.free.pop_front() {
+            if let Some(superblock) = slc.take(&mut self.free) {
                 return Some(superblock);
             }
-            if left == 0 || (slc.victim.is_none() && slc.full.is_empty()) {
+            if left == 0 || slc.is_empty() || slc.overflow == SlcOverflow::Direct {
                 return None;
             }
             left -= 1;
@@ -131,7 +190,7 @@ impl Ftl {
             let Some(slc) = &mut self.slc else { return 0 };
             slc.found = found;
             if done {
-                slc.free.push_back(superblock);
+                slc.give_back(superblock, &mut self.free);
             } else {
                 slc.victim = Some((superblock, at));
             }
@@ -158,7 +217,7 @@ impl Ftl {
     pub(super) fn idle_fold(&mut self, quiet_since_ns: u64, now_ns: u64) {
         let group = self.frontiers[FOLD].group_units;
         while let Some(slc) = &self.slc {
-            if slc.victim.is_none() && slc.full.is_empty() {
+            if slc.is_empty() {
                 return;
             }
             let start_ns = slc.engines[slc.next_engine()]

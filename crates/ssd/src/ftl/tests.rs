@@ -4,6 +4,8 @@ use assay_units::Rng;
 
 use super::blocks::State;
 use super::*;
+use crate::profile::SlcOverflow;
+use crate::sourced::{Provenance, Sourced};
 
 /// A drive small enough to be overwritten many times in a test.
 fn small(slc: bool) -> Profile {
@@ -51,10 +53,13 @@ fn check(ftl: &mut Ftl) {
 }
 
 fn overwrite(slc: bool, filled: bool, rounds: u32) -> Ftl {
-    let profile = small(slc);
+    overwrite_on(&small(slc), filled, rounds)
+}
+
+fn overwrite_on(profile: &Profile, filled: bool, rounds: u32) -> Ftl {
     let (shape, _) = shapes(&profile.nand);
     let user_units = shape.superblock_units * 62;
-    let mut ftl = Ftl::new(&profile, user_units, filled, 1).unwrap();
+    let mut ftl = Ftl::new(profile, user_units, filled, 1).unwrap();
     let mut rng = Rng::new(3);
     let mut now = 0;
     for n in 0..user_units * rounds {
@@ -115,6 +120,77 @@ fn an_idle_drive_folds_its_cache() {
     let slc = ftl.slc.as_ref().unwrap();
     assert!(ftl.blocks.state(slc.first()) == State::Free);
     check(&mut ftl);
+}
+
+fn assumed<T>(value: T) -> Sourced<T> {
+    Sourced {
+        value,
+        provenance: Provenance::Assumed,
+        source: "test".to_owned(),
+    }
+}
+
+/// A cache that overflows into multi-bit flash and borrows the flash of free superblocks.
+fn small_borrowing(own_bytes: u64, overflow: SlcOverflow) -> Profile {
+    let mut profile = small(true);
+    let slc = profile.slc.as_mut().unwrap();
+    slc.bytes.value = own_bytes;
+    slc.borrowed_bytes = Some(assumed(16 << 19));
+    slc.overflow = Some(assumed(overflow));
+    profile
+}
+
+#[test]
+fn nothing_is_lost_through_a_cache_that_borrows_and_overflows() {
+    for (own_bytes, overflow) in [
+        (0, SlcOverflow::Direct),
+        (5 << 19, SlcOverflow::Direct),
+        (0, SlcOverflow::Fold),
+        (5 << 19, SlcOverflow::Fold),
+    ] {
+        let profile = small_borrowing(own_bytes, overflow);
+        let ftl = overwrite_on(&profile, true, 2);
+        assert!(ftl.counters.relocated_units > 0);
+        let ftl = overwrite_on(&profile, false, 3);
+        assert!(ftl.counters.relocated_units > 0);
+    }
+}
+
+/// Written: units that go to SLC flash before the first that does not, on a drive that never idles.
+fn cached_units(profile: &Profile, filled: bool) -> u32 {
+    let (shape, _) = shapes(&profile.nand);
+    let user_units = shape.superblock_units * 62;
+    let mut ftl = Ftl::new(profile, user_units, filled, 1).unwrap();
+    let slc = ftl.slc.as_ref().unwrap().first();
+    for unit in 0..user_units {
+        ftl.write(0, unit, 0, 0).unwrap();
+        ftl.settle();
+        if ftl.map.get(unit) >> ftl.shift < slc {
+            return unit;
+        }
+    }
+    user_units
+}
+
+/// The cache is its own flash and as much as may be borrowed: all of it on an empty drive, what the spare area leaves on a full one.
+#[test]
+fn the_borrowed_part_of_a_cache_shrinks_as_the_drive_fills() {
+    let profile = small_borrowing(5 << 19, SlcOverflow::Direct);
+    let (shape, slc) = shapes(&profile.nand);
+    // 80 superblocks in all, 5 of them SLC; 16 may be borrowed.
+    assert_eq!(
+        cached_units(&profile, false),
+        (5 + 16) * slc.superblock_units
+    );
+    // 62 of 75 are full, 5 stay free for collection.
+    let spare = 75 - 62 - 5;
+    assert_eq!(
+        cached_units(&profile, true),
+        (5 + spare) * slc.superblock_units
+    );
+    // When everything goes through SLC, nothing is ever written past it.
+    let through = small_borrowing(5 << 19, SlcOverflow::Fold);
+    assert_eq!(cached_units(&through, true), shape.superblock_units * 62);
 }
 
 #[test]

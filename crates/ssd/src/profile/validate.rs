@@ -132,12 +132,45 @@ impl Profile {
             self.ftl.gc_low_superblocks.value >= 2,
             "ftl.gc_low_superblocks must be at least 2",
         )?;
+        if let Some(collection) = &self.collection {
+            let low = self.ftl.gc_low_superblocks.value;
+            check(
+                collection
+                    .high_superblocks
+                    .as_ref()
+                    .is_none_or(|high| high.value >= low),
+                "collection.high_superblocks must not be below ftl.gc_low_superblocks",
+            )?;
+            check(
+                collection
+                    .surplus_permille
+                    .as_ref()
+                    .is_none_or(|surplus| surplus.value <= 1000),
+                "collection.surplus_permille must be at most 1000",
+            )?;
+            check(
+                collection
+                    .wear_gap_erases
+                    .as_ref()
+                    .is_none_or(|gap| gap.value >= 2),
+                "collection.wear_gap_erases must be at least 2",
+            )?;
+        }
         if let Some(slc) = &self.slc {
             check(
                 slc.fold_parallel.value >= 1 && slc.fold_ns.value > 0,
                 "slc.fold_parallel and slc.fold_ns must not be 0",
             )?;
-            check(slc.bytes.value > 0, "slc.bytes must not be 0")?;
+            check(
+                slc.bytes.value > 0 || slc.borrowed_bytes.is_some(),
+                "slc.bytes must not be 0 unless slc.borrowed_bytes says what the cache is made of",
+            )?;
+            check(
+                slc.borrowed_bytes
+                    .as_ref()
+                    .is_none_or(|bytes| bytes.value <= 1 << 43),
+                "slc.borrowed_bytes must not exceed 8 TiB",
+            )?;
         }
         check(
             self.prefetch.streams.value <= 64,
@@ -230,6 +263,17 @@ impl Profile {
                 one(&self.bench.host_overhead_ns.value),
             ),
         ];
+        if let Some(collection) = &self.collection {
+            let times_of = [
+                ("collection.unit_ns", &collection.unit_ns),
+                ("collection.idle_after_ns", &collection.idle_after_ns),
+            ];
+            times.extend(
+                times_of
+                    .into_iter()
+                    .filter_map(|(name, ns)| Some((name, one(&ns.as_ref()?.value)))),
+            );
+        }
         if let Some(slc) = &self.slc {
             times.extend([
                 ("slc.read_ns", one(&slc.read_ns.value)),
