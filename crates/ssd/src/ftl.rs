@@ -5,10 +5,15 @@
 //! what does not are kept apart. A group is programmed when it is full, or when a flush pads it.
 //!
 //! # Garbage collection
-//! Greedy: the victim is the closed superblock with the fewest valid units. It runs while fewer than `gc_low_superblocks` are
-//! free, in step with host writing: each group written scans as many victim units as free one group's worth
-//! (`group / (1 - valid share)`), so that the rate is even and free superblocks neither run out nor pile up. One superblock is
-//! kept back so that a victim always has somewhere to go.
+//! The victim is the closed superblock with the fewest valid units (greedy), or the best by age and emptiness (cost-benefit). Collection
+//! begins when fewer than `gc_low_superblocks` are free and ends at the high mark (the same, unless a profile has one). Its pace is
+//! one of two. *Even*, in step with host writing: each group written scans as many victim units as free one group's worth
+//! (`group / (1 - valid share)`), so that the rate is even and free superblocks neither run out nor pile up; a surplus lets them
+//! pile up slowly, and a drive then writes undisturbed from the high mark down to the low one: the rare seconds at several times the
+//! usual rate of report B's M8Pe-Y. *Burst*: everything from the low mark to the high one at once, while the host waits. Idle
+//! drives may collect too. One superblock is kept back so that a victim always has somewhere to go. Moving a unit takes a core's time
+//! where a profile says so; the throttle stretches it. Static wear levelling now and then takes the least worn superblock as a
+//! victim, however full.
 //!
 //! # Cost
 //! Memory, not arithmetic, sets the pace: a map entry is a cache miss wherever it lies. So the map learns of host data a group at a
@@ -214,7 +219,7 @@ impl Ftl {
                 Frontier::closed(group),
                 Frontier::closed(group),
             ],
-            collector: Collector::new(low),
+            collector: Collector::new(low, profile.collection.as_ref()),
             slc: profile.slc.as_ref().map(|slc| {
                 SlcCache::new(
                     slc,
@@ -315,6 +320,7 @@ impl Ftl {
         if self.slc.is_some() {
             self.idle_fold(quiet_since_ns, now_ns);
         }
+        self.idle_collect(quiet_since_ns, now_ns);
     }
 
     /// Energy used since the last call, in nanojoules.

@@ -228,6 +228,11 @@ impl Nand {
         channel.reserve_train(floor_ns, ready_ns, page_ns, u64::from(pages))
     }
 
+    /// When the last die is free, in nanoseconds.
+    pub fn idle_ns(&self) -> u64 {
+        self.dies.iter().map(|die| die.free_ns).max().unwrap_or(0)
+    }
+
     /// Erase a superblock: every die is busy for the erase time.
     pub fn erase(&mut self, issue_ns: u64) {
         for die in &mut self.dies {

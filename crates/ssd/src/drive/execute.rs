@@ -20,7 +20,7 @@ pub(super) struct Costs {
     ack_ns: u64,
     ack_unit_ns: u64,
     throttle_percent: u64,
-    /// Time on the data path, in per cent of what it takes unthrottled.
+    /// Time on the data path and for collection, in per cent of what it takes unthrottled.
     data_path_percent: u64,
     skip_unmapped: bool,
     elide_zero: bool,
@@ -97,7 +97,7 @@ impl Drive {
             self.costs
         };
         let mut energy_nj = costs.command_nj;
-        let outcome = if !part.status.is_ok() {
+        let mut outcome = if !part.status.is_ok() {
             self.refuse(now_ns, part, &costs)
         } else {
             match part.op {
@@ -117,6 +117,8 @@ impl Drive {
                 Op::WriteZeroes => self.deallocate(now_ns, part, &costs, true),
             }
         };
+        // Collection runs on the core whose command set it off, and does not delay that command.
+        outcome.0 += self.ftl.take_firmware_ns() * costs.data_path_percent / 100;
         self.thermal
             .add_energy(energy_nj + self.ftl.take_energy_nj());
         outcome

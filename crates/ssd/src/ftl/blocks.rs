@@ -32,6 +32,11 @@ pub(super) struct Superblocks {
     owners: Vec<Vec<u32>>,
     /// Lists of owners for further use.
     pool: Vec<Vec<u32>>,
+    /// How often each was erased.
+    erases: Vec<u32>,
+    /// For each closed one, how many were closed before it since power-on.
+    closed_at: Vec<u64>,
+    closings: u64,
     /// One bit per physical unit: its newest copy is elsewhere. Meaningless for units that are not written.
     stale: Vec<u64>,
     /// Superblocks from this one on are SLC and collected by other rules.
@@ -56,6 +61,9 @@ impl Superblocks {
             state: vec![State::Free; total as usize],
             owners: vec![Vec::new(); total as usize],
             pool: Vec::new(),
+            erases: vec![0; total as usize],
+            closed_at: vec![0; total as usize],
+            closings: 0,
             stale: vec![0; ((u64::from(total) << shift) as usize).div_ceil(64)],
             multi,
             shift,
@@ -124,6 +132,8 @@ impl Superblocks {
     /// An open superblock takes no more.
     pub(super) fn close(&mut self, superblock: u32) {
         self.state[superblock as usize] = State::Closed;
+        self.closings += 1;
+        self.closed_at[superblock as usize] = self.closings;
         if superblock < self.multi {
             self.barred[superblock as usize] = 0;
         }
@@ -133,6 +143,7 @@ impl Superblocks {
     pub(super) fn erase(&mut self, superblock: u32) {
         let index = superblock as usize;
         self.state[index] = State::Free;
+        self.erases[index] += 1;
         self.barred[index] = u32::MAX;
         self.written[index] = 0;
         let owners = std::mem::take(&mut self.owners[index]);
@@ -216,6 +227,46 @@ impl Superblocks {
         costs()
             .position(|cost| cost == least)
             .map(|index| index as u32)
+    }
+
+    /// The closed multi-bit superblock with the greatest `age * (1 - u) / (1 + u)`, `u` its valid share and its age the number of
+    /// superblocks closed since; the first of equals; `None` when none would free anything.
+    pub(super) fn aged_victim(&self) -> Option<u32> {
+        let units = u64::from(self.superblock_units);
+        let score = |index: usize| {
+            let valid = u64::from(self.valid[index]);
+            let age = self.closings - self.closed_at[index] + 1;
+            // Ages stay below 2^30 superblocks and units below 2^24, so that this fits.
+            age.min(1 << 30) * ((units - valid) << 8) / (units + valid)
+        };
+        self.candidates()
+            .filter(|&index| self.valid[index] < self.superblock_units)
+            .max_by_key(|&index| (score(index), std::cmp::Reverse(index)))
+            .map(|index| index as u32)
+    }
+
+    /// The closed multi-bit superblock erased least often, the first of equals, if that is `gap` or more below the most worn one.
+    pub(super) fn least_worn(&self, gap: u32) -> Option<u32> {
+        let most = self.erases[..self.multi as usize].iter().max()?;
+        self.candidates()
+            .min_by_key(|&index| self.erases[index])
+            .filter(|&index| most - self.erases[index] >= gap)
+            .map(|index| index as u32)
+    }
+
+    /// Erase counts of the least and the most worn multi-bit superblock.
+    #[cfg(test)]
+    pub(super) fn wear(&self) -> (u32, u32) {
+        let counts = &self.erases[..self.multi as usize];
+        let (least, most) = (counts.iter().min(), counts.iter().max());
+        (
+            least.copied().unwrap_or_default(),
+            most.copied().unwrap_or_default(),
+        )
+    }
+
+    fn candidates(&self) -> impl Iterator<Item = usize> {
+        (0..self.multi as usize).filter(|&index| self.barred[index] == 0)
     }
 
     /// Ask memory for the bits of these addresses at once.

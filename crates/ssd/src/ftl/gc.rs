@@ -1,6 +1,12 @@
-//! Greedy garbage collection, see the parent module.
+//! Garbage collection, see the parent module.
 
 use super::{COLLECT, Ftl};
+use crate::profile::{CollectionProfile, Pace, VictimPolicy};
+
+/// Of so many victims, at most one is chosen to level wear.
+const VICTIMS_PER_LEVELLING: u32 = 8;
+/// While a victim is emptied to level wear, so many units of it are looked at per unit that the host writes.
+const LEVELLING_PACE: u64 = 4;
 
 /// The victim being emptied.
 #[derive(Clone, Copy, Debug)]
@@ -12,12 +18,26 @@ struct Victim {
     valid: u32,
     /// When the latest data moved out of it is in the controller, in nanoseconds.
     moved_ns: u64,
+    /// Was it chosen to level wear, not to make room?
+    levelling: bool,
 }
 
 /// State of the garbage collector.
 #[derive(Clone, Debug)]
 pub(super) struct Collector {
     low: u32,
+    high: u32,
+    /// Did the free superblocks fall below `low`, and have they not come to `high` since?
+    active: bool,
+    policy: VictimPolicy,
+    pace: Pace,
+    surplus_permille: u64,
+    unit_ns: u64,
+    idle_after_ns: Option<u64>,
+    wear_gap_erases: Option<u32>,
+    victims_since_levelling: u32,
+    /// Core time of what was moved since the drive asked last, in nanoseconds.
+    firmware_ns: u64,
     victim: Option<Victim>,
     /// Valid units found in one scan, and for each sense how many units it holds and how many of them were found; kept to avoid
     /// allocation.
@@ -26,9 +46,29 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(low: u32) -> Collector {
+    pub(super) fn new(low: u32, profile: Option<&CollectionProfile>) -> Collector {
+        let number = |of: fn(&CollectionProfile) -> Option<u64>| profile.and_then(of);
         Collector {
             low,
+            high: profile
+                .and_then(|profile| profile.high_superblocks.as_ref())
+                .map_or(low, |high| high.value.max(low)),
+            active: false,
+            policy: profile
+                .and_then(|profile| profile.victim.as_ref())
+                .map_or_else(VictimPolicy::default, |victim| victim.value),
+            pace: profile
+                .and_then(|profile| profile.pace.as_ref())
+                .map_or_else(Pace::default, |pace| pace.value),
+            surplus_permille: number(|of| Some(of.surplus_permille.as_ref()?.value.into()))
+                .unwrap_or_default(),
+            unit_ns: number(|of| Some(of.unit_ns.as_ref()?.value)).unwrap_or_default(),
+            idle_after_ns: number(|of| Some(of.idle_after_ns.as_ref()?.value)),
+            wear_gap_erases: profile
+                .and_then(|profile| profile.wear_gap_erases.as_ref())
+                .map(|gap| gap.value),
+            victims_since_levelling: 0,
+            firmware_ns: 0,
             victim: None,
             found: Vec::new(),
             senses: Vec::new(),
@@ -37,19 +77,70 @@ impl Collector {
 }
 
 impl Ftl {
-    /// After `units` were written: scan as many victim units as make room for as many.
+    /// After `units` were written: scan as many victim units as make room for as many, and for the surplus; or, where collection
+    /// comes in bursts, everything up to the high mark.
     pub(super) fn collect_in_step(&mut self, units: u32, floor_ns: u64, at_ns: u64) {
-        if self.free.len() >= self.collector.low as usize {
+        if !self.is_collecting() {
+            return;
+        }
+        if self.collector.pace == Pace::Burst {
+            // The bound is met only when nothing is gained any more.
+            for _ in 0..self.blocks.len() * 4 {
+                if !self.is_collecting() || !self.scan(self.superblock_units, floor_ns, at_ns) {
+                    return;
+                }
+            }
             return;
         }
         let Some(victim) = self.victim() else {
             return;
         };
         let total = u64::from(self.superblock_units);
-        let gain = total.saturating_sub(u64::from(victim.valid)).max(1);
-        // One more, so that rounding never lets the free superblocks dwindle.
-        let budget = u64::from(units) * total / gain + 1;
+        let budget = if victim.levelling {
+            u64::from(units) * LEVELLING_PACE
+        } else {
+            let gain = total.saturating_sub(u64::from(victim.valid)).max(1);
+            let wanted = u64::from(units) * (1000 + self.collector.surplus_permille);
+            // One more, so that rounding never lets the free superblocks dwindle.
+            wanted * total / (gain * 1000) + 1
+        };
         self.scan(budget.min(total) as u32, floor_ns, at_ns);
+    }
+
+    /// Is it time to collect, by the marks?
+    pub(super) fn is_collecting(&mut self) -> bool {
+        let free = self.free.len();
+        let collector = &mut self.collector;
+        let mark = if collector.active {
+            collector.high
+        } else {
+            collector.low
+        };
+        collector.active = free < mark as usize;
+        collector.active
+    }
+
+    /// Collect in the time between the host's silence and now, one victim after the other.
+    pub(super) fn idle_collect(&mut self, quiet_since_ns: u64, now_ns: u64) {
+        let Some(after_ns) = self.collector.idle_after_ns else {
+            return;
+        };
+        let mut at_ns = quiet_since_ns.saturating_add(after_ns);
+        while at_ns < now_ns && self.free.len() < self.collector.high as usize {
+            self.settle();
+            if !self.scan(self.superblock_units, at_ns, at_ns) {
+                break;
+            }
+            at_ns = at_ns.max(self.nand.idle_ns());
+        }
+        // Nobody waited for the cores.
+        self.collector.firmware_ns = 0;
+    }
+
+    /// Core time of what was moved since the last call, in nanoseconds.
+    #[inline]
+    pub fn take_firmware_ns(&mut self) -> u64 {
+        std::mem::take(&mut self.collector.firmware_ns)
     }
 
     /// Before a superblock is opened for new data: at least two must be free, one for it and one for the collector.
@@ -65,18 +156,38 @@ impl Ftl {
         }
     }
 
-    /// The victim at hand, chosen now if there was none: the closed superblock with the fewest valid units, the first of equals.
+    /// The victim at hand, chosen now if there was none.
     fn victim(&mut self) -> Option<Victim> {
         if self.collector.victim.is_none() {
-            let superblock = self.blocks.victim()?;
+            let worn = self.least_worn();
+            let superblock = match worn {
+                Some(superblock) => superblock,
+                None => match self.collector.policy {
+                    VictimPolicy::Greedy => self.blocks.victim()?,
+                    VictimPolicy::CostBenefit => self.blocks.aged_victim()?,
+                },
+            };
             self.collector.victim = Some(Victim {
                 superblock,
                 cursor: 0,
                 valid: self.blocks.valid(superblock),
                 moved_ns: 0,
+                levelling: worn.is_some(),
             });
         }
         self.collector.victim
+    }
+
+    /// A superblock to be emptied only because it was erased so seldom, when it is time for one and there is room for its data.
+    fn least_worn(&mut self) -> Option<u32> {
+        let gap = self.collector.wear_gap_erases?;
+        self.collector.victims_since_levelling += 1;
+        if self.collector.victims_since_levelling < VICTIMS_PER_LEVELLING || self.free.len() < 2 {
+            return None;
+        }
+        let superblock = self.blocks.least_worn(gap)?;
+        self.collector.victims_since_levelling = 0;
+        Some(superblock)
     }
 
     /// Look at up to `budget` units of the victim and move the valid ones; erases it at its end. `false` when nothing could move.
@@ -112,6 +223,7 @@ impl Ftl {
                 let read_ns = self.read(floor_ns, at_ns, physical, valid);
                 victim.moved_ns = victim.moved_ns.max(read_ns);
                 let moved = self.relocate(COLLECT, floor_ns, units, read_ns);
+                self.collector.firmware_ns += self.collector.unit_ns * moved as u64;
                 self.give_up(physical, count, units.len(), moved);
                 if moved < units.len() {
                     stuck = true;

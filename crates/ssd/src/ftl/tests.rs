@@ -4,7 +4,7 @@ use assay_units::Rng;
 
 use super::blocks::State;
 use super::*;
-use crate::profile::SlcOverflow;
+use crate::profile::{CollectionProfile, Pace, SlcOverflow, VictimPolicy};
 use crate::sourced::{Provenance, Sourced};
 
 /// A drive small enough to be overwritten many times in a test.
@@ -250,4 +250,153 @@ fn a_run_is_its_units_one_by_one() {
             assert_eq!(runs.locate(unit), singles.locate(unit));
         }
     }
+}
+
+fn collecting(change: impl FnOnce(&mut CollectionProfile)) -> Profile {
+    let mut profile = small(false);
+    let mut collection = CollectionProfile {
+        victim: None,
+        pace: None,
+        high_superblocks: None,
+        surplus_permille: None,
+        unit_ns: None,
+        idle_after_ns: None,
+        wear_gap_erases: None,
+    };
+    change(&mut collection);
+    profile.collection = Some(collection);
+    profile
+}
+
+/// Nine writes of ten go to a tenth of the units; the tenth to any unit, or there too, so that the others are cold for good.
+fn overwrite_skewed(profile: &Profile, rounds: u32, cold: bool) -> Ftl {
+    let (shape, _) = shapes(&profile.nand);
+    let user_units = shape.superblock_units * 62;
+    let mut ftl = Ftl::new(profile, user_units, true, 1).unwrap();
+    let mut rng = Rng::new(9);
+    let mut now = 0;
+    for _ in 0..user_units * rounds {
+        let range = if cold || rng.below(10) > 0 {
+            user_units / 10
+        } else {
+            user_units
+        };
+        let unit = rng.below(u64::from(range)) as u32;
+        now = now.max(ftl.write(now, unit, now, now).unwrap());
+    }
+    check(&mut ftl);
+    ftl
+}
+
+#[test]
+fn cost_benefit_moves_less_than_greedy_when_writes_are_skewed() {
+    let greedy = overwrite_skewed(&collecting(|_| {}), 6, false);
+    let aged = overwrite_skewed(
+        &collecting(|of| of.victim = Some(assumed(VictimPolicy::CostBenefit))),
+        6,
+        false,
+    );
+    let (greedy, aged) = (
+        greedy.counters.relocated_units,
+        aged.counters.relocated_units,
+    );
+    assert!(aged * 10 < greedy * 9, "{aged} against {greedy}");
+}
+
+#[test]
+fn wear_levelling_keeps_cold_superblocks_in_the_rotation() {
+    let without = overwrite_skewed(&collecting(|_| {}), 12, true);
+    let with = overwrite_skewed(
+        &collecting(|of| of.wear_gap_erases = Some(assumed(10))),
+        12,
+        true,
+    );
+    let spread = |ftl: &Ftl| {
+        let (least, most) = ftl.blocks.wear();
+        most - least
+    };
+    assert!(spread(&without) > 30, "{}", spread(&without));
+    // The gap of 10, and what the hot ones gain while each of the cold ones waits for its turn.
+    assert!(spread(&with) <= 20, "{}", spread(&with));
+}
+
+/// Free superblocks after each unit written, on a drive that has come to its steady state.
+fn free_over_time(profile: &Profile) -> Vec<usize> {
+    let mut ftl = overwrite_on(profile, true, 4);
+    let mut rng = Rng::new(4);
+    let user_units = ftl.user_units;
+    let mut now = 0;
+    (0..user_units * 2)
+        .map(|_| {
+            let unit = rng.below(u64::from(user_units)) as u32;
+            now = now.max(ftl.write(now, unit, now, now).unwrap());
+            ftl.free.len()
+        })
+        .collect()
+}
+
+#[test]
+fn a_surplus_piles_up_to_the_high_mark_and_is_then_used_up() {
+    let even = free_over_time(&collecting(|_| {}));
+    assert!(even.iter().all(|free| (1..=3).contains(free)));
+    let profile = collecting(|of| {
+        of.high_superblocks = Some(assumed(6));
+        of.surplus_permille = Some(assumed(100));
+    });
+    let free = free_over_time(&profile);
+    assert!(free.contains(&6));
+    assert!(free.iter().all(|free| (1..=6).contains(free)));
+    // Down in a burst, up slowly: far fewer units are written while it falls.
+    let quick = free.windows(2).filter(|pair| pair[1] > pair[0]).count();
+    assert!(quick > 10, "{quick}");
+}
+
+#[test]
+fn bursts_go_from_the_low_mark_to_the_high_one() {
+    let profile = collecting(|of| {
+        of.high_superblocks = Some(assumed(8));
+        of.pace = Some(assumed(Pace::Burst));
+    });
+    let free = free_over_time(&profile);
+    let leaps = free.windows(2).filter(|pair| pair[1] > pair[0] + 3);
+    assert!(leaps.count() > 5);
+    assert!(free.contains(&2) && free.iter().all(|&free| free <= 8));
+}
+
+#[test]
+fn moving_takes_the_firmware_its_time() {
+    let profile = collecting(|of| of.unit_ns = Some(assumed(700)));
+    let mut ftl = overwrite_on(&profile, true, 3);
+    assert_eq!(
+        ftl.take_firmware_ns(),
+        700 * ftl.counters.relocated_units,
+        "nobody asked before"
+    );
+    assert_eq!(ftl.take_firmware_ns(), 0);
+}
+
+#[test]
+fn an_idle_drive_collects_up_to_its_high_mark() {
+    let profile = collecting(|of| {
+        of.high_superblocks = Some(assumed(9));
+        of.idle_after_ns = Some(assumed(1_000_000_000));
+    });
+    let mut ftl = overwrite_on(&profile, true, 3);
+    while ftl.is_collecting() {
+        ftl.collect_in_step(8, 0, 0);
+    }
+    for unit in 0..ftl.superblock_units * 5 {
+        ftl.write(0, unit, 0, 0).unwrap();
+    }
+    assert!(ftl.free.len() < 9);
+    let moved = ftl.counters.relocated_units;
+    ftl.idle(0, 1_000_000_000);
+    assert_eq!(
+        ftl.counters.relocated_units, moved,
+        "not idle for long enough"
+    );
+    ftl.idle(0, 3_600_000_000_000);
+    assert_eq!(ftl.free.len(), 9);
+    assert_eq!(ftl.take_firmware_ns(), 0);
+    check(&mut ftl);
 }
