@@ -6,9 +6,14 @@
 //! flash is programmed in one shot). Consecutive groups go to consecutive dies, consecutive dies to consecutive channels.
 //!
 //! # Time
-//! A die does one thing at a time, first come first served. A read occupies it for the page type's read time (and, without a
-//! cache register, until its data has left); the transfer occupies the channel, in the first gap. A program moves its data page
-//! by page and then occupies the die. An erase occupies every die for the erase time, all planes together.
+//! A die does one thing at a time. A read occupies it for the page type's read time (and, without a cache register, until its data has
+//! left); the transfer occupies the channel, in the first gap. A program moves its data page by page and then occupies the die. An
+//! erase occupies every die for the erase time, all planes together.
+//!
+//! Reads go before programs and erases that wait; reads among themselves, and programs among themselves, are first come first served. So a
+//! read waits for the reads before it and for the operation under way. Of the programs that wait on a die only the sum is kept: they
+//! are taken as equally long, so that the one under way has `sum mod length` left. Each read puts them off by its own time; ends that
+//! were promised before stay as they were (too early by the reads that came between, tens of microseconds against milliseconds).
 
 use assay_units::Rng;
 
@@ -19,10 +24,49 @@ use crate::timeline::{ByteTime, Timeline};
 /// One die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Die {
+    /// When everything it was given is done.
     free_ns: u64,
+    /// When the reads it was given are done.
+    reads_free_ns: u64,
+    /// Length of the program it was given last, and when the first of those that wait began or will begin.
+    program_ns: u64,
+    program_start_ns: u64,
+    /// When its last erase ends.
+    erase_end_ns: u64,
     /// The group programmed last and when that ends: until then its data is still in the buffer.
     last_program: u32,
     last_program_end_ns: u64,
+}
+
+impl Die {
+    /// When a read given to it at `issue_ns` begins.
+    #[inline]
+    fn read_start_ns(&self, issue_ns: u64, erase_ns: u64) -> u64 {
+        let after_reads_ns = issue_ns.max(self.reads_free_ns);
+        // Behind reads under way, or on a die that is idle or whose program waits for its data, there is nothing else to wait for.
+        if self.reads_free_ns > issue_ns
+            || self.free_ns <= issue_ns
+            || self.program_start_ns > issue_ns
+        {
+            return after_reads_ns;
+        }
+        if self.erase_end_ns > issue_ns && self.erase_end_ns - issue_ns <= erase_ns {
+            return self.erase_end_ns;
+        }
+        let left_ns = self.free_ns - issue_ns;
+        issue_ns + left_ns.checked_rem(self.program_ns).unwrap_or(left_ns)
+    }
+
+    /// A read takes it from `start_ns` to `end_ns`; what waits is put off.
+    #[inline]
+    fn occupy_for_read(&mut self, start_ns: u64, end_ns: u64) {
+        self.reads_free_ns = end_ns;
+        self.free_ns = if self.free_ns > start_ns {
+            self.free_ns + (end_ns - start_ns)
+        } else {
+            end_ns
+        };
+    }
 }
 
 /// Shape of the superblocks of one kind (multi-bit or SLC).
@@ -187,7 +231,8 @@ impl Nand {
             read_ns += self.spread.below(self.jitter_ns + 1);
         }
         let die = &mut self.dies[sense.die as usize];
-        let sensed = die.free_ns.max(issue_ns) + read_ns;
+        let start_ns = die.read_start_ns(issue_ns, self.erase_ns);
+        let sensed = start_ns + read_ns;
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
         let bytes = u64::from(units) * MAP_UNIT_BYTES;
         let moved = channel.reserve(
@@ -195,7 +240,7 @@ impl Nand {
             sensed,
             self.command_ns + self.byte_time.duration_ns(bytes),
         );
-        die.free_ns = if self.cache_read { sensed } else { moved };
+        die.occupy_for_read(start_ns, if self.cache_read { sensed } else { moved });
         moved
     }
 
@@ -212,8 +257,12 @@ impl Nand {
         };
         let moved = self.move_in(floor_ns, ready_ns, sense, shape);
         let die = &mut self.dies[sense.die as usize];
+        if die.free_ns < moved {
+            die.program_start_ns = moved;
+        }
         let end = die.free_ns.max(moved) + program_ns;
         die.free_ns = end;
+        die.program_ns = program_ns;
         die.last_program = sense.group;
         die.last_program_end_ns = end;
         end
@@ -237,6 +286,7 @@ impl Nand {
     pub fn erase(&mut self, issue_ns: u64) {
         for die in &mut self.dies {
             die.free_ns = die.free_ns.max(issue_ns) + self.erase_ns;
+            die.erase_end_ns = die.free_ns;
         }
     }
 }
@@ -334,8 +384,35 @@ mod tests {
         let sense = nand.locate(3);
         assert!(nand.is_being_programmed(sense, end - 1));
         assert!(!nand.is_being_programmed(sense, end));
-        assert_eq!(nand.read(0, 0, sense, 1), end + 60_000);
-        assert_eq!(nand.program(0, 0, 32), end + 60_000 + 1_500_000);
+        assert_eq!(nand.program(0, 0, 32), end + 1_500_000);
+    }
+
+    /// Two programs wait on die 0 from 80 us on: lower page to 580, upper page to 2080.
+    #[test]
+    fn reads_go_before_programs_that_wait_and_put_them_off() {
+        let mut nand = Nand::new(&small(), None, u32::MAX, 0);
+        nand.program(0, 0, 0);
+        nand.program(0, 0, 0);
+        let sense = nand.locate(3);
+        let start = |nand: &Nand, at| nand.dies[0].read_start_ns(at, nand.erase_ns);
+        assert_eq!(nand.dies[0].free_ns, 1_080_000);
+        assert_eq!(start(&nand, 20_000), 20_000, "the data is still on its way");
+        assert_eq!(start(&nand, 100_000), 580_000, "the first is under way");
+        assert_eq!(start(&nand, 700_000), 1_080_000, "the second is");
+        assert_eq!(start(&nand, 1_080_000), 1_080_000);
+        let first = nand.read(0, 100_000, sense, 1);
+        assert_eq!(first, 580_000 + 50_000 + 10_000);
+        assert_eq!(nand.dies[0].free_ns, 1_140_000, "the second waits");
+        assert_eq!(start(&nand, 630_000), 640_000, "reads in their order");
+    }
+
+    #[test]
+    fn a_read_waits_for_an_erase_that_is_under_way() {
+        let mut nand = Nand::new(&small(), None, u32::MAX, 0);
+        let erase_ns = nand.erase_ns;
+        nand.erase(1_000);
+        let sense = nand.locate(3);
+        assert_eq!(nand.read(0, 2_000, sense, 1), 1_000 + erase_ns + 60_000);
     }
 
     #[test]

@@ -17,4 +17,6 @@ builtin! {
     "wd-black",
     "mydigitalssd-bpx",
     "plextor-m8pe-g",
+    "plextor-m8pe-y",
+    "plextor-m8pe-gn",
 }
