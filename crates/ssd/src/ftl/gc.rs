@@ -7,6 +7,8 @@ use crate::profile::{CollectionProfile, Pace, VictimPolicy};
 const VICTIMS_PER_LEVELLING: u32 = 8;
 /// While a victim is emptied to level wear, so many units of it are looked at per unit that the host writes.
 const LEVELLING_PACE: u64 = 4;
+/// A unit that is owed, see [`Collector::owed`].
+const OWED_ONE: u64 = 1024;
 
 /// The victim being emptied.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +38,8 @@ pub(super) struct Collector {
     idle_after_ns: Option<u64>,
     wear_gap_erases: Option<u32>,
     victims_since_levelling: u32,
+    /// Even pace: victim units still to be looked at for what the host wrote, in 1024ths; negative when more were.
+    owed: i64,
     /// Core time of what was moved since the drive asked last, in nanoseconds.
     firmware_ns: u64,
     victim: Option<Victim>,
@@ -68,6 +72,7 @@ impl Collector {
                 .and_then(|profile| profile.wear_gap_erases.as_ref())
                 .map(|gap| gap.value),
             victims_since_levelling: 0,
+            owed: 0,
             firmware_ns: 0,
             victim: None,
             found: Vec::new(),
@@ -81,6 +86,7 @@ impl Ftl {
     /// comes in bursts, everything up to the high mark.
     pub(super) fn collect_in_step(&mut self, units: u32, floor_ns: u64, at_ns: u64) {
         if !self.is_collecting() {
+            self.collector.owed = 0;
             return;
         }
         if self.collector.pace == Pace::Burst {
@@ -96,15 +102,29 @@ impl Ftl {
             return;
         };
         let total = u64::from(self.superblock_units);
-        let budget = if victim.levelling {
-            u64::from(units) * LEVELLING_PACE
+        let owed = if victim.levelling {
+            u64::from(units) * LEVELLING_PACE * OWED_ONE
         } else {
             let gain = total.saturating_sub(u64::from(victim.valid)).max(1);
             let wanted = u64::from(units) * (1000 + self.collector.surplus_permille);
-            // One more, so that rounding never lets the free superblocks dwindle.
-            wanted * total / (gain * 1000) + 1
+            (wanted * total * OWED_ONE).div_ceil(gain * 1000)
         };
-        self.scan(budget.min(total) as u32, floor_ns, at_ns);
+        // Scans go by whole senses and so look at more than was asked for: what they looked at is what is paid.
+        self.collector.owed += owed as i64;
+        let budget = self.collector.owed / OWED_ONE as i64;
+        if budget <= 0 {
+            return;
+        }
+        let written = self.blocks.written(victim.superblock);
+        if !self.scan(budget.min(total as i64) as u32, floor_ns, at_ns) {
+            self.collector.owed = 0;
+            return;
+        }
+        let now_at = match self.collector.victim {
+            Some(same) if same.superblock == victim.superblock => same.cursor,
+            _ => written,
+        };
+        self.collector.owed -= i64::from(now_at - victim.cursor) * OWED_ONE as i64;
     }
 
     /// Is it time to collect, by the marks?

@@ -317,7 +317,7 @@ fn wear_levelling_keeps_cold_superblocks_in_the_rotation() {
     };
     assert!(spread(&without) > 30, "{}", spread(&without));
     // The gap of 10, and what the hot ones gain while each of the cold ones waits for its turn.
-    assert!(spread(&with) <= 20, "{}", spread(&with));
+    assert!(spread(&with) <= 26, "{}", spread(&with));
 }
 
 /// Free superblocks after each unit written, on a drive that has come to its steady state.
