@@ -1,7 +1,10 @@
 //! The drive: commands in, completions out.
 
+use std::collections::BTreeMap;
+
 use assay_units::{DataClass, Nanos, Op};
 
+use crate::coalescing::{Coalescer, CoalescingSetting};
 use crate::command::{Command, Completion, Status};
 use crate::data::DataStore;
 use crate::faults::{FaultPlan, WriteFate};
@@ -9,13 +12,16 @@ use crate::frontend::Frontend;
 use crate::ftl::{FlashError, Ftl};
 use crate::link::Link;
 use crate::options::{DriveOptions, InitialState};
+use crate::power::PowerStates;
 use crate::prefetch::Prefetcher;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
-use crate::telemetry::{Identity, Telemetry};
+use crate::telemetry::Identity;
 use crate::thermal::Thermal;
 
 mod execute;
 mod finished;
+mod health;
+mod powered;
 
 use finished::{Finished, FinishedQueue};
 
@@ -38,6 +44,18 @@ pub enum DriveError {
         profile: String,
         /// Why not.
         reason: FlashError,
+    },
+    /// The drive has no such power state.
+    #[error(
+        "simulated drive {profile:?} has no power state {state}: it has 0 to {last}; choose one of them"
+    )]
+    PowerState {
+        /// The profile's name.
+        profile: String,
+        /// What was asked for.
+        state: u8,
+        /// The last there is.
+        last: usize,
     },
 }
 
@@ -92,6 +110,10 @@ pub struct Drive {
     ftl: Ftl,
     prefetch: Prefetcher,
     thermal: Thermal,
+    power: PowerStates,
+    /// Interrupt coalescing, where it is on, and the queue of each command in flight by its number.
+    coalescer: Option<Coalescer>,
+    queues: BTreeMap<u64, u16>,
     faults: FaultPlan,
     data: Option<DataStore>,
     finished: FinishedQueue,
@@ -112,7 +134,8 @@ impl Drive {
     /// Switch a drive on at time 0.
     ///
     /// # Errors
-    /// [`DriveError::Flash`] when the profile's flash and capacity do not go together.
+    /// [`DriveError::Flash`] when the profile's flash and capacity do not go together; [`DriveError::PowerState`] when the options
+    /// name a power state that it does not have.
     pub fn new(profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
         let id = &profile.identity;
         let keep = 100 - u64::from(options.over_provisioning_percent.unwrap_or(0).min(90));
@@ -130,6 +153,9 @@ impl Drive {
             }
         })?;
         let reported = |celsius: u16| (celsius > 0).then_some(celsius);
+        let power = PowerStates::new(&profile, options.autonomous_power);
+        let chosen = profile.coalescing.as_ref().map(CoalescingSetting::from);
+        let coalescing = options.coalescing.or(chosen).filter(|set| set.is_on());
         let identity = Identity {
             model: format!("{} (simulated)", id.model),
             serial: format!("SIM-{}-{}", profile.name.to_uppercase(), options.seed),
@@ -143,12 +169,16 @@ impl Drive {
             max_transfer_bytes: id.max_transfer_bytes.value,
             warning_celsius: reported(id.warning_celsius.value),
             critical_celsius: reported(id.critical_celsius.value),
-            power_states_mw: id.power_states_mw.value.clone(),
+            power_states: power.states().to_vec(),
+            coalescing,
         };
         let faults = FaultPlan::new(options.faults, options.seed);
         let ahead = &profile.prefetch;
-        Ok(Drive {
+        let mut drive = Drive {
             identity,
+            power,
+            coalescer: coalescing.map(|set| Coalescer::new(set, id.queue_pairs.value)),
+            queues: BTreeMap::new(),
             front: Frontend::new(id.queue_pairs.value, profile.firmware.cores.value),
             link: Link::new(&profile.link, &profile.data_path),
             ftl,
@@ -178,7 +208,9 @@ impl Drive {
             costs: execute::Costs::new(&profile),
             upcoming: Vec::with_capacity(TOUCHED_TOGETHER),
             profile,
-        })
+        };
+        drive.set_power_state(Nanos::ZERO, options.power_state)?;
+        Ok(drive)
     }
 
     /// The profile this drive was made from.
@@ -263,7 +295,10 @@ impl Drive {
     /// has nothing to do. What happens then need not be a completion.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
-        let next = self.finished.next_ns().min(self.front.next_ns());
+        let mut next = self.finished.next_ns().min(self.front.next_ns());
+        if let Some(coalescer) = &self.coalescer {
+            next = next.min(coalescer.next_ns());
+        }
         (next != u64::MAX).then_some(Nanos(next))
     }
 
@@ -271,6 +306,10 @@ impl Drive {
     #[inline]
     pub fn advance(&mut self, until: Nanos, out: &mut Vec<Completion>) {
         self.start_waiting(until.0);
+        if self.coalescer.is_some() {
+            self.advance_coalesced(until.0, out);
+            return;
+        }
         while let Some(next) = self.finished.pop(until.0) {
             out.push(Completion {
                 tag: next.tag,
@@ -279,50 +318,6 @@ impl Drive {
                 ordinal: next.ordinal,
             });
         }
-    }
-
-    /// Health at `now`.
-    pub fn telemetry(&mut self, now: Nanos) -> Telemetry {
-        self.start_waiting(now.0);
-        self.thermal.add_energy(self.ftl.take_energy_nj());
-        self.thermal.advance(now.0.max(self.now_ns));
-        let celsius = self.thermal.celsius();
-        let (warning_time_s, critical_time_s, throttled_time_s) = self.thermal.counters_s();
-        let ftl = self.ftl.counters();
-        let heat = &self.profile.thermal;
-        let stuck = heat.stuck_sensors_celsius.as_ref();
-        Telemetry {
-            composite_celsius: celsius as i32,
-            sensors: heat
-                .sensor_offsets_k
-                .value
-                .iter()
-                .map(|offset| (celsius + offset) as i32)
-                .chain(
-                    stuck
-                        .iter()
-                        .flat_map(|list| list.value.iter().map(|&c| c as i32)),
-                )
-                .collect(),
-            throttled: self.thermal.level() > 0,
-            warning_time_s,
-            critical_time_s,
-            throttled_time_s,
-            host_bytes_read: self.host.bytes_read,
-            host_bytes_written: self.host.bytes_written,
-            host_reads: self.host.reads,
-            host_writes: self.host.writes,
-            nand_bytes_written: ftl.programmed_units * MAP_UNIT_BYTES,
-            relocated_bytes: ftl.relocated_units * MAP_UNIT_BYTES,
-            superblocks_erased: ftl.erased_superblocks,
-            media_errors: self.host.media_errors,
-            power_mw: (self.thermal.power_w() * 1000.0) as u32,
-        }
-    }
-
-    /// Bytes of memory that map, owners and kept data take.
-    pub fn resident_bytes(&self) -> u64 {
-        self.ftl.resident_bytes() + self.data.as_ref().map_or(0, DataStore::resident_bytes)
     }
 
     /// Check a command, count it, queue it. Returns whether it will work and what becomes of its bytes.
@@ -364,7 +359,15 @@ impl Drive {
             data: command.data,
             spiked,
         };
-        let arrival_ns = now_ns + self.link.fetch_ns;
+        if self.coalescer.is_some() {
+            self.queues.insert(seq, command.queue);
+        }
+        let ready_ns = if self.power.may_delay() {
+            self.wake(now_ns)
+        } else {
+            now_ns
+        };
+        let arrival_ns = ready_ns + self.link.fetch_ns;
         let limit = self.identity.max_transfer_bytes as u32;
         let moves_data = matches!(command.op, Op::Read | Op::Write);
         if command.len_bytes > limit && moves_data && status.is_ok() {
@@ -484,6 +487,7 @@ impl Drive {
             self.host.reads += u64::from(part.op == Op::Read);
             self.host.writes += u64::from(part.op == Op::Write);
         }
+        self.power.busy_until(at_ns);
         self.finished.push(Finished {
             at_ns: at_ns.min(u64::MAX - 1),
             seq: part.seq,

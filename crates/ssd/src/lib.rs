@@ -16,6 +16,8 @@
 //! | [`nand`] | dies and channels | by reservation ([`timeline`]) |
 //! | [`link`] | data path and PCIe link, each direction | by reservation |
 //! | [`buffer`] | write buffer with early acknowledgement | by reservation |
+//! | [`coalescing`] | completions that wait for an interrupt | in order of time |
+//! | [`power`] | power states, and the governor below a state's power | at arrival and at firmware end |
 //! | [`thermal`] | energy, heat, throttling | in fixed steps of time |
 //!
 //! Reservation means: when a command's firmware starts, its whole path is computed at once from the times at which each resource
@@ -38,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 pub mod buffer;
+pub mod coalescing;
 pub mod command;
 pub mod data;
 mod drive;
@@ -49,6 +52,7 @@ pub mod link;
 pub mod map;
 pub mod nand;
 pub mod options;
+pub mod power;
 pub mod prefetch;
 pub mod profile;
 pub mod published;

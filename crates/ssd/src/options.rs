@@ -2,6 +2,8 @@
 
 use assay_units::{Nanos, parse_duration};
 
+use crate::coalescing::{CoalescingSetting, TIME_UNIT_NS};
+
 /// What the drive holds when it is switched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InitialState {
@@ -43,7 +45,7 @@ pub struct Fault {
 
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N or latency-spike@N=TIME";
 /// Keys of [`DriveOptions::set`].
-const KEYS: &str = "seed, state, op, ambient, data, fault";
+const KEYS: &str = "seed, state, op, ambient, ps, apst, coalescing, data, fault";
 
 /// Why an option was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +79,12 @@ pub struct DriveOptions {
     pub over_provisioning_percent: Option<u8>,
     /// Ambient temperature in Celsius, instead of the profile's.
     pub ambient_celsius: Option<f64>,
+    /// Power state to begin in.
+    pub power_state: u8,
+    /// Are autonomous power state transitions on, instead of as the profile has it?
+    pub autonomous_power: Option<bool>,
+    /// Interrupt coalescing, instead of the profile's.
+    pub coalescing: Option<CoalescingSetting>,
     /// Keep the bytes, so that what was written can be read back (memory grows with what is written).
     pub keep_data: bool,
     /// Things that go wrong.
@@ -84,8 +92,8 @@ pub struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// Set one option as spelled on the command line: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`,
-    /// `data=keep|drop`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
+    /// Set one option as spelled on the command line: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2` (power state),
+    /// `apst=on|off`, `coalescing=100us/4` (time, a multiple of 100 us, and entries; or `off`), `data=keep|drop`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
     ///
     /// # Errors
     /// [`OptionError`], naming the known keys or the expected form.
@@ -130,6 +138,21 @@ impl DriveOptions {
                 }
                 self.ambient_celsius = Some(celsius);
             }
+            "ps" => {
+                let expected = "the number of a power state, such as 2";
+                self.power_state = value.parse().map_err(|_| bad(expected))?;
+            }
+            "apst" => {
+                self.autonomous_power = match value {
+                    "on" => Some(true),
+                    "off" => Some(false),
+                    _ => return Err(bad("on or off")),
+                };
+            }
+            "coalescing" => {
+                let expected = "off or TIME/ENTRIES: a multiple of 100us up to 25500us, and 1 to 256 entries, such as 100us/4";
+                self.coalescing = Some(parse_coalescing(value).ok_or_else(|| bad(expected))?);
+            }
             "data" => {
                 self.keep_data = match value {
                     "keep" => true,
@@ -148,6 +171,25 @@ impl DriveOptions {
         }
         Ok(())
     }
+}
+
+fn parse_coalescing(text: &str) -> Option<CoalescingSetting> {
+    if text == "off" {
+        return Some(CoalescingSetting {
+            time_100us: 0,
+            threshold: 0,
+        });
+    }
+    let (time, entries) = text.split_once('/')?;
+    let Nanos(ns) = parse_duration(time).ok()?;
+    let entries: u16 = entries.parse().ok()?;
+    if !ns.is_multiple_of(TIME_UNIT_NS) {
+        return None;
+    }
+    Some(CoalescingSetting {
+        time_100us: u8::try_from(ns / TIME_UNIT_NS).ok()?,
+        threshold: u8::try_from(entries.checked_sub(1)?).ok()?,
+    })
 }
 
 fn parse_fault(text: &str) -> Option<Fault> {
@@ -182,6 +224,9 @@ mod tests {
             "state=fresh",
             "op=25%",
             "ambient=30",
+            "ps=2",
+            "apst=on",
+            "coalescing=100us/4",
             "data=keep",
             "fault=drop-write@100",
             "fault=latency-spike@3=50ms",
@@ -193,6 +238,19 @@ mod tests {
         assert_eq!(options.state, InitialState::Fresh);
         assert_eq!(options.over_provisioning_percent, Some(25));
         assert_eq!(options.ambient_celsius, Some(30.0));
+        assert_eq!(
+            (options.power_state, options.autonomous_power),
+            (2, Some(true))
+        );
+        let setting = |time_100us, threshold| {
+            Some(CoalescingSetting {
+                time_100us,
+                threshold,
+            })
+        };
+        assert_eq!(options.coalescing, setting(1, 3));
+        options.set("coalescing", "off").unwrap();
+        assert_eq!(options.coalescing, setting(0, 0));
         assert!(options.keep_data);
         assert_eq!(
             options.faults,
@@ -222,6 +280,14 @@ mod tests {
             ("ambient", "NaN"),
             ("ambient", "900"),
             ("data", "yes"),
+            ("ps", "-1"),
+            ("ps", "full"),
+            ("apst", "yes"),
+            ("coalescing", "150us/4"),
+            ("coalescing", "100us/0"),
+            ("coalescing", "100us/257"),
+            ("coalescing", "1s/4"),
+            ("coalescing", "100us"),
             ("fault", "drop-write"),
             ("fault", "drop-write@0"),
             ("fault", "drop-write@x"),

@@ -8,12 +8,16 @@ use serde::Deserialize;
 use crate::sourced::{Provenance, Sourced};
 
 mod builtin;
+mod coalescing;
 mod ftl;
+mod power_states;
 mod validate;
 
 pub use ftl::{CollectionProfile, FtlProfile, Pace, SlcOverflow, SlcProfile, VictimPolicy};
 
 use builtin::BUILTIN;
+pub use coalescing::CoalescingProfile;
+pub use power_states::PowerStatesProfile;
 
 /// The unit in which every modelled drive maps its flash, in bytes.
 ///
@@ -72,6 +76,8 @@ pub struct Profile {
     pub slc: Option<SlcProfile>,
     /// Sequential read prefetch.
     pub prefetch: PrefetchProfile,
+    /// Interrupt coalescing as the drive is switched on. Absent: off.
+    pub coalescing: Option<CoalescingProfile>,
     /// Energy per operation.
     pub power: PowerProfile,
     /// Heat and throttling.
@@ -232,6 +238,8 @@ pub struct PowerProfile {
     pub program_page_nj: Sourced<u64>,
     /// Energy per KiB moved between flash and host, in nanojoules.
     pub transfer_kib_nj: Sourced<u64>,
+    /// What the power states are like. Absent: they cost no time.
+    pub states: Option<PowerStatesProfile>,
 }
 
 /// One thermal node and a throttle, see [`crate::thermal`].

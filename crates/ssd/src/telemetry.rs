@@ -1,5 +1,10 @@
 //! What a drive tells about itself: identity and health.
 
+use assay_units::Nanos;
+
+use crate::coalescing::CoalescingSetting;
+use crate::power::PowerState;
+
 /// Identity of a simulated drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -27,8 +32,10 @@ pub struct Identity {
     pub warning_celsius: Option<u16>,
     /// Critical temperature threshold in Celsius, if reported.
     pub critical_celsius: Option<u16>,
-    /// Maximum power per power state in milliwatts.
-    pub power_states_mw: Vec<u32>,
+    /// Power states, state 0 first.
+    pub power_states: Vec<PowerState>,
+    /// Interrupt coalescing as the drive is switched on; `None` when it is off.
+    pub coalescing: Option<CoalescingSetting>,
 }
 
 /// Health and counters at an instant.
@@ -64,4 +71,11 @@ pub struct Telemetry {
     pub media_errors: u64,
     /// Mean power over the last thermal step, in milliwatts.
     pub power_mw: u32,
+    /// Energy used since power-on up to `energy_until`, in microjoules. The difference of two readings over the time between them is
+    /// the mean power in that time.
+    pub energy_uj: u64,
+    /// End of the last thermal step.
+    pub energy_until: Nanos,
+    /// Power state.
+    pub power_state: u8,
 }

@@ -10,17 +10,26 @@
 //! Drives with several levels (report A's BPX: at 80 and at 100 C) stretch their firmware times in a share of the thermal steps,
 //! the level's duty, spread evenly; NVM Express leaves the means of throttling to the maker.
 //!
+//! # Power
+//! What the drive draws is what it draws idle, which [`crate::power`] changes with the power state at exact times, and the energy of
+//! its operations. A step's energy is an integer, of picojoules, so that the sum over all steps is the energy used, exactly.
+//!
 //! # Readings
 //! The model's temperature is exact; what the drive reports of it can jitter while it idles (report A's BPX).
 
+use std::collections::VecDeque;
+
 use assay_units::rng::mix;
 
+use crate::power::IdleChange;
 use crate::profile::{IdentityProfile, PowerProfile, ThermalProfile};
 
 /// Length of a thermal step in nanoseconds: 50 ms.
 pub const STEP_NS: u64 = 50_000_000;
 /// After this many idle time constants a drive counts as cooled down (e^-20 of any difference remains).
 const SETTLED_TIME_CONSTANTS: f64 = 20.0;
+/// Time stands still after this: 292 years, so that the next step's end still fits.
+const LAST_NS: u64 = 1 << 63;
 
 /// One level of throttling.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +73,9 @@ pub struct Thermal {
     /// Share of the difference that one step closes.
     step_share: f64,
     settled_steps: u64,
-    idle_w: f64,
+    /// What the drive draws idle, in milliwatts, and how that will change.
+    idle_mw: u32,
+    changes: VecDeque<IdleChange>,
     levels: Vec<Level>,
     /// Levels entered: 0 is full speed.
     level: usize,
@@ -75,7 +86,12 @@ pub struct Thermal {
     critical_celsius: f64,
     celsius: f64,
     power_w: f64,
+    /// Did the last step have nothing but idle power?
+    idling: bool,
+    /// Energy of operations in the present step.
     energy_nj: u64,
+    /// Energy of all steps past, in picojoules.
+    used_pj: u128,
     next_step_ns: u64,
     throttled: bool,
     warning_steps: u64,
@@ -100,7 +116,8 @@ impl Thermal {
             resistance_k_per_w: heat.resistance_k_per_w.value,
             step_share: step_s / heat.time_constant_s.value,
             settled_steps: (SETTLED_TIME_CONSTANTS * heat.time_constant_s.value / step_s) as u64,
-            idle_w,
+            idle_mw: power.idle_mw.value,
+            changes: VecDeque::new(),
             levels: levels(heat),
             level: 0,
             duty_carry: 0,
@@ -109,7 +126,9 @@ impl Thermal {
             critical_celsius: or_never(f64::from(identity.critical_celsius.value)),
             celsius: ambient_celsius + idle_w * heat.resistance_k_per_w.value,
             power_w: idle_w,
+            idling: true,
             energy_nj: 0,
+            used_pj: 0,
             next_step_ns: STEP_NS,
             throttled: false,
             warning_steps: 0,
@@ -143,24 +162,51 @@ impl Thermal {
         }
     }
 
+    /// What the drive draws idle changes; in order of time, and not before the last step's end.
+    pub fn idles_at(&mut self, change: IdleChange) {
+        self.changes.push_back(change);
+    }
+
     fn step_to(&mut self, now_ns: u64) {
-        self.step();
-        if now_ns < self.next_step_ns {
-            return;
+        let now_ns = now_ns.min(LAST_NS);
+        let mut quiet_steps = 0;
+        while now_ns >= self.next_step_ns {
+            if quiet_steps > self.settled_steps {
+                // A long sleep ends at the temperature of its power.
+                self.skip(now_ns);
+                quiet_steps = 0;
+                continue;
+            }
+            self.step();
+            // The first step may have had work; those after it are idle, until what idle means changes.
+            let changes = self.changes.front().map_or(u64::MAX, |next| next.from_ns);
+            quiet_steps = if changes < self.next_step_ns {
+                0
+            } else {
+                quiet_steps + 1
+            };
         }
-        let left = (now_ns - self.next_step_ns) / STEP_NS + 1;
-        // Everything after the first step is idle time; a long sleep ends at the idle temperature.
-        let stepped = left.min(self.settled_steps);
-        for _ in 0..stepped {
+    }
+
+    /// Skip whole steps of nothing but idle power up to `now_ns` or the next change, and do one.
+    fn skip(&mut self, now_ns: u64) {
+        let change_ns = self.changes.front().map_or(u64::MAX, |next| next.from_ns);
+        let start_ns = self.next_step_ns - STEP_NS;
+        let steps = (now_ns.min(change_ns) - start_ns) / STEP_NS;
+        self.used_pj += u128::from(steps) * u128::from(STEP_NS) * u128::from(self.idle_mw);
+        self.next_step_ns += steps * STEP_NS;
+        if now_ns >= self.next_step_ns {
             self.step();
         }
-        self.next_step_ns = self
-            .next_step_ns
-            .saturating_add((left - stepped).saturating_mul(STEP_NS));
     }
 
     fn step(&mut self) {
-        self.power_w = self.idle_w + self.energy_nj as f64 / STEP_NS as f64;
+        let idle_pj = self.idle_energy_pj();
+        let used_pj = u128::from(idle_pj) + u128::from(self.energy_nj) * 1000;
+        self.used_pj += used_pj;
+        self.power_w =
+            idle_pj as f64 / (STEP_NS * 1000) as f64 + self.energy_nj as f64 / STEP_NS as f64;
+        self.idling = self.energy_nj == 0;
         self.energy_nj = 0;
         let target = self.ambient_celsius + self.power_w * self.resistance_k_per_w;
         self.celsius += (target - self.celsius) * self.step_share;
@@ -168,7 +214,24 @@ impl Thermal {
         self.warning_steps += u64::from(self.celsius >= self.warning_celsius);
         self.critical_steps += u64::from(self.celsius >= self.critical_celsius);
         self.throttled_steps += u64::from(self.level > 0);
-        self.next_step_ns = self.next_step_ns.saturating_add(STEP_NS);
+        self.next_step_ns += STEP_NS;
+    }
+
+    /// Idle power over the present step, its changes followed: milliwatts times nanoseconds are picojoules.
+    fn idle_energy_pj(&mut self) -> u64 {
+        let end_ns = self.next_step_ns;
+        let mut at_ns = end_ns - STEP_NS;
+        let mut energy_pj = 0;
+        while let Some(change) = self.changes.front()
+            && change.from_ns < end_ns
+        {
+            let from_ns = change.from_ns.max(at_ns);
+            energy_pj += (from_ns - at_ns) * u64::from(self.idle_mw);
+            at_ns = from_ns;
+            self.idle_mw = change.idle_mw;
+            self.changes.pop_front();
+        }
+        energy_pj + (end_ns - at_ns) * u64::from(self.idle_mw)
     }
 
     /// Enter or leave levels; is the next step a throttled one?
@@ -194,7 +257,7 @@ impl Thermal {
     /// Composite temperature in Celsius as the sensor has it: off by its jitter while the drive idles, the same at any moment of a
     /// thermal step.
     pub fn celsius(&self) -> f64 {
-        if self.idle_jitter_k == 0.0 || self.power_w > self.idle_w {
+        if self.idle_jitter_k == 0.0 || !self.idling {
             return self.celsius;
         }
         let unit = (mix(self.next_step_ns, 0) >> 11) as f64 / (1_u64 << 53) as f64;
@@ -204,6 +267,16 @@ impl Thermal {
     /// Mean power of the last step in watts.
     pub fn power_w(&self) -> f64 {
         self.power_w
+    }
+
+    /// Energy used until the end of the last step, in microjoules.
+    pub fn used_uj(&self) -> u64 {
+        u64::try_from(self.used_pj / 1_000_000).unwrap_or(u64::MAX)
+    }
+
+    /// End of the last step in nanoseconds.
+    pub fn stepped_ns(&self) -> u64 {
+        self.next_step_ns - STEP_NS
     }
 
     /// Seconds at or above the warning temperature, at or above the critical one, and throttled.
@@ -222,6 +295,7 @@ mod tests {
     use super::*;
     use crate::profile::ThrottleLevels;
     use crate::{Profile, Provenance, Sourced};
+    use proptest::prelude::*;
 
     fn with(on: f64, off: f64) -> Thermal {
         let mut profile = Profile::builtin("intel-600p").unwrap();
@@ -348,5 +422,39 @@ mod tests {
         heat.advance(u64::MAX - 1);
         assert!((heat.celsius() - 35.0).abs() < 1e-3, "{}", heat.celsius());
         heat.advance(u64::MAX);
+    }
+
+    proptest! {
+        /// Steps, skipped steps and changes of idle power against the plain integral; and power is never below idle power.
+        #[test]
+        fn energy_is_the_integral_of_power(steps in prop::collection::vec((0_u64..200_000, 0_u64..3, 0_u64..1 << 40, 1_u32..5_000), 1..40)) {
+            let mut heat = with(0.0, 0.0);
+            let (mut now, mut idle_mw) = (0_u64, 1000_u32);
+            let (mut idle_pj, mut work_nj, mut least_mw) = (0_u128, 0_u128, 1000);
+            for (wait_ms, what, energy_nj, mw) in steps {
+                let next = now + wait_ms * 1_000_000 + 7;
+                idle_pj += u128::from(next - now) * u128::from(idle_mw);
+                now = next;
+                if what == 0 {
+                    heat.advance(now);
+                    heat.add_energy(energy_nj);
+                    work_nj += u128::from(energy_nj);
+                } else {
+                    heat.idles_at(IdleChange { from_ns: now, idle_mw: mw });
+                    idle_mw = mw;
+                    least_mw = least_mw.min(mw);
+                }
+                if what == 2 {
+                    heat.advance(now);
+                }
+                prop_assert!(heat.power_w() >= f64::from(least_mw) / 1000.0 - 1e-9);
+            }
+            // To the end of the step that holds the last instant.
+            let end = (now / STEP_NS + 1) * STEP_NS;
+            heat.advance(end);
+            idle_pj += u128::from(end - now) * u128::from(idle_mw);
+            prop_assert_eq!(heat.stepped_ns(), end);
+            prop_assert_eq!(heat.used_pj, idle_pj + work_nj * 1000);
+        }
     }
 }

@@ -187,8 +187,10 @@ pub struct Telemetry {
     pub throttled: Option<bool>,
     /// Seconds above its warning temperature so far.
     pub warning_time_s: Option<u64>,
-    /// Power, milliwatts.
+    /// Mean power since the last reading, milliwatts.
     pub power_mw: Option<u64>,
+    /// NVMe power state.
+    pub power_state: Option<u8>,
     /// Bytes the host has written since it was made.
     pub host_bytes_written: Option<u64>,
     /// Bytes written to its NAND.

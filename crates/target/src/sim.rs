@@ -45,6 +45,8 @@ pub struct SimTarget {
     ios: Vec<Io>,
     buffers: Option<Buffers>,
     finished: Vec<assay_ssd::Completion>,
+    /// Energy in microjoules and its instant at the last reading of the power.
+    metered: (u64, Nanos),
 }
 
 impl SimTarget {
@@ -74,6 +76,7 @@ impl SimTarget {
             ios: Vec::new(),
             buffers: None,
             finished: Vec::new(),
+            metered: (0, Nanos::ZERO),
         })
     }
 
@@ -125,6 +128,36 @@ impl SimTarget {
         self.now += span;
         self.drive.advance(self.now, &mut self.finished);
         self.finished.clear();
+    }
+
+    /// Choose an NVMe power state now, as a host does with Set Features. `sim:NAME,ps=N` begins with one.
+    ///
+    /// # Errors
+    /// When the drive has none of that number.
+    pub fn set_power_state(&mut self, state: u8) -> Result<(), TargetError> {
+        let now = self.now;
+        let set = self.drive.set_power_state(now, state);
+        set.map_err(|e| TargetError::Simulation {
+            drive: self.name.clone(),
+            message: e.to_string(),
+        })
+    }
+
+    /// Mean power in milliwatts since the last reading, that of the last thermal step when none has passed.
+    fn mean_power_mw(&mut self, telemetry: &assay_ssd::Telemetry) -> u64 {
+        let (energy_uj, at) = std::mem::replace(
+            &mut self.metered,
+            (telemetry.energy_uj, telemetry.energy_until),
+        );
+        let span = telemetry.energy_until.0.saturating_sub(at.0);
+        let used_uj = telemetry.energy_uj.saturating_sub(energy_uj);
+        match u128::from(used_uj)
+            .saturating_mul(1_000_000)
+            .checked_div(u128::from(span))
+        {
+            Some(mw) => u64::try_from(mw).unwrap_or(u64::MAX),
+            None => u64::from(telemetry.power_mw),
+        }
     }
 
     fn start(&mut self, at: Nanos, slot: u32) {
@@ -247,7 +280,8 @@ impl Target for SimTarget {
             sensors_c: telemetry.sensors.iter().map(|&c| f64::from(c)).collect(),
             throttled: Some(telemetry.throttled),
             warning_time_s: Some(telemetry.warning_time_s),
-            power_mw: Some(u64::from(telemetry.power_mw)),
+            power_mw: Some(self.mean_power_mw(&telemetry)),
+            power_state: Some(telemetry.power_state),
             host_bytes_written: Some(telemetry.host_bytes_written),
             nand_bytes_written: Some(telemetry.nand_bytes_written),
         })

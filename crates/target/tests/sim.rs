@@ -129,3 +129,27 @@ fn rest_cools_the_drive() {
     assert!(cold.temperature_c.unwrap() < 60.0, "{cold:?}");
     assert_eq!(cold.host_bytes_written, Some(0));
 }
+
+/// The mean power of the time between two readings, in each power state.
+#[test]
+fn power_is_metered_between_readings_and_follows_the_power_state() {
+    let mut target = target(&[("ps", "2")]);
+    target.begin_job(1, 1, 4096).unwrap();
+    let reading = |target: &mut SimTarget, span: Nanos| {
+        target.idle(span);
+        let telemetry = target.telemetry().unwrap();
+        (telemetry.power_state.unwrap(), telemetry.power_mw.unwrap())
+    };
+    assert_eq!(reading(&mut target, Nanos::from_secs(1)), (2, 1_700));
+    target.set_power_state(4).unwrap();
+    // 2.1 ms to leave state 2 and enter state 4: within a milliwatt over ten seconds.
+    let (state, mw) = reading(&mut target, Nanos::from_secs(10));
+    assert_eq!(state, 4);
+    assert!((5..=6).contains(&mw), "{mw}");
+    assert_eq!(reading(&mut target, Nanos::from_secs(1)), (4, 5));
+    let error = target.set_power_state(9).unwrap_err().to_string();
+    assert!(
+        error.contains("sim:samsung-951") && error.contains("0 to 4"),
+        "{error}"
+    );
+}

@@ -119,8 +119,11 @@ impl Drive {
         };
         // Collection runs on the core whose command set it off, and does not delay that command.
         outcome.0 += self.ftl.take_firmware_ns() * costs.data_path_percent / 100;
-        self.thermal
-            .add_energy(energy_nj + self.ftl.take_energy_nj());
+        energy_nj += self.ftl.take_energy_nj();
+        self.thermal.add_energy(energy_nj);
+        if self.power.is_governed() {
+            outcome.0 = outcome.0.max(self.power.spend(now_ns, energy_nj));
+        }
         outcome
     }
 

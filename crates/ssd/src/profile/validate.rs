@@ -53,6 +53,11 @@ impl Profile {
             !id.power_states_mw.value.is_empty(),
             "identity.power_states_mw must name at least state 0",
         )?;
+        if let Some(states) = &self.power.states
+            && let Some(fault) = states.fault(id, &self.power)
+        {
+            check(false, &fault)?;
+        }
         let link = &self.link;
         check(
             (1..=5).contains(&link.generation.value),

@@ -1,0 +1,58 @@
+//! The drive's health log, and what it costs the machine that simulates it.
+
+use assay_units::Nanos;
+
+use super::Drive;
+use crate::data::DataStore;
+use crate::profile::MAP_UNIT_BYTES;
+use crate::telemetry::Telemetry;
+
+impl Drive {
+    /// Health at `now`.
+    pub fn telemetry(&mut self, now: Nanos) -> Telemetry {
+        self.start_waiting(now.0);
+        self.observe_power(now.0);
+        self.thermal.add_energy(self.ftl.take_energy_nj());
+        self.thermal.advance(now.0.max(self.now_ns));
+        let celsius = self.thermal.celsius();
+        let (warning_time_s, critical_time_s, throttled_time_s) = self.thermal.counters_s();
+        let ftl = self.ftl.counters();
+        let heat = &self.profile.thermal;
+        let stuck = heat.stuck_sensors_celsius.as_ref();
+        Telemetry {
+            composite_celsius: celsius as i32,
+            sensors: heat
+                .sensor_offsets_k
+                .value
+                .iter()
+                .map(|offset| (celsius + offset) as i32)
+                .chain(
+                    stuck
+                        .iter()
+                        .flat_map(|list| list.value.iter().map(|&c| c as i32)),
+                )
+                .collect(),
+            throttled: self.thermal.level() > 0,
+            warning_time_s,
+            critical_time_s,
+            throttled_time_s,
+            host_bytes_read: self.host.bytes_read,
+            host_bytes_written: self.host.bytes_written,
+            host_reads: self.host.reads,
+            host_writes: self.host.writes,
+            nand_bytes_written: ftl.programmed_units * MAP_UNIT_BYTES,
+            relocated_bytes: ftl.relocated_units * MAP_UNIT_BYTES,
+            superblocks_erased: ftl.erased_superblocks,
+            media_errors: self.host.media_errors,
+            power_mw: (self.thermal.power_w() * 1000.0) as u32,
+            energy_uj: self.thermal.used_uj(),
+            energy_until: Nanos(self.thermal.stepped_ns()),
+            power_state: self.power.current() as u8,
+        }
+    }
+
+    /// Bytes of memory that map, owners and kept data take.
+    pub fn resident_bytes(&self) -> u64 {
+        self.ftl.resident_bytes() + self.data.as_ref().map_or(0, DataStore::resident_bytes)
+    }
+}

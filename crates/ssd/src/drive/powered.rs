@@ -1,0 +1,69 @@
+//! The drive's power states and interrupts: how [`crate::power`] and [`crate::coalescing`] meet its commands.
+
+use assay_units::Nanos;
+
+use super::{Drive, DriveError};
+use crate::command::Completion;
+
+impl Drive {
+    /// Choose a power state at `now` (NVMe Set Features, Power Management): an operational one with its power limit, or a
+    /// non-operational one, which the next command ends. What changes for commands is in [`crate::power`].
+    ///
+    /// # Errors
+    /// [`DriveError::PowerState`] when the drive has none of that number.
+    pub fn set_power_state(&mut self, now: Nanos, state: u8) -> Result<(), DriveError> {
+        let now_ns = now.0.min(super::LAST_NS).max(self.last_submit_ns);
+        self.start_waiting(now_ns);
+        if !self.power.set(now_ns, usize::from(state)) {
+            return Err(DriveError::PowerState {
+                profile: self.profile.name.clone(),
+                state,
+                last: self.power.states().len().saturating_sub(1),
+            });
+        }
+        self.last_submit_ns = now_ns;
+        self.account_power();
+        Ok(())
+    }
+
+    /// A command arrives at `now_ns`: when a drive that sleeps, or changes its power state, can take it.
+    pub(super) fn wake(&mut self, now_ns: u64) -> u64 {
+        let waiting = self.front.next_ns() != u64::MAX;
+        let ready_ns = self.power.wake(now_ns, waiting);
+        self.account_power();
+        ready_ns
+    }
+
+    /// Let an idle drive enter the power states that it enters by itself by `now_ns`.
+    pub(super) fn observe_power(&mut self, now_ns: u64) {
+        if self.front.next_ns() == u64::MAX {
+            self.power.observe(now_ns);
+            self.account_power();
+        }
+    }
+
+    fn account_power(&mut self) {
+        for change in self.power.take_changes() {
+            self.thermal.idles_at(change);
+        }
+    }
+
+    /// Collect completions up to `until_ns` through the interrupt vectors.
+    pub(super) fn advance_coalesced(&mut self, until_ns: u64, out: &mut Vec<Completion>) {
+        let Some(coalescer) = &mut self.coalescer else {
+            return;
+        };
+        while let Some(next) = self.finished.pop(until_ns) {
+            let queue = self.queues.remove(&next.seq).unwrap_or(0);
+            let entry = Completion {
+                tag: next.tag,
+                at: Nanos(next.at_ns),
+                status: next.status,
+                ordinal: next.ordinal,
+            };
+            coalescer.expire(next.at_ns, out);
+            coalescer.add(queue, entry, out);
+        }
+        coalescer.expire(until_ns.saturating_add(1), out);
+    }
+}

@@ -1,0 +1,211 @@
+//! Power states, the power cap and interrupt coalescing as a host meets them.
+
+mod common;
+
+use assay_ssd::{Drive, DriveOptions};
+use assay_units::{GIB, Nanos, Op, Rng};
+use common::{Job, command, drive, one, run};
+use proptest::prelude::*;
+
+const SECOND: Nanos = Nanos(1_000_000_000);
+
+fn with(name: &str, settings: &[(&str, &str)]) -> Drive {
+    let mut options = DriveOptions::default();
+    for (key, value) in settings {
+        options.set(key, value).expect("a known option");
+    }
+    drive(name, options)
+}
+
+/// Latency of a 4 KiB read of a place of its own at `at`.
+fn read(drive: &mut Drive, at: Nanos, place: u64) -> Nanos {
+    one(drive, at, command(0, Op::Read, place << 30, 4096)).at - at
+}
+
+#[test]
+fn the_first_command_after_a_pause_pays_the_exit_latency() {
+    // The 951 leaves state 3 in 5 ms and state 4 in 22 ms. The flash's own read time varies by its jitter.
+    let near = |latency: Nanos, expected_ms: u64| {
+        let more = latency.0.checked_sub(expected_ms * 1_000_000);
+        assert!(more.is_some_and(|ns| ns < 200_000), "{latency}");
+    };
+    let mut sleeper = with("samsung-951", &[("apst", "on")]);
+    near(read(&mut sleeper, Nanos::from_millis(200), 1), 0);
+    near(read(&mut sleeper, SECOND, 2), 5);
+    near(read(&mut sleeper, Nanos::from_millis(1_010), 3), 0);
+    assert_eq!(
+        sleeper.telemetry(Nanos::from_millis(1_200)).power_state,
+        0,
+        "275 ms"
+    );
+    assert_eq!(sleeper.telemetry(Nanos(2 * SECOND.0)).power_state, 3);
+    assert_eq!(sleeper.telemetry(Nanos(3 * SECOND.0)).power_state, 4);
+    near(read(&mut sleeper, Nanos(60 * SECOND.0), 4), 22);
+    let mut awake = with("samsung-951", &[]);
+    near(read(&mut awake, Nanos(60 * SECOND.0), 1), 0);
+}
+
+#[test]
+fn every_state_idles_at_its_own_power() {
+    for (state, idle_mw) in [(0, 1_700), (2, 1_700), (3, 70), (4, 5)] {
+        let mut drive = with("samsung-951", &[("ps", &state.to_string())]);
+        let before = drive.telemetry(SECOND);
+        let after = drive.telemetry(Nanos(101 * SECOND.0));
+        assert_eq!(after.power_state, state);
+        assert_eq!(after.power_mw, idle_mw);
+        assert_eq!(
+            after.energy_uj - before.energy_uj,
+            u64::from(idle_mw) * 100_000
+        );
+    }
+    let refused = Drive::new(
+        with("samsung-951", &[]).profile().clone(),
+        DriveOptions {
+            power_state: 5,
+            ..DriveOptions::default()
+        },
+    );
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("0 to 4"), "{error}");
+    assert_eq!(with("samsung-951", &[]).identity().power_states.len(), 5);
+}
+
+/// 1000 reads of 4 KiB, each of one page: the integral of the power is their energy and the idle power's.
+#[test]
+fn energy_is_conserved() {
+    let mut drive = with("samsung-951", &[]);
+    let job = Job {
+        op: Op::Read,
+        random: true,
+        threads: 4,
+        block: 4096,
+        area: 16 * GIB,
+        first: 0,
+    };
+    let (_, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 1000);
+    assert!(end < SECOND);
+    let power = drive.profile().power.clone();
+    let each_nj =
+        power.command_nj.value + 4 * power.transfer_kib_nj.value + power.read_page_nj.value;
+    let idle_uj = u64::from(power.idle_mw.value) * 1000;
+    assert_eq!(
+        drive.telemetry(SECOND).energy_uj,
+        idle_uj + each_nj * 1000 / 1000
+    );
+}
+
+/// Mean power in milliwatts and I/Os per second of a job that runs for `seconds` after a tenth of a second.
+fn governed(name: &str, state: &str, op: Op, seconds: u64) -> (u64, u64) {
+    let mut drive = with(name, &[("ps", state), ("ambient", "-40")]);
+    let job = Job {
+        op,
+        random: true,
+        threads: 32,
+        block: 4096,
+        area: 16 * GIB,
+        first: 0,
+    };
+    let from = Nanos::from_millis(100);
+    let (_, start) = run(&mut drive, job, Nanos::ZERO, from, u64::MAX);
+    let before = drive.telemetry(from);
+    let until = from + Nanos(seconds * SECOND.0);
+    let (bytes, _) = run(&mut drive, job, start, until, u64::MAX);
+    let after = drive.telemetry(until);
+    let energy_uj = after.energy_uj - before.energy_uj;
+    (energy_uj / (seconds * 1000), bytes / 4096 / seconds)
+}
+
+#[test]
+fn a_lower_power_state_caps_power_and_costs_speed() {
+    for op in [Op::Read, Op::Write] {
+        let (free_mw, free) = governed("samsung-951", "0", op, 2);
+        let (first_mw, first) = governed("samsung-951", "1", op, 2);
+        let (capped_mw, capped) = governed("samsung-951", "2", op, 2);
+        // The power is used in full, and not exceeded by more than one program's worth.
+        assert!(free_mw > 4_600, "{op:?}: {free_mw} mW at full speed");
+        assert!((4_500..=4_650).contains(&first_mw), "{op:?}: {first_mw} mW");
+        assert!(
+            (3_700..=3_850).contains(&capped_mw),
+            "{op:?}: {capped_mw} mW"
+        );
+        assert!(
+            free > first && first > capped,
+            "{op:?}: {free} {first} {capped}"
+        );
+    }
+}
+
+#[test]
+fn coalesced_completions_wait_for_each_other() {
+    let plain = read(&mut with("samsung-951", &[]), SECOND, 1);
+    let mut drive = with("samsung-951", &[("coalescing", "500us/4")]);
+    let setting = drive.identity().coalescing.unwrap();
+    assert_eq!((setting.time_100us, setting.threshold), (5, 3));
+    assert_eq!(
+        read(&mut drive, SECOND, 1),
+        plain + Nanos::from_micros(500),
+        "one alone waits for the time to run out"
+    );
+    let mut told = |queues: [u16; 4], at: Nanos| {
+        for (tag, queue) in (0..).zip(queues) {
+            let place = command(tag, Op::Read, (u64::from(tag) + 2) << 30, 4096);
+            drive.submit(at, assay_ssd::Command { queue, ..place });
+        }
+        let mut out = Vec::new();
+        while let Some(event) = drive.next_event() {
+            drive.advance(event, &mut out);
+        }
+        assert_eq!(out.len(), 4);
+        let times: Vec<u64> = out
+            .iter()
+            .map(|completion| (completion.at - at).0)
+            .collect();
+        times
+    };
+    let together = told([0; 4], Nanos(2 * SECOND.0));
+    assert!(together.iter().all(|&ns| ns == together[0]), "{together:?}");
+    assert!(together[0] < plain.0 + 500_000, "{together:?}");
+    let apart = told([0, 1, 2, 3], Nanos(3 * SECOND.0));
+    assert!(apart.windows(2).all(|pair| pair[0] < pair[1]), "{apart:?}");
+    assert!(apart[0] > 500_000, "{apart:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Whatever happens, power stays between that of the deepest state and something a drive can draw, energy only grows, by no
+    /// less than the deepest state draws, and every command completes.
+    #[test]
+    fn power_is_never_negative(seed: u64, apst: bool, coalescing: bool, steps in prop::collection::vec((0_u64..2_000, 0_u8..8), 1..80)) {
+        let settings = [("apst", if apst { "on" } else { "off" }), ("coalescing", if coalescing { "200us/3" } else { "off" })];
+        let mut drive = with("samsung-951", &settings);
+        let mut rng = Rng::new(seed);
+        let mut now = Nanos::ZERO;
+        let mut last = drive.telemetry(now).energy_uj;
+        let (mut out, mut sent) = (Vec::new(), 0);
+        for (wait_ms, what) in steps {
+            let waited = if what % 2 == 0 { Nanos::from_millis(wait_ms) } else { Nanos(wait_ms * 100) };
+            now += waited;
+            match what {
+                0..5 => drive.set_power_state(now, what).unwrap(),
+                _ => {
+                    for _ in 0..what {
+                        let op = if rng.below(2) == 0 { Op::Read } else { Op::Write };
+                        drive.submit(now, command(sent, op, rng.below(1 << 20) * 4096, 65_536));
+                        sent += 1;
+                    }
+                }
+            }
+            drive.advance(now, &mut out);
+            let health = drive.telemetry(now);
+            prop_assert!((5..20_000).contains(&health.power_mw), "{} mW", health.power_mw);
+            // Whole thermal steps of 50 ms at 5 mW at least.
+            let least = (waited.0 / 50_000_000).saturating_sub(1) * 250;
+            prop_assert!(health.energy_uj >= last + least, "{} after {last} in {waited}", health.energy_uj);
+            last = health.energy_uj;
+        }
+        drive.advance(Nanos(u64::MAX - 1), &mut out);
+        prop_assert_eq!(out.len(), sent as usize);
+        prop_assert!(out.is_sorted_by_key(|completion| completion.at));
+    }
+}
