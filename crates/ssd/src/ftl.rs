@@ -34,7 +34,7 @@ use std::collections::VecDeque;
 use crate::buffer::WriteBuffer;
 use crate::map::{PageMap, UNMAPPED};
 use crate::nand::{Nand, address_shift, shapes};
-use crate::profile::{MAP_UNIT_BYTES, Profile};
+use crate::profile::{BufferProfile, MAP_UNIT_BYTES, Profile};
 
 mod blocks;
 mod gc;
@@ -127,6 +127,18 @@ pub enum FlashError {
     NoSlcPage,
 }
 
+fn buffer_of(profile: &BufferProfile) -> WriteBuffer {
+    let units = profile.bytes.value / MAP_UNIT_BYTES;
+    match &profile.overflow {
+        Some(overflow) => WriteBuffer::with_overflow(
+            units,
+            overflow.through_bytes.value / MAP_UNIT_BYTES,
+            overflow.pause_ns.value,
+        ),
+        None => WriteBuffer::new(units),
+    }
+}
+
 /// Map, superblocks, flash and write buffer of a drive.
 #[derive(Clone, Debug)]
 pub struct Ftl {
@@ -211,7 +223,7 @@ impl Ftl {
         Ok(Ftl {
             map: PageMap::new(user_units, superblock_units, shift, filled),
             nand: Nand::new(nand, profile.slc.as_ref(), multi, seed),
-            buffer: WriteBuffer::new(profile.buffer.bytes.value / MAP_UNIT_BYTES),
+            buffer: buffer_of(&profile.buffer),
             blocks,
             free: (first_free..multi).collect(),
             frontiers: [

@@ -210,6 +210,18 @@ pub struct BufferProfile {
     pub ack_ns: Sourced<u64>,
     /// Added per 4 KiB unit of the command, in nanoseconds. A delay, not a load: commands overlap.
     pub ack_unit_ns: Sourced<u64>,
+    /// What it does once it was full. Absent: it takes data as slots come back.
+    pub overflow: Option<OverflowProfile>,
+}
+
+/// A buffer that, once it was full, is written out and then used in part, see [`crate::buffer`].
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OverflowProfile {
+    /// The part, in bytes.
+    pub through_bytes: Sourced<u64>,
+    /// Until data comes after the buffer was empty for so long, in nanoseconds.
+    pub pause_ns: Sourced<u64>,
 }
 
 /// Sequential read prefetch, see [`crate::prefetch`].

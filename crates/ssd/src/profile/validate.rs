@@ -134,6 +134,13 @@ impl Profile {
             "buffer.bytes must hold at least four program groups (planes x pages programmed together)",
         )?;
         check(
+            self.buffer.overflow.as_ref().is_none_or(|overflow| {
+                (4 * group_bytes..=self.buffer.bytes.value).contains(&overflow.through_bytes.value)
+                    && overflow.pause_ns.value <= LONGEST_NS
+            }),
+            "buffer.overflow.through_bytes must hold at least four program groups and not exceed buffer.bytes; pause_ns must not exceed 1000 seconds",
+        )?;
+        check(
             self.ftl.gc_low_superblocks.value >= 2,
             "ftl.gc_low_superblocks must be at least 2",
         )?;
