@@ -19,4 +19,5 @@ builtin! {
     "plextor-m8pe-g",
     "plextor-m8pe-y",
     "plextor-m8pe-gn",
+    "mle-brief-960gb",
 }
