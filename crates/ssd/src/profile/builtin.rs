@@ -19,4 +19,8 @@ builtin! {
     "plextor-m8pe-g",
     "plextor-m8pe-y",
     "plextor-m8pe-gn",
+    "memblaze-pblaze5-c900",
+    "memblaze-pblaze5-c916",
+    "intel-p4510",
+    "samsung-983-dct",
 }
