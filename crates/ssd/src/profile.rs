@@ -298,6 +298,8 @@ pub struct ThrottleLevels {
 pub struct BenchProfile {
     /// Host time per I/O of one synchronous thread (submission and completion paths together), in nanoseconds.
     pub host_overhead_ns: Sourced<u64>,
+    /// Processors that give this time, see [`crate::host`]. Absent: one per thread.
+    pub host_cores: Option<Sourced<u16>>,
 }
 
 /// One number of a profile with its path, for listings.

@@ -6,12 +6,14 @@
 //!
 //! # The simulated host
 //! A synchronous thread of the machine that measured the published figures needs time of its own for every I/O
-//! (`assay_ssd::profile::BenchProfile`). It is applied here, outside the drive: a worker's I/Os reach the drive one host
-//! overhead after another, and latency includes it, as it does on a real machine.
+//! (`assay_ssd::profile::BenchProfile`), and shares that machine's processors with other threads (`assay_ssd::host`). Both are
+//! applied here, outside the drive: a worker's I/Os reach the drive one host overhead after another, and latency includes it, as it
+//! does on a real machine.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use assay_ssd::host::HostCpus;
 use assay_ssd::{Drive, DriveOptions, Identity, Profile, Status};
 use assay_units::{Nanos, Op};
 
@@ -34,10 +36,9 @@ pub struct SimTarget {
     name: String,
     drive: Drive,
     now: Nanos,
-    host_overhead: Nanos,
     depth: u32,
-    /// Per worker: until when its thread is busy submitting.
-    host_free: Vec<Nanos>,
+    /// What gives the workers' threads their time.
+    cpus: HostCpus,
     /// I/Os on their way to the drive, by arrival, then by order of submission.
     arriving: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     submitted: u64,
@@ -59,7 +60,7 @@ impl SimTarget {
         profile: Profile,
         options: DriveOptions,
     ) -> Result<SimTarget, TargetError> {
-        let host_overhead = Nanos(profile.bench.host_overhead_ns.value);
+        let cpus = HostCpus::new(&profile.bench, 1, Nanos::ZERO);
         let drive = Drive::new(profile, options).map_err(|e| TargetError::Simulation {
             drive: name.to_owned(),
             message: e.to_string(),
@@ -68,9 +69,8 @@ impl SimTarget {
             name: name.to_owned(),
             drive,
             now: Nanos::ZERO,
-            host_overhead,
             depth: 1,
-            host_free: vec![Nanos::ZERO],
+            cpus,
             arriving: BinaryHeap::new(),
             submitted: 0,
             ios: Vec::new(),
@@ -104,7 +104,7 @@ impl SimTarget {
         let slots = u64::from(workers) * u64::from(depth);
         let slots = u32::try_from(slots).map_err(|_| TargetError::TooDeep { slots })?;
         self.depth = depth;
-        self.host_free = vec![self.now; workers as usize];
+        self.cpus = HostCpus::new(&self.drive.profile().bench, workers, self.now);
         self.ios = vec![
             Io {
                 op: Op::Flush,
@@ -229,11 +229,9 @@ impl Target for SimTarget {
     #[inline]
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
         for io in batch {
-            let free = &mut self.host_free[(io.slot / self.depth) as usize];
-            *free = self.now.max(*free) + self.host_overhead;
+            let sent = self.cpus.serve(io.slot / self.depth, self.now);
             self.ios[io.slot as usize] = *io;
-            self.arriving
-                .push(Reverse((*free, self.submitted, io.slot)));
+            self.arriving.push(Reverse((sent, self.submitted, io.slot)));
             self.submitted += 1;
         }
         Ok(())

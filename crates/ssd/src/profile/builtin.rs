@@ -20,4 +20,8 @@ builtin! {
     "plextor-m8pe-y",
     "plextor-m8pe-gn",
     "mle-brief-960gb",
+    "memblaze-pblaze5-c900",
+    "memblaze-pblaze5-c916",
+    "intel-p4510",
+    "samsung-983-dct",
 }

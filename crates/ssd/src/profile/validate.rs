@@ -128,6 +128,13 @@ impl Profile {
             superblock_pages * (nand.page_bytes.value / MAP_UNIT_BYTES) <= 1 << 24,
             "a superblock (one block of every plane of every die) must not exceed 64 GiB",
         )?;
+        check(
+            self.bench
+                .host_cores
+                .as_ref()
+                .is_none_or(|cores| cores.value > 0),
+            "bench.host_cores must not be 0; leave it out for as many as there are threads",
+        )?;
         let group_bytes = self.nand.group_bytes();
         check(
             self.buffer.bytes.value >= 4 * group_bytes,
