@@ -74,6 +74,10 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Report(ReportArguments),
     /// Runs side by side in the terminal.
     Compare(CompareArguments),
+    /// Fit a simulated drive's numbers to measured figures: of a table, of a run (a digital twin), or the published ones.
+    Fit(Box<FitArguments>),
+    /// The simulated drives beside what was published of the real ones, as one HTML page.
+    Fidelity(FidelityArguments),
     /// A run as Parquet, CSV, JSON, or JSON in fio's layout.
     Export(ExportArguments),
     /// Completions for a shell, to be put where it looks for them.
@@ -392,6 +396,78 @@ pub struct ExportArguments {
     /// File (json, fio-json; - for stdout) or folder (parquet, csv) to write [default: named after the run].
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
+}
+
+/// `assay fit`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay fit samsung-951 --to assay-runs/my-run --name my-drive        a digital twin of the drive that was run
+  assay run bandwidth sim:./my-drive.toml                             ... and what it would do
+  assay fit wd-black --to measurements.csv --hold-out 'threads=64' -o twin.toml
+  assay fit samsung-951 --to published --free nand.read_ns=40000..90000 --evaluations 500
+
+docs/fit.md explains tables of measurements, free numbers and residuals. A fit that was cut off goes on with the same command.")]
+pub struct FitArguments {
+    /// Where the fit starts: a simulated drive's name, or the path of a profile (.toml).
+    pub profile: String,
+    /// What to fit to: a table of measurements (.csv), a run folder, or the word published.
+    #[arg(long, value_name = "WHAT", default_value = "published")]
+    pub to: String,
+    /// Seed, evaluations, free numbers, where they begin and what is held out, as a file of recipes has them for this profile.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["free", "hold_out", "evaluations", "seed"])]
+    pub recipe: Option<PathBuf>,
+    /// Which drive of a run of several, by its label.
+    #[arg(long, value_name = "LABEL")]
+    pub drive: Option<String>,
+    /// A number that may move, and within what: nand.read_ns=20000..90000 [default: those that were fitted before]
+    #[arg(long, value_name = "PATH[=LOW..HIGH]")]
+    pub free: Vec<String>,
+    /// Keep back the measurements whose name contains this: they are not fitted to but predicted.
+    #[arg(long = "hold-out", value_name = "TEXT")]
+    pub hold_out: Vec<String>,
+    /// Candidates to try.
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub evaluations: u64,
+    /// Seed of the search.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Threads that simulate; the result does not depend on it [default: the processors]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Name of the new profile [default: that of the old one]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// The profile to write [default: NAME.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `assay fidelity`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay fidelity                          all of them; some minutes
+  assay fidelity samsung-951 -o 951.html
+  assay fidelity --json | jq '.drives[] | [.name, .summary.median_error_pct]'
+
+Every published figure is asked of the simulated drive by the same procedure. Figures that no fit has seen are marked.")]
+pub struct FidelityArguments {
+    /// Simulated drives [default: all]
+    #[arg(value_name = "NAME")]
+    pub profiles: Vec<String>,
+    /// The page to write.
+    #[arg(short, long, value_name = "FILE", default_value = "fidelity.html")]
+    pub output: PathBuf,
+    /// The same as Markdown.
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// The errors of each profile as a table, which `assay list` shows once built in.
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+    /// Threads that simulate [default: the processors]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
 }
 
 /// `assay completions`.

@@ -3,11 +3,13 @@
 
 use std::process::ExitCode;
 
+use assay_calibrate::CalibrateError;
 use assay_engine::session::SessionError;
 use assay_store::StoreError;
 use assay_suite::SuiteError;
 use assay_target::identity::IdentityError;
 use assay_target::interlock::Refusal;
+use assay_target::profile::ProfileFileError;
 
 use crate::terminal::Output;
 
@@ -83,7 +85,15 @@ fn code_of(error: &anyhow::Error) -> u8 {
         if let Some(error) = cause.downcast_ref::<StoreError>() {
             return store_code(error);
         }
-        if cause.is::<Usage>() {
+        if let Some(error) = cause.downcast_ref::<CalibrateError>() {
+            return match error {
+                CalibrateError::Run(error) => store_code(error),
+                CalibrateError::File { .. } => IO_ERROR,
+                CalibrateError::Simulation { .. } => DRIVE_FAILED,
+                _ => USAGE,
+            };
+        }
+        if cause.is::<Usage>() || cause.is::<ProfileFileError>() {
             return USAGE;
         }
     }

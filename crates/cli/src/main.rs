@@ -31,6 +31,8 @@ fn main() -> ExitCode {
         Command::Job(job) => commands::job::run(*job, output),
         Command::Report(report) => commands::report::run(&report, output),
         Command::Compare(compare) => commands::compare::run(&compare, output),
+        Command::Fit(fit) => commands::fit::run(*fit, output),
+        Command::Fidelity(fidelity) => commands::fidelity::run(&fidelity, output),
         Command::Export(export) => commands::export::run(&export, output),
         Command::Completions(completions) => commands::completions::run(completions.shell, output),
     };

@@ -1,9 +1,10 @@
 //! A drive for the length of a run: named, identified, authorised once; opened per job with no more rights than the job needs.
 
-use assay_ssd::{DriveOptions, InitialState, OptionError, Profile, ProfileError};
+use assay_ssd::{DriveOptions, InitialState, OptionError};
 use assay_target::identity::{self, DriveInfo, DriveKind, IdentityError};
 use assay_target::interlock::{self, Refusal, WritePermit};
 use assay_target::open::{OpenDrive, OpenError};
+use assay_target::profile::{self, ProfileFileError};
 use assay_target::sim::SimTarget;
 use assay_target::spec::{DriveSpec, SpecError, SpecKind};
 use assay_target::{Nanos, TargetError, Telemetry};
@@ -26,7 +27,7 @@ pub enum SessionError {
         /// As named.
         spec: String,
         /// Why.
-        source: ProfileError,
+        source: ProfileFileError,
     },
     /// A simulated drive has no such option.
     #[error("{spec}: {source}")]
@@ -245,10 +246,11 @@ fn simulated(
     pairs: &[(String, String)],
     keep_data: bool,
 ) -> Result<DriveSession, SessionError> {
-    let profile = Profile::builtin(profile_name).map_err(|source| SessionError::Profile {
+    let (_, profile) = profile::load(profile_name).map_err(|source| SessionError::Profile {
         spec: spec.to_owned(),
         source,
     })?;
+    let name = profile.name.clone();
     let mut options = DriveOptions::default();
     for (key, value) in pairs {
         options
@@ -262,12 +264,7 @@ fn simulated(
     let state = options.state;
     let target = SimTarget::new(spec, profile, options)?;
     let identity = target.identity();
-    let mut info = DriveInfo::new(
-        DriveKind::Simulated,
-        spec,
-        profile_name,
-        identity.capacity_bytes,
-    );
+    let mut info = DriveInfo::new(DriveKind::Simulated, spec, &name, identity.capacity_bytes);
     info.model = Some(identity.model.clone());
     info.serial = identity.serial.clone();
     info.firmware = Some(identity.firmware.clone());
@@ -278,7 +275,7 @@ fn simulated(
     info.max_io_bytes = Some(identity.max_transfer_bytes);
     info.rotational = Some(false);
     info.queue_pairs = Some(identity.queue_pairs);
-    info.profile = Some(profile_name.to_owned());
+    info.profile = Some(name);
     Ok(DriveSession {
         info,
         kind: Kind::Sim(Box::new(target), state),

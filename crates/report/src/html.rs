@@ -14,7 +14,7 @@ mod appendix;
 mod cards;
 mod section;
 mod words;
-mod write;
+pub(crate) mod write;
 
 use assay_store::model::Outcome;
 use assay_store::read::{CellState, Run};
@@ -64,26 +64,58 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
     contents.push(("provenance".to_owned(), "Provenance".to_owned()));
 
     let title = title(&lineup);
-    let contents: Vec<String> = contents
-        .iter()
-        .map(|(id, text)| format!("<li><a href=\"#{id}\">{}</a></li>", escape(text)))
-        .collect();
-    let data = serde_json::to_string(&all_charts)?;
-    Ok(fill(
-        include_str!("page/page.html"),
-        &[
-            ("title", &escape(&title)),
-            ("style", include_str!("page/page.css")),
-            ("theme", include_str!("page/theme.js")),
-            ("header", &header(&lineup, &title)),
-            ("contents", &contents.join("\n")),
-            ("body", &body),
-            // In JSON a `<` can only be inside a string, where \u003c means the same: no drive can end the element.
-            ("charts", &data.replace('<', "\\u003c")),
-            ("library", library()?.as_str()),
-            ("script", include_str!("page/page.js")),
-        ],
-    ))
+    Shell {
+        title: &title,
+        header: &header(&lineup, &title),
+        contents: &contents,
+        body: &body,
+        charts: &all_charts,
+    }
+    .page()
+}
+
+/// What a page is made of, whatever it is about.
+pub(crate) struct Shell<'a> {
+    /// Plain text.
+    pub title: &'a str,
+    /// HTML.
+    pub header: &'a str,
+    /// Ids and their titles, plain text.
+    pub contents: &'a [(String, String)],
+    /// HTML.
+    pub body: &'a str,
+    /// The charts whose places are in the body.
+    pub charts: &'a [Chart],
+}
+
+impl Shell<'_> {
+    /// The page.
+    ///
+    /// # Errors
+    /// When the charts cannot be embedded.
+    pub fn page(&self) -> Result<String, ReportError> {
+        let contents: Vec<String> = self
+            .contents
+            .iter()
+            .map(|(id, text)| format!("<li><a href=\"#{id}\">{}</a></li>", escape(text)))
+            .collect();
+        let data = serde_json::to_string(self.charts)?;
+        Ok(fill(
+            include_str!("page/page.html"),
+            &[
+                ("title", &escape(self.title)),
+                ("style", include_str!("page/page.css")),
+                ("theme", include_str!("page/theme.js")),
+                ("header", self.header),
+                ("contents", &contents.join("\n")),
+                ("body", self.body),
+                // In JSON a `<` can only be inside a string, where \u003c means the same: no drive can end the element.
+                ("charts", &data.replace('<', "\\u003c")),
+                ("library", library()?.as_str()),
+                ("script", include_str!("page/page.js")),
+            ],
+        ))
+    }
 }
 
 /// Put values into `{{name}}` places of a template. Values are not searched for places.

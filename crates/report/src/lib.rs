@@ -13,7 +13,8 @@
 //! - `table`, `tables`: block size by threads, all figures, soak, alone and together, second by second;
 //! - `charts`, `thin`: sweeps, latency percentiles and timelines, long series thinned for drawing;
 //! - [`html`]: one self-contained page; its HTML, CSS and JavaScript are in `page/`;
-//! - [`terminal`]: tables of a given width.
+//! - [`terminal`]: tables of a given width;
+//! - [`fidelity`]: the other page: published figures beside those of simulated drives, handed over as plain figures.
 //!
 //! # Non-goals
 //! No drive is touched, no file read or written, no clock read. Nothing is concluded: verdicts come with the runs.
@@ -25,6 +26,7 @@
 
 mod axis;
 mod charts;
+pub mod fidelity;
 mod format;
 mod grid;
 pub mod html;

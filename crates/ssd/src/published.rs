@@ -9,32 +9,6 @@ pub const BANDWIDTH_SOURCE: &str = "DragonFly: NVMe M.2 bandwidth tests (M. Dill
 const RANDOM_READ: &str = include_str!("../../../reference/random_read_bandwidth.csv");
 const SEQUENTIAL_READ: &str = include_str!("../../../reference/sequential_read_bandwidth.csv");
 
-const FIDELITY: &str = include_str!("../../../reference/fidelity.csv");
-
-/// How near a profile comes to what was published of its drive, in per cent of the published figure.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fidelity {
-    /// Published read bandwidths compared.
-    pub figures: u32,
-    /// Median of the errors' sizes.
-    pub median_pct: f64,
-    /// Size of the greatest error.
-    pub worst_pct: f64,
-}
-
-/// What `make fidelity` found for a profile when it was last run; `None` where nothing was published.
-pub fn fidelity(profile: &str) -> Option<Fidelity> {
-    FIDELITY.lines().find_map(|line| {
-        let mut fields = line.trim().split(',');
-        (fields.next() == Some(profile)).then_some(())?;
-        Some(Fidelity {
-            figures: fields.next()?.parse().ok()?,
-            median_pct: fields.next()?.parse().ok()?,
-            worst_pct: fields.next()?.parse().ok()?,
-        })
-    })
-}
-
 /// A published read bandwidth: one block in flight per thread, on an area filled with incompressible data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReadBandwidth {
@@ -92,16 +66,6 @@ mod tests {
                 assert!(figure.mib_per_s > 0.0 && figure.block_bytes.is_power_of_two());
             }
         }
-    }
-
-    #[test]
-    fn every_profile_with_published_bandwidths_has_a_fidelity() {
-        for name in crate::Profile::names() {
-            let figures = read_bandwidths(name).len();
-            let found = fidelity(name).map_or(0, |f| f.figures as usize);
-            assert_eq!(found, figures, "{name}: run `make fidelity`");
-        }
-        assert_eq!(fidelity("no such drive"), None);
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //! read_ns            = { value = [48_000, 64_000], fitted = "random_read_bandwidth.csv" }
 //! erase_ns           = { value = 3_000_000, assumed = "L95B, same node" }
 //! ```
+//!
+//! A further key, `range = [low, high]`, says within what a fit may move the number; the model does not look at it.
 
 use serde::de::{Deserialize, Deserializer, Error};
 
@@ -52,6 +54,7 @@ struct Raw<T> {
     published: Option<String>,
     fitted: Option<String>,
     assumed: Option<String>,
+    range: Option<[f64; 2]>,
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sourced<T> {
@@ -72,6 +75,12 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sourced<T> {
                 "`{}` must name a source, not be empty",
                 provenance.name()
             )));
+        }
+        if raw
+            .range
+            .is_some_and(|[low, high]| low >= high || !(high - low).is_finite())
+        {
+            return Err(D::Error::custom("`range` is [low, high], low below high"));
         }
         Ok(Sourced {
             value: raw.value,
@@ -96,6 +105,8 @@ mod tests {
         assert_eq!(one.x.value, 7);
         assert_eq!(one.x.provenance, Provenance::Fitted);
         assert_eq!(one.x.source, "table A");
+        let ranged = r#"x = { value = 7, fitted = "table A", range = [1, 20] }"#;
+        assert_eq!(toml::from_str::<One>(ranged).unwrap().x, one.x);
     }
 
     #[test]
@@ -107,6 +118,8 @@ mod tests {
             r#"x = { value = 7, fitted = " " }"#,
             r#"x = { value = -7, fitted = "a" }"#,
             r#"x = { value = 7, guessed = "a" }"#,
+            r#"x = { value = 7, fitted = "a", range = [9, 5] }"#,
+            r#"x = { value = 7, fitted = "a", range = [9] }"#,
         ] {
             assert!(toml::from_str::<One>(text).is_err(), "{text}");
         }

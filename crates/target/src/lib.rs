@@ -8,7 +8,7 @@
 //!   virtual time).
 //! - [`spec`] takes apart what a person types for a drive, [`identity`] finds out what it is, [`interlock`] decides whether it
 //!   may be written ([`interlock::WritePermit`] is the only key to a writable [`open::OpenDrive`]), [`signature`] knows what
-//!   file systems and partition tables look like.
+//!   file systems and partition tables look like; [`mod@profile`] finds a simulated drive's profile, built in or in a file.
 //! - [`host`] reads the measuring machine; [`clock`] is the one fast clock; [`buffers`] holds the I/O memory.
 //!
 //! # Non-goals
@@ -33,6 +33,7 @@ pub mod interlock;
 pub mod load;
 pub mod null;
 pub mod open;
+pub mod profile;
 pub mod signature;
 pub mod sim;
 pub mod spec;

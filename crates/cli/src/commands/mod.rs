@@ -3,6 +3,8 @@
 pub mod compare;
 pub mod completions;
 pub mod export;
+pub mod fidelity;
+pub mod fit;
 pub mod job;
 pub mod list;
 pub mod probe;

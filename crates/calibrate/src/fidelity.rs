@@ -1,0 +1,82 @@
+//! Every shipped profile beside everything that was published of its drive, at full length.
+
+use assay_ssd::Profile;
+
+use crate::CalibrateError;
+use crate::measurement::Role;
+use crate::residual::{Residuals, Summary};
+use crate::shipped::{FIDELITY_HEADING, figures};
+use crate::simulate::{Effort, simulate};
+
+/// A profile and what was published of its drive.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The profile's name.
+    pub name: String,
+    /// The drive, for people.
+    pub title: String,
+    /// Each figure beside the simulated one; those that no fit has seen are marked held out.
+    pub residuals: Residuals,
+}
+
+/// Compare these profiles; those of which nothing was published are left out. `begun` is told each name before its runs.
+///
+/// # Errors
+/// When a profile is unknown or makes no drive, or a drive fails an I/O.
+pub fn compare(
+    names: &[&str],
+    threads: usize,
+    begun: &mut dyn FnMut(&str),
+) -> Result<Vec<Compared>, CalibrateError> {
+    let mut out = Vec::new();
+    for name in names {
+        let profile = Profile::builtin(name)?;
+        let measurements = figures(name)?;
+        if measurements.is_empty() {
+            continue;
+        }
+        begun(name);
+        let figures = simulate(&profile, &measurements, Effort::Page, threads)?;
+        out.push(Compared {
+            name: (*name).to_owned(),
+            title: profile.title.clone(),
+            residuals: Residuals::new(&measurements, figures),
+        });
+    }
+    Ok(out)
+}
+
+impl Compared {
+    /// All figures summed up.
+    pub fn summary(&self) -> Summary {
+        Summary::of(&self.residuals.0)
+    }
+
+    /// Those that no fit has seen.
+    pub fn predicted(&self) -> Summary {
+        self.residuals.summary(Role::HeldOut)
+    }
+}
+
+/// The errors of each profile as `reference/fidelity.csv` has them, which `assay list` shows.
+pub fn table(all: &[Compared]) -> String {
+    let mut out = format!("{FIDELITY_HEADING}\n");
+    for one in all {
+        let summary = one.summary();
+        out.push_str(&format!(
+            "{},{},{},{:.1},{:.1}\n",
+            one.name, summary.count, summary.met, summary.median_pct, summary.worst_pct
+        ));
+    }
+    out
+}
+
+/// What the model is known not to have, for the page's end.
+pub const LIMITS: &[&str] = &[
+    "In one go (`assay run bandwidth`), drives stay warm from cell to cell. The BPX then meets its 80 C in the middle of the sweep and reads up to 40 % below the published cells, which were evidently taken cool; the cells above are.",
+    "960 EVO: it staggers at 64 KiB (930 MiB/s, below both its neighbours); the model has no cost that sets in above 32 KiB and fades with length. Its cache is taken from free user space and overflows straight into TLC; here it is a fixed region, folded in step.",
+    "M8Pe(G): reads of 512 bytes with 64 threads go 40 % faster than those of 1 KiB; the model has nothing that tells them apart.",
+    "Fitted numbers are effective ones: where a drive's random reads cost by the 4 KiB piece (960 EVO, M8Pe(G)), its flash page is counted as four pieces, and the 960 EVO's five cores as one.",
+    "RD400: a 512 GB one throttled at 80 C for others (T3D1914); the profile is report A's, which did not.",
+    "A further sensor's distance from the composite temperature does not depend on the power.",
+];

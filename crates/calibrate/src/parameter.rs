@@ -1,0 +1,694 @@
+//! A profile's free numbers: which may move, within what, and how they are put back into its text.
+//!
+//! A free number moves on a logarithmic scale between two bounds: those given with it, else the `range = [low, high]` that stands
+//! beside it in the profile, else a factor of [`DEFAULT_SPAN`] either way of what it is. (Where the low bound is not above 0 the
+//! scale is linear.) Numbers in a list move together, by one factor, unless one of them is named: `nand.read_ns[1]`. All are
+//! rounded to four significant digits, whole numbers to whole ones: more would claim a sharpness that no measurement has.
+
+use std::collections::BTreeMap;
+
+use assay_ssd::{Profile, ProfileError, Provenance};
+use toml_edit::{DocumentMut, InlineTable, Item};
+
+use crate::CalibrateError;
+
+/// A free number without a range moves between its value divided and multiplied by this.
+pub const DEFAULT_SPAN: f64 = 4.0;
+/// Significant digits of a fitted number.
+const DIGITS: i32 = 4;
+/// A number whose name ends so is a quantity and free by default when the profile says it was fitted; counts, sizes in bytes and
+/// switches are structure, which a search by small steps cannot move, and are free only when named.
+const QUANTITIES: [&str; 10] = [
+    "_ns",
+    "_per_second",
+    "_nj",
+    "_mw",
+    "_k",
+    "_per_w",
+    "_s",
+    "_celsius",
+    "_percent",
+    "_ppm",
+];
+
+/// A number that may move, as asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Free {
+    /// Dotted path, such as `nand.read_ns`.
+    pub path: String,
+    /// One of a list.
+    pub index: Option<usize>,
+    /// Within these bounds.
+    pub range: Option<(f64, f64)>,
+}
+
+impl Free {
+    /// `path`, `path[index]`, each with `=low..high` or without.
+    ///
+    /// # Errors
+    /// [`CalibrateError::Parameter`] with the form that would be right.
+    pub fn parse(text: &str) -> Result<Free, CalibrateError> {
+        let bad = |what: &str| CalibrateError::Parameter {
+            path: text.to_owned(),
+            what: what.to_owned(),
+        };
+        let (path, range) = match text.split_once('=') {
+            None => (text, None),
+            Some((path, range)) => {
+                let (low, high) = range
+                    .split_once("..")
+                    .ok_or_else(|| bad("a range looks like nand.read_ns=20000..90000"))?;
+                let number = |text: &str| {
+                    text.trim()
+                        .replace('_', "")
+                        .parse::<f64>()
+                        .ok()
+                        .filter(|n| n.is_finite())
+                        .ok_or_else(|| bad("a range's ends are numbers, as in 20000..90000"))
+                };
+                (path, Some((number(low)?, number(high)?)))
+            }
+        };
+        let (path, index) = match path
+            .trim()
+            .strip_suffix(']')
+            .and_then(|p| p.split_once('['))
+        {
+            None => (path.trim(), None),
+            Some((path, index)) => {
+                let index = index
+                    .parse()
+                    .map_err(|_| bad("an index looks like nand.read_ns[1]"))?;
+                (path, Some(index))
+            }
+        };
+        if !path.contains('.') || path.contains(['[', ']', ' ']) {
+            return Err(bad("a path looks like nand.read_ns"));
+        }
+        Ok(Free {
+            path: path.to_owned(),
+            index,
+            range,
+        })
+    }
+
+    /// Is it one of heat and energy, which the short runs of bandwidths and latencies do not feel?
+    pub fn is_heat(&self) -> bool {
+        self.path.starts_with("thermal.")
+            || self.path == "power.idle_mw"
+            || (self.path.starts_with("power.") && self.path.ends_with("_nj"))
+    }
+
+    /// The name with its index.
+    pub fn name(&self) -> String {
+        match self.index {
+            None => self.path.clone(),
+            Some(index) => format!("{}[{index}]", self.path),
+        }
+    }
+}
+
+/// What a profile offers to a fit when nothing is said: every quantity marked `fitted` that is not 0, and any number with a `range`.
+///
+/// # Errors
+/// [`ProfileError::Syntax`] when the text is not TOML.
+pub fn free_by_default(text: &str) -> Result<Vec<Free>, ProfileError> {
+    let table: toml::Table =
+        toml::from_str(text).map_err(|error| ProfileError::Syntax(error.to_string()))?;
+    let numbers = Profile::numbers(text)?;
+    Ok(numbers
+        .into_iter()
+        .filter(|number| {
+            let Some(entry) = entry(&table, &number.path) else {
+                return false;
+            };
+            let quantity = number.provenance == Provenance::Fitted
+                && QUANTITIES.iter().any(|unit| number.path.ends_with(unit))
+                && values_of(&entry["value"]).is_some_and(|(values, _)| {
+                    !values.is_empty() && values.iter().all(|&v| v > 0.0)
+                });
+            quantity || entry.contains_key("range")
+        })
+        .map(|number| Free {
+            path: number.path,
+            index: None,
+            range: None,
+        })
+        .collect())
+}
+
+/// The inline table of a number.
+fn entry<'a>(table: &'a toml::Table, path: &str) -> Option<&'a toml::Table> {
+    let mut at = table;
+    for key in path.split('.') {
+        at = at.get(key)?.as_table()?;
+    }
+    at.contains_key("value").then_some(at)
+}
+
+/// A number or list of numbers, and whether they are whole.
+fn values_of(value: &toml::Value) -> Option<(Vec<f64>, bool)> {
+    match value {
+        toml::Value::Integer(n) => Some((vec![*n as f64], true)),
+        toml::Value::Float(n) => Some((vec![*n], false)),
+        toml::Value::Array(list) => {
+            let all: Option<Vec<(Vec<f64>, bool)>> = list.iter().map(values_of).collect();
+            let all = all?;
+            let whole = all.iter().all(|(_, whole)| *whole);
+            Some((all.into_iter().flat_map(|(v, _)| v).collect(), whole))
+        }
+        _ => None,
+    }
+}
+
+/// A free number of a given profile.
+#[derive(Clone, Debug, PartialEq)]
+struct Parameter {
+    free: Free,
+    low: f64,
+    high: f64,
+    /// What stands in the profile: one value, or the list it is part of.
+    start: Vec<f64>,
+    whole: bool,
+    list: bool,
+}
+
+impl Parameter {
+    /// The value that the coordinate stands for: of a list, the first (or the named one).
+    fn leader(&self) -> f64 {
+        self.start[self.free.index.unwrap_or(0)]
+    }
+
+    fn value(&self, coordinate: f64) -> f64 {
+        let u = coordinate.clamp(0.0, 1.0);
+        if self.low > 0.0 {
+            (self.low.ln() + u * (self.high / self.low).ln()).exp()
+        } else {
+            self.low + u * (self.high - self.low)
+        }
+    }
+
+    fn coordinate(&self, value: f64) -> f64 {
+        let value = value.clamp(self.low, self.high);
+        if self.low > 0.0 {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        }
+    }
+
+    fn rounded(&self, value: f64) -> f64 {
+        let exact = significant(value);
+        if self.whole { exact.round() } else { exact }
+    }
+
+    /// The list (or single number) at a coordinate.
+    fn values(&self, coordinate: f64) -> Vec<f64> {
+        let value = self.value(coordinate);
+        match self.free.index {
+            Some(index) => {
+                let mut out = self.start.clone();
+                out[index] = self.rounded(value);
+                out
+            }
+            None => {
+                let leader = self.leader();
+                if self.start.len() == 1 || leader == 0.0 {
+                    return vec![self.rounded(value); self.start.len()];
+                }
+                self.start
+                    .iter()
+                    .map(|start| self.rounded(start * (value / leader)))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// A number rounded to [`DIGITS`] significant digits.
+fn significant(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return 0.0;
+    }
+    let digits = DIGITS - 1 - value.abs().log10().floor() as i32;
+    let scale = 10_f64.powi(digits.abs());
+    if digits >= 0 {
+        (value * scale).round() / scale
+    } else {
+        (value / scale).round() * scale
+    }
+}
+
+/// The box in which a search moves: one coordinate from 0 to 1 per free number.
+#[derive(Clone, Debug)]
+pub struct Space {
+    table: toml::Table,
+    parameters: Vec<Parameter>,
+}
+
+impl Space {
+    /// The space of a profile's text and its free numbers.
+    ///
+    /// # Errors
+    /// [`CalibrateError::Parameter`] when a number is not in the profile, is no number, or cannot move;
+    /// [`CalibrateError::Profile`] when the text is no profile.
+    pub fn new(text: &str, free: &[Free]) -> Result<Space, CalibrateError> {
+        let table: toml::Table =
+            toml::from_str(text).map_err(|error| ProfileError::Syntax(error.to_string()))?;
+        let mut parameters: Vec<Parameter> = Vec::new();
+        for one in free {
+            let clash = parameters.iter().any(|p| {
+                p.free.path == one.path
+                    && (p.free.index == one.index || p.free.index.is_none() || one.index.is_none())
+            });
+            if clash {
+                return Err(CalibrateError::Parameter {
+                    path: one.name(),
+                    what: "given twice; keep one".to_owned(),
+                });
+            }
+            parameters.push(parameter(&table, one)?);
+        }
+        Ok(Space { table, parameters })
+    }
+
+    /// How many free numbers.
+    pub fn len(&self) -> usize {
+        self.parameters.len()
+    }
+
+    /// None free?
+    pub fn is_empty(&self) -> bool {
+        self.parameters.is_empty()
+    }
+
+    /// Where the profile is now.
+    pub fn start(&self) -> Vec<f64> {
+        self.parameters
+            .iter()
+            .map(|p| p.coordinate(p.leader()))
+            .collect()
+    }
+
+    /// Names of the free numbers with their bounds, for people and for telling fits apart.
+    pub fn bounds(&self) -> Vec<(String, f64, f64)> {
+        self.parameters
+            .iter()
+            .map(|p| (p.free.name(), p.low, p.high))
+            .collect()
+    }
+
+    /// Free numbers that a point has at (or next to) a bound: the true value may lie beyond.
+    pub fn at_bounds(&self, point: &[f64]) -> Vec<String> {
+        self.parameters
+            .iter()
+            .zip(point)
+            .filter(|(_, u)| !(0.01..=0.99).contains(*u))
+            .map(|(p, _)| p.free.name())
+            .collect()
+    }
+
+    /// The profile at a point.
+    ///
+    /// # Errors
+    /// When the numbers there contradict each other.
+    pub fn profile_at(&self, point: &[f64]) -> Result<Profile, ProfileError> {
+        let mut table = self.table.clone();
+        for (parameter, values) in self.merged(point) {
+            let Some(slot) = slot(&mut table, &parameter.free.path) else {
+                continue;
+            };
+            let value = |v: f64| {
+                if parameter.whole {
+                    toml::Value::Integer(v as i64)
+                } else {
+                    toml::Value::Float(v)
+                }
+            };
+            *slot = if parameter.list {
+                toml::Value::Array(values.into_iter().map(value).collect())
+            } else {
+                value(values[0])
+            };
+        }
+        Profile::from_table(table)
+    }
+
+    /// The values of each path once: several free members of one list make one list.
+    fn merged(&self, point: &[f64]) -> Vec<(&Parameter, Vec<f64>)> {
+        let mut out: Vec<(&Parameter, Vec<f64>)> = Vec::new();
+        for (parameter, &u) in self.parameters.iter().zip(point) {
+            let values = parameter.values(u);
+            let same = out
+                .iter_mut()
+                .find(|(other, _)| other.free.path == parameter.free.path);
+            match (same, parameter.free.index) {
+                (Some((_, list)), Some(index)) => list[index] = values[index],
+                _ => out.push((parameter, values)),
+            }
+        }
+        out
+    }
+
+    /// The text with the numbers of a point in place of its own, everything else as it was: comments, order, spacing. Each number is
+    /// then marked `fitted` to `to`; one that was so already keeps its words when `keep_words`.
+    ///
+    /// # Errors
+    /// [`CalibrateError::Profile`] when the text is not TOML or not the one that the space was made of.
+    pub fn write(
+        &self,
+        text: &str,
+        point: &[f64],
+        to: &str,
+        keep_words: bool,
+    ) -> Result<String, CalibrateError> {
+        let mut document: DocumentMut = text
+            .parse()
+            .map_err(|error: toml_edit::TomlError| ProfileError::Syntax(error.to_string()))?;
+        for (parameter, values) in self.merged(point) {
+            let path = &parameter.free.path;
+            let entry = inline(&mut document, path).ok_or_else(|| {
+                ProfileError::Syntax(format!("{path} is not an inline table in the text"))
+            })?;
+            let spelled = list_spelled(&values, parameter.whole, parameter.list);
+            let value: toml_edit::Value = spelled
+                .parse()
+                .map_err(|error: toml_edit::TomlError| ProfileError::Syntax(error.to_string()))?;
+            replace(entry, "value", value);
+            if entry.contains_key("fitted") {
+                if !keep_words {
+                    replace(entry, "fitted", to.into());
+                }
+            } else {
+                entry.remove("published");
+                entry.remove("assumed");
+                entry.insert("fitted", to.into());
+            }
+            entry.fmt();
+        }
+        Ok(document.to_string())
+    }
+}
+
+fn parameter(table: &toml::Table, free: &Free) -> Result<Parameter, CalibrateError> {
+    let bad = |what: String| CalibrateError::Parameter {
+        path: free.name(),
+        what,
+    };
+    let entry =
+        entry(table, &free.path).ok_or_else(|| bad("the profile has no such number".to_owned()))?;
+    let (start, whole) = values_of(&entry["value"])
+        .filter(|(values, _)| !values.is_empty())
+        .ok_or_else(|| bad("is not a number, so it cannot move".to_owned()))?;
+    let list = entry["value"].is_array();
+    if let Some(index) = free.index
+        && (!list || index >= start.len())
+    {
+        return Err(bad(format!(
+            "the profile's list has {} numbers",
+            start.len()
+        )));
+    }
+    let leader = start[free.index.unwrap_or(0)];
+    let written = entry.get("range").and_then(values_of).and_then(|(r, _)| {
+        let [low, high] = r[..] else { return None };
+        Some((low, high))
+    });
+    let (low, high) = match free.range.or(written) {
+        Some(range) => range,
+        None if leader > 0.0 => (leader / DEFAULT_SPAN, leader * DEFAULT_SPAN),
+        None => {
+            return Err(bad(
+                "is not above 0 and needs a range, as in path=0..1000".to_owned()
+            ));
+        }
+    };
+    if low >= high {
+        return Err(bad(format!("the range {low}..{high} is empty")));
+    }
+    Ok(Parameter {
+        free: free.clone(),
+        low,
+        high,
+        start,
+        whole,
+        list,
+    })
+}
+
+fn slot<'a>(table: &'a mut toml::Table, path: &str) -> Option<&'a mut toml::Value> {
+    let mut at = table;
+    for key in path.split('.') {
+        at = at.get_mut(key)?.as_table_mut()?;
+    }
+    at.get_mut("value")
+}
+
+fn inline<'a>(document: &'a mut DocumentMut, path: &str) -> Option<&'a mut InlineTable> {
+    let mut at: &mut Item = document.as_item_mut();
+    for key in path.split('.') {
+        at = at.get_mut(key)?;
+    }
+    at.as_inline_table_mut()
+}
+
+/// A new value where the old one stood, with the space around it.
+fn replace(entry: &mut InlineTable, key: &str, value: toml_edit::Value) {
+    match entry.get_mut(key) {
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        None => {
+            entry.insert(key, value);
+        }
+    }
+}
+
+/// A number as profiles spell it: whole ones with an underscore per thousand, others with a point.
+fn spelled(value: f64, whole: bool) -> String {
+    if !whole {
+        let text = format!("{value}");
+        return if text.contains('.') {
+            text
+        } else {
+            format!("{text}.0")
+        };
+    }
+    let digits = format!("{:.0}", value.abs());
+    let mut out = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            out.push('_');
+        }
+        out.push(digit);
+    }
+    if value < 0.0 { format!("-{out}") } else { out }
+}
+
+/// Another name and title for a profile's text.
+///
+/// # Errors
+/// [`CalibrateError::Profile`] when the text is not TOML.
+pub fn renamed(text: &str, name: &str, title: &str) -> Result<String, CalibrateError> {
+    let mut document: DocumentMut = text
+        .parse()
+        .map_err(|error: toml_edit::TomlError| ProfileError::Syntax(error.to_string()))?;
+    document["name"] = toml_edit::value(name);
+    document["title"] = toml_edit::value(title);
+    Ok(document.to_string())
+}
+
+/// A profile's text with other values for some numbers, by path; nothing else changes, their words neither.
+///
+/// # Errors
+/// [`CalibrateError::Parameter`] when the profile has no such number, or the value is of another kind.
+pub fn with_values(
+    text: &str,
+    values: &BTreeMap<String, toml::Value>,
+) -> Result<String, CalibrateError> {
+    let mut document: DocumentMut = text
+        .parse()
+        .map_err(|error: toml_edit::TomlError| ProfileError::Syntax(error.to_string()))?;
+    for (path, value) in values {
+        let bad = |what: &str| CalibrateError::Parameter {
+            path: path.clone(),
+            what: what.to_owned(),
+        };
+        let entry = inline(&mut document, path)
+            .filter(|entry| entry.contains_key("value"))
+            .ok_or_else(|| bad("the profile has no such number"))?;
+        let text = match values_of(value) {
+            Some((numbers, whole)) => list_spelled(&numbers, whole, value.is_array()),
+            None => value.to_string(),
+        };
+        let value: toml_edit::Value = text
+            .parse()
+            .map_err(|_| bad("the value is no value of a profile"))?;
+        replace(entry, "value", value);
+    }
+    Ok(document.to_string())
+}
+
+/// One number or a list, as profiles spell them.
+fn list_spelled(values: &[f64], whole: bool, list: bool) -> String {
+    let words: Vec<String> = values.iter().map(|&v| spelled(v, whole)).collect();
+    if list {
+        format!("[{}]", words.join(", "))
+    } else {
+        words.join("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text() -> &'static str {
+        Profile::builtin_text("plextor-m8pe-g").expect("built in")
+    }
+
+    fn free(words: &[&str]) -> Vec<Free> {
+        words
+            .iter()
+            .map(|word| Free::parse(word).expect("a free number"))
+            .collect()
+    }
+
+    #[test]
+    fn free_numbers_are_spelled_in_four_ways() {
+        let spelled = free(&["a.b", "a.b[2]", "a.b=1..2", "a.b.c[0]=1_000..2e3"]);
+        assert_eq!(spelled[1].index, Some(2));
+        assert_eq!(spelled[2].range, Some((1.0, 2.0)));
+        assert_eq!(spelled[3].name(), "a.b.c[0]");
+        assert_eq!(spelled[3].range, Some((1000.0, 2000.0)));
+        for bad in [
+            "",
+            "a",
+            "a.b=1",
+            "a.b=x..2",
+            "a.b[",
+            "a.b[x]",
+            "a.b=1..inf",
+            "a .b",
+        ] {
+            assert!(Free::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_was_fitted_is_free_unless_it_is_structure() {
+        let names: Vec<String> = free_by_default(text())
+            .expect("a profile")
+            .iter()
+            .map(Free::name)
+            .collect();
+        for name in [
+            "firmware.read_command_ns",
+            "nand.read_ns",
+            "thermal.time_constant_s",
+        ] {
+            assert!(names.iter().any(|n| n == name), "{name}: {names:?}");
+        }
+        for name in [
+            "nand.page_bytes",
+            "nand.cache_read",
+            "prefetch.window_bytes",
+            "nand.erase_ns",
+        ] {
+            assert!(!names.iter().any(|n| n == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn writing_the_start_changes_no_number_and_no_comment() {
+        let space =
+            Space::new(text(), &free_by_default(text()).expect("a profile")).expect("a space");
+        let start = space.start();
+        let written = space.write(text(), &start, "x", true).expect("text");
+        assert_eq!(written.lines().count(), text().lines().count());
+        assert!(written.starts_with("# Plextor M8Pe(G) 256 GB"));
+        let (before, after) = (
+            Profile::from_toml(text()).expect("a profile"),
+            Profile::from_toml(&written).expect("a profile"),
+        );
+        assert_eq!(before, after);
+        assert_eq!(space.profile_at(&start).expect("a profile"), before);
+    }
+
+    #[test]
+    fn a_moved_number_is_replaced_in_place_and_marked() {
+        let space = Space::new(
+            text(),
+            &free(&["nand.erase_ns=1000000..4000000", "nand.read_ns[1]"]),
+        )
+        .expect("a space");
+        let written = space
+            .write(text(), &[1.0, 0.0], "m.csv", false)
+            .expect("text");
+        assert!(
+            written
+                .contains("erase_ns                 = { value = 4_000_000, fitted = \"m.csv\" }\n"),
+            "{written}"
+        );
+        let expected =
+            "read_ns                  = { value = [35_430, 8_858], fitted = \"m.csv\" }\n";
+        assert!(written.contains(expected), "{written}");
+        assert_eq!(
+            space
+                .profile_at(&[1.0, 0.0])
+                .expect("a profile")
+                .nand
+                .read_ns
+                .value,
+            [35_430, 8_858]
+        );
+    }
+
+    #[test]
+    fn a_range_beside_the_number_bounds_it() {
+        let ranged = text().replace(
+            "read_ns                  = { value = [35_430, 35_430],",
+            "read_ns                  = { value = [35_430, 35_430], range = [30_000, 50_000],",
+        );
+        assert!(Profile::from_toml(&ranged).is_ok());
+        let space = Space::new(&ranged, &free(&["nand.read_ns"])).expect("a space");
+        assert_eq!(
+            space.bounds(),
+            [("nand.read_ns".to_owned(), 30_000.0, 50_000.0)]
+        );
+        let top = space.profile_at(&[1.0]).expect("a profile");
+        assert_eq!(top.nand.read_ns.value, [50_000, 50_000]);
+        let written = space.write(&ranged, &[1.0], "m", true).expect("text");
+        assert!(written.contains("range = [30_000, 50_000]"), "{written}");
+    }
+
+    #[test]
+    fn numbers_that_cannot_move_are_refused() {
+        for (word, expected) in [
+            ("nand.nothing", "no such number"),
+            ("nand.cache_read", "not a number"),
+            ("nand.partial_read_saving_ns", "needs a range"),
+            ("nand.read_ns=5..5", "empty"),
+            ("nand.read_ns[7]", "2 numbers"),
+            ("nand.erase_ns[0]", "1 numbers"),
+        ] {
+            let error = Space::new(text(), &free(&[word]))
+                .expect_err(word)
+                .to_string();
+            assert!(error.contains(expected), "{word}: {error}");
+        }
+        assert!(Space::new(text(), &free(&["nand.read_ns", "nand.read_ns[0]"])).is_err());
+    }
+
+    #[test]
+    fn numbers_have_four_significant_digits() {
+        assert_eq!(significant(123_456.0), 123_500.0);
+        assert_eq!(significant(0.001_234_56), 0.001_235);
+        assert_eq!(spelled(1_443_000_000.0, true), "1_443_000_000");
+        assert_eq!(spelled(241.0, true), "241");
+        assert_eq!(spelled(17.0, false), "17.0");
+        assert_eq!(spelled(74.6, false), "74.6");
+    }
+}

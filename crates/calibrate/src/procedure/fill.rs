@@ -1,0 +1,94 @@
+//! Report A's sequential write of the area, and its random read of zeroes.
+
+use assay_ssd::Profile;
+use assay_units::rate::mib_per_second;
+use assay_units::{DataClass, GIB, MIB, Nanos, Op};
+
+use crate::CalibrateError;
+use crate::host::{AREA_BYTES, Host};
+use crate::measurement::{Access, FillFigure, Workload};
+
+/// The write is looked at in pieces of this many bytes.
+const PIECE_BYTES: u64 = 128 * MIB;
+/// Bytes of one write.
+const BLOCK_BYTES: u32 = 131_072;
+
+/// MB/s of each 128 MiB of the sequential write.
+///
+/// # Errors
+/// When the profile makes no drive or the drive fails an I/O.
+pub fn run(profile: &Profile) -> Result<Vec<f64>, CalibrateError> {
+    let job = Workload {
+        op: Op::Write,
+        ..Workload::read(Access::Sequential, 1, BLOCK_BYTES)
+    };
+    let mut host = Host::new(profile, job)?;
+    let mut out = Vec::new();
+    let area = AREA_BYTES.min(host.capacity_bytes());
+    for _ in 0..area / PIECE_BYTES {
+        let start = host.now();
+        let bytes = host.run(PIECE_BYTES / u64::from(BLOCK_BYTES), Nanos::MAX)?;
+        out.push(bytes as f64 / (host.now() - start).as_secs_f64() / 1e6);
+    }
+    Ok(out)
+}
+
+/// A figure of the pieces' rates: MB/s, or GB for the cache.
+pub fn figure(rates: &[f64], figure: FillFigure) -> Option<f64> {
+    // Equal amounts at different rates: the mean rate is the harmonic one.
+    let rate = |list: &[f64]| list.len() as f64 / list.iter().map(|rate| 1.0 / rate).sum::<f64>();
+    let gib = (GIB / PIECE_BYTES) as usize;
+    let (first, last) = (
+        rate(rates.get(..gib)?),
+        rate(rates.get(rates.len() - gib..)?),
+    );
+    Some(match figure {
+        FillFigure::Steady => rate(rates),
+        FillFigure::First => first,
+        FillFigure::Full => last,
+        FillFigure::Cache => {
+            let middle = f64::midpoint(first, last);
+            let fast = rates.iter().take_while(|&&rate| rate > middle).count();
+            (fast as u64 * PIECE_BYTES) as f64 / 1e9
+        }
+    })
+}
+
+/// MiB/s of 32 KiB random reads by 64 threads on an area to which only zeroes were written.
+///
+/// # Errors
+/// When the profile makes no drive or the drive fails an I/O.
+pub fn zeroed_read(profile: &Profile) -> Result<f64, CalibrateError> {
+    let job = Workload {
+        op: Op::Write,
+        data: DataClass::Zero,
+        ..Workload::read(Access::Sequential, 1, 1 << 20)
+    };
+    let mut host = Host::new(profile, job)?;
+    host.run(AREA_BYTES.min(host.capacity_bytes()) >> 20, Nanos::MAX)?;
+    host.drain();
+    host.set_job(Workload::read(Access::Random, 64, 32_768));
+    host.run(1_000, Nanos::MAX)?;
+    let start = host.now();
+    let bytes = host.run(100_000, Nanos::MAX)?;
+    Ok(mib_per_second(bytes, host.now() - start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_a_cliff() {
+        // Eight pieces make a GiB: twelve fast ones, then twelve slow ones.
+        let rates: Vec<f64> = (0..24)
+            .map(|n| if n < 12 { 400.0 } else { 100.0 })
+            .collect();
+        assert_eq!(figure(&rates, FillFigure::First), Some(400.0));
+        assert_eq!(figure(&rates, FillFigure::Full), Some(100.0));
+        assert_eq!(figure(&rates, FillFigure::Steady), Some(160.0));
+        let cached = figure(&rates, FillFigure::Cache).expect("a figure");
+        assert!((cached - 12.0 * 0.134_217_728).abs() < 1e-9, "{cached}");
+        assert_eq!(figure(&rates[..4], FillFigure::First), None);
+    }
+}

@@ -1,0 +1,108 @@
+//! Report B's hour: 4 KiB random writes at depth 32 on a filled drive, IOPS by the second.
+
+use assay_ssd::{DriveOptions, Profile};
+use assay_units::{Nanos, Op};
+
+use crate::CalibrateError;
+use crate::host::Host;
+use crate::measurement::{Access, HourFigure, Workload};
+
+/// Length in seconds.
+const HOUR_S: u64 = 3600;
+/// The report's score is taken from so many last seconds.
+const SCORE_S: usize = 400;
+/// Fast and slow are told apart in so many last seconds: several turns from one to the other.
+const STATES_S: usize = 1200;
+
+/// IOPS of each second.
+///
+/// With `shrink` above 1 drive and time are that many times smaller: as many overwrites of the same share of spare area in less
+/// time, and figures as they are where superblocks are many. Good for a fit.
+///
+/// # Errors
+/// When the profile makes no drive or the drive fails an I/O.
+pub fn run(
+    profile: &Profile,
+    over_provisioning_percent: u8,
+    shrink: u32,
+) -> Result<Vec<f64>, CalibrateError> {
+    let mut profile = profile.clone();
+    let shrink = shrink.max(1);
+    if shrink > 1 {
+        // In whole MiB, as over-provisioning rounds too.
+        let capacity = profile.identity.capacity_bytes.value / u64::from(shrink);
+        profile.identity.capacity_bytes.value = capacity & !((1 << 20) - 1);
+        profile.nand.blocks_per_plane.value = profile.nand.blocks_per_plane.value.div_ceil(shrink);
+        profile.thermal.time_constant_s.value /= f64::from(shrink);
+    }
+    let job = Workload {
+        op: Op::Write,
+        threads: 1,
+        queue_depth: 32,
+        area_bytes: u64::MAX,
+        ..Workload::read(Access::Random, 1, 4096)
+    };
+    let options = DriveOptions {
+        over_provisioning_percent: (over_provisioning_percent > 0)
+            .then_some(over_provisioning_percent),
+        ..DriveOptions::default()
+    };
+    let mut host = Host::with_options(&profile, job, options)?;
+    let span = Nanos(Nanos::SECOND.0 / u64::from(shrink));
+    (1..=HOUR_S)
+        .map(|second| {
+            let bytes = host.run(u64::MAX, Nanos(span.0 * second))?;
+            Ok((bytes / 4096) as f64 / span.as_secs_f64())
+        })
+        .collect()
+}
+
+/// A figure of the seconds' IOPS; `None` where there is none (no slow second, no deviation).
+pub fn figure(seconds: &[f64], figure: HourFigure) -> Option<f64> {
+    let last = |count: usize| seconds.get(seconds.len().checked_sub(count)?..);
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+    let score = last(SCORE_S)?;
+    let states = last(STATES_S)?;
+    let (low, high) = states
+        .iter()
+        .fold((f64::MAX, 0.0_f64), |(low, high), &iops| {
+            (low.min(iops), high.max(iops))
+        });
+    let middle = f64::midpoint(low, high);
+    let (fast, slow): (Vec<f64>, Vec<f64>) = states.iter().partition(|&&iops| iops > middle);
+    match figure {
+        HourFigure::Mean => Some(mean(score)),
+        HourFigure::Consistency => {
+            let mean = mean(score);
+            let variance =
+                score.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / score.len() as f64;
+            (variance > 0.0).then(|| mean / variance.sqrt())
+        }
+        HourFigure::Fast => (!fast.is_empty()).then(|| mean(&fast)),
+        HourFigure::Slow => (!slow.is_empty()).then(|| mean(&slow)),
+        HourFigure::FastShare => Some(fast.len() as f64 / states.len() as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_a_drive_that_alternates() {
+        // Three quarters of the time fast.
+        let seconds: Vec<f64> = (0..3600)
+            .map(|n| if n % 40 < 30 { 18_000.0 } else { 2_400.0 })
+            .collect();
+        assert_eq!(figure(&seconds, HourFigure::Fast), Some(18_000.0));
+        assert_eq!(figure(&seconds, HourFigure::Slow), Some(2_400.0));
+        assert_eq!(figure(&seconds, HourFigure::FastShare), Some(0.75));
+        assert_eq!(figure(&seconds, HourFigure::Mean), Some(14_100.0));
+        let consistency = figure(&seconds, HourFigure::Consistency).expect("it varies");
+        // Deviation of a two-valued variable: the distance times sqrt(0.75 * 0.25).
+        let expected = 14_100.0 / (15_600.0 * (0.75_f64 * 0.25).sqrt());
+        assert!((consistency - expected).abs() < 1e-9);
+        assert_eq!(figure(&[1.0; 3600], HourFigure::Consistency), None);
+        assert_eq!(figure(&[1.0; 10], HourFigure::Mean), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! Report A's soak: random reads of 64 KiB by 64 threads for ten minutes, rate and temperatures by the second.
+
+use assay_ssd::Profile;
+use assay_units::Nanos;
+use assay_units::rate::mib_per_second;
+
+use crate::CalibrateError;
+use crate::host::Host;
+use crate::measurement::{Access, SoakFigure, Workload};
+
+/// Length of a soak in seconds.
+const SOAK_S: u64 = 600;
+/// What of a soak's end is taken as settled, in seconds.
+const SETTLED_S: usize = 100;
+/// A second whose rate is below this share of the first second's is slow.
+const SLOW: f64 = 0.8;
+
+/// One second of a soak.
+#[derive(Clone, Debug)]
+pub struct Second {
+    mib_per_s: f64,
+    celsius: f64,
+    second_sensor: Option<f64>,
+    /// Seconds of throttling that the drive has counted so far.
+    throttled_s: u64,
+}
+
+/// Run it, second by second.
+///
+/// With `hurry` above 1 the drive's heat capacity is that much smaller and a "second" that much shorter: the same course in less
+/// time, with temperatures and rates as they are and durations to about a thermal step (50 ms) times `hurry`. Good for a fit.
+///
+/// # Errors
+/// When the profile makes no drive or the drive fails an I/O.
+pub fn run(profile: &Profile, hurry: u64) -> Result<Vec<Second>, CalibrateError> {
+    let mut profile = profile.clone();
+    profile.thermal.time_constant_s.value /= hurry as f64;
+    let mut host = Host::new(&profile, Workload::read(Access::Random, 64, 65_536))?;
+    let span = Nanos(Nanos::SECOND.0 / hurry);
+    let mut out = Vec::new();
+    for second in 1..=SOAK_S {
+        let bytes = host.run(u64::MAX, Nanos(span.0 * second))?;
+        let health = host.health();
+        out.push(Second {
+            mib_per_s: mib_per_second(bytes, span),
+            celsius: f64::from(health.composite_celsius),
+            second_sensor: health.sensors.first().copied().map(f64::from),
+            throttled_s: health.throttled_time_s,
+        });
+    }
+    Ok(out)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// A figure of a soak; `None` where it has nothing to show (a sensor that is not there, a drive that never throttled).
+pub fn figure(seconds: &[Second], figure: SoakFigure) -> Option<f64> {
+    let settled = seconds.get(seconds.len().checked_sub(SETTLED_S)?..)?;
+    // Throttling shows in the rate, as it did to those who published it.
+    let cool = seconds.first()?.mib_per_s;
+    let slow = |second: &Second| second.mib_per_s < SLOW * cool;
+    match figure {
+        SoakFigure::CelsiusAfter120S => Some(seconds.get(119)?.celsius),
+        SoakFigure::SettledCelsius => mean(settled.iter().map(|second| second.celsius)),
+        SoakFigure::SettledRead => mean(settled.iter().map(|second| second.mib_per_s)),
+        SoakFigure::SecondSensor => mean(settled.iter().filter_map(|second| second.second_sensor)),
+        SoakFigure::ThrottleCelsius => {
+            let first = seconds
+                .iter()
+                .position(|second| second.throttled_s > 0)
+                .or_else(|| seconds.iter().position(slow))?;
+            seconds
+                .get(..=first)?
+                .iter()
+                .map(|second| second.celsius)
+                .max_by(f64::total_cmp)
+        }
+        SoakFigure::ThrottledRead => {
+            // The stretch from the first slow second on, less its ends, up to where the rate changes again.
+            let from = seconds.iter().position(slow)? + 1;
+            let rate = seconds.get(from)?.mib_per_s;
+            let stretch = seconds
+                .get(from..)?
+                .iter()
+                .take_while(|second| (second.mib_per_s / rate - 1.0).abs() < 0.1);
+            mean(stretch.map(|second| second.mib_per_s))
+        }
+        SoakFigure::ThrottledS => mean_stretch(seconds, true, &slow),
+        SoakFigure::RecoveredS => mean_stretch(seconds, false, &slow),
+    }
+}
+
+/// Mean length of the stretches of slow (or not slow) seconds that begin and end within the soak, the first slow one excluded.
+fn mean_stretch(seconds: &[Second], wanted: bool, slow: &dyn Fn(&Second) -> bool) -> Option<f64> {
+    let stretches: Vec<(bool, usize)> = seconds
+        .chunk_by(|a, b| slow(a) == slow(b))
+        .map(|stretch| (slow(&stretch[0]), stretch.len()))
+        .collect();
+    let whole = stretches.get(2..stretches.len().checked_sub(1)?)?;
+    mean(
+        whole
+            .iter()
+            .filter(|(is_slow, _)| *is_slow == wanted)
+            .map(|&(_, length)| length as f64),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn course(rates: impl Iterator<Item = f64>) -> Vec<Second> {
+        rates
+            .enumerate()
+            .map(|(n, mib_per_s)| Second {
+                mib_per_s,
+                celsius: 40.0 + n as f64 * 0.1,
+                second_sensor: None,
+                throttled_s: 0,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn stretches_and_rates_of_a_drive_that_goes_on_and_off() {
+        // 200 s cool, then 10 s slow and 30 s fast, over and over.
+        let rates = (0..600).map(|n| {
+            if n >= 200 && (n - 200) % 40 < 10 {
+                177.0
+            } else {
+                1400.0
+            }
+        });
+        let seconds = course(rates);
+        assert_eq!(figure(&seconds, SoakFigure::ThrottledS), Some(10.0));
+        assert_eq!(figure(&seconds, SoakFigure::RecoveredS), Some(30.0));
+        assert_eq!(figure(&seconds, SoakFigure::ThrottledRead), Some(177.0));
+        let began = figure(&seconds, SoakFigure::ThrottleCelsius).expect("it throttles");
+        assert!((began - 60.0).abs() < 1e-9, "{began}");
+        assert_eq!(figure(&seconds, SoakFigure::SecondSensor), None);
+    }
+
+    #[test]
+    fn a_drive_that_never_throttles_has_no_such_figures() {
+        let seconds = course((0..600).map(|_| 1000.0));
+        for none in [
+            SoakFigure::ThrottledS,
+            SoakFigure::RecoveredS,
+            SoakFigure::ThrottledRead,
+            SoakFigure::ThrottleCelsius,
+        ] {
+            assert_eq!(figure(&seconds, none), None);
+        }
+        assert_eq!(figure(&seconds, SoakFigure::SettledRead), Some(1000.0));
+        assert_eq!(figure(&[], SoakFigure::SettledRead), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! A workload in its steady state: rate and latency after a warm-up tenth.
+
+use assay_measure::Histogram;
+use assay_ssd::Profile;
+use assay_units::rate::{mib_per_second, per_second};
+use assay_units::{DataClass, Nanos, Op};
+
+use crate::CalibrateError;
+use crate::host::Host;
+use crate::measurement::{Access, Metric, State, Workload};
+
+/// I/Os that make the rate of random reads of one page good to a per cent or so.
+const IOS: u64 = 6000;
+/// More I/Os than this are never simulated for one figure.
+const MOST_IOS: u64 = 20_000_000;
+
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct Steady {
+    bytes: u64,
+    elapsed: Nanos,
+    block_bytes: u32,
+    latency: Histogram,
+}
+
+/// I/Os to simulate: fewer where each is many flash reads, more where a far percentile is asked for.
+fn ios(job: &Workload, metrics: &[Metric], factor: u64) -> u64 {
+    if let Some(ios) = job.ios {
+        return ios.clamp(1, MOST_IOS);
+    }
+    let fewer = u64::from(job.block_bytes / 8192).clamp(1, 8);
+    let slots = u64::from(job.threads) * u64::from(job.queue_depth);
+    let steady = (IOS / fewer).max(slots * 10) * factor;
+    let samples = metrics.iter().map(|m| m.samples()).max().unwrap_or(0);
+    steady.max(samples)
+}
+
+/// Run it. `factor` multiplies the I/Os where their number is free: 1 is good for a fit, 8 for a page.
+///
+/// # Errors
+/// When the profile makes no drive or the drive fails an I/O.
+pub fn run(
+    profile: &Profile,
+    job: &Workload,
+    metrics: &[Metric],
+    factor: u64,
+) -> Result<Steady, CalibrateError> {
+    let ios = ios(job, metrics, factor);
+    let mut host = Host::new(profile, *job)?;
+    if job.op == Op::Read && job.data == DataClass::Zero && job.state != State::Fresh {
+        host.drain();
+        host.set_job(Workload {
+            op: Op::Write,
+            access: Access::Sequential,
+            block_bytes: 1 << 20,
+            threads: 1,
+            queue_depth: 1,
+            ..*job
+        });
+        host.run(job.area_bytes.min(host.capacity_bytes()) >> 20, Nanos::MAX)?;
+        host.drain();
+        host.set_job(*job);
+    }
+    // What was measured from the first I/O on is simulated from the first on.
+    let warm_up = if job.ios.is_some() { 0 } else { ios / 10 };
+    host.run(warm_up, Nanos::MAX)?;
+    host.record();
+    let start = host.now();
+    let bytes = host.run(ios - warm_up, Nanos::MAX)?;
+    Ok(Steady {
+        bytes,
+        elapsed: host.now() - start,
+        block_bytes: job.block_bytes,
+        latency: host.latency().cloned().unwrap_or_default(),
+    })
+}
+
+impl Steady {
+    /// The figure of a metric; `None` for those that a workload does not give.
+    pub fn figure(&self, metric: Metric) -> Option<f64> {
+        match metric {
+            Metric::MibPerS => Some(mib_per_second(self.bytes, self.elapsed)),
+            Metric::MbPerS => Some(per_second(self.bytes, self.elapsed) / 1e6),
+            Metric::Iops => Some(per_second(
+                self.bytes / u64::from(self.block_bytes.max(1)),
+                self.elapsed,
+            )),
+            Metric::MeanUs => Some(self.latency.mean_ns() / 1000.0),
+            Metric::Seconds => Some(self.elapsed.as_secs_f64()),
+            Metric::Gb => Some(self.bytes as f64 / 1e9),
+            _ => metric
+                .per_million()
+                .map(|share| self.latency.percentile(share).0 as f64 / 1000.0),
+        }
+    }
+}

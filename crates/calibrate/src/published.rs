@@ -1,0 +1,249 @@
+//! The published figures of `reference/*.csv`, embedded, as measurements of a profile's drive.
+//!
+//! Tolerances are those that the issue asks for: 10 % of a bandwidth or latency, 25 % of a 99.999th percentile and of durations, 2 C,
+//! 5 % of sequential writes and of the hour's mean. The streamer sweep's goal is a median of 8 %; one cell is given 20 %.
+
+use assay_units::{DataClass, Op};
+
+use crate::CalibrateError;
+use crate::host::AREA_BYTES;
+use crate::measurement::{
+    Access, CHUNK_BYTES, HourFigure, Measurement, Metric, Procedure, Role, State, Tolerance,
+    Workload,
+};
+use crate::table::{Row, Table, figure_named};
+
+const RANDOM_READ: &str = include_str!("../../../reference/random_read_bandwidth.csv");
+const SEQUENTIAL_READ: &str = include_str!("../../../reference/sequential_read_bandwidth.csv");
+const FIGURES: &str = include_str!("../../../reference/figures.csv");
+const LATENCIES: &str = include_str!("../../../reference/latency_percentiles.csv");
+const STREAMER: &str = include_str!("../../../reference/streamer_chunk_sweep.csv");
+const CONSISTENCY: &str = include_str!("../../../reference/consistency.csv");
+
+/// Report A's name in sources.
+const REPORT_A: &str = "report A";
+/// Report C's name in sources.
+const REPORT_C: &str = "report C";
+
+/// Everything published of the drive that a profile models, in the order of the files; empty where nothing was.
+///
+/// # Errors
+/// [`CalibrateError::Table`] when a file that came with the program is damaged.
+pub fn published(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
+    let mut out = Vec::new();
+    for (name, text, access) in [
+        ("random_read_bandwidth.csv", RANDOM_READ, Access::Random),
+        (
+            "sequential_read_bandwidth.csv",
+            SEQUENTIAL_READ,
+            Access::Sequential,
+        ),
+    ] {
+        for row in rows(name, text, profile)? {
+            let workload =
+                Workload::read(access, row.number("threads")?, row.number("block_bytes")?);
+            let figure = row.figure("mib_per_s")?;
+            out.push(of(
+                Procedure::Steady(workload),
+                Metric::MibPerS,
+                figure,
+                REPORT_A,
+            ));
+        }
+    }
+    for row in rows("figures.csv", FIGURES, profile)? {
+        out.push(other(&row)?);
+    }
+    for row in rows("latency_percentiles.csv", LATENCIES, profile)? {
+        latencies(&row, &mut out)?;
+    }
+    for row in rows("streamer_chunk_sweep.csv", STREAMER, profile)? {
+        out.push(streamer(&row)?);
+    }
+    for row in rows("consistency.csv", CONSISTENCY, profile)? {
+        out.push(hour(&row)?);
+    }
+    Ok(out)
+}
+
+/// The drives that anything was published of, in the order of the files.
+///
+/// # Errors
+/// As [`published`].
+pub fn drives() -> Result<Vec<String>, CalibrateError> {
+    let mut out: Vec<String> = Vec::new();
+    for (name, text) in [
+        ("random_read_bandwidth.csv", RANDOM_READ),
+        ("sequential_read_bandwidth.csv", SEQUENTIAL_READ),
+        ("figures.csv", FIGURES),
+        ("latency_percentiles.csv", LATENCIES),
+        ("streamer_chunk_sweep.csv", STREAMER),
+        ("consistency.csv", CONSISTENCY),
+    ] {
+        for row in Table::parse(name, text)?.rows() {
+            let drive = row.text("drive")?.to_owned();
+            if !out.contains(&drive) {
+                out.push(drive);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The rows of one drive.
+fn rows(name: &str, text: &str, profile: &str) -> Result<Vec<Row>, CalibrateError> {
+    let table = Table::parse(name, text)?;
+    let mut out = Vec::new();
+    for row in table.rows() {
+        if row.text("drive")? == profile {
+            out.push(row.clone());
+        }
+    }
+    Ok(out)
+}
+
+fn of(procedure: Procedure, metric: Metric, value: f64, source: &str) -> Measurement {
+    Measurement {
+        procedure,
+        metric,
+        value,
+        tolerance: Tolerance::of(metric),
+        source: source.to_owned(),
+        role: Role::Target,
+    }
+}
+
+/// `drive,figure,value,unit,source`.
+fn other(row: &Row) -> Result<Measurement, CalibrateError> {
+    let name = row.text("figure")?;
+    let (procedure, metric) = figure_named(name)
+        .ok_or_else(|| row.error("figure", &format!("no figure is called {name:?}")))?;
+    let mut out = of(procedure, metric, row.figure("value")?, row.text("source")?);
+    if matches!(procedure, Procedure::Fill(_)) {
+        out.tolerance = Tolerance::Relative(0.05);
+    }
+    Ok(out)
+}
+
+/// `drive,op,block_bytes,threads,queue_depth,mb_s,kiops,mean_us,median_us,p99_us,p99999_us,source`: empty where not published.
+/// Taken after two full random overwrites; only reads here, and reads do not wait for garbage collection that nobody causes, so an
+/// area of 1 GiB overwritten so is the same to them as a whole drive.
+fn latencies(row: &Row, out: &mut Vec<Measurement>) -> Result<(), CalibrateError> {
+    let op = row.op("op")?;
+    let workload = Workload {
+        op,
+        access: Access::Random,
+        block_bytes: row.number("block_bytes")?,
+        threads: row.number("threads")?,
+        queue_depth: row.number("queue_depth")?,
+        data: DataClass::Incompressible,
+        state: State::Overwritten,
+        area_bytes: if op == Op::Read { 1 << 30 } else { AREA_BYTES },
+        ios: None,
+    };
+    for (column, metric, factor) in [
+        ("mb_s", Metric::MbPerS, 1.0),
+        ("kiops", Metric::Iops, 1000.0),
+        ("mean_us", Metric::MeanUs, 1.0),
+        ("median_us", Metric::MedianUs, 1.0),
+        ("p99_us", Metric::P99Us, 1.0),
+        ("p99999_us", Metric::P99_999Us, 1.0),
+    ] {
+        if let Some(value) = row.optional(column)? {
+            let source = row.text("source")?;
+            out.push(of(
+                Procedure::Steady(workload),
+                metric,
+                value * factor,
+                source,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// `drive,operation,chunks,bytes,nanoseconds,mib_per_s`. The rate is computed from the time: the printed one is rounded.
+fn streamer(row: &Row) -> Result<Measurement, CalibrateError> {
+    let op = row.op("operation")?;
+    let (chunks, bytes): (u32, f64) = (row.number("chunks")?, row.figure("bytes")?);
+    let rate = bytes / (1 << 20) as f64 / (row.figure("nanoseconds")? / 1e9);
+    // 32768 chunks, 4 GiB, are the longest stream of the sweep; what is longer is the whole drive.
+    let procedure = if chunks > 32_768 {
+        Procedure::FullStream { op }
+    } else {
+        Procedure::Chunks { op, chunks }
+    };
+    if bytes != f64::from(chunks) * f64::from(CHUNK_BYTES) {
+        return Err(row.error("bytes", "a chunk has 131072 bytes"));
+    }
+    let mut out = of(procedure, Metric::MibPerS, rate, REPORT_C);
+    out.tolerance = Tolerance::Relative(0.20);
+    Ok(out)
+}
+
+/// `drive,figure,over_provisioning_percent,value,source`.
+fn hour(row: &Row) -> Result<Measurement, CalibrateError> {
+    let (figure, metric, tolerance) = match row.text("figure")? {
+        "mean_iops" => (HourFigure::Mean, Metric::Iops, 0.05),
+        "consistency" => (HourFigure::Consistency, Metric::Ratio, 0.25),
+        "fast_iops" => (HourFigure::Fast, Metric::Iops, 0.10),
+        "slow_iops" => (HourFigure::Slow, Metric::Iops, 0.10),
+        "fast_share" => (HourFigure::FastShare, Metric::Ratio, 0.25),
+        unknown => {
+            return Err(row.error("figure", &format!("no figure is called {unknown:?}")));
+        }
+    };
+    let procedure = Procedure::Hour {
+        over_provisioning_percent: row.number("over_provisioning_percent")?,
+        figure,
+    };
+    let mut out = of(procedure, metric, row.figure("value")?, row.text("source")?);
+    out.tolerance = Tolerance::Relative(tolerance);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_every_file_is_a_measurement() {
+        let mut count = 0;
+        for drive in drives().expect("the files are whole") {
+            let figures = published(&drive).expect("the files are whole");
+            assert!(!figures.is_empty(), "{drive}");
+            let mut keys: Vec<String> = figures.iter().map(Measurement::key).collect();
+            assert!(figures.iter().all(|f| f.value > 0.0), "{drive}");
+            count += keys.len();
+            keys.sort();
+            keys.dedup();
+            assert_eq!(keys.len(), figures.len(), "{drive}: a figure twice");
+        }
+        assert!(count > 190, "{count}");
+        assert!(published("no such drive").expect("no rows").is_empty());
+    }
+
+    #[test]
+    fn figures_are_found_by_profile() {
+        let figures = published("samsung-951").expect("the files are whole");
+        let value = |key: &str| figures.iter().find(|f| f.key() == key).map(|f| f.value);
+        assert_eq!(
+            value("randread bs=32k threads=64 depth=1, mib_per_s"),
+            Some(1660.0)
+        );
+        assert_eq!(
+            value("read bs=64k threads=1 depth=1, mib_per_s"),
+            Some(1090.0)
+        );
+        let optane = published("intel-optane-p4800x").expect("the files are whole");
+        let tail = optane
+            .iter()
+            .find(|f| f.metric == Metric::P99_999Us)
+            .expect("a far percentile");
+        assert_eq!(tail.tolerance, Tolerance::Relative(0.25));
+        let streams = published("mle-brief-960gb").expect("the files are whole");
+        let first = &streams[0];
+        assert_eq!(first.procedure.key(), "chunks write n=1");
+        assert!((first.value - 21.87).abs() < 0.01, "{}", first.value);
+    }
+}

@@ -1,0 +1,166 @@
+//! What remains between measured and simulated figures after a fit, and how it is summed up.
+
+use assay_units::median;
+
+use crate::measurement::{Measurement, Role, Tolerance};
+use crate::simulate::Figures;
+
+/// A measurement with the simulated figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Residual {
+    /// Measured.
+    pub measurement: Measurement,
+    /// Simulated; `None` where the simulated drive shows nothing of the kind.
+    pub simulated: Option<f64>,
+}
+
+impl Residual {
+    /// Signed error, see [`Measurement::error`].
+    pub fn error(&self) -> Option<f64> {
+        self.simulated.map(|value| self.measurement.error(value))
+    }
+
+    /// Near enough?
+    pub fn is_met(&self) -> bool {
+        self.simulated
+            .is_some_and(|value| self.measurement.is_met(value))
+    }
+
+    /// The error's size in per cent; `None` for temperatures and for what the drive does not show.
+    pub fn size_pct(&self) -> Option<f64> {
+        match self.measurement.tolerance {
+            Tolerance::Relative(_) => self.error().map(f64::abs),
+            Tolerance::Absolute(_) => None,
+        }
+    }
+}
+
+/// Median and worst error of some figures, in per cent, and how many are near enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Figures.
+    pub count: usize,
+    /// Those within their tolerance.
+    pub met: usize,
+    /// Median of the errors' sizes in per cent, temperatures left out.
+    pub median_pct: f64,
+    /// Greatest of them.
+    pub worst_pct: f64,
+}
+
+impl Summary {
+    /// Of some residuals.
+    pub fn of<'a>(residuals: impl IntoIterator<Item = &'a Residual>) -> Summary {
+        let (mut sizes, mut count, mut met) = (Vec::new(), 0, 0);
+        for residual in residuals {
+            count += 1;
+            met += usize::from(residual.is_met());
+            sizes.extend(residual.size_pct());
+        }
+        Summary {
+            count,
+            met,
+            worst_pct: sizes.iter().copied().fold(0.0, f64::max),
+            median_pct: median(sizes).unwrap_or(0.0),
+        }
+    }
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Residuals(pub Vec<Residual>);
+
+impl Residuals {
+    /// Measurements joined with their figures.
+    pub fn new(measurements: &[Measurement], figures: Figures) -> Residuals {
+        Residuals(
+            measurements
+                .iter()
+                .zip(figures)
+                .map(|(measurement, simulated)| Residual {
+                    measurement: measurement.clone(),
+                    simulated,
+                })
+                .collect(),
+        )
+    }
+
+    /// Those of a role.
+    pub fn of(&self, role: Role) -> impl Iterator<Item = &Residual> {
+        self.0.iter().filter(move |r| r.measurement.role == role)
+    }
+
+    /// Summed up, by role.
+    pub fn summary(&self, role: Role) -> Summary {
+        Summary::of(self.of(role))
+    }
+
+    /// As a table of comma-separated values: `role,measurement,measured,simulated,unit,error,error_unit,within`.
+    pub fn to_csv(&self) -> String {
+        let mut out =
+            String::from("role,measurement,measured,simulated,unit,error,error_unit,within\n");
+        for residual in &self.0 {
+            let m = &residual.measurement;
+            let role = match m.role {
+                Role::Target => "target",
+                Role::HeldOut => "held_out",
+            };
+            let unit = match m.tolerance {
+                Tolerance::Relative(_) => "percent",
+                Tolerance::Absolute(_) => m.metric.unit(),
+            };
+            let number = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3}"));
+            out.push_str(&format!(
+                "{role},\"{}\",{:.3},{},{},{},{unit},{}\n",
+                m.key().replace('"', "\"\""),
+                m.value,
+                number(residual.simulated),
+                m.metric.unit(),
+                number(residual.error()),
+                if residual.is_met() { "yes" } else { "no" },
+            ));
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measurement::{Access, Metric, Procedure, Workload};
+
+    fn residual(value: f64, simulated: Option<f64>, metric: Metric, role: Role) -> Residual {
+        Residual {
+            measurement: Measurement {
+                procedure: Procedure::Steady(Workload::read(Access::Random, 1, 4096)),
+                metric,
+                value,
+                tolerance: Tolerance::of(metric),
+                source: "test".to_owned(),
+                role,
+            },
+            simulated,
+        }
+    }
+
+    #[test]
+    fn roles_are_summed_up_apart_and_kelvin_are_no_per_cent() {
+        let all = Residuals(vec![
+            residual(100.0, Some(103.0), Metric::MibPerS, Role::Target),
+            residual(100.0, Some(88.0), Metric::MibPerS, Role::Target),
+            residual(80.0, Some(81.0), Metric::Celsius, Role::Target),
+            residual(100.0, None, Metric::MibPerS, Role::Target),
+            residual(100.0, Some(150.0), Metric::MibPerS, Role::HeldOut),
+        ]);
+        let targets = all.summary(Role::Target);
+        assert_eq!((targets.count, targets.met), (4, 2));
+        assert!((targets.median_pct - 7.5).abs() < 1e-9);
+        assert!((targets.worst_pct - 12.0).abs() < 1e-9);
+        assert!((all.summary(Role::HeldOut).worst_pct - 50.0).abs() < 1e-9);
+        let csv = all.to_csv();
+        assert_eq!(csv.lines().count(), 6);
+        assert!(csv.contains(
+            "target,\"randread bs=4k threads=1 depth=1, celsius\",80.000,81.000,C,1.000,C,yes"
+        ));
+    }
+}

@@ -1,0 +1,409 @@
+//! The optimiser: a covariance matrix adaptation evolution strategy (CMA-ES) in a unit box, with restarts.
+//!
+//! A profile's numbers act together (firmware time against channel time, read time against jitter), the figures are rounded by
+//! whole nanoseconds and by chance, and no gradient is to be had. CMA-ES learns which directions matter from nothing but the
+//! order of its candidates, so neither scale nor noise of the cost disturbs it. Formulae and default constants: N. Hansen, "The CMA
+//! Evolution Strategy: A Tutorial", arXiv:1604.00772, equations (49) to (58) for the weights and rates, (24) to (37) for the
+//! updates (without negative weights). A candidate outside the box is moved onto its side, and pays for the distance in the ranking.
+//!
+//! When a search has converged, the next one starts: every other time about the best point so far with small steps, otherwise
+//! anywhere with twice the candidates (A. Auger, N. Hansen, "A restart CMA evolution strategy with increasing population
+//! size", CEC 2005).
+//!
+//! [`Search::ask`] gives candidates and [`Search::tell`] takes their costs: what happens between the two (simulation, by however
+//! many threads) is no concern of the search, and the same costs give the same candidates again. A search is resumed by telling
+//! it what it was told before.
+
+use assay_units::Rng;
+
+/// First step, as a share of the box.
+const FIRST_STEP: f64 = 0.12;
+/// First step of a search about the best point so far.
+const NEAR_STEP: f64 = 0.05;
+/// First step of a search anywhere.
+const FAR_STEP: f64 = 0.25;
+/// Steps below this share of the box are below the rounding of the numbers.
+const LAST_STEP: f64 = 3e-4;
+/// What a squared distance from the box costs in the ranking. Costs are of the order of 1.
+const OUTSIDE: f64 = 10.0;
+
+/// A search for the point of least cost.
+#[derive(Clone, Debug)]
+pub struct Search {
+    rng: Rng,
+    dimensions: usize,
+    best: Vec<f64>,
+    best_cost: f64,
+    restarts: u32,
+    state: State,
+    /// Candidates asked about, before they were moved into the box.
+    asked: Vec<Vec<f64>>,
+    first: bool,
+}
+
+/// One run of the strategy.
+#[derive(Clone, Debug)]
+struct State {
+    mean: Vec<f64>,
+    step: f64,
+    lambda: usize,
+    covariance: Vec<Vec<f64>>,
+    /// Columns are eigenvectors.
+    axes: Vec<Vec<f64>>,
+    lengths: Vec<f64>,
+    path_step: Vec<f64>,
+    path_covariance: Vec<f64>,
+    generation: u64,
+    best_cost: f64,
+    /// Generations since this run got better by more than a hair.
+    idle: u64,
+}
+
+impl State {
+    fn new(mean: Vec<f64>, step: f64, lambda: usize) -> State {
+        let n = mean.len();
+        let unit: Vec<Vec<f64>> = (0..n)
+            .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
+            .collect();
+        State {
+            mean,
+            step,
+            lambda,
+            covariance: unit.clone(),
+            axes: unit,
+            lengths: vec![1.0; n],
+            path_step: vec![0.0; n],
+            path_covariance: vec![0.0; n],
+            generation: 0,
+            best_cost: f64::MAX,
+            idle: 0,
+        }
+    }
+}
+
+/// Candidates per generation in so many dimensions (equation 48).
+fn usual_lambda(dimensions: usize) -> usize {
+    4 + (3.0 * (dimensions.max(1) as f64).ln()).floor() as usize
+}
+
+impl Search {
+    /// A search that begins at a point of the unit box. The first point it asks about is that one.
+    pub fn new(start: &[f64], rng: Rng) -> Search {
+        Search {
+            rng,
+            dimensions: start.len(),
+            best: start.to_vec(),
+            best_cost: f64::MAX,
+            restarts: 0,
+            state: State::new(start.to_vec(), FIRST_STEP, usual_lambda(start.len())),
+            asked: Vec::new(),
+            first: true,
+        }
+    }
+
+    /// The best point so far.
+    pub fn best(&self) -> &[f64] {
+        &self.best
+    }
+
+    /// Its cost; the greatest number before anything was told.
+    pub fn best_cost(&self) -> f64 {
+        self.best_cost
+    }
+
+    /// The next candidates, inside the box.
+    pub fn ask(&mut self) -> Vec<Vec<f64>> {
+        let state = &self.state;
+        let n = self.dimensions;
+        self.asked = (0..state.lambda)
+            .map(|_| {
+                let z: Vec<f64> = (0..n)
+                    .map(|i| normal(&mut self.rng) * state.lengths[i])
+                    .collect();
+                (0..n)
+                    .map(|i| {
+                        let along: f64 = (0..n).map(|j| state.axes[i][j] * z[j]).sum();
+                        state.mean[i] + state.step * along
+                    })
+                    .collect()
+            })
+            .collect();
+        if self.first {
+            self.asked[0] = self.state.mean.clone();
+        }
+        self.asked.iter().map(|point| inside(point)).collect()
+    }
+
+    /// The costs of the candidates last asked about, in their order. Not-a-number counts as the worst.
+    pub fn tell(&mut self, costs: &[f64]) {
+        self.first = false;
+        let mut ranked: Vec<(f64, usize)> = Vec::with_capacity(costs.len());
+        for (index, (point, &cost)) in self.asked.iter().zip(costs).enumerate() {
+            let cost = if cost.is_nan() { f64::MAX } else { cost };
+            if cost < self.best_cost {
+                self.best_cost = cost;
+                self.best = inside(point);
+            }
+            let outside: f64 = point
+                .iter()
+                .zip(inside(point))
+                .map(|(x, y)| (x - y).powi(2))
+                .sum();
+            ranked.push((cost + OUTSIDE * outside, index));
+        }
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let Some(&(least, _)) = ranked.first() else {
+            return;
+        };
+        let better = least < self.state.best_cost - 1e-4 * self.state.best_cost.abs().min(1.0);
+        self.state.idle = if better { 0 } else { self.state.idle + 1 };
+        self.state.best_cost = self.state.best_cost.min(least);
+        let order: Vec<&[f64]> = ranked
+            .iter()
+            .map(|&(_, index)| self.asked[index].as_slice())
+            .collect();
+        update(&mut self.state, &order);
+        if self.has_converged() {
+            self.restart();
+        }
+    }
+
+    fn has_converged(&self) -> bool {
+        let state = &self.state;
+        let longest = state.lengths.iter().copied().fold(0.0, f64::max);
+        let patience = 10 + (30 * self.dimensions / state.lambda.max(1)) as u64;
+        !state.step.is_finite() || state.step * longest < LAST_STEP || state.idle > patience
+    }
+
+    fn restart(&mut self) {
+        self.restarts += 1;
+        let lambda = usual_lambda(self.dimensions);
+        self.state = if self.restarts % 2 == 1 {
+            State::new(self.best.clone(), NEAR_STEP, lambda)
+        } else {
+            let anywhere = (0..self.dimensions).map(|_| self.rng.unit_f64()).collect();
+            let wider = lambda << (self.restarts / 2).min(4);
+            State::new(anywhere, FAR_STEP, wider)
+        };
+    }
+}
+
+/// A point moved into the unit box.
+fn inside(point: &[f64]) -> Vec<f64> {
+    point
+        .iter()
+        .map(|x| {
+            if x.is_finite() {
+                x.clamp(0.0, 1.0)
+            } else {
+                0.5
+            }
+        })
+        .collect()
+}
+
+/// A normally distributed number (Box and Muller's method; one of its pair).
+fn normal(rng: &mut Rng) -> f64 {
+    let radius = (-2.0 * rng.unit_f64().ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.unit_f64()).cos()
+}
+
+/// One generation's update from the candidates, best first.
+fn update(state: &mut State, order: &[&[f64]]) {
+    let n = state.mean.len();
+    let dim = n as f64;
+    let mu = (order.len() / 2).max(1);
+    let raw: Vec<f64> = (0..mu)
+        .map(|i| ((order.len() as f64 + 1.0) / 2.0).ln() - ((i + 1) as f64).ln())
+        .collect();
+    let total: f64 = raw.iter().sum();
+    let weights: Vec<f64> = raw.iter().map(|w| w / total).collect();
+    let mu_eff = 1.0 / weights.iter().map(|w| w * w).sum::<f64>();
+    let c_sigma = (mu_eff + 2.0) / (dim + mu_eff + 5.0);
+    let damping = 1.0 + 2.0 * (((mu_eff - 1.0) / (dim + 1.0)).sqrt() - 1.0).max(0.0) + c_sigma;
+    let c_c = (4.0 + mu_eff / dim) / (dim + 4.0 + 2.0 * mu_eff / dim);
+    let c_1 = 2.0 / ((dim + 1.3).powi(2) + mu_eff);
+    let c_mu =
+        (2.0 * (mu_eff - 2.0 + 1.0 / mu_eff) / ((dim + 2.0).powi(2) + mu_eff)).min(1.0 - c_1);
+    let expected = dim.sqrt() * (1.0 - 1.0 / (4.0 * dim) + 1.0 / (21.0 * dim * dim));
+
+    let old = state.mean.clone();
+    let steps: Vec<Vec<f64>> = order
+        .iter()
+        .take(mu)
+        .map(|x| (0..n).map(|i| (x[i] - old[i]) / state.step).collect())
+        .collect();
+    let moved: Vec<f64> = (0..n)
+        .map(|i| steps.iter().zip(&weights).map(|(y, w)| w * y[i]).sum())
+        .collect();
+    for (mean, along) in state.mean.iter_mut().zip(&moved) {
+        *mean += state.step * along;
+    }
+    // C^(-1/2) times the mean's step, by the eigenvectors.
+    let along: Vec<f64> = (0..n)
+        .map(|j| {
+            let dot: f64 = (0..n).map(|i| state.axes[i][j] * moved[i]).sum();
+            dot / state.lengths[j].max(1e-12)
+        })
+        .collect();
+    let rate = (c_sigma * (2.0 - c_sigma) * mu_eff).sqrt();
+    for i in 0..n {
+        let whitened: f64 = (0..n).map(|j| state.axes[i][j] * along[j]).sum();
+        state.path_step[i] = (1.0 - c_sigma) * state.path_step[i] + rate * whitened;
+    }
+    let length = state.path_step.iter().map(|p| p * p).sum::<f64>().sqrt();
+    state.generation += 1;
+    let bias = (1.0 - (1.0 - c_sigma).powf(2.0 * state.generation as f64)).sqrt();
+    let short = length / bias < (1.4 + 2.0 / (dim + 1.0)) * expected;
+    let h = if short { 1.0 } else { 0.0 };
+    let rate = h * (c_c * (2.0 - c_c) * mu_eff).sqrt();
+    for i in 0..n {
+        state.path_covariance[i] = (1.0 - c_c) * state.path_covariance[i] + rate * moved[i];
+    }
+    let lost = (1.0 - h) * c_c * (2.0 - c_c);
+    for i in 0..n {
+        for j in 0..=i {
+            let one = state.path_covariance[i] * state.path_covariance[j];
+            let many: f64 = steps
+                .iter()
+                .zip(&weights)
+                .map(|(y, w)| w * y[i] * y[j])
+                .sum();
+            let value =
+                (1.0 + c_1 * lost - c_1 - c_mu) * state.covariance[i][j] + c_1 * one + c_mu * many;
+            state.covariance[i][j] = value;
+            state.covariance[j][i] = value;
+        }
+    }
+    state.step *= ((c_sigma / damping) * (length / expected - 1.0))
+        .min(1.0)
+        .exp();
+    let (values, vectors) = eigen(&state.covariance);
+    state.axes = vectors;
+    state.lengths = values.iter().map(|v| v.max(1e-20).sqrt()).collect();
+}
+
+/// Eigenvalues and eigenvectors (as columns) of a symmetric matrix, by Jacobi's cyclic rotations.
+fn eigen(matrix: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let n = matrix.len();
+    let mut a = matrix.to_vec();
+    let mut v: Vec<Vec<f64>> = (0..n)
+        .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
+        .collect();
+    for _ in 0..60 {
+        let off: f64 = (0..n)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|(i, j)| a[i][j] * a[i][j])
+            .sum();
+        let size: f64 = (0..n).map(|i| a[i][i] * a[i][i]).sum();
+        if off <= 1e-24 * size {
+            break;
+        }
+        for p in 0..n {
+            for q in p + 1..n {
+                if a[p][q] == 0.0 {
+                    continue;
+                }
+                let theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let t = if theta == 0.0 { 1.0 } else { t };
+                let c = 1.0 / (t * t + 1.0).sqrt();
+                let s = t * c;
+                for row in &mut a {
+                    let (x, y) = (row[p], row[q]);
+                    row[p] = c * x - s * y;
+                    row[q] = s * x + c * y;
+                }
+                let (above, below) = a.split_at_mut(q);
+                for (upper, lower) in above[p].iter_mut().zip(&mut below[0]) {
+                    let (x, y) = (*upper, *lower);
+                    *upper = c * x - s * y;
+                    *lower = s * x + c * y;
+                }
+                for row in &mut v {
+                    let (x, y) = (row[p], row[q]);
+                    row[p] = c * x - s * y;
+                    row[q] = s * x + c * y;
+                }
+            }
+        }
+    }
+    ((0..n).map(|i| a[i][i]).collect(), v)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn search(start: &[f64], evaluations: usize, cost: impl Fn(&[f64]) -> f64) -> Search {
+        let mut search = Search::new(start, Rng::stream(1, "test"));
+        let mut done = 0;
+        while done < evaluations {
+            let points = search.ask();
+            done += points.len();
+            let costs: Vec<f64> = points.iter().map(|p| cost(p)).collect();
+            search.tell(&costs);
+        }
+        search
+    }
+
+    #[test]
+    fn eigenvectors_diagonalise() {
+        let matrix = vec![
+            vec![4.0, 1.0, 0.5],
+            vec![1.0, 3.0, -0.2],
+            vec![0.5, -0.2, 1.0],
+        ];
+        let (values, vectors) = eigen(&matrix);
+        for j in 0..3 {
+            for i in 0..3 {
+                let image: f64 = (0..3).map(|k| matrix[i][k] * vectors[k][j]).sum();
+                assert!((image - values[j] * vectors[i][j]).abs() < 1e-10);
+            }
+        }
+        assert!((values.iter().sum::<f64>() - 8.0).abs() < 1e-10);
+    }
+
+    #[test]
+    fn a_narrow_curved_valley_is_followed_to_its_end() {
+        // Rosenbrock's function in four dimensions, its minimum at 0.6 of the box.
+        let cost = |p: &[f64]| {
+            let x: Vec<f64> = p.iter().map(|u| 1.0 + (u - 0.6) * 4.0).collect();
+            (0..3)
+                .map(|i| 100.0 * (x[i + 1] - x[i] * x[i]).powi(2) + (1.0 - x[i]).powi(2))
+                .sum::<f64>()
+        };
+        let found = search(&[0.2; 4], 4000, cost);
+        assert!(found.best_cost() < 1e-4, "{}", found.best_cost());
+        assert!(found.best().iter().all(|u| (u - 0.6).abs() < 0.01));
+    }
+
+    #[test]
+    fn the_start_is_never_lost_and_the_box_never_left() {
+        let at = std::cell::Cell::new(0);
+        let found = search(&[0.5; 3], 300, |p| {
+            at.set(at.get() + 1);
+            assert!(p.iter().all(|u| (0.0..=1.0).contains(u)));
+            if p == [0.5; 3] { 0.0 } else { 1.0 + p[0] }
+        });
+        assert_eq!(found.best(), [0.5; 3]);
+        assert!(at.get() >= 300);
+    }
+
+    #[test]
+    fn a_minimum_on_the_side_of_the_box_is_found() {
+        let found = search(&[0.5, 0.5], 600, |p| p[0] + (p[1] - 0.3).abs());
+        assert!(found.best()[0] < 0.002, "{:?}", found.best());
+        assert!((found.best()[1] - 0.3).abs() < 0.01);
+    }
+
+    #[test]
+    fn not_a_number_is_the_worst_and_no_dimension_is_no_trouble() {
+        let found = search(&[0.9], 200, |p| if p[0] > 0.5 { f64::NAN } else { p[0] });
+        assert!(found.best()[0] < 0.01);
+        let mut nothing = Search::new(&[], Rng::new(1));
+        let count = nothing.ask().len();
+        nothing.tell(&vec![1.0; count]);
+        assert_eq!(nothing.best_cost(), 1.0);
+    }
+}

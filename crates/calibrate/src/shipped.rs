@@ -1,0 +1,180 @@
+//! How the shipped profiles were fitted: recipes, `profiles/fits.toml` at the repository's root, embedded.
+//!
+//! A recipe says, per profile: seed and evaluations, which numbers were free and within what, which published figures were held
+//! out, and from which numbers the search began. That makes the shipped profile a function of the recipe: a fit sets the free numbers
+//! to where they began, whatever they are now, and so comes to the same profile again (`make fit`).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::CalibrateError;
+use crate::measurement::{Measurement, Role};
+use crate::parameter::{Free, with_values};
+use crate::published::published;
+
+const RECIPES: &str = include_str!("../../../profiles/fits.toml");
+const FIDELITY: &str = include_str!("../../../reference/fidelity.csv");
+
+/// How one profile was fitted.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Seed of the search.
+    pub seed: u64,
+    /// Candidates tried.
+    pub evaluations: u64,
+    /// Free numbers as `--free` spells them; empty: those marked as fitted.
+    #[serde(default)]
+    pub free: Vec<String>,
+    /// Figures whose names contain one of these were not fitted to.
+    #[serde(default)]
+    pub hold_out: Vec<String>,
+    /// Where free numbers began, by path.
+    #[serde(default)]
+    pub start: BTreeMap<String, toml::Value>,
+}
+
+impl Recipe {
+    /// The free numbers, taken apart.
+    ///
+    /// # Errors
+    /// [`CalibrateError::Parameter`] when one is misspelled.
+    pub fn free(&self) -> Result<Vec<Free>, CalibrateError> {
+        self.free.iter().map(|text| Free::parse(text)).collect()
+    }
+
+    /// A profile's text with the free numbers where they began.
+    ///
+    /// # Errors
+    /// [`CalibrateError::Parameter`] when the profile has no such number.
+    pub fn begin(&self, text: &str) -> Result<String, CalibrateError> {
+        with_values(text, &self.start)
+    }
+}
+
+/// The recipes in a text: a table per profile.
+///
+/// # Errors
+/// [`CalibrateError::Table`] with the line when it is no such text.
+pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, Recipe>, CalibrateError> {
+    toml::from_str(text).map_err(|error| CalibrateError::Table {
+        file: file.to_owned(),
+        line: error.span().map_or(1, |span| {
+            text[..span.start.min(text.len())].lines().count().max(1)
+        }),
+        column: None,
+        what: error.message().to_owned(),
+    })
+}
+
+/// The recipe of a shipped profile, if it has one.
+///
+/// # Errors
+/// [`CalibrateError::Table`] when the table that came with the program is damaged.
+pub fn recipe(profile: &str) -> Result<Option<Recipe>, CalibrateError> {
+    Ok(recipes("fits.toml", RECIPES)?.remove(profile))
+}
+
+/// The published figures of a profile's drive, those held out by its recipe marked so.
+///
+/// # Errors
+/// As [`published`] and [`recipe`].
+pub fn figures(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
+    let mut all = published(profile)?;
+    if let Some(recipe) = recipe(profile)? {
+        hold_out(&mut all, &recipe.hold_out);
+    }
+    Ok(all)
+}
+
+/// Mark the measurements whose name contains one of these as held out; gives back the patterns that are part of no name.
+pub fn hold_out(measurements: &mut [Measurement], patterns: &[String]) -> Vec<String> {
+    let mut unused = Vec::new();
+    for pattern in patterns {
+        let mut any = false;
+        for measurement in measurements.iter_mut() {
+            if measurement.key().contains(pattern.as_str()) {
+                measurement.role = Role::HeldOut;
+                any = true;
+            }
+        }
+        if !any {
+            unused.push(pattern.clone());
+        }
+    }
+    unused
+}
+
+/// How near a profile comes to what was published of its drive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fidelity {
+    /// Published figures.
+    pub figures: u32,
+    /// Those within their tolerance.
+    pub within: u32,
+    /// Median size of the errors in per cent, temperatures left out.
+    pub median_pct: f64,
+    /// Greatest of them.
+    pub worst_pct: f64,
+}
+
+/// Heading of `reference/fidelity.csv`.
+pub(crate) const FIDELITY_HEADING: &str = "profile,figures,within,median_error_pct,worst_error_pct";
+
+/// What `make fidelity` found for a profile when it was last run; `None` where nothing was published.
+pub fn fidelity(profile: &str) -> Option<Fidelity> {
+    FIDELITY.lines().find_map(|line| {
+        let mut fields = line.trim().split(',');
+        (fields.next() == Some(profile)).then_some(())?;
+        Some(Fidelity {
+            figures: fields.next()?.parse().ok()?,
+            within: fields.next()?.parse().ok()?,
+            median_pct: fields.next()?.parse().ok()?,
+            worst_pct: fields.next()?.parse().ok()?,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameter::Space;
+    use assay_ssd::Profile;
+
+    #[test]
+    fn every_profile_with_published_figures_has_its_line() {
+        assert_eq!(FIDELITY.lines().next(), Some(FIDELITY_HEADING));
+        for name in Profile::names() {
+            let figures = published(name).expect("whole").len();
+            let found = fidelity(name).map_or(0, |f| f.figures as usize);
+            assert_eq!(found, figures, "{name}: run `make fidelity`");
+        }
+        assert_eq!(fidelity("no such drive"), None);
+    }
+
+    #[test]
+    fn every_recipe_fits_its_profile() {
+        for (name, recipe) in recipes("fits.toml", RECIPES).expect("whole") {
+            let text = Profile::builtin_text(&name).expect("a built-in profile");
+            let begun = recipe.begin(text).expect("its numbers are there");
+            Profile::from_toml(&begun).expect("a profile");
+            Space::new(&begun, &recipe.free().expect("free numbers")).expect("a space");
+            let mut all = published(&name).expect("whole");
+            let unused = hold_out(&mut all, &recipe.hold_out);
+            assert!(unused.is_empty(), "{name}: {unused:?} names no figure");
+            assert!(all.iter().any(|m| m.role == Role::Target), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_recipe_is_named_with_its_line() {
+        let error = recipes("fits.toml", "[a]\nseed = 1\nevaluations = 5\ncolour = 3\n")
+            .expect_err("an unknown key")
+            .to_string();
+        assert!(
+            error.contains("fits.toml, line 4") && error.contains("colour"),
+            "{error}"
+        );
+    }
+}

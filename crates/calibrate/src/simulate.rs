@@ -1,0 +1,258 @@
+//! Measurements in, simulated figures out.
+//!
+//! Figures that one run of a procedure gives share it (a soak answers eight questions, a workload gives rate and percentiles).
+//! Runs are independent of each other, each on a drive of its own, so they are spread over threads; each takes the next that is
+//! left, and results are put in the order of the question: the figures do not depend on the number of threads.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use assay_ssd::Profile;
+use assay_units::Op;
+
+use crate::CalibrateError;
+use crate::measurement::{Measurement, Metric, Procedure, Workload};
+use crate::procedure::streams::{Streamer, Sweep};
+use crate::procedure::{fill, hour, soak, steady, streams};
+
+/// How much trouble is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// As many I/Os as bring the noise below a per cent or two; soaks, hours and whole-drive streams shortened: for a fit, which
+    /// asks thousands of times.
+    Fit,
+    /// Eight times the I/Os, every procedure at full length: for a page, and for what a fit reports at its end.
+    Page,
+}
+
+impl Effort {
+    /// Factor on the I/Os of steady workloads.
+    fn factor(self) -> u64 {
+        match self {
+            Effort::Fit => 1,
+            Effort::Page => 8,
+        }
+    }
+
+    /// Factor by which soaks are hurried.
+    fn hurry(self) -> u64 {
+        match self {
+            Effort::Fit => 8,
+            Effort::Page => 1,
+        }
+    }
+
+    /// Factor by which hours are shrunk.
+    fn shrink(self) -> u32 {
+        match self {
+            Effort::Fit => 4,
+            Effort::Page => 1,
+        }
+    }
+}
+
+/// A run of a procedure and which figures are wanted of it.
+#[derive(Clone, Debug, PartialEq)]
+enum Run {
+    Steady(Workload, Vec<Metric>),
+    Fill,
+    ZeroedRead,
+    Soak,
+    Sweep(Vec<u32>),
+    FullStream(Op),
+    Hour(u8),
+}
+
+/// What a run gave.
+enum Outcome {
+    Steady(Box<steady::Steady>),
+    Fill(Vec<f64>),
+    Soak(Vec<soak::Second>),
+    Sweep(Sweep),
+    Rate(f64),
+    Hour(Vec<f64>),
+}
+
+/// The runs that answer some measurements, and which answers each.
+struct Plan {
+    runs: Vec<Run>,
+    run_of: Vec<usize>,
+}
+
+impl Plan {
+    fn new(measurements: &[Measurement]) -> Plan {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut run_of = Vec::new();
+        for measurement in measurements {
+            let found = runs.iter_mut().position(|run| joins(run, measurement));
+            run_of.push(found.unwrap_or(runs.len()));
+            if found.is_none() {
+                runs.push(match measurement.procedure {
+                    Procedure::Steady(workload) => Run::Steady(workload, vec![measurement.metric]),
+                    Procedure::Fill(_) => Run::Fill,
+                    Procedure::ZeroedRead => Run::ZeroedRead,
+                    Procedure::Soak(_) => Run::Soak,
+                    Procedure::Chunks { chunks, .. } => Run::Sweep(vec![chunks]),
+                    Procedure::FullStream { op } => Run::FullStream(op),
+                    Procedure::Hour {
+                        over_provisioning_percent,
+                        ..
+                    } => Run::Hour(over_provisioning_percent),
+                });
+            }
+        }
+        for run in &mut runs {
+            if let Run::Sweep(sizes) = run {
+                sizes.sort_unstable();
+            }
+        }
+        Plan { runs, run_of }
+    }
+}
+
+/// Does this run answer the measurement? It is told what else is wanted of it.
+fn joins(run: &mut Run, measurement: &Measurement) -> bool {
+    match (run, measurement.procedure) {
+        (Run::Steady(workload, metrics), Procedure::Steady(wanted)) if *workload == wanted => {
+            metrics.push(measurement.metric);
+            true
+        }
+        (Run::Fill, Procedure::Fill(_))
+        | (Run::ZeroedRead, Procedure::ZeroedRead)
+        | (Run::Soak, Procedure::Soak(_)) => true,
+        (Run::Sweep(sizes), Procedure::Chunks { chunks, .. }) => {
+            if !sizes.contains(&chunks) {
+                sizes.push(chunks);
+            }
+            true
+        }
+        (Run::FullStream(op), Procedure::FullStream { op: wanted }) => *op == wanted,
+        (
+            Run::Hour(percent),
+            Procedure::Hour {
+                over_provisioning_percent,
+                ..
+            },
+        ) => *percent == over_provisioning_percent,
+        _ => false,
+    }
+}
+
+impl Run {
+    fn carry_out(&self, profile: &Profile, effort: Effort) -> Result<Outcome, CalibrateError> {
+        let streamer = Streamer::default();
+        Ok(match self {
+            Run::Steady(job, metrics) => Outcome::Steady(Box::new(steady::run(
+                profile,
+                job,
+                metrics,
+                effort.factor(),
+            )?)),
+            Run::Fill => Outcome::Fill(fill::run(profile)?),
+            Run::ZeroedRead => Outcome::Rate(fill::zeroed_read(profile)?),
+            Run::Soak => Outcome::Soak(soak::run(profile, effort.hurry())?),
+            Run::Sweep(sizes) => Outcome::Sweep(streams::sweep(profile, sizes, &streamer)?),
+            Run::FullStream(op) => Outcome::Rate(streams::full_stream(
+                profile,
+                *op,
+                effort == Effort::Fit,
+                &streamer,
+            )?),
+            Run::Hour(percent) => Outcome::Hour(hour::run(profile, *percent, effort.shrink())?),
+        })
+    }
+}
+
+impl Outcome {
+    fn figure(&self, measurement: &Measurement) -> Option<f64> {
+        let value = match (self, measurement.procedure) {
+            (Outcome::Steady(run), Procedure::Steady(_)) => run.figure(measurement.metric),
+            (Outcome::Fill(rates), Procedure::Fill(figure)) => fill::figure(rates, figure),
+            (Outcome::Soak(seconds), Procedure::Soak(figure)) => soak::figure(seconds, figure),
+            (Outcome::Hour(seconds), Procedure::Hour { figure, .. }) => {
+                hour::figure(seconds, figure)
+            }
+            (Outcome::Sweep(times), Procedure::Chunks { op, chunks }) => {
+                let time = *times.get(&(op, chunks))?;
+                Some(match measurement.metric {
+                    Metric::Seconds => time.as_secs_f64(),
+                    _ => streams::rate(chunks, time),
+                })
+            }
+            (Outcome::Rate(rate), _) => Some(*rate),
+            _ => None,
+        };
+        value.filter(|value| value.is_finite())
+    }
+}
+
+/// One simulated figure per measurement, in their order; `None` where the drive has nothing to show.
+pub type Figures = Vec<Option<f64>>;
+
+/// The figures of one drive.
+///
+/// # Errors
+/// When the profile makes no drive, or the drive fails an I/O.
+pub fn simulate(
+    profile: &Profile,
+    measurements: &[Measurement],
+    effort: Effort,
+    threads: usize,
+) -> Result<Figures, CalibrateError> {
+    let mut all = simulate_each(std::slice::from_ref(profile), measurements, effort, threads);
+    all.pop().unwrap_or_else(|| Ok(Vec::new()))
+}
+
+/// The figures of several drives, each asked the same.
+///
+/// # Errors
+/// Per drive: as [`simulate`].
+pub fn simulate_each(
+    profiles: &[Profile],
+    measurements: &[Measurement],
+    effort: Effort,
+    threads: usize,
+) -> Vec<Result<Figures, CalibrateError>> {
+    let plan = Plan::new(measurements);
+    let count = plan.runs.len();
+    let tasks = profiles.len() * count;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut mine = Vec::new();
+        loop {
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            if task >= tasks {
+                return mine;
+            }
+            let profile = &profiles[task / count];
+            mine.push((task, plan.runs[task % count].carry_out(profile, effort)));
+        }
+    };
+    let mut outcomes = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.clamp(1, tasks.max(1)))
+            .map(|_| scope.spawn(work))
+            .collect();
+        let mut all = work();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                // A defect of the model is not to be hidden behind a missing figure.
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    outcomes.sort_by_key(|&(task, _)| task);
+    let mut outcomes = outcomes.into_iter().map(|(_, outcome)| outcome);
+    profiles
+        .iter()
+        .map(|_| {
+            let mine: Vec<_> = outcomes.by_ref().take(count).collect();
+            let mine: Vec<Outcome> = mine.into_iter().collect::<Result<_, _>>()?;
+            Ok(measurements
+                .iter()
+                .zip(&plan.run_of)
+                .map(|(measurement, &run)| mine[run].figure(measurement))
+                .collect())
+        })
+        .collect()
+}

@@ -1,0 +1,564 @@
+//! Tables of measurements: lines of comma-separated values under a heading that names the columns.
+//!
+//! A user's table (`measurements.csv`) may leave out every column but `value`; [`measurements`] says what is then assumed. A
+//! field with commas stands in double quotes, a double quote within it twice (RFC 4180, without line breaks in fields). Empty
+//! lines and lines that begin with `#` are skipped.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::str::FromStr;
+
+use assay_units::{DataClass, Op, parse_size};
+
+use crate::CalibrateError;
+use crate::host::AREA_BYTES;
+use crate::measurement::{
+    Access, FillFigure, Measurement, Metric, Procedure, Role, SoakFigure, State, Tolerance,
+    Workload,
+};
+
+/// Most bytes of a table that is read: a hundred thousand measurements would not fit a profile better.
+const LONGEST_BYTES: u64 = 16 << 20;
+/// Columns that a user's table may have.
+const COLUMNS: &str = "procedure, rw, block, threads, queue_depth, data, state, area, ios, metric, value, tolerance, role, source";
+
+/// A table taken apart.
+#[derive(Clone, Debug)]
+pub struct Table {
+    columns: Vec<String>,
+    rows: Vec<Row>,
+}
+
+/// A line of a table.
+#[derive(Clone, Debug)]
+pub struct Row {
+    file: String,
+    line: usize,
+    fields: BTreeMap<String, String>,
+}
+
+impl Table {
+    /// Take a text apart. `file` is its name in errors.
+    ///
+    /// # Errors
+    /// [`CalibrateError::Table`] when there is no heading, a column comes twice, a quote is not closed, or a line has another
+    /// number of fields than the heading.
+    pub fn parse(file: &str, text: &str) -> Result<Table, CalibrateError> {
+        let error = |line: usize, what: String| CalibrateError::Table {
+            file: file.to_owned(),
+            line,
+            column: None,
+            what,
+        };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut lines = text
+            .lines()
+            .enumerate()
+            .map(|(n, line)| (n + 1, line.trim()))
+            .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let (at, heading) = lines
+            .next()
+            .ok_or_else(|| error(1, "no heading; the first line names the columns".to_owned()))?;
+        let columns: Vec<String> = fields(heading)
+            .ok_or_else(|| error(at, "a double quote is not closed".to_owned()))?
+            .into_iter()
+            .map(|name| name.to_lowercase())
+            .collect();
+        for (n, name) in columns.iter().enumerate() {
+            if columns[..n].contains(name) {
+                return Err(error(at, format!("column {name:?} comes twice")));
+            }
+        }
+        let mut rows = Vec::new();
+        for (line, text) in lines {
+            let fields = fields(text)
+                .ok_or_else(|| error(line, "a double quote is not closed".to_owned()))?;
+            if fields.len() != columns.len() {
+                return Err(error(
+                    line,
+                    format!(
+                        "{} fields under a heading of {} columns",
+                        fields.len(),
+                        columns.len()
+                    ),
+                ));
+            }
+            rows.push(Row {
+                file: file.to_owned(),
+                line,
+                fields: columns.iter().cloned().zip(fields).collect(),
+            });
+        }
+        Ok(Table { columns, rows })
+    }
+
+    /// Its lines.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Its columns' names, in lower case.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+}
+
+/// The fields of a line; `None` when a quote is not closed.
+fn fields(line: &str) -> Option<Vec<String>> {
+    let mut out = Vec::new();
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start();
+        let mut field = String::new();
+        if let Some(mut quoted) = rest.strip_prefix('"') {
+            loop {
+                let end = quoted.find('"')?;
+                field.push_str(&quoted[..end]);
+                quoted = &quoted[end + 1..];
+                let Some(more) = quoted.strip_prefix('"') else {
+                    break;
+                };
+                field.push('"');
+                quoted = more;
+            }
+            rest = quoted.trim_start();
+            if !rest.is_empty() && !rest.starts_with(',') {
+                return None;
+            }
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            field.push_str(rest[..end].trim());
+            rest = &rest[end..];
+        }
+        out.push(field);
+        match rest.strip_prefix(',') {
+            Some(more) => rest = more,
+            None => return Some(out),
+        }
+    }
+}
+
+impl Row {
+    /// An error about a field of this line.
+    pub fn error(&self, column: &str, what: &str) -> CalibrateError {
+        CalibrateError::Table {
+            file: self.file.clone(),
+            line: self.line,
+            column: Some(column.to_owned()),
+            what: what.to_owned(),
+        }
+    }
+
+    /// A field, unless the column is missing or the field empty.
+    fn get(&self, column: &str) -> Option<&str> {
+        self.fields
+            .get(column)
+            .map(String::as_str)
+            .filter(|text| !text.is_empty())
+    }
+
+    /// A field that must be there.
+    ///
+    /// # Errors
+    /// When it is missing.
+    pub fn text(&self, column: &str) -> Result<&str, CalibrateError> {
+        self.get(column)
+            .ok_or_else(|| self.error(column, "missing; this column must have a value"))
+    }
+
+    /// A whole number above nothing or, for counts that may be 0, not below it.
+    ///
+    /// # Errors
+    /// When it is missing or no such number.
+    pub fn number<T: FromStr>(&self, column: &str) -> Result<T, CalibrateError> {
+        let text = self.text(column)?;
+        text.parse().map_err(|_| {
+            self.error(
+                column,
+                &format!("{text:?} is not a whole number in the range of this column"),
+            )
+        })
+    }
+
+    /// A figure: a number above 0.
+    ///
+    /// # Errors
+    /// When it is missing or no such number.
+    pub fn figure(&self, column: &str) -> Result<f64, CalibrateError> {
+        self.text(column)?;
+        self.optional(column)?
+            .ok_or_else(|| self.error(column, "missing; this column must have a value"))
+    }
+
+    /// A figure that may be missing.
+    ///
+    /// # Errors
+    /// When it is there and not a number above 0.
+    pub fn optional(&self, column: &str) -> Result<Option<f64>, CalibrateError> {
+        let Some(text) = self.get(column) else {
+            return Ok(None);
+        };
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() && value > 0.0 => Ok(Some(value)),
+            _ => Err(self.error(
+                column,
+                &format!("{text:?} is not a number above 0, such as 1660 or 81.5"),
+            )),
+        }
+    }
+
+    /// Read or write.
+    ///
+    /// # Errors
+    /// When it is missing or something else.
+    pub fn op(&self, column: &str) -> Result<Op, CalibrateError> {
+        match self.text(column)? {
+            "read" => Ok(Op::Read),
+            "write" => Ok(Op::Write),
+            other => Err(self.error(column, &format!("{other:?}: write read or write"))),
+        }
+    }
+
+    fn count(&self, column: &str, default: u32, most: u32) -> Result<u32, CalibrateError> {
+        if self.get(column).is_none() {
+            return Ok(default);
+        }
+        let number: u32 = self.number(column)?;
+        if (1..=most).contains(&number) {
+            Ok(number)
+        } else {
+            Err(self.error(column, &format!("{number} is not within 1 to {most}")))
+        }
+    }
+
+    fn size(&self, column: &str, default: u64) -> Result<u64, CalibrateError> {
+        let Some(text) = self.get(column) else {
+            return Ok(default);
+        };
+        let size = parse_size(text).map_err(|error| {
+            self.error(
+                column,
+                &format!("{error}; a size looks like 4096, 4k or 16GiB"),
+            )
+        })?;
+        if size == 0 || size % assay_units::SECTOR_BYTES != 0 {
+            return Err(self.error(
+                column,
+                &format!("{text:?} is not a positive multiple of 512 bytes"),
+            ));
+        }
+        Ok(size)
+    }
+}
+
+/// The procedure and metric of a figure's name in `figures.csv`.
+pub fn figure_named(name: &str) -> Option<(Procedure, Metric)> {
+    use FillFigure as Fill;
+    use SoakFigure as Soak;
+    let fill = |figure, metric| Some((Procedure::Fill(figure), metric));
+    let soak = |figure, metric| Some((Procedure::Soak(figure), metric));
+    match name {
+        "write_steady" => fill(Fill::Steady, Metric::MbPerS),
+        "write_first" => fill(Fill::First, Metric::MbPerS),
+        "write_full" => fill(Fill::Full, Metric::MbPerS),
+        "write_cache_gb" => fill(Fill::Cache, Metric::Gb),
+        "zeroed_read" => Some((Procedure::ZeroedRead, Metric::MibPerS)),
+        "celsius_after_120_s" => soak(Soak::CelsiusAfter120S, Metric::Celsius),
+        "settled_celsius" => soak(Soak::SettledCelsius, Metric::Celsius),
+        "second_sensor" => soak(Soak::SecondSensor, Metric::Celsius),
+        "settled_read" => soak(Soak::SettledRead, Metric::MibPerS),
+        "throttle_celsius" => soak(Soak::ThrottleCelsius, Metric::Celsius),
+        "throttled_read" => soak(Soak::ThrottledRead, Metric::MibPerS),
+        "throttled_s" => soak(Soak::ThrottledS, Metric::Seconds),
+        "recovered_s" => soak(Soak::RecoveredS, Metric::Seconds),
+        _ => None,
+    }
+}
+
+/// The names that [`figure_named`] knows.
+pub const FIGURE_NAMES: &str = "write_steady, write_first, write_full, write_cache_gb, zeroed_read, celsius_after_120_s, settled_celsius, second_sensor, settled_read, throttle_celsius, throttled_read, throttled_s, recovered_s";
+
+/// The measurements of a user's file.
+///
+/// # Errors
+/// [`CalibrateError::File`] when it cannot be read, else as [`measurements`].
+pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
+    let file = |source| CalibrateError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let length = std::fs::metadata(path).map_err(file)?.len();
+    if length > LONGEST_BYTES {
+        return Err(file(std::io::Error::other(
+            "longer than 16 MiB: not a table of measurements",
+        )));
+    }
+    let text = std::fs::read_to_string(path).map_err(file)?;
+    let name = path.file_name().map_or_else(
+        || path.display().to_string(),
+        |n| n.to_string_lossy().into_owned(),
+    );
+    measurements(&name, &text)
+}
+
+/// The measurements of a user's table. Each column but `value` may be missing, and each field of it empty:
+///
+/// | column | if missing | meaning |
+/// |---|---|---|
+/// | `procedure` | `steady` | `steady` (the workload of the next columns), or a name of [`FIGURE_NAMES`] |
+/// | `rw` | `randread` | `read`, `write`, `randread`, `randwrite` |
+/// | `block` | `4k` | bytes per I/O; `block_bytes` is the same |
+/// | `threads`, `queue_depth` | 1 | threads, I/Os in flight of each |
+/// | `data` | `incompressible` | or `zero` |
+/// | `state` | `filled` | `fresh`, `filled`, `overwritten`: the drive before |
+/// | `area` | `16GiB` | area, from the drive's start |
+/// | `ios` | as many as needed | I/Os that were measured, from a rested drive on, where the rate is not steady |
+/// | `metric` | `mib_per_s` | a word of [`Metric::ALL`] |
+/// | `value` | | the figure |
+/// | `tolerance` | [`Tolerance::of`] | in per cent, or in kelvin for temperatures |
+/// | `role` | `target` | or `held_out`: not fitted to, shown as a prediction |
+/// | `source` | the file's name | who measured it |
+///
+/// # Errors
+/// [`CalibrateError::Table`] naming line and column, and what would be right.
+pub fn measurements(file: &str, text: &str) -> Result<Vec<Measurement>, CalibrateError> {
+    let table = Table::parse(file, text)?;
+    let known = |name: &str| name == "block_bytes" || COLUMNS.split(", ").any(|c| c == name);
+    if let Some(unknown) = table.columns().iter().find(|name| !known(name)) {
+        return Err(CalibrateError::Table {
+            file: file.to_owned(),
+            line: 1,
+            column: Some(unknown.clone()),
+            what: format!("no such column; there are: {COLUMNS}"),
+        });
+    }
+    table.rows().iter().map(measurement).collect()
+}
+
+fn measurement(row: &Row) -> Result<Measurement, CalibrateError> {
+    let (procedure, usual) = match row.get("procedure") {
+        None | Some("steady") => (Procedure::Steady(workload(row)?), Metric::MibPerS),
+        Some(name) => figure_named(name).ok_or_else(|| {
+            row.error(
+                "procedure",
+                &format!("{name:?} is none; write steady or one of: {FIGURE_NAMES}"),
+            )
+        })?,
+    };
+    let metric = match row.get("metric") {
+        None => usual,
+        Some(word) => Metric::parse(word).ok_or_else(|| {
+            let words: Vec<&str> = Metric::ALL.iter().map(|m| m.name()).collect();
+            row.error(
+                "metric",
+                &format!("{word:?} is none; there are: {}", words.join(", ")),
+            )
+        })?,
+    };
+    let steady = matches!(procedure, Procedure::Steady(_));
+    if !steady && metric != usual {
+        return Err(row.error(
+            "metric",
+            &format!("this procedure gives {}; leave it empty", usual.name()),
+        ));
+    }
+    if steady && matches!(metric, Metric::Celsius | Metric::Watts | Metric::Ratio) {
+        return Err(row.error(
+            "metric",
+            &format!(
+                "a workload gives rates and latencies, not {}; temperatures have procedures of their own",
+                metric.name()
+            ),
+        ));
+    }
+    let tolerance = match row.optional("tolerance")? {
+        None => Tolerance::of(metric),
+        Some(kelvin) if metric == Metric::Celsius => Tolerance::Absolute(kelvin),
+        Some(percent) => Tolerance::Relative(percent / 100.0),
+    };
+    let role = match row.get("role") {
+        None | Some("target") => Role::Target,
+        Some("held_out") => Role::HeldOut,
+        Some(other) => {
+            return Err(row.error("role", &format!("{other:?}: write target or held_out")));
+        }
+    };
+    Ok(Measurement {
+        procedure,
+        metric,
+        value: row.figure("value")?,
+        tolerance,
+        source: row.get("source").unwrap_or(&row.file).to_owned(),
+        role,
+    })
+}
+
+fn workload(row: &Row) -> Result<Workload, CalibrateError> {
+    let (access, op) = match row.get("rw").unwrap_or("randread") {
+        "read" => (Access::Sequential, Op::Read),
+        "write" => (Access::Sequential, Op::Write),
+        "randread" => (Access::Random, Op::Read),
+        "randwrite" => (Access::Random, Op::Write),
+        other => {
+            return Err(row.error(
+                "rw",
+                &format!("{other:?}: write read, write, randread or randwrite"),
+            ));
+        }
+    };
+    let column = if row.get("block_bytes").is_some() {
+        "block_bytes"
+    } else {
+        "block"
+    };
+    let block = row.size(column, 4096)?;
+    let block_bytes = u32::try_from(block)
+        .ok()
+        .filter(|&bytes| bytes <= 64 << 20)
+        .ok_or_else(|| row.error(column, "larger than 64 MiB"))?;
+    let (threads, queue_depth) = (
+        row.count("threads", 1, 1024)?,
+        row.count("queue_depth", 1, 65_535)?,
+    );
+    if u64::from(threads) * u64::from(queue_depth) > 65_536 {
+        return Err(row.error("queue_depth", "more than 65536 I/Os in flight in all"));
+    }
+    let data = match row.get("data").unwrap_or("incompressible") {
+        "incompressible" => DataClass::Incompressible,
+        "zero" => DataClass::Zero,
+        other => {
+            return Err(row.error("data", &format!("{other:?}: write incompressible or zero")));
+        }
+    };
+    let state = match row.get("state").unwrap_or("filled") {
+        "fresh" => State::Fresh,
+        "filled" => State::Filled,
+        "overwritten" => State::Overwritten,
+        other => {
+            return Err(row.error(
+                "state",
+                &format!("{other:?}: write fresh, filled or overwritten"),
+            ));
+        }
+    };
+    let area_bytes = row.size("area", AREA_BYTES)?;
+    if area_bytes < block {
+        return Err(row.error("area", "smaller than a block"));
+    }
+    Ok(Workload {
+        op,
+        access,
+        block_bytes,
+        threads,
+        queue_depth,
+        data,
+        state,
+        area_bytes,
+        ios: match row.get("ios") {
+            None => None,
+            Some(_) => Some(row.number("ios")?),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Vec<Measurement> {
+        measurements("m.csv", text).expect("a good table")
+    }
+
+    #[test]
+    fn a_value_alone_is_a_random_read_of_4_kib() {
+        let all = read("value\n35.5\n\n# a comment\n36\n");
+        assert_eq!(all.len(), 2);
+        let one = &all[0];
+        assert_eq!(one.key(), "randread bs=4k threads=1 depth=1, mib_per_s");
+        assert_eq!((one.value, one.role), (35.5, Role::Target));
+        assert_eq!(one.tolerance, Tolerance::Relative(0.10));
+        assert_eq!(one.source, "m.csv");
+    }
+
+    #[test]
+    fn every_column_is_read() {
+        let all = read(
+            "rw,block,threads,queue_depth,data,state,area,ios,metric,value,tolerance,role,source\n\
+             write,128k,2,8,zero,fresh,1GiB,500,p99_us,120,30,held_out,\"a, \"\"quoted\"\" name\"\n",
+        );
+        let one = &all[0];
+        assert_eq!(
+            one.key(),
+            "write bs=128k threads=2 depth=8 state=fresh data=zero area=1g ios=500, p99_us"
+        );
+        assert_eq!(one.tolerance, Tolerance::Relative(0.30));
+        assert_eq!(one.role, Role::HeldOut);
+        assert_eq!(one.source, "a, \"quoted\" name");
+    }
+
+    #[test]
+    fn other_procedures_have_their_own_metric() {
+        let all = read("procedure,value,tolerance\nsettled_celsius,72,3\nwrite_steady,233,\n");
+        assert_eq!(all[0].metric, Metric::Celsius);
+        assert_eq!(all[0].tolerance, Tolerance::Absolute(3.0));
+        assert_eq!(all[1].metric, Metric::MbPerS);
+        for name in FIGURE_NAMES.split(", ") {
+            assert!(figure_named(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn errors_name_file_line_column_and_what_would_be_right() {
+        for (text, line, expected) in [
+            ("", 1, "no heading"),
+            ("value,value\n", 1, "comes twice"),
+            ("value,colour\n1,red\n", 1, "no such column"),
+            ("value\n1,2\n", 2, "2 fields"),
+            ("value\n\"1\n", 2, "not closed"),
+            ("value\n\"1\"x\n", 2, "not closed"),
+            ("value,threads\n1,1\n\n,2\n", 4, "missing"),
+            ("value\n0\n", 2, "above 0"),
+            ("value\nNaN\n", 2, "above 0"),
+            ("value\ninf\n", 2, "above 0"),
+            ("value,threads\n1,0\n", 2, "1 to 1024"),
+            ("value,threads\n1,two\n", 2, "whole number"),
+            ("value,threads,queue_depth\n1,1024,1024\n", 2, "65536"),
+            ("value,block\n1,513\n", 2, "multiple of 512"),
+            ("value,block\n1,8g\n", 2, "64 MiB"),
+            ("value,block\n1,big\n", 2, "a size looks like"),
+            ("value,block,area\n1,1m,4k\n", 2, "smaller than a block"),
+            ("value,rw\n1,trim\n", 2, "randread"),
+            ("value,state\n1,old\n", 2, "overwritten"),
+            ("value,data\n1,text\n", 2, "incompressible"),
+            ("value,metric\n1,furlongs\n", 2, "p99_999_us"),
+            ("value,metric\n1,celsius\n", 2, "procedures of their own"),
+            ("value,role\n1,secret\n", 2, "held_out"),
+            ("value,procedure\n1,nap\n", 2, "write_steady"),
+            (
+                "value,procedure,metric\n1,write_steady,iops\n",
+                2,
+                "mb_per_s",
+            ),
+            ("value,tolerance\n1,-3\n", 2, "above 0"),
+        ] {
+            let error = measurements("m.csv", text).expect_err(text).to_string();
+            assert!(
+                error.contains(&format!("m.csv, line {line}")) && error.contains(expected),
+                "{text:?}: {error}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,200}", heading in prop::sample::select(vec!["value\n", "value,rw\n", "value,block,area\n", ""])) {
+            let _ = measurements("m.csv", &format!("{heading}{text}"));
+        }
+
+        #[test]
+        fn no_fields_panic(fields in prop::collection::vec("[-0-9a-z.,\"]{0,8}", 3), column in prop::sample::select(COLUMNS.split(", ").collect::<Vec<_>>())) {
+            let _ = measurements("m.csv", &format!("value,{column},source\n{}\n", fields.join(",")));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! `assay fidelity`: the simulated drives beside what was published of the real ones.
+
+use std::path::Path;
+
+use assay_calibrate::fidelity::{Compared, LIMITS, compare, table};
+use assay_calibrate::measurement::{Access, CHUNK_BYTES};
+use assay_calibrate::measurement::{Measurement, Metric, Procedure, Role, Tolerance, Workload};
+use assay_report::fidelity::{Drive, Figure, Kind, Page, html, markdown};
+use assay_ssd::Profile;
+use assay_units::Op;
+use serde_json::json;
+
+use super::fit::{residuals, summary};
+use crate::args::FidelityArguments;
+use crate::exit::{Usage, Verdict};
+use crate::terminal::Output;
+
+/// Compare and write the page.
+pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Verdict> {
+    let known = Profile::names();
+    if let Some(unknown) = arguments
+        .profiles
+        .iter()
+        .find(|p| !known.contains(&p.as_str()))
+    {
+        // Says which there are.
+        Profile::builtin(unknown)?;
+    }
+    let names: Vec<&str> = known
+        .into_iter()
+        .filter(|name| {
+            arguments.profiles.is_empty() || arguments.profiles.iter().any(|p| p == name)
+        })
+        .collect();
+    if let Some(path) = &arguments.table
+        && !arguments.profiles.is_empty()
+    {
+        let what = format!("--table {} is of all profiles; name none", path.display());
+        return Err(Usage(what).into());
+    }
+    super::may_be_replaced(&arguments.output, "<!doctype html")?;
+    let threads = super::fit::threads(arguments.threads);
+    let all = compare(&names, threads, &mut |name| {
+        if output.shows_progress() {
+            anstream::eprintln!("{name}");
+        }
+    })?;
+    let page = page(&all);
+    super::write_whole(&arguments.output, &html(&page)?)?;
+    if let Some(path) = &arguments.markdown {
+        super::write_whole(path, &markdown(&page))?;
+    }
+    if let Some(path) = &arguments.table {
+        super::write_whole(path, &table(&all))?;
+    }
+    output.show(
+        || shown(&all, &arguments.output),
+        || {
+            json!({
+                "page": arguments.output,
+                "simulated": true,
+                "drives": all.iter().map(|one| json!({
+                    "name": one.name,
+                    "summary": summary(one.summary()),
+                    "predicted": summary(one.predicted()),
+                    "residuals": residuals(&one.residuals),
+                })).collect::<Vec<_>>(),
+            })
+        },
+    )?;
+    Ok(Verdict::Done)
+}
+
+fn shown(all: &[Compared], path: &Path) -> String {
+    let mut text = format!(
+        "  {:<24} {:>15} {:>8} {:>8} {:>22}\n",
+        "drive", "figures met", "median", "worst", "of these predicted"
+    );
+    for one in all {
+        let (sum, predicted) = (one.summary(), one.predicted());
+        text.push_str(&format!(
+            "  {:<24} {:>15} {:>6.1} % {:>6.1} % {:>22}\n",
+            one.name,
+            format!("{} of {}", sum.met, sum.count),
+            sum.median_pct,
+            sum.worst_pct,
+            format!("{} of {}", predicted.met, predicted.count),
+        ));
+    }
+    text.push_str(&format!("{}\n", path.display()));
+    text
+}
+
+fn page(all: &[Compared]) -> Page {
+    Page {
+        drives: all
+            .iter()
+            .map(|one| Drive {
+                name: one.name.clone(),
+                title: one.title.clone(),
+                figures: one
+                    .residuals
+                    .0
+                    .iter()
+                    .map(|residual| Figure {
+                        simulated: residual.simulated,
+                        error: residual.error(),
+                        met: residual.is_met(),
+                        ..figure(&residual.measurement)
+                    })
+                    .collect(),
+            })
+            .collect(),
+        limits: LIMITS.iter().map(|&limit| limit.to_owned()).collect(),
+    }
+}
+
+/// What is known before anything is simulated.
+fn figure(m: &Measurement) -> Figure {
+    let quantile = m.metric.quantile();
+    let (goal, error_unit) = match m.tolerance {
+        Tolerance::Relative(share) => (share * 100.0, "%".to_owned()),
+        Tolerance::Absolute(span) => (span, m.metric.unit().to_owned()),
+    };
+    Figure {
+        kind: kind(m),
+        title: if quantile.is_empty() {
+            m.procedure.title()
+        } else {
+            format!("{}: {quantile}", m.procedure.title())
+        },
+        published: m.value,
+        unit: m.metric.unit().to_owned(),
+        error_unit,
+        goal,
+        predicted: m.role == Role::HeldOut,
+        source: m.source.clone(),
+        curve: curve(m),
+        ..Figure::default()
+    }
+}
+
+fn is_bandwidth(m: &Measurement, workload: &Workload) -> bool {
+    m.metric == Metric::MibPerS && workload.op == Op::Read && workload.queue_depth == 1
+}
+
+fn kind(m: &Measurement) -> Kind {
+    match &m.procedure {
+        Procedure::Steady(w) if is_bandwidth(m, w) && w.access == Access::Random => {
+            Kind::RandomRead
+        }
+        Procedure::Steady(w) if is_bandwidth(m, w) => Kind::SequentialRead,
+        Procedure::Steady(_) => Kind::Latency,
+        Procedure::Chunks { .. } | Procedure::FullStream { .. } => Kind::Stream,
+        _ => Kind::Other,
+    }
+}
+
+fn curve(m: &Measurement) -> Option<(String, f64)> {
+    match m.procedure {
+        Procedure::Steady(w) if is_bandwidth(m, &w) && w.access == Access::Random => {
+            Some((format!("{} threads", w.threads), f64::from(w.block_bytes)))
+        }
+        Procedure::Chunks { op, chunks } => Some((
+            op.name().to_owned(),
+            f64::from(chunks) * f64::from(CHUNK_BYTES),
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,391 @@
+//! `assay fit PROFILE --to WHAT`: a profile fitted to measured figures.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use assay_calibrate::measurement::{Measurement, Role, Tolerance};
+use assay_calibrate::parameter::{Free, free_by_default, renamed};
+use assay_calibrate::residual::{Residual, Residuals, Summary};
+use assay_calibrate::shipped::{Recipe, hold_out, recipes};
+use assay_calibrate::{Fit, FitSettings, fit, published, run_folder, table};
+use assay_ssd::Profile;
+use assay_store::Run;
+use assay_target::profile::load;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+
+use crate::args::FitArguments;
+use crate::exit::{Usage, Verdict};
+use crate::terminal::Output;
+
+/// The word for the figures that came with the program.
+const PUBLISHED: &str = "published";
+/// The measuring machine's own time: free when the figures were taken on another machine than the published ones.
+const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
+
+/// What is fitted to.
+struct Targets {
+    measurements: Vec<Measurement>,
+    /// In the words that stand beside fitted numbers.
+    label: String,
+    /// What gave no figure, and why.
+    left_out: Vec<(String, String)>,
+}
+
+/// Fit a profile and write it, with what remains beside it.
+pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<Verdict> {
+    let (text, profile) = load(&arguments.profile)?;
+    let recipe = recipe(&arguments, &profile.name)?;
+    let text = recipe.begin(&text)?;
+    let mut targets = targets(&arguments, &profile)?;
+    let unused = hold_out(&mut targets.measurements, &recipe.hold_out);
+    if let Some(pattern) = unused.first() {
+        let some: Vec<String> = targets
+            .measurements
+            .iter()
+            .take(3)
+            .map(|m| m.key())
+            .collect();
+        let what = format!(
+            "{pattern:?} is to be held out and is part of no measurement's name; they are called, for example: {}",
+            some.join("; ")
+        );
+        return Err(Usage(what).into());
+    }
+    let name = arguments.name.clone().unwrap_or(profile.name.clone());
+    check_name(&name)?;
+    let path = arguments
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    may_be_replaced(&path)?;
+    let mut state_file = path.clone().into_os_string();
+    state_file.push(".fit-state");
+    let settings = FitSettings {
+        free: free(&arguments, &recipe, &text)?,
+        evaluations: recipe.evaluations.max(1),
+        seed: recipe.seed,
+        threads: threads(arguments.threads),
+        state_file: Some(state_file.clone().into()),
+        label: targets.label.clone(),
+        keep_words: arguments.to == PUBLISHED,
+    };
+    let stop = super::stop_flag()?;
+    let bar = bar(output, settings.evaluations);
+    let fitted = fit(&text, &targets.measurements, &settings, &stop, &mut |p| {
+        bar.set_length(p.of);
+        bar.set_position(p.done);
+        bar.set_message(format!(
+            "{}: cost {:.3}, at first {:.3}",
+            p.stage, p.best_cost, p.first_cost
+        ));
+    });
+    bar.finish_and_clear();
+    let mut fitted = fitted?;
+    if !fitted.complete {
+        anstream::eprintln!(
+            "Interrupted after {} evaluations, which are kept in {}; the same command goes on.",
+            fitted.evaluations,
+            Path::new(&state_file).display()
+        );
+        return Ok(Verdict::Interrupted);
+    }
+    if name != profile.name {
+        let title = format!("{name}: {} fitted to {}", profile.name, targets.label);
+        fitted.text = renamed(&fitted.text, &name, &title)?;
+    }
+    super::write_whole(&path, &fitted.text)?;
+    let table = path.with_extension("residuals.csv");
+    super::write_whole(&table, &fitted.residuals.to_csv())?;
+    // Whoever runs the same command again wants it done again.
+    let _ = std::fs::remove_file(&state_file);
+    output.show(
+        || shown(&fitted, &targets, &path, &table),
+        || document(&fitted, &targets, &path, &table),
+    )?;
+    Ok(Verdict::Done)
+}
+
+fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<Targets> {
+    let path = Path::new(&arguments.to);
+    if arguments.to == PUBLISHED {
+        let measurements = published::published(&profile.name)?;
+        if measurements.is_empty() {
+            let what = format!(
+                "nothing was published of {}; fit it to a table of measurements or to a run",
+                profile.name
+            );
+            return Err(Usage(what).into());
+        }
+        return Ok(Targets {
+            measurements,
+            label: "the published figures (reference/)".to_owned(),
+            left_out: Vec::new(),
+        });
+    }
+    if path.is_dir() {
+        let run = Run::open(path)?;
+        let found = run_folder::measurements(&run, arguments.drive.as_deref())?;
+        return Ok(Targets {
+            measurements: found.measurements,
+            label: format!("run {} of {}", run.manifest.run_id, found.drive),
+            left_out: found.left_out,
+        });
+    }
+    if !path.exists() {
+        let what = format!(
+            "--to {}: there is no such file or folder; give a table of measurements (.csv), a run folder, or the word published",
+            arguments.to
+        );
+        return Err(Usage(what).into());
+    }
+    Ok(Targets {
+        measurements: table::load(path)?,
+        label: path
+            .file_name()
+            .map_or_else(String::new, |n| n.to_string_lossy().into_owned()),
+        left_out: Vec::new(),
+    })
+}
+
+/// From its file, or from the command line.
+fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<Recipe> {
+    let Some(path) = &arguments.recipe else {
+        return Ok(Recipe {
+            seed: arguments.seed,
+            evaluations: arguments.evaluations,
+            free: arguments.free.clone(),
+            hold_out: arguments.hold_out.clone(),
+            ..Recipe::default()
+        });
+    };
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the recipes in {}", path.display()))?;
+    let mut all = recipes(&path.display().to_string(), &text)?;
+    let found = all.remove(profile);
+    Ok(found.ok_or_else(|| {
+        Usage(format!(
+            "{} has no recipe for {profile}; it has: {}",
+            path.display(),
+            all.into_keys().collect::<Vec<_>>().join(", ")
+        ))
+    })?)
+}
+
+fn free(arguments: &FitArguments, recipe: &Recipe, text: &str) -> anyhow::Result<Vec<Free>> {
+    if !recipe.free.is_empty() {
+        return Ok(recipe.free()?);
+    }
+    let mut free = free_by_default(text)?;
+    if arguments.to != PUBLISHED && !free.iter().any(|f| f.path == HOST_OVERHEAD) {
+        free.push(Free {
+            path: HOST_OVERHEAD.to_owned(),
+            index: None,
+            range: None,
+        });
+    }
+    Ok(free)
+}
+
+/// A name that `sim:` and file names can carry.
+fn check_name(name: &str) -> Result<(), Usage> {
+    let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || !name.chars().all(fine) {
+        return Err(Usage(format!(
+            "--name {name:?}: write small letters, digits and hyphens, as in my-drive"
+        )));
+    }
+    Ok(())
+}
+
+/// May the profile be written here? What is replaced must be one.
+fn may_be_replaced(path: &Path) -> anyhow::Result<()> {
+    if path.exists() && load(&path.to_string_lossy()).is_err() {
+        let what = format!(
+            "{} exists and is no profile; remove it first or name another file (.toml) with -o",
+            path.display()
+        );
+        return Err(Usage(what).into());
+    }
+    if path.extension().is_none_or(|e| e != "toml") {
+        let what = format!(
+            "-o {}: a profile's file is called NAME.toml",
+            path.display()
+        );
+        return Err(Usage(what).into());
+    }
+    Ok(())
+}
+
+/// How many threads simulate.
+pub(super) fn threads(asked: Option<usize>) -> usize {
+    let here = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.unwrap_or_else(here).max(1)
+}
+
+fn bar(output: Output, length: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
+    if !output.shows_progress() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let template = "{elapsed_precise} [{bar:28}] {percent:>3} %  {eta:>6} left  {wide_msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar
+}
+
+fn number(value: f64) -> String {
+    if value.abs() < 10.0 {
+        format!("{value:.2}")
+    } else if value.abs() < 100.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
+    }
+}
+
+fn error_text(residual: &Residual) -> String {
+    match (residual.error(), residual.measurement.tolerance) {
+        (None, _) => "-".to_owned(),
+        (Some(error), Tolerance::Relative(_)) => format!("{error:+.1} %"),
+        (Some(error), Tolerance::Absolute(_)) => {
+            format!("{error:+.1} {}", residual.measurement.metric.unit())
+        }
+    }
+}
+
+fn line(text: &mut String, residual: &Residual) {
+    let m = &residual.measurement;
+    let quantile = m.metric.quantile();
+    let title = if quantile.is_empty() {
+        m.procedure.title()
+    } else {
+        format!("{}, {quantile}", m.procedure.title())
+    };
+    let simulated = residual.simulated.map_or_else(|| "none".to_owned(), number);
+    let _ = writeln!(
+        text,
+        "  {title:<52} {:>10} {simulated:>10} {:<5} {:>9}{}",
+        number(m.value),
+        m.metric.unit(),
+        error_text(residual),
+        if residual.is_met() { "" } else { "  !" },
+    );
+}
+
+fn summary_line(text: &mut String, what: &str, summary: Summary) {
+    let _ = writeln!(
+        text,
+        "{what}: {} of {} within their tolerance; errors in per cent: median {:.1}, worst {:.1}",
+        summary.met, summary.count, summary.median_pct, summary.worst_pct
+    );
+}
+
+fn shown(fitted: &Fit, targets: &Targets, path: &Path, table: &Path) -> String {
+    let mut text = String::new();
+    let head = format!(
+        "  {:<52} {:>10} {:>10} {:<5} {:>9}\n",
+        "measurement", "measured", "simulated", "", "error"
+    );
+    for (role, title) in [(Role::Target, "Fitted to"), (Role::HeldOut, "Held out")] {
+        let residuals: Vec<&Residual> = fitted.residuals.of(role).collect();
+        if residuals.is_empty() {
+            continue;
+        }
+        let _ = write!(text, "{title}\n{head}");
+        for residual in &residuals {
+            line(&mut text, residual);
+        }
+        summary_line(&mut text, title, fitted.residuals.summary(role));
+        text.push('\n');
+    }
+    text.push_str("Free numbers\n");
+    for number in &fitted.moved {
+        let bound = if fitted.at_bounds.iter().any(|b| b.starts_with(&number.path)) {
+            "  at a bound: the true one may lie beyond, see --free"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            text,
+            "  {:<36} {:>20} -> {}{bound}",
+            number.path, number.from, number.to
+        );
+    }
+    if !targets.left_out.is_empty() {
+        let _ = writeln!(text, "\nNot used, {} cells:", targets.left_out.len());
+        for (cell, why) in &targets.left_out {
+            let _ = writeln!(text, "  {cell}: {why}");
+        }
+    }
+    let _ = writeln!(
+        text,
+        "\n{} evaluations.\nProfile:   {}  (use it as sim:{})\nResiduals: {}",
+        fitted.evaluations,
+        path.display(),
+        as_spec(path),
+        table.display()
+    );
+    text
+}
+
+/// The path as `sim:` takes it.
+fn as_spec(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.contains('/') {
+        text
+    } else {
+        format!("./{text}")
+    }
+}
+
+/// Residuals as JSON.
+pub(super) fn residuals(all: &Residuals) -> Vec<Value> {
+    all.0
+        .iter()
+        .map(|residual| {
+            let m = &residual.measurement;
+            json!({
+                "measurement": m.key(),
+                "role": match m.role { Role::Target => "target", Role::HeldOut => "held_out" },
+                "metric": m.metric.name(),
+                "measured": m.value,
+                "simulated": residual.simulated,
+                "error": residual.error(),
+                "error_unit": match m.tolerance { Tolerance::Relative(_) => "percent", Tolerance::Absolute(_) => m.metric.unit() },
+                "within_tolerance": residual.is_met(),
+                "source": m.source,
+            })
+        })
+        .collect()
+}
+
+/// Their sum as JSON.
+pub(super) fn summary(summary: Summary) -> Value {
+    json!({
+        "figures": summary.count,
+        "within_tolerance": summary.met,
+        "median_error_pct": summary.median_pct,
+        "worst_error_pct": summary.worst_pct,
+    })
+}
+
+fn document(fitted: &Fit, targets: &Targets, path: &Path, table: &Path) -> Value {
+    let file = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    json!({
+        "profile": file(path),
+        "residuals_file": file(table),
+        "fitted_to": targets.label,
+        "evaluations": fitted.evaluations,
+        "costs": fitted.costs.iter().map(|(stage, first, last)| json!({ "stage": stage, "first": first, "last": last })).collect::<Vec<_>>(),
+        "targets": summary(fitted.residuals.summary(Role::Target)),
+        "held_out": summary(fitted.residuals.summary(Role::HeldOut)),
+        "residuals": residuals(&fitted.residuals),
+        "free": fitted.moved.iter().map(|m| json!({ "path": m.path, "from": m.from, "to": m.to })).collect::<Vec<_>>(),
+        "at_bounds": fitted.at_bounds,
+        "left_out": targets.left_out.iter().map(|(cell, why)| json!({ "cell": cell, "why": why })).collect::<Vec<_>>(),
+        "simulated": true,
+    })
+}
