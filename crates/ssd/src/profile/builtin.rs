@@ -19,4 +19,9 @@ builtin! {
     "plextor-m8pe-g",
     "plextor-m8pe-y",
     "plextor-m8pe-gn",
+    "intel-optane-p4800x",
+    "intel-optane-memory-32gb",
+    "intel-p3700",
+    "crucial-mx300",
+    "samsung-983-zet",
 }
