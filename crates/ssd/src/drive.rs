@@ -9,12 +9,14 @@ use crate::command::{Command, Completion, Status};
 use crate::data::DataStore;
 use crate::faults::{FaultPlan, WriteFate};
 use crate::frontend::Frontend;
-use crate::ftl::{FlashError, Ftl};
+use crate::ftl::FlashError;
 use crate::link::Link;
+use crate::medium::Medium;
 use crate::options::{DriveOptions, InitialState};
 use crate::power::PowerStates;
 use crate::prefetch::Prefetcher;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
+use crate::sata::Slots;
 use crate::telemetry::Identity;
 use crate::thermal::Thermal;
 
@@ -22,6 +24,7 @@ mod execute;
 mod finished;
 mod health;
 mod powered;
+mod slots;
 
 use finished::{Finished, FinishedQueue};
 
@@ -107,7 +110,9 @@ pub struct Drive {
     identity: Identity,
     front: Frontend<Part>,
     link: Link,
-    ftl: Ftl,
+    ftl: Medium,
+    /// Command slots, where the link has only so many.
+    slots: Option<Slots>,
     prefetch: Prefetcher,
     thermal: Thermal,
     power: PowerStates,
@@ -146,12 +151,13 @@ impl Drive {
         };
         let user_units = capacity_bytes.div_ceil(MAP_UNIT_BYTES) as u32;
         let filled = options.state == InitialState::Filled;
-        let ftl = Ftl::new(&profile, user_units, filled, options.seed).map_err(|reason| {
-            DriveError::Flash {
+        let ftl = Medium::new(&profile, user_units, filled, options.age, options.seed).map_err(
+            |reason| DriveError::Flash {
                 profile: profile.name.clone(),
                 reason,
-            }
-        })?;
+            },
+        )?;
+        let sata = profile.link.sata.as_ref();
         let reported = |celsius: u16| (celsius > 0).then_some(celsius);
         let power = PowerStates::new(&profile, options.autonomous_power);
         let chosen = profile.coalescing.as_ref().map(CoalescingSetting::from);
@@ -182,6 +188,7 @@ impl Drive {
             front: Frontend::new(id.queue_pairs.value, profile.firmware.cores.value),
             link: Link::new(&profile.link, &profile.data_path),
             ftl,
+            slots: sata.map(|sata| Slots::new(sata.queue_depth.value)),
             prefetch: Prefetcher::new(
                 ahead.window_bytes.value,
                 ahead.streams.value,
@@ -451,6 +458,9 @@ impl Drive {
     }
 
     fn start(&mut self, start_ns: u64, core: usize, part: &Part) {
+        if self.slots.is_some() {
+            return self.start_in_slot(start_ns, core, part);
+        }
         self.now_ns = start_ns;
         let (busy_until_ns, done_ns, status) = self.execute(start_ns, part);
         self.front.occupy(core, busy_until_ns);

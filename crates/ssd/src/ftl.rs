@@ -34,7 +34,8 @@ use std::collections::VecDeque;
 use crate::buffer::WriteBuffer;
 use crate::map::{PageMap, UNMAPPED};
 use crate::nand::{Nand, address_shift, shapes};
-use crate::profile::{BufferProfile, MAP_UNIT_BYTES, Profile};
+use crate::options::Age;
+use crate::profile::{BufferProfile, MAP_UNIT_BYTES, NandProfile, Profile};
 
 mod blocks;
 mod gc;
@@ -253,6 +254,11 @@ impl Ftl {
             page_units: u64::from(crate::nand::page_units(nand)),
             energy_nj: 0,
         })
+    }
+
+    /// Let the flash be this old.
+    pub fn set_age(&mut self, nand: &NandProfile, age: Age, seed: u64) {
+        self.nand.set_age(nand, age, seed);
     }
 
     /// Where a unit lies, or [`UNMAPPED`]. Call [`Ftl::settle`] once before.

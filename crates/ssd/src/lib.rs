@@ -14,7 +14,9 @@
 //! | [`prefetch`] | sequential streams read ahead | at firmware start |
 //! | [`map`], [`ftl`] | page map, superblocks, garbage collection, SLC cache | at firmware start |
 //! | [`nand`] | dies and channels | by reservation ([`timeline`]) |
-//! | [`link`] | data path and PCIe link, each direction | by reservation |
+//! | [`spread`], [`retry`], [`suspend`] | how long reads take, and what they interrupt | with the die's reservation |
+//! | [`in_place`] | 3D XPoint: no map, no erase blocks | by reservation, in place of the three above |
+//! | [`link`], [`sata`] | data path and PCIe link, each direction; SATA and its command slots | by reservation |
 //! | [`buffer`] | write buffer with early acknowledgement | by reservation |
 //! | [`coalescing`] | completions that wait for an interrupt | in order of time |
 //! | [`power`] | power states, and the governor below a state's power | at arrival and at firmware end |
@@ -49,22 +51,28 @@ pub mod faults;
 pub mod frontend;
 pub mod ftl;
 pub mod host;
+pub mod in_place;
 pub mod link;
 pub mod map;
+pub mod medium;
 pub mod nand;
 pub mod options;
 pub mod power;
 pub mod prefetch;
 pub mod profile;
 pub mod published;
+pub mod retry;
+pub mod sata;
 pub mod sourced;
+pub mod spread;
+pub mod suspend;
 pub mod telemetry;
 pub mod thermal;
 pub mod timeline;
 
 pub use command::{Command, Completion, Status};
 pub use drive::{Drive, DriveError};
-pub use options::{DriveOptions, Fault, FaultKind, InitialState, OptionError};
+pub use options::{Age, DriveOptions, Fault, FaultKind, InitialState, OptionError};
 pub use profile::{Profile, ProfileError};
 pub use sourced::{Provenance, Sourced};
 pub use telemetry::{Identity, Telemetry};

@@ -1,18 +1,24 @@
-//! The PCIe link and the controller's internal data path.
+//! The host link and the controller's internal data path.
 //!
 //! Link: raw rate of the generation times lanes, less line coding (8b/10b for generations 1 and 2, 128b/130b from 3), less
 //! the share of each packet that is not payload: `payload / (payload + overhead)`. Source: PCI Express Base Specification
 //! 3.0, sections 2.1 and 4.2; the shared notes give 3.23-3.41 GB/s for generation 3 x4 with 128-byte payloads, which an
-//! overhead of 20 to 28 bytes reproduces. The two directions are independent.
+//! overhead of 20 to 28 bytes reproduces. The two directions are independent. For Serial ATA see [`crate::sata`].
 //!
 //! Data path: what lies between the channels and the link (error correction, buffers, DMA), as one serial resource. Long
 //! reads are staged in DRAM and go slower than short ones (see the profile field `data_path.direct_limit_bytes`).
 
 use crate::profile::{DataPathProfile, LinkProfile};
+use crate::sata::{Frames, line_bytes_per_second};
 use crate::timeline::{ByteTime, Timeline};
 
 /// Payload rate of a link in bytes per second.
 pub fn payload_bytes_per_second(link: &LinkProfile) -> u64 {
+    let payload = u64::from(link.max_payload_bytes.value);
+    let packet = payload + u64::from(link.packet_overhead_bytes.value);
+    if link.sata.is_some() {
+        return line_bytes_per_second(link.generation.value) * payload / packet;
+    }
     // Per lane and after line coding, in kilobytes per second.
     let lane_kb_per_s: u64 = match link.generation.value {
         0 | 1 => 250_000,
@@ -21,8 +27,6 @@ pub fn payload_bytes_per_second(link: &LinkProfile) -> u64 {
         4 => 1_969_231,
         _ => 3_938_462,
     };
-    let payload = u64::from(link.max_payload_bytes.value);
-    let packet = payload + u64::from(link.packet_overhead_bytes.value);
     lane_kb_per_s * 1000 * u64::from(link.lanes.value) * payload / packet
 }
 
@@ -36,6 +40,8 @@ pub struct Link {
     direct: ByteTime,
     staged: ByteTime,
     direct_limit_bytes: u64,
+    /// Where the link is half duplex and pays by the frame.
+    frames: Option<Frames>,
     /// From doorbell to the command in the controller, in nanoseconds.
     pub fetch_ns: u64,
     /// From last data packet to the completion at the host, in nanoseconds.
@@ -53,6 +59,7 @@ impl Link {
             direct: ByteTime::of_rate(data_path.direct_bytes_per_second.value),
             staged: ByteTime::of_rate(data_path.staged_bytes_per_second.value),
             direct_limit_bytes: data_path.direct_limit_bytes.value,
+            frames: link.sata.as_ref().map(|sata| Frames::new(link, sata)),
             fetch_ns: link.fetch_ns.value,
             completion_ns: link.completion_ns.value,
         }
@@ -79,6 +86,9 @@ impl Link {
     /// Send data to the host; returns the end.
     #[inline]
     pub fn to_host(&mut self, floor_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
+        if let Some(frames) = self.frames {
+            return self.over_shared_wire(frames, floor_ns, ready_ns, bytes);
+        }
         self.to_host
             .reserve(floor_ns, ready_ns, self.byte_time.duration_ns(bytes))
     }
@@ -86,8 +96,22 @@ impl Link {
     /// Fetch data from the host; returns the end.
     #[inline]
     pub fn to_drive(&mut self, floor_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
+        if let Some(frames) = self.frames {
+            return self.over_shared_wire(frames, floor_ns, ready_ns, bytes);
+        }
         self.to_drive
             .reserve(floor_ns, ready_ns, self.byte_time.duration_ns(bytes))
+    }
+
+    fn over_shared_wire(
+        &mut self,
+        frames: Frames,
+        floor_ns: u64,
+        ready_ns: u64,
+        bytes: u64,
+    ) -> u64 {
+        let duration_ns = self.byte_time.duration_ns(bytes) + frames.overhead_ns(bytes);
+        self.to_host.reserve(floor_ns, ready_ns, duration_ns)
     }
 }
 

@@ -13,12 +13,17 @@
 //! Reads go before programs and erases that wait; reads among themselves, and programs among themselves, are first come first served. So a
 //! read waits for the reads before it and for the operation under way. Of the programs that wait on a die only the sum is kept: they
 //! are taken as equally long, so that the one under way has `sum mod length` left. Each read puts them off by its own time; ends that
-//! were promised before stay as they were (too early by the reads that came between, tens of microseconds against milliseconds).
+//! were promised before stay as they were (too early by the reads that came between, tens of microseconds against milliseconds). Where
+//! the die can suspend ([`crate::suspend`]), a read waits for that instead of for the operation under way.
 
 use assay_units::Rng;
 
 use crate::fastdiv::FastDiv;
+use crate::options::Age;
 use crate::profile::{MAP_UNIT_BYTES, NandProfile, SlcProfile};
+use crate::retry::Retry;
+use crate::spread::Spread;
+use crate::suspend::Suspender;
 use crate::timeline::{ByteTime, Timeline};
 
 /// One die.
@@ -116,7 +121,10 @@ pub struct Nand {
     erase_ns: u64,
     byte_time: ByteTime,
     command_ns: u64,
-    spread: Rng,
+    jitter: Rng,
+    spread: Option<Spread>,
+    retry: Option<Retry>,
+    suspender: Option<Suspender>,
 }
 
 impl Nand {
@@ -149,8 +157,28 @@ impl Nand {
             erase_ns: nand.erase_ns.value,
             byte_time: ByteTime::of_rate(nand.channel_bytes_per_second.value),
             command_ns: nand.channel_command_ns.value,
-            spread: Rng::stream(seed, "read time"),
+            jitter: Rng::stream(seed, "read time"),
+            spread: nand
+                .read_sigma_ns
+                .as_ref()
+                .map(|sigma| Spread::new(sigma.value, seed)),
+            retry: nand
+                .retry
+                .as_ref()
+                .map(|retry| Retry::new(retry, Age::default(), seed)),
+            suspender: nand
+                .suspend
+                .as_ref()
+                .map(|suspend| Suspender::new(suspend, dies as usize)),
         }
+    }
+
+    /// Let the flash be this old; begins the draws of retries anew.
+    pub fn set_age(&mut self, nand: &NandProfile, age: Age, seed: u64) {
+        self.retry = nand
+            .retry
+            .as_ref()
+            .map(|retry| Retry::new(retry, age, seed));
     }
 
     /// Bits of an address that hold the unit within its superblock.
@@ -228,10 +256,24 @@ impl Nand {
             read_ns = read_ns.saturating_sub(self.partial_saving_ns);
         }
         if self.jitter_ns > 0 {
-            read_ns += self.spread.below(self.jitter_ns + 1);
+            read_ns += self.jitter.below(self.jitter_ns + 1);
+        }
+        if let Some(spread) = &mut self.spread {
+            read_ns = spread.around_ns(read_ns);
+        }
+        if let Some(retry) = &mut self.retry {
+            read_ns += retry.draw_ns();
         }
         let die = &mut self.dies[sense.die as usize];
-        let start_ns = die.read_start_ns(issue_ns, self.erase_ns);
+        let mut start_ns = die.read_start_ns(issue_ns, self.erase_ns);
+        let mut lost_ns = 0;
+        if let Some(suspender) = &mut self.suspender
+            && start_ns > issue_ns.max(die.reads_free_ns)
+            && let Some(ready_ns) = suspender.interrupt(sense.die as usize, issue_ns, start_ns)
+        {
+            lost_ns = suspender.cost_ns();
+            start_ns = ready_ns;
+        }
         let sensed = start_ns + read_ns;
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
         let bytes = u64::from(units) * MAP_UNIT_BYTES;
@@ -240,7 +282,18 @@ impl Nand {
             sensed,
             self.command_ns + self.byte_time.duration_ns(bytes),
         );
+        let before_ns = die.free_ns;
         die.occupy_for_read(start_ns, if self.cache_read { sensed } else { moved });
+        if let Some(suspender) = &mut self.suspender
+            && before_ns > start_ns
+        {
+            die.free_ns += lost_ns;
+            let later_ns = die.free_ns - before_ns;
+            if die.erase_end_ns > start_ns {
+                die.erase_end_ns += later_ns;
+            }
+            suspender.put_off(sense.die as usize, later_ns);
+        }
         moved
     }
 
@@ -328,6 +381,7 @@ pub fn address_shift(nand: &NandProfile) -> u32 {
 mod tests {
     use super::*;
     use crate::Profile;
+    use crate::sourced::assumed;
 
     fn small() -> NandProfile {
         let mut nand = Profile::builtin("samsung-951").unwrap().nand;
@@ -413,6 +467,57 @@ mod tests {
         nand.erase(1_000);
         let sense = nand.locate(3);
         assert_eq!(nand.read(0, 2_000, sense, 1), 1_000 + erase_ns + 60_000);
+    }
+
+    /// A program that begins at 80 us and takes 500 us; a read issued at 100 us takes 50 us and 10 us on the channel.
+    #[test]
+    fn a_read_of_a_die_that_programs_waits_for_the_suspension_where_there_is_one() {
+        let mut profile = small();
+        profile.suspend = Some(crate::profile::SuspendProfile {
+            suspend_ns: assumed(20_000),
+            resume_ns: assumed(5_000),
+            limit: assumed(1),
+        });
+        let mut nand = Nand::new(&profile, None, u32::MAX, 0);
+        assert_eq!(nand.program(0, 0, 0), 580_000);
+        let other = nand.locate(32);
+        assert_eq!(nand.read(0, 100_000, other, 1), 100_000 + 20_000 + 80_000);
+        let programmed = 580_000 + 20_000 + 80_000 + 5_000;
+        assert_eq!(nand.dies[0].free_ns, programmed);
+        let again = nand.read(0, 300_000, other, 1);
+        assert_eq!(again, programmed + 80_000, "not a second time");
+        nand.erase(800_000);
+        assert_eq!(nand.read(0, 900_000, other, 1), 900_000 + 20_000 + 80_000);
+        let erased = 800_000 + nand.erase_ns + 20_000 + 80_000 + 5_000;
+        assert_eq!(nand.read(0, 1_100_000, other, 1), erased + 80_000);
+    }
+
+    #[test]
+    fn old_flash_is_read_again_more_often() {
+        let mut profile = small();
+        profile.retry = Some(crate::profile::RetryProfile {
+            probability_ppm: assumed(vec![10_000]),
+            extra_ns: assumed(vec![1_000_000]),
+            doubling_cycles: Some(assumed(500)),
+            doubling_hours: None,
+        });
+        let late = |cycles| {
+            let mut nand = Nand::new(&profile, None, u32::MAX, 0);
+            let age = Age {
+                cycles,
+                retention_hours: 0,
+            };
+            nand.set_age(&profile, age, 1);
+            let sense = nand.locate(0);
+            (1..=10_000_u64)
+                .filter(|n| {
+                    nand.read(n * 10_000_000, n * 10_000_000, sense, 1) > n * 10_000_000 + 60_000
+                })
+                .count()
+        };
+        // One in a hundred, and after two doublings one in twenty-five: within four standard deviations.
+        assert!((60..=140).contains(&late(0)), "{}", late(0));
+        assert!((322..=478).contains(&late(1000)), "{}", late(1000));
     }
 
     #[test]

@@ -14,6 +14,15 @@ pub enum InitialState {
     Filled,
 }
 
+/// How worn the media is at power-on, and for how long its data has been there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Age {
+    /// Program/erase cycles.
+    pub cycles: u32,
+    /// Hours since the data was written.
+    pub retention_hours: u32,
+}
+
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
@@ -45,7 +54,7 @@ pub struct Fault {
 
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N or latency-spike@N=TIME";
 /// Keys of [`DriveOptions::set`].
-const KEYS: &str = "seed, state, op, ambient, ps, apst, coalescing, data, fault";
+const KEYS: &str = "seed, state, op, ambient, ps, apst, coalescing, data, cycles, retention, fault";
 
 /// Why an option was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,13 +96,16 @@ pub struct DriveOptions {
     pub coalescing: Option<CoalescingSetting>,
     /// Keep the bytes, so that what was written can be read back (memory grows with what is written).
     pub keep_data: bool,
+    /// How old the media is; matters where the profile's reads have retries.
+    pub age: Age,
     /// Things that go wrong.
     pub faults: Vec<Fault>,
 }
 
 impl DriveOptions {
     /// Set one option as spelled on the command line: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2` (power state),
-    /// `apst=on|off`, `coalescing=100us/4` (time, a multiple of 100 us, and entries; or `off`), `data=keep|drop`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
+    /// `apst=on|off`, `coalescing=100us/4` (time, a multiple of 100 us, and entries; or `off`), `data=keep|drop`, `cycles=1500`
+    /// (program/erase cycles), `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
     ///
     /// # Errors
     /// [`OptionError`], naming the known keys or the expected form.
@@ -159,6 +171,20 @@ impl DriveOptions {
                     "drop" => false,
                     _ => return Err(bad("keep or drop")),
                 };
+            }
+            "cycles" => {
+                self.age.cycles = value
+                    .parse()
+                    .map_err(|_| bad("program/erase cycles as a whole number, such as 1500"))?;
+            }
+            "retention" => {
+                let expected = "the age of the data from 0 to 100 years, such as 90d or 12h";
+                let age = parse_duration(value).map_err(|_| bad(expected))?;
+                let hours = age.0 / 3_600_000_000_000;
+                self.age.retention_hours = u32::try_from(hours)
+                    .ok()
+                    .filter(|&hours| hours <= 876_600)
+                    .ok_or_else(|| bad(expected))?;
             }
             "fault" => self
                 .faults
@@ -228,6 +254,8 @@ mod tests {
             "apst=on",
             "coalescing=100us/4",
             "data=keep",
+            "cycles=1500",
+            "retention=90d",
             "fault=drop-write@100",
             "fault=latency-spike@3=50ms",
         ] {
@@ -252,6 +280,10 @@ mod tests {
         options.set("coalescing", "off").unwrap();
         assert_eq!(options.coalescing, setting(0, 0));
         assert!(options.keep_data);
+        assert_eq!(
+            (options.age.cycles, options.age.retention_hours),
+            (1500, 2160)
+        );
         assert_eq!(
             options.faults,
             [
@@ -288,6 +320,10 @@ mod tests {
             ("coalescing", "100us/257"),
             ("coalescing", "1s/4"),
             ("coalescing", "100us"),
+            ("cycles", "-1"),
+            ("cycles", "many"),
+            ("retention", "old"),
+            ("retention", "40000d"),
             ("fault", "drop-write"),
             ("fault", "drop-write@0"),
             ("fault", "drop-write@x"),

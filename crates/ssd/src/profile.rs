@@ -10,10 +10,12 @@ use crate::sourced::{Provenance, Sourced};
 mod builtin;
 mod coalescing;
 mod ftl;
+mod media;
 mod power_states;
 mod validate;
 
 pub use ftl::{CollectionProfile, FtlProfile, Pace, SlcOverflow, SlcProfile, VictimPolicy};
+pub use media::{InPlaceProfile, RetryProfile, SataProfile, SuspendProfile};
 
 use builtin::BUILTIN;
 pub use coalescing::CoalescingProfile;
@@ -64,12 +66,17 @@ pub struct Profile {
     pub firmware: FirmwareProfile,
     /// The controller's internal data path (ECC, buffers, DMA).
     pub data_path: DataPathProfile,
-    /// Flash geometry and timing.
+    /// Flash geometry and timing; a drive has either this, `buffer` and `ftl` or `in_place`.
+    #[serde(default)]
     pub nand: NandProfile,
     /// Write buffer.
+    #[serde(default)]
     pub buffer: BufferProfile,
     /// Flash translation layer.
+    #[serde(default)]
     pub ftl: FtlProfile,
+    /// Media written in place, where the drive has no flash.
+    pub in_place: Option<InPlaceProfile>,
     /// How garbage is collected; absent: greedily, in step with host writes, at no cost to the firmware.
     pub collection: Option<CollectionProfile>,
     /// SLC write cache, where the drive has one.
@@ -128,6 +135,9 @@ pub struct LinkProfile {
     pub fetch_ns: Sourced<u64>,
     /// From the last data packet to the completion entry and interrupt at the host, in nanoseconds.
     pub completion_ns: Sourced<u64>,
+    /// Serial ATA instead of PCIe: `generation` is then that of SATA (1 to 3: 1.5 to 6 Gb/s), `lanes` 1, `max_payload_bytes` the
+    /// payload of a Data FIS and `packet_overhead_bytes` what frames it.
+    pub sata: Option<SataProfile>,
 }
 
 /// Controller cores, see [`crate::frontend`].
@@ -186,6 +196,8 @@ pub struct NandProfile {
     pub read_ns: Sourced<Vec<u64>>,
     /// Added to each read, uniform from 0 to this, in nanoseconds (threshold tracking, process spread).
     pub read_jitter_ns: Sourced<u64>,
+    /// Standard deviation of the read time within a page type in nanoseconds, see [`crate::spread`]. Absent: 0.
+    pub read_sigma_ns: Option<Sourced<u64>>,
     /// How much sooner a read of at most half a page is sensed, in nanoseconds.
     pub partial_read_saving_ns: Sourced<u64>,
     /// Can the next read be sensed while the last one's data leaves (cache register)?
@@ -198,6 +210,10 @@ pub struct NandProfile {
     pub channel_bytes_per_second: Sourced<u64>,
     /// Channel time per transfer for command, address and status, in nanoseconds.
     pub channel_command_ns: Sourced<u64>,
+    /// Reads that must be repeated. Absent: none.
+    pub retry: Option<RetryProfile>,
+    /// Reads that interrupt programs and erases. Absent: they wait.
+    pub suspend: Option<SuspendProfile>,
 }
 
 /// Write buffer, see [`crate::buffer`].

@@ -90,6 +90,16 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sourced<T> {
     }
 }
 
+/// A number for tests.
+#[cfg(test)]
+pub(crate) fn assumed<T>(value: T) -> Sourced<T> {
+    Sourced {
+        value,
+        provenance: Provenance::Assumed,
+        source: "a test".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

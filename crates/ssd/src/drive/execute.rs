@@ -86,6 +86,15 @@ fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
     end.min(stop) - offset.max(start)
 }
 
+/// What of a unit the bytes `offset..end` cover, counted from its start.
+fn within(offset: u64, end: u64, unit: u32) -> (u64, u64) {
+    let start = u64::from(unit) * MAP_UNIT_BYTES;
+    (
+        offset.saturating_sub(start),
+        (end - start).min(MAP_UNIT_BYTES),
+    )
+}
+
 impl Drive {
     /// Run one part from `now_ns`, when a core takes it.
     #[inline]
@@ -275,8 +284,8 @@ impl Drive {
                     status = Status::WriteFault;
                 }
             } else {
-                let ready_ns = self.merge(now_ns, unit, arrived_ns);
-                match self.ftl.write(now_ns, unit, arrived_ns, ready_ns) {
+                let (from, to) = within(part.offset_bytes, end, unit);
+                match self.ftl.write_part(now_ns, unit, from, to, arrived_ns) {
                     Some(slot_ns) => done_ns = done_ns.max(slot_ns),
                     None => status = Status::WriteFault,
                 }
@@ -293,16 +302,6 @@ impl Drive {
     /// Does a part cover its units entirely?
     fn is_whole(&self, part: &Part) -> bool {
         (part.offset_bytes | u64::from(part.len_bytes)).is_multiple_of(MAP_UNIT_BYTES)
-    }
-
-    /// Read the old content of a unit that is written in part; returns when both are there.
-    fn merge(&mut self, now_ns: u64, unit: u32, arrived_ns: u64) -> u64 {
-        self.ftl.settle();
-        let old = self.ftl.locate(unit);
-        if old == UNMAPPED {
-            return arrived_ns;
-        }
-        self.ftl.read(now_ns, now_ns, old, 1).max(arrived_ns)
     }
 
     /// Deallocate or zero a range: whole units in the map; of units covered in part, zeroes are written and a deallocation is
@@ -330,8 +329,8 @@ impl Drive {
                 if (first_whole..end_whole).contains(&unit) {
                     continue;
                 }
-                let ready_ns = self.merge(now_ns, unit, busy_ns);
-                match self.ftl.write(now_ns, unit, busy_ns, ready_ns) {
+                let (from, to) = within(start, end, unit);
+                match self.ftl.write_part(now_ns, unit, from, to, busy_ns) {
                     Some(slot_ns) => done_ns = done_ns.max(slot_ns + costs.ack_ns),
                     None => status = Status::WriteFault,
                 }

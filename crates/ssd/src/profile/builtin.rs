@@ -24,4 +24,9 @@ builtin! {
     "memblaze-pblaze5-c916",
     "intel-p4510",
     "samsung-983-dct",
+    "intel-optane-p4800x",
+    "intel-optane-memory-32gb",
+    "intel-p3700",
+    "crucial-mx300",
+    "samsung-983-zet",
 }

@@ -3,6 +3,9 @@
 
 use super::{MAP_UNIT_BYTES, Profile, ProfileError};
 
+/// Turns a condition and what would be right into an error of the profile at hand.
+pub(super) type Check<'a> = &'a dyn Fn(bool, &str) -> Result<(), ProfileError>;
+
 /// No single operation of a drive takes longer: 1000 seconds, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000_000;
 
@@ -63,14 +66,15 @@ impl Profile {
             (1..=5).contains(&link.generation.value),
             "link.generation must be 1 to 5",
         )?;
+        let longest_payload = if link.sata.is_some() { 8192 } else { 4096 };
         check(
             (1..=16).contains(&link.lanes.value) && link.lanes.value.is_power_of_two(),
             "link.lanes must be 1, 2, 4, 8 or 16",
         )?;
         check(
-            (128..=4096).contains(&link.max_payload_bytes.value)
+            (128..=longest_payload).contains(&link.max_payload_bytes.value)
                 && link.packet_overhead_bytes.value <= 64,
-            "link.max_payload_bytes must be 128 to 4096 and packet_overhead_bytes at most 64",
+            "link.max_payload_bytes must be 128 to 4096 (8192 for SATA) and packet_overhead_bytes at most 64",
         )?;
         check(
             (1..=16).contains(&self.firmware.cores.value),
@@ -81,6 +85,19 @@ impl Profile {
                 && self.data_path.staged_bytes_per_second.value >= 1_000_000,
             "data_path rates must be at least 1 MB/s",
         )?;
+        check(
+            self.prefetch.streams.value <= 64,
+            "prefetch.streams must be at most 64",
+        )?;
+        self.validate_media(&check)?;
+        if self.in_place.is_none() {
+            self.validate_flash(&check)?;
+        }
+        self.validate_heat(&check)
+    }
+
+    /// Flash and what manages it.
+    fn validate_flash(&self, check: Check<'_>) -> Result<(), ProfileError> {
         let nand = &self.nand;
         check(
             (1..=64).contains(&nand.channels.value) && (1..=4096).contains(&nand.dies.value),
@@ -191,10 +208,10 @@ impl Profile {
                 "slc.borrowed_bytes must not exceed 8 TiB",
             )?;
         }
-        check(
-            self.prefetch.streams.value <= 64,
-            "prefetch.streams must be at most 64",
-        )?;
+        Ok(())
+    }
+
+    fn validate_heat(&self, check: Check<'_>) -> Result<(), ProfileError> {
         let heat = &self.thermal;
         check(
             heat.resistance_k_per_w.value >= 0.0 && heat.time_constant_s.value >= 1.0,
@@ -242,7 +259,8 @@ impl Profile {
     fn times(&self) -> Vec<(&'static str, &[u64])> {
         use std::slice::from_ref as one;
         let (link, firmware, nand) = (&self.link, &self.firmware, &self.nand);
-        let mut times = vec![
+        let mut times = self.media_times();
+        times.extend([
             ("link.fetch_ns", one(&link.fetch_ns.value)),
             ("link.completion_ns", one(&link.completion_ns.value)),
             (
@@ -281,7 +299,7 @@ impl Profile {
                 "bench.host_overhead_ns",
                 one(&self.bench.host_overhead_ns.value),
             ),
-        ];
+        ]);
         if let Some(collection) = &self.collection {
             let times_of = [
                 ("collection.unit_ns", &collection.unit_ns),

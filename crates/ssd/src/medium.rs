@@ -1,0 +1,206 @@
+//! What a drive stores its units on: flash behind its translation layer, or media written in place.
+//!
+//! The rest of the drive asks where a unit is, reads a run of units that come together, and writes. Each question goes to one of
+//! the two; flash is the first guess, so that it costs no more than without the choice.
+
+use crate::ftl::{FlashError, Ftl, FtlCounters};
+use crate::in_place::InPlace;
+use crate::map::UNMAPPED;
+use crate::options::Age;
+use crate::profile::{MAP_UNIT_BYTES, Profile};
+
+/// Flash or media written in place.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one per drive, and flash is asked several times per command"
+)]
+pub enum Medium {
+    /// Flash and its translation layer.
+    Flash(Ftl),
+    /// Media without erase blocks.
+    InPlace(InPlace),
+}
+
+impl Medium {
+    /// The medium of a drive with that many user units, filled sequentially or fresh.
+    ///
+    /// # Errors
+    /// When the flash cannot hold them with room to work.
+    pub fn new(
+        profile: &Profile,
+        user_units: u32,
+        filled: bool,
+        age: Age,
+        seed: u64,
+    ) -> Result<Medium, FlashError> {
+        Ok(match &profile.in_place {
+            None => {
+                let mut ftl = Ftl::new(profile, user_units, filled, seed)?;
+                ftl.set_age(&profile.nand, age, seed);
+                Medium::Flash(ftl)
+            }
+            Some(media) => Medium::InPlace(InPlace::new(
+                media,
+                age,
+                seed,
+                profile.power.read_page_nj.value,
+                profile.power.program_page_nj.value,
+            )),
+        })
+    }
+
+    /// See [`Ftl::settle`].
+    #[inline]
+    pub fn settle(&mut self) {
+        if let Medium::Flash(ftl) = self {
+            ftl.settle();
+        }
+    }
+
+    /// Where a unit lies, or [`UNMAPPED`]. Call [`Medium::settle`] once before.
+    #[inline]
+    pub fn locate(&self, unit: u32) -> u32 {
+        match self {
+            Medium::Flash(ftl) => ftl.locate(unit),
+            Medium::InPlace(_) => unit,
+        }
+    }
+
+    /// See [`Ftl::touch`].
+    #[inline]
+    pub fn touch(&self, units: &[u32]) {
+        if let Medium::Flash(ftl) = self {
+            ftl.touch(units);
+        }
+    }
+
+    /// Where a unit would lie on a drive filled sequentially.
+    pub fn sequential(&self, unit: u32) -> u32 {
+        match self {
+            Medium::Flash(ftl) => ftl.sequential(unit),
+            Medium::InPlace(_) => unit,
+        }
+    }
+
+    /// How many units from `unit` (which lies at `physical`), at most `limit`, come with the same access.
+    #[inline]
+    pub fn run(&self, unit: u32, physical: u32, limit: u32) -> u32 {
+        match self {
+            Medium::Flash(ftl) => ftl.run(unit, physical, limit),
+            Medium::InPlace(_) => limit.min(1),
+        }
+    }
+
+    /// Flash pages that a run touches; a unit of other media counts as one.
+    #[inline]
+    pub fn pages_touched(&self, physical: u32, units: u32) -> u32 {
+        match self {
+            Medium::Flash(ftl) => ftl.pages_touched(physical, units),
+            Medium::InPlace(_) => units,
+        }
+    }
+
+    /// Read a run of one access; returns when its data is in the controller.
+    #[inline]
+    pub fn read(&mut self, floor_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
+        match self {
+            Medium::Flash(ftl) => ftl.read(floor_ns, issue_ns, physical, units),
+            Medium::InPlace(media) => media.read(floor_ns, issue_ns, physical),
+        }
+    }
+
+    /// Write whole units; returns when the drive may acknowledge the last, and whether there was room for all.
+    #[inline]
+    pub fn write_run(
+        &mut self,
+        floor_ns: u64,
+        first: u32,
+        count: u32,
+        arrival_ns: u64,
+    ) -> (u64, bool) {
+        match self {
+            Medium::Flash(ftl) => ftl.write_run(floor_ns, first, count, arrival_ns),
+            Medium::InPlace(media) => (media.write_run(floor_ns, first, count, arrival_ns), true),
+        }
+    }
+
+    /// Write bytes `from..to` of a unit; returns when the drive may acknowledge them, or `None` when there was no room.
+    pub fn write_part(
+        &mut self,
+        floor_ns: u64,
+        unit: u32,
+        from: u64,
+        to: u64,
+        arrival_ns: u64,
+    ) -> Option<u64> {
+        match self {
+            Medium::Flash(ftl) => {
+                let ready_ns = merged_ns(ftl, floor_ns, unit, arrival_ns);
+                ftl.write(floor_ns, unit, arrival_ns, ready_ns)
+            }
+            Medium::InPlace(media) => Some(media.write_part(floor_ns, unit, from, to, arrival_ns)),
+        }
+    }
+
+    /// Unmap units `first..end`.
+    pub fn unmap(&mut self, first: u32, end: u32) {
+        if let Medium::Flash(ftl) = self {
+            ftl.unmap(first, end);
+        }
+    }
+
+    /// Make everything acknowledged durable; returns when it is.
+    pub fn flush(&mut self, floor_ns: u64) -> u64 {
+        match self {
+            Medium::Flash(ftl) => ftl.flush(floor_ns),
+            Medium::InPlace(media) => media.flush(floor_ns),
+        }
+    }
+
+    /// See [`Ftl::idle`].
+    #[inline]
+    pub fn idle(&mut self, quiet_since_ns: u64, now_ns: u64) {
+        if let Medium::Flash(ftl) = self {
+            ftl.idle(quiet_since_ns, now_ns);
+        }
+    }
+
+    /// Energy used since the last call, in nanojoules.
+    #[inline]
+    pub fn take_energy_nj(&mut self) -> u64 {
+        match self {
+            Medium::Flash(ftl) => ftl.take_energy_nj(),
+            Medium::InPlace(media) => media.take_energy_nj(),
+        }
+    }
+
+    /// Counters since power-on, in units (begun ones not counted where less than a unit was written).
+    pub fn counters(&self) -> FtlCounters {
+        match self {
+            Medium::Flash(ftl) => ftl.counters(),
+            Medium::InPlace(media) => FtlCounters {
+                programmed_units: media.written_bytes() / MAP_UNIT_BYTES,
+                ..FtlCounters::default()
+            },
+        }
+    }
+
+    /// Bytes of memory for map and owners.
+    pub fn resident_bytes(&self) -> u64 {
+        match self {
+            Medium::Flash(ftl) => ftl.resident_bytes(),
+            Medium::InPlace(_) => 0,
+        }
+    }
+}
+
+/// Read the old content of a unit that is written in part; returns when both are there.
+fn merged_ns(ftl: &mut Ftl, floor_ns: u64, unit: u32, arrival_ns: u64) -> u64 {
+    ftl.settle();
+    let old = ftl.locate(unit);
+    if old == UNMAPPED {
+        return arrival_ns;
+    }
+    ftl.read(floor_ns, floor_ns, old, 1).max(arrival_ns)
+}

@@ -1,0 +1,333 @@
+//! Sections `[in_place]`, `[nand.retry]`, `[nand.suspend]` and `[link.sata]`.
+
+use std::slice::from_ref as one;
+
+use serde::Deserialize;
+
+use crate::sourced::{Provenance, Sourced};
+
+use super::validate::Check;
+use super::{BufferProfile, FtlProfile, MAP_UNIT_BYTES, NandProfile, Profile, ProfileError};
+
+/// Media written in place, instead of flash and its translation layer, see [`crate::in_place`].
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InPlaceProfile {
+    /// Channels.
+    pub channels: Sourced<u16>,
+    /// Dies in the drive, or the parts of them that work apart from each other.
+    pub dies: Sourced<u16>,
+    /// Dies over which one 4 KiB unit is spread; they work as one. A divisor of `dies`.
+    pub stripe_dies: Sourced<u16>,
+    /// Channels over which those dies lie. A divisor of `channels`.
+    pub stripe_channels: Sourced<u16>,
+    /// What the media writes at once, in bytes, from 512 to 4096: a write that begins or ends within such a piece reads it first.
+    pub granule_bytes: Sourced<u64>,
+    /// Time to find where a unit lies (it moves for wear levelling), in nanoseconds.
+    pub indirection_ns: Sourced<u64>,
+    /// Time to read a unit in its dies, in nanoseconds.
+    pub read_ns: Sourced<u64>,
+    /// Standard deviation of that, in nanoseconds. Absent: 0.
+    pub read_sigma_ns: Option<Sourced<u64>>,
+    /// Time to write a unit in its dies, in nanoseconds.
+    pub write_ns: Sourced<u64>,
+    /// How fast all dies together may write, in bytes per second: the current that writing draws is shared.
+    pub write_bytes_per_second: Sourced<u64>,
+    /// Data rate of one channel in bytes per second.
+    pub channel_bytes_per_second: Sourced<u64>,
+    /// Reads that take longer. Absent: none.
+    pub retry: Option<RetryProfile>,
+}
+
+/// Reads that must be repeated before they can be corrected, see [`crate::retry`]. One entry per level, mildest first.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetryProfile {
+    /// Share of a young drive's reads that need this level and no other, in parts per million.
+    pub probability_ppm: Sourced<Vec<u32>>,
+    /// What they take longer than other reads, in nanoseconds.
+    pub extra_ns: Sourced<Vec<u64>>,
+    /// Program/erase cycles that double every share. Absent: wear does not matter.
+    pub doubling_cycles: Option<Sourced<u32>>,
+    /// Hours since the data was written that double every share. Absent: retention does not matter.
+    pub doubling_hours: Option<Sourced<u32>>,
+}
+
+/// Reads that interrupt a program or an erase, see [`crate::suspend`].
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendProfile {
+    /// From the suspend command to the die being ready for a read, in nanoseconds.
+    pub suspend_ns: Sourced<u64>,
+    /// What a suspended operation takes longer for each suspension, beside the time of the reads, in nanoseconds.
+    pub resume_ns: Sourced<u64>,
+    /// So often can one operation be suspended; later reads wait for its end.
+    pub limit: Sourced<u16>,
+}
+
+/// A Serial ATA link instead of PCIe, see [`crate::link`].
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SataProfile {
+    /// Time on the wire per frame (FIS) beside its bytes, for the handshake of primitives, in nanoseconds.
+    pub frame_ns: Sourced<u64>,
+    /// Commands in flight (native command queuing), 1 to 32.
+    pub queue_depth: Sourced<u8>,
+}
+
+/// A number that the profile does not have because the drive has no such part.
+fn none<T>(value: T) -> Sourced<T> {
+    Sourced {
+        value,
+        provenance: Provenance::Assumed,
+        source: "the drive has no such part".to_owned(),
+    }
+}
+
+impl Default for NandProfile {
+    /// No flash: what a profile with `[in_place]` has instead of `[nand]`.
+    fn default() -> NandProfile {
+        NandProfile {
+            channels: none(0),
+            dies: none(0),
+            planes: none(0),
+            page_bytes: none(0),
+            pages_per_block: none(0),
+            blocks_per_plane: none(0),
+            program_pages: none(0),
+            read_ns: none(Vec::new()),
+            read_jitter_ns: none(0),
+            read_sigma_ns: None,
+            partial_read_saving_ns: none(0),
+            cache_read: none(false),
+            program_ns: none(Vec::new()),
+            erase_ns: none(0),
+            channel_bytes_per_second: none(0),
+            channel_command_ns: none(0),
+            retry: None,
+            suspend: None,
+        }
+    }
+}
+
+impl Default for BufferProfile {
+    /// No write buffer: what a profile with `[in_place]` has instead of `[buffer]`.
+    fn default() -> BufferProfile {
+        BufferProfile {
+            bytes: none(0),
+            ack_ns: none(0),
+            ack_unit_ns: none(0),
+        }
+    }
+}
+
+impl Default for FtlProfile {
+    /// No flash translation layer: what a profile with `[in_place]` has instead of `[ftl]`.
+    fn default() -> FtlProfile {
+        FtlProfile {
+            gc_low_superblocks: none(0),
+            skip_unmapped: none(false),
+            elide_zero: none(false),
+        }
+    }
+}
+
+impl Profile {
+    /// Do the sections of this module make sense, and does the drive have one kind of medium?
+    pub(super) fn validate_media(&self, check: Check<'_>) -> Result<(), ProfileError> {
+        let has_flash = self.nand != NandProfile::default()
+            || self.buffer != BufferProfile::default()
+            || self.ftl != FtlProfile::default()
+            || self.collection.is_some()
+            || self.slc.is_some();
+        check(
+            has_flash != self.in_place.is_some(),
+            "a drive has either [nand], [buffer] and [ftl] (with [slc] and [collection] where it has them) or [in_place]",
+        )?;
+        if let Some(media) = &self.in_place {
+            let (dies, stripe) = (media.dies.value, media.stripe_dies.value);
+            check(
+                (1..=64).contains(&media.channels.value) && (1..=4096).contains(&dies),
+                "in_place.channels must be 1 to 64 and in_place.dies 1 to 4096",
+            )?;
+            check(
+                stripe > 0 && dies.is_multiple_of(stripe),
+                "in_place.stripe_dies must divide in_place.dies",
+            )?;
+            check(
+                media.stripe_channels.value > 0
+                    && media
+                        .channels
+                        .value
+                        .is_multiple_of(media.stripe_channels.value),
+                "in_place.stripe_channels must divide in_place.channels",
+            )?;
+            let granule = media.granule_bytes.value;
+            check(
+                granule.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&granule),
+                "in_place.granule_bytes must be a power of two from 512 to 4096",
+            )?;
+            check(
+                media.write_bytes_per_second.value >= 1_000_000
+                    && media.channel_bytes_per_second.value >= 1_000_000,
+                "in_place.write_bytes_per_second and channel_bytes_per_second must be at least 1 MB/s",
+            )?;
+        }
+        for retry in self.retries() {
+            let (shares, times) = (&retry.probability_ppm.value, &retry.extra_ns.value);
+            check(
+                (1..=8).contains(&shares.len()) && times.len() == shares.len(),
+                "retry needs 1 to 8 levels, and as many extra_ns as probability_ppm",
+            )?;
+            check(
+                times.is_sorted() && shares.iter().all(|&ppm| ppm <= 1_000_000),
+                "retry.extra_ns must not fall, and retry.probability_ppm must be at most 1000000",
+            )?;
+        }
+        if let Some(sata) = &self.link.sata {
+            check(
+                (1..=32).contains(&sata.queue_depth.value),
+                "link.sata.queue_depth must be 1 to 32",
+            )?;
+            check(
+                self.link.generation.value <= 3
+                    && self.link.lanes.value == 1
+                    && self.identity.queue_pairs.value == 1,
+                "a SATA drive has link.generation 1 to 3, link.lanes 1 and identity.queue_pairs 1",
+            )?;
+        }
+        Ok(())
+    }
+
+    fn retries(&self) -> impl Iterator<Item = &RetryProfile> {
+        let media = self
+            .in_place
+            .as_ref()
+            .and_then(|media| media.retry.as_ref());
+        self.nand.retry.iter().chain(media)
+    }
+
+    /// Every time in the sections of this module, by name.
+    pub(super) fn media_times(&self) -> Vec<(&'static str, &[u64])> {
+        let mut times = Vec::new();
+        if let Some(media) = &self.in_place {
+            times.extend([
+                ("in_place.indirection_ns", one(&media.indirection_ns.value)),
+                ("in_place.read_ns", one(&media.read_ns.value)),
+                ("in_place.write_ns", one(&media.write_ns.value)),
+            ]);
+            let sigma = media.read_sigma_ns.iter();
+            times.extend(sigma.map(|ns| ("in_place.read_sigma_ns", one(&ns.value))));
+        }
+        let sigma = self.nand.read_sigma_ns.iter();
+        times.extend(sigma.map(|ns| ("nand.read_sigma_ns", one(&ns.value))));
+        for retry in self.retries() {
+            times.push(("retry.extra_ns", &retry.extra_ns.value[..]));
+        }
+        if let Some(suspend) = &self.nand.suspend {
+            times.extend([
+                ("nand.suspend.suspend_ns", one(&suspend.suspend_ns.value)),
+                ("nand.suspend.resume_ns", one(&suspend.resume_ns.value)),
+            ]);
+        }
+        let sata = self.link.sata.iter();
+        times.extend(sata.map(|sata| ("link.sata.frame_ns", one(&sata.frame_ns.value))));
+        times
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A drive of flash with every section of this module that flash can have.
+    const FLASH: &str = r#"
+[nand.retry]
+probability_ppm = { value = [100, 1], assumed = "test" }
+extra_ns        = { value = [50_000, 900_000], assumed = "test" }
+[nand.suspend]
+suspend_ns = { value = 20_000, assumed = "test" }
+resume_ns  = { value = 5_000, assumed = "test" }
+limit      = { value = 4, assumed = "test" }
+"#;
+
+    #[test]
+    fn sections_are_optional_and_checked() {
+        let plain = Profile::builtin_text("samsung-951").unwrap();
+        let text = format!("{plain}{FLASH}");
+        let profile = Profile::from_toml(&text).unwrap();
+        assert_eq!(profile.nand.suspend.unwrap().limit.value, 4);
+        for (from, to, reason) in [
+            ("[100, 1]", "[100]", "as many"),
+            ("[100, 1]", "[]", "1 to 8 levels"),
+            ("[100, 1]", "[100, 1_000_001]", "at most 1000000"),
+            ("[50_000, 900_000]", "[900_000, 50_000]", "must not fall"),
+            (
+                "value = 20_000, assumed = \"test\"",
+                "value = 2_000_000_000_000, assumed = \"test\"",
+                "suspend_ns must not exceed",
+            ),
+        ] {
+            assert!(text.contains(from), "{from}");
+            let error = Profile::from_toml(&text.replacen(from, to, 1))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_drive_has_one_kind_of_medium() {
+        let text = Profile::builtin_text("samsung-951").unwrap();
+        let mut table: toml::Table = toml::from_str(text).unwrap();
+        for section in ["nand", "buffer", "ftl"] {
+            table.remove(section);
+        }
+        let error = Profile::from_table(table).unwrap_err().to_string();
+        assert!(error.contains("either [nand]"), "{error}");
+        let media = Profile::builtin_text("intel-optane-p4800x").unwrap();
+        let mut table: toml::Table = toml::from_str(media).unwrap();
+        assert!(Profile::from_table(table.clone()).is_ok());
+        let flash: toml::Table = toml::from_str(text).unwrap();
+        table.insert("nand".to_owned(), flash["nand"].clone());
+        let error = Profile::from_table(table).unwrap_err().to_string();
+        assert!(error.contains("either [nand]"), "{error}");
+    }
+
+    #[test]
+    fn contradicting_media_and_sata_are_refused() {
+        for (name, from, to, reason) in [
+            (
+                "intel-optane-p4800x",
+                "stripe_dies              = { value = 4",
+                "stripe_dies              = { value = 5",
+                "must divide",
+            ),
+            (
+                "intel-optane-p4800x",
+                "granule_bytes            = { value = 4_096",
+                "granule_bytes            = { value = 4_095",
+                "power of two",
+            ),
+            (
+                "crucial-mx300",
+                "queue_depth = { value = 32",
+                "queue_depth = { value = 33",
+                "1 to 32",
+            ),
+            (
+                "crucial-mx300",
+                "lanes                 = { value = 1",
+                "lanes                 = { value = 2",
+                "link.lanes 1",
+            ),
+        ] {
+            let text = Profile::builtin_text(name).unwrap();
+            assert!(text.contains(from), "{from}");
+            let error = Profile::from_toml(&text.replacen(from, to, 1))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}
