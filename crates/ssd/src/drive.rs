@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_units::{DataClass, Nanos, Op};
+use assay_units::{Nanos, Op};
 
 use crate::coalescing::{Coalescer, CoalescingSetting};
 use crate::command::{Command, Completion, Status};
@@ -23,13 +23,12 @@ use crate::thermal::Thermal;
 mod execute;
 mod finished;
 mod health;
+mod parts;
 mod powered;
 mod slots;
 
-use finished::{Finished, FinishedQueue};
-
-/// A command that is one NVMe command, not a part of a split one.
-const WHOLE: u32 = u32::MAX;
+use finished::FinishedQueue;
+use parts::{Part, Parts, WHOLE};
 
 /// So many waiting reads have memory asked for their map entries together: one wait then serves all.
 const TOUCHED_TOGETHER: usize = 4;
@@ -62,23 +61,6 @@ pub enum DriveError {
     },
 }
 
-/// A command, or part of one, on its way.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    offset_bytes: u64,
-    len_bytes: u32,
-    tag: u32,
-    seq: u64,
-    ordinal: u64,
-    /// Index into `splits`, or [`WHOLE`].
-    split: u32,
-    op: Op,
-    status: Status,
-    data: DataClass,
-    /// Is there a latency spike for it in `spikes`?
-    spiked: bool,
-}
-
 /// A command that was split: what is known of its parts so far.
 #[derive(Clone, Copy, Debug)]
 struct Split {
@@ -108,7 +90,8 @@ struct HostCounters {
 pub struct Drive {
     profile: Profile,
     identity: Identity,
-    front: Frontend<Part>,
+    parts: Parts,
+    front: Frontend,
     link: Link,
     ftl: Medium,
     /// Command slots, where the link has only so many.
@@ -185,6 +168,7 @@ impl Drive {
             power,
             coalescer: coalescing.map(|set| Coalescer::new(set, id.queue_pairs.value)),
             queues: BTreeMap::new(),
+            parts: Parts::default(),
             front: Frontend::new(id.queue_pairs.value, profile.firmware.cores.value),
             link: Link::new(&profile.link, &profile.data_path),
             ftl,
@@ -317,12 +301,13 @@ impl Drive {
             self.advance_coalesced(until.0, out);
             return;
         }
-        while let Some(next) = self.finished.pop(until.0) {
+        while let Some((at_ns, number)) = self.finished.pop(until.0) {
+            let part = self.parts.take(number);
             out.push(Completion {
-                tag: next.tag,
-                at: Nanos(next.at_ns),
-                status: next.status,
-                ordinal: next.ordinal,
+                tag: part.tag,
+                at: Nanos(at_ns),
+                status: part.status,
+                ordinal: part.ordinal,
             });
         }
     }
@@ -381,10 +366,12 @@ impl Drive {
             self.enqueue_split(arrival_ns, command.queue, part, limit);
         } else if let Some(core) = self.front.take_at_once(command.queue, arrival_ns) {
             // An idle core: nothing submitted later can overtake this command, so start it now.
-            self.start(arrival_ns, core, &part);
+            let number = self.parts.add(part);
+            self.start(arrival_ns, core, number);
             return (status.is_ok(), fate);
         } else {
-            self.front.push(command.queue, arrival_ns, part);
+            let number = self.parts.add(part);
+            self.front.push(command.queue, arrival_ns, number);
             if command.op == Op::Read && status.is_ok() {
                 self.expect_read(command.offset_bytes);
             }
@@ -429,7 +416,8 @@ impl Drive {
                 split,
                 ..whole
             };
-            self.front.push(queue, arrival_ns, part);
+            let number = self.parts.add(part);
+            self.front.push(queue, arrival_ns, number);
             done += len_bytes;
         }
     }
@@ -452,23 +440,24 @@ impl Drive {
     /// Start every waiting command that gets a core by then.
     #[inline]
     fn start_waiting(&mut self, until_ns: u64) {
-        while let Some((start_ns, core, part)) = self.front.take(until_ns) {
-            self.start(start_ns, core, &part);
+        while let Some((start_ns, core, number)) = self.front.take(until_ns) {
+            self.start(start_ns, core, number);
         }
     }
 
-    fn start(&mut self, start_ns: u64, core: usize, part: &Part) {
+    fn start(&mut self, start_ns: u64, core: usize, number: u32) {
         if self.slots.is_some() {
-            return self.start_in_slot(start_ns, core, part);
+            return self.start_in_slot(start_ns, core, number);
         }
         self.now_ns = start_ns;
-        let (busy_until_ns, done_ns, status) = self.execute(start_ns, part);
+        let part = *self.parts.get(number);
+        let (busy_until_ns, done_ns, status) = self.execute(start_ns, &part);
         self.front.occupy(core, busy_until_ns);
-        self.finish(part, done_ns + self.link.completion_ns, status);
+        self.finish(number, &part, done_ns + self.link.completion_ns, status);
     }
 
     #[inline]
-    fn finish(&mut self, part: &Part, at_ns: u64, status: Status) {
+    fn finish(&mut self, number: u32, part: &Part, at_ns: u64, status: Status) {
         let (mut at_ns, mut status) = (at_ns, status);
         if part.split != WHOLE {
             let split = &mut self.splits[part.split as usize];
@@ -478,6 +467,7 @@ impl Drive {
                 split.status = status;
             }
             if split.left > 0 {
+                self.parts.take(number);
                 return;
             }
             at_ns = split.at_ns;
@@ -498,12 +488,8 @@ impl Drive {
             self.host.writes += u64::from(part.op == Op::Write);
         }
         self.power.busy_until(at_ns);
-        self.finished.push(Finished {
-            at_ns: at_ns.min(u64::MAX - 1),
-            seq: part.seq,
-            ordinal: part.ordinal,
-            tag: part.tag,
-            status,
-        });
+        self.parts.set_status(number, status);
+        self.finished
+            .push(at_ns.min(u64::MAX - 1), part.seq, number);
     }
 }

@@ -16,7 +16,7 @@
 //! victim, however full.
 //!
 //! # Cost
-//! Memory, not arithmetic, sets the pace: a map entry is a cache miss wherever it lies. So the map learns of host data a group at a
+//! Memory, not arithmetic, sets the pace: a map entry is a cache miss wherever it lies. So the map learns of host data many units at a
 //! time ([`Ftl::settle`]), collection looks at a bit per unit instead of the map, asks for the entries of all it will move at once
 //! and then only stores to them. A moved unit costs about one miss that overlaps with others, a host write one more, and
 //! one for the bits of its old place. Memory: 4 bytes per unit of map, 4 and a bit per physical unit of owners.
@@ -41,10 +41,12 @@ mod blocks;
 mod gc;
 mod host;
 mod slc;
+mod unsettled;
 
 use blocks::Superblocks;
 use gc::Collector;
 use slc::SlcCache;
+use unsettled::UnitFilter;
 
 /// No superblock.
 const NONE: u32 = u32::MAX;
@@ -153,6 +155,8 @@ pub struct Ftl {
     slc: Option<SlcCache>,
     counters: FtlCounters,
     /// Scratch of [`Ftl::settle`], kept to avoid allocation.
+    /// Units of host data that the map does not know yet.
+    unsettled: UnitFilter,
     gathered: Vec<u32>,
     olds: Vec<u32>,
     shift: u32,
@@ -243,6 +247,7 @@ impl Ftl {
                 )
             }),
             counters: FtlCounters::default(),
+            unsettled: UnitFilter::new(),
             gathered: Vec::new(),
             olds: Vec::new(),
             shift,
@@ -408,6 +413,9 @@ impl Ftl {
     fn open_next(&mut self, which: usize, floor_ns: u64) -> bool {
         let full = self.frontiers[which].superblock;
         if full != NONE {
+            if which == HOST {
+                self.settle();
+            }
             self.blocks.close(full);
             if self.blocks.is_slc(full)
                 && let Some(slc) = &mut self.slc
@@ -449,7 +457,7 @@ impl Ftl {
     /// The open group of this kind is complete: program it, and keep house in step.
     fn finish_group(&mut self, which: usize, floor_ns: u64) {
         if which == HOST {
-            self.settle();
+            self.settle_many();
         }
         let frontier = self.frontiers[which];
         let in_slc = self.blocks.is_slc(frontier.superblock);

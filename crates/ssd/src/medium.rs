@@ -166,6 +166,15 @@ impl Medium {
         }
     }
 
+    /// See [`Ftl::take_firmware_ns`].
+    #[inline]
+    pub fn take_firmware_ns(&mut self) -> u64 {
+        match self {
+            Medium::Flash(ftl) => ftl.take_firmware_ns(),
+            Medium::InPlace(_) => 0,
+        }
+    }
+
     /// Energy used since the last call, in nanojoules.
     #[inline]
     pub fn take_energy_nj(&mut self) -> u64 {

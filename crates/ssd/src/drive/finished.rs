@@ -7,31 +7,30 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::command::Status;
-
 /// Neighbours moved at most before the heap is cheaper.
 const REACH: usize = 24;
 
-/// A completion and its place in the order: time, then submission (`seq` is unique).
+/// A completion: when, and the numbers of its command by order of submission and among those on their way.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Finished {
-    pub(super) at_ns: u64,
-    pub(super) seq: u64,
-    pub(super) ordinal: u64,
-    pub(super) tag: u32,
-    pub(super) status: Status,
+struct Finished {
+    at_ns: u64,
+    /// The low half of the number by order of submission: enough to tell those apart that wait at once.
+    seq: u32,
+    number: u32,
 }
 
 impl Finished {
+    /// Does it come before `other`: by time, and of the same time by submission?
     #[inline]
-    fn key(&self) -> u128 {
-        u128::from(self.at_ns) << 64 | u128::from(self.seq)
+    fn is_before(&self, other: &Finished) -> bool {
+        self.at_ns < other.at_ns
+            || (self.at_ns == other.at_ns && (self.seq.wrapping_sub(other.seq) as i32) < 0)
     }
 }
 
 impl PartialEq for Finished {
     fn eq(&self, other: &Finished) -> bool {
-        self.key() == other.key()
+        self.cmp(other).is_eq()
     }
 }
 
@@ -45,7 +44,8 @@ impl PartialOrd for Finished {
 
 impl Ord for Finished {
     fn cmp(&self, other: &Finished) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
+        let by_submission = (self.seq.wrapping_sub(other.seq) as i32).cmp(&0);
+        self.at_ns.cmp(&other.at_ns).then(by_submission)
     }
 }
 
@@ -87,7 +87,7 @@ impl Ring {
         self.len += 1;
         while hole > self.head {
             let before = self.slots[(hole - 1) & mask];
-            if before < finished {
+            if before.is_before(&finished) {
                 break;
             }
             self.slots[hole & mask] = before;
@@ -129,34 +129,48 @@ impl FinishedQueue {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, finished: Finished) {
-        self.next_ns = self.next_ns.min(finished.at_ns);
-        if self.near.len > REACH && *self.near.at(self.near.len - 1 - REACH) > finished {
+    pub(super) fn push(&mut self, at_ns: u64, seq: u64, number: u32) {
+        let finished = Finished {
+            at_ns,
+            seq: seq as u32,
+            number,
+        };
+        self.next_ns = self.next_ns.min(at_ns);
+        if self.near.len > REACH && finished.is_before(self.near.at(self.near.len - 1 - REACH)) {
             self.far.push(Reverse(finished));
             return;
         }
         self.near.insert(finished);
     }
 
-    /// The first, if it is due by `until_ns`.
+    /// Time and number of the first, if it is due by `until_ns`.
     #[inline]
-    pub(super) fn pop(&mut self, until_ns: u64) -> Option<Finished> {
+    pub(super) fn pop(&mut self, until_ns: u64) -> Option<(u64, u32)> {
         if self.next_ns > until_ns {
             return None;
         }
+        let first = if self.far.is_empty() {
+            self.near.pop_front()
+        } else {
+            self.pop_either()
+        }?;
+        self.next_ns = self.near.front().map_or(u64::MAX, |next| next.at_ns);
+        if let Some(Reverse(next)) = self.far.peek() {
+            self.next_ns = self.next_ns.min(next.at_ns);
+        }
+        Some((first.at_ns, first.number))
+    }
+
+    fn pop_either(&mut self) -> Option<Finished> {
         let far_first = match (self.near.front(), self.far.peek()) {
-            (Some(near), Some(Reverse(far))) => far < near,
+            (Some(near), Some(Reverse(far))) => far.is_before(near),
             (near, _) => near.is_none(),
         };
-        let first = if far_first {
+        if far_first {
             self.far.pop().map(|Reverse(first)| first)
         } else {
             self.near.pop_front()
-        };
-        let near_ns = self.near.front().map_or(u64::MAX, |next| next.at_ns);
-        let far_ns = self.far.peek().map_or(u64::MAX, |Reverse(next)| next.at_ns);
-        self.next_ns = near_ns.min(far_ns);
-        first
+        }
     }
 }
 
@@ -168,13 +182,14 @@ mod tests {
     proptest! {
         /// Against a sorted list.
         #[test]
-        fn gives_back_in_order(steps in prop::collection::vec((0_u64..300, any::<bool>(), 0_u64..300), 1..300)) {
+        fn gives_back_in_order(first: u64, steps in prop::collection::vec((0_u64..300, any::<bool>(), 0_u64..300), 1..300)) {
             let mut queue = FinishedQueue::new();
             let mut plain: Vec<(u64, u64)> = Vec::new();
             let mut base = 0;
-            for (seq, (ahead, pop, until)) in (0..).zip(steps) {
+            let first = first >> 1;
+            for (seq, (ahead, pop, until)) in (first..).zip(steps) {
                 let at_ns = base + ahead;
-                queue.push(Finished { at_ns, seq, ordinal: seq + 7, tag: seq as u32, status: Status::Ok });
+                queue.push(at_ns, seq, (seq - first) as u32);
                 plain.push((at_ns, seq));
                 plain.sort_unstable();
                 prop_assert_eq!(queue.next_ns(), plain[0].0);
@@ -185,10 +200,7 @@ mod tests {
                 loop {
                     let expected = plain.first().copied().filter(|&(at, _)| at <= base + until);
                     let got = queue.pop(base + until);
-                    prop_assert_eq!(got.map(|got| (got.at_ns, got.seq)), expected);
-                    if let Some(got) = got {
-                        prop_assert_eq!(got.ordinal, got.seq + 7);
-                    }
+                    prop_assert_eq!(got, expected.map(|(at, seq)| (at, (seq - first) as u32)));
                     if expected.is_none() {
                         break;
                     }

@@ -53,15 +53,16 @@ impl Drive {
         let Some(coalescer) = &mut self.coalescer else {
             return;
         };
-        while let Some(next) = self.finished.pop(until_ns) {
-            let queue = self.queues.remove(&next.seq).unwrap_or(0);
+        while let Some((at_ns, number)) = self.finished.pop(until_ns) {
+            let part = self.parts.take(number);
+            let queue = self.queues.remove(&part.seq).unwrap_or(0);
             let entry = Completion {
-                tag: next.tag,
-                at: Nanos(next.at_ns),
-                status: next.status,
-                ordinal: next.ordinal,
+                tag: part.tag,
+                at: Nanos(at_ns),
+                status: part.status,
+                ordinal: part.ordinal,
             };
-            coalescer.expire(next.at_ns, out);
+            coalescer.expire(at_ns, out);
             coalescer.add(queue, entry, out);
         }
         coalescer.expire(until_ns.saturating_add(1), out);

@@ -179,6 +179,7 @@ impl Ftl {
     /// The victim at hand, chosen now if there was none.
     fn victim(&mut self) -> Option<Victim> {
         if self.collector.victim.is_none() {
+            self.settle();
             let worn = self.least_worn();
             let superblock = match worn {
                 Some(superblock) => superblock,
@@ -210,6 +211,28 @@ impl Ftl {
         Some(superblock)
     }
 
+    /// Owners of what is not stale from address `from` on: whole senses, until they hold `budget` units or end at `end`.
+    #[inline]
+    fn look(
+        &self,
+        from: u32,
+        end: u32,
+        budget: u32,
+        found: &mut Vec<u32>,
+        senses: &mut Vec<(u32, u32)>,
+    ) {
+        found.clear();
+        senses.clear();
+        let mut at = from;
+        while at < end && at - from < budget {
+            let units = self.nand.units_in_sense(at, end - at);
+            let before = found.len();
+            self.blocks.owners(at, units, found);
+            senses.push((units, (found.len() - before) as u32));
+            at += units;
+        }
+    }
+
     /// Look at up to `budget` units of the victim and move the valid ones; erases it at its end. `false` when nothing could move.
     fn scan(&mut self, budget: u32, floor_ns: u64, at_ns: u64) -> bool {
         let Some(mut victim) = self.victim() else {
@@ -220,17 +243,11 @@ impl Ftl {
         // Look first, at everything within the budget, and have memory fetch all of it at once; then move.
         let mut found = std::mem::take(&mut self.collector.found);
         let mut senses = std::mem::take(&mut self.collector.senses);
-        found.clear();
-        senses.clear();
-        let (mut cursor, mut left) = (victim.cursor, budget);
-        while left > 0 && cursor < written {
-            let physical = base | cursor;
-            let count = self.nand.units_in_sense(physical, written - cursor);
-            let before = found.len();
-            self.blocks.owners(physical, count, &mut found);
-            senses.push((count, (found.len() - before) as u32));
-            cursor += count;
-            left = left.saturating_sub(count);
+        let (from, end) = (base | victim.cursor, base + written);
+        self.look(from, end, budget, &mut found, &mut senses);
+        if self.is_unsettled(&found) {
+            self.settle();
+            self.look(from, end, budget, &mut found, &mut senses);
         }
         std::hint::black_box(self.map.touch(&found));
         let mut rest = &found[..];

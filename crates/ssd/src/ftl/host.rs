@@ -3,6 +3,9 @@
 use super::{Ftl, HOST, NONE};
 use crate::map::UNMAPPED;
 
+/// So many units of host data go to the map together: enough that what memory can fetch at once is what sets the pace.
+const SETTLED_TOGETHER: u32 = 64;
+
 impl Ftl {
     /// Write one unit of host data that arrives at `arrival_ns` and is complete at `ready_ns` (later when old data must be read
     /// and merged). Returns when it has a buffer slot, or `None` when the drive has no flash left to write to.
@@ -88,13 +91,30 @@ impl Ftl {
     /// Let the map know the host data gathered since the last time.
     ///
     /// A random write needs two cache lines from memory that nobody has asked for yet: the unit's map entry, and from that the bits
-    /// of its old place. Nothing else about the write depends on them, so they wait until the group is full, or until anything
-    /// wants to read the map; then memory is asked for all of them at once.
+    /// of its old place. Nothing else about the write depends on them, so they wait until there are [`SETTLED_TOGETHER`] or the
+    /// superblock is full, or until anything wants to read the map, to choose a victim, or to move a unit that is among them; then
+    /// memory is asked for all of them at once.
     #[inline]
     pub fn settle(&mut self) {
         if self.frontiers[HOST].settled < self.frontiers[HOST].next {
             self.settle_gathered();
         }
+    }
+
+    /// At the end of a group: is it worth the wait, or are there more to come?
+    #[inline]
+    pub(super) fn settle_many(&mut self) {
+        let frontier = &self.frontiers[HOST];
+        if self.slc.is_some() || frontier.next - frontier.settled >= SETTLED_TOGETHER {
+            self.settle();
+        }
+    }
+
+    /// Might the map not know yet that one of these units, found where it says, was written since?
+    #[inline]
+    pub(super) fn is_unsettled(&self, units: &[u32]) -> bool {
+        let frontier = &self.frontiers[HOST];
+        frontier.settled < frontier.next && self.unsettled.may_hold(units)
     }
 
     #[inline(never)]
@@ -114,6 +134,7 @@ impl Ftl {
             std::hint::black_box(bits.fold(0, |sum, bits| sum ^ bits));
         }
         for (&unit, physical) in units.iter().zip(physical..) {
+            self.unsettled.remove(unit);
             let old = self.map.set(unit, physical);
             if old != UNMAPPED {
                 self.blocks.invalidate(old);
@@ -129,6 +150,7 @@ impl Ftl {
             return false;
         };
         self.blocks.place(physical, 1)[0] = unit;
+        self.unsettled.insert(unit);
         self.gathered(HOST, floor_ns, 1, ready_ns);
         true
     }

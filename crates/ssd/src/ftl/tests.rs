@@ -252,6 +252,41 @@ fn a_run_is_its_units_one_by_one() {
     }
 }
 
+/// When the map learns of a write changes nothing, even where what is written is being collected.
+#[test]
+fn settling_late_is_settling_at_once() {
+    for slc in [false, true] {
+        let profile = small(slc);
+        let (shape, _) = shapes(&profile.nand);
+        let user_units = shape.superblock_units * 62;
+        let mut late = Ftl::new(&profile, user_units, true, 1).unwrap();
+        let mut at_once = late.clone();
+        let mut rng = Rng::new(5);
+        let mut now = 0;
+        let mut hits = 0;
+        for n in 0..user_units * 3 {
+            // Mostly all over the drive, then again and again in a few places, some of them just being collected.
+            let span = if n % 8 < 5 { user_units } else { 300 };
+            let unit = rng.below(u64::from(span)) as u32;
+            let slots = [
+                late.write(now, unit, now, now),
+                at_once.write(now, unit, now, now),
+            ];
+            hits += u32::from(late.is_unsettled(&[unit]));
+            at_once.settle();
+            assert_eq!(slots[0], slots[1], "write {n}");
+            now = now.max(slots[0].unwrap());
+        }
+        assert!(hits > user_units, "{hits} waited");
+        assert_eq!(late.counters(), at_once.counters());
+        assert!(late.counters().relocated_units > 1000);
+        check(&mut late);
+        for unit in 0..user_units {
+            assert_eq!(late.map.get(unit), at_once.map.get(unit));
+        }
+    }
+}
+
 fn collecting(change: impl FnOnce(&mut CollectionProfile)) -> Profile {
     let mut profile = small(false);
     let mut collection = CollectionProfile {

@@ -117,6 +117,7 @@ impl Default for BufferProfile {
             bytes: none(0),
             ack_ns: none(0),
             ack_unit_ns: none(0),
+            overflow: None,
         }
     }
 }
