@@ -181,15 +181,14 @@ impl Drive {
                 let bytes = overlap(from, end, unit, count);
                 busy_ns +=
                     costs.read_page_ns * u64::from(pages) + ((bytes * costs.read_kib_ns) >> 10);
-                let mut ready_ns = busy_ns;
-                if pages > 0 {
-                    ready_ns = self.ftl.read(now_ns, busy_ns, physical, count);
+                let end_ns = if pages > 0 {
+                    let ready_ns = self.ftl.read(now_ns, busy_ns, physical, count);
                     let stretched = bytes * costs.data_path_percent / 100;
-                    ready_ns = self
-                        .link
-                        .through_data_path(now_ns, ready_ns, stretched, len);
-                }
-                done_ns = done_ns.max(self.link.to_host(now_ns, ready_ns, bytes));
+                    self.link.deliver(now_ns, ready_ns, bytes, stretched, len)
+                } else {
+                    self.link.to_host(now_ns, busy_ns, bytes)
+                };
+                done_ns = done_ns.max(end_ns);
                 unit += count;
             }
         }
