@@ -34,6 +34,11 @@ pub struct Runner {
 }
 
 impl Runner {
+    /// Was the benchmark interrupted?
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     /// With this assay, until `stop` is set.
     pub fn new(assay: PathBuf, stop: Arc<AtomicBool>) -> Result<Runner> {
         Ok(Runner {
@@ -45,7 +50,7 @@ impl Runner {
 
     /// Run a program to its end.
     pub fn run<S: AsRef<OsStr>>(&self, program: &Path, arguments: &[S]) -> Result<Outcome> {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.stopped() {
             bail!("interrupted");
         }
         let mut errors = tempfile::tempfile()?;

@@ -69,6 +69,8 @@ enum Part {
     Flatness,
     /// The same work gives the same answer as fio
     Agreement,
+    /// The simulated drive on one core: rates, and cost against depth, capacity and run length
+    Simulation,
     /// Wall time of `make demo`
     Demo,
     /// Size of a report of two drives, and its drawing time in a browser
@@ -127,12 +129,13 @@ fn run() -> Result<()> {
     let conditions = document::Conditions::read(&bench);
     eprintln!("{}", conditions.text());
     type Measure = fn(&Bench) -> Result<document::Section>;
-    let all: [(Part, Measure); 7] = [
+    let all: [(Part, Measure); 8] = [
         (Part::Null, parts::null::measure),
         (Part::Efficiency, parts::efficiency::measure),
         (Part::Scaling, parts::scaling::measure),
         (Part::Flatness, parts::flatness::measure),
         (Part::Agreement, parts::agreement::measure),
+        (Part::Simulation, parts::simulation::measure),
         (Part::Report, parts::report::measure),
         (Part::Demo, parts::demo::measure),
     ];

@@ -7,3 +7,4 @@ pub mod flatness;
 pub mod null;
 pub mod report;
 pub mod scaling;
+pub mod simulation;

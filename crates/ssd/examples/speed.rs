@@ -7,8 +7,9 @@
 //! ./target/release/examples/speed PROFILE CASE [COMMANDS] [AREA_GIB] [DEPTH]
 //! ```
 //! Cases: `read` (4 KiB random reads on the filled drive), `mapped` (the same after every unit of the area was rewritten, so that
-//! the map's tables are in memory), `write` (4 KiB random writes on the filled drive), `fresh` (the same on a fresh one). The
-//! depth is 32 unless said otherwise. Each line ends in a hash of every completion: a change that only makes the model faster
+//! the map's tables are in memory), `write` (4 KiB random writes on the filled drive), `fresh` (the same on a fresh one),
+//! `fill` (the area of a fresh drive once from end to end, 128 KiB at a time, whatever number of commands is asked for). The depth
+//! is 32 unless said otherwise. Each line ends in a hash of every completion: a change that only makes the model faster
 //! leaves all of them as they are.
 //!
 //! Tables larger than the processor's address cache gain from huge pages, which the C library gives when asked:
@@ -291,7 +292,7 @@ fn case(name: &str, mut args: impl Iterator<Item = String>) -> Result<(), Failur
     let count: u64 = args.next().map_or(Ok(20_000_000), |n| n.parse())?;
     let area = args.next().map_or(Ok(16), |n| n.parse::<u64>())? * GIB;
     let depth: u32 = args.next().map_or(Ok(32), |n| n.parse())?;
-    let options = if case == "fresh" {
+    let options = if matches!(case.as_str(), "fresh" | "fill") {
         fresh()
     } else {
         DriveOptions::default()
@@ -307,7 +308,11 @@ fn case(name: &str, mut args: impl Iterator<Item = String>) -> Result<(), Failur
     } else {
         Op::Read
     };
-    let cost = run(&mut drive, random(op, area, depth, count), start);
+    let load = match case.as_str() {
+        "fill" => sequential(area),
+        _ => random(op, area, depth, count),
+    };
+    let (count, cost) = (load.count, run(&mut drive, load, start));
     println!(
         "{name} {case} at depth {depth}: {count} commands of {} GiB in {:.2} s, {:.2} M/s; simulated {}; programmed by host write {:.2}; {:.2} M page programs/s; {} MiB of memory; hash {:016x}",
         area / GIB,

@@ -113,7 +113,8 @@ pub struct Drive {
     /// The model's present: nothing starts before it.
     now_ns: u64,
     last_submit_ns: u64,
-    costs: execute::Costs,
+    /// At full speed, and throttled.
+    costs: [execute::Costs; 2],
     /// First units of reads that wait for a core and whose map entries memory was not asked for yet.
     upcoming: Vec<u32>,
 }

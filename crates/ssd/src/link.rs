@@ -10,7 +10,7 @@
 
 use crate::profile::{DataPathProfile, LinkProfile};
 use crate::sata::{Frames, line_bytes_per_second};
-use crate::timeline::{ByteTime, Timeline};
+use crate::timeline::{ByteTime, Follower, Timeline};
 
 /// Payload rate of a link in bytes per second.
 pub fn payload_bytes_per_second(link: &LinkProfile) -> u64 {
@@ -33,7 +33,7 @@ pub fn payload_bytes_per_second(link: &LinkProfile) -> u64 {
 /// Both directions of the link, the data path, and the fixed costs of a command on the wire.
 #[derive(Clone, Debug)]
 pub struct Link {
-    to_host: Timeline,
+    to_host: Follower,
     to_drive: Timeline,
     data_path: Timeline,
     byte_time: ByteTime,
@@ -52,7 +52,7 @@ impl Link {
     /// An idle link.
     pub fn new(link: &LinkProfile, data_path: &DataPathProfile) -> Link {
         Link {
-            to_host: Timeline::new(),
+            to_host: Follower::new(),
             to_drive: Timeline::new(),
             data_path: Timeline::new(),
             byte_time: ByteTime::of_rate(payload_bytes_per_second(link)),
@@ -74,13 +74,38 @@ impl Link {
         bytes: u64,
         command_bytes: u64,
     ) -> u64 {
+        let duration_ns = self.data_path_ns(bytes, command_bytes);
+        self.data_path.reserve(floor_ns, ready_ns, duration_ns)
+    }
+
+    #[inline]
+    fn data_path_ns(&self, bytes: u64, command_bytes: u64) -> u64 {
         let rate = if command_bytes <= self.direct_limit_bytes {
             self.direct
         } else {
             self.staged
         };
-        self.data_path
-            .reserve(floor_ns, ready_ns, rate.duration_ns(bytes))
+        rate.duration_ns(bytes)
+    }
+
+    /// Move read data through the data path, where it counts as `path_bytes`, and on to the host; returns the end.
+    #[inline]
+    pub fn deliver(
+        &mut self,
+        floor_ns: u64,
+        ready_ns: u64,
+        bytes: u64,
+        path_bytes: u64,
+        command_bytes: u64,
+    ) -> u64 {
+        let path_ns = self.data_path_ns(path_bytes, command_bytes);
+        let through_ns = self.data_path.reserve(floor_ns, ready_ns, path_ns);
+        if let Some(frames) = self.frames {
+            return self.over_shared_wire(frames, floor_ns, through_ns, bytes);
+        }
+        let duration_ns = self.byte_time.duration_ns(bytes);
+        self.to_host
+            .follow(floor_ns, through_ns, duration_ns, path_ns)
     }
 
     /// Send data to the host; returns the end.

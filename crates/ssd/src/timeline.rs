@@ -32,10 +32,13 @@ const FEW: usize = 8;
 /// Room kept before the first interval, so that one can be put there without moving all others.
 const SLACK: usize = 32;
 
+/// So many intervals are past before the search for room skips them.
+const FORGOTTEN_TOGETHER: usize = 16;
+
 /// Busy intervals of one serial resource, in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// Sorted, disjoint, not touching; those before `head` are past.
+    /// Sorted, disjoint, not touching; those before `head` are past, and so may a few after it be.
     busy: Vec<(u64, u64)>,
     head: usize,
 }
@@ -66,33 +69,52 @@ impl Timeline {
         if duration_ns == 0 {
             return ready_ns;
         }
-        while self.head < self.busy.len() && self.busy[self.head].1 <= floor_ns {
-            self.head += 1;
-        }
-        if self.head == self.busy.len() {
-            // Everything is past: start over in the same memory.
-            self.busy.clear();
-            self.head = 0;
-        }
         // After everything reserved, a train is one piece.
-        let whole_ns = duration_ns * count;
-        let Some(last) = self.busy.last_mut() else {
-            self.busy.push((ready_ns, ready_ns + whole_ns));
-            return ready_ns + whole_ns;
-        };
-        if ready_ns > last.1 {
-            self.busy.push((ready_ns, ready_ns + whole_ns));
-            return ready_ns + whole_ns;
+        let end_ns = ready_ns + duration_ns * count;
+        match self.busy.last_mut() {
+            Some(last) if ready_ns < last.1 => {
+                self.reserve_within(floor_ns, ready_ns, duration_ns, count)
+            }
+            Some(last) if ready_ns == last.1 => {
+                last.1 = end_ns;
+                end_ns
+            }
+            last => {
+                if last.is_some_and(|last| last.1 <= floor_ns) {
+                    // Everything is past: start over in the same memory.
+                    self.busy.clear();
+                    self.head = 0;
+                } else if self.busy.len() == self.busy.capacity() {
+                    self.forget(floor_ns);
+                }
+                self.busy.push((ready_ns, end_ns));
+                end_ns
+            }
         }
-        if ready_ns == last.1 {
-            last.1 += whole_ns;
-            return last.1;
-        }
-        self.reserve_within(ready_ns, duration_ns, count)
+    }
+
+    /// Is everything reserved past?
+    #[inline]
+    fn is_past(&self, floor_ns: u64) -> bool {
+        self.busy
+            .last()
+            .is_none_or(|&(_, end_ns)| end_ns <= floor_ns)
     }
 
     /// The slow half of [`Timeline::reserve_train`]: it starts before the last interval ends.
-    fn reserve_within(&mut self, ready_ns: u64, duration_ns: u64, count: u64) -> u64 {
+    fn reserve_within(
+        &mut self,
+        floor_ns: u64,
+        ready_ns: u64,
+        duration_ns: u64,
+        count: u64,
+    ) -> u64 {
+        // Many at a time, so that it is seldom anything but "not yet".
+        while let Some(&(_, end)) = self.busy.get(self.head + FORGOTTEN_TOGETHER - 1)
+            && end <= floor_ns
+        {
+            self.head += FORGOTTEN_TOGETHER;
+        }
         if self.head > 2 * SLACK {
             self.busy.drain(..self.head - SLACK);
             self.head = SLACK;
@@ -138,6 +160,16 @@ impl Timeline {
         }
     }
 
+    /// Forget what is past, before more memory is taken.
+    #[cold]
+    fn forget(&mut self, floor_ns: u64) {
+        self.head = self.first_ending_after(floor_ns);
+        if self.head > SLACK {
+            self.busy.drain(..self.head - SLACK);
+            self.head = SLACK;
+        }
+    }
+
     /// Index of the first interval ahead that ends after `at_ns`.
     #[inline]
     fn first_ending_after(&self, at_ns: u64) -> usize {
@@ -173,6 +205,78 @@ impl Timeline {
             self.busy.copy_within(self.head..index, self.head + 1);
             self.head += 1;
         }
+    }
+}
+
+/// A [`Timeline`] that mostly serves what comes out of another serial resource.
+///
+/// What leaves a serial resource comes no faster than it serves. As long as nothing takes longer here than anything took there,
+/// each is gone before the next comes, whatever the order of reservation, and there is nothing to search. Then it is enough to
+/// remember them; they become busy intervals only when something else wants in.
+#[derive(Clone, Debug, Default)]
+pub struct Follower {
+    line: Timeline,
+    /// Start and end of what was served so, in order of reservation. While there is anything in `line` that is not past: none.
+    served: Vec<(u64, u64)>,
+    /// The longest of it here, the shortest of it in the resource before; `None` when `line` counts.
+    durations_ns: Option<(u64, u64)>,
+    /// At this length of `served`, look what of it is past.
+    prune_at: usize,
+}
+
+impl Follower {
+    /// Nothing reserved.
+    pub fn new() -> Follower {
+        Follower::default()
+    }
+
+    /// Reserve `duration_ns` for what leaves the resource before it at `ready_ns`, having occupied it for the `before_ns` until then.
+    /// All else is as in [`Timeline::reserve`].
+    #[inline]
+    pub fn follow(
+        &mut self,
+        floor_ns: u64,
+        ready_ns: u64,
+        duration_ns: u64,
+        before_ns: u64,
+    ) -> u64 {
+        if self.durations_ns.is_none() && self.line.is_past(floor_ns) {
+            self.durations_ns = Some((0, u64::MAX));
+        }
+        if let Some((longest_ns, shortest_ns)) = self.durations_ns {
+            let (longest_ns, shortest_ns) =
+                (longest_ns.max(duration_ns), shortest_ns.min(before_ns));
+            if longest_ns <= shortest_ns {
+                self.durations_ns = Some((longest_ns, shortest_ns));
+                if self.served.len() >= self.prune_at {
+                    self.prune(floor_ns);
+                }
+                let end_ns = ready_ns + duration_ns;
+                self.served.push((ready_ns, end_ns));
+                return end_ns;
+            }
+        }
+        self.reserve(floor_ns, ready_ns, duration_ns)
+    }
+
+    /// Reserve as in [`Timeline::reserve`], wherever it comes from.
+    #[inline]
+    pub fn reserve(&mut self, floor_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
+        if self.durations_ns.is_some() {
+            self.durations_ns = None;
+            for (start_ns, end_ns) in self.served.drain(..) {
+                if end_ns > floor_ns {
+                    self.line.reserve(0, start_ns, end_ns - start_ns);
+                }
+            }
+        }
+        self.line.reserve(floor_ns, ready_ns, duration_ns)
+    }
+
+    #[cold]
+    fn prune(&mut self, floor_ns: u64) {
+        self.served.retain(|&(_, end_ns)| end_ns > floor_ns);
+        self.prune_at = (2 * self.served.len()).max(2 * SLACK);
     }
 }
 
@@ -244,6 +348,27 @@ mod tests {
                 for pair in ahead.windows(2) {
                     prop_assert!(pair[0].1 < pair[1].0, "{:?}", line);
                 }
+            }
+        }
+
+        /// Following another resource is reserving behind it, whether what comes is alike or not, and with others in between.
+        #[test]
+        fn a_follower_is_a_timeline(
+            equal: bool,
+            requests in prop::collection::vec((0_u64..60, 0_u64..200, 1_u64..12, 1_u64..12, 0_u32..40), 1..400),
+        ) {
+            let (mut before, mut follower, mut plain) = (Timeline::new(), Follower::new(), Timeline::new());
+            let mut floor = 0;
+            for (step, ahead, there, here, other) in requests {
+                floor += step / 4;
+                let (there, here) = if equal { (9, 7) } else { (there, here) };
+                if other == 0 {
+                    let ready = floor + ahead;
+                    prop_assert_eq!(follower.reserve(floor, ready, here), plain.reserve(floor, ready, here));
+                    continue;
+                }
+                let ready = before.reserve(floor, floor + ahead, there);
+                prop_assert_eq!(follower.follow(floor, ready, here, there), plain.reserve(floor, ready, here));
             }
         }
     }

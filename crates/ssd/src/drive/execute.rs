@@ -29,9 +29,10 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    pub(super) fn new(profile: &Profile) -> Costs {
+    /// At full speed, and throttled.
+    pub(super) fn new(profile: &Profile) -> [Costs; 2] {
         let firmware = &profile.firmware;
-        Costs {
+        let costs = Costs {
             read_command_ns: firmware.read_command_ns.value,
             read_partial_ns: firmware.read_partial_ns.as_ref().map_or(0, |ns| ns.value),
             read_page_ns: firmware.read_page_ns.value,
@@ -47,7 +48,8 @@ impl Costs {
             elide_zero: profile.ftl.elide_zero.value,
             command_nj: profile.power.command_nj.value,
             transfer_kib_nj: profile.power.transfer_kib_nj.value,
-        }
+        };
+        [costs, costs.throttled()]
     }
 
     /// These costs, stretched by the throttle: a slower clock slows what the firmware does and what moves through the controller.
@@ -100,30 +102,27 @@ impl Drive {
     #[inline]
     pub(super) fn execute(&mut self, now_ns: u64, part: &Part) -> Outcome {
         self.thermal.advance(now_ns);
-        let costs = if self.thermal.throttled() {
-            self.costs.throttled()
-        } else {
-            self.costs
-        };
+        let clock = usize::from(self.thermal.throttled());
+        let costs = self.costs[clock];
         let mut energy_nj = costs.command_nj;
         let mut outcome = if !part.status.is_ok() {
-            self.refuse(now_ns, part, &costs)
+            self.refuse(now_ns, part, clock)
         } else {
             match part.op {
                 Op::Read => {
                     energy_nj += (u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10;
-                    self.read(now_ns, part, &costs)
+                    self.read(now_ns, part, clock)
                 }
                 Op::Write => {
                     energy_nj += (u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10;
-                    self.write(now_ns, part, &costs)
+                    self.write(now_ns, part, clock)
                 }
                 Op::Flush => {
                     let busy = now_ns + costs.other_command_ns;
                     (busy, self.ftl.flush(now_ns).max(busy), Status::Ok)
                 }
-                Op::Discard => self.deallocate(now_ns, part, &costs, false),
-                Op::WriteZeroes => self.deallocate(now_ns, part, &costs, true),
+                Op::Discard => self.deallocate(now_ns, part, clock, false),
+                Op::WriteZeroes => self.deallocate(now_ns, part, clock, true),
             }
         };
         // Collection runs on the core whose command set it off, and does not delay that command.
@@ -137,10 +136,11 @@ impl Drive {
     }
 
     /// A command that fails: bad fields at once, media errors after having tried.
-    fn refuse(&mut self, now_ns: u64, part: &Part, costs: &Costs) -> Outcome {
+    fn refuse(&mut self, now_ns: u64, part: &Part, clock: usize) -> Outcome {
+        let costs = self.costs[clock];
         let (busy, done) = match part.status {
             Status::UnrecoveredReadError => {
-                let (busy, done, _) = self.read(now_ns, part, costs);
+                let (busy, done, _) = self.read(now_ns, part, clock);
                 self.host.bytes_read -= u64::from(part.len_bytes);
                 (busy, done)
             }
@@ -152,7 +152,8 @@ impl Drive {
         (busy, done, part.status)
     }
 
-    fn read(&mut self, now_ns: u64, part: &Part, costs: &Costs) -> Outcome {
+    fn read(&mut self, now_ns: u64, part: &Part, clock: usize) -> Outcome {
+        let costs = self.costs[clock];
         self.ftl.settle();
         let len = u64::from(part.len_bytes);
         let end = part.offset_bytes + len;
@@ -181,15 +182,14 @@ impl Drive {
                 let bytes = overlap(from, end, unit, count);
                 busy_ns +=
                     costs.read_page_ns * u64::from(pages) + ((bytes * costs.read_kib_ns) >> 10);
-                let mut ready_ns = busy_ns;
-                if pages > 0 {
-                    ready_ns = self.ftl.read(now_ns, busy_ns, physical, count);
+                let end_ns = if pages > 0 {
+                    let ready_ns = self.ftl.read(now_ns, busy_ns, physical, count);
                     let stretched = bytes * costs.data_path_percent / 100;
-                    ready_ns = self
-                        .link
-                        .through_data_path(now_ns, ready_ns, stretched, len);
-                }
-                done_ns = done_ns.max(self.link.to_host(now_ns, ready_ns, bytes));
+                    self.link.deliver(now_ns, ready_ns, bytes, stretched, len)
+                } else {
+                    self.link.to_host(now_ns, busy_ns, bytes)
+                };
+                done_ns = done_ns.max(end_ns);
                 unit += count;
             }
         }
@@ -205,7 +205,7 @@ impl Drive {
     fn next_run(&self, unit: u32, limit: u32) -> (u32, u32, u32) {
         let mut physical = self.ftl.locate(unit);
         if physical == UNMAPPED {
-            if self.costs.skip_unmapped {
+            if self.costs[0].skip_unmapped {
                 let mut count = 1;
                 while count < limit && self.ftl.locate(unit + count) == UNMAPPED {
                     count += 1;
@@ -251,7 +251,8 @@ impl Drive {
         }
     }
 
-    fn write(&mut self, now_ns: u64, part: &Part, costs: &Costs) -> Outcome {
+    fn write(&mut self, now_ns: u64, part: &Part, clock: usize) -> Outcome {
+        let costs = self.costs[clock];
         let len = u64::from(part.len_bytes);
         let (first, last) = units_of(part.offset_bytes, len);
         let units = u64::from(last - first) + 1;
@@ -306,7 +307,8 @@ impl Drive {
 
     /// Deallocate or zero a range: whole units in the map; of units covered in part, zeroes are written and a deallocation is
     /// ignored (the NVMe specification lets a drive round it down).
-    fn deallocate(&mut self, now_ns: u64, part: &Part, costs: &Costs, zero: bool) -> Outcome {
+    fn deallocate(&mut self, now_ns: u64, part: &Part, clock: usize, zero: bool) -> Outcome {
+        let costs = self.costs[clock];
         let start = part.offset_bytes;
         let end = start + u64::from(part.len_bytes);
         let first_whole = start.div_ceil(MAP_UNIT_BYTES) as u32;
