@@ -15,7 +15,8 @@ use crate::options::InitialState;
 pub const PAGE_BYTES: u64 = 4096;
 const PAGE: usize = PAGE_BYTES as usize;
 
-type Page = Box<[u8; PAGE]>;
+/// The bytes of one page.
+pub type Page = Box<[u8; PAGE]>;
 
 /// A sparse store of bytes.
 #[derive(Clone, Debug)]
@@ -71,6 +72,16 @@ impl DataStore {
                 .and_then(|pages| pages.get(&page).cloned())
                 .unwrap_or_else(|| self.page(page))
         });
+    }
+
+    /// The bytes of a page.
+    pub fn content(&self, page: u64) -> Page {
+        self.page(page)
+    }
+
+    /// Let a page hold these bytes, as if nothing had been written since it did.
+    pub fn restore(&mut self, page: u64, content: Page) {
+        self.pages.insert(page, content);
     }
 
     /// Forget a range: it reads as zeroes.

@@ -28,6 +28,8 @@ fn errno_of(status: Status) -> i32 {
         Status::InvalidField => libc::EREMOTEIO,
         Status::LbaOutOfRange => libc::EREMOTEIO,
         Status::WriteFault | Status::UnrecoveredReadError => libc::ENODATA,
+        // A disk marked dead, or a command that nobody knows the end of.
+        Status::PowerLoss | Status::Vanished => libc::EIO,
     }
 }
 
@@ -272,6 +274,9 @@ impl Target for SimTarget {
     }
 
     fn telemetry(&mut self) -> Option<Telemetry> {
+        if !self.drive.is_present() {
+            return None;
+        }
         let telemetry = self.drive.telemetry(self.now);
         Some(Telemetry {
             temperature_c: Some(f64::from(telemetry.composite_celsius)),
