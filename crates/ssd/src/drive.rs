@@ -194,7 +194,11 @@ impl Drive {
             ),
             data: options
                 .keep_data
-                .then(|| DataStore::new(options.seed, options.state, faults.has_stale())),
+                .then(|| DataStore::new(options.seed, options.state, faults.has_stale()))
+                .map(|data| match options.regenerate_data {
+                    true => data.regenerate(),
+                    false => data,
+                }),
             faults,
             journal: options.keep_data.then(Journal::new),
             present: true,

@@ -61,6 +61,7 @@ pub mod power;
 pub mod prefetch;
 pub mod profile;
 pub mod published;
+pub mod regenerate;
 pub mod retry;
 pub mod sata;
 pub mod sourced;

@@ -110,6 +110,8 @@ pub struct DriveOptions {
     pub coalescing: Option<CoalescingSetting>,
     /// Keep the bytes, so that what was written can be read back (memory grows with what is written).
     pub keep_data: bool,
+    /// Keep pages as numbers where they can be made again (see [`crate::regenerate`]); matters where data is kept.
+    pub regenerate_data: bool,
     /// How old the media is; matters where the profile's reads have retries.
     pub age: Age,
     /// Things that go wrong.
@@ -118,7 +120,7 @@ pub struct DriveOptions {
 
 impl DriveOptions {
     /// Set one option as spelled on the command line: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2` (power state),
-    /// `apst=on|off`, `coalescing=100us/4` (time, a multiple of 100 us, and entries; or `off`), `data=keep|drop`, `cycles=1500`
+    /// `apst=on|off`, `coalescing=100us/4` (time, a multiple of 100 us, and entries; or `off`), `data=keep|checksum|drop`, `cycles=1500`
     /// (program/erase cycles), `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
     ///
     /// # Errors
@@ -180,10 +182,11 @@ impl DriveOptions {
                 self.coalescing = Some(parse_coalescing(value).ok_or_else(|| bad(expected))?);
             }
             "data" => {
-                self.keep_data = match value {
-                    "keep" => true,
-                    "drop" => false,
-                    _ => return Err(bad("keep or drop")),
+                (self.keep_data, self.regenerate_data) = match value {
+                    "keep" => (true, false),
+                    "checksum" => (true, true),
+                    "drop" => (false, false),
+                    _ => return Err(bad("keep, checksum or drop")),
                 };
             }
             "cycles" => {
@@ -306,7 +309,9 @@ mod tests {
         assert_eq!(options.coalescing, setting(1, 3));
         options.set("coalescing", "off").unwrap();
         assert_eq!(options.coalescing, setting(0, 0));
-        assert!(options.keep_data);
+        assert!(options.keep_data && !options.regenerate_data);
+        options.set("data", "checksum").unwrap();
+        assert!(options.keep_data && options.regenerate_data);
         assert_eq!(
             (options.age.cycles, options.age.retention_hours),
             (1500, 2160)

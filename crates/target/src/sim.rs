@@ -12,8 +12,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use assay_ssd::host::HostCpus;
+use assay_ssd::regenerate::Generator;
 use assay_ssd::{Drive, DriveOptions, Identity, Profile, Status};
 use assay_units::{Nanos, Op};
 
@@ -90,6 +92,11 @@ impl SimTarget {
     /// Does it keep the bytes written to it, so that they can be verified?
     pub fn keeps_data(&self) -> bool {
         self.drive.keeps_data()
+    }
+
+    /// What can make pages again that the drive then need not keep (`sim:NAME,data=checksum`).
+    pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
+        self.drive.set_generator(generator);
     }
 
     /// Prepare for a job of `workers` threads with `depth` I/Os in flight each, of at most `slot_bytes`. Nothing may be in

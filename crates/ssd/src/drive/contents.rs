@@ -1,13 +1,16 @@
 //! Bytes in and out of a drive that keeps them.
 
+use std::sync::Arc;
+
 use assay_units::{Nanos, Op};
 
 use super::Drive;
 use crate::command::{Command, Completion};
 use crate::faults::WriteFate;
+use crate::regenerate::Generator;
 
 impl Drive {
-    /// Queue a write with its bytes. Without [`DriveOptions::keep_data`] the bytes are ignored.
+    /// Queue a write with its bytes. Without [`crate::DriveOptions::keep_data`] the bytes are ignored.
     ///
     /// The bytes are stored now (spoiled as the fault plan has it) unless the command will fail. `bytes` shorter or longer than
     /// the command's length store what both have in common.
@@ -67,6 +70,13 @@ impl Drive {
             data.read(offset_bytes, buffer);
         }
         true
+    }
+
+    /// What can make pages again that are then not kept, with [`crate::DriveOptions::regenerate_data`]. The first one given stays.
+    pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
+        if let Some(data) = &mut self.data {
+            data.set_generator(generator);
+        }
     }
 
     /// Does this drive keep the bytes written to it?
