@@ -1,5 +1,7 @@
 //! A drive for the length of a run: named, identified, authorised once; opened per job with no more rights than the job needs.
 
+use std::sync::Arc;
+
 use assay_ssd::{DriveOptions, InitialState, OptionError};
 use assay_target::identity::{self, DriveInfo, DriveKind, IdentityError};
 use assay_target::interlock::{self, Refusal, WritePermit};
@@ -11,6 +13,7 @@ use assay_target::{Nanos, TargetError, Telemetry};
 
 use crate::plan::{DriveFacts, FactsKind, Workload};
 use crate::run::Bed;
+use crate::verify::VerifyBlocks;
 
 /// Why a drive cannot take part.
 #[derive(Debug, thiserror::Error)]
@@ -260,9 +263,13 @@ fn simulated(
                 source,
             })?;
     }
-    options.keep_data |= keep_data;
+    if keep_data && !options.keep_data {
+        // What is verified can be made again, and need not be kept whole.
+        (options.keep_data, options.regenerate_data) = (true, true);
+    }
     let state = options.state;
-    let target = SimTarget::new(spec, profile, options)?;
+    let mut target = SimTarget::new(spec, profile, options)?;
+    target.set_generator(Arc::new(VerifyBlocks));
     let identity = target.identity();
     let mut info = DriveInfo::new(DriveKind::Simulated, spec, &name, identity.capacity_bytes);
     info.model = Some(identity.model.clone());

@@ -21,6 +21,11 @@ pub struct WriteBuffer {
     releasing_units: u64,
     /// Time and number of slots given back; times do not decrease.
     releases: VecDeque<(u64, u64)>,
+    /// Slots ever taken.
+    taken_units: u64,
+    /// Where somebody asks for it: slots given back whose time was not past when they last asked, and how many were before.
+    unsafe_units: Option<VecDeque<(u64, u64)>>,
+    safe_units: u64,
 }
 
 /// What a buffer does once it was full.
@@ -43,6 +48,9 @@ impl WriteBuffer {
             free_ns: 0,
             releasing_units: 0,
             releases: VecDeque::new(),
+            taken_units: 0,
+            unsafe_units: None,
+            safe_units: 0,
         }
     }
 
@@ -57,6 +65,30 @@ impl WriteBuffer {
             }),
             ..WriteBuffer::new(capacity_units)
         }
+    }
+
+    /// Follow from now on which slots have been given back by when.
+    pub fn track(&mut self) {
+        self.unsafe_units.get_or_insert_default();
+    }
+
+    /// Slots ever taken.
+    #[inline]
+    pub fn taken_units(&self) -> u64 {
+        self.taken_units
+    }
+
+    /// Slots given back by `now_ns` since [`WriteBuffer::track`]. Calls come in order of time.
+    pub fn safe_units(&mut self, now_ns: u64) -> u64 {
+        if let Some(waiting) = &mut self.unsafe_units {
+            while let Some(&(time, units)) = waiting.front()
+                && time <= now_ns
+            {
+                self.safe_units += units;
+                waiting.pop_front();
+            }
+        }
+        self.safe_units
     }
 
     /// Slots that may be in use at `arrival_ns`; a buffer that is full then is written out first.
@@ -112,6 +144,7 @@ impl WriteBuffer {
             return None;
         }
         self.used_units += 1;
+        self.taken_units += 1;
         Some(arrival_ns.max(self.free_ns))
     }
 
@@ -131,6 +164,7 @@ impl WriteBuffer {
             self.pop_release();
         }
         self.used_units += units;
+        self.taken_units += units;
         Some(arrival_ns.max(self.free_ns))
     }
 
@@ -150,6 +184,10 @@ impl WriteBuffer {
             return;
         }
         self.releasing_units += units;
+        if let Some(waiting) = &mut self.unsafe_units {
+            let last = waiting.back().map_or(0, |&(time, _)| time);
+            waiting.push_back((at_ns.max(last), units));
+        }
         match self.releases.back_mut() {
             Some(back) if back.0 >= at_ns => back.1 += units,
             _ => self.releases.push_back((at_ns, units)),
@@ -223,6 +261,19 @@ mod tests {
         for at in 550..554 {
             assert_eq!(buffer.acquire(at), Some(at), "as new");
         }
+    }
+
+    /// Promised ahead of their time, slots are not safe before it; and those behind a late one wait for it.
+    #[test]
+    fn data_is_safe_when_its_slot_has_truly_come_back() {
+        let mut buffer = WriteBuffer::new(2);
+        buffer.track();
+        assert_eq!(buffer.acquire_run(0, 2), Some(0));
+        buffer.release(100, 1);
+        buffer.release(50, 1);
+        assert_eq!(buffer.acquire(10), Some(100));
+        assert_eq!((buffer.taken_units(), buffer.safe_units(99)), (3, 0));
+        assert_eq!(buffer.safe_units(100), 2);
     }
 
     #[test]

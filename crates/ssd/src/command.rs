@@ -28,12 +28,16 @@ pub enum Status {
     Ok,
     /// Invalid Field in Command (0h/02h): zero length or not a multiple of the logical block size.
     InvalidField,
+    /// Command Aborted due to Power Loss Notification (0h/05h): the drive lost power, see [`crate::Drive::power_loss`].
+    PowerLoss,
     /// LBA Out of Range (0h/80h).
     LbaOutOfRange,
     /// Write Fault (2h/80h): the medium did not take the data.
     WriteFault,
     /// Unrecovered Read Error (2h/81h): the medium did not give the data back.
     UnrecoveredReadError,
+    /// Command Aborted By Host (3h/71h): what the host's driver says when the drive has vanished, see [`crate::Drive::vanish`].
+    Vanished,
 }
 
 impl Status {
@@ -47,9 +51,11 @@ impl Status {
         match self {
             Status::Ok => (0, 0x00),
             Status::InvalidField => (0, 0x02),
+            Status::PowerLoss => (0, 0x05),
             Status::LbaOutOfRange => (0, 0x80),
             Status::WriteFault => (2, 0x80),
             Status::UnrecoveredReadError => (2, 0x81),
+            Status::Vanished => (3, 0x71),
         }
     }
 
@@ -58,9 +64,11 @@ impl Status {
         match self {
             Status::Ok => "Successful Completion",
             Status::InvalidField => "Invalid Field in Command",
+            Status::PowerLoss => "Command Aborted due to Power Loss Notification",
             Status::LbaOutOfRange => "LBA Out of Range",
             Status::WriteFault => "Write Fault",
             Status::UnrecoveredReadError => "Unrecovered Read Error",
+            Status::Vanished => "Command Aborted By Host",
         }
     }
 }

@@ -3,19 +3,24 @@
 //! Timing never looks here. What was never written reads as the drive's initial state has it: zeroes on a fresh drive,
 //! deterministic pseudo-random bytes (a function of seed and place) on a filled one. Deallocated and zeroed ranges read as
 //! zeroes.
+//!
+//! Pages are kept whole, or, when asked for, as numbers from which they can be made again ([`crate::regenerate`]).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use assay_units::Rng;
 use assay_units::rng::mix;
 
 use crate::options::InitialState;
+use crate::regenerate::{Generator, Regenerated};
 
 /// Granule of the store in bytes: the drives' mapping unit.
 pub const PAGE_BYTES: u64 = 4096;
 const PAGE: usize = PAGE_BYTES as usize;
 
-type Page = Box<[u8; PAGE]>;
+/// The bytes of one page.
+pub type Page = Box<[u8; PAGE]>;
 
 /// A sparse store of bytes.
 #[derive(Clone, Debug)]
@@ -23,6 +28,8 @@ pub struct DataStore {
     seed: u64,
     state: InitialState,
     pages: BTreeMap<u64, Page>,
+    /// Pages that are kept as numbers, where that is wanted; none of them is in `pages`.
+    regenerated: Option<Regenerated>,
     /// Page ranges that read as zeroes unless `pages` knows better: start to end (exclusive), disjoint, not touching.
     zeroed: BTreeMap<u64, u64>,
     /// Each page before its last write, kept when stale reads may be asked for.
@@ -36,8 +43,22 @@ impl DataStore {
             seed,
             state,
             pages: BTreeMap::new(),
+            regenerated: None,
             zeroed: BTreeMap::new(),
             previous: keep_previous.then(BTreeMap::new),
+        }
+    }
+
+    /// Keep pages as numbers where they can be made again.
+    pub fn regenerate(mut self) -> DataStore {
+        self.regenerated = Some(Regenerated::default());
+        self
+    }
+
+    /// What can make pages again, if pages are kept that way.
+    pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
+        if let Some(regenerated) = &mut self.regenerated {
+            regenerated.set_generator(generator);
         }
     }
 
@@ -47,12 +68,17 @@ impl DataStore {
         let mut at = offset;
         while !rest.is_empty() {
             let (page, start, len) = split(at, rest.len());
-            let mut content = self.page(page);
+            let whole = len == PAGE && self.previous.is_none();
+            let mut content = if whole {
+                Box::new([0; PAGE])
+            } else {
+                self.page(page)
+            };
             if let Some(previous) = &mut self.previous {
                 previous.insert(page, content.clone());
             }
             content[start..start + len].copy_from_slice(&rest[..len]);
-            self.pages.insert(page, content);
+            self.restore(page, content);
             rest = &rest[len..];
             at += len as u64;
         }
@@ -73,6 +99,22 @@ impl DataStore {
         });
     }
 
+    /// The bytes of a page.
+    pub fn content(&self, page: u64) -> Page {
+        self.page(page)
+    }
+
+    /// Let a page hold these bytes, as if nothing had been written since it did.
+    pub fn restore(&mut self, page: u64, content: Page) {
+        if let Some(regenerated) = &mut self.regenerated
+            && regenerated.put(page, &content)
+        {
+            self.pages.remove(&page);
+        } else {
+            self.pages.insert(page, content);
+        }
+    }
+
     /// Forget a range: it reads as zeroes.
     pub fn discard(&mut self, offset: u64, len: u64) {
         let end = offset.saturating_add(len);
@@ -85,6 +127,9 @@ impl DataStore {
         self.zero_bytes(offset, first_whole * PAGE_BYTES);
         self.zero_bytes(end_whole * PAGE_BYTES, end);
         remove_range(&mut self.pages, first_whole, end_whole);
+        if let Some(regenerated) = &mut self.regenerated {
+            regenerated.remove_range(first_whole, end_whole);
+        }
         if let Some(previous) = &mut self.previous {
             remove_range(previous, first_whole, end_whole);
         }
@@ -99,7 +144,9 @@ impl DataStore {
     /// Bytes of memory that the stored pages take, without the maps' own.
     pub fn resident_bytes(&self) -> u64 {
         let previous = self.previous.as_ref().map_or(0, BTreeMap::len);
+        let tables = self.regenerated.as_ref();
         (self.pages.len() + previous) as u64 * PAGE_BYTES
+            + tables.map_or(0, Regenerated::resident_bytes)
     }
 
     /// Zeroes over less than a page at a time (and nothing over an empty range).
@@ -130,6 +177,11 @@ impl DataStore {
             return content.clone();
         }
         let mut content = Box::new([0_u8; PAGE]);
+        if let Some(regenerated) = &self.regenerated
+            && regenerated.get(page, &mut content)
+        {
+            return content;
+        }
         let zeroed = self
             .zeroed
             .range(..=page)
@@ -198,9 +250,12 @@ mod tests {
     proptest! {
         /// Against a plain array.
         #[test]
-        fn agrees_with_an_array(filled: bool, steps in prop::collection::vec(step(), 1..40)) {
+        fn agrees_with_an_array(filled: bool, numbers: bool, steps in prop::collection::vec(step(), 1..40)) {
             let state = if filled { InitialState::Filled } else { InitialState::Fresh };
             let mut store = DataStore::new(5, state, false);
+            if numbers {
+                store = store.regenerate();
+            }
             let mut model = vec![0_u8; SPAN];
             store.read(0, &mut model);
             prop_assert_eq!(model.iter().any(|&byte| byte != 0), filled);

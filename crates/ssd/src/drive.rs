@@ -7,7 +7,7 @@ use assay_units::{Nanos, Op};
 use crate::coalescing::{Coalescer, CoalescingSetting};
 use crate::command::{Command, Completion, Status};
 use crate::data::DataStore;
-use crate::faults::{FaultPlan, WriteFate};
+use crate::faults::{DriveFate, FaultPlan, WriteFate};
 use crate::frontend::Frontend;
 use crate::ftl::FlashError;
 use crate::link::Link;
@@ -19,8 +19,11 @@ use crate::profile::{MAP_UNIT_BYTES, Profile};
 use crate::sata::Slots;
 use crate::telemetry::Identity;
 use crate::thermal::Thermal;
+use crate::volatile::Journal;
 
+mod contents;
 mod execute;
+mod failing;
 mod finished;
 mod health;
 mod parts;
@@ -76,6 +79,7 @@ struct HostCounters {
     bytes_read: u64,
     bytes_written: u64,
     media_errors: u64,
+    unsafe_shutdowns: u64,
 }
 
 /// A simulated drive.
@@ -104,6 +108,10 @@ pub struct Drive {
     queues: BTreeMap<u64, u16>,
     faults: FaultPlan,
     data: Option<DataStore>,
+    /// What a loss of power takes back, where data is kept.
+    journal: Option<Journal>,
+    /// Is the drive still there?
+    present: bool,
     finished: FinishedQueue,
     splits: Vec<Split>,
     free_splits: Vec<u32>,
@@ -187,8 +195,14 @@ impl Drive {
             ),
             data: options
                 .keep_data
-                .then(|| DataStore::new(options.seed, options.state, faults.has_stale())),
+                .then(|| DataStore::new(options.seed, options.state, faults.has_stale()))
+                .map(|data| match options.regenerate_data {
+                    true => data.regenerate(),
+                    false => data,
+                }),
             faults,
+            journal: options.keep_data.then(Journal::new),
+            present: true,
             finished: FinishedQueue::new(),
             splits: Vec::new(),
             free_splits: Vec::new(),
@@ -201,6 +215,9 @@ impl Drive {
             upcoming: Vec::with_capacity(TOUCHED_TOGETHER),
             profile,
         };
+        if drive.journal.is_some() {
+            drive.ftl.track_safety();
+        }
         drive.set_power_state(Nanos::ZERO, options.power_state)?;
         Ok(drive)
     }
@@ -221,66 +238,7 @@ impl Drive {
     #[inline]
     pub fn submit(&mut self, now: Nanos, command: Command) {
         self.enqueue(now, command);
-    }
-
-    /// Queue a write with its bytes. Without [`DriveOptions::keep_data`] the bytes are ignored.
-    ///
-    /// The bytes are stored now (spoiled as the fault plan has it) unless the command will fail. `bytes` shorter or longer than
-    /// the command's length store what both have in common.
-    pub fn submit_write(&mut self, now: Nanos, command: Command, bytes: &[u8]) {
-        let (ok, fate) = self.enqueue(now, command);
-        if !ok || command.op != Op::Write {
-            return;
-        }
-        let bytes = &bytes[..bytes.len().min(command.len_bytes as usize)];
-        let (capacity, offset) = (self.identity.capacity_bytes, command.offset_bytes);
-        let Some(data) = &mut self.data else {
-            return;
-        };
-        match fate {
-            WriteFate::Stored => data.write(offset, bytes),
-            WriteFate::Dropped => {}
-            WriteFate::Misdirected => {
-                let len = bytes.len() as u64;
-                let after = offset.saturating_add(len);
-                let elsewhere = if after.saturating_add(len) <= capacity {
-                    after
-                } else {
-                    offset.saturating_sub(len)
-                };
-                data.write(elsewhere, bytes);
-            }
-            WriteFate::Corrupted => {
-                let mut spoiled = bytes.to_vec();
-                let bit = self.faults.pick_bit(bytes.len());
-                if let Some(byte) = spoiled.get_mut((bit / 8) as usize) {
-                    *byte ^= 1 << (bit % 8);
-                }
-                data.write(offset, &spoiled);
-            }
-        }
-    }
-
-    /// The bytes of a read that completed: pass its completion, its offset and a buffer of its length. `false`, and the buffer
-    /// untouched, when the drive keeps no data or the read failed.
-    pub fn read_data(&self, completion: &Completion, offset_bytes: u64, buffer: &mut [u8]) -> bool {
-        let Some(data) = &self.data else {
-            return false;
-        };
-        if !completion.status.is_ok() {
-            return false;
-        }
-        if self.faults.is_stale(completion.ordinal) {
-            data.read_stale(offset_bytes, buffer);
-        } else {
-            data.read(offset_bytes, buffer);
-        }
-        true
-    }
-
-    /// Does this drive keep the bytes written to it?
-    pub fn keeps_data(&self) -> bool {
-        self.data.is_some()
+        self.note_other(&command);
     }
 
     /// When something next happens inside the drive: call [`Drive::advance`] with it, or with anything later. `None` when the drive
@@ -323,18 +281,36 @@ impl Drive {
         let seq = self.next_seq;
         self.next_seq += 1;
         let mut status = self.check(&command);
-        let (mut ordinal, mut spiked, mut fate) = (0, false, WriteFate::Stored);
+        let (mut ordinal, mut spiked, mut dropped, mut fate) = (0, false, false, WriteFate::Stored);
+        if !self.present {
+            status = Status::Vanished;
+        }
         if status.is_ok() {
             let planned;
             (ordinal, planned) = self.faults.next(command.op);
             fate = planned.write;
             status = planned.status;
+            dropped = planned.dropped;
+            match planned.drive {
+                DriveFate::Lives => {}
+                DriveFate::LosesPower => self.power_loss(Nanos(now_ns)),
+                DriveFate::Vanishes => self.vanish(Nanos(now_ns)),
+            }
+            let len = u64::from(command.len_bytes);
+            if self.faults.has_bad_media()
+                && self
+                    .faults
+                    .meets_bad_media(command.op, command.offset_bytes, len)
+            {
+                status = Status::UnrecoveredReadError;
+            }
             if planned.spike_ns > 0 {
                 spiked = true;
                 self.spikes.push((seq, planned.spike_ns));
             }
         }
         if status.is_ok()
+            && self.present
             && let Some(data) = &mut self.data
             && matches!(command.op, Op::Discard | Op::WriteZeroes)
         {
@@ -351,7 +327,12 @@ impl Drive {
             status,
             data: command.data,
             spiked,
+            dropped,
         };
+        if !self.present {
+            self.refuse_absent(now_ns, &part);
+            return (false, fate);
+        }
         if self.coalescer.is_some() {
             self.queues.insert(seq, command.queue);
         }

@@ -28,6 +28,22 @@ pub struct Fate {
     pub spike_ns: u64,
     /// What becomes of a write's bytes.
     pub write: WriteFate,
+    /// What happens to the whole drive before the command reaches it.
+    pub drive: DriveFate,
+    /// A flush that does nothing.
+    pub dropped: bool,
+}
+
+/// What happens to the whole drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DriveFate {
+    /// Nothing.
+    #[default]
+    Lives,
+    /// It loses power and has it back.
+    LosesPower,
+    /// It is gone.
+    Vanishes,
 }
 
 /// The planned faults and the counters that find them.
@@ -37,16 +53,28 @@ pub struct FaultPlan {
     bits: Rng,
     reads: u64,
     writes: u64,
+    flushes: u64,
+    /// Media that cannot be read until it is written: start and end in bytes.
+    bad: Vec<(u64, u64)>,
 }
 
 impl FaultPlan {
     /// A plan; `seed` chooses the bits that corrupted writes lose.
     pub fn new(faults: Vec<Fault>, seed: u64) -> FaultPlan {
+        let bad = faults.iter().filter_map(|fault| match fault.kind {
+            FaultKind::MediaError {
+                offset_bytes,
+                len_bytes,
+            } => Some((offset_bytes, offset_bytes.saturating_add(len_bytes))),
+            _ => None,
+        });
         FaultPlan {
+            bad: bad.collect(),
             faults,
             bits: Rng::stream(seed, "fault bits"),
             reads: 0,
             writes: 0,
+            flushes: 0,
         }
     }
 
@@ -62,6 +90,17 @@ impl FaultPlan {
                 self.writes += 1;
                 self.writes
             }
+            Op::Flush if !self.faults.is_empty() => {
+                self.flushes += 1;
+                let is_it = |fault: &Fault| {
+                    fault.kind == FaultKind::DropFlush && fault.ordinal == self.flushes
+                };
+                let fate = Fate {
+                    dropped: self.faults.iter().any(is_it),
+                    ..Fate::default()
+                };
+                return (0, fate);
+            }
             _ => return (0, Fate::default()),
         };
         if self.faults.is_empty() {
@@ -76,6 +115,12 @@ impl FaultPlan {
             match fault.kind {
                 FaultKind::LatencySpike(Nanos(ns)) if fault.ordinal == self.reads + self.writes => {
                     fate.spike_ns = fate.spike_ns.saturating_add(ns);
+                }
+                FaultKind::PowerLoss if fault.ordinal == self.reads + self.writes => {
+                    fate.drive = DriveFate::LosesPower;
+                }
+                FaultKind::Vanish if fault.ordinal == self.reads + self.writes => {
+                    fate.drive = DriveFate::Vanishes;
                 }
                 FaultKind::ReadError if op == Op::Read && fault.ordinal == ordinal => {
                     fate.status = Status::UnrecoveredReadError;
@@ -96,6 +141,30 @@ impl FaultPlan {
             }
         }
         fate
+    }
+
+    /// Are there media errors by place?
+    #[inline]
+    pub fn has_bad_media(&self) -> bool {
+        !self.bad.is_empty()
+    }
+
+    /// A command touches this place: does it find media that cannot be read? Whatever is written, zeroed or deallocated is moved to
+    /// other media, and can be read from then on.
+    pub fn meets_bad_media(&mut self, op: Op, offset: u64, len: u64) -> bool {
+        let end = offset.saturating_add(len);
+        match op {
+            Op::Read => self.bad.iter().any(|&(from, to)| from < end && offset < to),
+            Op::Flush => false,
+            Op::Write | Op::WriteZeroes | Op::Discard => {
+                let pieces = self
+                    .bad
+                    .iter()
+                    .flat_map(|&(from, to)| [(from, to.min(offset)), (from.max(end), to)]);
+                self.bad = pieces.filter(|(from, to)| from < to).collect();
+                false
+            }
+        }
     }
 
     /// Does the read of this ordinal return stale data?
@@ -149,6 +218,42 @@ mod tests {
         };
         assert_eq!(plan.next(Op::Read), (2, failed));
         assert_eq!(plan.next(Op::Write), (2, ok));
+        assert!(!plan.has_bad_media());
         assert!(plan.is_stale(1) && !plan.is_stale(2) && plan.has_stale());
+    }
+
+    #[test]
+    fn bad_media_is_bad_until_it_is_written() {
+        let kind = FaultKind::MediaError {
+            offset_bytes: 1000,
+            len_bytes: 100,
+        };
+        let mut plan = FaultPlan::new(vec![Fault { kind, ordinal: 0 }], 0);
+        let mut meets = |op, offset, len| plan.meets_bad_media(op, offset, len);
+        assert!(meets(Op::Read, 1099, 1) && meets(Op::Read, 0, 5000));
+        assert!(!meets(Op::Read, 1100, 50) && !meets(Op::Read, 900, 100));
+        assert!(!meets(Op::Write, 1020, 30));
+        assert!(!meets(Op::Read, 1020, 30));
+        assert!(meets(Op::Read, 1019, 2) && meets(Op::Read, 1049, 2));
+        assert!(!meets(Op::Discard, 0, 2000));
+        assert!(!plan.has_bad_media());
+    }
+
+    #[test]
+    fn flushes_and_the_whole_drive_fail_by_ordinal_too() {
+        let fault = |kind, ordinal| Fault { kind, ordinal };
+        let mut plan = FaultPlan::new(
+            vec![
+                fault(FaultKind::DropFlush, 2),
+                fault(FaultKind::PowerLoss, 1),
+                fault(FaultKind::Vanish, 2),
+            ],
+            0,
+        );
+        let dropped: Vec<bool> = (0..3).map(|_| plan.next(Op::Flush).1.dropped).collect();
+        assert_eq!(dropped, [false, true, false]);
+        assert_eq!(plan.next(Op::Write).1.drive, DriveFate::LosesPower);
+        assert_eq!(plan.next(Op::Read).1.drive, DriveFate::Vanishes);
+        assert_eq!(plan.next(Op::Read).1.drive, DriveFate::Lives);
     }
 }

@@ -40,6 +40,7 @@ use crate::profile::{BufferProfile, MAP_UNIT_BYTES, NandProfile, Profile};
 mod blocks;
 mod gc;
 mod host;
+mod safety;
 mod slc;
 mod unsettled;
 

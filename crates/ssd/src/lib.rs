@@ -26,7 +26,7 @@
 //! is free. That costs one queue operation per command instead of an event per stage, and is exact for resources served in
 //! order; buses that are reached out of order are reserved gap by gap.
 //!
-//! Beside the timing, [`data`] keeps bytes when asked to, and [`faults`] spoils them by plan. A [`Profile`] holds the numbers of
+//! Beside the timing, [`data`] keeps bytes when asked to, and [`faults`] spoils them by plan, [`volatile`] takes back what a loss of power finds in the buffer. A [`Profile`] holds the numbers of
 //! one drive with their provenance; [`DriveOptions`] the choices of one run.
 //!
 //! # Determinism
@@ -61,6 +61,7 @@ pub mod power;
 pub mod prefetch;
 pub mod profile;
 pub mod published;
+pub mod regenerate;
 pub mod retry;
 pub mod sata;
 pub mod sourced;
@@ -69,6 +70,7 @@ pub mod suspend;
 pub mod telemetry;
 pub mod thermal;
 pub mod timeline;
+pub mod volatile;
 
 pub use command::{Command, Completion, Status};
 pub use drive::{Drive, DriveError};

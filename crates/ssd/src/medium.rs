@@ -158,6 +158,37 @@ impl Medium {
         }
     }
 
+    /// See [`Ftl::track_safety`].
+    pub fn track_safety(&mut self) {
+        if let Medium::Flash(ftl) = self {
+            ftl.track_safety();
+        }
+    }
+
+    /// See [`Ftl::taken_units`].
+    #[inline]
+    pub fn taken_units(&self) -> u64 {
+        match self {
+            Medium::Flash(ftl) => ftl.taken_units(),
+            Medium::InPlace(_) => 0,
+        }
+    }
+
+    /// See [`Ftl::safe_units`]; what is written in place needs no buffer and is safe at once.
+    pub fn safe_units(&mut self, now_ns: u64) -> u64 {
+        match self {
+            Medium::Flash(ftl) => ftl.safe_units(now_ns),
+            Medium::InPlace(_) => u64::MAX,
+        }
+    }
+
+    /// See [`Ftl::restart`].
+    pub fn restart(&mut self, now_ns: u64) {
+        if let Medium::Flash(ftl) = self {
+            ftl.restart(now_ns);
+        }
+    }
+
     /// See [`Ftl::idle`].
     #[inline]
     pub fn idle(&mut self, quiet_since_ns: u64, now_ns: u64) {

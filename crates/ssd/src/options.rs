@@ -1,6 +1,6 @@
 //! Options of one simulated drive, and their spelling on the command line (`sim:NAME,key=value,...`).
 
-use assay_units::{Nanos, parse_duration};
+use assay_units::{Nanos, parse_duration, parse_size};
 
 use crate::coalescing::{CoalescingSetting, TIME_UNIT_NS};
 
@@ -40,6 +40,19 @@ pub enum FaultKind {
     WriteError,
     /// The command takes this much longer.
     LatencySpike(Nanos),
+    /// The flush is acknowledged and nothing is flushed.
+    DropFlush,
+    /// The drive loses power just before the command reaches it, and has it back ([`crate::Drive::power_loss`]).
+    PowerLoss,
+    /// The drive is gone from this command on ([`crate::Drive::vanish`]).
+    Vanish,
+    /// Reads that touch these bytes end with Unrecovered Read Error, until the bytes are written, zeroed or deallocated.
+    MediaError {
+        /// First byte.
+        offset_bytes: u64,
+        /// How many.
+        len_bytes: u64,
+    },
 }
 
 /// One thing that goes wrong, once.
@@ -47,12 +60,13 @@ pub enum FaultKind {
 pub struct Fault {
     /// What.
     pub kind: FaultKind,
-    /// When: the ordinal from 1, in order of submission, among writes for write faults, among reads for read faults, among
-    /// reads and writes together for a latency spike.
+    /// When: the ordinal from 1, in order of submission, among writes for write faults, among reads for read faults, among flushes
+    /// for a dropped one, among reads and writes together for a latency spike, a loss of power and a drive that vanishes. Media errors
+    /// are there from the start, and theirs is 0.
     pub ordinal: u64,
 }
 
-const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N or latency-spike@N=TIME";
+const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, vanish@N or media-error@OFFSET+LENGTH";
 /// Keys of [`DriveOptions::set`].
 const KEYS: &str = "seed, state, op, ambient, ps, apst, coalescing, data, cycles, retention, fault";
 
@@ -96,6 +110,8 @@ pub struct DriveOptions {
     pub coalescing: Option<CoalescingSetting>,
     /// Keep the bytes, so that what was written can be read back (memory grows with what is written).
     pub keep_data: bool,
+    /// Keep pages as numbers where they can be made again (see [`crate::regenerate`]); matters where data is kept.
+    pub regenerate_data: bool,
     /// How old the media is; matters where the profile's reads have retries.
     pub age: Age,
     /// Things that go wrong.
@@ -104,7 +120,7 @@ pub struct DriveOptions {
 
 impl DriveOptions {
     /// Set one option as spelled on the command line: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2` (power state),
-    /// `apst=on|off`, `coalescing=100us/4` (time, a multiple of 100 us, and entries; or `off`), `data=keep|drop`, `cycles=1500`
+    /// `apst=on|off`, `coalescing=100us/4` (time, a multiple of 100 us, and entries; or `off`), `data=keep|checksum|drop`, `cycles=1500`
     /// (program/erase cycles), `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
     ///
     /// # Errors
@@ -166,10 +182,11 @@ impl DriveOptions {
                 self.coalescing = Some(parse_coalescing(value).ok_or_else(|| bad(expected))?);
             }
             "data" => {
-                self.keep_data = match value {
-                    "keep" => true,
-                    "drop" => false,
-                    _ => return Err(bad("keep or drop")),
+                (self.keep_data, self.regenerate_data) = match value {
+                    "keep" => (true, false),
+                    "checksum" => (true, true),
+                    "drop" => (false, false),
+                    _ => return Err(bad("keep, checksum or drop")),
                 };
             }
             "cycles" => {
@@ -220,6 +237,14 @@ fn parse_coalescing(text: &str) -> Option<CoalescingSetting> {
 
 fn parse_fault(text: &str) -> Option<Fault> {
     let (name, rest) = text.split_once('@')?;
+    if name == "media-error" {
+        let (offset, len) = rest.split_once('+')?;
+        let kind = FaultKind::MediaError {
+            offset_bytes: parse_size(offset).ok()?,
+            len_bytes: parse_size(len).ok().filter(|&len| len > 0)?,
+        };
+        return Some(Fault { kind, ordinal: 0 });
+    }
     let (ordinal, argument) = match rest.split_once('=') {
         Some((ordinal, argument)) => (ordinal, Some(argument)),
         None => (rest, None),
@@ -232,6 +257,9 @@ fn parse_fault(text: &str) -> Option<Fault> {
         ("stale-read", None) => FaultKind::StaleRead,
         ("read-error", None) => FaultKind::ReadError,
         ("write-error", None) => FaultKind::WriteError,
+        ("drop-flush", None) => FaultKind::DropFlush,
+        ("power-loss", None) => FaultKind::PowerLoss,
+        ("vanish", None) => FaultKind::Vanish,
         ("latency-spike", Some(time)) => FaultKind::LatencySpike(parse_duration(time).ok()?),
         _ => return None,
     };
@@ -258,6 +286,8 @@ mod tests {
             "retention=90d",
             "fault=drop-write@100",
             "fault=latency-spike@3=50ms",
+            "fault=power-loss@9",
+            "fault=media-error@1g+64k",
         ] {
             let (key, value) = pair.split_once('=').unwrap();
             options.set(key, value).unwrap();
@@ -279,7 +309,9 @@ mod tests {
         assert_eq!(options.coalescing, setting(1, 3));
         options.set("coalescing", "off").unwrap();
         assert_eq!(options.coalescing, setting(0, 0));
-        assert!(options.keep_data);
+        assert!(options.keep_data && !options.regenerate_data);
+        options.set("data", "checksum").unwrap();
+        assert!(options.keep_data && options.regenerate_data);
         assert_eq!(
             (options.age.cycles, options.age.retention_hours),
             (1500, 2160)
@@ -294,6 +326,17 @@ mod tests {
                 Fault {
                     kind: FaultKind::LatencySpike(Nanos::from_millis(50)),
                     ordinal: 3
+                },
+                Fault {
+                    kind: FaultKind::PowerLoss,
+                    ordinal: 9
+                },
+                Fault {
+                    kind: FaultKind::MediaError {
+                        offset_bytes: 1 << 30,
+                        len_bytes: 65_536
+                    },
+                    ordinal: 0
                 }
             ]
         );
@@ -330,6 +373,9 @@ mod tests {
             ("fault", "drop-write@1=5ms"),
             ("fault", "latency-spike@1"),
             ("fault", "explode@1"),
+            ("fault", "media-error@4k"),
+            ("fault", "media-error@4k+0"),
+            ("fault", "vanish@1=5ms"),
         ] {
             let error = options.set(key, value).unwrap_err();
             assert!(error.to_string().contains("expected"), "{error}");

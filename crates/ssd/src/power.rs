@@ -150,6 +150,11 @@ impl PowerStates {
         self.quiet_ns = self.quiet_ns.max(at_ns);
     }
 
+    /// Nothing is in flight any more at `at_ns`.
+    pub fn rest(&mut self, at_ns: u64) {
+        self.quiet_ns = at_ns;
+    }
+
     /// Enter the states that an idle drive enters by itself by `now_ns`. Not to be called while commands wait to be started.
     pub fn observe(&mut self, now_ns: u64) {
         while let Some(&(idle_ns, state)) = self.autonomous.get(self.taken) {

@@ -226,6 +226,8 @@ pub struct BufferProfile {
     pub ack_ns: Sourced<u64>,
     /// Added per 4 KiB unit of the command, in nanoseconds. A delay, not a load: commands overlap.
     pub ack_unit_ns: Sourced<u64>,
+    /// Do capacitors let the drive write its buffer out when power fails? Absent: no.
+    pub power_loss_protected: Option<Sourced<bool>>,
     /// What it does once it was full. Absent: it takes data as slots come back.
     pub overflow: Option<OverflowProfile>,
 }

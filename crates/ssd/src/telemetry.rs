@@ -69,6 +69,8 @@ pub struct Telemetry {
     pub superblocks_erased: u64,
     /// Media errors reported.
     pub media_errors: u64,
+    /// Losses of power.
+    pub unsafe_shutdowns: u64,
     /// Mean power over the last thermal step, in milliwatts.
     pub power_mw: u32,
     /// Energy used since power-on up to `energy_until`, in microjoules. The difference of two readings over the time between them is

@@ -12,8 +12,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use assay_ssd::host::HostCpus;
+use assay_ssd::regenerate::Generator;
 use assay_ssd::{Drive, DriveOptions, Identity, Profile, Status};
 use assay_units::{Nanos, Op};
 
@@ -28,6 +30,8 @@ fn errno_of(status: Status) -> i32 {
         Status::InvalidField => libc::EREMOTEIO,
         Status::LbaOutOfRange => libc::EREMOTEIO,
         Status::WriteFault | Status::UnrecoveredReadError => libc::ENODATA,
+        // A disk marked dead, or a command that nobody knows the end of.
+        Status::PowerLoss | Status::Vanished => libc::EIO,
     }
 }
 
@@ -88,6 +92,11 @@ impl SimTarget {
     /// Does it keep the bytes written to it, so that they can be verified?
     pub fn keeps_data(&self) -> bool {
         self.drive.keeps_data()
+    }
+
+    /// What can make pages again that the drive then need not keep (`sim:NAME,data=checksum`).
+    pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
+        self.drive.set_generator(generator);
     }
 
     /// Prepare for a job of `workers` threads with `depth` I/Os in flight each, of at most `slot_bytes`. Nothing may be in
@@ -272,6 +281,9 @@ impl Target for SimTarget {
     }
 
     fn telemetry(&mut self) -> Option<Telemetry> {
+        if !self.drive.is_present() {
+            return None;
+        }
         let telemetry = self.drive.telemetry(self.now);
         Some(Telemetry {
             temperature_c: Some(f64::from(telemetry.composite_celsius)),

@@ -153,3 +153,23 @@ fn power_is_metered_between_readings_and_follows_the_power_state() {
         "{error}"
     );
 }
+
+/// Commands that a loss of power cuts off are I/O errors and the drive goes on; one that vanishes gives nothing else from then on.
+#[test]
+fn power_loss_and_vanishing_are_io_errors() {
+    let mut target = target(&[("fault", "power-loss@3"), ("fault", "vanish@4")]);
+    target.begin_job(3, 1, 4096).unwrap();
+    let batch: Vec<Io> = (0..3).map(|slot| io(Op::Read, slot, 0)).collect();
+    let mut done = all(&mut target, &batch);
+    done.sort_by_key(|completion| completion.slot);
+    let results: Vec<i32> = done.iter().map(|completion| completion.result).collect();
+    assert_eq!(results, [-libc::EIO, -libc::EIO, 4096]);
+    assert!(target.telemetry().is_some());
+    for _ in 0..2 {
+        assert_eq!(
+            all(&mut target, &[io(Op::Read, 0, 0)])[0].result,
+            -libc::EIO
+        );
+    }
+    assert!(target.telemetry().is_none(), "nobody answers");
+}

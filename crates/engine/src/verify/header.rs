@@ -56,7 +56,7 @@ pub enum HeaderError {
 }
 
 /// A ratio in thousandths is over 1000, so small codes are free for the other patterns.
-fn pattern_code(pattern: DataPattern) -> u32 {
+pub(super) fn pattern_code(pattern: DataPattern) -> u32 {
     match pattern {
         DataPattern::Incompressible => 0,
         DataPattern::Zero => 1,
@@ -64,7 +64,7 @@ fn pattern_code(pattern: DataPattern) -> u32 {
     }
 }
 
-fn pattern_of(code: u32) -> Option<DataPattern> {
+pub(super) fn pattern_of(code: u32) -> Option<DataPattern> {
     match code {
         0 => Some(DataPattern::Incompressible),
         1 => Some(DataPattern::Zero),

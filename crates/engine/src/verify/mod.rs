@@ -48,6 +48,7 @@
 
 mod classify;
 mod finding;
+mod generator;
 mod header;
 mod map;
 #[cfg(test)]
@@ -60,6 +61,7 @@ use crate::access::{BlockSizes, MAX_BLOCK_BYTES};
 use crate::data::{DataPattern, Noise, NoiseReader, Recipe};
 
 pub use finding::{Expected, Finding, FindingCounts, FindingKind, Findings, Instead};
+pub use generator::VerifyBlocks;
 pub use header::{FORMAT_VERSION, HEADER_BYTES, Header, HeaderError, MAGIC};
 pub use map::{GenerationMap, MAX_GENERATION, MAX_READERS};
 

@@ -117,6 +117,10 @@ impl Drive {
                     energy_nj += (u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10;
                     self.write(now_ns, part, clock)
                 }
+                Op::Flush if part.dropped => {
+                    let busy = now_ns + costs.other_command_ns;
+                    (busy, busy, Status::Ok)
+                }
                 Op::Flush => {
                     let busy = now_ns + costs.other_command_ns;
                     (busy, self.ftl.flush(now_ns).max(busy), Status::Ok)
@@ -264,6 +268,7 @@ impl Drive {
         let mut done_ns = busy_ns.max(arrived_ns);
         if part.data == DataClass::Zero && costs.elide_zero && self.is_whole(part) {
             self.ftl.unmap(first, last + 1);
+            self.note_taken(part.seq, first, last - first + 1, None);
             return (busy_ns, done_ns + costs.ack_ns, Status::Ok);
         }
         let mut status = Status::Ok;
@@ -278,6 +283,7 @@ impl Drive {
             } else {
                 last - unit
             };
+            let taken = self.ftl.taken_units();
             if count > 0 {
                 let (slot_ns, all) = self.ftl.write_run(now_ns, unit, count, arrived_ns);
                 done_ns = done_ns.max(slot_ns);
@@ -290,6 +296,9 @@ impl Drive {
                     Some(slot_ns) => done_ns = done_ns.max(slot_ns),
                     None => status = Status::WriteFault,
                 }
+            }
+            if self.journal.is_some() {
+                self.note_taken(part.seq, unit, count.max(1), Some(taken));
             }
             unit += count.max(1);
         }

@@ -44,6 +44,7 @@ impl Drive {
             relocated_bytes: ftl.relocated_units * MAP_UNIT_BYTES,
             superblocks_erased: ftl.erased_superblocks,
             media_errors: self.host.media_errors,
+            unsafe_shutdowns: self.host.unsafe_shutdowns,
             power_mw: (self.thermal.power_w() * 1000.0) as u32,
             energy_uj: self.thermal.used_uj(),
             energy_until: Nanos(self.thermal.stepped_ns()),

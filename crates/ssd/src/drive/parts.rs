@@ -25,6 +25,8 @@ pub(super) struct Part {
     pub(super) data: DataClass,
     /// Is there a latency spike for it?
     pub(super) spiked: bool,
+    /// A flush that does nothing.
+    pub(super) dropped: bool,
 }
 
 /// The parts on their way, by number.
@@ -87,6 +89,7 @@ mod tests {
             status: Status::Ok,
             data: DataClass::Incompressible,
             spiked: false,
+            dropped: false,
         };
         let mut parts = Parts::default();
         let (a, b) = (parts.add(part(1)), parts.add(part(2)));

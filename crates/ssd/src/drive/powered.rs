@@ -42,7 +42,7 @@ impl Drive {
         }
     }
 
-    fn account_power(&mut self) {
+    pub(super) fn account_power(&mut self) {
         for change in self.power.take_changes() {
             self.thermal.idles_at(change);
         }

@@ -1,0 +1,265 @@
+//! Bytes that can be made again instead of being kept.
+//!
+//! Verified workloads write blocks that say what they are and hold nothing else: the payload follows from a few numbers in the
+//! block's header. Whoever made them can make them again ([`Generator`]), so a drive that keeps data for verification need not keep
+//! their bytes, only those numbers: four bytes per 4 KiB. Pages of one byte repeated (zeroes) are kept the same way.
+//!
+//! # Honesty
+//! A page is only kept as a number after it was made again from it and every byte compared; anything else (corrupted on the way,
+//! misplaced, torn, of another program) is kept whole. So what is read back is always what was written, and whatever is wrong with it
+//! is found. A checksum alone could not do that: it tells that a page is wrong, and not what a verifier makes of it.
+//!
+//! # Non-goals
+//! No compression of bytes nobody can make again: verified payloads are incompressible by design, and others are not verified.
+//!
+//! # Key constants
+//! 24 bits of serial number, 254 families at once, tables of 256 pages (1 KiB each).
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::data::PAGE_BYTES;
+
+const PAGE: usize = PAGE_BYTES as usize;
+/// Pages per table.
+const TABLE: u64 = 256;
+const SERIAL_BITS: u32 = 24;
+/// Codes of families begin at 1: 0 is a page of one byte repeated, its serial number that byte and one.
+const MAX_FAMILIES: usize = 254;
+
+/// What all pages of one writer have in common, opaque to the drive.
+pub type Family = [u64; 2];
+
+/// Makes pages again.
+pub trait Generator: Debug + Send + Sync {
+    /// Of what family and number this page at `offset` (in bytes) claims to be. A wrong answer costs time, not truth.
+    fn recognise(&self, offset: u64, page: &[u8; PAGE]) -> Option<(Family, u32)>;
+
+    /// Make a page of that family and number for that place. Whatever it makes of unknown ones, it must not panic.
+    fn generate(&self, family: Family, serial: u32, offset: u64, page: &mut [u8; PAGE]);
+}
+
+/// Pages kept as numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Regenerated {
+    generator: Option<Arc<dyn Generator>>,
+    /// Families in use and how many pages are of each; a place of 0 pages is free.
+    families: Vec<(Family, u64)>,
+    /// By page number over [`TABLE`]: codes, 0 for pages that are not here, and how many are.
+    tables: BTreeMap<u64, (Box<[u32; TABLE as usize]>, u32)>,
+}
+
+impl Regenerated {
+    /// Let these pages be made again, too; the ones kept so far keep their meaning only if no other generator was there before.
+    pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
+        if self.generator.is_none() {
+            self.generator = Some(generator);
+        }
+    }
+
+    /// Keep a page, if it can be made again; what was kept of it before is forgotten.
+    pub fn put(&mut self, page: u64, content: &[u8; PAGE]) -> bool {
+        self.remove(page);
+        let Some((family, serial)) = self.code(page, content) else {
+            return false;
+        };
+        let empty = || (Box::new([0; TABLE as usize]), 0);
+        let (codes, used) = self.tables.entry(page / TABLE).or_insert_with(empty);
+        codes[(page % TABLE) as usize] = (family as u32) << SERIAL_BITS | serial;
+        *used += 1;
+        if family > 0 {
+            self.families[family - 1].1 += 1;
+        }
+        true
+    }
+
+    /// The page, if it is kept here.
+    pub fn get(&self, page: u64, content: &mut [u8; PAGE]) -> bool {
+        let Some((codes, _)) = self.tables.get(&(page / TABLE)) else {
+            return false;
+        };
+        let code = codes[(page % TABLE) as usize];
+        let serial = code & ((1 << SERIAL_BITS) - 1);
+        let family = (code >> SERIAL_BITS) as usize;
+        match (family, &self.generator) {
+            _ if code == 0 => return false,
+            (0, _) => content.fill((serial - 1) as u8),
+            (_, Some(generator)) => {
+                generator.generate(
+                    self.families[family - 1].0,
+                    serial,
+                    page * PAGE_BYTES,
+                    content,
+                );
+            }
+            (_, None) => return false,
+        }
+        true
+    }
+
+    /// Forget a page.
+    pub fn remove(&mut self, page: u64) {
+        let Some((codes, used)) = self.tables.get_mut(&(page / TABLE)) else {
+            return;
+        };
+        let code = std::mem::take(&mut codes[(page % TABLE) as usize]);
+        if code == 0 {
+            return;
+        }
+        *used -= 1;
+        if *used == 0 {
+            self.tables.remove(&(page / TABLE));
+        }
+        if let Some(family) = ((code >> SERIAL_BITS) as usize).checked_sub(1) {
+            self.families[family].1 -= 1;
+        }
+    }
+
+    /// Forget pages `first..end`.
+    pub fn remove_range(&mut self, first: u64, end: u64) {
+        let tables = self.tables.range(first / TABLE..end.div_ceil(TABLE));
+        let numbers: Vec<u64> = tables.map(|(&number, _)| number).collect();
+        for number in numbers {
+            for page in (number * TABLE).max(first)..((number + 1) * TABLE).min(end) {
+                self.remove(page);
+            }
+        }
+    }
+
+    /// Bytes of memory of the tables.
+    pub fn resident_bytes(&self) -> u64 {
+        self.tables.len() as u64 * TABLE * 4
+    }
+
+    /// Family (0: one byte repeated) and serial number from which this very page can be made.
+    fn code(&mut self, page: u64, content: &[u8; PAGE]) -> Option<(usize, u32)> {
+        if content.iter().all(|&byte| byte == content[0]) {
+            return Some((0, u32::from(content[0]) + 1));
+        }
+        let generator = self.generator.as_ref()?;
+        let offset = page * PAGE_BYTES;
+        let (family, serial) = generator.recognise(offset, content)?;
+        if serial >> SERIAL_BITS != 0 {
+            return None;
+        }
+        let mut again = [0; PAGE];
+        generator.generate(family, serial, offset, &mut again);
+        if again != *content {
+            return None;
+        }
+        Some((self.family(family)? + 1, serial))
+    }
+
+    /// The place of a family, a free one if it has none yet.
+    fn family(&mut self, family: Family) -> Option<usize> {
+        if let Some(known) = self.families.iter().position(|&(known, _)| known == family) {
+            return Some(known);
+        }
+        if let Some(free) = self.families.iter().position(|&(_, pages)| pages == 0) {
+            self.families[free].0 = family;
+            return Some(free);
+        }
+        if self.families.len() == MAX_FAMILIES {
+            return None;
+        }
+        self.families.push((family, 0));
+        Some(self.families.len() - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pages that begin with family, serial number and offset, and go on with bytes that depend on all of them.
+    #[derive(Debug)]
+    struct Toy;
+
+    impl Generator for Toy {
+        fn recognise(&self, _: u64, page: &[u8; PAGE]) -> Option<(Family, u32)> {
+            let word = |at: usize| {
+                let bytes = page[at..at + 8].try_into().ok()?;
+                Some(u64::from_le_bytes(bytes))
+            };
+            Some(([word(0)?, word(8)?], word(16)? as u32))
+        }
+
+        fn generate(&self, family: Family, serial: u32, offset: u64, page: &mut [u8; PAGE]) {
+            let words = [family[0], family[1], u64::from(serial), offset];
+            for (n, bytes) in page.chunks_mut(8).enumerate() {
+                let word = words[n % 4].wrapping_add((n / 4) as u64 * 7919);
+                bytes.copy_from_slice(&word.to_le_bytes());
+            }
+        }
+    }
+
+    fn made(family: u64, serial: u32, page: u64) -> [u8; PAGE] {
+        let mut content = [0; PAGE];
+        Toy.generate([family, 5], serial, page * PAGE_BYTES, &mut content);
+        content
+    }
+
+    fn kept() -> Regenerated {
+        let mut kept = Regenerated::default();
+        kept.set_generator(Arc::new(Toy));
+        kept
+    }
+
+    #[test]
+    fn what_can_be_made_again_is_kept_as_a_number() {
+        let mut kept = kept();
+        let mut seen = [9; PAGE];
+        for page in 0..512 {
+            assert!(kept.put(page, &made(3, 70 + page as u32, page)));
+        }
+        assert_eq!(kept.resident_bytes(), 2048, "four bytes per page");
+        assert!(kept.get(400, &mut seen) && seen == made(3, 470, 400));
+        assert!(kept.put(7, &[0xff; PAGE]) && kept.get(7, &mut seen));
+        assert_eq!(seen, [0xff; PAGE]);
+        assert!(!kept.get(512, &mut seen));
+        kept.remove_range(1, 511);
+        assert!(!kept.get(400, &mut seen) && kept.get(511, &mut seen) && kept.get(0, &mut seen));
+        kept.remove_range(0, u64::MAX);
+        assert_eq!(kept.resident_bytes(), 0);
+    }
+
+    #[test]
+    fn anything_else_is_not_kept_here() {
+        let mut kept = kept();
+        for bit in [0, 64, 128, 4095 * 8, 2000 * 8 + 3] {
+            let mut content = made(3, 1, 8);
+            content[bit / 8] ^= 1 << (bit % 8);
+            // A flipped bit in the numbers themselves makes another page, and that is seen.
+            assert!(!kept.put(8, &content), "{bit}");
+        }
+        assert!(!kept.put(9, &made(3, 1, 8)), "another page's");
+        assert!(
+            !kept.put(8, &made(3, 1 << 24, 8)),
+            "the number is too large"
+        );
+        assert!(kept.put(8, &made(3, 1, 8)));
+        assert!(!kept.put(8, &made(3, 1, 9)));
+        assert!(!kept.get(8, &mut [0; PAGE]), "what was there is forgotten");
+        let mut without = Regenerated::default();
+        assert!(!without.put(8, &made(3, 1, 8)));
+        assert!(without.put(8, &[0; PAGE]));
+    }
+
+    #[test]
+    fn families_are_counted_and_their_places_used_again() {
+        let mut kept = kept();
+        for family in 0..254 {
+            assert!(kept.put(family, &made(family, 1, family)));
+        }
+        assert!(!kept.put(300, &made(999, 1, 300)), "no place left");
+        assert!(kept.put(301, &made(17, 2, 301)));
+        kept.remove(200);
+        assert!(kept.put(300, &made(999, 1, 300)));
+        let mut seen = [0; PAGE];
+        for family in (0..254).filter(|&family| family != 200) {
+            assert!(kept.get(family, &mut seen) && seen == made(family, 1, family));
+        }
+        assert!(kept.get(300, &mut seen) && seen == made(999, 1, 300));
+    }
+}
