@@ -47,7 +47,7 @@ impl Run {
 fn shrunk(name: &str) -> Profile {
     let mut profile = Profile::builtin(name).expect("a built-in profile");
     let capacity = &mut profile.identity.capacity_bytes.value;
-    *capacity = *capacity / u64::from(SHRINK) & !((1 << 20) - 1);
+    *capacity = (*capacity / u64::from(SHRINK)) & !((1 << 20) - 1);
     let low = &mut profile.ftl.gc_low_superblocks.value;
     let full_low = std::mem::replace(low, 4);
     let low = *low;
