@@ -118,7 +118,6 @@ impl Default for BufferProfile {
             ack_ns: none(0),
             ack_unit_ns: none(0),
             overflow: None,
-            overflow: None,
             power_loss_protected: None,
         }
     }
