@@ -165,7 +165,6 @@ fn ten_watts_hold_at_a_lower_thread_count_and_cut_the_tail() {
     let unlimited = knee(&sweep(TLC[0], 0));
     let cells = sweep(TLC[0], 2);
     let limited = knee(&cells);
-    println!("{unlimited:?} {limited:?}");
     assert!(unlimited.watts > 12.0, "{unlimited:?}");
     for cell in &cells {
         assert!(cell.watts < 10.1, "{cell:?}");
@@ -185,7 +184,6 @@ fn ten_watts_hold_at_a_lower_thread_count_and_cut_the_tail() {
 fn the_983_dct_is_the_best_tlc_drive_per_watt() {
     let [c916, c900, p4510, dct] = TLC.map(|name| {
         let cell = knee(&sweep(name, 0));
-        println!("{name} {cell:?}");
         cell.iops / 1e3 / cell.watts
     });
     for other in [c916, c900, p4510] {
@@ -206,7 +204,6 @@ fn at_depth_1_the_983_dct_equals_the_p4510_and_the_c916_lies_between_it_and_the_
         )
         .0
     });
-    println!("{c916:?} {c900:?} {p4510:?} {dct:?}");
     let equal = dct.mean_us / p4510.mean_us;
     assert!((0.98..1.02).contains(&equal), "{equal:.3}");
     let slightly = c916.mean_us / c900.mean_us;
@@ -216,6 +213,28 @@ fn at_depth_1_the_983_dct_equals_the_p4510_and_the_c916_lies_between_it_and_the_
     let tail = p4510.p9999_us / p4510.mean_us;
     assert!((2.5..2.75).contains(&tail), "{tail:.2}: {p4510:?}");
     assert!(c916.p9999_us < c900.p9999_us.min(p4510.p9999_us) * 0.95);
+}
+
+/// "983 ZET and Optane far ahead on random read": at depth 1 on one machine, that of the TLC drives.
+#[test]
+fn the_983_zet_and_optane_are_far_ahead_at_depth_1() {
+    let bench = Profile::builtin(TLC[0]).expect("a built-in profile").bench;
+    let mean_us = |name: &str| {
+        let mut profile = Profile::builtin(name).expect("a built-in profile");
+        profile.bench = bench.clone();
+        let mut drive = Drive::new(profile, DriveOptions::default()).expect("a drive");
+        cell(&mut drive, Nanos::ZERO, Op::Read, 1, 4096, 20_000)
+            .0
+            .mean_us
+    };
+    let best_tlc = TLC.map(mean_us).into_iter().fold(f64::MAX, f64::min);
+    for name in ["samsung-983-zet", "intel-optane-p4800x"] {
+        let mean_us = mean_us(name);
+        assert!(
+            mean_us * 2.5 < best_tlc,
+            "{name}: {mean_us} of {best_tlc} us"
+        );
+    }
 }
 
 /// "Peak IOPS kept at <= 4K (no sub-4K penalty)".
@@ -263,7 +282,6 @@ fn steady_writes(name: &str) -> Cell {
 #[test]
 fn less_spare_area_costs_the_c916_some_of_its_steady_random_writes() {
     let [c916, c900] = [TLC[0], TLC[1]].map(steady_writes);
-    println!("{c916:?} {c900:?}");
     let ratio = c916.iops / c900.iops;
     assert!(
         (0.88..0.99).contains(&ratio),
