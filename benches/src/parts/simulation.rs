@@ -128,7 +128,10 @@ fn scaled(name: &str, factor: u64, state: InitialState) -> Result<Drive> {
         state,
         ..DriveOptions::default()
     };
-    Ok(Drive::new(profile, options)?)
+    let drive = Drive::new(profile, options)?;
+    // As `sim:` drives have it.
+    assay_target::memory::prefer_huge_tables(&drive);
+    Ok(drive)
 }
 
 /// Absolute rates with the goals of the simulator, then growth.

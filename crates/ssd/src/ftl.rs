@@ -101,6 +101,18 @@ pub struct FtlCounters {
     pub erased_superblocks: u64,
 }
 
+/// The tables of a drive that grow with it, as they lie in memory: whoever holds the drive may advise the operating system on
+/// them (huge pages: every access is a miss of the processor's address cache otherwise).
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'a> {
+    /// Logical to physical.
+    pub map: &'a [u32],
+    /// Physical to logical.
+    pub owners: &'a [u32],
+    /// A bit per physical unit.
+    pub stale: &'a [u64],
+}
+
 /// Why a drive cannot be built of this flash.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlashError {
@@ -356,6 +368,16 @@ impl Ftl {
     /// Counters since power-on.
     pub fn counters(&self) -> FtlCounters {
         self.counters
+    }
+
+    /// The tables that grow with the drive.
+    pub fn tables(&self) -> Tables<'_> {
+        let (owners, stale) = self.blocks.tables();
+        Tables {
+            map: self.map.table(),
+            owners,
+            stale,
+        }
     }
 
     /// Bytes of memory for map and owners.

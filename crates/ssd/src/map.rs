@@ -126,6 +126,11 @@ impl PageMap {
         }
     }
 
+    /// The table as it lies in memory, for advice on it.
+    pub fn table(&self) -> &[u32] {
+        &self.table
+    }
+
     /// Ask memory for the table entries of these units at once, so that they are near when they are needed one by one.
     #[inline]
     pub fn touch(&self, logical: &[u32]) -> u32 {

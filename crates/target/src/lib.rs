@@ -17,7 +17,7 @@
 //! # Unsafe
 //! This is the one room that may use `unsafe`: for memory that the kernel writes to ([`buffers`], [`uring`]), for the processor's
 //! time-stamp counter ([`clock`]) and for two system calls that no crate wraps: loop devices' status ([`interlock`]) and
-//! `getrusage` ([`host`]). Each use states why it is sound.
+//! `getrusage` ([`host`]), and for advice on memory ([`memory`]). Each use states why it is sound.
 //!
 //! # Key constants
 //! [`MAX_IO_BYTES`] (4 MiB, the largest I/O), [`MAX_SLOTS`].
@@ -31,6 +31,8 @@ pub mod host;
 pub mod identity;
 pub mod interlock;
 pub mod load;
+#[allow(unsafe_code)]
+pub mod memory;
 pub mod null;
 pub mod open;
 pub mod profile;

@@ -20,6 +20,7 @@ use assay_ssd::{Drive, DriveOptions, Identity, Profile, Status};
 use assay_units::{Nanos, Op};
 
 use crate::buffers::Buffers;
+use crate::memory::prefer_huge_tables;
 use crate::{Completion, Io, Target, TargetError, Telemetry};
 
 /// How a failed command looks to a program, as Linux maps NVMe status codes to `errno` (`nvme_error_status`, then
@@ -69,6 +70,7 @@ impl SimTarget {
             drive: name.to_owned(),
             message: e.to_string(),
         })?;
+        prefer_huge_tables(&drive);
         Ok(SimTarget {
             name: name.to_owned(),
             drive,

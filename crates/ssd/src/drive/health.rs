@@ -52,6 +52,11 @@ impl Drive {
         }
     }
 
+    /// The tables that grow with the drive, for advice to the operating system; `None` where there are none.
+    pub fn tables(&self) -> Option<crate::ftl::Tables<'_>> {
+        self.ftl.tables()
+    }
+
     /// Bytes of memory that map, owners and kept data take.
     pub fn resident_bytes(&self) -> u64 {
         self.ftl.resident_bytes() + self.data.as_ref().map_or(0, DataStore::resident_bytes)

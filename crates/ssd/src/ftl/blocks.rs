@@ -8,8 +8,6 @@
 //! the search is one comparison per superblock, many at once, and happens once per superblock written: some thousand
 //! comparisons for some thousand host writes or more, less than a nanosecond each.
 
-use crate::map::UNMAPPED;
-
 /// A superblock's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -19,7 +17,7 @@ pub(super) enum State {
 }
 
 /// All superblocks of a drive.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Superblocks {
     /// Units whose newest copy is here.
     valid: Vec<u32>,
@@ -28,10 +26,12 @@ pub(super) struct Superblocks {
     /// Units written, padding included.
     written: Vec<u32>,
     state: Vec<State>,
-    /// Logical unit of each unit; empty in a superblock of the initial sequential fill, whose owners follow from its number.
-    owners: Vec<Vec<u32>>,
-    /// Lists of owners for further use.
-    pool: Vec<Vec<u32>>,
+    /// Logical unit of each unit, superblock after superblock. Only what is written takes memory.
+    owners: Vec<u32>,
+    /// Does the list count? Not in a superblock of the initial sequential fill, whose owners follow from its number.
+    listed: Vec<bool>,
+    /// Was it ever opened, so that its list has memory?
+    opened: Vec<bool>,
     /// How often each was erased.
     erases: Vec<u32>,
     /// For each closed one, how many were closed before it since power-on.
@@ -43,6 +43,31 @@ pub(super) struct Superblocks {
     multi: u32,
     shift: u32,
     superblock_units: u32,
+}
+
+impl Clone for Superblocks {
+    /// Copies the lists of opened superblocks only, so that a copy takes no more memory than its original.
+    fn clone(&self) -> Superblocks {
+        let mut owners = vec![0; self.owners.len()];
+        let units = self.superblock_units as usize;
+        for (index, _) in self.opened.iter().enumerate().filter(|&(_, &is)| is) {
+            let range = index * units..(index + 1) * units;
+            owners[range.clone()].copy_from_slice(&self.owners[range]);
+        }
+        Superblocks {
+            owners,
+            valid: self.valid.clone(),
+            barred: self.barred.clone(),
+            written: self.written.clone(),
+            state: self.state.clone(),
+            listed: self.listed.clone(),
+            opened: self.opened.clone(),
+            erases: self.erases.clone(),
+            closed_at: self.closed_at.clone(),
+            stale: self.stale.clone(),
+            ..*self
+        }
+    }
 }
 
 impl Superblocks {
@@ -59,8 +84,9 @@ impl Superblocks {
             barred: vec![u32::MAX; total as usize],
             written: vec![0; total as usize],
             state: vec![State::Free; total as usize],
-            owners: vec![Vec::new(); total as usize],
-            pool: Vec::new(),
+            owners: vec![0; total as usize * superblock_units as usize],
+            listed: vec![false; total as usize],
+            opened: vec![false; total as usize],
             erases: vec![0; total as usize],
             closed_at: vec![0; total as usize],
             closings: 0,
@@ -121,9 +147,9 @@ impl Superblocks {
         self.state[index] = State::Open;
         self.valid[index] = 0;
         self.written[index] = 0;
-        // What an old list says does not matter: every unit is stale until it is placed.
-        self.owners[index] = self.pool.pop().unwrap_or_default();
-        self.owners[index].resize(units as usize, UNMAPPED);
+        // What the list says from before does not matter: every unit is stale until it is placed.
+        self.listed[index] = true;
+        self.opened[index] = true;
         for_words(superblock << self.shift, units, |word, mask| {
             self.stale[word] |= mask;
         });
@@ -146,10 +172,6 @@ impl Superblocks {
         self.erases[index] += 1;
         self.barred[index] = u32::MAX;
         self.written[index] = 0;
-        let owners = std::mem::take(&mut self.owners[index]);
-        if owners.capacity() > 0 {
-            self.pool.push(owners);
-        }
     }
 
     /// Write `count` units to an open superblock, from `physical` on: the caller fills in their owners.
@@ -158,14 +180,16 @@ impl Superblocks {
         for_words(physical, count, |word, mask| self.stale[word] &= !mask);
         let (index, within) = self.split(physical);
         self.valid[index] += count;
-        &mut self.owners[index][within..within + count as usize]
+        let first = self.place_of(index, within);
+        &mut self.owners[first..first + count as usize]
     }
 
     /// Owners of `count` units from `physical` on, in a superblock that was opened.
     #[inline]
     pub(super) fn listed(&self, physical: u32, count: u32) -> &[u32] {
         let (index, within) = self.split(physical);
-        &self.owners[index][within..within + count as usize]
+        let first = self.place_of(index, within);
+        &self.owners[first..first + count as usize]
     }
 
     /// The newest copy of what lies at this address is elsewhere from now on.
@@ -195,7 +219,12 @@ impl Superblocks {
     pub(super) fn owners(&self, physical: u32, count: u32, found: &mut Vec<u32>) {
         let (index, _) = self.split(physical);
         let base = (index << self.shift) as u32;
-        let list = &self.owners[index];
+        let list = if self.listed[index] {
+            let first = self.place_of(index, 0);
+            &self.owners[first..first + self.superblock_units as usize]
+        } else {
+            &[]
+        };
         for_words(physical, count, |word, mask| {
             let mut left = mask & !self.stale[word];
             let start = (word as u32) << 6;
@@ -280,10 +309,20 @@ impl Superblocks {
 
     /// Bytes of memory for owners and bits.
     pub(super) fn resident_bytes(&self) -> u64 {
-        let lists = self.owners.iter().chain(&self.pool);
-        lists
-            .map(|list| list.capacity() as u64 * 4 + (list.capacity() as u64).div_ceil(8))
-            .sum()
+        let opened = self.opened.iter().filter(|&&opened| opened).count() as u64;
+        let units = u64::from(self.superblock_units);
+        opened * (units * 4 + units.div_ceil(8))
+    }
+
+    /// Owners and bits as they lie in memory, for advice on them.
+    pub(super) fn tables(&self) -> (&[u32], &[u64]) {
+        (&self.owners, &self.stale)
+    }
+
+    /// Index of an owner.
+    #[inline]
+    fn place_of(&self, index: usize, within: usize) -> usize {
+        index * self.superblock_units as usize + within
     }
 
     #[inline]
@@ -296,9 +335,11 @@ impl Superblocks {
 
     #[inline]
     fn written_owner(&self, index: usize, within: usize) -> u32 {
-        match self.owners[index].get(within) {
-            Some(&unit) => unit,
-            None => index as u32 * self.superblock_units + within as u32,
+        let place = self.place_of(index, within);
+        if self.listed[index] {
+            self.owners[place]
+        } else {
+            place as u32
         }
     }
 }
