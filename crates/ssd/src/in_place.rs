@@ -34,6 +34,7 @@ pub struct InPlace {
     /// When the merge engine is free, in nanoseconds.
     merge_free_ns: u64,
     granule_bytes: u64,
+    merge_ns: u64,
     indirection_ns: u64,
     read_ns: u64,
     write_ns: u64,
@@ -70,6 +71,7 @@ impl InPlace {
             writing: Timeline::new(),
             merge_free_ns: 0,
             granule_bytes: profile.granule_bytes.value,
+            merge_ns: profile.merge_ns.value,
             indirection_ns: profile.indirection_ns.value,
             read_ns: profile.read_ns.value,
             write_ns: profile.write_ns.value,
@@ -153,7 +155,7 @@ impl InPlace {
         let first = from - from % self.granule_bytes;
         let granules = (from + bytes).next_multiple_of(self.granule_bytes) - first;
         let old_ns = self.read(floor_ns, start_ns, unit);
-        self.merge_free_ns = self.store(floor_ns, unit, old_ns, granules);
+        self.merge_free_ns = self.store(floor_ns, unit, old_ns + self.merge_ns, granules);
         self.merge_free_ns
     }
 
@@ -210,6 +212,7 @@ mod tests {
             stripe_dies: assumed(2),
             stripe_channels: assumed(1),
             granule_bytes: assumed(4096),
+            merge_ns: assumed(700),
             indirection_ns: assumed(100),
             read_ns: assumed(5000),
             read_sigma_ns: None,
@@ -255,7 +258,7 @@ mod tests {
         let mut media = media();
         let whole = media.write(0, 0, 4096, 0, 0);
         let part = media.write(1_000_000, 0, 512, 1_000_000, 0) - 1_000_000;
-        assert_eq!(part, 6100 + whole);
+        assert_eq!(part, 6100 + 700 + whole);
         // What comes meanwhile waits for the merge engine, though its lane is idle.
         let first = media.write(2_000_000, 512, 1024, 2_000_000, 0);
         let second = media.write(2_000_000, 4096, 8192, 2_000_000, 0);
@@ -270,7 +273,7 @@ mod tests {
     fn an_unaligned_write_is_two_merges_longer() {
         let mut media = media();
         let middle = media.write(0, 4096, 12_288, 0, 0);
-        let merge = 6100 + 100 + 2000 + 1000 + 3000;
+        let merge = 6100 + 700 + 100 + 2000 + 1000 + 3000;
         let end = media.write(1_000_000, 512, 12_800, 1_000_000, 0) - 1_000_000;
         assert_eq!(end, merge + middle + merge);
     }

@@ -58,7 +58,8 @@ pub struct Outcome {
 pub fn run_queued(drive: &mut Drive, job: Queued, start: Nanos, overhead: Nanos) -> Outcome {
     let block = u64::from(job.block);
     let region = (job.area / u64::from(job.threads)) / block * block;
-    let mut rng = Rng::stream(1, "offsets");
+    // Not the offsets of an earlier job: reads in the order of the writes before them would meet on their dies.
+    let mut rng = Rng::stream(start.0, "offsets");
     let mut next = vec![0; job.threads as usize];
     let mut host_free = vec![start; job.threads as usize];
     let slots = job.threads * job.depth;
