@@ -304,7 +304,7 @@ limit      = { value = 4, assumed = "test" }
         for (name, from, to, reason) in [
             (
                 "intel-optane-p4800x",
-                "stripe_dies              = { value = 4",
+                "stripe_dies              = { value = 7",
                 "stripe_dies              = { value = 5",
                 "must divide",
             ),
