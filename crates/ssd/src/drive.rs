@@ -97,7 +97,7 @@ pub struct Drive {
     parts: Parts,
     front: Frontend,
     link: Link,
-    ftl: Medium,
+    medium: Medium,
     /// Command slots, where the link has only so many.
     slots: Option<Slots>,
     prefetch: Prefetcher,
@@ -143,7 +143,7 @@ impl Drive {
         };
         let user_units = capacity_bytes.div_ceil(MAP_UNIT_BYTES) as u32;
         let filled = options.state == InitialState::Filled;
-        let ftl = Medium::new(&profile, user_units, filled, options.age, options.seed).map_err(
+        let medium = Medium::new(&profile, user_units, filled, options.age, options.seed).map_err(
             |reason| DriveError::Flash {
                 profile: profile.name.clone(),
                 reason,
@@ -180,7 +180,7 @@ impl Drive {
             parts: Parts::default(),
             front: Frontend::new(id.queue_pairs.value, profile.firmware.cores.value),
             link: Link::new(&profile.link, &profile.data_path),
-            ftl,
+            medium,
             slots: sata.map(|sata| Slots::new(sata.queue_depth.value)),
             prefetch: Prefetcher::new(
                 ahead.window_bytes.value,
@@ -216,7 +216,7 @@ impl Drive {
             profile,
         };
         if drive.journal.is_some() {
-            drive.ftl.track_safety();
+            drive.medium.track_safety();
         }
         drive.set_power_state(Nanos::ZERO, options.power_state)?;
         Ok(drive)
@@ -276,7 +276,8 @@ impl Drive {
     fn enqueue(&mut self, now: Nanos, command: Command) -> (bool, WriteFate) {
         let now_ns = now.0.min(LAST_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
-        self.ftl.idle(self.last_submit_ns.max(self.now_ns), now_ns);
+        self.medium
+            .idle(self.last_submit_ns.max(self.now_ns), now_ns);
         self.last_submit_ns = now_ns;
         let seq = self.next_seq;
         self.next_seq += 1;
@@ -367,7 +368,7 @@ impl Drive {
     fn expect_read(&mut self, offset_bytes: u64) {
         self.upcoming.push((offset_bytes / MAP_UNIT_BYTES) as u32);
         if self.upcoming.len() == TOUCHED_TOGETHER {
-            self.ftl.touch(&self.upcoming);
+            self.medium.touch(&self.upcoming);
             self.upcoming.clear();
         }
     }

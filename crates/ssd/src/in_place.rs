@@ -34,6 +34,7 @@ pub struct InPlace {
     /// When the merge engine is free, in nanoseconds.
     merge_free_ns: u64,
     granule_bytes: u64,
+    merge_ns: u64,
     indirection_ns: u64,
     read_ns: u64,
     write_ns: u64,
@@ -70,6 +71,7 @@ impl InPlace {
             writing: Timeline::new(),
             merge_free_ns: 0,
             granule_bytes: profile.granule_bytes.value,
+            merge_ns: profile.merge_ns.value,
             indirection_ns: profile.indirection_ns.value,
             read_ns: profile.read_ns.value,
             write_ns: profile.write_ns.value,
@@ -109,29 +111,51 @@ impl InPlace {
         moved_ns
     }
 
-    /// Write whole units that are in the controller at `arrival_ns`; returns when the media has them.
-    pub fn write_run(&mut self, floor_ns: u64, first: u32, count: u32, arrival_ns: u64) -> u64 {
-        (first..first + count).fold(arrival_ns, |latest_ns, unit| {
-            latest_ns.max(self.store(floor_ns, unit, arrival_ns, MAP_UNIT_BYTES))
-        })
-    }
-
-    /// Write bytes `from..to` of a unit that are in the controller at `arrival_ns`; returns when the media has them.
-    pub fn write_part(
+    /// Write bytes `offset..end`, which arrive in order, the last of them at `arrival_ns` and each unit `unit_ns` before the one
+    /// after it; returns when the media has them.
+    pub fn write(
         &mut self,
         floor_ns: u64,
-        unit: u32,
-        from: u64,
-        to: u64,
+        offset: u64,
+        end: u64,
         arrival_ns: u64,
+        unit_ns: u64,
     ) -> u64 {
-        let first = from - from % self.granule_bytes;
-        let end = to.next_multiple_of(self.granule_bytes);
-        if (first, end) == (from, to) {
-            return self.store(floor_ns, unit, arrival_ns, to - from);
+        let last = (end - 1) / MAP_UNIT_BYTES;
+        let mut latest_ns = arrival_ns;
+        for unit in offset / MAP_UNIT_BYTES..=last {
+            let start = unit * MAP_UNIT_BYTES;
+            let from = offset.max(start);
+            let bytes = end.min(start + MAP_UNIT_BYTES) - from;
+            let early_ns = (last - unit) * unit_ns;
+            // Nothing passes the merge engine while it works.
+            let ready_ns = arrival_ns
+                .saturating_sub(early_ns)
+                .max(floor_ns)
+                .max(self.merge_free_ns);
+            let whole = (from | (from + bytes)).is_multiple_of(self.granule_bytes);
+            let stored_ns = if whole {
+                self.store(floor_ns, unit as u32, ready_ns, bytes)
+            } else {
+                // The pieces before it are on their way when a command's last piece is merged.
+                let start_ns = if unit > offset / MAP_UNIT_BYTES {
+                    ready_ns.max(latest_ns)
+                } else {
+                    ready_ns
+                };
+                self.merge(floor_ns, unit as u32, from - start, bytes, start_ns)
+            };
+            latest_ns = latest_ns.max(stored_ns);
         }
-        let old_ns = self.read(floor_ns, arrival_ns.max(self.merge_free_ns), unit);
-        self.merge_free_ns = self.store(floor_ns, unit, old_ns, end - first);
+        latest_ns
+    }
+
+    /// Read the old content of the granules that a piece of a unit touches and write them anew.
+    fn merge(&mut self, floor_ns: u64, unit: u32, from: u64, bytes: u64, start_ns: u64) -> u64 {
+        let first = from - from % self.granule_bytes;
+        let granules = (from + bytes).next_multiple_of(self.granule_bytes) - first;
+        let old_ns = self.read(floor_ns, start_ns, unit);
+        self.merge_free_ns = self.store(floor_ns, unit, old_ns + self.merge_ns, granules);
         self.merge_free_ns
     }
 
@@ -188,6 +212,7 @@ mod tests {
             stripe_dies: assumed(2),
             stripe_channels: assumed(1),
             granule_bytes: assumed(4096),
+            merge_ns: assumed(700),
             indirection_ns: assumed(100),
             read_ns: assumed(5000),
             read_sigma_ns: None,
@@ -211,32 +236,53 @@ mod tests {
     #[test]
     fn writes_share_the_current_and_a_thousandth_write_is_like_the_first() {
         let mut media = media();
-        assert_eq!(media.write_run(0, 0, 1, 0), 100 + 2000 + 1000 + 3000);
+        assert_eq!(media.write(0, 0, 4096, 0, 0), 100 + 2000 + 1000 + 3000);
         let mut now = 1_000_000;
         for _ in 0..1000 {
-            assert_eq!(media.write_run(now, 0, 2, now) - now, 100 + 4000 + 4000);
+            assert_eq!(media.write(now, 0, 8192, now, 0) - now, 100 + 4000 + 4000);
             now += 1_000_000;
         }
         assert_eq!(media.written_bytes(), 2001 * 4096);
     }
 
     #[test]
+    fn a_long_write_begins_before_its_last_unit_is_there() {
+        let mut media = media();
+        // Units arrive at 7000, 8000, 9000 and 10000; the current serves them from 7100 on.
+        let end = media.write(0, 0, 16_384, 10_000, 1000);
+        assert_eq!(end, 7100 + 4 * 2000 + 1000 + 3000);
+    }
+
+    #[test]
     fn part_of_a_granule_costs_a_read_and_a_write_one_after_the_other() {
         let mut media = media();
-        let whole = media.write_run(0, 0, 1, 0);
-        let part = media.write_part(1_000_000, 0, 0, 512, 1_000_000) - 1_000_000;
-        assert_eq!(part, 6100 + whole);
-        // Two ends at once: the second waits for the merge engine, though its lane is idle.
-        let first = media.write_part(2_000_000, 0, 512, 4096, 2_000_000);
-        let second = media.write_part(2_000_000, 1, 0, 512, 2_000_000);
-        assert_eq!((first - 2_000_000, second - 2_000_000), (part, 2 * part));
+        let whole = media.write(0, 0, 4096, 0, 0);
+        let part = media.write(1_000_000, 0, 512, 1_000_000, 0) - 1_000_000;
+        assert_eq!(part, 6100 + 700 + whole);
+        // What comes meanwhile waits for the merge engine, though its lane is idle.
+        let first = media.write(2_000_000, 512, 1024, 2_000_000, 0);
+        let second = media.write(2_000_000, 4096, 8192, 2_000_000, 0);
+        assert_eq!(
+            (first - 2_000_000, second - 2_000_000),
+            (part, part + whole)
+        );
+    }
+
+    /// The ends of an unaligned write are merged before and after the rest.
+    #[test]
+    fn an_unaligned_write_is_two_merges_longer() {
+        let mut media = media();
+        let middle = media.write(0, 4096, 12_288, 0, 0);
+        let merge = 6100 + 700 + 100 + 2000 + 1000 + 3000;
+        let end = media.write(1_000_000, 512, 12_800, 1_000_000, 0) - 1_000_000;
+        assert_eq!(end, merge + middle + merge);
     }
 
     #[test]
     fn whole_granules_need_no_merge() {
         let mut media = media();
         media.granule_bytes = 512;
-        let sector = media.write_part(0, 0, 512, 1024, 0);
+        let sector = media.write(0, 512, 1024, 0, 0);
         assert_eq!(sector, 100 + 250 + 125 + 3000);
     }
 }

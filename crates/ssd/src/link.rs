@@ -8,7 +8,7 @@
 //! Data path: what lies between the channels and the link (error correction, buffers, DMA), as one serial resource. Long
 //! reads are staged in DRAM and go slower than short ones (see the profile field `data_path.direct_limit_bytes`).
 
-use crate::profile::{DataPathProfile, LinkProfile};
+use crate::profile::{DataPathProfile, LinkProfile, MAP_UNIT_BYTES};
 use crate::sata::{Frames, line_bytes_per_second};
 use crate::timeline::{ByteTime, Follower, Timeline};
 
@@ -126,6 +126,12 @@ impl Link {
         }
         self.to_drive
             .reserve(floor_ns, ready_ns, self.byte_time.duration_ns(bytes))
+    }
+
+    /// Time of one mapping unit on the link, in nanoseconds.
+    #[inline]
+    pub fn unit_ns(&self) -> u64 {
+        self.byte_time.duration_ns(MAP_UNIT_BYTES)
     }
 
     fn over_shared_wire(

@@ -110,36 +110,22 @@ impl Medium {
         }
     }
 
-    /// Write whole units; returns when the drive may acknowledge the last, and whether there was room for all.
-    #[inline]
-    pub fn write_run(
+    /// Write bytes `offset..end`, which arrive in order, the last of them at `arrival_ns` and each unit `unit_ns` before the one
+    /// after it; returns when the drive may acknowledge them, and whether there was room for all.
+    pub fn write(
         &mut self,
         floor_ns: u64,
-        first: u32,
-        count: u32,
+        offset: u64,
+        end: u64,
         arrival_ns: u64,
+        unit_ns: u64,
     ) -> (u64, bool) {
         match self {
-            Medium::Flash(ftl) => ftl.write_run(floor_ns, first, count, arrival_ns),
-            Medium::InPlace(media) => (media.write_run(floor_ns, first, count, arrival_ns), true),
-        }
-    }
-
-    /// Write bytes `from..to` of a unit; returns when the drive may acknowledge them, or `None` when there was no room.
-    pub fn write_part(
-        &mut self,
-        floor_ns: u64,
-        unit: u32,
-        from: u64,
-        to: u64,
-        arrival_ns: u64,
-    ) -> Option<u64> {
-        match self {
-            Medium::Flash(ftl) => {
-                let ready_ns = merged_ns(ftl, floor_ns, unit, arrival_ns);
-                ftl.write(floor_ns, unit, arrival_ns, ready_ns)
+            Medium::Flash(ftl) => write_to_flash(ftl, floor_ns, offset, end, arrival_ns),
+            Medium::InPlace(media) => {
+                let end_ns = media.write(floor_ns, offset, end, arrival_ns, unit_ns);
+                (end_ns, true)
             }
-            Medium::InPlace(media) => Some(media.write_part(floor_ns, unit, from, to, arrival_ns)),
         }
     }
 
@@ -241,6 +227,37 @@ impl Medium {
             Medium::InPlace(_) => 0,
         }
     }
+}
+
+/// [`Medium::write`] to flash. Units covered in part are at the ends; those between go together.
+#[inline]
+fn write_to_flash(
+    ftl: &mut Ftl,
+    floor_ns: u64,
+    offset: u64,
+    end: u64,
+    arrival_ns: u64,
+) -> (u64, bool) {
+    let (mut latest_ns, mut all) = (arrival_ns, true);
+    let mut at = offset;
+    while at < end {
+        let unit = (at / MAP_UNIT_BYTES) as u32;
+        let whole = ((end - at) / MAP_UNIT_BYTES) as u32;
+        if at.is_multiple_of(MAP_UNIT_BYTES) && whole > 0 {
+            let (slot_ns, room) = ftl.write_run(floor_ns, unit, whole, arrival_ns);
+            latest_ns = latest_ns.max(slot_ns);
+            all &= room;
+            at += u64::from(whole) * MAP_UNIT_BYTES;
+            continue;
+        }
+        let ready_ns = merged_ns(ftl, floor_ns, unit, arrival_ns);
+        match ftl.write(floor_ns, unit, arrival_ns, ready_ns) {
+            Some(slot_ns) => latest_ns = latest_ns.max(slot_ns),
+            None => all = false,
+        }
+        at = (u64::from(unit) + 1) * MAP_UNIT_BYTES;
+    }
+    (latest_ns, all)
 }
 
 /// Read the old content of a unit that is written in part; returns when both are there.

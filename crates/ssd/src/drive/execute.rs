@@ -88,15 +88,6 @@ fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
     end.min(stop) - offset.max(start)
 }
 
-/// What of a unit the bytes `offset..end` cover, counted from its start.
-fn within(offset: u64, end: u64, unit: u32) -> (u64, u64) {
-    let start = u64::from(unit) * MAP_UNIT_BYTES;
-    (
-        offset.saturating_sub(start),
-        (end - start).min(MAP_UNIT_BYTES),
-    )
-}
-
 impl Drive {
     /// Run one part from `now_ns`, when a core takes it.
     #[inline]
@@ -123,15 +114,15 @@ impl Drive {
                 }
                 Op::Flush => {
                     let busy = now_ns + costs.other_command_ns;
-                    (busy, self.ftl.flush(now_ns).max(busy), Status::Ok)
+                    (busy, self.medium.flush(now_ns).max(busy), Status::Ok)
                 }
                 Op::Discard => self.deallocate(now_ns, part, clock, false),
                 Op::WriteZeroes => self.deallocate(now_ns, part, clock, true),
             }
         };
         // Collection runs on the core whose command set it off, and does not delay that command.
-        outcome.0 += self.ftl.take_firmware_ns() * costs.data_path_percent / 100;
-        energy_nj += self.ftl.take_energy_nj();
+        outcome.0 += self.medium.take_firmware_ns() * costs.data_path_percent / 100;
+        energy_nj += self.medium.take_energy_nj();
         self.thermal.add_energy(energy_nj);
         if self.power.is_governed() {
             outcome.0 = outcome.0.max(self.power.spend(now_ns, energy_nj));
@@ -158,7 +149,7 @@ impl Drive {
 
     fn read(&mut self, now_ns: u64, part: &Part, clock: usize) -> Outcome {
         let costs = self.costs[clock];
-        self.ftl.settle();
+        self.medium.settle();
         let len = u64::from(part.len_bytes);
         let end = part.offset_bytes + len;
         self.host.bytes_read += len;
@@ -187,7 +178,7 @@ impl Drive {
                 busy_ns +=
                     costs.read_page_ns * u64::from(pages) + ((bytes * costs.read_kib_ns) >> 10);
                 let end_ns = if pages > 0 {
-                    let ready_ns = self.ftl.read(now_ns, busy_ns, physical, count);
+                    let ready_ns = self.medium.read(now_ns, busy_ns, physical, count);
                     let stretched = bytes * costs.data_path_percent / 100;
                     self.link.deliver(now_ns, ready_ns, bytes, stretched, len)
                 } else {
@@ -207,20 +198,20 @@ impl Drive {
     /// The longest run from `unit` that one sense, or no flash at all, answers: units, NAND pages (0 for no flash), address.
     #[inline]
     fn next_run(&self, unit: u32, limit: u32) -> (u32, u32, u32) {
-        let mut physical = self.ftl.locate(unit);
+        let mut physical = self.medium.locate(unit);
         if physical == UNMAPPED {
             if self.costs[0].skip_unmapped {
                 let mut count = 1;
-                while count < limit && self.ftl.locate(unit + count) == UNMAPPED {
+                while count < limit && self.medium.locate(unit + count) == UNMAPPED {
                     count += 1;
                 }
                 return (count, 0, UNMAPPED);
             }
-            physical = self.ftl.sequential(unit);
+            physical = self.medium.sequential(unit);
             return (1, 1, physical);
         }
-        let count = self.ftl.run(unit, physical, limit);
-        (count, self.ftl.pages_touched(physical, count), physical)
+        let count = self.medium.run(unit, physical, limit);
+        (count, self.medium.pages_touched(physical, count), physical)
     }
 
     /// Read `ahead` (bytes) of a stream into the buffer, without firmware per page and without the host.
@@ -244,7 +235,7 @@ impl Drive {
             let mut ready_ns = issue_ns;
             if pages > 0 {
                 let bytes = u64::from(count) * MAP_UNIT_BYTES * data_path_percent / 100;
-                ready_ns = self.ftl.read(now_ns, issue_ns, physical, count);
+                ready_ns = self.medium.read(now_ns, issue_ns, physical, count);
                 ready_ns = self
                     .link
                     .through_data_path(now_ns, ready_ns, bytes, command_bytes);
@@ -267,41 +258,20 @@ impl Drive {
         let arrived_ns = self.link.to_drive(now_ns, started_ns, len);
         let mut done_ns = busy_ns.max(arrived_ns);
         if part.data == DataClass::Zero && costs.elide_zero && self.is_whole(part) {
-            self.ftl.unmap(first, last + 1);
+            self.medium.unmap(first, last + 1);
             self.note_taken(part.seq, first, last - first + 1, None);
             return (busy_ns, done_ns + costs.ack_ns, Status::Ok);
         }
-        let mut status = Status::Ok;
-        // Units covered in part are at the ends; those between go together.
         let end = part.offset_bytes + len;
-        let mut unit = first;
-        while unit <= last {
-            let count = if overlap(part.offset_bytes, end, unit, 1) < MAP_UNIT_BYTES {
-                0
-            } else if end.is_multiple_of(MAP_UNIT_BYTES) {
-                last + 1 - unit
-            } else {
-                last - unit
-            };
-            let taken = self.ftl.taken_units();
-            if count > 0 {
-                let (slot_ns, all) = self.ftl.write_run(now_ns, unit, count, arrived_ns);
-                done_ns = done_ns.max(slot_ns);
-                if !all {
-                    status = Status::WriteFault;
-                }
-            } else {
-                let (from, to) = within(part.offset_bytes, end, unit);
-                match self.ftl.write_part(now_ns, unit, from, to, arrived_ns) {
-                    Some(slot_ns) => done_ns = done_ns.max(slot_ns),
-                    None => status = Status::WriteFault,
-                }
-            }
-            if self.journal.is_some() {
-                self.note_taken(part.seq, unit, count.max(1), Some(taken));
-            }
-            unit += count.max(1);
+        let (taken, unit_ns) = (self.medium.taken_units(), self.link.unit_ns());
+        let (stored_ns, all) =
+            self.medium
+                .write(now_ns, part.offset_bytes, end, arrived_ns, unit_ns);
+        done_ns = done_ns.max(stored_ns);
+        if self.journal.is_some() {
+            self.note_taken(part.seq, first, last - first + 1, Some(taken));
         }
+        let status = if all { Status::Ok } else { Status::WriteFault };
         (
             busy_ns,
             done_ns + costs.ack_ns + costs.ack_unit_ns * units,
@@ -327,7 +297,7 @@ impl Drive {
         let mut status = Status::Ok;
         self.prefetch.invalidate(start, end - start);
         if first_whole < end_whole {
-            self.ftl.unmap(first_whole, end_whole);
+            self.medium.unmap(first_whole, end_whole);
         }
         if zero {
             let (first, last) = units_of(start, end - start);
@@ -340,10 +310,15 @@ impl Drive {
                 if (first_whole..end_whole).contains(&unit) {
                     continue;
                 }
-                let (from, to) = within(start, end, unit);
-                match self.ftl.write_part(now_ns, unit, from, to, busy_ns) {
-                    Some(slot_ns) => done_ns = done_ns.max(slot_ns + costs.ack_ns),
-                    None => status = Status::WriteFault,
+                let unit_start = u64::from(unit) * MAP_UNIT_BYTES;
+                let piece = start.max(unit_start)..end.min(unit_start + MAP_UNIT_BYTES);
+                let (slot_ns, all) = self
+                    .medium
+                    .write(now_ns, piece.start, piece.end, busy_ns, 0);
+                if all {
+                    done_ns = done_ns.max(slot_ns + costs.ack_ns);
+                } else {
+                    status = Status::WriteFault;
                 }
             }
         }

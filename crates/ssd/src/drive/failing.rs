@@ -23,7 +23,7 @@ impl Drive {
         if let Some(journal) = &mut self.journal {
             let protected = &self.profile.buffer.power_loss_protected;
             let capacitors = protected.as_ref().is_some_and(|is| is.value);
-            let safe_units = self.ftl.safe_units(now_ns);
+            let safe_units = self.medium.safe_units(now_ns);
             let lost = journal.lose(safe_units, capacitors);
             if let Some(data) = &mut self.data {
                 for (unit, content) in lost {
@@ -31,7 +31,7 @@ impl Drive {
                 }
             }
         }
-        self.ftl.restart(now_ns);
+        self.medium.restart(now_ns);
         self.prefetch.invalidate(0, self.identity.capacity_bytes);
         self.power.set(now_ns, 0);
         self.account_power();
@@ -95,7 +95,7 @@ impl Drive {
         }
         journal.catch_up();
         if journal.is_long() {
-            journal.prune(self.ftl.safe_units(self.last_submit_ns));
+            journal.prune(self.medium.safe_units(self.last_submit_ns));
         }
     }
 

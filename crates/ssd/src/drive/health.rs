@@ -12,11 +12,11 @@ impl Drive {
     pub fn telemetry(&mut self, now: Nanos) -> Telemetry {
         self.start_waiting(now.0);
         self.observe_power(now.0);
-        self.thermal.add_energy(self.ftl.take_energy_nj());
+        self.thermal.add_energy(self.medium.take_energy_nj());
         self.thermal.advance(now.0.max(self.now_ns));
         let celsius = self.thermal.celsius();
         let (warning_time_s, critical_time_s, throttled_time_s) = self.thermal.counters_s();
-        let ftl = self.ftl.counters();
+        let ftl = self.medium.counters();
         let heat = &self.profile.thermal;
         let stuck = heat.stuck_sensors_celsius.as_ref();
         Telemetry {
@@ -59,6 +59,6 @@ impl Drive {
 
     /// Bytes of memory that map, owners and kept data take.
     pub fn resident_bytes(&self) -> u64 {
-        self.ftl.resident_bytes() + self.data.as_ref().map_or(0, DataStore::resident_bytes)
+        self.medium.resident_bytes() + self.data.as_ref().map_or(0, DataStore::resident_bytes)
     }
 }

@@ -23,6 +23,8 @@ pub struct InPlaceProfile {
     pub stripe_channels: Sourced<u16>,
     /// What the media writes at once, in bytes, from 512 to 4096: a write that begins or ends within such a piece reads it first.
     pub granule_bytes: Sourced<u64>,
+    /// What the controller's merge engine takes for each such piece beside reading and writing it, in nanoseconds.
+    pub merge_ns: Sourced<u64>,
     /// Time to find where a unit lies (it moves for wear levelling), in nanoseconds.
     pub indirection_ns: Sourced<u64>,
     /// Time to read a unit in its dies, in nanoseconds.
@@ -215,6 +217,7 @@ impl Profile {
         if let Some(media) = &self.in_place {
             times.extend([
                 ("in_place.indirection_ns", one(&media.indirection_ns.value)),
+                ("in_place.merge_ns", one(&media.merge_ns.value)),
                 ("in_place.read_ns", one(&media.read_ns.value)),
                 ("in_place.write_ns", one(&media.write_ns.value)),
             ]);
@@ -301,7 +304,7 @@ limit      = { value = 4, assumed = "test" }
         for (name, from, to, reason) in [
             (
                 "intel-optane-p4800x",
-                "stripe_dies              = { value = 4",
+                "stripe_dies              = { value = 7",
                 "stripe_dies              = { value = 5",
                 "must divide",
             ),

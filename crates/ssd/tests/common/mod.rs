@@ -1,6 +1,8 @@
 //! A synchronous host: some threads, one command in flight each.
 #![allow(dead_code)]
 
+pub mod queued;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
