@@ -125,6 +125,19 @@ fn known_numbers_are_found_again_and_a_figure_kept_back_is_predicted() {
 }
 
 #[test]
+fn a_number_that_no_figure_feels_is_left_alone() {
+    let true_profile = Profile::from_toml(truth()).unwrap();
+    let measured = measured(&true_profile);
+    let mut with_write = settings(20, 2);
+    with_write.free.push(Free::parse("nand.erase_ns").unwrap());
+    let fitted = run(&pulled_away(), &measured, &with_write);
+    assert_eq!(fitted.unfelt, ["nand.erase_ns"]);
+    assert_eq!(fitted.moved.len(), 3);
+    let erase = |text: &str| Profile::from_toml(text).unwrap().nand.erase_ns;
+    assert_eq!(erase(&fitted.text), erase(truth()));
+}
+
+#[test]
 fn a_resumed_fit_ends_where_an_uninterrupted_one_does_whatever_the_threads() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let measured = measured(&true_profile);
