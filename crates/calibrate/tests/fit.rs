@@ -93,7 +93,7 @@ fn known_numbers_are_found_again_and_a_figure_kept_back_is_predicted() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let mut measured = measured(&true_profile);
     // A block size and depth that nothing is fitted to.
-    measured[3].role = Role::HeldOut;
+    measured[2].role = Role::HeldOut;
     let fitted = run(&pulled_away(), &measured, &settings(250, 2));
     assert!(fitted.complete && fitted.at_bounds.is_empty());
     let targets = fitted.residuals.summary(Role::Target);
