@@ -2,9 +2,9 @@
 //!
 //! # The cost
 //! The mean over the targets of a loss of `x`, the error in units of the tolerance (relative errors as logarithms, so that half and
-//! twice are equally wrong): `x + 6 * clamp(x - 0.6, 0, 0.6)^2`. Linear, so that the median counts and one figure that the
-//! model cannot meet does not spoil the others; steep just before the tolerance, so that no figure is given up that can be held;
-//! linear again beyond it.
+//! twice are equally wrong): `x + 6 * clamp(x - 0.6, 0, 1)^2`. Linear, so that the median counts and one figure that the
+//! model cannot meet does not spoil the others; steep about the tolerance, so that no figure is given up that can be held;
+//! linear again beyond 1.6 of it.
 //!
 //! # Stages
 //! Rates and latencies come first, with the numbers that make them; heat after that, with the numbers of heat and energy alone:
@@ -313,7 +313,7 @@ fn loss(measurement: &Measurement, simulated: Option<f64>) -> f64 {
         Tolerance::Relative(_) => return NOTHING,
         Tolerance::Absolute(span) => (simulated - measurement.value).abs() / span,
     };
-    x + 6.0 * (x - 0.6).clamp(0.0, 0.6).powi(2)
+    x + 6.0 * (x - 0.6).clamp(0.0, 1.0).powi(2)
 }
 
 /// Mean loss.
