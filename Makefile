@@ -1,6 +1,6 @@
 # assay: what to type. `make help` lists it.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check bench fidelity clean
+.PHONY: help build demo test check bench fidelity fit clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -27,8 +27,13 @@ bench: ## speed against fio; minutes. BENCH="--quick null" picks, BENCH="--markd
 	@cargo build --release -p assay-cli -p assay-bench
 	@. scripts/lib.sh && "$$(target_directory)/release/assay-bench" --assay "$$(target_directory)/release/assay" $(BENCH)
 
-fidelity: ## docs/fidelity.md anew: every published figure beside the simulated one; minutes
-	cargo run --release -p assay-ssd --example sweep -- --markdown docs/fidelity.md
+fidelity: ## docs/fidelity.md and fidelity.html anew: every published figure beside the simulated one; minutes
+	cargo build --release -p assay-cli
+	@. scripts/lib.sh && "$$(target_directory)/release/assay" fidelity -o fidelity.html --markdown docs/fidelity.md --table reference/fidelity.csv
+
+fit: ## the shipped profiles fitted anew as profiles/fits.toml says; FIT=samsung-951 picks one; minutes each
+	cargo build --release -p assay-cli
+	@scripts/fit $(FIT)
 
 clean: ## removes what was built and demo-out
 	cargo clean

@@ -2,13 +2,17 @@
 //!
 //! # The cost
 //! The mean over the targets of a loss of `x`, the error in units of the tolerance (relative errors as logarithms, so that half and
-//! twice are equally wrong): `x + 6 * clamp(x - 0.6, 0, 0.6)^2`. Linear, so that the median counts and one figure that the
-//! model cannot meet does not spoil the others; steep just before the tolerance, so that no figure is given up that can be held;
-//! linear again beyond it.
+//! twice are equally wrong): `x + 6 * clamp(x - 0.6, 0, 1)^2`. Linear, so that the median counts and one figure that the
+//! model cannot meet does not spoil the others; steep about the tolerance, so that no figure is given up that can be held;
+//! linear again beyond 1.6 of it.
 //!
 //! # Stages
 //! Rates and latencies come first, with the numbers that make them; heat after that, with the numbers of heat and energy alone:
 //! a soak costs a hundred times what a cell costs, and short runs do not feel its numbers.
+//!
+//! Before each stage every number is moved a little both ways. A number that no figure feels (a program time, where only reads were
+//! measured) is left alone instead of wandering about, and figures that feel no number are left out of the cost: nothing can
+//! bring them nearer, and they may be the dearest to simulate.
 //!
 //! # Repeating and resuming
 //! A fit is a function of the profile's text, the targets, the free numbers, the seed and the number of evaluations, whatever the
@@ -35,6 +39,8 @@ const STATE_VERSION: u32 = 1;
 const NOTHING: f64 = 12.0;
 /// Of the evaluations, the heat stage gets one in so many.
 const HEAT_SHARE: u64 = 8;
+/// How far a number is moved to see whether any figure feels it, as a share of its range.
+const NUDGE: f64 = 0.08;
 
 /// How a fit is to be done.
 #[derive(Clone, Debug)]
@@ -96,6 +102,8 @@ pub struct Fit {
     pub moved: Vec<Moved>,
     /// Free numbers that ended at a bound.
     pub at_bounds: Vec<String>,
+    /// Free numbers that none of the figures feels; left as they were.
+    pub unfelt: Vec<String>,
     /// All evaluations done? Otherwise it was stopped, and goes on when begun again.
     pub complete: bool,
 }
@@ -129,9 +137,20 @@ pub fn fit(
     let of = stages.iter().map(|stage| stage.evaluations).sum();
     let mut text = text.to_owned();
     let before = text.clone();
-    let (mut costs, mut at_bounds, mut complete, mut done) = (Vec::new(), Vec::new(), true, 0);
+    let (mut costs, mut at_bounds, mut unfelt) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut complete, mut done) = (true, 0);
+    let mut free = Vec::new();
     for stage in &stages {
-        let space = Space::new(&text, &stage.free)?;
+        let (felt, targets) = felt(&text, stage, settings)?;
+        unfelt.extend(
+            stage
+                .free
+                .iter()
+                .filter(|f| !felt.contains(f))
+                .map(Free::name),
+        );
+        free.extend(felt.iter().cloned());
+        let space = Space::new(&text, &felt)?;
         let name = stage.name;
         let mut search = Search::new(&space.start(), Rng::stream(settings.seed, name));
         let (mut first_cost, mut tried) = (f64::NAN, 0);
@@ -140,7 +159,7 @@ pub fn fit(
             let told = match state.recall(done, points.len()) {
                 Some(told) => told,
                 None => {
-                    let told = evaluate(&space, &points, &stage.targets, settings.threads)?;
+                    let told = evaluate(&space, &points, &targets, settings.threads);
                     state.append(done, &told)?;
                     told
                 }
@@ -179,11 +198,12 @@ pub fn fit(
     };
     Ok(Fit {
         residuals,
-        moved: moved(&before, &text, &stages)?,
+        moved: moved(&before, &text, &free)?,
         text,
         evaluations: done,
         costs,
         at_bounds,
+        unfelt,
         complete,
     })
 }
@@ -240,6 +260,47 @@ fn stages(
     Ok(stages)
 }
 
+/// The free numbers of a stage that some figure feels, and the figures that feel some number.
+fn felt(
+    text: &str,
+    stage: &Stage,
+    settings: &FitSettings,
+) -> Result<(Vec<Free>, Vec<Measurement>), CalibrateError> {
+    let space = Space::new(text, &stage.free)?;
+    let start = space.start();
+    let mut points = vec![start.clone()];
+    for index in 0..start.len() {
+        for nudge in [NUDGE, -NUDGE] {
+            let mut point = start.clone();
+            point[index] = (point[index] + nudge).clamp(0.0, 1.0);
+            points.push(point);
+        }
+    }
+    let all = figures_at(&space, &points, &stage.targets, settings.threads);
+    let Some((Some(here), moved)) = all.split_first() else {
+        // The start is no drive: nothing is known about it, so everything stays in.
+        return Ok((stage.free.clone(), stage.targets.clone()));
+    };
+    // Numbers that contradict the others when moved are felt, too.
+    let feels = |point: &Option<Figures>, target: usize| {
+        point
+            .as_ref()
+            .is_none_or(|there| there[target] != here[target])
+    };
+    let free: Vec<Free> = stage
+        .free
+        .iter()
+        .zip(moved.chunks(2))
+        .filter(|(_, both)| both.iter().any(|p| (0..here.len()).any(|t| feels(p, t))))
+        .map(|(free, _)| free.clone())
+        .collect();
+    let targets = (0..here.len())
+        .filter(|&target| moved.iter().any(|point| feels(point, target)))
+        .map(|target| stage.targets[target].clone())
+        .collect();
+    Ok((free, targets))
+}
+
 /// The loss of one figure, see the module's head.
 fn loss(measurement: &Measurement, simulated: Option<f64>) -> f64 {
     let Some(simulated) = simulated else {
@@ -252,7 +313,7 @@ fn loss(measurement: &Measurement, simulated: Option<f64>) -> f64 {
         Tolerance::Relative(_) => return NOTHING,
         Tolerance::Absolute(span) => (simulated - measurement.value).abs() / span,
     };
-    x + 6.0 * (x - 0.6).clamp(0.0, 0.6).powi(2)
+    x + 6.0 * (x - 0.6).clamp(0.0, 1.0).powi(2)
 }
 
 /// Mean loss.
@@ -261,35 +322,46 @@ fn cost(targets: &[Measurement], figures: &Figures) -> f64 {
     losses.sum::<f64>() / targets.len().max(1) as f64
 }
 
-/// The costs of some points. Numbers that contradict each other, and drives that fail, cost the most.
-fn evaluate(
+/// The figures at some points; `None` where the numbers contradict each other or the drive fails.
+fn figures_at(
     space: &Space,
     points: &[Vec<f64>],
     targets: &[Measurement],
     threads: usize,
-) -> Result<Vec<f64>, CalibrateError> {
+) -> Vec<Option<Figures>> {
     let candidates: Vec<Option<Profile>> = points
         .iter()
         .map(|point| space.profile_at(point).ok())
         .collect();
     let good: Vec<Profile> = candidates.iter().flatten().cloned().collect();
     let mut figures = simulate_each(&good, targets, Effort::Fit, threads).into_iter();
-    Ok(candidates
+    candidates
         .iter()
-        .map(|candidate| {
-            let simulated = candidate.as_ref().and_then(|_| figures.next());
-            match simulated {
-                Some(Ok(figures)) => cost(targets, &figures),
-                _ => 2.0 * NOTHING,
-            }
-        })
-        .collect())
+        .map(|candidate| candidate.as_ref().and_then(|_| figures.next()?.ok()))
+        .collect()
 }
 
-fn moved(before: &str, after: &str, stages: &[Stage]) -> Result<Vec<Moved>, CalibrateError> {
+/// The costs of some points. What is no drive costs the most.
+fn evaluate(
+    space: &Space,
+    points: &[Vec<f64>],
+    targets: &[Measurement],
+    threads: usize,
+) -> Vec<f64> {
+    figures_at(space, points, targets, threads)
+        .iter()
+        .map(|figures| {
+            figures
+                .as_ref()
+                .map_or(2.0 * NOTHING, |figures| cost(targets, figures))
+        })
+        .collect()
+}
+
+fn moved(before: &str, after: &str, free: &[Free]) -> Result<Vec<Moved>, CalibrateError> {
     let (before, after) = (Profile::numbers(before)?, Profile::numbers(after)?);
     let mut out: Vec<Moved> = Vec::new();
-    for free in stages.iter().flat_map(|stage| &stage.free) {
+    for free in free {
         let value = |list: &[assay_ssd::profile::ProfileNumber]| {
             list.iter()
                 .find(|n| n.path == free.path)

@@ -24,7 +24,7 @@ pub struct Recipe {
     pub seed: u64,
     /// Candidates tried.
     pub evaluations: u64,
-    /// Free numbers as `--free` spells them; empty: those marked as fitted.
+    /// Free numbers as `--free` spells them, beside those of `start`; none of either: those marked as fitted.
     #[serde(default)]
     pub free: Vec<String>,
     /// Figures whose names contain one of these were not fitted to.
@@ -41,7 +41,17 @@ impl Recipe {
     /// # Errors
     /// [`CalibrateError::Parameter`] when one is misspelled.
     pub fn free(&self) -> Result<Vec<Free>, CalibrateError> {
-        self.free.iter().map(|text| Free::parse(text)).collect()
+        let mut free: Vec<Free> = self
+            .free
+            .iter()
+            .map(|text| Free::parse(text))
+            .collect::<Result<_, _>>()?;
+        for path in self.start.keys() {
+            if !free.iter().any(|f| f.path == *path) {
+                free.push(Free::parse(path)?);
+            }
+        }
+        Ok(free)
     }
 
     /// A profile's text with the free numbers where they began.
@@ -61,7 +71,8 @@ pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, Recipe>, Calib
     toml::from_str(text).map_err(|error| CalibrateError::Table {
         file: file.to_owned(),
         line: error.span().map_or(1, |span| {
-            text[..span.start.min(text.len())].lines().count().max(1)
+            let before = text.bytes().take(span.start);
+            1 + before.filter(|&byte| byte == b'\n').count()
         }),
         column: None,
         what: error.message().to_owned(),

@@ -147,7 +147,7 @@ impl Run {
                 metrics,
                 effort.factor(),
             )?)),
-            Run::Fill => Outcome::Fill(fill::run(profile)?),
+            Run::Fill => Outcome::Fill(fill::run(profile, effort == Effort::Fit)?),
             Run::ZeroedRead => Outcome::Rate(fill::zeroed_read(profile)?),
             Run::Soak => Outcome::Soak(soak::run(profile, effort.hurry())?),
             Run::Sweep(sizes) => Outcome::Sweep(streams::sweep(profile, sizes, &streamer)?),

@@ -93,7 +93,7 @@ fn known_numbers_are_found_again_and_a_figure_kept_back_is_predicted() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let mut measured = measured(&true_profile);
     // A block size and depth that nothing is fitted to.
-    measured[3].role = Role::HeldOut;
+    measured[2].role = Role::HeldOut;
     let fitted = run(&pulled_away(), &measured, &settings(250, 2));
     assert!(fitted.complete && fitted.at_bounds.is_empty());
     let targets = fitted.residuals.summary(Role::Target);
@@ -122,6 +122,19 @@ fn known_numbers_are_found_again_and_a_figure_kept_back_is_predicted() {
         true_profile.data_path.direct_bytes_per_second.value,
     );
     assert_eq!(found.nand.read_ns.source, "the true drive");
+}
+
+#[test]
+fn a_number_that_no_figure_feels_is_left_alone() {
+    let true_profile = Profile::from_toml(truth()).unwrap();
+    let measured = measured(&true_profile);
+    let mut with_write = settings(20, 2);
+    with_write.free.push(Free::parse("nand.erase_ns").unwrap());
+    let fitted = run(&pulled_away(), &measured, &with_write);
+    assert_eq!(fitted.unfelt, ["nand.erase_ns"]);
+    assert_eq!(fitted.moved.len(), 3);
+    let erase = |text: &str| Profile::from_toml(text).unwrap().nand.erase_ns;
+    assert_eq!(erase(&fitted.text), erase(truth()));
 }
 
 #[test]

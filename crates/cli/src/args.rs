@@ -15,8 +15,8 @@ const STYLES: Styles = Styles::styled()
     .placeholder(AnsiColor::Cyan.on_default());
 
 const AFTER: &str = "\
-DRIVE is a block device (/dev/nvme0n1), a file, a simulated drive (sim:samsung-951, sim:intel-600p,seed=7,state=fresh),
-or null: (measures this program itself).
+DRIVE is a block device (/dev/nvme0n1), a file, a simulated drive (sim:samsung-951, sim:intel-600p,seed=7,state=fresh,
+sim:./my-drive.toml), or null: (measures this program itself).
 
 First steps:
   assay list                                  what drives are here, and which can be simulated
@@ -24,6 +24,7 @@ First steps:
   assay run bandwidth /dev/nvme0n1            the whole procedure, read-only until --destroy names the drive
   assay job FILE --rw randread --bs 4k --iodepth 32 --runtime 5s
   assay report RUN -o report.html             one self-contained page
+  assay fit samsung-951 --to RUN --name mine  a simulated drive that does what yours did
 
 Nothing is ever written to a drive unless --destroy names it, and never to one that is in use.
 Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 130 ended by the user.";

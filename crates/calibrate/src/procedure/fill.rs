@@ -13,11 +13,17 @@ const PIECE_BYTES: u64 = 128 * MIB;
 /// Bytes of one write.
 const BLOCK_BYTES: u32 = 131_072;
 
-/// MB/s of each 128 MiB of the sequential write.
+/// The rate of a drive without a write cache has settled when so many pieces ...
+const SETTLED_PIECES: usize = 8;
+/// ... and as many before them differ by no more than this share.
+const SETTLED_SHARE: f64 = 0.002;
+
+/// MB/s of each 128 MiB of the sequential write. With `settle` the write of a drive that has no SLC cache ends where its rate has
+/// settled, and the rest is taken to go on so.
 ///
 /// # Errors
 /// When the profile makes no drive or the drive fails an I/O.
-pub fn run(profile: &Profile) -> Result<Vec<f64>, CalibrateError> {
+pub fn run(profile: &Profile, settle: bool) -> Result<Vec<f64>, CalibrateError> {
     let job = Workload {
         op: Op::Write,
         ..Workload::read(Access::Sequential, 1, BLOCK_BYTES)
@@ -25,12 +31,26 @@ pub fn run(profile: &Profile) -> Result<Vec<f64>, CalibrateError> {
     let mut host = Host::new(profile, job)?;
     let mut out = Vec::new();
     let area = AREA_BYTES.min(host.capacity_bytes());
-    for _ in 0..area / PIECE_BYTES {
+    let pieces = (area / PIECE_BYTES) as usize;
+    let settle = settle && profile.slc.is_none();
+    for _ in 0..pieces {
+        if let Some(rate) = settled(&out).filter(|_| settle) {
+            out.resize(pieces, rate);
+            break;
+        }
         let start = host.now();
         let bytes = host.run(PIECE_BYTES / u64::from(BLOCK_BYTES), Nanos::MAX)?;
         out.push(bytes as f64 / (host.now() - start).as_secs_f64() / 1e6);
     }
     Ok(out)
+}
+
+/// The rate that the last pieces and those before them agree on.
+fn settled(rates: &[f64]) -> Option<f64> {
+    let recent = rates.get(rates.len().checked_sub(2 * SETTLED_PIECES)?..)?;
+    let (before, after) = recent.split_at(SETTLED_PIECES);
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+    ((mean(after) / mean(before) - 1.0).abs() < SETTLED_SHARE).then(|| mean(after))
 }
 
 /// A figure of the pieces' rates: MB/s, or GB for the cache.
@@ -77,6 +97,21 @@ pub fn zeroed_read(profile: &Profile) -> Result<f64, CalibrateError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_settled_write_is_cut_short_and_gives_the_same_figure() {
+        let profile = Profile::builtin("wd-black").expect("built in");
+        let (whole, short) = (
+            run(&profile, false).expect("a write"),
+            run(&profile, true).expect("a write"),
+        );
+        assert_eq!(whole.len(), short.len());
+        let steady = |rates: &[f64]| figure(rates, FillFigure::Steady).expect("a figure");
+        let error = steady(&short) / steady(&whole) - 1.0;
+        assert!(error.abs() < 0.005, "{error}");
+        assert_eq!(settled(&[3.0; 15]), None);
+        assert_eq!(settled(&[3.0; 16]), Some(3.0));
+    }
 
     #[test]
     fn figures_of_a_cliff() {

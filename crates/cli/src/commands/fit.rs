@@ -174,8 +174,9 @@ fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<Recipe> {
 }
 
 fn free(arguments: &FitArguments, recipe: &Recipe, text: &str) -> anyhow::Result<Vec<Free>> {
-    if !recipe.free.is_empty() {
-        return Ok(recipe.free()?);
+    let named = recipe.free()?;
+    if !named.is_empty() {
+        return Ok(named);
     }
     let mut free = free_by_default(text)?;
     if arguments.to != PUBLISHED && !free.iter().any(|f| f.path == HOST_OVERHEAD) {
@@ -314,6 +315,12 @@ fn shown(fitted: &Fit, targets: &Targets, path: &Path, table: &Path) -> String {
             number.path, number.from, number.to
         );
     }
+    for path in &fitted.unfelt {
+        let _ = writeln!(
+            text,
+            "  {path:<36} left as it is: none of these figures feels it"
+        );
+    }
     if !targets.left_out.is_empty() {
         let _ = writeln!(text, "\nNot used, {} cells:", targets.left_out.len());
         for (cell, why) in &targets.left_out {
@@ -385,6 +392,7 @@ fn document(fitted: &Fit, targets: &Targets, path: &Path, table: &Path) -> Value
         "residuals": residuals(&fitted.residuals),
         "free": fitted.moved.iter().map(|m| json!({ "path": m.path, "from": m.from, "to": m.to })).collect::<Vec<_>>(),
         "at_bounds": fitted.at_bounds,
+        "unfelt": fitted.unfelt,
         "left_out": targets.left_out.iter().map(|(cell, why)| json!({ "cell": cell, "why": why })).collect::<Vec<_>>(),
         "simulated": true,
     })

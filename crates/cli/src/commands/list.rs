@@ -73,7 +73,7 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
             );
         }
         text.push_str(
-            "\nSimulated drives (sim:NAME[,seed=N][,state=fresh|filled][,op=PERCENT][,ambient=CELSIUS])\n",
+            "\nSimulated drives: sim:NAME or sim:FILE.toml, with [,seed=N][,state=fresh|filled][,op=PERCENT]...\n",
         );
         let _ = writeln!(
             text,
@@ -101,7 +101,7 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
             );
         }
         text.push_str(
-            "  Errors are those against published figures; docs/fidelity.md has them all and says which were predicted.\n",
+            "  Errors against published figures; docs/fidelity.md has them all and says which were predicted.\n",
         );
         text.push_str("\nnull: measures this program itself. `assay probe DRIVE` says more about one drive.\n");
         text

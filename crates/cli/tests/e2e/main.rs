@@ -21,6 +21,7 @@ mod bad_input;
 mod bad_suites;
 mod contracts;
 mod devices;
+mod fit;
 mod fuzz;
 mod kill;
 mod outputs;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::lab::{ASSAY, Lab, MIB};
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 11] = [
     "list",
     "probe",
     "suites",
@@ -13,6 +13,8 @@ const COMMANDS: [&str; 9] = [
     "job",
     "report",
     "compare",
+    "fit",
+    "fidelity",
     "export",
     "completions",
 ];

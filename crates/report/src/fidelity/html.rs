@@ -43,7 +43,7 @@ pub fn html(page: &Page) -> Result<String, ReportError> {
         let items: Vec<String> = page
             .limits
             .iter()
-            .map(|limit| format!("<li>{}</li>", escape(limit)))
+            .map(|limit| format!("<li>{}</li>", code(&escape(limit))))
             .collect();
         body.push_str(&format!(
             "<section class=\"step\" id=\"limits\" aria-labelledby=\"limits-title\">\n<h2 id=\"limits-title\">What the model does not have</h2>\n<ul>{}</ul>\n</section>\n",
@@ -64,6 +64,25 @@ pub fn html(page: &Page) -> Result<String, ReportError> {
         charts: &charts,
     }
     .page()
+}
+
+/// What stands between backticks as code; an odd one is left as it is.
+fn code(html: &str) -> String {
+    let parts: Vec<&str> = html.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return html.to_owned();
+    }
+    parts
+        .iter()
+        .enumerate()
+        .map(|(n, part)| {
+            if n % 2 == 1 {
+                format!("<code>{part}</code>")
+            } else {
+                (*part).to_owned()
+            }
+        })
+        .collect()
 }
 
 fn column(label: &str, unit: &'static str) -> Column {
@@ -159,60 +178,90 @@ fn summary(page: &Page) -> Table {
     }
 }
 
-fn figure_row(f: &Figure, drive: Option<&str>) -> Row {
-    let mut cells = Vec::new();
-    if drive.is_some() {
-        cells.push(Cell::Text(f.title.clone()));
+/// What of a figure is worth a column.
+#[derive(Clone, Copy)]
+struct Columns {
+    predicted: bool,
+    source: bool,
+}
+
+impl Columns {
+    /// Those in which not every figure has the same.
+    fn of(figures: &[Figure]) -> Columns {
+        let first = figures.first().map(|f| &f.source);
+        Columns {
+            predicted: figures.iter().any(|f| f.predicted),
+            source: figures.iter().any(|f| Some(&f.source) != first),
+        }
     }
-    cells.push(Cell::number(figure(f.published)));
-    cells.push(match f.simulated {
-        Some(value) => Cell::number(figure(value)),
-        None => Cell::Missing(
-            "none",
-            "the simulated drive shows nothing of the kind".to_owned(),
-        ),
-    });
-    cells.push(Cell::Text(f.unit.clone()));
-    cells.push(match f.error {
-        Some(_) => number(f.error_text(), !f.met),
-        None => Cell::Missing("-", "no figure, no error".to_owned()),
-    });
-    cells.push(Cell::number(format!("{} {}", figure(f.goal), f.error_unit)));
-    cells.push(Cell::Text(
-        if f.predicted { "predicted" } else { "" }.to_owned(),
-    ));
-    cells.push(Cell::Text(f.source.clone()));
-    Row {
-        name: Name::plain(drive.unwrap_or(&f.title)),
-        cells,
+
+    fn headings(self) -> Vec<Column> {
+        let mut labels = vec!["published", "simulated", "", "error", "goal"];
+        labels.extend(self.predicted.then_some(""));
+        labels.extend(self.source.then_some("source"));
+        labels.into_iter().map(|label| column(label, "")).collect()
+    }
+
+    fn cells(self, f: &Figure) -> Vec<Cell> {
+        let mut cells = vec![
+            Cell::number(figure(f.published)),
+            match f.simulated {
+                Some(value) => Cell::number(figure(value)),
+                None => Cell::Missing(
+                    "none",
+                    "the simulated drive shows nothing of the kind".to_owned(),
+                ),
+            },
+            Cell::Text(f.unit.clone()),
+            match f.error {
+                // The bar behind an error is full at its goal.
+                Some(error) => Cell::Number(Number {
+                    text: f.error_text(),
+                    alarm: !f.met,
+                    share: Some((error / f.goal).abs()).filter(|share| share.is_finite()),
+                    ..Number::default()
+                }),
+                None => Cell::Missing("-", "no figure, no error".to_owned()),
+            },
+            Cell::number(format!("{:.0} {}", f.goal, f.error_unit)),
+        ];
+        if self.predicted {
+            cells.push(Cell::Text(words(f).to_owned()));
+        }
+        if self.source {
+            cells.push(Cell::Text(f.source.clone()));
+        }
+        cells
     }
 }
 
-fn figure_columns() -> Vec<Column> {
-    ["published", "simulated", "", "error", "goal", "", "source"]
-        .into_iter()
-        .map(|label| column(label, ""))
-        .collect()
+fn words(f: &Figure) -> &'static str {
+    if f.predicted { "predicted" } else { "" }
 }
 
 fn misses(page: &Page) -> Table {
-    let mut columns = figure_columns();
-    columns.insert(0, column("figure", ""));
+    let columns = Columns {
+        predicted: true,
+        source: true,
+    };
+    let mut headings = columns.headings();
+    headings.insert(0, column("figure", ""));
+    let mut rows = Vec::new();
+    for drive in &page.drives {
+        for f in drive.figures.iter().filter(|f| !f.met) {
+            let mut cells = columns.cells(f);
+            cells.insert(0, Cell::Text(f.title.clone()));
+            rows.push(Row {
+                name: Name::plain(drive.name.clone()),
+                cells,
+            });
+        }
+    }
     Table {
         caption: "Figures further off than their goal".to_owned(),
         corner: "drive".to_owned(),
-        columns,
-        rows: page
-            .drives
-            .iter()
-            .flat_map(|drive| {
-                drive
-                    .figures
-                    .iter()
-                    .filter(|f| !f.met)
-                    .map(|f| figure_row(f, Some(&drive.name)))
-            })
-            .collect(),
+        columns: headings,
+        rows,
         notes: Vec::new(),
     }
 }
@@ -236,18 +285,31 @@ fn section(drive: &Drive, id: &str, charts: &[Chart]) -> String {
         escape(&drive.title),
         escape(&words)
     );
-    for chart in charts {
-        out.push_str(&write::chart(chart, false));
+    let columns = Columns::of(&drive.figures);
+    let mut notes = Vec::new();
+    if let (false, Some(first)) = (columns.source, drive.figures.first()) {
+        notes.push(format!("Published by: {}.", first.source));
     }
     let table = Table {
         caption: "Published and simulated".to_owned(),
         corner: "figure".to_owned(),
-        columns: figure_columns(),
-        rows: drive.figures.iter().map(|f| figure_row(f, None)).collect(),
-        notes: Vec::new(),
+        columns: columns.headings(),
+        rows: drive
+            .figures
+            .iter()
+            .map(|f| Row {
+                name: Name::plain(f.title.clone()),
+                cells: columns.cells(f),
+            })
+            .collect(),
+        notes,
     };
-    out.push_str("<div class=\"tall\">");
+    out.push_str("<div class=\"beside\">\n<div class=\"tall\">");
     out.push_str(&write::table(&table));
+    out.push_str("</div>\n");
+    for chart in charts {
+        out.push_str(&write::chart(chart, false));
+    }
     out.push_str("</div>\n</section>\n");
     out
 }
@@ -340,7 +402,7 @@ fn curves(figures: &[&Figure], title: &str, x_title: &str) -> Result<Option<Char
         switch: "figure",
         log_switch: true,
         first: 0,
-        height: 380,
+        height: 430,
         views: vec![View {
             label: title.to_owned(),
             data,

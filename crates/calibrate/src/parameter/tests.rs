@@ -1,0 +1,147 @@
+//! Free numbers: spelling, bounds, and the text they are written back into.
+
+use super::*;
+
+fn text() -> &'static str {
+    Profile::builtin_text("plextor-m8pe-g").expect("built in")
+}
+
+fn free(words: &[&str]) -> Vec<Free> {
+    words
+        .iter()
+        .map(|word| Free::parse(word).expect("a free number"))
+        .collect()
+}
+
+#[test]
+fn free_numbers_are_spelled_in_four_ways() {
+    let spelled = free(&["a.b", "a.b[2]", "a.b=1..2", "a.b.c[0]=1_000..2e3"]);
+    assert_eq!(spelled[1].index, Some(2));
+    assert_eq!(spelled[2].range, Some((1.0, 2.0)));
+    assert_eq!(spelled[3].name(), "a.b.c[0]");
+    assert_eq!(spelled[3].range, Some((1000.0, 2000.0)));
+    for bad in [
+        "",
+        "a",
+        "a.b=1",
+        "a.b=x..2",
+        "a.b[",
+        "a.b[x]",
+        "a.b=1..inf",
+        "a .b",
+    ] {
+        assert!(Free::parse(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn what_was_fitted_is_free_unless_it_is_structure() {
+    let names: Vec<String> = free_by_default(text())
+        .expect("a profile")
+        .iter()
+        .map(Free::name)
+        .collect();
+    for name in [
+        "firmware.read_command_ns",
+        "nand.read_ns",
+        "thermal.time_constant_s",
+    ] {
+        assert!(names.iter().any(|n| n == name), "{name}: {names:?}");
+    }
+    for name in [
+        "nand.page_bytes",
+        "nand.cache_read",
+        "prefetch.window_bytes",
+        "nand.erase_ns",
+    ] {
+        assert!(!names.iter().any(|n| n == name), "{name}");
+    }
+}
+
+#[test]
+fn writing_the_start_changes_no_number_and_no_comment() {
+    let space = Space::new(text(), &free_by_default(text()).expect("a profile")).expect("a space");
+    let start = space.start();
+    let written = space.write(text(), &start, "x", true).expect("text");
+    assert_eq!(written.lines().count(), text().lines().count());
+    assert!(written.starts_with("# Plextor M8Pe(G) 256 GB"));
+    let (before, after) = (
+        Profile::from_toml(text()).expect("a profile"),
+        Profile::from_toml(&written).expect("a profile"),
+    );
+    assert_eq!(before, after);
+    assert_eq!(space.profile_at(&start).expect("a profile"), before);
+}
+
+#[test]
+fn a_moved_number_is_replaced_in_place_and_marked() {
+    let space = Space::new(
+        text(),
+        &free(&["nand.erase_ns=1000000..4000000", "nand.read_ns[1]"]),
+    )
+    .expect("a space");
+    let written = space
+        .write(text(), &[1.0, 0.0], "m.csv", false)
+        .expect("text");
+    assert!(
+        written.contains("erase_ns                 = { value = 4_000_000, fitted = \"m.csv\" }\n"),
+        "{written}"
+    );
+    let expected = "read_ns                  = { value = [35_430, 8_858], fitted = \"m.csv\" }\n";
+    assert!(written.contains(expected), "{written}");
+    assert_eq!(
+        space
+            .profile_at(&[1.0, 0.0])
+            .expect("a profile")
+            .nand
+            .read_ns
+            .value,
+        [35_430, 8_858]
+    );
+}
+
+#[test]
+fn a_range_beside_the_number_bounds_it() {
+    let ranged = text().replace(
+        "read_ns                  = { value = [35_430, 35_430],",
+        "read_ns                  = { value = [35_430, 35_430], range = [30_000, 50_000],",
+    );
+    assert!(Profile::from_toml(&ranged).is_ok());
+    let space = Space::new(&ranged, &free(&["nand.read_ns"])).expect("a space");
+    assert_eq!(
+        space.bounds(),
+        [("nand.read_ns".to_owned(), 30_000.0, 50_000.0)]
+    );
+    let top = space.profile_at(&[1.0]).expect("a profile");
+    assert_eq!(top.nand.read_ns.value, [50_000, 50_000]);
+    let written = space.write(&ranged, &[1.0], "m", true).expect("text");
+    assert!(written.contains("range = [30_000, 50_000]"), "{written}");
+}
+
+#[test]
+fn numbers_that_cannot_move_are_refused() {
+    for (word, expected) in [
+        ("nand.nothing", "no such number"),
+        ("nand.cache_read", "not a number"),
+        ("nand.partial_read_saving_ns", "needs a range"),
+        ("nand.read_ns=5..5", "empty"),
+        ("nand.read_ns[7]", "2 numbers"),
+        ("nand.erase_ns[0]", "1 numbers"),
+    ] {
+        let error = Space::new(text(), &free(&[word]))
+            .expect_err(word)
+            .to_string();
+        assert!(error.contains(expected), "{word}: {error}");
+    }
+    assert!(Space::new(text(), &free(&["nand.read_ns", "nand.read_ns[0]"])).is_err());
+}
+
+#[test]
+fn numbers_have_four_significant_digits() {
+    assert_eq!(significant(123_456.0), 123_500.0);
+    assert_eq!(significant(0.001_234_56), 0.001_235);
+    assert_eq!(spelled(1_443_000_000.0, true), "1_443_000_000");
+    assert_eq!(spelled(241.0, true), "241");
+    assert_eq!(spelled(17.0, false), "17.0");
+    assert_eq!(spelled(74.6, false), "74.6");
+}

@@ -1,0 +1,187 @@
+//! `assay fit`, `assay fidelity`, and simulated drives from a user's file.
+
+use crate::lab::Lab;
+
+/// A drive nobody knows: the 951 with a slower controller, slower flash and a narrower data path.
+fn hidden(lab: &Lab) {
+    let text = include_str!("../../../../profiles/samsung-951.toml");
+    let changed: Vec<String> = text
+        .lines()
+        .map(|line| {
+            let key = line.split(' ').next().unwrap_or_default();
+            let value = match key {
+                "read_command_ns" => "15_000",
+                "read_ns" => "[55_000, 68_000]",
+                "direct_bytes_per_second" => "1_400_000_000",
+                "name" => return "name = \"hidden\"".to_owned(),
+                _ => return line.to_owned(),
+            };
+            // Of several keys of that name, the first section's is meant: [slc] has none in this profile.
+            let (before, rest) = line.split_once("value = ").unwrap();
+            let after = rest
+                .find(", fitted")
+                .or_else(|| rest.find(", assumed"))
+                .or_else(|| rest.find(", published"))
+                .unwrap();
+            format!("{before}value = {value}{}", &rest[after..])
+        })
+        .collect();
+    lab.write("hidden.toml", changed.join("\n"));
+}
+
+const FREE: &str =
+    "--free firmware.read_command_ns --free nand.read_ns --free data_path.direct_bytes_per_second";
+
+#[test]
+fn a_digital_twin_predicts_cells_that_it_was_not_fitted_to() {
+    let lab = Lab::on_disk();
+    hidden(&lab);
+    lab.ok("run quick sim:./hidden.toml --scale 0.05 --out measured");
+    let fitted = lab.json(&format!(
+        "fit samsung-951 --to measured --name my-twin --evaluations 140 {FREE} --hold-out bs=32k --hold-out threads=64"
+    ));
+    let targets = &fitted["targets"];
+    assert!(
+        targets["median_error_pct"].as_f64().unwrap() < 3.0,
+        "{fitted:#}"
+    );
+    let held_out = &fitted["held_out"];
+    assert!(held_out["figures"].as_u64().unwrap() >= 4, "{fitted:#}");
+    assert!(
+        held_out["worst_error_pct"].as_f64().unwrap() < 12.0,
+        "{fitted:#}"
+    );
+    // The inspection of the contents is no workload.
+    assert!(!fitted["left_out"].as_array().unwrap().is_empty());
+    assert!(lab.text("my-twin.residuals.csv").lines().count() > 10);
+    let twin = lab.text("my-twin.toml");
+    assert!(twin.contains("name = \"my-twin\"") && twin.contains("fitted = \"run "));
+    assert!(!lab.path("my-twin.toml.fit-state").exists());
+
+    // The twin is a drive like any other, and does what the hidden one does where nobody measured.
+    let iops = |drive: &str| {
+        let done = lab.json(&format!(
+            "job sim:./{drive}.toml --rw randread --bs 16k --numjobs 24 --runtime 200ms --ramp_time 50ms"
+        ));
+        assert_eq!(done["simulated"], true);
+        done["jobs"][0]["read"]["iops"].as_f64().unwrap()
+    };
+    let (truth, predicted) = (iops("hidden"), iops("my-twin"));
+    assert!(
+        (predicted / truth - 1.0).abs() < 0.08,
+        "{predicted} for {truth}"
+    );
+    let before = lab.json(
+        "job sim:samsung-951 --rw randread --bs 16k --numjobs 24 --runtime 200ms --ramp_time 50ms",
+    );
+    let before = before["jobs"][0]["read"]["iops"].as_f64().unwrap();
+    assert!(
+        (before / truth - 1.0).abs() > 0.1,
+        "the hidden drive is not the 951: {before} for {truth}"
+    );
+}
+
+#[test]
+fn a_table_of_measurements_is_fitted_to_and_the_same_command_gives_the_same_profile() {
+    let lab = Lab::on_disk();
+    lab.write(
+        "m.csv",
+        "rw,block,threads,metric,value,role\n\
+         randread,4k,16,mib_per_s,500,\n\
+         randread,4k,1,median_us,90,\n\
+         randread,32k,16,mib_per_s,1200,held_out\n",
+    );
+    let command = format!("fit samsung-951 --to m.csv --name one --evaluations 30 {FREE}");
+    let text = lab.ok(&command).stdout;
+    for part in [
+        "Fitted to",
+        "Held out",
+        "Free numbers",
+        "sim:./one.toml",
+        "nand.read_ns",
+    ] {
+        assert!(text.contains(part), "{part} is not in:\n{text}");
+    }
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+    let first = lab.text("one.toml");
+    lab.ok(&format!("{command} --threads 3"));
+    assert_eq!(lab.text("one.toml"), first);
+    assert!(first.contains("fitted = \"m.csv\""), "{first}");
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused_with_what_would_be_right() {
+    let lab = Lab::on_disk();
+    lab.write(
+        "bad.csv",
+        "rw,block,value\nrandread,4k,100\nrandread,4k,fast\n",
+    );
+    lab.write("good.csv", "value\n100\n");
+    lab.write("notes.toml", "not = \"a profile\"");
+    for (words, expected) in [
+        (
+            "fit samsung-951 --to bad.csv",
+            "bad.csv, line 3, column value",
+        ),
+        ("fit samsung-951 --to nowhere", "measurements (.csv)"),
+        ("fit samsung-95 --to published", "samsung-951"),
+        ("fit ./none.toml --to published", "none.toml"),
+        (
+            "fit samsung-951 --to good.csv --free nand.read",
+            "no such number",
+        ),
+        (
+            "fit samsung-951 --to good.csv --free nand.cache_read",
+            "not a number",
+        ),
+        (
+            "fit samsung-951 --to good.csv --hold-out bs=1m",
+            "randread bs=4k",
+        ),
+        ("fit samsung-951 --to good.csv --hold-out bs=4k", "held out"),
+        (
+            "fit samsung-951 --to good.csv --name My_Drive",
+            "small letters",
+        ),
+        ("fit samsung-951 --to good.csv -o notes.toml", "no profile"),
+        ("fit samsung-951 --to good.csv -o twin", "NAME.toml"),
+        (
+            "fit samsung-951 --to good.csv --recipe missing.toml",
+            "missing.toml",
+        ),
+        ("probe sim:./none.toml", "none.toml"),
+        ("probe sim:./notes.toml", "notes.toml"),
+        ("fidelity no-such-drive", "samsung-951"),
+        ("fidelity samsung-951 --table t.csv", "name none"),
+    ] {
+        let done = lab.run(words);
+        assert!(done.status == 2 || done.status == 4, "{done}");
+        assert!(
+            done.stderr.contains(expected),
+            "{expected} is not in: {done}"
+        );
+    }
+    assert_eq!(lab.text("notes.toml"), "not = \"a profile\"");
+}
+
+#[test]
+fn the_fidelity_page_shows_every_published_figure() {
+    let lab = Lab::on_disk();
+    let document = lab.json("fidelity samsung-951 -o page.html --markdown page.md");
+    let summary = &document["drives"][0]["summary"];
+    assert_eq!(summary["figures"], 22, "{document:#}");
+    assert!(summary["median_error_pct"].as_f64().unwrap() < 3.0);
+    let (page, text) = (lab.text("page.html"), lab.text("page.md"));
+    assert!(page.starts_with("<!DOCTYPE html>"));
+    for figure in [
+        "random read, 64 x 4 KiB",
+        "temperature after 2 min",
+        "1,070",
+    ] {
+        assert!(page.contains(figure) && text.contains(figure), "{figure}");
+    }
+    assert!(!page.contains("<script src") && !page.contains("http-equiv=\"refresh\""));
+}
