@@ -257,8 +257,8 @@ fn update(state: &mut State, order: &[&[f64]]) {
     let short = length / bias < (1.4 + 2.0 / (dim + 1.0)) * expected;
     let h = if short { 1.0 } else { 0.0 };
     let rate = h * (c_c * (2.0 - c_c) * mu_eff).sqrt();
-    for i in 0..n {
-        state.path_covariance[i] = (1.0 - c_c) * state.path_covariance[i] + rate * moved[i];
+    for (path, along) in state.path_covariance.iter_mut().zip(&moved) {
+        *path = (1.0 - c_c) * *path + rate * along;
     }
     let lost = (1.0 - h) * c_c * (2.0 - c_c);
     for i in 0..n {

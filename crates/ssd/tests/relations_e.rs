@@ -24,8 +24,9 @@ struct Conditioned {
 
 impl Conditioned {
     fn new(name: &str, area: u64) -> Conditioned {
-        let profile = Profile::builtin(name).unwrap();
-        let mut drive = Drive::new(profile, DriveOptions::default()).unwrap();
+        let profile = Profile::builtin(name).expect("a built-in profile that makes a drive");
+        let mut drive = Drive::new(profile, DriveOptions::default())
+            .expect("a built-in profile that makes a drive");
         let mut job = Queued::report_e(Op::Write, true, 32, 4096, 2 * area / 4096);
         job.area = area;
         let end = run_queued(&mut drive, job, Nanos::ZERO, HOST).end;
