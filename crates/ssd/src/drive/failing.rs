@@ -6,6 +6,7 @@ use super::Drive;
 use super::parts::Part;
 use crate::command::{Command, Completion, Status};
 use crate::data::PAGE_BYTES;
+use crate::sata::Slots;
 
 impl Drive {
     /// The drive loses power at `now` and has it back at once (the host's own restart is the caller's).
@@ -58,8 +59,8 @@ impl Drive {
         while let Some(finished) = self.finished.pop(u64::MAX - 1) {
             ended.push(finished);
         }
-        while let Some((start_ns, core, number)) = self.front.take(u64::MAX - 1) {
-            self.front.occupy(core, start_ns);
+        while let Some((_, core, number)) = self.front.take(u64::MAX - 1) {
+            self.front.occupy(core, now_ns);
             let part = *self.parts.get(number);
             self.finish(number, &part, now_ns, status);
         }
@@ -73,6 +74,9 @@ impl Drive {
                 self.parts.set_status(number, status);
             }
             self.finished.push(at_ns.min(now_ns), seq, number);
+        }
+        if let Some(sata) = &self.profile.link.sata {
+            self.slots = Some(Slots::new(sata.queue_depth.value));
         }
         self.power.rest(now_ns);
     }
