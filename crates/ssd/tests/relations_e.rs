@@ -24,8 +24,7 @@ struct Conditioned {
 
 impl Conditioned {
     fn new(name: &str, area: u64) -> Conditioned {
-        let profile = Profile::builtin(name).unwrap();
-        let mut drive = Drive::new(profile, DriveOptions::default()).unwrap();
+        let mut drive = common::drive(name, DriveOptions::default());
         let mut job = Queued::report_e(Op::Write, true, 32, 4096, 2 * area / 4096);
         job.area = area;
         let end = run_queued(&mut drive, job, Nanos::ZERO, HOST).end;
