@@ -1,0 +1,154 @@
+use super::*;
+use crate::Profile;
+use crate::sourced::assumed;
+
+fn small() -> NandProfile {
+    let mut nand = Profile::builtin("samsung-951").unwrap().nand;
+    nand.channels.value = 2;
+    nand.dies.value = 4;
+    nand.planes.value = 2;
+    nand.page_bytes.value = 16384;
+    nand.pages_per_block.value = 4;
+    nand.program_pages.value = 1;
+    nand.read_ns.value = vec![50_000, 70_000];
+    nand.read_jitter_ns.value = 0;
+    nand.partial_read_saving_ns.value = 0;
+    nand.cache_read.value = false;
+    nand.program_ns.value = vec![500_000, 1_500_000];
+    nand.channel_bytes_per_second.value = 409_600_000; // 10 us per unit
+    nand.channel_command_ns.value = 0;
+    nand
+}
+
+#[test]
+fn consecutive_groups_lie_on_consecutive_dies_and_rows_alternate_page_types() {
+    let nand = Nand::new(&small(), None, u32::MAX, 0);
+    assert_eq!(nand.locate(0).die, 0);
+    assert_eq!(nand.locate(7), nand.locate(0));
+    assert_eq!(nand.locate(8).die, 1);
+    assert_eq!(nand.locate(31).die, 3);
+    assert_eq!(nand.locate(32).die, 0);
+    assert_eq!(nand.locate(0).read_ns, 50_000);
+    assert_eq!(nand.locate(32).read_ns, 70_000);
+    assert_eq!(nand.units_in_sense(5, 100), 3);
+    assert_eq!(nand.pages_touched(3, 2), 2);
+    assert_eq!(nand.pages_touched(4, 4), 1);
+}
+
+#[test]
+fn reads_of_one_die_queue_and_of_two_overlap_on_their_channels() {
+    let mut nand = Nand::new(&small(), None, u32::MAX, 0);
+    let (a, b, c) = (nand.locate(0), nand.locate(8), nand.locate(16));
+    assert_eq!(nand.read(0, 0, a, 1), 60_000);
+    assert_eq!(nand.read(0, 0, a, 1), 120_000, "same die");
+    assert_eq!(nand.read(0, 0, b, 1), 60_000, "other channel");
+    assert_eq!(
+        nand.read(0, 0, c, 4),
+        100_000,
+        "same channel: its gap from 60"
+    );
+}
+
+#[test]
+fn a_program_moves_its_pages_and_holds_the_die() {
+    let mut nand = Nand::new(&small(), None, u32::MAX, 0);
+    let end = nand.program(0, 0, 0);
+    assert_eq!(end, 80_000 + 500_000);
+    let sense = nand.locate(3);
+    assert!(nand.is_being_programmed(sense, end - 1));
+    assert!(!nand.is_being_programmed(sense, end));
+    assert_eq!(nand.program(0, 0, 32), end + 1_500_000);
+}
+
+/// Two programs wait on die 0 from 80 us on: lower page to 580, upper page to 2080.
+#[test]
+fn reads_go_before_programs_that_wait_and_put_them_off() {
+    let mut nand = Nand::new(&small(), None, u32::MAX, 0);
+    nand.program(0, 0, 0);
+    nand.program(0, 0, 0);
+    let sense = nand.locate(3);
+    let start = |nand: &Nand, at| nand.dies[0].read_start_ns(at, nand.erase_ns);
+    assert_eq!(nand.dies[0].free_ns, 1_080_000);
+    assert_eq!(start(&nand, 20_000), 20_000, "the data is still on its way");
+    assert_eq!(start(&nand, 100_000), 580_000, "the first is under way");
+    assert_eq!(start(&nand, 700_000), 1_080_000, "the second is");
+    assert_eq!(start(&nand, 1_080_000), 1_080_000);
+    let first = nand.read(0, 100_000, sense, 1);
+    assert_eq!(first, 580_000 + 50_000 + 10_000);
+    assert_eq!(nand.dies[0].free_ns, 1_140_000, "the second waits");
+    assert_eq!(start(&nand, 630_000), 640_000, "reads in their order");
+}
+
+#[test]
+fn a_read_waits_for_an_erase_that_is_under_way() {
+    let mut nand = Nand::new(&small(), None, u32::MAX, 0);
+    let erase_ns = nand.erase_ns;
+    nand.erase(1_000);
+    let sense = nand.locate(3);
+    assert_eq!(nand.read(0, 2_000, sense, 1), 1_000 + erase_ns + 60_000);
+}
+
+/// A program that begins at 80 us and takes 500 us; a read issued at 100 us takes 50 us and 10 us on the channel.
+#[test]
+fn a_read_of_a_die_that_programs_waits_for_the_suspension_where_there_is_one() {
+    let mut profile = small();
+    profile.suspend = Some(crate::profile::SuspendProfile {
+        suspend_ns: assumed(20_000),
+        resume_ns: assumed(5_000),
+        limit: assumed(1),
+    });
+    let mut nand = Nand::new(&profile, None, u32::MAX, 0);
+    assert_eq!(nand.program(0, 0, 0), 580_000);
+    let other = nand.locate(32);
+    assert_eq!(nand.read(0, 100_000, other, 1), 100_000 + 20_000 + 80_000);
+    let programmed = 580_000 + 20_000 + 80_000 + 5_000;
+    assert_eq!(nand.dies[0].free_ns, programmed);
+    let again = nand.read(0, 300_000, other, 1);
+    assert_eq!(again, programmed + 80_000, "not a second time");
+    nand.erase(800_000);
+    assert_eq!(nand.read(0, 900_000, other, 1), 900_000 + 20_000 + 80_000);
+    let erased = 800_000 + nand.erase_ns + 20_000 + 80_000 + 5_000;
+    assert_eq!(nand.read(0, 1_100_000, other, 1), erased + 80_000);
+}
+
+#[test]
+fn old_flash_is_read_again_more_often() {
+    let mut profile = small();
+    profile.retry = Some(crate::profile::RetryProfile {
+        probability_ppm: assumed(vec![10_000]),
+        extra_ns: assumed(vec![1_000_000]),
+        doubling_cycles: Some(assumed(500)),
+        doubling_hours: None,
+    });
+    let late = |cycles| {
+        let mut nand = Nand::new(&profile, None, u32::MAX, 0);
+        let age = Age {
+            cycles,
+            retention_hours: 0,
+        };
+        nand.set_age(&profile, age, 1);
+        let sense = nand.locate(0);
+        (1..=10_000_u64)
+            .filter(|n| {
+                nand.read(n * 10_000_000, n * 10_000_000, sense, 1) > n * 10_000_000 + 60_000
+            })
+            .count()
+    };
+    // One in a hundred, and after two doublings one in twenty-five: within four standard deviations.
+    assert!((60..=140).contains(&late(0)), "{}", late(0));
+    assert!((322..=478).contains(&late(1000)), "{}", late(1000));
+}
+
+#[test]
+fn one_shot_flash_keeps_a_word_line_on_a_die() {
+    let mut profile = small();
+    profile.program_pages.value = 2;
+    let nand = Nand::new(&profile, None, 3, 0);
+    assert_eq!(nand.locate(15).die, 0);
+    assert_eq!(nand.locate(16).die, 1);
+    assert_eq!(nand.locate(0).read_ns, 50_000);
+    assert_eq!(nand.locate(8).read_ns, 70_000);
+    let slc = 3 << nand.shift();
+    assert_eq!(nand.shape(slc).superblock_units, 8 * 4 * 2);
+    assert_eq!(nand.locate(slc + 8).die, 1);
+}
