@@ -24,13 +24,7 @@ struct Conditioned {
 
 impl Conditioned {
     fn new(name: &str, area: u64) -> Conditioned {
-<<<<<<< HEAD
-        let profile = Profile::builtin(name).expect("a built-in profile that makes a drive");
-        let mut drive = Drive::new(profile, DriveOptions::default())
-            .expect("a built-in profile that makes a drive");
-=======
         let mut drive = common::drive(name, DriveOptions::default());
->>>>>>> media
         let mut job = Queued::report_e(Op::Write, true, 32, 4096, 2 * area / 4096);
         job.area = area;
         let end = run_queued(&mut drive, job, Nanos::ZERO, HOST).end;
