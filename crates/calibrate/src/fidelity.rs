@@ -19,26 +19,27 @@ pub struct Compared {
     pub residuals: Residuals,
 }
 
-/// Compare these profiles; those of which nothing was published are left out. `begun` is told each name before its runs.
+/// Compare these profiles with what was published under their names; those of which nothing was are left out. `begun` is told each
+/// name before its runs.
 ///
 /// # Errors
-/// When a profile is unknown or makes no drive, or a drive fails an I/O.
+/// When a profile makes no drive, or a drive fails an I/O.
 pub fn compare(
-    names: &[&str],
+    profiles: &[Profile],
     threads: usize,
     begun: &mut dyn FnMut(&str),
 ) -> Result<Vec<Compared>, CalibrateError> {
     let mut out = Vec::new();
-    for name in names {
-        let profile = Profile::builtin(name)?;
+    for profile in profiles {
+        let name = &profile.name;
         let measurements = figures(name)?;
         if measurements.is_empty() {
             continue;
         }
         begun(name);
-        let figures = simulate(&profile, &measurements, Effort::Page, threads)?;
+        let figures = simulate(profile, &measurements, Effort::Page, threads)?;
         out.push(Compared {
-            name: (*name).to_owned(),
+            name: name.clone(),
             title: profile.title.clone(),
             residuals: Residuals::new(&measurements, figures),
         });

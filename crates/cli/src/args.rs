@@ -454,7 +454,7 @@ Examples:
 
 Every published figure is asked of the simulated drive by the same procedure. Figures that no fit has seen are marked.")]
 pub struct FidelityArguments {
-    /// Simulated drives [default: all]
+    /// Simulated drives, by name or as the path of a profile (.toml) of that name [default: all that are built in]
     #[arg(value_name = "NAME")]
     pub profiles: Vec<String>,
     /// The page to write.

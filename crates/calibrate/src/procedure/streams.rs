@@ -1,7 +1,7 @@
 //! Report C's streams: 128 KiB chunks, several in flight, no processor in the data path.
 //!
 //! The sweep writes a stream of one chunk, reads it back, then two chunks, and so on, each stream after the last in the drive's
-//! address space, with a short pause between streams in which the write buffer empties. The first comes after a long pause, in
+//! address space, with a pause between streams in which buffer and write cache are emptied (the brief does not say how long: ten seconds). The first comes after a long pause, in
 //! which a drive may have gone to sleep. The brief repeats and averages; so is the sweep here, pause and all.
 
 use std::collections::BTreeMap;
@@ -31,8 +31,10 @@ impl Default for Streamer {
     fn default() -> Streamer {
         Streamer {
             queue_depth: 8,
-            pause: Nanos::from_secs(2),
-            gap: Nanos::from_millis(50),
+            // Longer than any drive here waits before it goes to sleep ...
+            pause: Nanos::from_secs(120),
+            // ... shorter than that, and long enough for a write cache to be emptied.
+            gap: Nanos::from_secs(10),
             repeats: 1,
         }
     }

@@ -7,40 +7,29 @@ use assay_calibrate::measurement::{Access, CHUNK_BYTES};
 use assay_calibrate::measurement::{Measurement, Metric, Procedure, Role, Tolerance, Workload};
 use assay_report::fidelity::{Drive, Figure, Kind, Page, html, markdown};
 use assay_ssd::Profile;
+use assay_target::profile::load;
 use assay_units::Op;
 use serde_json::json;
 
 use super::fit::{residuals, summary};
 use crate::args::FidelityArguments;
-use crate::exit::{Usage, Verdict};
+use crate::exit::Verdict;
 use crate::terminal::Output;
 
 /// Compare and write the page.
 pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Verdict> {
-    let known = Profile::names();
-    if let Some(unknown) = arguments
-        .profiles
-        .iter()
-        .find(|p| !known.contains(&p.as_str()))
-    {
-        // Says which there are.
-        Profile::builtin(unknown)?;
-    }
-    let names: Vec<&str> = known
-        .into_iter()
-        .filter(|name| {
-            arguments.profiles.is_empty() || arguments.profiles.iter().any(|p| p == name)
-        })
-        .collect();
-    if let Some(path) = &arguments.table
-        && !arguments.profiles.is_empty()
-    {
-        let what = format!("--table {} is of all profiles; name none", path.display());
-        return Err(Usage(what).into());
-    }
+    let profiles: Vec<Profile> = if arguments.profiles.is_empty() {
+        let builtin = Profile::names().into_iter().map(Profile::builtin);
+        builtin.collect::<Result<_, _>>()?
+    } else {
+        let named = arguments.profiles.iter().map(|name| load(name));
+        named
+            .map(|loaded| loaded.map(|(_, profile)| profile))
+            .collect::<Result<_, _>>()?
+    };
     super::may_be_replaced(&arguments.output, "<!doctype html")?;
     let threads = super::fit::threads(arguments.threads);
-    let all = compare(&names, threads, &mut |name| {
+    let all = compare(&profiles, threads, &mut |name| {
         if output.shows_progress() {
             anstream::eprintln!("{name}");
         }

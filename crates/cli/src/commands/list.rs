@@ -84,7 +84,7 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
             let numbers = format!("{} / {} / {}", p.published, p.fitted, p.assumed);
             let size = format_size(p.capacity_bytes);
             let fidelity = p.fidelity.map_or_else(
-                || format!("{:>15}", "none published"),
+                || format!("{:>15}", "-"),
                 |f| {
                     format!(
                         "{:>15}  {:>5.1} % {:>4.0} %",

@@ -155,7 +155,6 @@ fn what_cannot_be_fitted_is_refused_with_what_would_be_right() {
         ("probe sim:./none.toml", "none.toml"),
         ("probe sim:./notes.toml", "notes.toml"),
         ("fidelity no-such-drive", "samsung-951"),
-        ("fidelity samsung-951 --table t.csv", "name none"),
     ] {
         let done = lab.run(words);
         assert!(done.status == 2 || done.status == 4, "{done}");
