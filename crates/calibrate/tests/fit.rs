@@ -34,7 +34,11 @@ fn measured(profile: &Profile) -> Vec<Measurement> {
     let mut all: Vec<Measurement> = CELLS
         .iter()
         .map(|&(threads, block)| Measurement {
-            procedure: Procedure::Steady(Workload::read(Access::Random, threads, block)),
+            procedure: Procedure::Steady(Workload {
+                // As many for the measurement as in the fit: a short run of many threads is still warming up.
+                ios: (threads * block == 64 * 4096).then_some(30_000),
+                ..Workload::read(Access::Random, threads, block)
+            }),
             metric: Metric::MibPerS,
             value: 1.0,
             tolerance: Tolerance::Relative(0.05),
@@ -49,11 +53,7 @@ fn measured(profile: &Profile) -> Vec<Measurement> {
     all
 }
 
-const FREE: [&str; 3] = [
-    "firmware.read_command_ns",
-    "nand.read_ns",
-    "data_path.direct_bytes_per_second",
-];
+const FREE: [&str; 2] = ["firmware.read_command_ns", "nand.read_ns"];
 
 fn free() -> Vec<Free> {
     FREE.iter().map(|f| Free::parse(f).unwrap()).collect()
@@ -65,7 +65,7 @@ fn pulled_away() -> String {
     let centre = space.start();
     let away: Vec<f64> = centre
         .iter()
-        .zip([0.2, -0.15, -0.2])
+        .zip([0.2, -0.15])
         .map(|(u, by)| u + by)
         .collect();
     space.write(truth(), &away, "a guess", false).unwrap()
@@ -94,12 +94,13 @@ fn known_numbers_are_found_again_and_a_figure_kept_back_is_predicted() {
     let mut measured = measured(&true_profile);
     // A block size and depth that nothing is fitted to.
     measured[2].role = Role::HeldOut;
-    let fitted = run(&pulled_away(), &measured, &settings(250, 2));
+    let fitted = run(&pulled_away(), &measured, &settings(200, 2));
     assert!(fitted.complete && fitted.at_bounds.is_empty());
     let targets = fitted.residuals.summary(Role::Target);
     assert!(
         targets.median_pct < 1.0 && targets.worst_pct < 3.0,
-        "{targets:?}"
+        "{targets:?}\n{}",
+        fitted.residuals.to_csv()
     );
     let held_out = fitted.residuals.summary(Role::HeldOut);
     assert_eq!(held_out.count, 1);
@@ -117,10 +118,6 @@ fn known_numbers_are_found_again_and_a_figure_kept_back_is_predicted() {
         found.nand.read_ns.value[0],
         true_profile.nand.read_ns.value[0],
     );
-    near(
-        found.data_path.direct_bytes_per_second.value,
-        true_profile.data_path.direct_bytes_per_second.value,
-    );
     assert_eq!(found.nand.read_ns.source, "the true drive");
 }
 
@@ -132,7 +129,7 @@ fn a_number_that_no_figure_feels_is_left_alone() {
     with_write.free.push(Free::parse("nand.erase_ns").unwrap());
     let fitted = run(&pulled_away(), &measured, &with_write);
     assert_eq!(fitted.unfelt, ["nand.erase_ns"]);
-    assert_eq!(fitted.moved.len(), 3);
+    assert_eq!(fitted.moved.len(), 2);
     let erase = |text: &str| Profile::from_toml(text).unwrap().nand.erase_ns;
     assert_eq!(erase(&fitted.text), erase(truth()));
 }

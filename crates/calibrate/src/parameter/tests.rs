@@ -2,8 +2,21 @@
 
 use super::*;
 
+/// A shipped profile with one line made sure of: a fit of the shipped one must not change what is tested.
+static TEXT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
+    let shipped = Profile::builtin_text("plextor-m8pe-g").expect("built in");
+    let lines = shipped.lines().map(|line| {
+        if line.starts_with("read_ns ") {
+            "read_ns                  = { value = [35_430, 35_430], fitted = \"random_read_bandwidth.csv\" }"
+        } else {
+            line
+        }
+    });
+    lines.map(|line| format!("{line}\n")).collect()
+});
+
 fn text() -> &'static str {
-    Profile::builtin_text("plextor-m8pe-g").expect("built in")
+    &TEXT
 }
 
 fn free(words: &[&str]) -> Vec<Free> {
