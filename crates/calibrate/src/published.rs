@@ -125,6 +125,10 @@ fn other(row: &Row) -> Result<Measurement, CalibrateError> {
     Ok(out)
 }
 
+/// The megabyte in which the percentile tables were printed, in MB: with 2^30 / 1000 bytes each of their rates agrees with its own kIOPS to
+/// 0.2 %, with 10^6 or 2^20 bytes none does.
+const PRINTED_MB: f64 = 1.073_741_824;
+
 /// `drive,op,block_bytes,threads,queue_depth,mb_s,kiops,mean_us,median_us,p99_us,p99999_us,source`: empty where not published.
 /// Taken after two full random overwrites; only reads here, and reads do not wait for garbage collection that nobody causes, so an
 /// area of 1 GiB overwritten so is the same to them as a whole drive.
@@ -142,7 +146,7 @@ fn latencies(row: &Row, out: &mut Vec<Measurement>) -> Result<(), CalibrateError
         ios: None,
     };
     for (column, metric, factor) in [
-        ("mb_s", Metric::MbPerS, 1.0),
+        ("mb_s", Metric::MbPerS, PRINTED_MB),
         ("kiops", Metric::Iops, 1000.0),
         ("mean_us", Metric::MeanUs, 1.0),
         ("median_us", Metric::MedianUs, 1.0),

@@ -26,8 +26,8 @@
 //! is free. That costs one queue operation per command instead of an event per stage, and is exact for resources served in
 //! order; buses that are reached out of order are reserved gap by gap.
 //!
-//! Beside the timing, [`data`] keeps bytes when asked to, and [`faults`] spoils them by plan, [`volatile`] takes back what a loss of power finds in the buffer. A [`Profile`] holds the numbers of
-//! one drive with their provenance; [`DriveOptions`] the choices of one run.
+//! Beside the timing, [`data`] keeps bytes when asked to, [`faults`] spoils them by plan, and [`volatile`] takes back what a loss of power
+//! finds in the buffer. A [`Profile`] holds the numbers of one drive with their provenance; [`DriveOptions`] the choices of one run.
 //!
 //! # Determinism
 //! Integer nanoseconds; ties in order of submission; every random number from a named stream of the seed; no clock, no thread, no

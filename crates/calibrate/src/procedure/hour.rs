@@ -63,12 +63,8 @@ pub fn figure(seconds: &[f64], figure: HourFigure) -> Option<f64> {
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     let score = last(SCORE_S)?;
     let states = last(STATES_S)?;
-    let (low, high) = states
-        .iter()
-        .fold((f64::MAX, 0.0_f64), |(low, high), &iops| {
-            (low.min(iops), high.max(iops))
-        });
-    let middle = f64::midpoint(low, high);
+    // Between the two states, wherever they are: rare outliers are in neither tenth.
+    let middle = f64::midpoint(quantile(states, 0.1)?, quantile(states, 0.9)?);
     let (fast, slow): (Vec<f64>, Vec<f64>) = states.iter().partition(|&&iops| iops > middle);
     match figure {
         HourFigure::Mean => Some(mean(score)),
@@ -78,15 +74,38 @@ pub fn figure(seconds: &[f64], figure: HourFigure) -> Option<f64> {
                 score.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / score.len() as f64;
             (variance > 0.0).then(|| mean / variance.sqrt())
         }
-        HourFigure::Fast => (!fast.is_empty()).then(|| mean(&fast)),
-        HourFigure::Slow => (!slow.is_empty()).then(|| mean(&slow)),
+        // Medians: seconds in which the state changes are in both.
+        HourFigure::Fast => quantile(&fast, 0.5),
+        HourFigure::Slow => quantile(&slow, 0.5),
         HourFigure::FastShare => Some(fast.len() as f64 / states.len() as f64),
     }
+}
+
+/// The value that this share of the others is not above; `None` of nothing.
+fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    sorted.get((last as f64 * share).round() as usize).copied()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn outliers_and_changing_seconds_move_neither_state() {
+        let seconds: Vec<f64> = (0..3600)
+            .map(|n| match n % 40 {
+                7 if n % 400 == 7 => 150_000.0,
+                0 | 30 => 9_000.0,
+                1..30 => 18_000.0,
+                _ => 2_400.0,
+            })
+            .collect();
+        assert_eq!(figure(&seconds, HourFigure::Fast), Some(18_000.0));
+        assert_eq!(figure(&seconds, HourFigure::Slow), Some(2_400.0));
+    }
 
     #[test]
     fn figures_of_a_drive_that_alternates() {

@@ -1,4 +1,4 @@
-//! A workload in its steady state: rate and latency after a warm-up tenth.
+//! A workload in its steady state: rate and latency after a warm-up.
 
 use assay_measure::Histogram;
 use assay_ssd::Profile;
@@ -11,6 +11,8 @@ use crate::measurement::{Access, Metric, State, Workload};
 
 /// I/Os that make the rate of random reads of one page good to a per cent or so.
 const IOS: u64 = 6000;
+/// I/Os of each slot that go before: threads that start together take so long to spread.
+const WARM_UP_IOS: u64 = 30;
 /// More I/Os than this are never simulated for one figure.
 const MOST_IOS: u64 = 20_000_000;
 
@@ -62,11 +64,13 @@ pub fn run(
         host.set_job(*job);
     }
     // What was measured from the first I/O on is simulated from the first on.
-    let warm_up = if job.ios.is_some() { 0 } else { ios / 10 };
-    host.run(warm_up, Nanos::MAX)?;
+    if job.ios.is_none() {
+        let slots = u64::from(job.threads) * u64::from(job.queue_depth);
+        host.run((ios / 10).max(slots * WARM_UP_IOS), Nanos::MAX)?;
+    }
     host.record();
     let start = host.now();
-    let bytes = host.run(ios - warm_up, Nanos::MAX)?;
+    let bytes = host.run(ios, Nanos::MAX)?;
     Ok(Steady {
         bytes,
         elapsed: host.now() - start,
