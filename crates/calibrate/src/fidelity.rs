@@ -75,7 +75,7 @@ pub fn table(all: &[Compared]) -> String {
 /// What the model is known not to have, for the page's end.
 pub const LIMITS: &[&str] = &[
     "In one go (`assay run bandwidth`), drives stay warm from cell to cell. The BPX then meets its 80 C in the middle of the sweep and reads up to 40 % below the published cells, which were evidently taken cool; the cells above are.",
-    "960 EVO: it staggers at 64 KiB (930 MiB/s, below both its neighbours); the model has no cost that sets in above 32 KiB and fades with length. Its cache is taken from free user space and overflows straight into TLC; here it is a fixed region, folded in step.",
+    "960 EVO: it staggers at 64 KiB (930 MiB/s, below both its neighbours); the model has no cost that sets in above 32 KiB and fades with length. Its cache is taken from free user space; here it is a fixed region beside it.",
     "M8Pe(G): reads of 512 bytes with 64 threads go 40 % faster than those of 1 KiB; the model has nothing that tells them apart.",
     "Fitted numbers are effective ones: where a drive's random reads cost by the 4 KiB piece (960 EVO, M8Pe(G)), its flash page is counted as four pieces, and the 960 EVO's five cores as one.",
     "RD400: a 512 GB one throttled at 80 C for others (T3D1914); the profile is report A's, which did not.",

@@ -73,7 +73,7 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
             );
         }
         text.push_str(
-            "\nSimulated drives: sim:NAME or sim:FILE.toml, with [,seed=N][,state=fresh|filled][,op=PERCENT]...\n",
+            "\nSimulated drives: sim:NAME or sim:FILE.toml, with [,seed=N][,state=fresh|filled][,op=PERCENT]... (docs/model.md)\n",
         );
         let _ = writeln!(
             text,
