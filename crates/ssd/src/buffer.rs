@@ -93,40 +93,38 @@ impl WriteBuffer {
 
     /// Slots that may be in use at `arrival_ns`; a buffer that is full then is written out first.
     fn limit(&mut self, arrival_ns: u64) -> u64 {
-        let Some(through) = &mut self.through else {
+        let Some(through) = self.through else {
             return self.capacity_units;
         };
-        let drained_ns = self.releases.back().map_or(self.free_ns, |&(time, _)| time);
-        let unprogrammed = self.used_units - self.releasing_units;
-        if through.active
-            && unprogrammed == 0
-            && drained_ns.saturating_add(through.pause_ns) <= arrival_ns
-        {
-            through.active = false;
-        }
         if through.active {
-            return through.units;
-        }
-        while let Some(&(time, _)) = self.releases.front() {
-            if time > arrival_ns {
-                break;
+            let empty_ns = self.free_ns.max(self.drained_ns());
+            let paused = empty_ns.saturating_add(through.pause_ns) <= arrival_ns;
+            if self.unprogrammed_units() > 0 || !paused {
+                return through.units;
             }
-            self.pop_release();
+            self.set_through(false);
         }
+        self.pop_releases_until(arrival_ns);
         if self.used_units < self.capacity_units || self.releases.is_empty() {
             return self.capacity_units;
         }
-        while !self.releases.is_empty() {
+        self.pop_releases_until(u64::MAX);
+        self.set_through(true);
+        through.units.max(self.used_units + 1)
+    }
+
+    fn set_through(&mut self, active: bool) {
+        if let Some(through) = &mut self.through {
+            through.active = active;
+        }
+    }
+
+    fn pop_releases_until(&mut self, time_ns: u64) {
+        while let Some(&(time, _)) = self.releases.front()
+            && time <= time_ns
+        {
             self.pop_release();
         }
-        let units = match &mut self.through {
-            Some(through) => {
-                through.active = true;
-                through.units
-            }
-            None => self.capacity_units,
-        };
-        units.max(self.used_units + 1)
     }
 
     /// Take a slot for data that arrives at `arrival_ns`: when it has one, or `None` when none will ever come back by itself

@@ -1,7 +1,5 @@
 //! The drive: commands in, completions out.
 
-use std::collections::BTreeMap;
-
 use assay_units::{Nanos, Op};
 
 use crate::coalescing::{Coalescer, CoalescingSetting};
@@ -103,9 +101,8 @@ pub struct Drive {
     prefetch: Prefetcher,
     thermal: Thermal,
     power: PowerStates,
-    /// Interrupt coalescing, where it is on, and the queue of each command in flight by its number.
+    /// Interrupt coalescing, where it is on.
     coalescer: Option<Coalescer>,
-    queues: BTreeMap<u64, u16>,
     faults: FaultPlan,
     data: Option<DataStore>,
     /// What a loss of power takes back, where data is kept.
@@ -176,7 +173,6 @@ impl Drive {
             identity,
             power,
             coalescer: coalescing.map(|set| Coalescer::new(set, id.queue_pairs.value)),
-            queues: BTreeMap::new(),
             parts: Parts::default(),
             front: Frontend::new(id.queue_pairs.value, profile.firmware.cores.value),
             link: Link::new(&profile.link, &profile.data_path),
@@ -324,6 +320,7 @@ impl Drive {
             seq,
             ordinal,
             split: WHOLE,
+            queue: command.queue,
             op: command.op,
             status,
             data: command.data,
@@ -334,9 +331,6 @@ impl Drive {
             self.refuse_absent(now_ns, &part);
             return (false, fate);
         }
-        if self.coalescer.is_some() {
-            self.queues.insert(seq, command.queue);
-        }
         let ready_ns = if self.power.may_delay() {
             self.wake(now_ns)
         } else {
@@ -346,7 +340,7 @@ impl Drive {
         let limit = self.identity.max_transfer_bytes as u32;
         let moves_data = matches!(command.op, Op::Read | Op::Write);
         if command.len_bytes > limit && moves_data && status.is_ok() {
-            self.enqueue_split(arrival_ns, command.queue, part, limit);
+            self.enqueue_split(arrival_ns, part, limit);
         } else if let Some(core) = self.front.take_at_once(command.queue, arrival_ns) {
             // An idle core: nothing submitted later can overtake this command, so start it now.
             let number = self.parts.add(part);
@@ -374,7 +368,7 @@ impl Drive {
     }
 
     /// Split a command longer than the largest transfer, as the host's driver would.
-    fn enqueue_split(&mut self, arrival_ns: u64, queue: u16, whole: Part, limit: u32) {
+    fn enqueue_split(&mut self, arrival_ns: u64, whole: Part, limit: u32) {
         let entry = Split {
             left: whole.len_bytes.div_ceil(limit),
             at_ns: 0,
@@ -400,7 +394,7 @@ impl Drive {
                 ..whole
             };
             let number = self.parts.add(part);
-            self.front.push(queue, arrival_ns, number);
+            self.front.push(whole.queue, arrival_ns, number);
             done += len_bytes;
         }
     }

@@ -19,6 +19,8 @@ pub(super) struct Part {
     pub(super) ordinal: u64,
     /// Index into the drive's splits, or [`WHOLE`].
     pub(super) split: u32,
+    /// The submission queue it came by.
+    pub(super) queue: u16,
     pub(super) op: Op,
     /// How it will end, as far as known.
     pub(super) status: Status,
@@ -85,6 +87,7 @@ mod tests {
             seq,
             ordinal: 0,
             split: WHOLE,
+            queue: 0,
             op: Op::Read,
             status: Status::Ok,
             data: DataClass::Incompressible,

@@ -55,7 +55,6 @@ impl Drive {
         };
         while let Some((at_ns, number)) = self.finished.pop(until_ns) {
             let part = self.parts.take(number);
-            let queue = self.queues.remove(&part.seq).unwrap_or(0);
             let entry = Completion {
                 tag: part.tag,
                 at: Nanos(at_ns),
@@ -63,7 +62,7 @@ impl Drive {
                 ordinal: part.ordinal,
             };
             coalescer.expire(at_ns, out);
-            coalescer.add(queue, entry, out);
+            coalescer.add(part.queue, entry, out);
         }
         coalescer.expire(until_ns.saturating_add(1), out);
     }
