@@ -129,7 +129,7 @@ pub fn of_section(
             percentiles::chart(lineup, section)?,
             timeline::chart(lineup, section)?,
         ],
-        CellKind::Soak => vec![
+        CellKind::Soak | CellKind::Idle => vec![
             timeline::chart(lineup, section)?,
             percentiles::chart(lineup, section)?,
         ],
@@ -140,7 +140,7 @@ pub fn of_section(
             }
             charts
         }
-        CellKind::Prepare | CellKind::Inspect => Vec::new(),
+        CellKind::Prepare | CellKind::Inspect | CellKind::Purge => Vec::new(),
     };
     let mut charts: Vec<Chart> = charts.into_iter().flatten().collect();
     if let (CellKind::Measure, [.., curves, timeline]) = (section.kind, charts.as_mut_slice())

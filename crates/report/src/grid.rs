@@ -90,10 +90,10 @@ impl<'a> Point<'a> {
 /// How particular a kind's display is.
 fn weight(kind: CellKind) -> u8 {
     match kind {
-        CellKind::Prepare => 0,
+        CellKind::Prepare | CellKind::Purge => 0,
         CellKind::Measure => 1,
         CellKind::Inspect => 2,
-        CellKind::Soak => 3,
+        CellKind::Soak | CellKind::Idle => 3,
         CellKind::AllAboard => 4,
     }
 }
@@ -102,7 +102,7 @@ fn weight(kind: CellKind) -> u8 {
 pub fn sections<'a>(lineup: &Lineup<'a>) -> Vec<Section<'a>> {
     let mut sections: Vec<Section<'a>> = Vec::new();
     for (run, r) in lineup.runs.iter().enumerate() {
-        for cell in cells(r).filter(|c| c.plan.kind != CellKind::Prepare) {
+        for cell in cells(r).filter(|c| !prepares(c.plan.kind)) {
             let points = points(lineup, run, cell);
             match sections.iter_mut().find(|s| s.step == cell.plan.step) {
                 Some(section) => {
@@ -140,10 +140,15 @@ pub fn preparations<'a>(lineup: &Lineup<'a>) -> Vec<Point<'a>> {
     let runs = lineup.runs.iter().enumerate();
     runs.flat_map(|(run, r)| {
         cells(r)
-            .filter(|c| c.plan.kind == CellKind::Prepare)
+            .filter(|c| prepares(c.plan.kind))
             .flat_map(move |cell| points(lineup, run, cell))
     })
     .collect()
+}
+
+/// Is nothing of such a cell a result?
+fn prepares(kind: CellKind) -> bool {
+    matches!(kind, CellKind::Prepare | CellKind::Purge)
 }
 
 fn cells(run: &Run) -> impl Iterator<Item = &CellRecord> {

@@ -41,10 +41,12 @@ pub fn principal(
             let tables = aboard::alone_and_together(lineup, section);
             tables.into_iter().next().unwrap_or_default()
         }
-        CellKind::Soak => soak::table(lineup, section),
+        CellKind::Soak | CellKind::Idle => soak::table(lineup, section),
         CellKind::Inspect => inspect::table(lineup, &section.points, section.title),
-        CellKind::Measure | CellKind::Prepare => matrix::table(lineup, section, metric)
-            .unwrap_or_else(|| figures::table(lineup, section, false)),
+        CellKind::Measure | CellKind::Prepare | CellKind::Purge => {
+            matrix::table(lineup, section, metric)
+                .unwrap_or_else(|| figures::table(lineup, section, false))
+        }
     }
 }
 

@@ -7,6 +7,10 @@ use assay_measure::{Histogram, HostLoad, Interval, LatencySummary, OpInterval, O
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
+mod procedure;
+
+pub use procedure::{Load, Round, Steady, View};
+
 /// Version of the folder's layout; a reader refuses a newer one.
 pub const SCHEMA: u32 = 1;
 
@@ -128,10 +132,13 @@ pub struct Published {
 }
 
 /// What a cell is for; decides where the report shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum CellKind {
     /// A measured workload: a cell of a table.
+    #[default]
     Measure,
     /// Writes the data that later cells read; timed, but no result of its own.
     Prepare,
@@ -141,10 +148,14 @@ pub enum CellKind {
     AllAboard,
     /// Looks at what the medium holds (compressible, zero, unwritten).
     Inspect,
+    /// Makes the drive as if nothing had ever been written.
+    Purge,
+    /// Rests, and is watched.
+    Idle,
 }
 
 /// One planned cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellPlan {
     /// Unique in the run, readable: `samsung-951/random-read/bs=4k,numjobs=16`.
     pub id: String,
@@ -158,6 +169,18 @@ pub struct CellPlan {
     pub drives: Vec<usize>,
     /// The workload in figures.
     pub workload: Workload,
+    /// How it is to be read, where the kind does not say.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub view: Option<View>,
+    /// The circumstance that it shares with cells of other steps and that a report switches between: `Default`, `25 % spare`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub variant: Option<String>,
+    /// Its round, where it is repeated.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub round: Option<Round>,
+    /// Where the offered rate comes from, when from an earlier cell.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub load: Option<Load>,
     /// Why it will not be run (needs `--destroy`, needs a file, needs two drives), when so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
@@ -188,8 +211,14 @@ pub struct Workload {
     pub runtime_ns: u64,
     /// Left out at the start.
     pub ramp_ns: u64,
-    /// Offered rate of an open-loop job, 0 for a closed loop.
+    /// Offered rate of an open-loop job, 0 for a closed loop or one that depends on an earlier cell.
     pub rate_iops: f64,
+    /// Reads of a mixed workload, percent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rwmixread: Option<u8>,
+    /// NVMe power state it runs in, where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub power_state: Option<u8>,
     /// The whole workload as one line of fio-like options, to repeat it with `assay job`.
     pub options: String,
 }
@@ -252,6 +281,17 @@ pub enum Entry {
         /// Why, and what to do.
         message: String,
     },
+    /// A planned cell turned out not to be needed (rounds at rest, preconditioning still valid), or not to make sense.
+    CellSkipped {
+        /// [`CellPlan::id`].
+        cell: String,
+        /// When.
+        at: String,
+        /// Why.
+        reason: String,
+    },
+    /// How steady the rounds of a step are by now.
+    Steady(Steady),
     /// What the suite concludes about a drive.
     Verdict {
         /// Index into [`Manifest::drives`].
@@ -270,7 +310,7 @@ pub enum Entry {
 
 impl Entry {
     /// The words in `event`, so that a reader can tell a newer version's event from a damaged one.
-    pub const KINDS: [&'static str; 12] = [
+    pub const KINDS: [&'static str; 14] = [
         "manifest",
         "start",
         "audit",
@@ -281,6 +321,8 @@ impl Entry {
         "warning",
         "cell_finish",
         "cell_failed",
+        "cell_skipped",
+        "steady",
         "verdict",
         "finish",
     ];
@@ -419,9 +461,12 @@ pub struct TelemetryRecord {
     /// Seconds above its warning temperature so far.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub warning_time_s: Option<u64>,
-    /// Power, milliwatts.
+    /// Mean power since the last reading, milliwatts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub power_mw: Option<u64>,
+    /// NVMe power state.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub power_state: Option<u8>,
     /// Bytes written by the host since the drive was made.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host_bytes_written: Option<u64>,

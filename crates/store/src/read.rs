@@ -6,7 +6,7 @@ use assay_units::{Nanos, Op};
 use crate::error::StoreError;
 use crate::fold::fold;
 use crate::model::{
-    Audit, CellPlan, CellResult, Manifest, Outcome, TelemetryRecord, Verdict, Warning,
+    Audit, CellPlan, CellResult, Manifest, Outcome, Steady, TelemetryRecord, Verdict, Warning,
 };
 
 /// A run as read from its folder.
@@ -22,6 +22,8 @@ pub struct Run {
     pub cells: Vec<CellRecord>,
     /// Warnings of the whole run, without repeats.
     pub warnings: Vec<Warning>,
+    /// How steady the rounds of each group came to be: one per [`Steady::group`], as last recorded.
+    pub steady: Vec<Steady>,
     /// Per drive, in [`Manifest::drives`] order.
     pub verdicts: Vec<Option<Verdict>>,
     /// How it ended; `None` when it never did (killed, or still running).

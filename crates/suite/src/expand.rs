@@ -480,6 +480,7 @@ impl RunPlan {
                 drives: on.to_vec(),
                 workload,
                 skipped: skip,
+                ..CellPlan::default()
             },
             workloads,
             drop_cache: step.drop_cache,
@@ -513,6 +514,8 @@ pub fn describe(w: &Workload, options: &JobOptions, step: &Step, holds: &str) ->
             Pacing::Open { iops, .. } => iops.get() as f64,
             Pacing::Closed | Pacing::Limited { .. } => 0.0,
         },
+        rwmixread: (1..=99).contains(&w.read_percent).then_some(w.read_percent),
+        power_state: None,
         options: options.command_line(),
     }
 }

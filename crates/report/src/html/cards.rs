@@ -170,7 +170,7 @@ fn key_figures(lineup: &Lineup<'_>, sections: &[Section<'_>], position: usize) -
             CellKind::Measure | CellKind::Prepare => keys.extend(best(section, &points)),
             CellKind::Soak => keys.extend(endurance(section, &points)),
             CellKind::AllAboard => keys.extend(share(lineup, section, sections, position)),
-            CellKind::Inspect => {}
+            CellKind::Inspect | CellKind::Purge | CellKind::Idle => {}
         }
     }
     keys

@@ -37,8 +37,10 @@ pub fn section(
         }
     );
     match section.kind {
-        CellKind::Measure | CellKind::Prepare => measured(lineup, section, charts, id, &mut out),
-        CellKind::Soak => {
+        CellKind::Measure | CellKind::Prepare | CellKind::Purge => {
+            measured(lineup, section, charts, id, &mut out);
+        }
+        CellKind::Soak | CellKind::Idle => {
             out.push_str(&write::table(&soak::table(lineup, section)));
             push_charts(charts, &mut out);
             details(lineup, section, &mut out);

@@ -17,7 +17,10 @@ pub fn how_to_read(section: &Section<'_>) -> &'static str {
         CellKind::Inspect => {
             "What the areas that were read actually hold. Many drives answer reads of blank or compressible areas without touching their flash, so figures from such areas say little about the flash."
         }
-        CellKind::Measure | CellKind::Prepare => measured(section),
+        CellKind::Idle => {
+            "The drive is left alone and watched: what it draws and how warm it is when nothing is asked of it."
+        }
+        CellKind::Measure | CellKind::Prepare | CellKind::Purge => measured(section),
     }
 }
 

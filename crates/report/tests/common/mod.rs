@@ -63,6 +63,7 @@ pub fn workload(rw: &str, bs: u64, numjobs: u32) -> Workload {
             "--rw {rw} --bs {} --numjobs {numjobs} --iodepth 1 --size 16g",
             compact_size(bs)
         ),
+        ..Workload::default()
     }
 }
 
@@ -81,7 +82,7 @@ pub fn plan(
         kind,
         drives: drives.to_vec(),
         workload,
-        skipped: None,
+        ..CellPlan::default()
     }
 }
 
@@ -319,6 +320,7 @@ pub fn job() -> Run {
             message: "one processor was 98 % busy while the drive waited for work".to_owned(),
             advice: "use more threads (--numjobs), or read the figure as the host's".to_owned(),
         }],
+        steady: Vec::new(),
         verdicts: vec![None],
         outcome: Some(Outcome::Complete),
         damaged_lines: Vec::new(),

@@ -320,6 +320,7 @@ pub fn bandwidth() -> Run {
             clock_drift_ppm: 0.4,
         }),
         cells,
+        steady: Vec::new(),
         warnings: vec![
             Warning {
                 code: "scaled".to_owned(),

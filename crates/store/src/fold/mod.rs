@@ -87,6 +87,7 @@ impl<'a> Fold<'a> {
                 audit: None,
                 cells: Vec::new(),
                 warnings: Vec::new(),
+                steady: Vec::new(),
                 verdicts: vec![None; manifest.drives.len()],
                 manifest,
                 outcome: None,
@@ -198,6 +199,19 @@ impl<'a> Fold<'a> {
                 if let Some(at) = self.cell(number, &cell) {
                     self.close(at)?;
                     self.cells[at].record.state = CellState::Failed(message);
+                }
+            }
+            Entry::CellSkipped { cell, reason, .. } => {
+                if let Some(at) = self.cell(number, &cell) {
+                    self.close(at)?;
+                    self.cells[at].record.state = CellState::Skipped(reason);
+                }
+            }
+            Entry::Steady(steady) => {
+                let known = self.run.steady.iter_mut();
+                match known.into_iter().find(|s| s.group == steady.group) {
+                    Some(place) => *place = steady,
+                    None => self.run.steady.push(steady),
                 }
             }
             Entry::Verdict { drive, verdict } => match self.run.verdicts.get_mut(drive) {

@@ -20,8 +20,7 @@ pub(super) fn telemetry(cell: &str, drive: usize, second: u64) -> TelemetryRecor
         throttled: Some(drive == 1 && temperature > 70.0),
         warning_time_s: Some(if temperature > 70.0 { second / 5 } else { 0 }),
         power_mw: Some(4_500 + 100 * drive as u64),
-        host_bytes_written: None,
-        nand_bytes_written: None,
+        ..TelemetryRecord::default()
     }
 }
 

@@ -10,7 +10,7 @@ use assay_units::Op;
 
 use crate::model::{
     Audit, CellKind, CellPlan, CellResult, Entry, IntervalRecord, Manifest, Outcome, Reason,
-    ReasonWeight, Verdict, VerdictResult, Warning,
+    ReasonWeight, Steady, Verdict, VerdictResult, Warning,
 };
 use crate::run::{Destination, RunWriter};
 
@@ -133,10 +133,30 @@ pub fn entries(manifest: &Manifest, size: Size) -> Vec<Entry> {
         }),
     ];
     for (number, cell) in manifest.cells.iter().enumerate() {
-        if cell.skipped.is_none() {
-            cell_entries(&mut entries, cell, number as u64, size);
+        match &cell.skipped {
+            None => cell_entries(&mut entries, cell, number as u64, size),
+            Some(reason) => entries.push(Entry::CellSkipped {
+                cell: cell.id.clone(),
+                at: CREATED.to_owned(),
+                reason: reason.clone(),
+            }),
         }
     }
+    entries.push(Entry::Steady(Steady {
+        drive: 0,
+        step: "random-read".to_owned(),
+        group: "sim-a/random-read".to_owned(),
+        rule: "range at most 20 %, excursion at most 10 % of the mean of 5 rounds".to_owned(),
+        figure: "IOPS".to_owned(),
+        achieved: true,
+        values: vec![100.0, 98.0, 101.0, 99.0, 102.0],
+        window: (1, 5),
+        mean: 100.0,
+        range_pct: 4.0,
+        excursion_pct: 2.0,
+        slope_per_round: 0.5,
+        why: None,
+    }));
     for (drive, shape) in SHAPES.iter().enumerate() {
         entries.push(Entry::Verdict {
             drive,

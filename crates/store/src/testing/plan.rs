@@ -229,7 +229,8 @@ fn plan(spec: &Spec<'_>, drives: &[usize], size: Size) -> CellPlan {
             ramp_ns: Nanos::SECOND.0,
             rate_iops: 0.0,
             options: format!("--rw={} --bs={bs} --numjobs={}", spec.rw, spec.numjobs),
+            ..Workload::default()
         },
-        skipped: None,
+        ..CellPlan::default()
     }
 }

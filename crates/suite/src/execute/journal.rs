@@ -67,6 +67,7 @@ impl Observer for Journal<'_> {
             throttled: telemetry.throttled,
             warning_time_s: telemetry.warning_time_s,
             power_mw: telemetry.power_mw,
+            power_state: telemetry.power_state,
             host_bytes_written: telemetry.host_bytes_written,
             nand_bytes_written: telemetry.nand_bytes_written,
         }));

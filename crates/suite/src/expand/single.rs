@@ -38,7 +38,7 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
         kind: step.kind,
         drives: vec![0],
         workload: describe(&workload, options, &step, &first_contents(drive)),
-        skipped: None,
+        ..CellPlan::default()
     };
     Ok(RunPlan {
         suite: Suite {

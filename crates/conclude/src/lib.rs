@@ -1,0 +1,16 @@
+//! What runs mean: from the cells of a run folder to conclusions that a report shows and a verdict rests on.
+//!
+//! # Architecture
+//! `measure` holds the statistics, on plain series; here they are applied to [`assay_store::read::Run`]s. Everything is a pure function of
+//! runs: the same runs give the same conclusions, and nothing is concluded that a run folder does not hold.
+//!
+//! - [`series`]: the series of a cell, evenly spaced, as statistics take them.
+//!
+//! # Non-goals
+//! No drive is touched, nothing is printed or drawn, no clock is read.
+//!
+//! # Key constants
+//! None of its own: limits of statistics are in `measure`, limits of verdicts in policies.
+#![forbid(unsafe_code)]
+
+pub mod series;
