@@ -7,13 +7,14 @@
 //!   over every second.
 //! - [`summary`]: [`LatencySummary`] and [`OpSummary`], the figures reports print, computed from histograms only.
 //! - [`totals`]: [`JobTotals`], the sum of intervals, the one path from raw intervals to a job's result.
+//! - [`steady`]: [`SteadyRule`], whether a figure that is measured in rounds has come to rest (SNIA, fio).
 //! - [`host`]: [`HostLoad`], CPU split of a span of time, and the rule for "the host was the limit".
 //!
 //! Data flows one way: `Recorder -> Interval -> JobTotals -> OpSummary`. Every figure can be computed again from the
 //! intervals in a run folder, because totals are nothing but their sum.
 //!
 //! # Non-goals
-//! No I/O, no clock, no threads; no steady-state or change-point statistics yet (they will be rooms of their own here).
+//! No I/O, no clock, no threads; no knowledge of run folders, drives or suites: plain numbers in, plain numbers out.
 //!
 //! # Key constants
 //! [`histogram::SUB_BUCKET_BITS`] (11: a bucket is at most 1/1024 of its value wide), [`histogram::MAX_TRACKABLE_NS`]
@@ -23,11 +24,13 @@
 pub mod histogram;
 pub mod host;
 pub mod recorder;
+pub mod steady;
 pub mod summary;
 pub mod totals;
 
 pub use histogram::Histogram;
 pub use host::HostLoad;
 pub use recorder::{Interval, OpInterval, Recorder};
+pub use steady::{Judgement, SteadyRule};
 pub use summary::{LatencySummary, OpSummary};
 pub use totals::JobTotals;
