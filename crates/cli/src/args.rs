@@ -205,7 +205,7 @@ struct WorkloadArguments {
     /// Each thread works in its own equal part of the area
     #[arg(long, help_heading = "Where")]
     split: bool,
-    /// random (each place equally likely), cover (each block once per pass), zipf:THETA [default: random]
+    /// random (each place equally likely), cover (each block once per pass), zipf:THETA, zoned:ACCESS/SIZE:... (percent of the I/Os to percent of the area, in order) [default: random]
     #[arg(
         long,
         alias = "random-distribution",

@@ -32,7 +32,7 @@ pub struct JobOptions {
     pub ramp_time: Option<String>,
     /// Reads in a mix, percent.
     pub rwmixread: Option<u32>,
-    /// random, cover, `zipf:THETA`.
+    /// random, cover, `zipf:THETA`, `zoned:ACCESS/SIZE:...`.
     pub random_distribution: Option<String>,
     /// Alignment of random offsets.
     pub blockalign: Option<String>,

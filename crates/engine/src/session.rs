@@ -7,6 +7,7 @@ use assay_target::identity::{self, DriveInfo, DriveKind, IdentityError};
 use assay_target::interlock::{self, Refusal, WritePermit};
 use assay_target::open::{OpenDrive, OpenError};
 use assay_target::profile::{self, ProfileFileError};
+use assay_target::purge::PurgeError;
 use assay_target::sim::SimTarget;
 use assay_target::spec::{DriveSpec, SpecError, SpecKind};
 use assay_target::{Nanos, TargetError, Telemetry};
@@ -14,6 +15,10 @@ use assay_target::{Nanos, TargetError, Telemetry};
 use crate::plan::{DriveFacts, FactsKind, Workload};
 use crate::run::Bed;
 use crate::verify::VerifyBlocks;
+
+mod condition;
+
+pub use condition::Purged;
 
 /// Why a drive cannot take part.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +64,20 @@ pub enum SessionError {
         /// What `--destroy` must name.
         serial: String,
     },
+    /// It cannot be purged.
+    #[error(transparent)]
+    Purge(#[from] PurgeError),
+    /// Its power state cannot be chosen from here.
+    #[error(
+        "{drive}: this program cannot choose power state {state} of a real drive; choose it before the run (nvme set-feature /dev/nvmeX \
+         -f 2 -V {state}) and measure only that one, or measure a simulated drive"
+    )]
+    NoPowerControl {
+        /// As named.
+        drive: String,
+        /// The state asked for.
+        state: u8,
+    },
     /// NVMe generic devices are for passthrough.
     #[error(
         "{spec}: is an NVMe generic device, which takes passthrough commands only; name the block device ({block}) instead"
@@ -92,6 +111,8 @@ enum Kind {
 pub struct DriveSession {
     info: DriveInfo,
     kind: Kind,
+    /// Power state of a simulated drive where nobody chooses one.
+    own_power_state: u8,
 }
 
 /// How drives are taken into a run.
@@ -119,6 +140,7 @@ impl DriveSession {
                 Ok(DriveSession {
                     info,
                     kind: Kind::Null,
+                    own_power_state: 0,
                 })
             }
             SpecKind::Sim {
@@ -144,6 +166,7 @@ impl DriveSession {
                 Ok(DriveSession {
                     info,
                     kind: Kind::Real(permit),
+                    own_power_state: 0,
                 })
             }
         }
@@ -267,7 +290,7 @@ fn simulated(
         // What is verified can be made again, and need not be kept whole.
         (options.keep_data, options.regenerate_data) = (true, true);
     }
-    let state = options.state;
+    let (state, own_power_state) = (options.state, options.power_state);
     let mut target = SimTarget::new(spec, profile, options)?;
     target.set_generator(Arc::new(VerifyBlocks));
     let identity = target.identity();
@@ -286,5 +309,6 @@ fn simulated(
     Ok(DriveSession {
         info,
         kind: Kind::Sim(Box::new(target), state),
+        own_power_state,
     })
 }

@@ -132,6 +132,14 @@ fn what_does_not_fit_says_what_would() {
         ("random_distribution=cover", "random --rw"),
         ("rw=randread random_distribution=zipf:x", "zipf:THETA"),
         ("rw=randread random_distribution=zipf:-1", "outside (0, 10]"),
+        (
+            "rw=randread random_distribution=zoned:50/5",
+            "accesses add up to 50",
+        ),
+        (
+            "rw=randread size=64k random_distribution=zoned:50/99:50/1",
+            "zone 2 holds no place",
+        ),
         ("runtime=0", "longer than nothing"),
         ("runtime=soon", "5s"),
         ("interval=1us", "at least 1ms"),

@@ -26,6 +26,7 @@ mod finished;
 mod health;
 mod parts;
 mod powered;
+mod purge;
 mod slots;
 
 use finished::FinishedQueue;

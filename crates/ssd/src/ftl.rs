@@ -41,6 +41,7 @@ mod blocks;
 mod frontier;
 mod gc;
 mod host;
+mod purge;
 mod safety;
 mod slc;
 mod unsettled;

@@ -177,6 +177,11 @@ impl PageMap {
         }
     }
 
+    /// Unmap everything.
+    pub fn clear(&mut self) {
+        self.chunks.fill(Chunk::Unmapped);
+    }
+
     /// Bytes of memory in tables.
     pub fn resident_bytes(&self) -> u64 {
         let touched = self.touched.iter().filter(|&&touched| touched).count();

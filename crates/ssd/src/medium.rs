@@ -136,6 +136,14 @@ impl Medium {
         }
     }
 
+    /// See [`Ftl::purge`]; media written in place keep what they hold and no longer show it.
+    pub fn purge(&mut self, now_ns: u64) -> u64 {
+        match self {
+            Medium::Flash(ftl) => ftl.purge(now_ns),
+            Medium::InPlace(_) => now_ns,
+        }
+    }
+
     /// Make everything acknowledged durable; returns when it is.
     pub fn flush(&mut self, floor_ns: u64) -> u64 {
         match self {

@@ -16,8 +16,8 @@
 //!
 //! # Unsafe
 //! This is the one room that may use `unsafe`: for memory that the kernel writes to ([`buffers`], [`uring`]), for the processor's
-//! time-stamp counter ([`clock`]) and for two system calls that no crate wraps: loop devices' status ([`interlock`]) and
-//! `getrusage` ([`host`]), and for advice on memory ([`memory`]). Each use states why it is sound.
+//! time-stamp counter ([`clock`]) and for three system calls that no crate wraps: loop devices' status ([`interlock`]),
+//! `getrusage` ([`host`]) and discarding a block device ([`mod@purge`]), and for advice on memory ([`memory`]). Each use states why it is sound.
 //!
 //! # Key constants
 //! [`MAX_IO_BYTES`] (4 MiB, the largest I/O), [`MAX_SLOTS`].
@@ -36,6 +36,8 @@ pub mod memory;
 pub mod null;
 pub mod open;
 pub mod profile;
+#[allow(unsafe_code)]
+pub mod purge;
 pub mod signature;
 pub mod sim;
 pub mod spec;

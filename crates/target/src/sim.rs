@@ -173,6 +173,36 @@ impl SimTarget {
         self.finished.clear();
     }
 
+    /// Format the drive: everything on it is gone, see [`Drive::purge`]. Time goes on to when it is done.
+    ///
+    /// # Errors
+    /// When the drive is gone.
+    pub fn purge(&mut self) -> Result<(), TargetError> {
+        let Some(end) = self.drive.purge(self.now) else {
+            return Err(TargetError::Simulation {
+                drive: self.name.clone(),
+                message: "it is gone from the bus and cannot be purged; start a new run".to_owned(),
+            });
+        };
+        self.now = self.now.max(end);
+        self.idle(Nanos::ZERO);
+        Ok(())
+    }
+
+    /// Power states in which the drive serves commands, state 0 first.
+    pub fn operational_states(&self) -> Vec<u8> {
+        let states = self.drive.identity().power_states.iter();
+        (0..)
+            .zip(states)
+            .filter_map(|(number, state)| state.operational.then_some(number))
+            .collect()
+    }
+
+    /// The power state it is in.
+    pub fn power_state(&mut self) -> u8 {
+        self.drive.telemetry(self.now).power_state
+    }
+
     /// Choose an NVMe power state now, as a host does with Set Features. `sim:NAME,ps=N` begins with one.
     ///
     /// # Errors

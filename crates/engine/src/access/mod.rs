@@ -4,6 +4,7 @@
 //! - [`BlockSizes`]: one size, or fio's `bssplit` mix, drawn in constant time.
 //! - [`Permutation`]: a keyed permutation in constant memory; the order of a covering pass, and the scatter of Zipf ranks.
 //! - [`Zipf`]: ranks by rejection-inversion, in constant time and memory.
+//! - [`ZoneShares`]: parts of the area with a share of the I/Os each (fio's `zoned`, JESD219's zones).
 //! - [`AddressGenerator`]: the above put together for one worker. [`AddressGenerator::next`] allocates nothing, divides
 //!   nothing, and knows when one *pass* over the region is complete ([`AddressGenerator::passes`]), which is where a job
 //!   without a runtime ends.
@@ -24,6 +25,7 @@ mod permutation;
 #[cfg(test)]
 mod tests;
 mod zipf;
+mod zoned;
 
 use assay_units::{Rng, SECTOR_BYTES, rng::mix};
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,8 @@ use serde::{Deserialize, Serialize};
 pub use block_sizes::{BlockSizes, MAX_BLOCK_BYTES, MAX_MIX_ENTRIES};
 pub use permutation::Permutation;
 pub use zipf::{MAX_THETA, Zipf};
+use zoned::ZoneLaw;
+pub use zoned::{MAX_LAW_ZONES, ZoneShares};
 
 /// Why a workload's addresses cannot be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -73,6 +77,28 @@ pub enum AccessError {
     BadTheta {
         /// What was given.
         theta: f64,
+    },
+    /// Shares of zones that make no sense.
+    #[error(
+        "zones {text:?}: {reason}; write ACCESS/SIZE in percent for each, such as zoned:50/5:30/15:20/80"
+    )]
+    BadZoneShares {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A zone to visit in which no I/O may start.
+    #[error(
+        "zone {zone} holds no place for an I/O in an area of {area_bytes} bytes with I/Os at multiples of {align_bytes}; use a larger area"
+    )]
+    EmptyZone {
+        /// Which, from 1.
+        zone: usize,
+        /// The area.
+        area_bytes: u64,
+        /// The alignment.
+        align_bytes: u64,
     },
     /// An alignment that is none.
     #[error(
@@ -136,7 +162,7 @@ pub struct Region {
 }
 
 /// In which order the blocks of the region are visited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressPattern {
     /// One after the other, from the start again after the end.
@@ -152,6 +178,9 @@ pub enum AddressPattern {
         /// The exponent, over 0 and up to [`MAX_THETA`].
         theta: f64,
     },
+    /// Each part of the area with its share of the I/Os, each place of a part equally likely
+    /// (fio's `random_distribution=zoned:`). With strided zones or threads' own parts, each of those is divided so.
+    Zoned(ZoneShares),
 }
 
 /// fio's `zonemode=strided`: work in one zone until `size_bytes` were transferred, then in the next one, and from the
@@ -222,6 +251,7 @@ enum Order {
     Uniform,
     Cover { permutation: Permutation, next: u64 },
     Zipf { ranks: Zipf, scatter: Permutation },
+    Zoned(ZoneLaw),
 }
 
 #[derive(Clone, Debug)]
@@ -300,7 +330,7 @@ impl AddressGenerator {
         let mut rng = Rng::stream(mix(seed, u64::from(worker)), "addresses");
         // The last size is the largest: where it may start, all may.
         let common_places = places[places.len() - 1];
-        let order = match config.pattern {
+        let order = match &config.pattern {
             AddressPattern::Sequential => Order::Sequential { position_bytes: 0 },
             AddressPattern::Uniform => Order::Uniform,
             AddressPattern::Cover => {
@@ -314,7 +344,13 @@ impl AddressGenerator {
                     next: 0,
                 }
             }
-            AddressPattern::Zipf { theta } => Order::Zipf {
+            AddressPattern::Zoned(shares) => Order::Zoned(ZoneLaw::new(
+                shares,
+                area_bytes,
+                align_bytes,
+                common_places,
+            )?),
+            &AddressPattern::Zipf { theta } => Order::Zipf {
                 ranks: Zipf::new(common_places, theta)?,
                 // Keyed by the job's seed alone: all workers agree on which blocks are hot.
                 scatter: Permutation::new(common_places, &mut Rng::stream(seed, "zipf scatter")),
@@ -379,6 +415,7 @@ impl AddressGenerator {
             Order::Zipf { ranks, scatter } => {
                 scatter.apply(ranks.sample(&mut self.rng) - 1) * self.align_bytes
             }
+            Order::Zoned(law) => law.sample(&mut self.rng) * self.align_bytes,
         };
         let offset_bytes = self.base_bytes + relative_bytes;
         self.account(len_bytes, pass_done);
@@ -407,7 +444,7 @@ impl AddressGenerator {
         }
         match self.order {
             Order::Sequential { .. } | Order::Cover { .. } => self.passes += u64::from(order_done),
-            Order::Uniform | Order::Zipf { .. } => {
+            Order::Uniform | Order::Zipf { .. } | Order::Zoned(_) => {
                 self.pass_moved_bytes += u64::from(len_bytes);
                 if self.pass_moved_bytes >= self.region.size_bytes {
                     // The surplus counts for the next pass, so that many passes move `passes * size` bytes.
@@ -437,7 +474,7 @@ impl AddressGenerator {
                 *next = 0;
                 permutation.reshuffle(&mut self.rng);
             }
-            Order::Uniform | Order::Zipf { .. } => {}
+            Order::Uniform | Order::Zipf { .. } | Order::Zoned(_) => {}
         }
     }
 }

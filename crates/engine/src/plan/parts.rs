@@ -167,7 +167,7 @@ pub(super) fn area(
 }
 
 pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPattern, PlanError> {
-    const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), zipf:THETA (e.g. zipf:1.2)";
+    const CHOICES: &str = "random (each place equally likely), cover (each block once per pass), zipf:THETA (e.g. zipf:1.2), zoned:ACCESS/SIZE:... (percent, e.g. zoned:50/5:30/15:20/80)";
     let Some(text) = options.random_distribution.as_deref() else {
         return Ok(if random {
             AddressPattern::Uniform
@@ -183,6 +183,7 @@ pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPatte
     match text.split_once(':') {
         None if text == "random" => Ok(AddressPattern::Uniform),
         None if text == "cover" => Ok(AddressPattern::Cover),
+        Some(("zoned", shares)) => Ok(AddressPattern::Zoned(shares.parse()?)),
         Some(("zipf", theta)) if theta.parse::<f64>().is_ok() => Ok(AddressPattern::Zipf {
             theta: theta.parse().unwrap_or(f64::NAN),
         }),

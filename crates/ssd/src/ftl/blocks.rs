@@ -174,6 +174,24 @@ impl Superblocks {
         self.written[index] = 0;
     }
 
+    /// Erase every superblock in which anything was written; returns how many those were.
+    pub(super) fn wipe(&mut self) -> u32 {
+        let mut erased = 0;
+        for superblock in 0..self.state.len() as u32 {
+            if self.state[superblock as usize] != State::Free {
+                self.valid[superblock as usize] = 0;
+                self.erase(superblock);
+                erased += 1;
+            }
+        }
+        erased
+    }
+
+    /// How many of them are multi-bit: the first ones.
+    pub(super) fn multi(&self) -> u32 {
+        self.multi
+    }
+
     /// Write `count` units to an open superblock, from `physical` on: the caller fills in their owners.
     #[inline]
     pub(super) fn place(&mut self, physical: u32, count: u32) -> &mut [u32] {

@@ -79,6 +79,13 @@ impl Collector {
             senses: Vec::new(),
         }
     }
+
+    /// There is nothing to collect any more.
+    pub(super) fn rest(&mut self) {
+        self.victim = None;
+        self.active = false;
+        self.owed = 0;
+    }
 }
 
 impl Ftl {

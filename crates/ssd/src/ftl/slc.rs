@@ -11,6 +11,8 @@ use crate::profile::{SlcOverflow, SlcProfile};
 pub(super) struct SlcCache {
     /// Number of the first SLC superblock.
     first: u32,
+    /// How many from there on have flash of their own.
+    own: u32,
     superblock_units: u32,
     free: VecDeque<u32>,
     /// Superblocks without flash of their own, to be given some when they are opened.
@@ -44,6 +46,7 @@ impl SlcCache {
     ) -> SlcCache {
         SlcCache {
             first: own.start,
+            own: own.end - own.start,
             superblock_units,
             bare: (own.end..end).rev().collect(),
             borrowed: vec![NONE; (end - own.start) as usize],
@@ -66,6 +69,12 @@ impl SlcCache {
     #[cfg(test)]
     pub(super) fn first(&self) -> u32 {
         self.first
+    }
+
+    /// Free superblocks with flash of their own, and those that would have to borrow some.
+    #[cfg(test)]
+    pub(super) fn available(&self) -> (Vec<u32>, Vec<u32>) {
+        (self.free.iter().copied().collect(), self.bare.clone())
     }
 
     /// A superblock ready to be opened, if there is one, given the free multi-bit ones to borrow from.
@@ -113,6 +122,16 @@ impl SlcCache {
     /// This superblock is full.
     pub(super) fn close(&mut self, superblock: u32) {
         self.full.push_back(superblock);
+    }
+
+    /// Nothing is in it any more, and what it borrowed is given back. Folds that are going on end when they would have.
+    pub(super) fn empty(&mut self) {
+        let superblocks = self.first..self.first + self.borrowed.len() as u32;
+        self.borrowed.fill(NONE);
+        self.bare = (self.first + self.own..superblocks.end).rev().collect();
+        self.free = (self.first..self.first + self.own).collect();
+        self.full.clear();
+        self.victim = None;
     }
 
     fn next_engine(&self) -> usize {

@@ -1,0 +1,293 @@
+//! Parts of the area that are visited more often than others.
+
+use std::fmt;
+use std::str::FromStr;
+
+use assay_units::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::AccessError;
+
+/// The most zones a law may name, as fio's.
+pub const MAX_LAW_ZONES: usize = 256;
+/// Shares add up to 100 per cent within this.
+const TOLERANCE_PERCENT: f64 = 1e-9;
+
+/// Which share of the I/Os goes to which share of the area, from its start on.
+///
+/// Text form (fio's `random_distribution=zoned:`, without that word): `50/5:30/15:20/80` sends half of the I/Os to the first 5 % of the
+/// area, 30 % to the 15 % after that and the rest to the rest; the zones of JESD219 (its client and enterprise workloads). A share that is
+/// left out (`20/`) is what the others leave, evenly. Accesses and sizes must each add up to 100.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ZoneShares {
+    /// Accesses and size of each zone, percent.
+    shares: Vec<(f64, f64)>,
+}
+
+impl ZoneShares {
+    /// Accesses and size of each zone in percent, from the start of the area on.
+    pub fn entries(&self) -> &[(f64, f64)] {
+        &self.shares
+    }
+}
+
+impl FromStr for ZoneShares {
+    type Err = AccessError;
+
+    fn from_str(text: &str) -> Result<ZoneShares, AccessError> {
+        let bad = |reason: String| AccessError::BadZoneShares {
+            text: text.to_owned(),
+            reason,
+        };
+        let mut columns: [Vec<Option<f64>>; 2] = [Vec::new(), Vec::new()];
+        for zone in text.split(':') {
+            let (access, size) = zone
+                .split_once('/')
+                .ok_or_else(|| bad(format!("{zone:?} is not ACCESS/SIZE")))?;
+            for (column, word) in columns.iter_mut().zip([access, size]) {
+                column
+                    .push(percent(word).map_err(|()| {
+                        bad(format!("{word:?} is not a percentage from 0 to 100"))
+                    })?);
+            }
+        }
+        if columns[0].len() > MAX_LAW_ZONES {
+            return Err(bad(format!("there are more than {MAX_LAW_ZONES} zones")));
+        }
+        let mut whole = Vec::with_capacity(2);
+        for (column, what) in columns.iter().zip(["accesses", "sizes"]) {
+            whole.push(
+                completed(column)
+                    .map_err(|sum| bad(format!("the {what} add up to {sum}, not 100")))?,
+            );
+        }
+        let shares: Vec<(f64, f64)> = whole[0]
+            .iter()
+            .copied()
+            .zip(whole[1].iter().copied())
+            .collect();
+        if let Some(zone) = shares
+            .iter()
+            .position(|&(access, size)| access > 0.0 && size <= 0.0)
+        {
+            return Err(bad(format!("zone {} has accesses and no size", zone + 1)));
+        }
+        Ok(ZoneShares { shares })
+    }
+}
+
+/// A percentage, or `None` for nothing.
+fn percent(word: &str) -> Result<Option<f64>, ()> {
+    let word = word.trim().trim_end_matches('%');
+    if word.is_empty() {
+        return Ok(None);
+    }
+    let value: f64 = word.parse().map_err(|_| ())?;
+    (0.0..=100.0)
+        .contains(&value)
+        .then_some(Some(value))
+        .ok_or(())
+}
+
+/// What is left out shares what is left of 100 evenly; the sum, when that is not 100.
+fn completed(column: &[Option<f64>]) -> Result<Vec<f64>, f64> {
+    let given: f64 = column.iter().flatten().sum();
+    let absent = column.iter().filter(|share| share.is_none()).count();
+    let left = 100.0 - given;
+    if left < -TOLERANCE_PERCENT || (absent == 0 && left > TOLERANCE_PERCENT) {
+        return Err(given);
+    }
+    let each = left.max(0.0) / absent.max(1) as f64;
+    Ok(column.iter().map(|share| share.unwrap_or(each)).collect())
+}
+
+impl fmt::Display for ZoneShares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (access, size)) in self.shares.iter().enumerate() {
+            let colon = if index > 0 { ":" } else { "" };
+            write!(f, "{colon}{access}/{size}")?;
+        }
+        Ok(())
+    }
+}
+
+impl TryFrom<String> for ZoneShares {
+    type Error = AccessError;
+
+    fn try_from(text: String) -> Result<ZoneShares, AccessError> {
+        text.parse()
+    }
+}
+
+impl From<ZoneShares> for String {
+    fn from(shares: ZoneShares) -> String {
+        shares.to_string()
+    }
+}
+
+/// One zone as it is drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Zone {
+    /// A draw below this and not below that of the zone before it is for this one.
+    below: u64,
+    first: u64,
+    places: u64,
+}
+
+/// Draws places `0..places` zone by zone: two random numbers, and a look through the zones, which are few.
+#[derive(Clone, Debug)]
+pub(super) struct ZoneLaw {
+    zones: Vec<Zone>,
+}
+
+impl ZoneLaw {
+    /// Zones over an area of `area_bytes` in which I/Os start at multiples of `align_bytes`, at one of `places` places. An I/O belongs to
+    /// the zone that it starts in.
+    ///
+    /// # Errors
+    /// [`AccessError::EmptyZone`] when a zone that is to be visited holds no place.
+    pub(super) fn new(
+        shares: &ZoneShares,
+        area_bytes: u64,
+        align_bytes: u64,
+        places: u64,
+    ) -> Result<ZoneLaw, AccessError> {
+        let (mut access_percent, mut size_percent, mut first) = (0.0, 0.0, 0);
+        let mut zones = Vec::new();
+        let count = shares.shares.len();
+        for (index, &(access, size)) in shares.shares.iter().enumerate() {
+            access_percent += access;
+            size_percent += size;
+            let is_last = index + 1 == count;
+            let end_bytes = (area_bytes as f64 * (size_percent / 100.0)) as u64;
+            let end = match is_last {
+                true => places,
+                false => end_bytes.div_ceil(align_bytes).clamp(first, places),
+            };
+            if access > 0.0 {
+                if end == first {
+                    return Err(AccessError::EmptyZone {
+                        zone: index + 1,
+                        area_bytes,
+                        align_bytes,
+                    });
+                }
+                zones.push(Zone {
+                    // Saturates at the last zone.
+                    below: (access_percent / 100.0 * 2.0_f64.powi(64)) as u64,
+                    first,
+                    places: end - first,
+                });
+            }
+            first = end;
+        }
+        if let Some(last) = zones.last_mut() {
+            last.below = u64::MAX;
+        }
+        Ok(ZoneLaw { zones })
+    }
+
+    /// The next place.
+    #[inline]
+    pub(super) fn sample(&self, rng: &mut Rng) -> u64 {
+        let draw = rng.next_u64();
+        let last = self.zones.len() - 1;
+        let index = self.zones[..last]
+            .iter()
+            .position(|zone| draw < zone.below)
+            .unwrap_or(last);
+        let zone = self.zones[index];
+        zone.first + rng.below(zone.places)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(text: &str) -> ZoneShares {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn reads_what_fio_reads() {
+        let jesd219 = shares("50/5:30/15:20/80");
+        assert_eq!(jesd219.entries(), [(50.0, 5.0), (30.0, 15.0), (20.0, 80.0)]);
+        assert_eq!(shares("50/5:30/15:20/"), jesd219);
+        assert_eq!(shares("/5:30/15:20%/80%").entries()[0], (50.0, 5.0));
+        assert_eq!(jesd219.to_string().parse(), Ok(jesd219));
+        assert_eq!(shares("100/100").entries().len(), 1);
+        assert_eq!(shares("0/50:100/50").entries().len(), 2);
+    }
+
+    #[test]
+    fn what_does_not_add_up_is_refused_with_a_reason() {
+        for (text, says) in [
+            ("", "ACCESS/SIZE"),
+            ("50", "ACCESS/SIZE"),
+            ("50/5", "accesses add up to 50"),
+            ("50/50:50/40", "sizes add up to 90"),
+            ("60/50:50/50", "accesses add up to 110"),
+            ("60/x:40/50", "\"x\""),
+            ("-1/50:101/50", "\"-1\""),
+            ("nan/50:50/50", "\"nan\""),
+            ("50/0:50/100", "zone 1"),
+            ("50/100:50/", "zone 2"),
+        ] {
+            let error = text.parse::<ZoneShares>().unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+        let many = vec!["/"; MAX_LAW_ZONES + 1].join(":");
+        assert!(many.parse::<ZoneShares>().is_err());
+    }
+
+    #[test]
+    fn a_zone_without_a_place_is_refused() {
+        let law = |places| ZoneLaw::new(&shares("50/5:50/95"), places * 4096, 4096, places);
+        // 5 % of 20 blocks is one.
+        assert_eq!(law(20).unwrap().zones[0].places, 1);
+        // The block that a zone's end cuts belongs to it.
+        assert_eq!(law(30).unwrap().zones[0].places, 2);
+        let tight = ZoneLaw::new(&shares("50/95:50/5"), 8 * 4096, 4096, 8).unwrap_err();
+        assert!(tight.to_string().contains("zone 2"), "{tight}");
+    }
+
+    /// Chi-squared of draws against the law: uniform within zones, the zones' shares between them.
+    #[test]
+    fn draws_follow_the_law() {
+        for (text, seed) in [
+            ("50/5:30/15:20/80", 1),
+            ("10/50:0/10:90/40", 2),
+            ("25/20:25/30:50/50", 3),
+        ] {
+            let (places, draws) = (1000_u64, 400_000_u32);
+            let law = ZoneLaw::new(&shares(text), places * 512, 512, places).unwrap();
+            let mut rng = Rng::new(seed);
+            let mut counts = vec![0_u32; places as usize];
+            for _ in 0..draws {
+                counts[law.sample(&mut rng) as usize] += 1;
+            }
+            let (mut chi, mut cells, mut from) = (0.0, 0, 0);
+            for &(access, size) in shares(text).entries() {
+                let width = (size * places as f64 / 100.0) as usize;
+                let expected = access / 100.0 * f64::from(draws) / width as f64;
+                for &count in &counts[from..from + width] {
+                    if access == 0.0 {
+                        assert_eq!(count, 0, "{text}");
+                    } else {
+                        chi += (f64::from(count) - expected).powi(2) / expected;
+                        cells += 1;
+                    }
+                }
+                from += width;
+            }
+            // Mean cells - 1, variance twice that: five standard deviations.
+            let free = f64::from(cells - 1);
+            assert!(
+                (chi - free).abs() < 5.0 * (2.0 * free).sqrt(),
+                "{text}: {chi} of {free}"
+            );
+        }
+    }
+}

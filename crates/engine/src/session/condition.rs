@@ -1,0 +1,205 @@
+//! What is done to a drive between workloads: purging it, leaving it alone, choosing its power state.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use assay_ssd::InitialState;
+use assay_target::clock::Clock;
+use assay_target::identity::{DriveInfo, DriveKind};
+use assay_target::interlock::WritePermit;
+use assay_target::open::OpenDrive;
+use assay_target::sim::SimTarget;
+use assay_target::{Nanos, Target, Telemetry, identity, purge};
+
+use super::{DriveSession, Kind, SessionError};
+use crate::run::Observer;
+
+/// How often a real wait looks whether it should stop.
+const LOOK: Nanos = Nanos::from_millis(50);
+
+/// What purging a drive came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Purged {
+    /// What was done, for people.
+    pub how: &'static str,
+    /// To what of it, for people.
+    pub scope: &'static str,
+    /// Is it certain that the drive is now as one on which nothing was ever written? A discard is advice to a real drive, so it never
+    /// is there.
+    pub complete: bool,
+}
+
+impl DriveSession {
+    /// Make the drive forget everything on it, as far as that is possible from here.
+    ///
+    /// A simulated drive is formatted ([`assay_ssd::Drive::purge`]: wear, temperature and power state stay, and its time goes on to
+    /// when the erasing is done). A block device is discarded as a whole, a file gets one hole of its length (see
+    /// [`mod@assay_target::purge`]). The null target holds nothing.
+    ///
+    /// # Errors
+    /// [`SessionError::NoPermit`] for a real drive that `--destroy` does not name; [`SessionError::Purge`] when it cannot be purged;
+    /// [`SessionError::Target`] when a simulated one is gone.
+    pub fn purge(&mut self) -> Result<Purged, SessionError> {
+        match &mut self.kind {
+            Kind::Null => Ok(Purged {
+                how: "nothing to do: it keeps nothing",
+                scope: "null target",
+                complete: true,
+            }),
+            Kind::Sim(target, state) => {
+                target.purge()?;
+                *state = InitialState::Fresh;
+                Ok(Purged {
+                    how: "formatted",
+                    scope: "whole simulated drive",
+                    complete: true,
+                })
+            }
+            Kind::Real(permit) => purge_real(&self.info, permit.as_ref()),
+        }
+    }
+
+    /// Leave the drive alone for `span`, telling the observer what it says of itself at the end of every `interval` (temperature; a
+    /// simulated drive's power too, the mean since the reading before). Times are those since the rest began. Ends early when `stop` is
+    /// set. A simulated drive rests in virtual time; the null target needs no rest and gets none.
+    ///
+    /// Returns how long it rested.
+    pub fn rest(
+        &mut self,
+        span: Nanos,
+        interval: Nanos,
+        stop: &AtomicBool,
+        observer: &mut dyn Observer,
+        drive: usize,
+    ) -> Nanos {
+        let mut clock = match &mut self.kind {
+            Kind::Sim(target, _) => Resting::Sim(target),
+            Kind::Real(_) => Resting::Real(&self.info, Clock::monotonic()),
+            Kind::Null => return Nanos::ZERO,
+        };
+        // What was used before belongs to what came before.
+        let _ = clock.telemetry();
+        let interval = interval.max(Nanos::MILLISECOND);
+        let start = clock.now();
+        loop {
+            let rested = clock.now() - start;
+            if rested >= span || stop.load(Ordering::Relaxed) {
+                return rested;
+            }
+            let next = Nanos((rested.0 / interval.0 + 1).saturating_mul(interval.0));
+            if !clock.wait_until(start + next.min(span), stop) {
+                continue;
+            }
+            let at = clock.now() - start;
+            if let Some(telemetry) = clock.telemetry() {
+                observer.telemetry(drive, at, telemetry);
+            }
+        }
+    }
+
+    /// The power states in which work can be measured and which [`DriveSession::set_power_state`] can choose: the operational ones of a
+    /// simulated drive, state 0 first; none of other drives.
+    pub fn power_states(&self) -> Vec<u8> {
+        match &self.kind {
+            Kind::Sim(target, _) => target.operational_states(),
+            Kind::Null | Kind::Real(_) => Vec::new(),
+        }
+    }
+
+    /// Choose a power state of a simulated drive; `None` is the one it began in (`sim:NAME,ps=N`, else 0), and does nothing to others.
+    /// A non-operational one ends with the next command.
+    ///
+    /// # Errors
+    /// [`SessionError::NoPowerControl`] for real drives and the null target; [`SessionError::Target`] when a simulated drive has no
+    /// such state.
+    pub fn set_power_state(&mut self, state: Option<u8>) -> Result<(), SessionError> {
+        match (&mut self.kind, state) {
+            (Kind::Sim(target, _), state) => {
+                Ok(target.set_power_state(state.unwrap_or(self.own_power_state))?)
+            }
+            (Kind::Null | Kind::Real(_), None) => Ok(()),
+            (Kind::Null | Kind::Real(_), Some(state)) => Err(SessionError::NoPowerControl {
+                drive: self.info.spec.clone(),
+                state,
+            }),
+        }
+    }
+}
+
+fn purge_real(info: &DriveInfo, permit: Option<&WritePermit>) -> Result<Purged, SessionError> {
+    let Some(permit) = permit else {
+        return Err(SessionError::NoPermit {
+            drive: info.spec.clone(),
+            serial: info.serial.clone(),
+        });
+    };
+    let open = OpenDrive::open(info, false, Some(permit))?;
+    purge::discard_all(&open, info.capacity_bytes)?;
+    Ok(match (info.kind, &info.partition_of) {
+        (DriveKind::File, _) => Purged {
+            how: "one hole over its whole length",
+            scope: "file",
+            complete: false,
+        },
+        (_, Some(_)) => Purged {
+            how: "all blocks discarded",
+            scope: "this partition only",
+            complete: false,
+        },
+        (_, None) => Purged {
+            how: "all blocks discarded",
+            scope: "whole device",
+            complete: false,
+        },
+    })
+}
+
+/// A drive that is left alone, and its time.
+enum Resting<'a> {
+    Sim(&'a mut SimTarget),
+    Real(&'a DriveInfo, Clock),
+}
+
+impl Resting<'_> {
+    fn now(&mut self) -> Nanos {
+        match self {
+            Resting::Sim(target) => target.now(),
+            Resting::Real(_, clock) => clock.now(),
+        }
+    }
+
+    /// `false` when `stop` was set before.
+    fn wait_until(&mut self, until: Nanos, stop: &AtomicBool) -> bool {
+        match self {
+            Resting::Sim(target) => {
+                let left = until - target.now();
+                target.idle(left);
+            }
+            Resting::Real(_, clock) => {
+                // Nobody ever sends: waiting for a message is waiting.
+                let (_sender, nothing) = mpsc::channel::<()>();
+                while clock.now() < until {
+                    if stop.load(Ordering::Relaxed) {
+                        return false;
+                    }
+                    let left = (until - clock.now()).min(LOOK);
+                    let _ = nothing.recv_timeout(Duration::from_nanos(left.0));
+                }
+            }
+        }
+        true
+    }
+
+    fn telemetry(&mut self) -> Option<Telemetry> {
+        match self {
+            Resting::Sim(target) => target.telemetry(),
+            Resting::Real(info, _) => {
+                identity::temperature_celsius(info).map(|celsius| Telemetry {
+                    temperature_c: Some(celsius),
+                    ..Telemetry::default()
+                })
+            }
+        }
+    }
+}
