@@ -41,6 +41,7 @@ mod blocks;
 mod frontier;
 mod gc;
 mod host;
+mod map_pages;
 mod safety;
 mod slc;
 mod unsettled;
@@ -48,6 +49,7 @@ mod unsettled;
 use blocks::Superblocks;
 use frontier::Frontier;
 use gc::Collector;
+use map_pages::MapPages;
 use slc::SlcCache;
 use unsettled::UnitFilter;
 
@@ -138,6 +140,7 @@ pub struct Ftl {
     /// Scratch of [`Ftl::settle`], kept to avoid allocation.
     /// Units of host data that the map does not know yet.
     unsettled: UnitFilter,
+    map_pages: MapPages,
     gathered: Vec<u32>,
     olds: Vec<u32>,
     shift: u32,
@@ -229,6 +232,7 @@ impl Ftl {
             }),
             counters: FtlCounters::default(),
             unsettled: UnitFilter::new(),
+            map_pages: MapPages::default(),
             gathered: Vec::new(),
             olds: Vec::new(),
             shift,
