@@ -66,8 +66,10 @@ fn cell(
         let first = ready.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
         let arrival = arriving.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
         let event = drive.next_event().unwrap_or(Nanos::MAX);
-        now = first.min(arrival).min(event);
-        if event == now {
+        now = first.min(arrival).min(event).min(cpus.next());
+        if let Some((at, thread)) = cpus.take(now) {
+            arriving.push(Reverse((at, thread)));
+        } else if event == now {
             drive.advance(now, &mut out);
             for completion in out.drain(..) {
                 assert!(completion.status.is_ok());
@@ -91,7 +93,9 @@ fn cell(
             }
         } else if let Some(Reverse((at, thread))) = ready.pop() {
             began[thread as usize] = at;
-            arriving.push(Reverse((cpus.serve(thread, at), thread)));
+            if let Some(sent) = cpus.hand_over(thread, thread, at) {
+                arriving.push(Reverse((sent, thread)));
+            }
         }
     }
     let after = drive.telemetry(now);
@@ -165,6 +169,13 @@ fn ten_watts_hold_at_a_lower_thread_count_and_cut_the_tail() {
     let unlimited = knee(&sweep(TLC[0], 0));
     let cells = sweep(TLC[0], 2);
     let limited = knee(&cells);
+    println!("U {unlimited:?}\nL {limited:?}");
+    for c in sweep(TLC[0], 0) {
+        println!("u {c:?}")
+    }
+    for c in &cells {
+        println!("l {c:?}")
+    }
     assert!(unlimited.watts > 12.0, "{unlimited:?}");
     for cell in &cells {
         assert!(cell.watts < 10.1, "{cell:?}");
