@@ -169,13 +169,6 @@ fn ten_watts_hold_at_a_lower_thread_count_and_cut_the_tail() {
     let unlimited = knee(&sweep(TLC[0], 0));
     let cells = sweep(TLC[0], 2);
     let limited = knee(&cells);
-    println!("U {unlimited:?}\nL {limited:?}");
-    for c in sweep(TLC[0], 0) {
-        println!("u {c:?}")
-    }
-    for c in &cells {
-        println!("l {c:?}")
-    }
     assert!(unlimited.watts > 12.0, "{unlimited:?}");
     for cell in &cells {
         assert!(cell.watts < 10.1, "{cell:?}");
@@ -185,9 +178,17 @@ fn ten_watts_hold_at_a_lower_thread_count_and_cut_the_tail() {
         limited.threads * 2 <= unlimited.threads,
         "{limited:?} {unlimited:?}"
     );
+    // "Abysmal": milliseconds. "Vanishes": not much is left beyond what the flash itself has alone.
     assert!(
-        limited.p9999_us * 1.4 < unlimited.p9999_us,
+        limited.p9999_us * 7.0 < unlimited.p9999_us,
         "{limited:?} {unlimited:?}"
+    );
+    assert!(unlimited.p9999_us > 2_000.0, "{unlimited:?}");
+    let alone = cells[0];
+    assert_eq!(alone.threads, 1);
+    assert!(
+        limited.p9999_us < alone.p9999_us * 1.6,
+        "{limited:?} {alone:?}"
     );
 }
 
