@@ -1,13 +1,15 @@
 //! The machine that uses a simulated drive: threads with several I/Os in flight each, and time of their own per I/O.
 //!
 //! A thread needs the profile's `bench.host_overhead_ns` for each I/O, one after the other, between a completion and the next
-//! submission. Latency counts from the completion that made room to the completion of the I/O, as assay's engine counts it: the
+//! submission, of one of the `bench.host_cores` processors where the profile has a number of them ([`assay_ssd::host`]). Latency counts from the completion that made room to the completion of the I/O, as assay's engine counts it: the
 //! thread hands the next I/O over at once, and what it takes to get it to the drive is part of what a program sees.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use assay_measure::Histogram;
+use assay_ssd::host::HostCpus;
+use assay_ssd::profile::BenchProfile;
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Telemetry};
 use assay_units::{DataClass, GIB, Nanos, Op, Rng};
 
@@ -30,13 +32,13 @@ pub struct Host {
     drive: Drive,
     name: String,
     job: Workload,
-    overhead: Nanos,
+    /// The machine, and what gives the threads their time.
+    bench: BenchProfile,
+    cpus: HostCpus,
     area_bytes: u64,
     rng: Rng,
     /// Per thread: next offset of sequential I/Os.
     next: Vec<u64>,
-    /// Per thread: until when it is busy submitting.
-    free: Vec<Nanos>,
     /// Slots that will submit, by when.
     ready: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// Per slot: when its last I/O completed, which is when the next was handed over.
@@ -73,11 +75,11 @@ impl Host {
             drive,
             name: profile.name.clone(),
             job,
-            overhead: Nanos(profile.bench.host_overhead_ns.value),
+            bench: profile.bench.clone(),
+            cpus: HostCpus::new(&profile.bench, 1, Nanos::ZERO),
             area_bytes: 0,
             rng: Rng::stream(1, "offsets"),
             next: Vec::new(),
-            free: Vec::new(),
             ready: BinaryHeap::new(),
             handed: Vec::new(),
             latency: None,
@@ -93,6 +95,10 @@ impl Host {
 
     /// The area overwritten twice, at random, 4 KiB at a time.
     fn overwrite(&mut self) -> Result<(), CalibrateError> {
+        // The host's own time would only add to the wait.
+        let bench = self.bench.clone();
+        self.bench.host_overhead_ns.value = 0;
+        self.bench.host_cores = None;
         self.set_job(Workload {
             op: Op::Write,
             access: Access::Random,
@@ -101,10 +107,8 @@ impl Host {
             queue_depth: OVERWRITE_DEPTH,
             ..self.job
         });
-        // The host's own time would only add to the wait.
-        let overhead = std::mem::replace(&mut self.overhead, Nanos::ZERO);
         self.run(2 * (self.area_bytes / 4096), FOREVER)?;
-        self.overhead = overhead;
+        self.bench = bench;
         self.drain();
         Ok(())
     }
@@ -118,7 +122,7 @@ impl Host {
         self.job = job;
         let region = self.region_bytes();
         self.next = (0..u64::from(job.threads)).map(|n| region * n).collect();
-        self.free = vec![self.now; job.threads as usize];
+        self.cpus = HostCpus::new(&self.bench, job.threads, self.now);
         let slots = job.threads * job.queue_depth;
         self.handed = vec![self.now; slots as usize];
         self.ready = (0..slots)
@@ -166,8 +170,12 @@ impl Host {
         let mut done = std::mem::take(&mut self.done);
         let mut completed = 0;
         let outcome = loop {
-            let submit = self.ready.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
             let event = self.drive.next_event().unwrap_or(Nanos::MAX);
+            let mut submit = self.ready.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
+            while let Some((at, slot)) = self.cpus.take(submit.min(event).min(until)) {
+                self.ready.push(Reverse((at, slot)));
+                submit = submit.min(at);
+            }
             if completed >= ios || submit.min(event) > until {
                 break Ok(completed * block);
             }
@@ -214,9 +222,9 @@ impl Host {
             latency.record(at - self.handed[slot as usize]);
         }
         self.handed[slot as usize] = at;
-        let free = &mut self.free[(slot / depth) as usize];
-        *free = (*free).max(at) + self.overhead;
-        self.ready.push(Reverse((*free, slot)));
+        if let Some(sent) = self.cpus.hand_over(slot / depth, slot, at) {
+            self.ready.push(Reverse((sent, slot)));
+        }
     }
 
     fn failure(&self, what: &str) -> CalibrateError {
@@ -230,6 +238,7 @@ impl Host {
     /// Let what is in flight complete and start nothing new.
     pub fn drain(&mut self) {
         self.ready.clear();
+        self.cpus = HostCpus::new(&self.bench, self.job.threads, self.now);
         self.drive.advance(FOREVER, &mut self.done);
         if let Some(last) = self.done.last() {
             self.now = last.at;

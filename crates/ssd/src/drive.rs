@@ -9,6 +9,7 @@ use crate::faults::{DriveFate, FaultPlan, WriteFate};
 use crate::frontend::Frontend;
 use crate::ftl::FlashError;
 use crate::link::Link;
+use crate::map_cache::MapCache;
 use crate::medium::Medium;
 use crate::options::{DriveOptions, InitialState};
 use crate::power::PowerStates;
@@ -24,6 +25,7 @@ mod execute;
 mod failing;
 mod finished;
 mod health;
+mod mapped;
 mod parts;
 mod powered;
 mod purge;
@@ -48,6 +50,14 @@ pub enum DriveError {
         profile: String,
         /// Why not.
         reason: FlashError,
+    },
+    /// The drive has no map that could lie on flash.
+    #[error(
+        "simulated drive {profile:?}: option map_cache needs a drive with flash; its media are written in place, so leave the option out"
+    )]
+    NoMap {
+        /// The profile's name.
+        profile: String,
     },
     /// The drive has no such power state.
     #[error(
@@ -99,6 +109,8 @@ pub struct Drive {
     medium: Medium,
     /// Command slots, where the link has only so many.
     slots: Option<Slots>,
+    /// Where the map is on flash.
+    map_cache: Option<Box<MapCache>>,
     prefetch: Prefetcher,
     thermal: Thermal,
     power: PowerStates,
@@ -147,6 +159,7 @@ impl Drive {
                 reason,
             },
         )?;
+        let map_cache = mapped::cache_of(&profile, options.map_cache_bytes, user_units, filled)?;
         let sata = profile.link.sata.as_ref();
         let reported = |celsius: u16| (celsius > 0).then_some(celsius);
         let power = PowerStates::new(&profile, options.autonomous_power);
@@ -178,6 +191,7 @@ impl Drive {
             front: Frontend::new(id.queue_pairs.value, profile.firmware.cores.value),
             link: Link::new(&profile.link, &profile.data_path),
             medium,
+            map_cache: map_cache.map(Box::new),
             slots: sata.map(|sata| Slots::new(sata.queue_depth.value)),
             prefetch: Prefetcher::new(
                 ahead.window_bytes.value,
@@ -215,6 +229,7 @@ impl Drive {
         if drive.journal.is_some() {
             drive.medium.track_safety();
         }
+        drive.follow_map_pages();
         drive.set_power_state(Nanos::ZERO, options.power_state)?;
         Ok(drive)
     }

@@ -42,6 +42,7 @@ mod frontier;
 mod gc;
 mod host;
 mod purge;
+mod map_pages;
 mod safety;
 mod slc;
 mod unsettled;
@@ -49,6 +50,7 @@ mod unsettled;
 use blocks::Superblocks;
 use frontier::Frontier;
 use gc::Collector;
+use map_pages::MapPages;
 use slc::SlcCache;
 use unsettled::UnitFilter;
 
@@ -139,6 +141,7 @@ pub struct Ftl {
     /// Scratch of [`Ftl::settle`], kept to avoid allocation.
     /// Units of host data that the map does not know yet.
     unsettled: UnitFilter,
+    map_pages: MapPages,
     gathered: Vec<u32>,
     olds: Vec<u32>,
     shift: u32,
@@ -230,6 +233,7 @@ impl Ftl {
             }),
             counters: FtlCounters::default(),
             unsettled: UnitFilter::new(),
+            map_pages: MapPages::default(),
             gathered: Vec::new(),
             olds: Vec::new(),
             shift,

@@ -13,6 +13,7 @@
 //! | [`frontend`] | submission queues, arbitration, controller cores | exactly, in order of time |
 //! | [`prefetch`] | sequential streams read ahead | at firmware start |
 //! | [`map`], [`ftl`] | page map, superblocks, garbage collection, SLC cache | at firmware start |
+//! | [`map_cache`] | a map on flash, of which only a part is near | at firmware start |
 //! | [`nand`] | dies and channels | by reservation ([`timeline`]) |
 //! | [`spread`], [`retry`], [`suspend`] | how long reads take, and what they interrupt | with the die's reservation |
 //! | [`in_place`] | 3D XPoint: no map, no erase blocks | by reservation, in place of the three above |
@@ -54,6 +55,7 @@ pub mod host;
 pub mod in_place;
 pub mod link;
 pub mod map;
+pub mod map_cache;
 pub mod medium;
 pub mod nand;
 pub mod options;

@@ -330,6 +330,48 @@ impl Nand {
         channel.reserve_train(floor_ns, ready_ns, page_ns, u64::from(pages))
     }
 
+    /// Read a page of the map, as long as `read_ns`, from a die; otherwise as [`Nand::read`].
+    pub(crate) fn read_map_page(
+        &mut self,
+        floor_ns: u64,
+        issue_ns: u64,
+        die: u16,
+        read_ns: u64,
+        units: u32,
+    ) -> u64 {
+        let sense = Sense {
+            die: u32::from(die),
+            read_ns,
+            group: u32::MAX,
+            row: 0,
+        };
+        self.read(floor_ns, issue_ns, sense, units)
+    }
+
+    /// Program a page of every plane of a die with pages of the map; returns how many units that is.
+    pub(crate) fn program_map_pages(
+        &mut self,
+        floor_ns: u64,
+        ready_ns: u64,
+        die: u16,
+        program_ns: u64,
+    ) -> u32 {
+        let sense = Sense {
+            die: u32::from(die),
+            read_ns: 0,
+            group: u32::MAX,
+            row: 0,
+        };
+        let moved = self.move_in(floor_ns, ready_ns, sense, self.slc);
+        let die = &mut self.dies[usize::from(die)];
+        if die.free_ns < moved {
+            die.program_start_ns = moved;
+        }
+        die.free_ns = die.free_ns.max(moved) + program_ns;
+        die.program_ns = program_ns;
+        self.slc.group_units.divisor()
+    }
+
     /// When the last die is free, in nanoseconds.
     pub fn idle_ns(&self) -> u64 {
         self.dies.iter().map(|die| die.free_ns).max().unwrap_or(0)

@@ -68,7 +68,8 @@ pub struct Fault {
 
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, vanish@N or media-error@OFFSET+LENGTH";
 /// Keys of [`DriveOptions::set`].
-const KEYS: &str = "seed, state, op, ambient, ps, apst, coalescing, data, cycles, retention, fault";
+const KEYS: &str =
+    "seed, state, op, ambient, ps, apst, coalescing, map_cache, data, cycles, retention, fault";
 
 /// Why an option was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -108,6 +109,8 @@ pub struct DriveOptions {
     pub autonomous_power: Option<bool>,
     /// Interrupt coalescing, instead of the profile's.
     pub coalescing: Option<CoalescingSetting>,
+    /// The map on flash with a cache of so many bytes, instead of as the profile has it; 0: all of it in DRAM.
+    pub map_cache_bytes: Option<u64>,
     /// Keep the bytes, so that what was written can be read back (memory grows with what is written).
     pub keep_data: bool,
     /// Keep pages as numbers where they can be made again (see [`crate::regenerate`]); matters where data is kept.
@@ -120,7 +123,8 @@ pub struct DriveOptions {
 
 impl DriveOptions {
     /// Set one option as spelled on the command line: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2` (power state),
-    /// `apst=on|off`, `coalescing=100us/4` (time, a multiple of 100 us, and entries; or `off`), `data=keep|checksum|drop`, `cycles=1500`
+    /// `apst=on|off`, `coalescing=100us/4` (time, a multiple of 100 us, and entries; or `off`), `map_cache=1m` (the map on
+    /// flash, a cache of so many bytes; or `off`), `data=keep|checksum|drop`, `cycles=1500`
     /// (program/erase cycles), `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
     ///
     /// # Errors
@@ -180,6 +184,17 @@ impl DriveOptions {
             "coalescing" => {
                 let expected = "off or TIME/ENTRIES: a multiple of 100us up to 25500us, and 1 to 256 entries, such as 100us/4";
                 self.coalescing = Some(parse_coalescing(value).ok_or_else(|| bad(expected))?);
+            }
+            "map_cache" => {
+                let expected =
+                    "off or the bytes of a cache for a map on flash, from 4k to 16g, such as 1m";
+                let bytes = match value {
+                    "off" => Some(0),
+                    _ => parse_size(value)
+                        .ok()
+                        .filter(|bytes| (4 << 10..=16 << 30).contains(bytes)),
+                };
+                self.map_cache_bytes = Some(bytes.ok_or_else(|| bad(expected))?);
             }
             "data" => {
                 (self.keep_data, self.regenerate_data) = match value {
@@ -281,6 +296,7 @@ mod tests {
             "ps=2",
             "apst=on",
             "coalescing=100us/4",
+            "map_cache=1m",
             "data=keep",
             "cycles=1500",
             "retention=90d",
@@ -309,6 +325,9 @@ mod tests {
         assert_eq!(options.coalescing, setting(1, 3));
         options.set("coalescing", "off").unwrap();
         assert_eq!(options.coalescing, setting(0, 0));
+        assert_eq!(options.map_cache_bytes, Some(1 << 20));
+        options.set("map_cache", "off").unwrap();
+        assert_eq!(options.map_cache_bytes, Some(0));
         assert!(options.keep_data && !options.regenerate_data);
         options.set("data", "checksum").unwrap();
         assert!(options.keep_data && options.regenerate_data);
@@ -363,6 +382,9 @@ mod tests {
             ("coalescing", "100us/257"),
             ("coalescing", "1s/4"),
             ("coalescing", "100us"),
+            ("map_cache", "4095"),
+            ("map_cache", "17g"),
+            ("map_cache", "none"),
             ("cycles", "-1"),
             ("cycles", "many"),
             ("retention", "old"),

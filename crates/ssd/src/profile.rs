@@ -10,11 +10,14 @@ use crate::sourced::{Provenance, Sourced};
 mod builtin;
 mod coalescing;
 mod ftl;
+mod map_cache;
 mod media;
 mod power_states;
 mod validate;
 
 pub use ftl::{CollectionProfile, FtlProfile, Pace, SlcOverflow, SlcProfile, VictimPolicy};
+pub use map_cache::{MapCacheProfile, MapPlace, Replacement};
+pub(crate) use map_cache::{pages_per_group, units_per_page, units_shift};
 pub use media::{InPlaceProfile, RetryProfile, SataProfile, SuspendProfile};
 
 use builtin::BUILTIN;
@@ -79,6 +82,8 @@ pub struct Profile {
     pub in_place: Option<InPlaceProfile>,
     /// How garbage is collected; absent: greedily, in step with host writes, at no cost to the firmware.
     pub collection: Option<CollectionProfile>,
+    /// The map on flash and what of it is cached. Absent: all of it is in DRAM.
+    pub map_cache: Option<MapCacheProfile>,
     /// SLC write cache, where the drive has one.
     pub slc: Option<SlcProfile>,
     /// Sequential read prefetch.

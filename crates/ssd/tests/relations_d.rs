@@ -66,8 +66,10 @@ fn cell(
         let first = ready.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
         let arrival = arriving.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
         let event = drive.next_event().unwrap_or(Nanos::MAX);
-        now = first.min(arrival).min(event);
-        if event == now {
+        now = first.min(arrival).min(event).min(cpus.next());
+        if let Some((at, thread)) = cpus.take(now) {
+            arriving.push(Reverse((at, thread)));
+        } else if event == now {
             drive.advance(now, &mut out);
             for completion in out.drain(..) {
                 assert!(completion.status.is_ok());
@@ -91,7 +93,9 @@ fn cell(
             }
         } else if let Some(Reverse((at, thread))) = ready.pop() {
             began[thread as usize] = at;
-            arriving.push(Reverse((cpus.serve(thread, at), thread)));
+            if let Some(sent) = cpus.hand_over(thread, thread, at) {
+                arriving.push(Reverse((sent, thread)));
+            }
         }
     }
     let after = drive.telemetry(now);
@@ -174,9 +178,17 @@ fn ten_watts_hold_at_a_lower_thread_count_and_cut_the_tail() {
         limited.threads * 2 <= unlimited.threads,
         "{limited:?} {unlimited:?}"
     );
+    // "Abysmal": milliseconds. "Vanishes": not much is left beyond what the flash itself has alone.
     assert!(
-        limited.p9999_us * 1.4 < unlimited.p9999_us,
+        limited.p9999_us * 7.0 < unlimited.p9999_us,
         "{limited:?} {unlimited:?}"
+    );
+    assert!(unlimited.p9999_us > 2_000.0, "{unlimited:?}");
+    let alone = cells[0];
+    assert_eq!(alone.threads, 1);
+    assert!(
+        limited.p9999_us < alone.p9999_us * 1.6,
+        "{limited:?} {alone:?}"
     );
 }
 

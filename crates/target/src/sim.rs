@@ -255,11 +255,16 @@ impl SimTarget {
     /// The next instant at which something happens, in the host or in the drive.
     fn next_event(&self) -> Nanos {
         let arrival = self.arriving.next().unwrap_or(Nanos::MAX);
-        arrival.min(self.drive.next_event().unwrap_or(Nanos::MAX))
+        arrival
+            .min(self.cpus.next())
+            .min(self.drive.next_event().unwrap_or(Nanos::MAX))
     }
 
     /// Live through everything up to and including `until`.
     fn live_until(&mut self, until: Nanos, out: &mut Vec<Completion>) {
+        while let Some((at, slot)) = self.cpus.take(until) {
+            self.arriving.add(at, slot);
+        }
         while let Some((at, slot)) = self.arriving.take(until) {
             self.start(at, slot);
         }
@@ -295,9 +300,11 @@ impl Target for SimTarget {
     #[inline]
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
         for io in batch {
-            let sent = self.cpus.serve(io.slot / self.depth, self.now);
             self.ios[io.slot as usize] = *io;
-            self.arriving.add(sent, io.slot);
+            let thread = io.slot / self.depth;
+            if let Some(sent) = self.cpus.hand_over(thread, io.slot, self.now) {
+                self.arriving.add(sent, io.slot);
+            }
         }
         Ok(())
     }

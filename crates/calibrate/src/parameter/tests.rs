@@ -158,3 +158,25 @@ fn numbers_have_four_significant_digits() {
     assert_eq!(spelled(17.0, false), "17.0");
     assert_eq!(spelled(74.6, false), "74.6");
 }
+
+/// A profile with a map on flash: its times are free when fitted, its size when named.
+#[test]
+fn a_map_cache_can_be_fitted() {
+    let cached = format!(
+        "{}\n[map_cache]\ncapacity_bytes = {{ value = 1_048_576, fitted = \"m\" }}\npage_bytes = {{ value = 4_096, assumed = \"m\" }}\n\
+         read_ns = {{ value = 40_000, fitted = \"m\" }}\nprogram_ns = {{ value = 300_000, assumed = \"m\" }}\n",
+        text()
+    );
+    let names: Vec<String> = free_by_default(&cached)
+        .expect("a profile")
+        .iter()
+        .map(Free::name)
+        .filter(|name| name.starts_with("map_cache."))
+        .collect();
+    assert_eq!(names, ["map_cache.read_ns"]);
+    let named = free(&["map_cache.capacity_bytes=65536..1048576"]);
+    let space = Space::new(&cached, &named).expect("a space");
+    let least = space.profile_at(&[0.0]).expect("a profile");
+    let cache = least.map_cache.expect("a map cache");
+    assert_eq!(cache.capacity_bytes.value, 65_540);
+}

@@ -121,6 +121,7 @@ impl Drive {
             }
         };
         // Collection runs on the core whose command set it off, and does not delay that command.
+        self.change_moved(now_ns);
         outcome.0 += self.medium.take_firmware_ns() * costs.data_path_percent / 100;
         energy_nj += self.medium.take_energy_nj();
         self.thermal.add_energy(energy_nj);
@@ -171,6 +172,7 @@ impl Drive {
         }
         if from < end {
             let (first, last) = units_of(from, end - from);
+            let known_ns = self.look_up(now_ns, busy_ns, first, last);
             let mut unit = first;
             while unit <= last {
                 let (count, pages, physical) = self.next_run(unit, last - unit + 1);
@@ -178,11 +180,13 @@ impl Drive {
                 busy_ns +=
                     costs.read_page_ns * u64::from(pages) + ((bytes * costs.read_kib_ns) >> 10);
                 let end_ns = if pages > 0 {
-                    let ready_ns = self.medium.read(now_ns, busy_ns, physical, count);
+                    let ready_ns = self
+                        .medium
+                        .read(now_ns, busy_ns.max(known_ns), physical, count);
                     let stretched = bytes * costs.data_path_percent / 100;
                     self.link.deliver(now_ns, ready_ns, bytes, stretched, len)
                 } else {
-                    self.link.to_host(now_ns, busy_ns, bytes)
+                    self.link.to_host(now_ns, busy_ns.max(known_ns), bytes)
                 };
                 done_ns = done_ns.max(end_ns);
                 unit += count;
@@ -229,6 +233,7 @@ impl Drive {
             return;
         }
         let (first, last) = units_of(ahead.0, end - ahead.0);
+        let issue_ns = self.look_up(now_ns, issue_ns, first, last);
         let mut unit = first;
         while unit <= last {
             let (count, pages, physical) = self.next_run(unit, last - unit + 1);
@@ -257,6 +262,7 @@ impl Drive {
         let busy_ns = started_ns + costs.write_unit_ns * units;
         let arrived_ns = self.link.to_drive(now_ns, started_ns, len);
         let mut done_ns = busy_ns.max(arrived_ns);
+        self.change_map(now_ns, started_ns, first, last);
         if part.data == DataClass::Zero && costs.elide_zero && self.is_whole(part) {
             self.medium.unmap(first, last + 1);
             self.note_taken(part.seq, first, last - first + 1, None);
@@ -297,6 +303,7 @@ impl Drive {
         let mut status = Status::Ok;
         self.prefetch.invalidate(start, end - start);
         if first_whole < end_whole {
+            self.forget_map(now_ns, busy_ns, first_whole, end_whole);
             self.medium.unmap(first_whole, end_whole);
         }
         if zero {
@@ -311,6 +318,7 @@ impl Drive {
                     continue;
                 }
                 let unit_start = u64::from(unit) * MAP_UNIT_BYTES;
+                self.change_map(now_ns, busy_ns, unit, unit);
                 let piece = start.max(unit_start)..end.min(unit_start + MAP_UNIT_BYTES);
                 let (slot_ns, all) = self
                     .medium

@@ -33,6 +33,7 @@ impl Drive {
             }
         }
         self.medium.restart(now_ns);
+        self.restart_map();
         self.prefetch.invalidate(0, self.identity.capacity_bytes);
         self.power.set(now_ns, 0);
         self.account_power();

@@ -59,6 +59,9 @@ impl Drive {
 
     /// Bytes of memory that map, owners and kept data take.
     pub fn resident_bytes(&self) -> u64 {
-        self.medium.resident_bytes() + self.data.as_ref().map_or(0, DataStore::resident_bytes)
+        let cache = self.map_cache.as_ref();
+        self.medium.resident_bytes()
+            + cache.map_or(0, |cache| cache.resident_bytes())
+            + self.data.as_ref().map_or(0, DataStore::resident_bytes)
     }
 }

@@ -29,6 +29,9 @@ impl Drive {
         if let Some(data) = &mut self.data {
             data.discard(0, capacity);
         }
+        if let Some(cache) = &mut self.map_cache {
+            cache.empty();
+        }
         let end_ns = self.medium.purge(now_ns);
         self.power.busy_until(end_ns);
         Some(Nanos(end_ns))

@@ -56,6 +56,7 @@ impl Ftl {
             let part = &units[done..units.len().min(done + room as usize)];
             let owners = self.blocks.place(physical, part.len() as u32);
             self.map.move_to(part, physical, owners);
+            self.map_pages.note_moved(part);
             self.gathered(which, floor_ns, part.len() as u32, ready_ns);
             done += part.len();
         }
@@ -148,6 +149,7 @@ impl Ftl {
         self.energy_nj +=
             self.program_page_nj * (u64::from(frontier.group_units) / self.page_units);
         if which == HOST {
+            ready_ns = ready_ns.max(self.map_pages.known_ns);
             ready_ns = ready_ns.max(self.fold_in_step(frontier.group_units, ready_ns));
         }
         let end_ns = if which == FOLD {

@@ -93,6 +93,7 @@ impl Profile {
         if self.in_place.is_none() {
             self.validate_flash(&check)?;
         }
+        self.validate_map_cache(&check)?;
         self.validate_heat(&check)
     }
 
@@ -260,6 +261,7 @@ impl Profile {
         use std::slice::from_ref as one;
         let (link, firmware, nand) = (&self.link, &self.firmware, &self.nand);
         let mut times = self.media_times();
+        times.extend(self.map_cache_times());
         times.extend([
             ("link.fetch_ns", one(&link.fetch_ns.value)),
             ("link.completion_ns", one(&link.completion_ns.value)),

@@ -1,0 +1,234 @@
+//! Which pages are in a cache of a fixed number of them: LRU or CLOCK, each step in constant time (CLOCK: amortised).
+
+use crate::profile::Replacement;
+
+/// No slot, no page.
+const NONE: u32 = u32::MAX;
+
+/// A page that had to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Evicted {
+    pub(super) page: u32,
+    pub(super) dirty: bool,
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    page: u32,
+    /// LRU: neighbours, the older and the newer. CLOCK uses neither.
+    older: u32,
+    newer: u32,
+    /// When its page is there, in nanoseconds.
+    ready_ns: u64,
+    dirty: bool,
+    /// CLOCK: used since the hand came by.
+    used: bool,
+}
+
+/// The cached pages.
+#[derive(Clone, Debug)]
+pub(super) struct Pages {
+    policy: Replacement,
+    capacity: usize,
+    /// Slot of each page of the map, or [`NONE`].
+    slot_of: Vec<u32>,
+    slots: Vec<Slot>,
+    oldest: u32,
+    newest: u32,
+    hand: usize,
+}
+
+impl Pages {
+    /// An empty cache of `capacity` (at least one) of a map's `pages`.
+    pub(super) fn new(policy: Replacement, capacity: u64, pages: u32) -> Pages {
+        let capacity = capacity.clamp(1, u64::from(pages.max(1))) as usize;
+        Pages {
+            policy,
+            capacity,
+            slot_of: vec![NONE; pages as usize],
+            slots: Vec::new(),
+            oldest: NONE,
+            newest: NONE,
+            hand: 0,
+        }
+    }
+
+    /// Use a page: when it is there, if it is in the cache at all. `change` makes it dirty.
+    #[inline]
+    pub(super) fn touch(&mut self, page: u32, change: bool) -> Option<u64> {
+        let slot = self.slot_of[page as usize];
+        if slot == NONE {
+            return None;
+        }
+        if self.policy == Replacement::Lru && slot != self.newest {
+            self.unlink(slot);
+            self.append(slot);
+        }
+        let held = &mut self.slots[slot as usize];
+        held.used = true;
+        held.dirty |= change;
+        Some(held.ready_ns)
+    }
+
+    /// Put in a page that is not there, and which page goes for it, if one must.
+    pub(super) fn insert(&mut self, page: u32, ready_ns: u64, dirty: bool) -> Option<Evicted> {
+        let (slot, evicted) = if self.slots.len() < self.capacity {
+            self.slots.push(Slot {
+                page: NONE,
+                older: NONE,
+                newer: NONE,
+                ready_ns: 0,
+                dirty: false,
+                used: false,
+            });
+            ((self.slots.len() - 1) as u32, None)
+        } else {
+            let slot = self.victim();
+            let held = self.slots[slot as usize];
+            self.slot_of[held.page as usize] = NONE;
+            let evicted = Evicted {
+                page: held.page,
+                dirty: held.dirty,
+            };
+            (slot, Some(evicted))
+        };
+        self.slot_of[page as usize] = slot;
+        let held = &mut self.slots[slot as usize];
+        (held.page, held.ready_ns, held.dirty, held.used) = (page, ready_ns, dirty, true);
+        if self.policy == Replacement::Lru {
+            self.append(slot);
+        }
+        evicted
+    }
+
+    /// A page's content in the cache is what is on flash, or nothing.
+    pub(super) fn clean(&mut self, page: u32) {
+        if let Some(held) = self.slots.get_mut(self.slot_of[page as usize] as usize) {
+            held.dirty = false;
+        }
+    }
+
+    /// Forget everything.
+    pub(super) fn clear(&mut self) {
+        for held in self.slots.drain(..) {
+            self.slot_of[held.page as usize] = NONE;
+        }
+        (self.oldest, self.newest, self.hand) = (NONE, NONE, 0);
+    }
+
+    /// Bytes of memory.
+    pub(super) fn resident_bytes(&self) -> u64 {
+        self.slot_of.len() as u64 * 4 + (self.slots.len() * size_of::<Slot>()) as u64
+    }
+
+    /// The slot whose page goes, taken out of the order.
+    fn victim(&mut self) -> u32 {
+        if self.policy == Replacement::Lru {
+            let slot = self.oldest;
+            self.unlink(slot);
+            return slot;
+        }
+        loop {
+            let slot = self.hand;
+            self.hand = (slot + 1) % self.slots.len();
+            if !std::mem::take(&mut self.slots[slot].used) {
+                return slot as u32;
+            }
+        }
+    }
+
+    fn unlink(&mut self, slot: u32) {
+        let Slot { older, newer, .. } = self.slots[slot as usize];
+        match self.slots.get_mut(older as usize) {
+            Some(held) => held.newer = newer,
+            None => self.oldest = newer,
+        }
+        match self.slots.get_mut(newer as usize) {
+            Some(held) => held.older = older,
+            None => self.newest = older,
+        }
+    }
+
+    fn append(&mut self, slot: u32) {
+        let newest = std::mem::replace(&mut self.newest, slot);
+        match self.slots.get_mut(newest as usize) {
+            Some(held) => held.newer = slot,
+            None => self.oldest = slot,
+        }
+        let held = &mut self.slots[slot as usize];
+        (held.older, held.newer) = (newest, NONE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    /// Use a page, put it in when it is not there.
+    fn access(pages: &mut Pages, page: u32, change: bool) -> (bool, Option<Evicted>) {
+        match pages.touch(page, change) {
+            Some(_) => (true, None),
+            None => (false, pages.insert(page, 0, change)),
+        }
+    }
+
+    proptest! {
+        /// Against a list searched from end to end.
+        #[test]
+        fn lru_agrees_with_a_plain_list(
+            capacity in 1_u64..9,
+            steps in prop::collection::vec((0_u32..14, any::<bool>(), 0_u32..40), 1..300),
+        ) {
+            let mut pages = Pages::new(Replacement::Lru, capacity, 14);
+            let mut plain: VecDeque<(u32, bool)> = VecDeque::new();
+            for (page, change, other) in steps {
+                if other == 0 {
+                    pages.clear();
+                    plain.clear();
+                }
+                if other == 1 {
+                    pages.clean(page);
+                    plain.iter_mut().filter(|one| one.0 == page).for_each(|one| one.1 = false);
+                }
+                let found = plain.iter().position(|one| one.0 == page);
+                let was = found.and_then(|at| plain.remove(at));
+                let gone = if was.is_none() && plain.len() as u64 == capacity { plain.pop_front() } else { None };
+                plain.push_back((page, change || was.is_some_and(|one| one.1)));
+                let gone = gone.map(|(page, dirty)| Evicted { page, dirty });
+                prop_assert_eq!(access(&mut pages, page, change), (was.is_some(), gone));
+            }
+        }
+
+        /// Against a ring of pages with a bit each and a hand.
+        #[test]
+        fn clock_agrees_with_a_plain_ring(
+            capacity in 1_u64..9,
+            steps in prop::collection::vec((0_u32..14, any::<bool>()), 1..300),
+        ) {
+            let mut pages = Pages::new(Replacement::Clock, capacity, 14);
+            let mut ring: Vec<(u32, bool, bool)> = Vec::new();
+            let mut hand = 0;
+            for (page, change) in steps {
+                let mut expected = (false, None);
+                if let Some(held) = ring.iter_mut().find(|held| held.0 == page) {
+                    (held.1, held.2) = (true, held.2 || change);
+                    expected.0 = true;
+                } else if (ring.len() as u64) < capacity {
+                    ring.push((page, true, change));
+                } else {
+                    while ring[hand].1 {
+                        ring[hand].1 = false;
+                        hand = (hand + 1) % ring.len();
+                    }
+                    let (page_before, _, dirty) = std::mem::replace(&mut ring[hand], (page, true, change));
+                    expected.1 = Some(Evicted { page: page_before, dirty });
+                    hand = (hand + 1) % ring.len();
+                }
+                prop_assert_eq!(access(&mut pages, page, change), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Section `[map_cache]`: a drive whose map lies on flash, see [`crate::map_cache`].
+
+use std::slice::from_ref as one;
+
+use serde::Deserialize;
+
+use super::validate::Check;
+use super::{MAP_UNIT_BYTES, NandProfile, Profile, ProfileError};
+use crate::sourced::{Provenance, Sourced};
+
+/// Bytes of a map page where only a cache's size is given ([`MapCacheProfile::of_size`]): the translation page of DFTL is a flash
+/// page; of drives of today 4 KiB is the piece in which host memory is lent and moved.
+const USUAL_PAGE_BYTES: u64 = 4096;
+
+/// Which map page makes room for another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replacement {
+    /// The one used least recently (DFTL uses a segmented LRU).
+    #[default]
+    Lru,
+    /// The first after the hand that was not used since the hand last came by (F. J. Corbató, "A paging experiment with the Multics
+    /// system", 1968): a bit per page, as firmware without lists has it.
+    Clock,
+}
+
+/// Where the cached map pages are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MapPlace {
+    /// In the controller's SRAM: a hit costs nothing.
+    #[default]
+    Controller,
+    /// In memory that the host lends (Host Memory Buffer: NVM Express Base Specification 1.2, section 8.9; 2.0, section 8.14): each
+    /// use crosses the link.
+    HostMemory,
+}
+
+/// The map on flash and what of it is cached. Absent: all of it is in DRAM.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapCacheProfile {
+    /// Bytes of map pages that the cache holds.
+    pub capacity_bytes: Sourced<u64>,
+    /// Bytes of a map page, a power of two: four of them map 4 KiB of the drive.
+    pub page_bytes: Sourced<u64>,
+    /// Which page makes room. Absent: the one used least recently.
+    pub replacement: Option<Sourced<Replacement>>,
+    /// Where the cache is. Absent: in the controller.
+    pub place: Option<Sourced<MapPlace>>,
+    /// From the controller's request to the entry, where the cache is in host memory (a PCIe round trip), in nanoseconds.
+    pub host_access_ns: Option<Sourced<u64>>,
+    /// Time to sense a map page, in nanoseconds; maps are often kept in pages of one bit per cell.
+    pub read_ns: Sourced<u64>,
+    /// Time to program a group of map pages (a page of every plane of a die), in nanoseconds.
+    pub program_ns: Sourced<u64>,
+}
+
+impl MapCacheProfile {
+    /// A cache of that many bytes in the controller, in front of map pages in flash like the data's (`map_cache=BYTES`).
+    pub fn of_size(capacity_bytes: u64, nand: &NandProfile) -> MapCacheProfile {
+        fn assumed<T>(value: T, source: &str) -> Sourced<T> {
+            Sourced {
+                value,
+                provenance: Provenance::Assumed,
+                source: source.to_owned(),
+            }
+        }
+        let first = |times: &[u64]| times.first().copied().unwrap_or_default();
+        MapCacheProfile {
+            capacity_bytes: assumed(capacity_bytes, "option map_cache"),
+            page_bytes: assumed(USUAL_PAGE_BYTES, "option map_cache"),
+            replacement: None,
+            place: None,
+            host_access_ns: None,
+            read_ns: assumed(first(&nand.read_ns.value), "as the quickest page"),
+            program_ns: assumed(first(&nand.program_ns.value), "as the quickest page"),
+        }
+    }
+
+    /// Is the cache in the host's memory?
+    pub fn is_in_host_memory(&self) -> bool {
+        self.place
+            .as_ref()
+            .is_some_and(|place| place.value == MapPlace::HostMemory)
+    }
+}
+
+impl Profile {
+    /// Can there be such a cache?
+    pub(super) fn validate_map_cache(&self, check: Check<'_>) -> Result<(), ProfileError> {
+        let Some(cache) = &self.map_cache else {
+            return Ok(());
+        };
+        check(
+            self.in_place.is_none(),
+            "[map_cache] needs a map: media written in place have none",
+        )?;
+        let page = cache.page_bytes.value;
+        check(
+            page.is_power_of_two() && (512..=self.nand.page_bytes.value).contains(&page),
+            "map_cache.page_bytes must be a power of two from 512 to nand.page_bytes",
+        )?;
+        check(
+            (page..=1 << 34).contains(&cache.capacity_bytes.value),
+            "map_cache.capacity_bytes must hold at least one map_cache.page_bytes, at most 16 GiB",
+        )?;
+        check(
+            cache.is_in_host_memory() == cache.host_access_ns.is_some(),
+            "map_cache.host_access_ns belongs to place = \"host-memory\" and only to it",
+        )?;
+        check(
+            !cache.is_in_host_memory() || self.link.sata.is_none(),
+            "map_cache.place cannot be host-memory on SATA: only NVMe lends memory",
+        )?;
+        check(
+            cache.read_ns.value > self.nand.partial_read_saving_ns.value,
+            "map_cache.read_ns must be above nand.partial_read_saving_ns",
+        )
+    }
+
+    /// The times of `[map_cache]`, by name.
+    pub(super) fn map_cache_times(&self) -> Vec<(&'static str, &[u64])> {
+        let Some(cache) = &self.map_cache else {
+            return Vec::new();
+        };
+        let mut times = vec![
+            ("map_cache.read_ns", one(&cache.read_ns.value)),
+            ("map_cache.program_ns", one(&cache.program_ns.value)),
+        ];
+        let host = cache.host_access_ns.iter();
+        times.extend(host.map(|ns| ("map_cache.host_access_ns", one(&ns.value))));
+        times
+    }
+}
+
+/// Map pages that a program group holds.
+pub(crate) fn pages_per_group(cache: &MapCacheProfile, nand: &NandProfile) -> u64 {
+    nand.page_bytes.value * u64::from(nand.planes.value) / cache.page_bytes.value
+}
+
+/// Logical units that a map page maps, as a power of two: four bytes each.
+pub(crate) fn units_shift(cache: &MapCacheProfile) -> u32 {
+    (cache.page_bytes.value / 4).trailing_zeros()
+}
+
+/// Whole mapping units that come with a map page when it is read.
+pub(crate) fn units_per_page(cache: &MapCacheProfile) -> u32 {
+    cache.page_bytes.value.div_ceil(MAP_UNIT_BYTES) as u32
+}
