@@ -72,10 +72,12 @@ pub fn suite(run: &Run) -> Value {
                 .filter(|cell| cell.plan.drives.contains(&index))
                 .map(|cell| cell_of(cell, cell.drives.iter().find(|d| d.drive == index)))
                 .collect();
+            let steady: Vec<_> = run.steady.iter().filter(|s| s.drive == index).collect();
             json!({
                 "drive": drive,
                 "simulated": drive.simulated,
                 "cells": cells,
+                "steady": steady,
                 "verdict": run.verdicts.get(index).cloned().flatten(),
             })
         })
@@ -124,6 +126,18 @@ fn cell_of(cell: &CellRecord, drive: Option<&CellDrive>) -> Value {
     put("data", json!(workload.data));
     put("span_bytes", json!(workload.span_bytes));
     put("options", json!(workload.options));
+    for (key, value) in [
+        ("rwmixread", json!(workload.rwmixread)),
+        ("power_state", json!(workload.power_state)),
+        ("view", json!(cell.plan.view)),
+        ("variant", json!(cell.plan.variant)),
+        ("round", json!(cell.plan.round)),
+        ("load", json!(cell.plan.load)),
+    ] {
+        if !value.is_null() {
+            put(key, value);
+        }
+    }
     if let Some(result) = drive.and_then(|d| d.result.as_ref()) {
         put("mib_per_s", json!(result.mib_per_s()));
         put("iops", json!(result.iops()));

@@ -126,6 +126,10 @@ impl Progress for Watch {
         self.bar.println(format!("{}: {message}", plan.id));
     }
 
+    fn problem(&mut self, message: &str) {
+        self.bar.println(message);
+    }
+
     fn warned(&mut self, _warning: &Warning) {
         // Shown with the results, where they are read.
     }

@@ -15,8 +15,8 @@ mod parts;
 
 pub use error::PlanError;
 use parts::{
-    align, aligned, area, cpus, direction, duration, engine, pacing, pattern, size, verify, within,
-    zones,
+    align, aligned, area, cpus, direction, duration, engine, pacing, pattern, size_or_passes,
+    verify, within, zones,
 };
 
 /// Most threads of one job.
@@ -245,7 +245,7 @@ impl Workload {
             });
         }
         let io_bytes = match (&options.io_size, runtime) {
-            (Some(text), _) => Some(size("io_size", text)?.max(1)),
+            (Some(text), _) => Some(size_or_passes(text, part)?.max(1)),
             (None, Some(_)) => None,
             // Once over each thread's part, as fio does.
             (None, None) => Some(part),

@@ -21,8 +21,10 @@
 //! (73 minutes; longer latencies are counted as overflow, and still enter count, sum and maximum exactly).
 #![forbid(unsafe_code)]
 
+pub mod consistency;
 pub mod histogram;
 pub mod host;
+pub mod knee;
 pub mod recorder;
 pub mod steady;
 pub mod summary;

@@ -6,9 +6,35 @@ use crate::SuiteError;
 use crate::schema::Suite;
 
 /// The suites in `suites/`, by name.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 13] = [
     ("bandwidth", include_str!("../../../suites/bandwidth.toml")),
     ("quick", include_str!("../../../suites/quick.toml")),
+    (
+        "consistency",
+        include_str!("../../../suites/consistency.toml"),
+    ),
+    ("client", include_str!("../../../suites/client.toml")),
+    (
+        "enterprise",
+        include_str!("../../../suites/enterprise.toml"),
+    ),
+    ("snia-iops", include_str!("../../../suites/snia-iops.toml")),
+    (
+        "snia-throughput",
+        include_str!("../../../suites/snia-throughput.toml"),
+    ),
+    (
+        "snia-latency",
+        include_str!("../../../suites/snia-latency.toml"),
+    ),
+    (
+        "snia-saturation",
+        include_str!("../../../suites/snia-saturation.toml"),
+    ),
+    ("jesd219", include_str!("../../../suites/jesd219.toml")),
+    ("thermal", include_str!("../../../suites/thermal.toml")),
+    ("capacity", include_str!("../../../suites/capacity.toml")),
+    ("load", include_str!("../../../suites/load.toml")),
 ];
 
 /// Names of the built-in suites.

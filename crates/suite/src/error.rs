@@ -34,6 +34,14 @@ pub enum SuiteError {
         /// What and where.
         message: String,
     },
+    /// A policy makes no sense.
+    #[error("policy {name}: {message}")]
+    Policy {
+        /// The policy.
+        name: String,
+        /// What and where.
+        message: String,
+    },
     /// A parameter the suite does not have.
     #[error("suite {suite} has no parameter {key:?}; it has: {known}")]
     UnknownParameter {
@@ -66,6 +74,16 @@ pub enum SuiteError {
         cell: String,
         /// Why.
         source: PlanError,
+    },
+    /// A cell's load is a share of a rate that is not there.
+    #[error(
+        "{cell}: its load is a share of what step {step} reached, which was not measured on this drive; see why that step has no result"
+    )]
+    NoLoad {
+        /// The cell.
+        cell: String,
+        /// The step.
+        step: String,
     },
     /// Far more cells than anybody wants.
     #[error("suite {suite} would make {cells} cells, more than {most}; shorten its lists")]

@@ -2,22 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use assay_engine::options::JobOptions;
-use assay_engine::plan::{Pacing, PlanError, Workload};
+use assay_engine::plan::Workload;
 use assay_engine::session::{DriveSession, Holds};
 use assay_ssd::InitialState;
-use assay_store::model::{self, CellKind, CellPlan};
+use assay_store::model::{CellKind, CellPlan, Round};
 use assay_target::identity::DriveKind;
-use assay_units::{Nanos, parse_duration, parse_size, text};
+use assay_units::Nanos;
 
 use crate::SuiteError;
-use crate::schema::{Need, Parameter, ParameterKind, Step, Suite};
+use crate::schema::{Need, Rounds, Step, Suite};
 
+mod cell;
+mod matrix;
 mod single;
 mod values;
 
+use cell::describe;
+use matrix::Combination;
 pub use single::single_job;
-use values::{parameters, plain, typed};
+use values::parameters;
 
 /// More cells than anybody wants: a mistake in a list.
 pub const MAX_CELLS: usize = 10_000;
@@ -39,7 +42,7 @@ pub struct RunPlan {
 }
 
 /// One cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Cell {
     /// What is recorded about it.
     pub plan: CellPlan,
@@ -53,6 +56,38 @@ pub struct Cell {
     pub ratio_name: String,
     /// For a cell of several drives: the cell in which each was alone.
     pub alone: BTreeMap<usize, String>,
+    /// The rule by which the rounds it belongs to come to rest.
+    pub rounds: Option<Rounds>,
+    /// When it ends before its runtime.
+    pub until: Option<Settle>,
+    /// The preconditioning it is the last part of.
+    pub leaves: Option<Preconditioning>,
+    /// The preconditioning it needs.
+    pub wants: Option<String>,
+}
+
+/// When a cell ends before its runtime: [`crate::schema::Until`] with its window in force.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settle {
+    /// Length of a window.
+    pub window: Nanos,
+    /// Change of the mean rate from window to window, percent, at most.
+    pub rate_pct: f64,
+    /// Change of the mean temperature from window to window, degrees Celsius, at most.
+    pub celsius: f64,
+    /// End at this temperature in any case, degrees Celsius.
+    pub limit_c: f64,
+}
+
+/// What a step of kind `prepare` leaves behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preconditioning {
+    /// Its name.
+    pub name: String,
+    /// The workload in one line: what must have been the same for an earlier one to stand for it.
+    pub workload: String,
+    /// Is this the step's last cell?
+    pub last: bool,
 }
 
 impl Cell {
@@ -194,6 +229,20 @@ fn skip_reason(step: &Step, drive: &DriveSession, drives: usize) -> Option<Strin
     None
 }
 
+/// A step's workloads, one line each.
+fn step_workload(combinations: &[Combination]) -> String {
+    let lines: Vec<String> = combinations
+        .iter()
+        .map(|c| {
+            let mut options = c.options.clone();
+            // Which numbers the order came from makes no difference to what is left behind.
+            options.seed = None;
+            options.command_line()
+        })
+        .collect();
+    lines.join("; ")
+}
+
 impl RunPlan {
     fn add_single(
         &mut self,
@@ -203,16 +252,36 @@ impl RunPlan {
         contents: &mut [String],
     ) -> Result<(), SuiteError> {
         let skip = skip_reason(step, &drives[drive], drives.len());
-        for options in self.combinations(step, &drives[drive])? {
-            let cell = self.cell(
-                step,
-                &[drive],
-                drives,
-                &options,
-                skip.clone(),
-                &contents[drive],
-            )?;
-            self.push(cell)?;
+        let combinations = self.combinations(step, &drives[drive])?;
+        let most = match &step.rounds {
+            Some(rounds) => self.most_rounds(step, rounds, &drives[drive])?,
+            None => 1,
+        };
+        for number in 1..=most {
+            for (i, combination) in combinations.iter().enumerate() {
+                let mut combination = combination.clone();
+                combination.round = step.rounds.as_ref().map(|rounds| Round {
+                    number,
+                    most,
+                    window: rounds.window,
+                    tracked: self.is_tracked(rounds, &combination, &drives[drive]),
+                });
+                let holds = &contents[drive];
+                let mut cell =
+                    self.cell(step, &[drive], drives, &combination, skip.clone(), holds)?;
+                if let Some(name) = &step.leaves {
+                    cell.leaves = Some(Preconditioning {
+                        name: name.clone(),
+                        workload: step_workload(&combinations),
+                        last: i + 1 == combinations.len(),
+                    });
+                }
+                self.push(cell)?;
+            }
+        }
+        if step.kind == CellKind::Purge && skip.is_none() {
+            contents[drive] = "unwritten".to_owned();
+            return Ok(());
         }
         if step.writes() && skip.is_none() {
             let data = step.job.get("data").and_then(toml::Value::as_str);
@@ -274,248 +343,5 @@ impl RunPlan {
             });
         }
         Ok(())
-    }
-
-    /// The step's workload for every combination of its lists: (axes, options).
-    fn combinations(
-        &self,
-        step: &Step,
-        drive: &DriveSession,
-    ) -> Result<Vec<(String, JobOptions)>, SuiteError> {
-        let failed = |message: String| SuiteError::Text {
-            name: self.suite.name.clone(),
-            message: format!("step {:?}: {message}", step.id),
-        };
-        let mut combinations: Vec<Vec<(&str, toml::Value)>> = vec![Vec::new()];
-        for (key, value) in &step.matrix {
-            let values = self.list(step, value, drive)?;
-            combinations = combinations
-                .into_iter()
-                .flat_map(|chosen| {
-                    values.iter().map(move |value| {
-                        let mut chosen = chosen.clone();
-                        chosen.push((key.as_str(), value.clone()));
-                        chosen
-                    })
-                })
-                .collect();
-        }
-        combinations
-            .into_iter()
-            .map(|chosen| {
-                let mut table = toml::Table::new();
-                for (key, value) in &step.job {
-                    table.insert(key.clone(), self.substituted(value, drive));
-                }
-                let axes: Vec<String> = chosen
-                    .iter()
-                    .map(|(key, value)| format!("{key}={}", plain(value)))
-                    .collect();
-                for (key, value) in chosen {
-                    table.insert(key.to_owned(), value);
-                }
-                for (key, value) in &mut table {
-                    *value = typed(key, value).map_err(&failed)?;
-                }
-                let mut options: JobOptions = table
-                    .try_into()
-                    .map_err(|e: toml::de::Error| failed(e.to_string()))?;
-                options.seed = options.seed.or(Some(self.seed));
-                Ok((axes.join(","), options))
-            })
-            .collect()
-    }
-
-    fn list(
-        &self,
-        step: &Step,
-        value: &toml::Value,
-        drive: &DriveSession,
-    ) -> Result<Vec<toml::Value>, SuiteError> {
-        let values = match value {
-            toml::Value::Array(values) => {
-                values.iter().map(|v| self.substituted(v, drive)).collect()
-            }
-            other => match self.substituted(other, drive) {
-                toml::Value::String(text) => text
-                    .split(',')
-                    .map(|part| toml::Value::String(part.trim().to_owned()))
-                    .filter(|part| part.as_str() != Some(""))
-                    .collect(),
-                single => vec![single],
-            },
-        };
-        let block = u64::from(drive.info().min_io_bytes);
-        // Blocks below what the drive addresses cannot be measured on it.
-        let possible = |value: &toml::Value| {
-            let size = parse_size(&plain(value)).unwrap_or(u64::MAX);
-            size >= block
-        };
-        let is_bs = step
-            .matrix
-            .get("bs")
-            .is_some_and(|bs| std::ptr::eq(bs, value));
-        let values: Vec<toml::Value> = values
-            .into_iter()
-            .filter(|v| !is_bs || possible(v))
-            .collect();
-        if values.is_empty() {
-            return Err(SuiteError::Text {
-                name: self.suite.name.clone(),
-                message: format!(
-                    "step {:?}: a list in its matrix is empty (for drive {})",
-                    step.id,
-                    drive.info().spec
-                ),
-            });
-        }
-        Ok(values)
-    }
-
-    /// Replace `{parameter}` in a text.
-    fn substituted(&self, value: &toml::Value, drive: &DriveSession) -> toml::Value {
-        let toml::Value::String(text) = value else {
-            return value.clone();
-        };
-        let mut text = text.clone();
-        for (key, raw) in &self.parameters {
-            let pattern = format!("{{{key}}}");
-            if text.contains(&pattern) {
-                let parameter = &self.suite.parameters[key];
-                text = text.replace(&pattern, &self.effective(parameter, raw, drive));
-            }
-        }
-        toml::Value::String(text)
-    }
-
-    /// A parameter's value in force on a drive: durations scaled, sizes cut to the drive.
-    fn effective(&self, parameter: &Parameter, raw: &str, drive: &DriveSession) -> String {
-        match parameter.kind {
-            ParameterKind::Duration => {
-                let ns = parse_duration(raw).unwrap_or(Nanos::ZERO).0 as f64 * self.scale;
-                // Whole milliseconds, at least one unless nothing was asked for.
-                let ms = (ns / 1e6).round().max(if ns > 0.0 { 1.0 } else { 0.0 });
-                format!("{ms}ms")
-            }
-            ParameterKind::Size => {
-                let unit = u64::from(drive.info().min_io_bytes.max(4096));
-                let room = drive.info().capacity_bytes / unit * unit;
-                let bytes = parse_size(raw).unwrap_or(u64::MAX).min(room.max(unit));
-                text::compact_size(bytes)
-            }
-            ParameterKind::List | ParameterKind::Text => raw.to_owned(),
-        }
-    }
-
-    /// The ratio that every reader of such a comparison looks for has a name of its own.
-    fn ratio_name(&self, step: &Step, drive: usize) -> String {
-        let Some(other) = &step.compare_with else {
-            return String::new();
-        };
-        let compared = |cell: &&Cell| cell.plan.step == *other && cell.plan.drives == [drive];
-        match self.cells.iter().find(compared) {
-            Some(cell) if cell.plan.workload.data == "incompressible" => {
-                "ratio_to_incompressible".to_owned()
-            }
-            _ => format!("ratio_to_{}", other.replace('-', "_")),
-        }
-    }
-
-    fn cell(
-        &self,
-        step: &Step,
-        on: &[usize],
-        drives: &[DriveSession],
-        (axes, options): &(String, JobOptions),
-        skip: Option<String>,
-        holds: &str,
-    ) -> Result<Cell, SuiteError> {
-        let who = if on.len() == 1 {
-            self.labels[on[0]].as_str()
-        } else {
-            "together"
-        };
-        let id = |step: &str| {
-            if axes.is_empty() {
-                format!("{who}/{step}")
-            } else {
-                format!("{who}/{step}/{axes}")
-            }
-        };
-        let mut workloads = Vec::new();
-        let mut skip = skip;
-        for &drive in on {
-            match Workload::plan(options, &drives[drive].facts()) {
-                Ok(workload) => workloads.push(workload),
-                Err(PlanError::BlockTooLarge { .. }) if skip.is_none() => {
-                    skip = Some(
-                        "the drive is too small for this many threads or this block size"
-                            .to_owned(),
-                    );
-                }
-                // A cell that is not run need not fit.
-                Err(_) if skip.is_some() => {}
-                Err(source) => {
-                    return Err(SuiteError::Cell {
-                        cell: id(&step.id),
-                        source,
-                    });
-                }
-            }
-        }
-        let workload = workloads
-            .first()
-            .map_or_else(model::Workload::default, |w| {
-                describe(w, options, step, holds)
-            });
-        if skip.is_some() {
-            workloads.clear();
-        }
-        Ok(Cell {
-            plan: CellPlan {
-                id: id(&step.id),
-                step: step.id.clone(),
-                title: step.title.clone(),
-                kind: step.kind,
-                drives: on.to_vec(),
-                workload,
-                skipped: skip,
-                ..CellPlan::default()
-            },
-            workloads,
-            drop_cache: step.drop_cache,
-            ratio_name: self.ratio_name(step, on[0]),
-            compare_with: step.compare_with.as_deref().map(&id),
-            alone: BTreeMap::new(),
-        })
-    }
-}
-
-/// A workload in the figures that tables and charts use.
-pub fn describe(w: &Workload, options: &JobOptions, step: &Step, holds: &str) -> model::Workload {
-    let data = if step.kind == CellKind::Inspect || !w.writes() {
-        holds.to_owned()
-    } else {
-        w.data.to_string()
-    };
-    model::Workload {
-        rw: w.rw.clone(),
-        bs_bytes: u64::from(w.access.block_sizes.max_bytes()),
-        iodepth: w.iodepth,
-        numjobs: w.numjobs,
-        engine: w.engine.name().to_owned(),
-        direct: w.direct,
-        span_bytes: w.area.size_bytes,
-        offset_bytes: w.area.offset_bytes,
-        data,
-        runtime_ns: w.runtime.unwrap_or(Nanos::ZERO).0,
-        ramp_ns: w.ramp.0,
-        rate_iops: match w.pacing {
-            Pacing::Open { iops, .. } => iops.get() as f64,
-            Pacing::Closed | Pacing::Limited { .. } => 0.0,
-        },
-        rwmixread: (1..=99).contains(&w.read_percent).then_some(w.read_percent),
-        power_state: None,
-        options: options.command_line(),
     }
 }

@@ -3,10 +3,18 @@
 use std::collections::BTreeMap;
 
 use assay_engine::options::JobOptions;
-use assay_store::model::CellKind;
+use assay_measure::steady::SteadyRule;
+use assay_store::model::{CellKind, View};
 use serde::Deserialize;
 
 use crate::SuiteError;
+
+mod procedure;
+
+pub use procedure::{Rounds, Tracked, Until};
+
+/// Keys of a job that are the suite's, not the engine's: what a cell is given beyond its workload.
+pub const SUITE_OPTIONS: [&str; 3] = ["queue_depth", "load_pct", "power_state"];
 
 /// A suite as written.
 #[derive(Clone, Debug, Deserialize)]
@@ -77,7 +85,7 @@ pub enum Need {
 }
 
 /// One step.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Short name, unique in the suite.
@@ -90,6 +98,7 @@ pub struct Step {
     #[serde(default)]
     pub needs: Vec<Need>,
     /// The workload, in `assay job`'s words (the fields of [`JobOptions`]); `{parameter}` is replaced by its value.
+    #[serde(default)]
     pub job: toml::Table,
     /// Options that take several values: one cell per combination, the first named varies slowest.
     #[serde(default)]
@@ -100,6 +109,30 @@ pub struct Step {
     /// Give the ratio of each cell's rate to that of the same cell of this earlier step.
     #[serde(default)]
     pub compare_with: Option<String>,
+    /// How its cells are to be read; decides how reports show them.
+    #[serde(default)]
+    pub view: Option<View>,
+    /// The circumstance that it shares with other steps, and that reports switch between.
+    #[serde(default)]
+    pub variant: Option<String>,
+    /// The option `queue_depth` is spread over at most so many threads.
+    #[serde(default)]
+    pub most_threads: Option<u32>,
+    /// The option `load_pct` is a share of the best rate of this earlier step.
+    #[serde(default)]
+    pub load_of: Option<String>,
+    /// Repeat its cells in rounds until they come to rest.
+    #[serde(default)]
+    pub rounds: Option<Rounds>,
+    /// End its cells once the drive has settled.
+    #[serde(default)]
+    pub until: Option<Until>,
+    /// What preconditioning it leaves the drive with.
+    #[serde(default)]
+    pub leaves: Option<String>,
+    /// What preconditioning its cells need: without it they are skipped, since a fresh drive's figures are not a steady drive's.
+    #[serde(default)]
+    pub wants: Option<String>,
 }
 
 /// Rules for the verdict: a figure that is missing takes no part.
@@ -109,6 +142,25 @@ pub struct VerdictRules {
     /// The rules, each about one figure.
     #[serde(default, rename = "rule")]
     pub rules: Vec<Rule>,
+    /// What cannot be measured, by drive: the first whose words are in the drive's model, label or profile.
+    #[serde(default, rename = "facts")]
+    pub facts: Vec<Facts>,
+}
+
+/// What is known of a drive besides what was measured.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Facts {
+    /// Words of its model, label or profile, in any case of letters.
+    pub drive: String,
+    /// Rated endurance, terabytes (10^12 bytes) written.
+    #[serde(default)]
+    pub endurance_tb: Option<f64>,
+    /// What it is sold as: rules can be about one class.
+    #[serde(default)]
+    pub price_class: Option<String>,
+    /// Who says so.
+    pub source: String,
 }
 
 /// One rule.
@@ -119,9 +171,15 @@ pub struct Rule {
     pub about: String,
     /// Which figure.
     pub figure: Figure,
-    /// Of which step; every figure but `errors` needs one.
+    /// Of which step; every figure but `errors`, `bad_blocks` and `endurance_tb` needs one.
     #[serde(default)]
     pub step: Option<String>,
+    /// Of which suite, where a policy is about several.
+    #[serde(default)]
+    pub suite: Option<String>,
+    /// For drives of this price class only; for all when absent.
+    #[serde(default)]
+    pub price_class: Option<String>,
     /// At or above (below, with `lower_is_better`) speaks for the drive.
     pub good: f64,
     /// Below (above, with `lower_is_better`) speaks against it; between the two is a condition.
@@ -153,6 +211,70 @@ pub enum Figure {
     HottestC,
     /// Failed I/Os in all steps.
     Errors,
+    /// I/Os per second of the step's best cell.
+    BestIops,
+    /// View consistency: mean I/Os per second of the last ninth.
+    ScoreIops,
+    /// View consistency: that mean over the standard deviation.
+    ScoreSteadiness,
+    /// View knee: I/Os per second at the lowest depth that reaches 95 % of the best.
+    KneeIops,
+    /// View knee: p99.99 latency there, microseconds.
+    #[serde(rename = "knee_p99_99_us")]
+    KneeTailUs,
+    /// View load: highest load that is carried with at most twice the latency of the lowest, percent of the saturated rate.
+    LoadKneePct,
+    /// View rounds: tracked figures that came to rest, percent.
+    SteadyPct,
+    /// Blocks that verification found wrong.
+    BadBlocks,
+    /// Rated endurance, terabytes written: a fact of the policy, not a figure of a run.
+    EnduranceTb,
+}
+
+impl Figure {
+    /// Is it about the whole drive, not about one step?
+    fn is_of_drive(self) -> bool {
+        matches!(
+            self,
+            Figure::Errors | Figure::EnduranceTb | Figure::BadBlocks
+        )
+    }
+}
+
+impl Rule {
+    fn needs_a_step(&self) -> String {
+        format!(
+            "the verdict rule about {:?} must say of which step",
+            self.about
+        )
+    }
+}
+
+impl VerdictRules {
+    /// Read a policy: the rules of a verdict in a file of their own.
+    ///
+    /// # Errors
+    /// When the TOML is malformed, a key is unknown, or a rule lacks its step; the message says where.
+    pub fn parse(name: &str, text: &str) -> Result<VerdictRules, SuiteError> {
+        let failed = |message: String| SuiteError::Policy {
+            name: name.to_owned(),
+            message,
+        };
+        let rules: VerdictRules =
+            toml::from_str(text).map_err(|e| failed(e.to_string().trim_end().to_owned()))?;
+        if rules.rules.is_empty() {
+            return Err(failed("has no [[rule]]".to_owned()));
+        }
+        match rules
+            .rules
+            .iter()
+            .find(|r| r.step.is_none() && !r.figure.is_of_drive())
+        {
+            Some(rule) => Err(failed(rule.needs_a_step())),
+            None => Ok(rules),
+        }
+    }
 }
 
 impl Suite {
@@ -190,13 +312,14 @@ impl Suite {
                 .job
                 .keys()
                 .chain(step.matrix.keys())
-                .find(|key| !known_option(key))
+                .find(|key| !SUITE_OPTIONS.contains(&key.as_str()) && !known_option(key))
             {
                 return Err(failed(format!(
                     "step {:?}: {key:?} is not an option of a job; `assay job --help` lists them",
                     step.id
                 )));
             }
+            step.check(&suite.steps[..i]).map_err(&failed)?;
             if let Some(other) = &step.compare_with
                 && !suite.steps[..i].iter().any(|s| s.id == *other)
             {
@@ -215,11 +338,8 @@ impl Suite {
                             rule.about
                         )));
                     }
-                    None if rule.figure != Figure::Errors => {
-                        return Err(failed(format!(
-                            "the verdict rule about {:?} must say of which step",
-                            rule.about
-                        )));
+                    None if !rule.figure.is_of_drive() => {
+                        return Err(failed(rule.needs_a_step()));
                     }
                     _ => {}
                 }
@@ -273,12 +393,91 @@ impl Writes {
 }
 
 impl Step {
-    /// Does its workload write?
+    /// Does it change what the drive holds?
     pub fn writes(&self) -> bool {
-        self.kind != CellKind::Inspect
-            && !matches!(
-                self.job.get("rw").and_then(toml::Value::as_str),
-                None | Some("read" | "randread")
-            )
+        let writing = |rw: &toml::Value| !matches!(rw.as_str(), Some("read" | "randread"));
+        match self.kind {
+            CellKind::Inspect | CellKind::Idle => false,
+            CellKind::Purge => true,
+            _ => {
+                self.job.get("rw").is_some_and(writing)
+                    || match self.matrix.get("rw") {
+                        Some(toml::Value::Array(all)) => all.iter().any(writing),
+                        Some(one) => writing(one),
+                        None => false,
+                    }
+            }
+        }
+    }
+
+    /// Do its own keys fit together, and with the steps before it?
+    fn check(&self, before: &[Step]) -> Result<(), String> {
+        let has = |key: &str| self.job.contains_key(key) || self.matrix.contains_key(key);
+        let fail = |what: &str| Err(format!("step {:?}: {what}", self.id));
+        if has("queue_depth") && (has("iodepth") || has("numjobs")) {
+            return fail("queue_depth stands for iodepth and numjobs; give it or them");
+        }
+        if self.most_threads.is_some() && !has("queue_depth") {
+            return fail("most_threads is about the option queue_depth, which it does not have");
+        }
+        if self.most_threads == Some(0) {
+            return fail("most_threads is at least 1");
+        }
+        if has("load_pct") != self.load_of.is_some() {
+            return fail("load_pct and load_of go together: a share, and the step of which");
+        }
+        if has("load_pct") && (has("rate") || has("rate_iops") || has("rate_bw")) {
+            return fail("load_pct is a rate; do not give another");
+        }
+        if let Some(of) = &self.load_of
+            && !before
+                .iter()
+                .any(|s| s.id == *of && s.kind == CellKind::Measure)
+        {
+            return Err(format!(
+                "step {:?}: load_of names {of:?}, which is no earlier step of kind measure",
+                self.id
+            ));
+        }
+        if let Some(wants) = &self.wants
+            && !before.iter().any(|s| s.leaves.as_ref() == Some(wants))
+        {
+            return Err(format!(
+                "step {:?}: wants {wants:?}, which no earlier step leaves",
+                self.id
+            ));
+        }
+        if self.leaves.is_some() && self.kind != CellKind::Prepare {
+            return fail("only a step of kind prepare leaves a preconditioned drive");
+        }
+        if self.until.is_some() && !(self.kind == CellKind::Soak && has("runtime")) {
+            return fail("until ends a step of kind soak before its runtime, which it must have");
+        }
+        if let Some(rounds) = &self.rounds {
+            if self.kind != CellKind::Measure {
+                return fail("rounds repeat steps of kind measure");
+            }
+            if rounds.window < 2 {
+                return fail("a window of rounds has at least 2");
+            }
+            if let Some(text) = &rounds.fio {
+                SteadyRule::from_fio(text, rounds.window as usize)
+                    .map_err(|e| format!("step {:?}: {e}", self.id))?;
+            }
+            if !(rounds.range_pct > 0.0 && rounds.excursion_pct > 0.0) {
+                return fail("range_pct and excursion_pct are above 0");
+            }
+            if let Some(key) = rounds
+                .track
+                .keys()
+                .find(|key| !self.matrix.contains_key(*key))
+            {
+                return Err(format!(
+                    "step {:?}: tracks {key:?}, which is not in its matrix",
+                    self.id
+                ));
+            }
+        }
+        Ok(())
     }
 }

@@ -71,6 +71,20 @@ pub enum RunWarning {
         /// I/Os per second done.
         done_iops: f64,
     },
+    /// The rounds of a step never came to rest.
+    NotSteady {
+        /// Rounds done.
+        rounds: usize,
+        /// What was tracked.
+        tracked: String,
+        /// What failed, with figures.
+        why: String,
+    },
+    /// A purge that may have left something.
+    PurgeIncomplete {
+        /// How it was done.
+        how: String,
+    },
     /// Latencies beyond the histogram.
     Overflow {
         /// How many.
@@ -176,6 +190,20 @@ impl RunWarning {
                     "{offered_iops:.0} I/Os per second were offered and {done_iops:.0} done: the queue grew for as long as the job ran"
                 ),
                 "its latencies say how long the job was, not how fast the drive is; offer less, or raise --iodepth and --numjobs",
+            ),
+            RunWarning::NotSteady {
+                rounds,
+                tracked,
+                why,
+            } => (
+                "not-steady",
+                format!("{tracked} did not come to rest in {rounds} rounds: {why}"),
+                "its figures are not those of a steady drive; allow more rounds, or precondition for longer",
+            ),
+            RunWarning::PurgeIncomplete { how } => (
+                "purge-incomplete",
+                format!("the drive was purged by {how}, which need not reach all of it"),
+                "a drive that was full before may begin slower than a new one; sanitize or format it for figures of a fresh drive",
             ),
             RunWarning::Overflow { values } => (
                 "latency-overflow",

@@ -14,6 +14,23 @@ pub(super) fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
     parse_size(text).map_err(|source| PlanError::Text { option, source })
 }
 
+/// Bytes a thread moves: a size, or a percentage of its part of the area: `200%` goes over it twice.
+pub(super) fn size_or_passes(text: &str, part_bytes: u64) -> Result<u64, PlanError> {
+    const OPTION: &str = "io_size";
+    let Some(percent) = text.trim().strip_suffix('%') else {
+        return size(OPTION, text);
+    };
+    let passes: f64 = percent.trim().parse().unwrap_or(f64::NAN);
+    if !(passes > 0.0 && passes <= 100_000.0) {
+        return Err(PlanError::Range {
+            option: OPTION,
+            given: text.to_owned(),
+            range: "a percentage of the area is above 0% and at most 100000%".to_owned(),
+        });
+    }
+    Ok((part_bytes as f64 * passes / 100.0) as u64)
+}
+
 pub(super) fn duration(option: &'static str, text: &str) -> Result<Nanos, PlanError> {
     parse_duration(text).map_err(|source| PlanError::Text { option, source })
 }

@@ -360,11 +360,10 @@ impl<'a> Fold<'a> {
                 continue;
             };
             let cell = &self.cells[at].record;
-            // An inspection samples the medium and keeps no intervals: its values are all there is.
-            let difference = if cell.plan.kind == CellKind::Inspect {
-                None
-            } else {
-                untraced(&result, cell.drives[place].result.as_ref())
+            // Neither an inspection nor a purge nor a rest has intervals: their values are all there is.
+            let difference = match cell.plan.kind {
+                CellKind::Inspect | CellKind::Purge | CellKind::Idle => None,
+                _ => untraced(&result, cell.drives[place].result.as_ref()),
             };
             if let Some(difference) = difference {
                 let text = format!(

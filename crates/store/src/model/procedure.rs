@@ -37,10 +37,10 @@ pub struct Round {
     pub tracked: bool,
 }
 
-/// An offered rate that depends on what an earlier cell reached.
+/// An offered rate that depends on what an earlier step reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// The cell whose rate is the whole, [`super::CellPlan::id`].
+    /// The step whose best cell on the same drive is the whole.
     pub of: String,
     /// Share of it that is offered, percent.
     pub percent: f64,

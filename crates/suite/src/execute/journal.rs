@@ -5,25 +5,117 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_engine::run::Observer;
 use assay_measure::{HostLoad, Interval};
-use assay_store::model::{Entry, IntervalRecord, TelemetryRecord};
+use assay_store::model::{CellResult, Entry, IntervalRecord, TelemetryRecord};
 use assay_store::{RunWriter, StoreError};
 use assay_target::{Nanos, Telemetry};
 
 use super::Progress;
+use crate::expand::Cell;
+
+/// What a drive said of itself over a cell, summed up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Said {
+    hottest_c: Option<f64>,
+    /// Sum of the readings after the ramp, and how many.
+    power_mw: (u64, u64),
+    /// First and last reading of bytes written by the host and to the flash.
+    host_written: Option<(u64, u64)>,
+    nand_written: Option<(u64, u64)>,
+}
+
+/// What the drives said of themselves over a cell.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    drives: BTreeMap<usize, Said>,
+}
+
+impl Watched {
+    fn hear(&mut self, drive: usize, ramp: bool, telemetry: &Telemetry) {
+        let said = self.drives.entry(drive).or_default();
+        if let Some(celsius) = telemetry.temperature_c {
+            said.hottest_c = Some(said.hottest_c.map_or(celsius, |h| h.max(celsius)));
+        }
+        if ramp {
+            return;
+        }
+        if let Some(power_mw) = telemetry.power_mw {
+            said.power_mw.0 += power_mw;
+            said.power_mw.1 += 1;
+        }
+        let stretch = |span: &mut Option<(u64, u64)>, now: Option<u64>| {
+            if let Some(now) = now {
+                *span = Some((span.map_or(now, |(first, _)| first), now));
+            }
+        };
+        stretch(&mut said.host_written, telemetry.host_bytes_written);
+        stretch(&mut said.nand_written, telemetry.nand_bytes_written);
+    }
+
+    /// Add it to a drive's result.
+    pub(super) fn values(&self, drive: usize, result: &mut CellResult) {
+        let Some(said) = self.drives.get(&drive) else {
+            return;
+        };
+        let mut insert = |name: &str, value: f64| {
+            result.values.insert(name.to_owned(), value);
+        };
+        if let Some(celsius) = said.hottest_c {
+            insert("temperature_max_c", celsius);
+        }
+        if said.power_mw.1 > 0 {
+            let mean_mw = said.power_mw.0 as f64 / said.power_mw.1 as f64;
+            insert("power_mean_w", mean_mw / 1e3);
+        }
+        if let (Some(host), Some(nand)) = (said.host_written, said.nand_written)
+            && host.1 > host.0
+        {
+            let amplification = (nand.1 - nand.0) as f64 / (host.1 - host.0) as f64;
+            insert("write_amplification", amplification);
+        }
+    }
+}
 
 /// Writes what happens into the journal as it happens.
 pub(super) struct Journal<'a> {
-    pub(super) cell: &'a str,
-    pub(super) writer: &'a mut RunWriter,
-    pub(super) progress: &'a mut dyn Progress,
-    pub(super) stop: &'a AtomicBool,
-    pub(super) bytes: BTreeMap<usize, u64>,
-    pub(super) hottest_c: BTreeMap<usize, f64>,
-    pub(super) host: Vec<HostLoad>,
-    pub(super) failure: Option<StoreError>,
+    cell: &'a str,
+    ramp: Nanos,
+    writer: &'a mut RunWriter,
+    progress: &'a mut dyn Progress,
+    stop: &'a AtomicBool,
+    bytes: BTreeMap<usize, u64>,
+    watched: Watched,
+    host: Vec<HostLoad>,
+    failure: Option<StoreError>,
 }
 
-impl Journal<'_> {
+impl<'a> Journal<'a> {
+    pub(super) fn new(
+        cell: &'a Cell,
+        writer: &'a mut RunWriter,
+        progress: &'a mut dyn Progress,
+        stop: &'a AtomicBool,
+    ) -> Journal<'a> {
+        Journal {
+            cell: &cell.plan.id,
+            ramp: Nanos(cell.plan.workload.ramp_ns),
+            writer,
+            progress,
+            stop,
+            bytes: BTreeMap::new(),
+            watched: Watched::default(),
+            host: Vec::new(),
+            failure: None,
+        }
+    }
+
+    /// What was heard, if all of it could be recorded.
+    pub(super) fn end(self) -> Result<(Watched, Vec<HostLoad>), StoreError> {
+        match self.failure {
+            Some(error) => Err(error),
+            None => Ok((self.watched, self.host)),
+        }
+    }
+
     fn append(&mut self, entry: &Entry) {
         if self.failure.is_some() {
             return;
@@ -54,10 +146,7 @@ impl Observer for Journal<'_> {
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
-        if let Some(celsius) = telemetry.temperature_c {
-            let hottest = self.hottest_c.entry(drive).or_insert(celsius);
-            *hottest = hottest.max(celsius);
-        }
+        self.watched.hear(drive, at <= self.ramp, &telemetry);
         self.append(&Entry::Telemetry(TelemetryRecord {
             cell: self.cell.to_owned(),
             drive,

@@ -20,11 +20,7 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
         id: "job".to_owned(),
         title: "One workload".to_owned(),
         kind: CellKind::Measure,
-        needs: Vec::new(),
-        job: toml::Table::new(),
-        matrix: toml::Table::new(),
-        drop_cache: false,
-        compare_with: None,
+        ..Step::default()
     };
     let id = format!("{}/job", drive.info().name);
     let workload = Workload::plan(options, &drive.facts()).map_err(|source| SuiteError::Cell {
@@ -37,7 +33,7 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
         title: step.title.clone(),
         kind: step.kind,
         drives: vec![0],
-        workload: describe(&workload, options, &step, &first_contents(drive)),
+        workload: describe(&workload, options, step.kind, &first_contents(drive)),
         ..CellPlan::default()
     };
     Ok(RunPlan {
@@ -59,10 +55,7 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
         cells: vec![Cell {
             plan,
             workloads: vec![workload],
-            drop_cache: false,
-            compare_with: None,
-            ratio_name: String::new(),
-            alone: BTreeMap::new(),
+            ..Cell::default()
         }],
     })
 }

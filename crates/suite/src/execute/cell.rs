@@ -1,0 +1,302 @@
+//! Running one cell: lending the drives, measuring, resting, purging, looking.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_engine::plan::{Pacing, Workload};
+use assay_engine::run::{Bed, Observer, Outcome as RunOutcome, Part, run_together};
+use assay_engine::session::{DriveSession, SessionError};
+use assay_measure::HostLoad;
+use assay_store::model::{CellKind, CellResult};
+use assay_target::Nanos;
+use assay_target::open::OpenDrive;
+use std::num::NonZeroU64;
+
+use super::journal::{Ignore, Journal};
+use super::results::{
+    LIMIT_REACHED, OFFERED_IOPS, SETTLED_S, bad_blocks, compare, result_of, with_verify_seed,
+};
+use super::settle::{EndedBy, Settling};
+use super::{Course, Runner};
+use crate::SuiteError;
+use crate::expand::{Cell, Settle};
+use crate::inspect::{self, COMPRESSIBLE_RATIO};
+use crate::warn::RunWarning;
+
+/// A rest is watched this often.
+const REST_INTERVAL: Nanos = Nanos::SECOND;
+
+/// What a cell came to.
+pub(super) struct Done {
+    pub(super) results: Vec<CellResult>,
+    /// It was not cut off.
+    pub(super) whole: bool,
+    pub(super) bad_blocks: u64,
+}
+
+impl Runner<'_> {
+    /// A simulated drive forgets everything when the program ends: what finished cells did to it is done again, unrecorded.
+    pub(super) fn replay(&mut self, cell: &Cell, course: &Course) -> Result<(), SuiteError> {
+        let drives = &cell.plan.drives;
+        if !drives.iter().all(|&d| self.drives[d].info().simulated) {
+            return Ok(());
+        }
+        self.set_power_states(cell)?;
+        match cell.plan.kind {
+            CellKind::Purge => {
+                self.purge(cell)?;
+            }
+            CellKind::Idle => self.rest(cell),
+            _ if cell.workloads.iter().any(Workload::writes) => {
+                let workloads = self.workloads(cell, &course.results)?;
+                let until = cell.until;
+                execute(self.drives, cell, &workloads, self.stop, &mut Ignore, until)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn set_power_states(&mut self, cell: &Cell) -> Result<(), SuiteError> {
+        for &drive in &cell.plan.drives {
+            self.drives[drive].set_power_state(cell.plan.workload.power_state)?;
+        }
+        Ok(())
+    }
+
+    fn purge(&mut self, cell: &Cell) -> Result<Done, SuiteError> {
+        let mut results = Vec::new();
+        for &drive in &cell.plan.drives {
+            let purged = self.drives[drive].purge()?;
+            if !purged.complete {
+                let warning = RunWarning::PurgeIncomplete {
+                    how: purged.how.to_string(),
+                };
+                self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
+            }
+            results.push(CellResult {
+                drive,
+                ..CellResult::default()
+            });
+        }
+        Ok(Done {
+            results,
+            whole: true,
+            bad_blocks: 0,
+        })
+    }
+
+    fn rest(&mut self, cell: &Cell) {
+        let span = cell.planned_span().unwrap_or_default();
+        for &drive in &cell.plan.drives {
+            self.drives[drive].rest(span, REST_INTERVAL, self.stop, &mut Ignore, drive);
+        }
+    }
+
+    /// The cell's workloads, with the rates that depend on earlier cells.
+    fn workloads(
+        &self,
+        cell: &Cell,
+        earlier: &BTreeMap<String, Vec<CellResult>>,
+    ) -> Result<Vec<Workload>, SuiteError> {
+        let mut workloads: Vec<Workload> = cell.workloads.iter().map(with_verify_seed).collect();
+        if let Some(load) = &cell.plan.load {
+            for (&drive, workload) in cell.plan.drives.iter().zip(&mut workloads) {
+                let best = self
+                    .plan
+                    .cells
+                    .iter()
+                    .filter(|c| c.plan.step == load.of && c.plan.drives == [drive])
+                    .filter_map(|c| earlier.get(&c.plan.id)?.iter().find(|r| r.drive == drive))
+                    .map(CellResult::iops)
+                    .fold(0.0, f64::max);
+                let offered = (best * load.percent / 100.0).round() as u64;
+                let iops = NonZeroU64::new(offered).ok_or_else(|| SuiteError::NoLoad {
+                    cell: cell.plan.id.clone(),
+                    step: load.of.clone(),
+                })?;
+                if let Pacing::Open { iops: rate, .. } = &mut workload.pacing {
+                    *rate = iops;
+                }
+            }
+        }
+        Ok(workloads)
+    }
+
+    /// Run it.
+    pub(super) fn run_cell(
+        &mut self,
+        cell: &Cell,
+        earlier: &BTreeMap<String, Vec<CellResult>>,
+    ) -> Result<Done, SuiteError> {
+        match cell.plan.kind {
+            CellKind::Inspect => return self.inspect_cell(cell),
+            CellKind::Purge => return self.purge(cell),
+            _ => {}
+        }
+        self.set_power_states(cell)?;
+        let workloads = self.workloads(cell, earlier)?;
+        if cell.drop_cache {
+            self.drop_caches(cell)?;
+        }
+        let mut journal = Journal::new(cell, &mut self.writer, &mut *self.progress, self.stop);
+        let idle = cell.plan.kind == CellKind::Idle;
+        let outcome = if idle {
+            let span = cell.planned_span().unwrap_or_default();
+            for &drive in &cell.plan.drives {
+                self.drives[drive].rest(span, REST_INTERVAL, self.stop, &mut journal, drive);
+            }
+            Ok((RunOutcome::default(), None))
+        } else {
+            execute(
+                self.drives,
+                cell,
+                &workloads,
+                self.stop,
+                &mut journal,
+                cell.until,
+            )
+        };
+        let (watched, host) = journal.end()?;
+        let (outcome, ended_by) = outcome?;
+        let mut done = Done {
+            results: Vec::new(),
+            // A cell that was stopped is whole only if its workload was done anyway.
+            whole: ended_by.is_some() || outcome.parts.iter().all(|part| !part.end.stopped),
+            bad_blocks: 0,
+        };
+        if idle {
+            done.whole = !self.stop.load(Ordering::Relaxed);
+            for &drive in &cell.plan.drives {
+                let mut result = CellResult {
+                    drive,
+                    ..CellResult::default()
+                };
+                watched.values(drive, &mut result);
+                done.results.push(result);
+            }
+            return Ok(done);
+        }
+        let host = HostLoad::mean(&host);
+        for part in &outcome.parts {
+            let simulated = self.drives[part.drive].info().simulated;
+            let mut result = result_of(part, &outcome, host, simulated);
+            watched.values(part.drive, &mut result);
+            let values = &mut result.values;
+            if let Some(workload) = workloads.get(done.results.len())
+                && cell.plan.load.is_some()
+                && let Pacing::Open { iops, .. } = workload.pacing
+            {
+                values.insert(OFFERED_IOPS.to_owned(), iops.get() as f64);
+            }
+            match ended_by {
+                Some(EndedBy::Settled) => {
+                    values.insert(SETTLED_S.to_owned(), part.totals.elapsed().as_secs_f64());
+                }
+                Some(EndedBy::TooHot) => {
+                    values.insert(LIMIT_REACHED.to_owned(), 1.0);
+                }
+                None => {}
+            }
+            compare(cell, part.drive, earlier, &mut result);
+            done.bad_blocks += bad_blocks(part);
+            self.warn_about(cell, part, &result, host)?;
+            done.results.push(result);
+        }
+        Ok(done)
+    }
+
+    fn inspect_cell(&mut self, cell: &Cell) -> Result<Done, SuiteError> {
+        let mut results = Vec::new();
+        for &drive in &cell.plan.drives {
+            let span_bytes = cell.plan.workload.span_bytes;
+            let result = inspect::inspect(&self.drives[drive], drive, span_bytes, self.plan.seed)?;
+            let ratio = result.values.get("zstd_ratio").copied().unwrap_or(1.0);
+            let zero_share_pct = result.values.get("zero_share_pct").copied().unwrap_or(0.0);
+            // What will be overwritten before it is measured needs no warning.
+            let kept = !self.plan.cells.iter().any(|c| {
+                c.plan.skipped.is_none()
+                    && c.plan.drives == [drive]
+                    && c.workloads.iter().any(Workload::writes)
+            });
+            if kept && (ratio > COMPRESSIBLE_RATIO || zero_share_pct > 0.0) {
+                let warning = RunWarning::DataCompressible {
+                    ratio,
+                    zero_share_pct,
+                };
+                self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
+            }
+            results.push(result);
+        }
+        Ok(Done {
+            results,
+            whole: true,
+            bad_blocks: 0,
+        })
+    }
+
+    fn drop_caches(&mut self, cell: &Cell) -> Result<(), SuiteError> {
+        for &drive in &cell.plan.drives {
+            let open = OpenDrive::open(self.drives[drive].info(), false, None)
+                .map_err(SessionError::from)?;
+            if !open.drop_cached() {
+                self.warn(
+                    &RunWarning::CacheNotDropped,
+                    Some(&cell.plan.id),
+                    Some(drive),
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lend the drives of a cell, run its workloads, take the drives back.
+fn execute(
+    drives: &mut [DriveSession],
+    cell: &Cell,
+    workloads: &[Workload],
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+    until: Option<Settle>,
+) -> Result<(RunOutcome, Option<EndedBy>), SuiteError> {
+    let mut beds: Vec<(usize, Bed)> = Vec::new();
+    let mut refused = None;
+    for (&drive, workload) in cell.plan.drives.iter().zip(workloads) {
+        match drives[drive].lend(workload) {
+            Ok(bed) => beds.push((drive, bed)),
+            Err(error) => {
+                refused = Some(error);
+                break;
+            }
+        }
+    }
+    let outcome = match refused {
+        Some(error) => Err(error.into()),
+        None => {
+            let mut parts: Vec<Part<'_>> = beds
+                .iter_mut()
+                .zip(workloads)
+                .map(|((drive, bed), workload)| Part {
+                    drive: *drive,
+                    workload,
+                    bed,
+                })
+                .collect();
+            match until {
+                Some(_) => {
+                    let ended = AtomicBool::new(false);
+                    let mut settling = Settling::new(until, observer, stop, &ended);
+                    let outcome = run_together(&mut parts, &ended, &mut settling);
+                    outcome.map(|outcome| (outcome, settling.ended_by()))
+                }
+                None => run_together(&mut parts, stop, observer).map(|outcome| (outcome, None)),
+            }
+            .map_err(SuiteError::from)
+        }
+    };
+    for (drive, bed) in beds {
+        drives[drive].give_back(bed);
+    }
+    outcome
+}

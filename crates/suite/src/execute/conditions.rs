@@ -1,0 +1,191 @@
+//! What state each drive is in, as far as the steps of this run (and earlier ones, where that is remembered) have brought it.
+//!
+//! A figure of a fresh drive must never pass for one of a steady drive. So a step says what preconditioning it *leaves*, another what it
+//! *wants*; cells that want what is not there are skipped with the reason, and preconditioning that is still valid is not done twice.
+
+use crate::expand::Cell;
+
+/// The state of one drive.
+#[derive(Clone, Debug, Default)]
+struct Condition {
+    /// The preconditioning it is in, and since when, where known.
+    is: Option<(String, Option<String>)>,
+    /// The step that is preconditioning it, and whether all went well so far.
+    making: Option<(String, bool)>,
+}
+
+/// The state of every drive of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Conditions {
+    drives: Vec<Condition>,
+}
+
+impl Conditions {
+    /// Nothing is known of `drives` drives.
+    pub(super) fn new(drives: usize) -> Conditions {
+        Conditions {
+            drives: vec![Condition::default(); drives],
+        }
+    }
+
+    /// An earlier run left this drive preconditioned, and nothing has changed since.
+    pub(super) fn remembered(&mut self, drive: usize, name: &str, since: &str) {
+        self.drives[drive].is = Some((name.to_owned(), Some(since.to_owned())));
+    }
+
+    /// Is the drive in the state that an earlier run left it in?
+    pub(super) fn is_remembered(&self, drive: usize) -> bool {
+        matches!(&self.drives[drive].is, Some((_, Some(_))))
+    }
+
+    /// Why this cell is not to be run now.
+    pub(super) fn objection(&self, cell: &Cell) -> Option<String> {
+        let drive = &self.drives[*cell.plan.drives.first()?];
+        let is = drive.is.as_ref();
+        if let Some(leaves) = &cell.leaves
+            && let Some((name, since)) = is
+            && *name == leaves.name
+        {
+            return Some(match since {
+                Some(since) => format!(
+                    "not needed: preconditioned ({name}) on {since}, and nothing has been written since"
+                ),
+                None => format!("not needed: the drive is preconditioned ({name}) already"),
+            });
+        }
+        if let Some(wants) = &cell.wants
+            && is.is_none_or(|(name, _)| name != wants)
+        {
+            return Some(format!(
+                "the drive has not been preconditioned ({wants}): its figures would be those of a fresh drive, or of one in an unknown state"
+            ));
+        }
+        None
+    }
+
+    /// A cell is about to run.
+    pub(super) fn begins(&mut self, cell: &Cell) {
+        let Some(drive) = self.drive_of(cell) else {
+            return;
+        };
+        if cell.leaves.is_some() {
+            let step = &cell.plan.step;
+            if drive
+                .making
+                .as_ref()
+                .is_none_or(|(making, _)| making != step)
+            {
+                drive.making = Some((step.clone(), true));
+            }
+            drive.is = None;
+        }
+    }
+
+    /// A cell is done, well or not. Says whether the drive is preconditioned now, and was not before.
+    pub(super) fn ends(&mut self, cell: &Cell, well: bool) -> bool {
+        let purge = cell.plan.kind == assay_store::model::CellKind::Purge;
+        let Some(drive) = self.drive_of(cell) else {
+            return false;
+        };
+        if purge {
+            // Also one that failed half-way has changed the drive.
+            *drive = Condition::default();
+            return false;
+        }
+        let Some(leaves) = &cell.leaves else {
+            return false;
+        };
+        if let Some((_, all_well)) = &mut drive.making {
+            *all_well &= well;
+        }
+        if !leaves.last {
+            return false;
+        }
+        let made = drive.making.take().is_some_and(|(_, all_well)| all_well);
+        drive.is = made.then(|| (leaves.name.clone(), None));
+        made
+    }
+
+    fn drive_of(&mut self, cell: &Cell) -> Option<&mut Condition> {
+        match cell.plan.drives.as_slice() {
+            [drive] => self.drives.get_mut(*drive),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_store::model::{CellKind, CellPlan};
+
+    use super::*;
+    use crate::expand::Preconditioning;
+
+    fn cell(step: &str, kind: CellKind) -> Cell {
+        Cell {
+            plan: CellPlan {
+                step: step.to_owned(),
+                kind,
+                drives: vec![0],
+                ..CellPlan::default()
+            },
+            ..Cell::default()
+        }
+    }
+
+    fn leaving(last: bool) -> Cell {
+        Cell {
+            leaves: Some(Preconditioning {
+                name: "random".to_owned(),
+                workload: String::new(),
+                last,
+            }),
+            ..cell("prepare", CellKind::Prepare)
+        }
+    }
+
+    fn wanting() -> Cell {
+        Cell {
+            wants: Some("random".to_owned()),
+            ..cell("measure", CellKind::Measure)
+        }
+    }
+
+    fn done(conditions: &mut Conditions, cell: &Cell, well: bool) -> bool {
+        assert_eq!(conditions.objection(cell), None);
+        conditions.begins(cell);
+        conditions.ends(cell, well)
+    }
+
+    #[test]
+    fn what_is_wanted_must_have_been_made_whole_and_not_purged_since() {
+        let mut c = Conditions::new(1);
+        assert!(c.objection(&wanting()).is_some());
+        assert!(!done(&mut c, &leaving(false), true));
+        assert!(c.objection(&wanting()).is_some(), "half of it");
+        assert!(done(&mut c, &leaving(true), true));
+        assert_eq!(c.objection(&wanting()), None);
+        assert!(c.objection(&leaving(true)).is_some(), "not twice");
+        done(&mut c, &cell("purge", CellKind::Purge), true);
+        assert!(c.objection(&wanting()).is_some());
+        assert_eq!(c.objection(&leaving(false)), None);
+    }
+
+    #[test]
+    fn a_cell_that_failed_leaves_nothing() {
+        let mut c = Conditions::new(1);
+        done(&mut c, &leaving(false), false);
+        assert!(!done(&mut c, &leaving(true), true));
+        assert!(c.objection(&wanting()).is_some());
+    }
+
+    #[test]
+    fn what_is_remembered_says_since_when() {
+        let mut c = Conditions::new(1);
+        c.remembered(0, "random", "2026-11-21T03:00:00Z");
+        assert!(c.is_remembered(0));
+        assert_eq!(c.objection(&wanting()), None);
+        let why = c.objection(&leaving(true)).unwrap();
+        assert!(why.contains("2026-11-21"), "{why}");
+    }
+}

@@ -1,0 +1,198 @@
+//! Rounds: after each, the tracked figures are judged; once they have come to rest, the rounds left are not needed.
+
+use std::collections::BTreeMap;
+
+use assay_measure::steady::SteadyRule;
+use assay_store::model::{CellResult, Steady};
+
+use crate::expand::{Cell, RunPlan};
+use crate::schema::{Rounds, Tracked};
+
+/// What a round is part of: its step, on its drive.
+type Group = (String, usize);
+
+/// The rounds of a run so far.
+#[derive(Debug, Default)]
+pub(super) struct RoundBook {
+    /// The round in which a group came to rest.
+    at_rest: BTreeMap<Group, u32>,
+}
+
+fn group(cell: &Cell) -> Option<(Group, u32)> {
+    let round = cell.plan.round.as_ref()?;
+    let drive = *cell.plan.drives.first()?;
+    Some(((cell.plan.step.clone(), drive), round.number))
+}
+
+/// A cell's name without its round.
+fn without_round(cell: &Cell) -> String {
+    let id = &cell.plan.id;
+    let end = id.rfind("round=").unwrap_or(id.len());
+    id[..end].trim_end_matches([',', '/']).to_owned()
+}
+
+fn rule(rounds: &Rounds) -> SteadyRule {
+    let window = rounds.window as usize;
+    match &rounds.fio {
+        Some(text) => match SteadyRule::from_fio(text, window) {
+            Ok((_, rule)) => rule,
+            // Checked when the suite was read.
+            Err(_) => SteadyRule::default(),
+        },
+        None => SteadyRule::Snia {
+            window,
+            range_pct: rounds.range_pct,
+            excursion_pct: rounds.excursion_pct,
+        },
+    }
+}
+
+fn words(rounds: &Rounds) -> String {
+    let mut words = match &rounds.fio {
+        Some(text) => format!("fio's {text} over {} rounds", rounds.window),
+        None => format!(
+            "SNIA: over {} rounds the range is at most {} % and the slope's excursion at most {} % of the mean",
+            rounds.window, rounds.range_pct, rounds.excursion_pct
+        ),
+    };
+    if rounds.dwell > 0 {
+        words.push_str(&format!(", and for {} further rounds", rounds.dwell));
+    }
+    words
+}
+
+fn figure(tracked: Tracked, result: &CellResult) -> f64 {
+    match tracked {
+        Tracked::Iops => result.iops(),
+        Tracked::MibPerS => result.mib_per_s(),
+        Tracked::MeanLatency => result.latency().mean / 1e3,
+    }
+}
+
+impl RoundBook {
+    /// Why this cell is not needed any more.
+    pub(super) fn not_needed(&self, cell: &Cell) -> Option<String> {
+        let (group, number) = group(cell)?;
+        let rest = *self.at_rest.get(&group)?;
+        (number > rest).then(|| format!("not needed: the rounds came to rest in round {rest}"))
+    }
+
+    /// Is this cell the last of its round? Then how its tracked figures stand.
+    pub(super) fn over(
+        &mut self,
+        plan: &RunPlan,
+        index: usize,
+        results: &BTreeMap<String, Vec<CellResult>>,
+    ) -> Vec<Steady> {
+        let cell = &plan.cells[index];
+        let (Some((group_of, number)), Some(rounds)) = (group(cell), &cell.rounds) else {
+            return Vec::new();
+        };
+        let next = plan.cells.get(index + 1).and_then(group);
+        if next == Some((group_of.clone(), number)) || self.at_rest.contains_key(&group_of) {
+            return Vec::new();
+        }
+        let drive = group_of.1;
+        let mut courses: BTreeMap<String, Vec<(u32, Option<f64>)>> = BTreeMap::new();
+        for other in &plan.cells[..=index] {
+            if let (Some((other_group, number)), Some(round)) = (group(other), &other.plan.round)
+                && other_group == group_of
+                && round.tracked
+            {
+                let result = results.get(&other.plan.id);
+                let result = result.and_then(|all| all.iter().find(|r| r.drive == drive));
+                let value = result.map(|r| figure(rounds.figure, r));
+                courses
+                    .entry(without_round(other))
+                    .or_default()
+                    .push((number, value));
+            }
+        }
+        let judged: Vec<Steady> = courses
+            .into_iter()
+            .map(|(name, course)| judge(rounds, drive, &cell.plan.step, name, &course))
+            .collect();
+        if !judged.is_empty() && judged.iter().all(|steady| steady.achieved) {
+            self.at_rest.insert(group_of, number);
+        }
+        judged
+    }
+}
+
+fn judge(
+    rounds: &Rounds,
+    drive: usize,
+    step: &str,
+    group: String,
+    course: &[(u32, Option<f64>)],
+) -> Steady {
+    // Rounds after the last one that could not be measured: a gap is no rest.
+    let gap = course.iter().rposition(|(_, value)| value.is_none());
+    let after = gap.map_or(0, |at| at + 1);
+    let values: Vec<f64> = course[after..]
+        .iter()
+        .filter_map(|(_, value)| *value)
+        .collect();
+    let judgement = rule(rounds).judge_with_dwell(&values, rounds.dwell as usize);
+    let shift = after as u32;
+    Steady {
+        drive,
+        step: step.to_owned(),
+        group,
+        rule: words(rounds),
+        figure: rounds.figure.words().to_owned(),
+        achieved: judgement.achieved,
+        values: course
+            .iter()
+            .map(|(_, value)| value.unwrap_or(0.0))
+            .collect(),
+        window: (judgement.window.0 + shift, judgement.window.1 + shift),
+        mean: judgement.mean,
+        range_pct: judgement.range_pct,
+        excursion_pct: judgement.excursion_pct,
+        slope_per_round: judgement.slope_per_step,
+        why: judgement.why.map(|why| match gap {
+            Some(at) => format!(
+                "{why} (counted from after round {}, which failed)",
+                course[at].0
+            ),
+            None => why,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds() -> Rounds {
+        toml::from_str("most = 25").unwrap()
+    }
+
+    fn course(values: &[Option<f64>]) -> Vec<(u32, Option<f64>)> {
+        (1..).zip(values.iter().copied()).collect()
+    }
+
+    #[test]
+    fn five_equal_rounds_are_at_rest_and_four_are_not() {
+        let four = judge(&rounds(), 0, "s", "d/s".into(), &course(&[Some(100.0); 4]));
+        assert!(!four.achieved && four.why.is_some());
+        let five = judge(&rounds(), 0, "s", "d/s".into(), &course(&[Some(100.0); 5]));
+        assert!(five.achieved, "{five:?}");
+        assert_eq!((five.window, five.mean), ((1, 5), 100.0));
+    }
+
+    #[test]
+    fn a_round_that_failed_begins_the_count_anew() {
+        let mut values = vec![Some(100.0); 4];
+        values.push(None);
+        values.extend([Some(100.0); 4]);
+        let steady = judge(&rounds(), 0, "s", "d/s".into(), &course(&values));
+        assert!(!steady.achieved);
+        assert!(steady.why.unwrap().contains("round 5"));
+        values.push(Some(100.0));
+        let steady = judge(&rounds(), 0, "s", "d/s".into(), &course(&values));
+        assert!(steady.achieved);
+        assert_eq!(steady.window, (6, 10));
+    }
+}

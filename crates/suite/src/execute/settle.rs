@@ -1,0 +1,242 @@
+//! Ending a cell once the drive has settled.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use assay_engine::run::Observer;
+use assay_measure::{HostLoad, Interval};
+use assay_target::{Nanos, Telemetry};
+
+use crate::expand::Settle;
+
+/// Why a cell ended before its runtime.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum EndedBy {
+    /// Rate and temperature stay where they are.
+    Settled,
+    /// It got as hot as it may.
+    TooHot,
+}
+
+/// A drive's last two windows.
+#[derive(Debug, Default)]
+struct Course {
+    /// End of each interval, how long it was, and the I/Os in it.
+    rates: Vec<(Nanos, Nanos, u64)>,
+    temperatures: Vec<(Nanos, f64)>,
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0_u64), |(sum, count), v| (sum + v, count + 1));
+    (count > 0).then(|| sum / count as f64)
+}
+
+impl Course {
+    /// I/Os per second of the intervals that ended after `from` and by `to`.
+    fn rate(&self, from: Nanos, to: Nanos) -> Option<f64> {
+        let inside = self
+            .rates
+            .iter()
+            .filter(|(end, ..)| *end > from && *end <= to);
+        let (ios, span) = inside.fold((0, 0), |(ios, span), (_, length, more)| {
+            (ios + more, span + length.0)
+        });
+        (span > 0).then(|| ios as f64 * 1e9 / span as f64)
+    }
+
+    fn temperature(&self, from: Nanos, to: Nanos) -> Option<f64> {
+        let inside = self
+            .temperatures
+            .iter()
+            .filter(|(at, _)| *at > from && *at <= to);
+        mean(inside.map(|(_, celsius)| *celsius))
+    }
+
+    /// Were the last two windows alike?
+    fn settled(&self, rule: &Settle) -> bool {
+        let Some(&(now, ..)) = self.rates.last() else {
+            return false;
+        };
+        if now.0 < rule.window.0.saturating_mul(2) {
+            return false;
+        }
+        let (middle, begin) = (now - rule.window, now - rule.window - rule.window);
+        let (Some(before), Some(after)) = (self.rate(begin, middle), self.rate(middle, now)) else {
+            return false;
+        };
+        let warmed = match (
+            self.temperature(begin, middle),
+            self.temperature(middle, now),
+        ) {
+            (Some(before), Some(after)) => (after - before).abs(),
+            // A drive without a thermometer is judged by its rate.
+            _ => 0.0,
+        };
+        (after - before).abs() <= before.max(after) * rule.rate_pct / 100.0
+            && warmed <= rule.celsius
+    }
+}
+
+/// Stands between the engine and whoever is told, and ends the cell in time.
+pub(super) struct Settling<'a> {
+    rule: Option<Settle>,
+    inner: &'a mut dyn Observer,
+    /// The user's.
+    stop: &'a AtomicBool,
+    /// What the engine looks at.
+    ended: &'a AtomicBool,
+    courses: BTreeMap<usize, Course>,
+    by: Option<EndedBy>,
+}
+
+impl<'a> Settling<'a> {
+    pub(super) fn new(
+        rule: Option<Settle>,
+        inner: &'a mut dyn Observer,
+        stop: &'a AtomicBool,
+        ended: &'a AtomicBool,
+    ) -> Settling<'a> {
+        Settling {
+            rule,
+            inner,
+            stop,
+            ended,
+            courses: BTreeMap::new(),
+            by: None,
+        }
+    }
+
+    /// Why the cell ended before its time, when it did.
+    pub(super) fn ended_by(&self) -> Option<EndedBy> {
+        self.by
+    }
+
+    fn end(&mut self, by: EndedBy) {
+        self.by.get_or_insert(by);
+        self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Observer for Settling<'_> {
+    fn interval(&mut self, drive: usize, interval: &Interval) {
+        self.inner.interval(drive, interval);
+        if self.stop.load(Ordering::Relaxed) {
+            self.ended.store(true, Ordering::Relaxed);
+        }
+        let Some(rule) = self.rule else {
+            return;
+        };
+        if !interval.ramp {
+            let ios = interval.ops.iter().map(|(_, counts)| counts.ios).sum();
+            let course = self.courses.entry(drive).or_default();
+            match course.rates.last_mut() {
+                // A late worker's share of the same interval.
+                Some((end, _, sum)) if *end == interval.end => *sum += ios,
+                _ => course
+                    .rates
+                    .push((interval.end, interval.end - interval.start, ios)),
+            }
+        }
+        if self.courses.values().all(|course| course.settled(&rule)) && !self.courses.is_empty() {
+            self.end(EndedBy::Settled);
+        }
+    }
+
+    fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
+        if let (Some(rule), Some(celsius)) = (self.rule, telemetry.temperature_c) {
+            let course = self.courses.entry(drive).or_default();
+            course.temperatures.push((at, celsius));
+            if celsius >= rule.limit_c {
+                self.end(EndedBy::TooHot);
+            }
+        }
+        self.inner.telemetry(drive, at, telemetry);
+    }
+
+    fn host(&mut self, index: u32, load: HostLoad) {
+        self.inner.host(index, load);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_measure::OpInterval;
+    use assay_units::Op;
+
+    use super::super::journal::Ignore;
+    use super::*;
+
+    const RULE: Settle = Settle {
+        window: Nanos::from_secs(10),
+        rate_pct: 2.0,
+        celsius: 0.5,
+        limit_c: 90.0,
+    };
+
+    /// Watch made-up seconds: (I/Os, temperature). When it ended, and why.
+    fn watch(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, EndedBy)> {
+        let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        let mut ignore = Ignore;
+        let mut settling = Settling::new(Some(RULE), &mut ignore, &stop, &ended);
+        for (second, (ios, celsius)) in seconds.enumerate() {
+            let second = second as u64;
+            let counts = OpInterval {
+                ios,
+                ..OpInterval::default()
+            };
+            let end = Nanos::from_secs(second + 1);
+            settling.telemetry(
+                0,
+                end,
+                Telemetry {
+                    temperature_c: celsius,
+                    ..Telemetry::default()
+                },
+            );
+            settling.interval(
+                0,
+                &Interval {
+                    index: second as u32,
+                    ramp: false,
+                    start: Nanos::from_secs(second),
+                    end,
+                    ops: vec![(Op::Read, counts)],
+                },
+            );
+            if ended.load(Ordering::Relaxed) {
+                return settling.ended_by().map(|by| (second + 1, by));
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn it_ends_after_two_windows_that_are_alike() {
+        let flat = watch((0..100).map(|_| (1000, Some(50.0))));
+        assert_eq!(flat, Some((20, EndedBy::Settled)));
+        assert_eq!(
+            watch((0..100).map(|_| (1000, None))),
+            Some((20, EndedBy::Settled)),
+            "no thermometer"
+        );
+    }
+
+    #[test]
+    fn it_goes_on_while_the_drive_warms_or_the_rate_falls() {
+        assert_eq!(
+            watch((0..60).map(|s| (1000, Some(30.0 + s as f64 * 0.1)))),
+            None
+        );
+        assert_eq!(watch((0..60).map(|s| (1000 - s * 10, Some(50.0)))), None);
+        let warm_then_still = (0..100).map(|s| (1000, Some(30.0 + f64::from(s.min(40)))));
+        let (second, by) = watch(warm_then_still).unwrap();
+        assert!((50..=60).contains(&second), "{second}");
+        assert_eq!(by, EndedBy::Settled);
+    }
+
+    #[test]
+    fn it_ends_at_the_limit() {
+        let rising = (0..100).map(|s| (1000, Some(60.0 + f64::from(s))));
+        assert_eq!(watch(rising), Some((31, EndedBy::TooHot)));
+    }
+}

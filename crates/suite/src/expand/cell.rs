@@ -1,0 +1,184 @@
+//! One cell of a plan.
+
+use assay_engine::options::JobOptions;
+use assay_engine::plan::{Pacing, PlanError, Workload};
+use assay_engine::session::DriveSession;
+use assay_store::model::{self, CellKind, CellPlan, Load};
+use assay_units::Nanos;
+
+use super::matrix::Combination;
+use super::{Cell, RunPlan, Settle};
+use crate::SuiteError;
+use crate::schema::Step;
+
+impl RunPlan {
+    /// The ratio that every reader of such a comparison looks for has a name of its own.
+    fn ratio_name(&self, step: &Step, drive: usize) -> String {
+        let Some(other) = &step.compare_with else {
+            return String::new();
+        };
+        let compared = |cell: &&Cell| cell.plan.step == *other && cell.plan.drives == [drive];
+        match self.cells.iter().find(compared) {
+            Some(cell) if cell.plan.workload.data == "incompressible" => {
+                "ratio_to_incompressible".to_owned()
+            }
+            _ => format!("ratio_to_{}", other.replace('-', "_")),
+        }
+    }
+
+    pub(super) fn cell(
+        &self,
+        step: &Step,
+        on: &[usize],
+        drives: &[DriveSession],
+        combination: &Combination,
+        skip: Option<String>,
+        holds: &str,
+    ) -> Result<Cell, SuiteError> {
+        let who = if on.len() == 1 {
+            self.labels[on[0]].as_str()
+        } else {
+            "together"
+        };
+        let mut axes: Vec<String> = combination
+            .axes
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        if let Some(round) = &combination.round {
+            axes.push(format!("round={}", round.number));
+        }
+        let axes = axes.join(",");
+        let id = |step: &str| {
+            if axes.is_empty() {
+                format!("{who}/{step}")
+            } else {
+                format!("{who}/{step}/{axes}")
+            }
+        };
+        let options = &combination.options;
+        let mut workloads = Vec::new();
+        let mut skip = skip;
+        for &drive in on {
+            match Workload::plan(options, &drives[drive].facts()) {
+                Ok(workload) => workloads.push(workload),
+                Err(PlanError::BlockTooLarge { .. }) if skip.is_none() => {
+                    skip = Some(
+                        "the drive is too small for this many threads or this block size"
+                            .to_owned(),
+                    );
+                }
+                // A cell that is not run need not fit.
+                Err(_) if skip.is_some() => {}
+                Err(source) => {
+                    return Err(SuiteError::Cell {
+                        cell: id(&step.id),
+                        source,
+                    });
+                }
+            }
+        }
+        let mut workload = workloads
+            .first()
+            .map_or_else(model::Workload::default, |w| {
+                describe(w, options, step.kind, holds)
+            });
+        workload.power_state = combination.power_state;
+        if combination.load_percent.is_some() {
+            workload.rate_iops = 0.0;
+            let known = JobOptions {
+                rate: None,
+                ..options.clone()
+            };
+            workload.options = known.command_line();
+        }
+        if skip.is_some() {
+            workloads.clear();
+        }
+        Ok(Cell {
+            plan: CellPlan {
+                id: id(&step.id),
+                step: step.id.clone(),
+                title: step.title.clone(),
+                kind: step.kind,
+                drives: on.to_vec(),
+                workload,
+                view: step.view,
+                variant: step.variant.clone(),
+                round: combination.round.clone(),
+                load: step
+                    .load_of
+                    .as_ref()
+                    .zip(combination.load_percent)
+                    .map(|(of, percent)| Load {
+                        of: of.clone(),
+                        percent,
+                    }),
+                skipped: skip,
+            },
+            workloads,
+            drop_cache: step.drop_cache,
+            ratio_name: self.ratio_name(step, on[0]),
+            compare_with: step.compare_with.as_deref().map(&id),
+            rounds: step.rounds.clone(),
+            until: self.settle(step, drives, on)?,
+            wants: step.wants.clone(),
+            ..Cell::default()
+        })
+    }
+
+    fn settle(
+        &self,
+        step: &Step,
+        drives: &[DriveSession],
+        on: &[usize],
+    ) -> Result<Option<Settle>, SuiteError> {
+        let Some(until) = &step.until else {
+            return Ok(None);
+        };
+        Ok(Some(Settle {
+            window: self.duration(step, &until.settle_window, &drives[on[0]])?,
+            rate_pct: until.rate_pct,
+            celsius: until.celsius,
+            limit_c: until.limit_c,
+        }))
+    }
+}
+
+/// A workload in the figures that tables and charts use.
+pub(super) fn describe(
+    w: &Workload,
+    options: &JobOptions,
+    kind: CellKind,
+    holds: &str,
+) -> model::Workload {
+    let data = if kind == CellKind::Inspect || !w.writes() {
+        holds.to_owned()
+    } else {
+        w.data.to_string()
+    };
+    model::Workload {
+        rw: match kind {
+            CellKind::Idle => "idle".to_owned(),
+            CellKind::Purge => "purge".to_owned(),
+            _ => w.rw.clone(),
+        },
+        bs_bytes: u64::from(w.access.block_sizes.max_bytes()),
+        iodepth: w.iodepth,
+        numjobs: w.numjobs,
+        engine: w.engine.name().to_owned(),
+        direct: w.direct,
+        span_bytes: w.area.size_bytes,
+        offset_bytes: w.area.offset_bytes,
+        data,
+        runtime_ns: w.runtime.unwrap_or(Nanos::ZERO).0,
+        ramp_ns: w.ramp.0,
+        rate_iops: match w.pacing {
+            Pacing::Open { iops, .. } => iops.get() as f64,
+            Pacing::Closed | Pacing::Limited { .. } => 0.0,
+        },
+        rwmixread: (1..=99).contains(&w.read_percent).then_some(w.read_percent),
+        power_state: None,
+        options: options.command_line(),
+    }
+}

@@ -1,0 +1,297 @@
+//! A step's workloads: one for every combination of the lists in its matrix.
+
+use std::collections::BTreeMap;
+
+use assay_engine::options::JobOptions;
+use assay_engine::session::DriveSession;
+use assay_store::model::Round;
+use assay_units::{Nanos, parse_duration, parse_size, text};
+
+use super::RunPlan;
+use super::values::{plain, typed};
+use crate::SuiteError;
+use crate::schema::{Parameter, ParameterKind, Rounds, SUITE_OPTIONS, Step};
+
+/// More rounds than any procedure asks for.
+const MOST_ROUNDS: u32 = 1000;
+/// The power state that is not touched.
+const AS_IT_IS: &str = "as-it-is";
+
+/// One workload of a step.
+#[derive(Clone, Debug)]
+pub(super) struct Combination {
+    /// The values that tell it from its neighbours: option and text, in the order of the matrix.
+    pub(super) axes: Vec<(String, String)>,
+    pub(super) options: JobOptions,
+    pub(super) load_percent: Option<f64>,
+    pub(super) power_state: Option<u8>,
+    pub(super) round: Option<Round>,
+}
+
+/// Over how many threads a total depth is spread: as many as may be, each with the same depth.
+fn spread(depth: u32, most_threads: u32) -> u32 {
+    (1..=most_threads.min(depth))
+        .rev()
+        .find(|threads| depth.is_multiple_of(*threads))
+        .unwrap_or(1)
+}
+
+/// Are two texts the same value? `4k` and `4096` are.
+fn same_value(a: &str, b: &str) -> bool {
+    a == b || parse_size(a).is_ok_and(|a| parse_size(b).is_ok_and(|b| a == b))
+}
+
+impl RunPlan {
+    /// The step's workload for every combination of its lists: (axes, options).
+    pub(super) fn combinations(
+        &self,
+        step: &Step,
+        drive: &DriveSession,
+    ) -> Result<Vec<Combination>, SuiteError> {
+        let mut combinations: Vec<Vec<(&str, toml::Value)>> = vec![Vec::new()];
+        for (key, value) in &step.matrix {
+            let values = self.list(step, value, drive)?;
+            combinations = combinations
+                .into_iter()
+                .flat_map(|chosen| {
+                    values.iter().map(move |value| {
+                        let mut chosen = chosen.clone();
+                        chosen.push((key.as_str(), value.clone()));
+                        chosen
+                    })
+                })
+                .collect();
+        }
+        combinations
+            .into_iter()
+            .map(|chosen| self.combination(step, drive, &chosen))
+            .collect()
+    }
+
+    fn combination(
+        &self,
+        step: &Step,
+        drive: &DriveSession,
+        chosen: &[(&str, toml::Value)],
+    ) -> Result<Combination, SuiteError> {
+        let failed = |message: String| self.step_failed(step, &message);
+        let mut table = toml::Table::new();
+        for (key, value) in &step.job {
+            table.insert(key.clone(), self.substituted(value, drive));
+        }
+        let axes: Vec<(String, String)> = chosen
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), plain(value)))
+            .collect();
+        for (key, value) in chosen {
+            table.insert((*key).to_owned(), value.clone());
+        }
+        let own: BTreeMap<&str, String> = SUITE_OPTIONS
+            .into_iter()
+            .filter_map(|key| Some((key, plain(&table.remove(key)?))))
+            .collect();
+        for (key, value) in &mut table {
+            *value = typed(key, value).map_err(&failed)?;
+        }
+        let mut options: JobOptions = table
+            .try_into()
+            .map_err(|e: toml::de::Error| failed(e.to_string()))?;
+        options.seed = options.seed.or(Some(self.seed));
+        let bad =
+            |key: &str, text: &str, what: &str| failed(format!("{key} = {text:?} is not {what}"));
+        if let Some(text) = own.get("queue_depth") {
+            let depth: u32 = text
+                .parse()
+                .ok()
+                .filter(|depth| *depth > 0)
+                .ok_or_else(|| bad("queue_depth", text, "a whole number above 0"))?;
+            let threads = spread(depth, step.most_threads.unwrap_or(1));
+            (options.numjobs, options.iodepth) = (Some(threads), Some(depth / threads));
+        }
+        let mut load_percent = None;
+        if let Some(text) = own.get("load_pct") {
+            let percent = text
+                .parse()
+                .ok()
+                .filter(|percent: &f64| *percent > 0.0 && *percent <= 1000.0)
+                .ok_or_else(|| bad("load_pct", text, "a share in percent, above 0"))?;
+            load_percent = Some(percent);
+            // Takes the place of the rate that is not known yet.
+            options.rate = Some("1".to_owned());
+        }
+        let power_state = match own.get("power_state").map(String::as_str) {
+            None | Some(AS_IT_IS) => None,
+            Some(text) => Some(
+                text.parse()
+                    .ok()
+                    .filter(|state: &u8| *state < 32)
+                    .ok_or_else(|| {
+                        bad(
+                            "power_state",
+                            text,
+                            "an NVMe power state, 0 to 31, or as-it-is",
+                        )
+                    })?,
+            ),
+        };
+        Ok(Combination {
+            axes,
+            options,
+            load_percent,
+            power_state,
+            round: None,
+        })
+    }
+
+    fn step_failed(&self, step: &Step, message: &str) -> SuiteError {
+        SuiteError::Text {
+            name: self.suite.name.clone(),
+            message: format!("step {:?}: {message}", step.id),
+        }
+    }
+
+    /// How many rounds at most.
+    pub(super) fn most_rounds(
+        &self,
+        step: &Step,
+        rounds: &Rounds,
+        drive: &DriveSession,
+    ) -> Result<u32, SuiteError> {
+        let text = plain(&self.substituted(&rounds.most, drive));
+        text.parse()
+            .ok()
+            .filter(|most| (rounds.window..=MOST_ROUNDS).contains(most))
+            .ok_or_else(|| {
+                let window = rounds.window;
+                self.step_failed(
+                    step,
+                    &format!("rounds = {text:?}: a whole number from {window} (the window) to {MOST_ROUNDS}"),
+                )
+            })
+    }
+
+    /// Does the figure of this cell decide whether the rounds have come to rest?
+    pub(super) fn is_tracked(
+        &self,
+        rounds: &Rounds,
+        combination: &Combination,
+        drive: &DriveSession,
+    ) -> bool {
+        rounds.track.iter().all(|(key, value)| {
+            let wanted = plain(&self.substituted(value, drive));
+            combination
+                .axes
+                .iter()
+                .any(|(axis, text)| axis == key && same_value(text, &wanted))
+        })
+    }
+
+    /// A duration of the suite's text, scaled where it comes from a parameter.
+    pub(super) fn duration(
+        &self,
+        step: &Step,
+        text: &str,
+        drive: &DriveSession,
+    ) -> Result<Nanos, SuiteError> {
+        let text = plain(&self.substituted(&toml::Value::String(text.to_owned()), drive));
+        parse_duration(&text).map_err(|e| self.step_failed(step, &e.to_string()))
+    }
+
+    fn list(
+        &self,
+        step: &Step,
+        value: &toml::Value,
+        drive: &DriveSession,
+    ) -> Result<Vec<toml::Value>, SuiteError> {
+        let values = match value {
+            toml::Value::Array(values) => {
+                values.iter().map(|v| self.substituted(v, drive)).collect()
+            }
+            other => match self.substituted(other, drive) {
+                toml::Value::String(text) => text
+                    .split(',')
+                    .map(|part| toml::Value::String(part.trim().to_owned()))
+                    .filter(|part| part.as_str() != Some(""))
+                    .collect(),
+                single => vec![single],
+            },
+        };
+        let block = u64::from(drive.info().min_io_bytes);
+        // Blocks below what the drive addresses cannot be measured on it.
+        let possible = |value: &toml::Value| {
+            let size = parse_size(&plain(value)).unwrap_or(u64::MAX);
+            size >= block
+        };
+        let is_bs = step
+            .matrix
+            .get("bs")
+            .is_some_and(|bs| std::ptr::eq(bs, value));
+        let values: Vec<toml::Value> = values
+            .into_iter()
+            .filter(|v| !is_bs || possible(v))
+            .collect();
+        if values.is_empty() {
+            return Err(SuiteError::Text {
+                name: self.suite.name.clone(),
+                message: format!(
+                    "step {:?}: a list in its matrix is empty (for drive {})",
+                    step.id,
+                    drive.info().spec
+                ),
+            });
+        }
+        Ok(values)
+    }
+
+    /// Replace `{parameter}` in a text.
+    fn substituted(&self, value: &toml::Value, drive: &DriveSession) -> toml::Value {
+        let toml::Value::String(text) = value else {
+            return value.clone();
+        };
+        let mut text = text.clone();
+        for (key, raw) in &self.parameters {
+            let pattern = format!("{{{key}}}");
+            if text.contains(&pattern) {
+                let parameter = &self.suite.parameters[key];
+                text = text.replace(&pattern, &self.effective(parameter, raw, drive));
+            }
+        }
+        toml::Value::String(text)
+    }
+
+    /// A parameter's value in force on a drive: durations scaled, sizes cut to the drive.
+    fn effective(&self, parameter: &Parameter, raw: &str, drive: &DriveSession) -> String {
+        match parameter.kind {
+            ParameterKind::Duration => {
+                let ns = parse_duration(raw).unwrap_or(Nanos::ZERO).0 as f64 * self.scale;
+                // Whole milliseconds, at least one unless nothing was asked for.
+                let ms = (ns / 1e6).round().max(if ns > 0.0 { 1.0 } else { 0.0 });
+                format!("{ms}ms")
+            }
+            ParameterKind::Size => {
+                let unit = u64::from(drive.info().min_io_bytes.max(4096));
+                let room = drive.info().capacity_bytes / unit * unit;
+                let bytes = parse_size(raw).unwrap_or(u64::MAX).min(room.max(unit));
+                text::compact_size(bytes)
+            }
+            ParameterKind::List | ParameterKind::Text => raw.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_depth_is_spread_evenly_over_as_many_threads_as_may_be() {
+        let spread: Vec<u32> = [1, 2, 4, 6, 7, 8, 64].map(|d| spread(d, 4)).to_vec();
+        assert_eq!(spread, [1, 2, 4, 3, 1, 4, 4]);
+    }
+
+    #[test]
+    fn values_are_compared_by_what_they_mean() {
+        assert!(same_value("4k", "4096") && same_value("zipf:1", "zipf:1"));
+        assert!(!same_value("4k", "4000") && !same_value("as-it-is", "0"));
+    }
+}

@@ -1,0 +1,281 @@
+//! The figures that rules look at, each with how it is shown.
+
+use assay_conclude::series::seconds;
+use assay_measure::consistency::{Score, score};
+use assay_measure::knee::{LATENCY_FACTOR, LoadPoint, SHARE, load_knee, lowest_depth_reaching};
+use assay_store::model::CellKind;
+use assay_store::read::{CellDrive, CellRecord};
+
+use super::Subject;
+use crate::schema::{Facts, Figure, Rule};
+
+/// Finished cells of the rule's step in which the drive was measured (alone, unless the step is about several).
+fn cells<'a>(
+    rule: &'a Rule,
+    subject: &'a Subject<'_>,
+) -> impl Iterator<Item = (&'a CellRecord, &'a CellDrive)> {
+    let step = rule.step.as_deref().unwrap_or_default();
+    let suite = rule.suite.as_deref();
+    subject
+        .parts
+        .iter()
+        .filter(move |(run, _)| suite.is_none_or(|suite| run.manifest.suite.name == suite))
+        .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (cell, *drive)))
+        .filter(move |(c, _)| {
+            c.plan.step == step && (c.plan.drives.len() == 1 || c.plan.kind != CellKind::AllAboard)
+        })
+        .filter_map(|(c, drive)| {
+            let d = c.drives.iter().find(|d| d.drive == drive)?;
+            d.result.as_ref().map(|_| (c, d))
+        })
+}
+
+/// MiB/s of each interval of a cell, ramp and incomplete last interval left out.
+fn rates(drive: &CellDrive) -> Vec<f64> {
+    let seconds = seconds(drive);
+    seconds.iter().map(|second| second.mib_per_s).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The figure and how it is shown; `None` when it was not measured.
+pub(super) fn figure(
+    rule: &Rule,
+    subject: &Subject<'_>,
+    facts: Option<&Facts>,
+) -> Option<(f64, String)> {
+    match rule.figure {
+        Figure::BestRate | Figure::SingleRate => {
+            let single = rule.figure == Figure::SingleRate;
+            let best = cells(rule, subject)
+                .filter(|(c, _)| !single || c.plan.workload.numjobs == 1)
+                .filter_map(|(c, d)| Some((d.result.as_ref()?.mib_per_s(), c)))
+                .max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+            let w = &best.1.plan.workload;
+            let shown = format!(
+                "{:.0} MiB/s ({} blocks, {} {})",
+                best.0,
+                assay_units::text::format_size(w.bs_bytes),
+                w.numjobs,
+                if w.numjobs == 1 { "thread" } else { "threads" }
+            );
+            Some((best.0, shown))
+        }
+        Figure::SteadinessPct => {
+            let rates = rates(cells(rule, subject).next()?.1);
+            let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
+            let pct = slowest / mean(&rates) * 100.0;
+            (rates.len() >= 3).then(|| {
+                (
+                    pct,
+                    format!("the slowest second reached {pct:.0} % of the mean"),
+                )
+            })
+        }
+        Figure::EnduringPct => {
+            let rates = rates(cells(rule, subject).next()?.1);
+            if rates.len() < 5 {
+                return None;
+            }
+            let fifth = rates.len() / 5;
+            let (first, last) = (mean(&rates[..fifth]), mean(&rates[rates.len() - fifth..]));
+            let pct = last / first * 100.0;
+            (first > 0.0).then(|| {
+                (
+                    pct,
+                    format!("{first:.0} MiB/s at first, {last:.0} MiB/s at the end ({pct:.0} %)"),
+                )
+            })
+        }
+        Figure::P99Us => {
+            let result = cells(rule, subject).next()?.1.result.as_ref()?;
+            let us = result.latency().p99 as f64 / 1e3;
+            Some((us, format!("99 % of I/Os within {us:.0} us")))
+        }
+        Figure::ScalingPct => scaling(rule, subject),
+        Figure::HottestC => {
+            let hottest = cells(rule, subject)
+                .flat_map(|(_, d)| d.telemetry.iter().filter_map(|t| t.temperature_c))
+                .max_by(f64::total_cmp)?;
+            Some((hottest, format!("{hottest:.0} degrees C")))
+        }
+        Figure::Errors => {
+            let errors: u64 = subject
+                .parts
+                .iter()
+                .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (cell, *drive)))
+                .flat_map(|(cell, drive)| cell.drives.iter().filter(move |d| d.drive == drive))
+                .filter_map(|d| d.result.as_ref())
+                .map(assay_store::model::CellResult::errors)
+                .sum();
+            Some((errors as f64, format!("{errors} failed")))
+        }
+        Figure::BestIops => {
+            let rates = cells(rule, subject).filter_map(|(_, d)| Some(d.result.as_ref()?.iops()));
+            let best = rates.max_by(f64::total_cmp)?;
+            Some((best, format!("{best:.0} IOPS")))
+        }
+        Figure::ScoreIops => {
+            let score = score_of(rule, subject)?;
+            let text = format!("{:.0} IOPS once settled", score.mean);
+            Some((score.mean, text))
+        }
+        Figure::ScoreSteadiness => {
+            let score = score_of(rule, subject)?;
+            Some(match score.consistency {
+                Some(ratio) => (
+                    ratio,
+                    format!(
+                        "its mean is {ratio:.1} standard deviations; the slowest second did {:.0} IOPS",
+                        score.min
+                    ),
+                ),
+                None => (f64::MAX, "every second the same".to_owned()),
+            })
+        }
+        Figure::KneeIops => {
+            let (depth, d) = knee_of(rule, subject)?;
+            let iops = d.result.as_ref()?.iops();
+            Some((iops, format!("{iops:.0} IOPS with {depth} in flight")))
+        }
+        Figure::KneeTailUs => {
+            let (depth, d) = knee_of(rule, subject)?;
+            let us = d.result.as_ref()?.latency().p99_99 as f64 / 1e3;
+            let text = format!("99.99 % of I/Os within {us:.0} us with {depth} in flight");
+            Some((us, text))
+        }
+        Figure::LoadKneePct => load_knee_of(rule, subject),
+        Figure::SteadyPct => steady(rule, subject),
+        Figure::BadBlocks => {
+            let verified: Vec<_> = cells(rule, subject)
+                .map(|(_, d)| d)
+                .chain(other_cells(rule, subject))
+                .filter_map(|d| d.result.as_ref()?.verify.as_ref())
+                .collect();
+            let checked: u64 = verified.iter().map(|v| v.blocks_checked).sum();
+            let bad: u64 = verified.iter().flat_map(|v| v.found.values()).sum();
+            (checked > 0).then(|| {
+                let text = format!("{bad} of {checked} blocks did not come back as written");
+                (bad as f64, text)
+            })
+        }
+        Figure::EnduranceTb => {
+            let facts = facts?;
+            let tb = facts.endurance_tb?;
+            let class = facts.price_class.as_deref().unwrap_or("no price class");
+            let text = format!("{tb:.0} TB written rated ({class}; {})", facts.source);
+            Some((tb, text))
+        }
+    }
+}
+
+/// The score of the first cell of the step.
+fn score_of(rule: &Rule, subject: &Subject<'_>) -> Option<Score> {
+    let (_, drive) = cells(rule, subject).next()?;
+    let iops: Vec<f64> = seconds(drive).iter().map(|s| s.iops).collect();
+    // The last 400 seconds of an hour; of a shorter run, the same share.
+    score(&iops, iops.len().div_ceil(9))
+}
+
+/// The cell at the knee of a sweep over depth, and that depth.
+fn knee_of<'a>(rule: &'a Rule, subject: &'a Subject<'_>) -> Option<(u32, &'a CellDrive)> {
+    let all: Vec<_> = cells(rule, subject).collect();
+    let points: Vec<(u32, f64)> = all
+        .iter()
+        .map(|(c, d)| {
+            let w = &c.plan.workload;
+            let iops = d.result.as_ref().map_or(0.0, |r| r.iops());
+            (w.numjobs.saturating_mul(w.iodepth), iops)
+        })
+        .collect();
+    let knee = lowest_depth_reaching(&points, SHARE)?;
+    Some((knee.depth, all[knee.index].1))
+}
+
+fn load_knee_of(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {
+    let all: Vec<_> = cells(rule, subject)
+        .filter_map(|(c, d)| Some((c.plan.load.as_ref()?.percent, d.result.as_ref()?)))
+        .collect();
+    let points: Vec<LoadPoint> = all
+        .iter()
+        .map(|(_, r)| LoadPoint {
+            offered: r.values.get("offered_iops").copied().unwrap_or(0.0),
+            done: r.iops(),
+            latency_ns: r.latency().mean,
+        })
+        .collect();
+    let knee = load_knee(&points, LATENCY_FACTOR)?;
+    let percent = all[knee.index].0;
+    let text = format!(
+        "carries {percent:.0} % of its saturated rate ({:.0} IOPS) with a mean latency of {:.0} us",
+        knee.offered,
+        knee.latency_ns / 1e3
+    );
+    Some((percent, text))
+}
+
+/// How many of the step's tracked figures came to rest.
+fn steady(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {
+    let step = rule.step.as_deref().unwrap_or_default();
+    let all: Vec<_> = subject
+        .parts
+        .iter()
+        .flat_map(|(run, drive)| run.steady.iter().filter(move |s| s.drive == *drive))
+        .filter(|s| s.step == step)
+        .collect();
+    let still = all.iter().filter(|s| s.achieved).count();
+    let percent = still as f64 / all.len() as f64 * 100.0;
+    let text = match all.iter().find_map(|s| s.why.as_ref()) {
+        Some(why) => format!("not achieved: {why}"),
+        None => format!(
+            "achieved in round {}",
+            all.iter().map(|s| s.window.1).max().unwrap_or(0)
+        ),
+    };
+    (!all.is_empty()).then_some((percent, text))
+}
+
+/// With no step named: every cell of the drive.
+fn other_cells<'a>(
+    rule: &'a Rule,
+    subject: &'a Subject<'_>,
+) -> impl Iterator<Item = &'a CellDrive> {
+    subject
+        .parts
+        .iter()
+        .filter(|_| rule.step.is_none())
+        .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (cell, *drive)))
+        .flat_map(|(cell, drive)| cell.drives.iter().filter(move |d| d.drive == drive))
+}
+
+fn scaling(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {
+    let points: Vec<(u64, u32, f64)> = cells(rule, subject)
+        .filter_map(|(c, d)| {
+            let w = &c.plan.workload;
+            Some((w.bs_bytes, w.numjobs, d.result.as_ref()?.mib_per_s()))
+        })
+        .collect();
+    let fewest = points.iter().map(|p| p.1).min()?;
+    let most = points.iter().map(|p| p.1).max()?;
+    if fewest == most {
+        return None;
+    }
+    let rate = |bs: u64, jobs: u32| {
+        points
+            .iter()
+            .find(|p| p.0 == bs && p.1 == jobs)
+            .map(|p| p.2)
+    };
+    let (pct, bs) = points
+        .iter()
+        .filter_map(|&(bs, ..)| Some((rate(bs, most)? / rate(bs, fewest)? * 100.0, bs)))
+        .filter(|(pct, _)| pct.is_finite())
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let shown = format!(
+        "{most} threads reach {pct:.0} % of the rate of {fewest} at {} blocks",
+        assay_units::text::format_size(bs)
+    );
+    Some((pct, shown))
+}
