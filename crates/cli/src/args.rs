@@ -75,6 +75,8 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Report(ReportArguments),
     /// Runs side by side in the terminal.
     Compare(CompareArguments),
+    /// What all runs together say of each drive, with reasons, by a policy that you can replace.
+    Verdict(VerdictArguments),
     /// Fit a simulated drive's numbers to measured figures: of a table, of a run (a digital twin), or the published ones.
     Fit(Box<FitArguments>),
     /// The simulated drives beside what was published of the real ones, as one HTML page.
@@ -379,6 +381,21 @@ pub struct CompareArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
+}
+
+/// `assay verdict`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay verdict bandwidth-run consistency-run
+  assay verdict bandwidth-run --policy mine.toml")]
+pub struct VerdictArguments {
+    /// Run folders.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+    /// Rules to judge by, a TOML file like policies/client.toml [default: that one].
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
 }
 
 /// `assay export`.

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Job(job) => commands::job::run(*job, output),
         Command::Report(report) => commands::report::run(&report, output),
         Command::Compare(compare) => commands::compare::run(&compare, output),
+        Command::Verdict(verdict) => commands::verdict::run(&verdict, output),
         Command::Fit(fit) => commands::fit::run(*fit, output),
         Command::Fidelity(fidelity) => commands::fidelity::run(&fidelity, output),
         Command::Export(export) => commands::export::run(&export, output),

@@ -4,9 +4,10 @@
 //! the word "simulated" where a drive is.
 
 mod text;
+mod verdicts;
 
 use anstyle::AnsiColor;
-use assay_store::model::{CellKind, Outcome, ReasonWeight, VerdictResult};
+use assay_store::model::{CellKind, Outcome};
 use assay_store::read::Run;
 
 use crate::format::{capacity, figure, micros, percent, printable, stamp};
@@ -16,6 +17,7 @@ use crate::metric::Metric;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
 use crate::tables;
 use text::{Page, Paint};
+pub use verdicts::verdicts;
 
 /// With colour or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,7 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
     if !single {
         page.table(&tables::published::summary(&lineup, &sections));
     }
-    verdicts(&mut page, &lineup);
+    conclusions(&mut page, &lineup);
     warnings(&mut page, &lineup);
     page.finish()
 }
@@ -344,29 +346,13 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
     page.blank();
 }
 
-fn verdicts(page: &mut Page, lineup: &Lineup<'_>) {
+fn conclusions(page: &mut Page, lineup: &Lineup<'_>) {
     for entrant in &lineup.drives {
         let run = &lineup.runs[entrant.run];
         let Some(Some(verdict)) = run.verdicts.get(entrant.drive) else {
             continue;
         };
-        let (words, paint) = match verdict.result {
-            VerdictResult::Recommended => ("recommended", Paint::Good),
-            VerdictResult::Conditionally => ("conditionally recommended", Paint::Caution),
-            VerdictResult::NotRecommended => ("not recommended", Paint::Alarm),
-            VerdictResult::Undecided => ("undecided", Paint::Caution),
-        };
-        page.line(&format!("{}: {words}", entrant.full_name()), Some(paint));
-        for reason in &verdict.reasons {
-            let (sign, paint) = match reason.weight {
-                ReasonWeight::For => ("  + ", Paint::Good),
-                ReasonWeight::Caution => ("  ! ", Paint::Caution),
-                ReasonWeight::Against => ("  - ", Paint::Alarm),
-                ReasonWeight::Missing => ("  ? ", Paint::Soft),
-            };
-            page.item(sign, &reason.text, Some(paint));
-        }
-        page.blank();
+        verdicts::write(page, &entrant.full_name(), verdict);
     }
 }
 

@@ -37,6 +37,12 @@ const BUILT_IN: [(&str, &str); 13] = [
     ("load", include_str!("../../../suites/load.toml")),
 ];
 
+/// The built-in policy of `assay verdict`: its name and its text.
+pub const POLICY: (&str, &str) = (
+    "policies/client.toml",
+    include_str!("../../../policies/client.toml"),
+);
+
 /// Names of the built-in suites.
 pub fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()
@@ -67,11 +73,24 @@ pub fn load(name: &str) -> Result<Suite, SuiteError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::VerdictRules;
 
     #[test]
     fn every_built_in_suite_reads_and_is_called_what_it_is_called() {
         for name in names() {
             assert_eq!(load(name).unwrap().name, name);
+        }
+    }
+
+    /// A rule about a step that its suite does not have would never be measured.
+    #[test]
+    fn the_policy_speaks_of_steps_that_there_are() {
+        let rules = VerdictRules::parse(POLICY.0, POLICY.1).unwrap();
+        for rule in &rules.rules {
+            if let (Some(suite), Some(step)) = (&rule.suite, &rule.step) {
+                let suite = load(suite).unwrap();
+                assert!(suite.steps.iter().any(|s| s.id == *step), "{}", rule.about);
+            }
         }
     }
 

@@ -220,7 +220,6 @@ pub enum Figure {
     /// View knee: I/Os per second at the lowest depth that reaches 95 % of the best.
     KneeIops,
     /// View knee: p99.99 latency there, microseconds.
-    #[serde(rename = "knee_p99_99_us")]
     KneeTailUs,
     /// View load: highest load that is carried with at most twice the latency of the lowest, percent of the saturated rate.
     LoadKneePct,
@@ -447,8 +446,8 @@ impl Step {
                 self.id
             ));
         }
-        if self.leaves.is_some() && self.kind != CellKind::Prepare {
-            return fail("only a step of kind prepare leaves a preconditioned drive");
+        if self.leaves.is_some() && !matches!(self.kind, CellKind::Prepare | CellKind::Purge) {
+            return fail("only steps of kind prepare or purge leave the drive in a state");
         }
         if self.until.is_some() && !(self.kind == CellKind::Soak && has("runtime")) {
             return fail("until ends a step of kind soak before its runtime, which it must have");

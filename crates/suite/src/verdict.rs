@@ -47,6 +47,12 @@ impl<'a> Subject<'a> {
         subjects
     }
 
+    /// Is a run of this suite among them?
+    fn ran(&self, suite: &str) -> bool {
+        let mut runs = self.parts.iter();
+        runs.any(|(run, _)| run.manifest.suite.name == suite)
+    }
+
     /// The drive, as the first run has it.
     pub fn drive(&self) -> Option<&'a Drive> {
         let (run, drive) = self.parts.first()?;
@@ -57,7 +63,8 @@ impl<'a> Subject<'a> {
 /// Judge a drive by rules.
 ///
 /// One objection makes it *not recommended*, one condition *conditionally*; with less than half of the figures measured the
-/// verdict stays *undecided* unless something measured already speaks against the drive. Rules about another price class take no part.
+/// verdict stays *undecided* unless something measured already speaks against the drive. Rules about another price class, or about a
+/// suite that was not run, take no part.
 pub fn judge(rules: &VerdictRules, subject: &Subject<'_>) -> Verdict {
     let facts = subject.drive().and_then(|drive| facts_of(rules, drive));
     let class = facts.and_then(|f| f.price_class.as_deref());
@@ -65,6 +72,7 @@ pub fn judge(rules: &VerdictRules, subject: &Subject<'_>) -> Verdict {
         .rules
         .iter()
         .filter(|rule| rule.price_class.is_none() || rule.price_class.as_deref() == class)
+        .filter(|rule| rule.suite.as_deref().is_none_or(|suite| subject.ran(suite)))
         .map(|rule| reason(rule, subject, facts))
         .collect();
     let count = |weight| reasons.iter().filter(|r| r.weight == weight).count();

@@ -11,6 +11,7 @@ pub mod probe;
 pub mod report;
 pub mod run;
 pub mod suites;
+pub mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -89,8 +89,7 @@ impl Conditions {
         };
         if purge {
             // Also one that failed half-way has changed the drive.
-            *drive = Condition::default();
-            return false;
+            drive.is = None;
         }
         let Some(leaves) = &cell.leaves else {
             return false;

@@ -1,0 +1,66 @@
+//! `assay verdict RUN...`: what all runs together say of each drive, by a policy.
+
+use std::path::Path;
+
+use anyhow::Context;
+use assay_store::model::Verdict as Judgement;
+use assay_suite::catalogue;
+use assay_suite::schema::VerdictRules;
+use assay_suite::verdict::{Subject, judge};
+use serde_json::json;
+
+use crate::args::VerdictArguments;
+use crate::exit::Verdict;
+use crate::terminal::Output;
+
+/// Judge every drive of the runs.
+pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Verdict> {
+    let (name, rules) = policy(arguments.policy.as_deref())?;
+    let runs = super::open_runs(&arguments.runs)?;
+    let judged: Vec<(String, bool, Judgement)> = Subject::all(&runs)
+        .iter()
+        .map(|subject| {
+            let drive = subject.drive().cloned().unwrap_or_default();
+            (drive.label, drive.simulated, judge(&rules, subject))
+        })
+        .collect();
+    let text = || {
+        let list: Vec<(String, Judgement)> = judged
+            .iter()
+            .map(|(label, simulated, verdict)| {
+                let mark = if *simulated { " (simulated)" } else { "" };
+                (format!("{label}{mark}"), verdict.clone())
+            })
+            .collect();
+        let mut text = assay_report::terminal::verdicts(&list, output.columns(), output.style());
+        text.push_str(&format!("by the policy {name}\n"));
+        text
+    };
+    let json = || {
+        let drives: Vec<_> = judged
+            .iter()
+            .map(|(label, simulated, verdict)| {
+                json!({ "drive": label, "simulated": simulated, "verdict": verdict })
+            })
+            .collect();
+        json!({ "policy": name, "drives": drives })
+    };
+    output.show(text, json)?;
+    Ok(Verdict::Done)
+}
+
+fn policy(path: Option<&Path>) -> anyhow::Result<(String, VerdictRules)> {
+    let (name, text) = match path {
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read the policy {}", path.display()))?;
+            (path.display().to_string(), text)
+        }
+        None => (
+            catalogue::POLICY.0.to_owned(),
+            catalogue::POLICY.1.to_owned(),
+        ),
+    };
+    let rules = VerdictRules::parse(&name, &text)?;
+    Ok((name, rules))
+}
