@@ -1,0 +1,111 @@
+//! Running suites given as text.
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    missing_docs,
+    reason = "each test file uses its part"
+)]
+
+use std::sync::atomic::AtomicBool;
+
+use assay_engine::audit::HostAudit;
+use assay_engine::session::{DriveSession, SessionOptions};
+use assay_measure::Interval;
+use assay_store::model::{CellPlan, CellResult, Tool, Warning};
+use assay_store::read::Run;
+use assay_store::{Destination, RunWriter};
+use assay_suite::execute::{Ending, Progress, Resume, Runner};
+use assay_suite::expand::{Cell, RunPlan, RunSettings, expand};
+use assay_suite::manifest::manifest;
+use assay_suite::schema::Suite;
+use assay_suite::{SuiteError, catalogue};
+use assay_target::Nanos;
+use assay_target::spec::DriveSpec;
+
+pub fn drives(specs: &[&str]) -> Vec<DriveSession> {
+    specs
+        .iter()
+        .map(|spec| {
+            DriveSession::open(&DriveSpec::parse(spec).unwrap(), &SessionOptions::default())
+                .unwrap()
+        })
+        .collect()
+}
+
+pub fn settings(set: &[(&str, &str)], scale: f64) -> RunSettings {
+    RunSettings {
+        set: set
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect(),
+        scale,
+        seed: 1,
+    }
+}
+
+pub fn plan(
+    suite: &str,
+    specs: &[&str],
+    set: &[(&str, &str)],
+    scale: f64,
+) -> Result<RunPlan, SuiteError> {
+    expand(
+        &catalogue::load(suite).unwrap(),
+        &settings(set, scale),
+        &drives(specs),
+    )
+}
+
+pub struct Quiet;
+
+impl Progress for Quiet {
+    fn cell_started(&mut self, _index: usize, _total: usize, _cell: &Cell) {}
+    fn interval(&mut self, _drive: usize, _at: Nanos, _bytes: u64, _interval: &Interval) {}
+    fn cell_finished(&mut self, _plan: &CellPlan, _results: &[CellResult]) {}
+    fn cell_failed(&mut self, plan: &CellPlan, message: &str) {
+        panic!("{}: {message}", plan.id);
+    }
+    fn warned(&mut self, _warning: &Warning) {}
+    fn problem(&mut self, message: &str) {
+        panic!("{message}");
+    }
+}
+
+/// Run a suite's text on drives into a folder.
+pub fn run(text: &str, specs: &[&str]) -> (Ending, Run, tempfile::TempDir) {
+    let suite = Suite::parse("test", text).unwrap();
+    let mut drives = drives(specs);
+    let plan = expand(&suite, &settings(&[], 1.0), &drives).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let tool = Tool {
+        name: "assay".into(),
+        version: "0".into(),
+        commit: "test".into(),
+    };
+    let manifest = manifest(&plan, &drives, tool, vec![]);
+    let writer = RunWriter::create(&Destination::At(folder.path().join("run")), &manifest).unwrap();
+    let path = writer.path().to_owned();
+    let ending = Runner {
+        plan: &plan,
+        drives: &mut drives,
+        writer,
+        audit: HostAudit::default(),
+        stop: &AtomicBool::new(false),
+        progress: &mut Quiet,
+    }
+    .run(&Resume::default())
+    .unwrap();
+    (ending, Run::open(&path).unwrap(), folder)
+}
+
+pub const HEAD: &str = r#"
+name = "test"
+title = "A test"
+summary = "Tests."
+source = "here"
+duration = "no time"
+"#;
+
+pub fn text(rest: &str) -> String {
+    format!("{HEAD}{rest}")
+}
