@@ -4,7 +4,7 @@
 
 use assay_units::{DataClass, Op};
 
-use crate::command::Status;
+use crate::command::{Command, Status};
 
 /// A command that is one NVMe command, not a part of a split one.
 pub(super) const WHOLE: u32 = u32::MAX;
@@ -29,6 +29,27 @@ pub(super) struct Part {
     pub(super) spiked: bool,
     /// A flush that does nothing.
     pub(super) dropped: bool,
+}
+
+impl Part {
+    /// A command as it comes in, expected to work. `ordinal` counts the reads or the writes since power-on.
+    #[inline]
+    pub(super) fn of(command: &Command, seq: u64, ordinal: u64) -> Part {
+        Part {
+            offset_bytes: command.offset_bytes,
+            len_bytes: command.len_bytes,
+            tag: command.tag,
+            seq,
+            ordinal,
+            split: WHOLE,
+            queue: command.queue,
+            op: command.op,
+            status: Status::Ok,
+            data: command.data,
+            spiked: false,
+            dropped: false,
+        }
+    }
 }
 
 /// The parts on their way, by number.
@@ -64,6 +85,13 @@ impl Parts {
     #[inline]
     pub(super) fn set_status(&mut self, number: u32, status: Status) {
         self.parts[number as usize].status = status;
+    }
+
+    /// Let go of a part's number; what it was can be read until the next is added.
+    #[inline]
+    pub(super) fn release(&mut self, number: u32) -> &Part {
+        self.free.push(number);
+        &self.parts[number as usize]
     }
 
     /// Take a part out.
