@@ -300,7 +300,7 @@ impl Drive {
             return;
         }
         while let Some((at_ns, number)) = self.finished.pop(until.0) {
-            let part = self.parts.release(number);
+            let part = self.parts.take(number);
             out.push(Completion {
                 tag: part.tag,
                 at: Nanos(at_ns),
@@ -524,7 +524,7 @@ impl Drive {
             return self.start_in_slot(start_ns, core, number);
         }
         self.now_ns = start_ns;
-        let (busy_until_ns, done_ns, status) = self.execute(start_ns, &part);
+        let (busy_until_ns, done_ns, status) = self.execute(start_ns, part);
         self.front.occupy(core, busy_until_ns);
         self.finish(number, part, done_ns + self.link.completion_ns, status);
     }

@@ -87,18 +87,11 @@ impl Parts {
         self.parts[number as usize].status = status;
     }
 
-    /// Let go of a part's number; what it was can be read until the next is added.
+    /// Take a part out; what it was can be read until the next is added.
     #[inline]
-    pub(super) fn release(&mut self, number: u32) -> &Part {
+    pub(super) fn take(&mut self, number: u32) -> &Part {
         self.free.push(number);
         &self.parts[number as usize]
-    }
-
-    /// Take a part out.
-    #[inline]
-    pub(super) fn take(&mut self, number: u32) -> Part {
-        self.free.push(number);
-        self.parts[number as usize]
     }
 }
 
@@ -126,7 +119,7 @@ mod tests {
         let (a, b) = (parts.add(part(1)), parts.add(part(2)));
         assert_ne!(a, b);
         parts.set_status(a, Status::WriteFault);
-        let taken = parts.take(a);
+        let taken = *parts.take(a);
         assert_eq!((taken.seq, taken.status), (1, Status::WriteFault));
         let c = parts.add(part(3));
         assert_eq!(c, a);
