@@ -92,10 +92,15 @@ impl WriteBuffer {
     }
 
     /// Slots that may be in use at `arrival_ns`; a buffer that is full then is written out first.
+    #[inline]
     fn limit(&mut self, arrival_ns: u64) -> u64 {
-        let Some(through) = self.through else {
-            return self.capacity_units;
-        };
+        match self.through {
+            None => self.capacity_units,
+            Some(through) => self.limit_with_overflow(through, arrival_ns),
+        }
+    }
+
+    fn limit_with_overflow(&mut self, through: Through, arrival_ns: u64) -> u64 {
         if through.active {
             let empty_ns = self.free_ns.max(self.drained_ns());
             let paused = empty_ns.saturating_add(through.pause_ns) <= arrival_ns;

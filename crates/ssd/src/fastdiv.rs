@@ -2,8 +2,10 @@
 
 /// A divisor prepared for fast division.
 ///
-/// Source: the round-up method with a 64-bit reciprocal: for `n, d < 2^32`, `n / d == (n * ceil(2^64 / d)) >> 64` exactly
-/// (D. Lemire, O. Kaser, N. Kurz, "Faster remainder by direct computation", 2019).
+/// Source: the round-down method with a 64-bit reciprocal: with `m = floor((2^64 - 1) / d)`, `n / d == ((n + 1) * m) >> 64` for all
+/// `n, d < 2^32` (A. D. Robison, "N-bit unsigned division via N-bit multiply-add", 2005). The product is `(n + 1) / d` made smaller by
+/// less than a `2^-32`th of itself, which is at most `1 / d`, so that it stays at or above the quotient; and it holds for 1 without
+/// a case of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct FastDiv {
     divisor: u32,
@@ -16,8 +18,7 @@ impl FastDiv {
         let divisor = divisor.max(1);
         FastDiv {
             divisor,
-            // For 1 the reciprocal would be 2^64; `div` handles it apart.
-            reciprocal: (u64::MAX / u64::from(divisor)).wrapping_add(1),
+            reciprocal: u64::MAX / u64::from(divisor),
         }
     }
 
@@ -29,10 +30,8 @@ impl FastDiv {
     /// Quotient and remainder.
     #[inline]
     pub fn div_rem(self, n: u32) -> (u32, u32) {
-        if self.divisor == 1 {
-            return (n, 0);
-        }
-        let quotient = ((u128::from(n) * u128::from(self.reciprocal)) >> 64) as u32;
+        let product = u128::from(u64::from(n) + 1) * u128::from(self.reciprocal);
+        let quotient = (product >> 64) as u32;
         (quotient, n - quotient * self.divisor)
     }
 }

@@ -78,6 +78,23 @@ impl FaultPlan {
         }
     }
 
+    /// Is nothing planned?
+    pub fn is_empty(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    /// Count a read or a write for which nothing is planned; returns its ordinal.
+    #[inline]
+    pub fn count(&mut self, op: Op) -> u64 {
+        let counter = if op == Op::Read {
+            &mut self.reads
+        } else {
+            &mut self.writes
+        };
+        *counter += 1;
+        *counter
+    }
+
     /// Count a read or write and say what is planned for it, with its ordinal (0 for other operations).
     #[inline]
     pub fn next(&mut self, op: Op) -> (u64, Fate) {

@@ -6,19 +6,34 @@
 /// No command.
 const NONE: u32 = u32::MAX;
 
+/// One submission queue.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    /// When its first command arrived: `u64::MAX` when it is empty.
+    head_ns: u64,
+    /// Its first and its last command.
+    head: u32,
+    tail: u32,
+}
+
+const EMPTY: Queue = Queue {
+    head_ns: u64::MAX,
+    head: NONE,
+    tail: NONE,
+};
+
 /// Queues of command numbers in front of a number of cores. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Frontend {
-    /// Per queue, when its first command arrived: `u64::MAX` when it is empty.
-    head_ns: Vec<u64>,
-    /// Per queue, its first and its last command.
-    ends: Vec<(u32, u32)>,
+    queues: Vec<Queue>,
     /// Per command number, when it arrived and the command behind it.
     links: Vec<(u64, u32)>,
-    /// One bit per queue that holds something.
-    waiting: u128,
+    /// One bit per queue that holds something: the first 64 queues, and the others.
+    waiting: [u64; 2],
     /// Where the next turn starts.
     turn: u32,
+    /// The first queue from the turn on, and then from 0, that holds something; any when none does.
+    next_queue: u32,
     /// When each core is free.
     cores: Vec<u64>,
     /// The core that is free first, and when.
@@ -31,13 +46,12 @@ pub struct Frontend {
 impl Frontend {
     /// Idle cores and empty queues; `queues` is held between 1 and 128, `cores` at least 1.
     pub fn new(queues: u16, cores: u8) -> Frontend {
-        let queues = usize::from(queues.clamp(1, 128));
         Frontend {
-            head_ns: vec![u64::MAX; queues],
-            ends: vec![(NONE, NONE); queues],
+            queues: vec![EMPTY; usize::from(queues.clamp(1, 128))],
             links: Vec::new(),
-            waiting: 0,
+            waiting: [0; 2],
             turn: 0,
+            next_queue: 0,
             cores: vec![0; usize::from(cores.max(1))],
             free_core: 0,
             free_ns: 0,
@@ -55,28 +69,35 @@ impl Frontend {
     /// [`Frontend::take`] would come to. Call [`Frontend::occupy`] after it.
     #[inline]
     pub fn take_at_once(&mut self, queue: u16, arrival_ns: u64) -> Option<usize> {
-        if self.waiting != 0 || self.free_ns > arrival_ns {
+        if self.free_ns > arrival_ns || self.holds_some() {
             return None;
         }
         self.turn = self.turn_after(self.granted(queue) as u32);
         Some(self.free_core)
     }
 
+    /// Does anything wait? Told by the first start, which there is if anything does.
+    #[inline]
+    fn holds_some(&self) -> bool {
+        self.next_ns != u64::MAX
+    }
+
     /// The queue that a command of this queue goes to: modulo those granted.
     #[inline]
     fn granted(&self, queue: u16) -> usize {
         let queue = usize::from(queue);
-        if queue < self.ends.len() {
+        if queue < self.queues.len() {
             queue
         } else {
-            queue % self.ends.len()
+            // A division of 32 bits takes half the time of one of 64.
+            (queue as u32 % self.queues.len() as u32) as usize
         }
     }
 
     #[inline]
     fn turn_after(&self, queue: u32) -> u32 {
         let next = queue + 1;
-        if next as usize == self.ends.len() {
+        if next as usize == self.queues.len() {
             0
         } else {
             next
@@ -87,20 +108,21 @@ impl Frontend {
     /// in order of time.
     #[inline]
     pub fn push(&mut self, queue: u16, arrival_ns: u64, number: u32) {
-        let queue = self.granted(queue);
+        let index = self.granted(queue);
         if self.links.len() <= number as usize {
             self.links.resize(number as usize + 1, (0, NONE));
         }
         self.links[number as usize] = (arrival_ns, NONE);
-        let (head, tail) = &mut self.ends[queue];
-        if *head == NONE {
-            *head = number;
-            self.head_ns[queue] = arrival_ns;
-            self.waiting |= 1 << queue;
+        let queue = &mut self.queues[index];
+        let behind = std::mem::replace(&mut queue.tail, number);
+        if queue.head == NONE {
+            queue.head = number;
+            queue.head_ns = arrival_ns;
+            self.waiting[index >> 6 & 1] |= 1 << (index & 63);
+            self.find_queue();
         } else {
-            self.links[*tail as usize].1 = number;
+            self.links[behind as usize].1 = number;
         }
-        *tail = number;
         if self.next_ns == u64::MAX {
             self.next_ns = arrival_ns.max(self.free_ns);
         }
@@ -112,51 +134,52 @@ impl Frontend {
         if self.next_ns > until_ns {
             return None;
         }
+        self.take_next()
+    }
+
+    fn take_next(&mut self) -> Option<(u64, usize, u32)> {
         let start = self.next_ns;
         // From the turn upward, then from 0: the first queue whose head has arrived by the start.
-        let queue = match self.next_queue() {
-            queue if self.head_ns[queue] <= start => queue,
-            _ => self.arrived_queue(start)?,
-        };
-        let (head, tail) = self.ends[queue];
+        let mut index = self.next_queue as usize;
+        if self.queues[index].head_ns > start {
+            index = self.arrived_queue(start)?;
+        }
+        let queue = &mut self.queues[index];
+        let head = queue.head;
         let behind = self.links[head as usize].1;
         if behind == NONE {
-            self.ends[queue] = (NONE, NONE);
-            self.head_ns[queue] = u64::MAX;
-            self.waiting &= !(1 << queue);
+            *queue = EMPTY;
+            self.waiting[index >> 6 & 1] &= !(1 << (index & 63));
         } else {
-            self.ends[queue] = (behind, tail);
-            self.head_ns[queue] = self.links[behind as usize].0;
+            queue.head = behind;
+            queue.head_ns = self.links[behind as usize].0;
         }
-        self.turn = self.turn_after(queue as u32);
+        self.turn = self.turn_after(index as u32);
         Some((start, self.free_core, head))
     }
 
-    /// The first queue from the turn on, and then from 0, that holds something; any when none does.
+    /// Note the first queue from the turn on, and then from 0, that holds something; any when none does.
     #[inline]
-    fn next_queue(&self) -> usize {
-        let queue = if self.ends.len() <= 64 {
-            let waiting = self.waiting as u64;
+    fn find_queue(&mut self) {
+        let first = if self.queues.len() <= 64 {
+            let waiting = self.waiting[0];
             let from_turn = waiting >> self.turn << self.turn;
             let mask = if from_turn == 0 { waiting } else { from_turn };
             mask.trailing_zeros()
         } else {
-            let from_turn = self.waiting >> self.turn << self.turn;
-            let mask = if from_turn == 0 {
-                self.waiting
-            } else {
-                from_turn
-            };
+            let waiting = u128::from(self.waiting[1]) << 64 | u128::from(self.waiting[0]);
+            let from_turn = waiting >> self.turn << self.turn;
+            let mask = if from_turn == 0 { waiting } else { from_turn };
             mask.trailing_zeros()
         };
-        (queue as usize).min(self.ends.len() - 1)
+        self.next_queue = first.min(self.queues.len() as u32 - 1);
     }
 
     /// The first queue from the turn on, and then from 0, whose head has arrived by `start_ns`.
     #[cold]
     fn arrived_queue(&self, start_ns: u64) -> Option<usize> {
-        let (before, from_turn) = self.head_ns.split_at(self.turn as usize);
-        let arrived = |&head_ns: &u64| head_ns <= start_ns;
+        let (before, from_turn) = self.queues.split_at(self.turn as usize);
+        let arrived = |queue: &Queue| queue.head_ns <= start_ns;
         let later = from_turn.iter().position(arrived);
         later
             .map(|queue| queue + before.len())
@@ -164,7 +187,7 @@ impl Frontend {
     }
 
     /// Keep a core busy until then. Call after each [`Frontend::take`].
-    #[inline]
+    #[inline(always)]
     pub fn occupy(&mut self, core: usize, until_ns: u64) {
         self.cores[core] = until_ns;
         let (mut free_core, mut free_ns) = (0, u64::MAX);
@@ -175,19 +198,27 @@ impl Frontend {
         }
         self.free_core = free_core;
         self.free_ns = free_ns;
-        self.next_ns = self.find_next();
+        self.find_next();
     }
 
     #[inline]
-    fn find_next(&self) -> u64 {
-        if self.waiting == 0 {
-            return u64::MAX;
+    fn find_next(&mut self) {
+        self.next_ns = u64::MAX;
+        if self.waiting[0] | self.waiting[1] == 0 {
+            return;
         }
-        if self.head_ns[self.next_queue()] <= self.free_ns {
-            return self.free_ns;
-        }
-        let earliest = self.head_ns.iter().fold(u64::MAX, |a, &b| a.min(b));
-        earliest.max(self.free_ns)
+        self.find_queue();
+        self.next_ns = if self.queues[self.next_queue as usize].head_ns <= self.free_ns {
+            self.free_ns
+        } else {
+            self.first_arrival().max(self.free_ns)
+        };
+    }
+
+    #[cold]
+    fn first_arrival(&self) -> u64 {
+        let heads = self.queues.iter().map(|queue| queue.head_ns);
+        heads.fold(u64::MAX, u64::min)
     }
 }
 

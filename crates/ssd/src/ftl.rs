@@ -291,7 +291,7 @@ impl Ftl {
 
     /// Read a run of one sense; returns when its data is in the controller. Data that still waits to be programmed comes from
     /// the buffer at once.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, floor_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
         let gathering = |frontier: &Frontier| {
             physical.wrapping_sub(frontier.group_start) < frontier.group_units
@@ -321,6 +321,11 @@ impl Ftl {
     pub fn flush(&mut self, floor_ns: u64) -> u64 {
         self.pad(floor_ns);
         self.buffer.drained_ns().max(floor_ns)
+    }
+
+    /// Is there anything that an idle drive does?
+    pub fn housekeeps(&self) -> bool {
+        self.slc.is_some() || self.collects_when_idle()
     }
 
     /// Let an idle drive do its housekeeping up to `now_ns`, the host having been silent since `quiet_since_ns`.

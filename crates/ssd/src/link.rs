@@ -89,7 +89,7 @@ impl Link {
     }
 
     /// Move read data through the data path, where it counts as `path_bytes`, and on to the host; returns the end.
-    #[inline]
+    #[inline(always)]
     pub fn deliver(
         &mut self,
         floor_ns: u64,

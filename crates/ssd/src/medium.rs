@@ -102,7 +102,7 @@ impl Medium {
     }
 
     /// Read a run of one access; returns when its data is in the controller.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, floor_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
         match self {
             Medium::Flash(ftl) => ftl.read(floor_ns, issue_ns, physical, units),
@@ -112,6 +112,7 @@ impl Medium {
 
     /// Write bytes `offset..end`, which arrive in order, the last of them at `arrival_ns` and each unit `unit_ns` before the one
     /// after it; returns when the drive may acknowledge them, and whether there was room for all.
+    #[inline]
     pub fn write(
         &mut self,
         floor_ns: u64,
@@ -180,6 +181,14 @@ impl Medium {
     pub fn restart(&mut self, now_ns: u64) {
         if let Medium::Flash(ftl) = self {
             ftl.restart(now_ns);
+        }
+    }
+
+    /// See [`Ftl::housekeeps`].
+    pub fn housekeeps(&self) -> bool {
+        match self {
+            Medium::Flash(ftl) => ftl.housekeeps(),
+            Medium::InPlace(_) => false,
         }
     }
 

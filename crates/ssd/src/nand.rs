@@ -121,6 +121,9 @@ pub struct Nand {
     erase_ns: u64,
     byte_time: ByteTime,
     command_ns: u64,
+    /// Time of a page on its channel with its command, and the pages of a program group: multi-bit, SLC.
+    page_in_ns: u64,
+    group_pages: [u64; 2],
     jitter: Rng,
     spread: Option<Spread>,
     retry: Option<Retry>,
@@ -133,6 +136,10 @@ impl Nand {
         let dies = u32::from(nand.dies.value);
         let (multi, slc_shape) = shapes(nand);
         let channels = usize::from(nand.channels.value);
+        let byte_time = ByteTime::of_rate(nand.channel_bytes_per_second.value);
+        let command_ns = nand.channel_command_ns.value;
+        let page = page_units(nand).max(1);
+        let pages = |shape: &Shape| u64::from(shape.group_units.divisor() / page);
         Nand {
             dies: vec![Die::default(); dies as usize],
             channels: vec![Timeline::new(); channels],
@@ -155,8 +162,10 @@ impl Nand {
             partial_saving_ns: nand.partial_read_saving_ns.value,
             cache_read: nand.cache_read.value,
             erase_ns: nand.erase_ns.value,
-            byte_time: ByteTime::of_rate(nand.channel_bytes_per_second.value),
-            command_ns: nand.channel_command_ns.value,
+            page_in_ns: command_ns + byte_time.duration_ns(u64::from(page) * MAP_UNIT_BYTES),
+            group_pages: [pages(&multi), pages(&slc_shape)],
+            byte_time,
+            command_ns,
             jitter: Rng::stream(seed, "read time"),
             spread: nand
                 .read_sigma_ns
@@ -249,7 +258,7 @@ impl Nand {
     }
 
     /// Read `units` units of one sense and move them out; returns when they are in the controller.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, floor_ns: u64, issue_ns: u64, sense: Sense, units: u32) -> u64 {
         let mut read_ns = sense.read_ns;
         if units * 2 <= self.page_units.divisor() {
@@ -301,14 +310,13 @@ impl Nand {
     pub fn program(&mut self, floor_ns: u64, ready_ns: u64, physical: u32) -> u64 {
         let sense = self.locate(physical);
         let superblock = physical >> self.shift;
-        let shape = *self.shape(physical);
         let program_ns = if superblock >= self.first_slc {
             self.slc_program_ns
         } else {
             let (_, kind) = self.program_types.div_rem(sense.row);
             self.program_ns[kind as usize]
         };
-        let moved = self.move_in(floor_ns, ready_ns, sense, shape);
+        let moved = self.move_in(floor_ns, ready_ns, sense, superblock >= self.first_slc);
         let die = &mut self.dies[sense.die as usize];
         if die.free_ns < moved {
             die.program_start_ns = moved;
@@ -322,12 +330,11 @@ impl Nand {
     }
 
     /// Move a group's data to its die page by page, so that reads get between them; returns the end.
-    fn move_in(&mut self, floor_ns: u64, ready_ns: u64, sense: Sense, shape: Shape) -> u64 {
-        let page_bytes = u64::from(self.page_units.divisor()) * MAP_UNIT_BYTES;
-        let page_ns = self.command_ns + self.byte_time.duration_ns(page_bytes);
-        let (pages, _) = self.page_units.div_rem(shape.group_units.divisor());
+    #[inline]
+    fn move_in(&mut self, floor_ns: u64, ready_ns: u64, sense: Sense, slc: bool) -> u64 {
+        let pages = self.group_pages[usize::from(slc)];
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
-        channel.reserve_train(floor_ns, ready_ns, page_ns, u64::from(pages))
+        channel.reserve_train(floor_ns, ready_ns, self.page_in_ns, pages)
     }
 
     /// Read a page of the map, as long as `read_ns`, from a die; otherwise as [`Nand::read`].
@@ -362,7 +369,7 @@ impl Nand {
             group: u32::MAX,
             row: 0,
         };
-        let moved = self.move_in(floor_ns, ready_ns, sense, self.slc);
+        let moved = self.move_in(floor_ns, ready_ns, sense, true);
         let die = &mut self.dies[usize::from(die)];
         if die.free_ns < moved {
             die.program_start_ns = moved;

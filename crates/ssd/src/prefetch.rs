@@ -78,7 +78,7 @@ impl Prefetcher {
     }
 
     /// Account a read; `Some` when it continues a stream that is being read ahead.
-    #[inline]
+    #[inline(always)]
     pub fn look(&mut self, offset: u64, len: u64) -> Option<Hit> {
         if self.next.is_empty() {
             return None;
@@ -122,6 +122,7 @@ impl Prefetcher {
         self.hashed[hash(next)] += 1;
     }
 
+    #[inline(never)]
     fn follow(&mut self, index: usize, offset: u64, len: u64) -> Option<Hit> {
         let end = offset + len;
         self.set_next(index, end);

@@ -27,6 +27,9 @@ impl ByteTime {
     }
 }
 
+/// So many intervals are looked at from the far end before the search goes by halves. There are always as many, some of them of no
+/// length or past.
+const SEARCHED: usize = 16;
 /// So few intervals are moved up rather than more than that moved down.
 const FEW: usize = 8;
 /// Room kept before the first interval, so that one can be put there without moving all others.
@@ -36,25 +39,101 @@ const SLACK: usize = 32;
 const FORGOTTEN_TOGETHER: usize = 16;
 
 /// Busy intervals of one serial resource, in nanoseconds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Timeline {
     /// Sorted, disjoint, not touching; those before `head` are past, and so may a few after it be.
     busy: Vec<(u64, u64)>,
     head: usize,
 }
 
+impl Default for Timeline {
+    fn default() -> Timeline {
+        Timeline::new()
+    }
+}
+
 impl Timeline {
     /// Nothing reserved.
     pub fn new() -> Timeline {
-        Timeline::default()
+        Timeline {
+            busy: vec![(0, 0); SEARCHED],
+            head: SEARCHED - 1,
+        }
     }
 
     /// Reserve `duration_ns` in the first gap at or after `ready_ns`; returns the end.
     ///
     /// `floor_ns` is the model's present: no later call comes with an earlier `ready_ns`, so intervals before it are forgotten.
-    #[inline]
+    #[inline(always)]
     pub fn reserve(&mut self, floor_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
+        if duration_ns > 0
+            && let Some(last) = self.busy.last()
+            && ready_ns < last.1
+        {
+            return self.reserve_piece(floor_ns, ready_ns, duration_ns);
+        }
         self.reserve_train(floor_ns, ready_ns, duration_ns, 1)
+    }
+
+    /// [`Timeline::reserve`] before the end of what is reserved. Most of what lies ahead ends before a new piece is ready, so the search
+    /// begins at the far end.
+    #[inline(never)]
+    fn reserve_piece(&mut self, floor_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
+        self.forget_some(floor_ns);
+        let mut at = self.near_end_ending_after(ready_ns);
+        let busy = &mut self.busy[..];
+        // The gap before `at`, or the next one that is long enough.
+        let mut gap_end = busy[at].0;
+        let mut start = ready_ns;
+        while start + duration_ns > gap_end {
+            start = start.max(busy[at].1);
+            at += 1;
+            gap_end = busy.get(at).map_or(u64::MAX, |next| next.0);
+        }
+        let end = start + duration_ns;
+        // Before the first one ahead lie only such as end sooner.
+        if busy[at - 1].1 == start && at > self.head {
+            if end == gap_end {
+                busy[at - 1].1 = busy[at].1;
+                self.remove(at);
+            } else {
+                busy[at - 1].1 = end;
+            }
+        } else if end == gap_end {
+            busy[at].0 = start;
+        } else {
+            self.insert(at, (start, end));
+        }
+        end
+    }
+
+    /// [`Timeline::first_ending_after`] where the last interval does: most likely one of the last. These are counted without a branch
+    /// for each, which nobody could foretell; what is past ends sooner and does no harm.
+    #[inline]
+    fn near_end_ending_after(&self, at_ns: u64) -> usize {
+        if let Some(last) = self.busy.last_chunk::<SEARCHED>() {
+            // The sign of a difference of times (which end long before 2^63) is what a processor can add up several at once.
+            let is_later = |&(_, end): &(u64, u64)| at_ns.wrapping_sub(end) >> 63;
+            let later = last.iter().map(is_later).sum::<u64>() as usize;
+            if later < SEARCHED {
+                return self.busy.len() - later;
+            }
+        }
+        self.first_ending_after(at_ns)
+    }
+
+    /// Let go of what is past: many intervals at a time, so that it is seldom anything but "not yet".
+    #[inline]
+    fn forget_some(&mut self, floor_ns: u64) {
+        while let Some(&(_, end)) = self.busy.get(self.head + FORGOTTEN_TOGETHER - 1)
+            && end <= floor_ns
+        {
+            self.head += FORGOTTEN_TOGETHER;
+        }
+        if self.head > 2 * SLACK {
+            self.busy.drain(..self.head - SLACK);
+            self.head = SLACK;
+        }
     }
 
     /// Reserve `duration_ns` `count` times (at least once), each in the first gap after the one before; returns the last end.
@@ -82,8 +161,8 @@ impl Timeline {
             last => {
                 if last.is_some_and(|last| last.1 <= floor_ns) {
                     // Everything is past: start over in the same memory.
-                    self.busy.clear();
-                    self.head = 0;
+                    self.busy.truncate(SEARCHED);
+                    self.head = self.busy.len();
                 } else if self.busy.len() == self.busy.capacity() {
                     self.forget(floor_ns);
                 }
@@ -109,17 +188,8 @@ impl Timeline {
         duration_ns: u64,
         count: u64,
     ) -> u64 {
-        // Many at a time, so that it is seldom anything but "not yet".
-        while let Some(&(_, end)) = self.busy.get(self.head + FORGOTTEN_TOGETHER - 1)
-            && end <= floor_ns
-        {
-            self.head += FORGOTTEN_TOGETHER;
-        }
-        if self.head > 2 * SLACK {
-            self.busy.drain(..self.head - SLACK);
-            self.head = SLACK;
-        }
-        let mut index = self.first_ending_after(ready_ns);
+        self.forget_some(floor_ns);
+        let mut index = self.near_end_ending_after(ready_ns);
         let mut start = ready_ns;
         let mut left = count;
         loop {
@@ -181,7 +251,14 @@ impl Timeline {
     fn insert(&mut self, index: usize, interval: (u64, u64)) -> usize {
         let (before, after) = (index - self.head, self.busy.len() - index);
         if after <= before.max(FEW) {
-            self.busy.insert(index, interval);
+            // One by one: they are too few for the price of a call.
+            self.busy.push(interval);
+            let mut hole = self.busy.len() - 1;
+            while hole > index {
+                self.busy[hole] = self.busy[hole - 1];
+                hole -= 1;
+            }
+            self.busy[index] = interval;
             return index;
         }
         if self.head == 0 {
@@ -232,7 +309,7 @@ impl Follower {
 
     /// Reserve `duration_ns` for what leaves the resource before it at `ready_ns`, having occupied it for the `before_ns` until then.
     /// All else is as in [`Timeline::reserve`].
-    #[inline]
+    #[inline(always)]
     pub fn follow(
         &mut self,
         floor_ns: u64,

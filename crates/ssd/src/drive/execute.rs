@@ -5,6 +5,7 @@ use assay_units::{DataClass, Op};
 use super::{Drive, Part};
 use crate::command::Status;
 use crate::map::UNMAPPED;
+use crate::prefetch::Hit;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
 
 /// A profile's firmware and energy costs, without their provenance.
@@ -52,6 +53,13 @@ impl Costs {
         [costs, costs.throttled()]
     }
 
+    /// The core time of the shortest command, in nanoseconds: none is done sooner after its start.
+    pub(super) fn least_ns(&self) -> u64 {
+        self.read_command_ns
+            .min(self.write_command_ns)
+            .min(self.other_command_ns)
+    }
+
     /// These costs, stretched by the throttle: a slower clock slows what the firmware does and what moves through the controller.
     fn throttled(mut self) -> Costs {
         for cost in [
@@ -89,46 +97,83 @@ fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
 }
 
 impl Drive {
-    /// Run one part from `now_ns`, when a core takes it.
-    #[inline]
-    pub(super) fn execute(&mut self, now_ns: u64, part: &Part) -> Outcome {
+    /// [`Drive::execute`] of a read that will work.
+    #[inline(always)]
+    pub(super) fn execute_read(&mut self, now_ns: u64, part: &Part) -> Outcome {
         self.thermal.advance(now_ns);
         let clock = usize::from(self.thermal.throttled());
-        let costs = self.costs[clock];
-        let mut energy_nj = costs.command_nj;
-        let mut outcome = if !part.status.is_ok() {
-            self.refuse(now_ns, part, clock)
-        } else {
-            match part.op {
-                Op::Read => {
-                    energy_nj += (u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10;
-                    self.read(now_ns, part, clock)
-                }
-                Op::Write => {
-                    energy_nj += (u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10;
-                    self.write(now_ns, part, clock)
-                }
-                Op::Flush if part.dropped => {
-                    let busy = now_ns + costs.other_command_ns;
-                    (busy, busy, Status::Ok)
-                }
-                Op::Flush => {
-                    let busy = now_ns + costs.other_command_ns;
-                    (busy, self.medium.flush(now_ns).max(busy), Status::Ok)
-                }
-                Op::Discard => self.deallocate(now_ns, part, clock, false),
-                Op::WriteZeroes => self.deallocate(now_ns, part, clock, true),
-            }
-        };
+        let costs = &self.costs[clock];
+        let energy_nj =
+            costs.command_nj + ((u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10);
+        let percent = costs.data_path_percent;
+        let outcome = self.read(now_ns, part, clock);
+        self.account(now_ns, outcome, energy_nj, percent)
+    }
+
+    /// [`Drive::execute`] of a write that will work.
+    #[inline(always)]
+    pub(super) fn execute_write(&mut self, now_ns: u64, part: &Part) -> Outcome {
+        self.thermal.advance(now_ns);
+        let clock = usize::from(self.thermal.throttled());
+        let costs = &self.costs[clock];
+        let energy_nj =
+            costs.command_nj + ((u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10);
+        let percent = costs.data_path_percent;
+        let outcome = self.write(now_ns, part, clock);
+        self.account(now_ns, outcome, energy_nj, percent)
+    }
+
+    /// Account what a command used and set off beside its own path.
+    #[inline(always)]
+    fn account(
+        &mut self,
+        now_ns: u64,
+        mut outcome: Outcome,
+        command_nj: u64,
+        percent: u64,
+    ) -> Outcome {
         // Collection runs on the core whose command set it off, and does not delay that command.
         self.change_moved(now_ns);
-        outcome.0 += self.medium.take_firmware_ns() * costs.data_path_percent / 100;
-        energy_nj += self.medium.take_energy_nj();
+        let collection_ns = self.medium.take_firmware_ns();
+        if collection_ns > 0 {
+            outcome.0 += collection_ns * percent / 100;
+        }
+        let energy_nj = command_nj + self.medium.take_energy_nj();
         self.thermal.add_energy(energy_nj);
         if self.power.is_governed() {
             outcome.0 = outcome.0.max(self.power.spend(now_ns, energy_nj));
         }
         outcome
+    }
+
+    /// Run one part from `now_ns`, when a core takes it.
+    #[inline]
+    pub(super) fn execute(&mut self, now_ns: u64, part: &Part) -> Outcome {
+        if part.status.is_ok() {
+            match part.op {
+                Op::Read => return self.execute_read(now_ns, part),
+                Op::Write => return self.execute_write(now_ns, part),
+                _ => {}
+            }
+        }
+        self.thermal.advance(now_ns);
+        let clock = usize::from(self.thermal.throttled());
+        let costs = self.costs[clock];
+        let outcome = match part.op {
+            _ if !part.status.is_ok() => self.refuse(now_ns, part, clock),
+            Op::Discard => self.deallocate(now_ns, part, clock, false),
+            Op::WriteZeroes => self.deallocate(now_ns, part, clock, true),
+            _ => {
+                let busy_ns = now_ns + costs.other_command_ns;
+                let done_ns = if part.op == Op::Flush && !part.dropped {
+                    self.medium.flush(now_ns).max(busy_ns)
+                } else {
+                    busy_ns
+                };
+                (busy_ns, done_ns, Status::Ok)
+            }
+        };
+        self.account(now_ns, outcome, costs.command_nj, costs.data_path_percent)
     }
 
     /// A command that fails: bad fields at once, media errors after having tried.
@@ -148,19 +193,29 @@ impl Drive {
         (busy, done, part.status)
     }
 
+    #[inline(always)]
     fn read(&mut self, now_ns: u64, part: &Part, clock: usize) -> Outcome {
-        let costs = self.costs[clock];
         self.medium.settle();
         let len = u64::from(part.len_bytes);
-        let end = part.offset_bytes + len;
         self.host.bytes_read += len;
-        let mut busy_ns = now_ns + costs.read_command_ns;
-        if !self.is_whole(part) {
-            busy_ns += costs.read_partial_ns;
+        let hit = self.prefetch.look(part.offset_bytes, len);
+        let (first, last) = units_of(part.offset_bytes, len.max(1));
+        if hit.is_none() && first == last && len > 0 {
+            self.read_unit(now_ns, part, clock, first)
+        } else {
+            self.read_units(now_ns, part, clock, hit)
         }
-        let mut done_ns = busy_ns;
+    }
+
+    /// [`Drive::read`] of several units, or of what may have been read ahead.
+    #[inline(never)]
+    fn read_units(&mut self, now_ns: u64, part: &Part, clock: usize, hit: Option<Hit>) -> Outcome {
+        let costs = self.costs[clock];
+        let len = u64::from(part.len_bytes);
         let mut from = part.offset_bytes;
-        let hit = self.prefetch.look(from, len);
+        let end = from + len;
+        let mut busy_ns = self.read_begun_ns(now_ns, part, &costs);
+        let mut done_ns = busy_ns;
         if let Some(hit) = hit
             && hit.bytes > 0
         {
@@ -196,6 +251,44 @@ impl Drive {
             let percent = costs.data_path_percent;
             self.read_ahead(now_ns, busy_ns, hit.stream, hit.ahead, len, percent);
         }
+        (busy_ns, done_ns, Status::Ok)
+    }
+
+    /// Until when a core is busy with a read before it has looked for any of its units.
+    #[inline(always)]
+    fn read_begun_ns(&self, now_ns: u64, part: &Part, costs: &Costs) -> u64 {
+        let mut busy_ns = now_ns + costs.read_command_ns;
+        if !self.is_whole(part) {
+            busy_ns += costs.read_partial_ns;
+        }
+        busy_ns
+    }
+
+    /// [`Drive::read`] of one unit, or of a part of it, that was not read ahead.
+    #[inline(always)]
+    fn read_unit(&mut self, now_ns: u64, part: &Part, clock: usize, unit: u32) -> Outcome {
+        let costs = &self.costs[clock];
+        let bytes = u64::from(part.len_bytes);
+        let mut busy_ns = self.read_begun_ns(now_ns, part, costs);
+        let known_ns = self.look_up(now_ns, busy_ns, unit, unit);
+        let costs = &self.costs[clock];
+        busy_ns += (bytes * costs.read_kib_ns) >> 10;
+        let mut physical = self.medium.locate(unit);
+        if physical == UNMAPPED {
+            if self.costs[0].skip_unmapped {
+                let done_ns = self.link.to_host(now_ns, busy_ns.max(known_ns), bytes);
+                return (busy_ns, done_ns, Status::Ok);
+            }
+            physical = self.medium.sequential(unit);
+        }
+        busy_ns += costs.read_page_ns;
+        let stretched = if clock == 0 {
+            bytes
+        } else {
+            bytes * costs.data_path_percent / 100
+        };
+        let ready_ns = self.medium.read(now_ns, busy_ns.max(known_ns), physical, 1);
+        let done_ns = self.link.deliver(now_ns, ready_ns, bytes, stretched, bytes);
         (busy_ns, done_ns, Status::Ok)
     }
 
@@ -251,22 +344,25 @@ impl Drive {
         }
     }
 
+    #[inline(always)]
     fn write(&mut self, now_ns: u64, part: &Part, clock: usize) -> Outcome {
-        let costs = self.costs[clock];
+        let costs = &self.costs[clock];
+        let (ack_ns, ack_unit_ns) = (costs.ack_ns, costs.ack_unit_ns);
         let len = u64::from(part.len_bytes);
         let (first, last) = units_of(part.offset_bytes, len);
         let units = u64::from(last - first) + 1;
         self.host.bytes_written += len;
-        self.prefetch.invalidate(part.offset_bytes, len);
         let started_ns = now_ns + costs.write_command_ns;
         let busy_ns = started_ns + costs.write_unit_ns * units;
+        let elides = part.data == DataClass::Zero && costs.elide_zero;
+        self.prefetch.invalidate(part.offset_bytes, len);
         let arrived_ns = self.link.to_drive(now_ns, started_ns, len);
         let mut done_ns = busy_ns.max(arrived_ns);
         self.change_map(now_ns, started_ns, first, last);
-        if part.data == DataClass::Zero && costs.elide_zero && self.is_whole(part) {
+        if elides && self.is_whole(part) {
             self.medium.unmap(first, last + 1);
             self.note_taken(part.seq, first, last - first + 1, None);
-            return (busy_ns, done_ns + costs.ack_ns, Status::Ok);
+            return (busy_ns, done_ns + ack_ns, Status::Ok);
         }
         let end = part.offset_bytes + len;
         let (taken, unit_ns) = (self.medium.taken_units(), self.link.unit_ns());
@@ -278,11 +374,7 @@ impl Drive {
             self.note_taken(part.seq, first, last - first + 1, Some(taken));
         }
         let status = if all { Status::Ok } else { Status::WriteFault };
-        (
-            busy_ns,
-            done_ns + costs.ack_ns + costs.ack_unit_ns * units,
-            status,
-        )
+        (busy_ns, done_ns + ack_ns + ack_unit_ns * units, status)
     }
 
     /// Does a part cover its units entirely?

@@ -38,6 +38,7 @@ impl Drive {
         self.power.set(now_ns, 0);
         self.account_power();
         self.host.unsafe_shutdowns += 1;
+        self.review();
     }
 
     /// The drive is gone from the bus at `now`: commands in flight and all later ones end with [`Status::Vanished`].
@@ -47,6 +48,7 @@ impl Drive {
         self.last_submit_ns = now_ns;
         self.abort(now_ns, Status::Vanished);
         self.present = false;
+        self.review();
     }
 
     /// Is the drive still there?

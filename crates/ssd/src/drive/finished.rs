@@ -49,66 +49,64 @@ impl Ord for Finished {
     }
 }
 
-/// A sorted ring.
+/// A sorted line: what was taken out lies before `head` until the memory is wanted.
 #[derive(Clone, Debug, Default)]
-struct Ring {
-    /// As many as a power of two, or none.
+struct Line {
     slots: Vec<Finished>,
     head: usize,
-    len: usize,
 }
 
-impl Ring {
+impl Line {
     #[inline]
-    fn at(&self, index: usize) -> &Finished {
-        &self.slots[(self.head + index) & (self.slots.len() - 1)]
+    fn live(&self) -> &[Finished] {
+        &self.slots[self.head..]
     }
 
     #[inline]
     fn front(&self) -> Option<&Finished> {
-        (self.len > 0).then(|| self.at(0))
+        self.slots.get(self.head)
     }
 
     #[inline]
     fn pop_front(&mut self) -> Option<Finished> {
         let first = *self.front()?;
-        self.head = (self.head + 1) & (self.slots.len() - 1);
-        self.len -= 1;
+        self.head += 1;
         Some(first)
     }
 
     #[inline]
     fn insert(&mut self, finished: Finished) {
-        if self.len == self.slots.len() {
-            self.grow();
+        if self.slots.len() == self.slots.capacity() {
+            self.make_room();
         }
-        let mask = self.slots.len() - 1;
-        let mut hole = self.head + self.len;
-        self.len += 1;
-        while hole > self.head {
-            let before = self.slots[(hole - 1) & mask];
-            if before.is_before(&finished) {
-                break;
-            }
-            self.slots[hole & mask] = before;
+        self.slots.push(finished);
+        let live = &mut self.slots[self.head..];
+        let mut hole = live.len() - 1;
+        while hole > 0 && live[hole - 1].at_ns > finished.at_ns {
+            live[hole] = live[hole - 1];
             hole -= 1;
         }
-        self.slots[hole & mask] = finished;
+        // Of the same time: nearly always in order of submission already.
+        while hole > 0 && !live[hole - 1].is_before(&finished) {
+            live[hole] = live[hole - 1];
+            hole -= 1;
+        }
+        live[hole] = finished;
     }
 
+    /// Move what is left to the beginning of the memory, which is at least three times as large: one move pays for many.
     #[cold]
-    fn grow(&mut self) {
-        self.slots.rotate_left(self.head);
+    fn make_room(&mut self) {
+        self.slots.drain(..self.head);
         self.head = 0;
-        let slots = (self.slots.len() * 2).max(64);
-        self.slots.resize(slots, Finished::default());
+        self.slots.reserve((self.slots.len() * 2).max(256));
     }
 }
 
 /// The waiting completions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FinishedQueue {
-    near: Ring,
+    near: Line,
     far: BinaryHeap<Reverse<Finished>>,
     /// Time of the first, `u64::MAX` when there is none.
     next_ns: u64,
@@ -128,7 +126,7 @@ impl FinishedQueue {
         self.next_ns
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, at_ns: u64, seq: u64, number: u32) {
         let finished = Finished {
             at_ns,
@@ -136,11 +134,16 @@ impl FinishedQueue {
             number,
         };
         self.next_ns = self.next_ns.min(at_ns);
-        if self.near.len > REACH && finished.is_before(self.near.at(self.near.len - 1 - REACH)) {
-            self.far.push(Reverse(finished));
-            return;
+        let near = self.near.live();
+        if near.len() > REACH && finished.is_before(&near[near.len() - 1 - REACH]) {
+            return self.push_far(finished);
         }
         self.near.insert(finished);
+    }
+
+    #[inline(never)]
+    fn push_far(&mut self, finished: Finished) {
+        self.far.push(Reverse(finished));
     }
 
     /// Time and number of the first, if it is due by `until_ns`.
@@ -149,28 +152,29 @@ impl FinishedQueue {
         if self.next_ns > until_ns {
             return None;
         }
-        let first = if self.far.is_empty() {
-            self.near.pop_front()
-        } else {
-            self.pop_either()
-        }?;
-        self.next_ns = self.near.front().map_or(u64::MAX, |next| next.at_ns);
-        if let Some(Reverse(next)) = self.far.peek() {
-            self.next_ns = self.next_ns.min(next.at_ns);
+        if !self.far.is_empty() {
+            return self.pop_either();
         }
+        let first = self.near.pop_front()?;
+        self.next_ns = self.near.front().map_or(u64::MAX, |next| next.at_ns);
         Some((first.at_ns, first.number))
     }
 
-    fn pop_either(&mut self) -> Option<Finished> {
+    #[inline(never)]
+    fn pop_either(&mut self) -> Option<(u64, u32)> {
         let far_first = match (self.near.front(), self.far.peek()) {
             (Some(near), Some(Reverse(far))) => far.is_before(near),
             (near, _) => near.is_none(),
         };
-        if far_first {
+        let first = if far_first {
             self.far.pop().map(|Reverse(first)| first)
         } else {
             self.near.pop_front()
-        }
+        }?;
+        let near_ns = self.near.front().map_or(u64::MAX, |next| next.at_ns);
+        let far_ns = self.far.peek().map_or(u64::MAX, |next| next.0.at_ns);
+        self.next_ns = near_ns.min(far_ns);
+        Some((first.at_ns, first.number))
     }
 }
 

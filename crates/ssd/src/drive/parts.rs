@@ -4,7 +4,7 @@
 
 use assay_units::{DataClass, Op};
 
-use crate::command::Status;
+use crate::command::{Command, Status};
 
 /// A command that is one NVMe command, not a part of a split one.
 pub(super) const WHOLE: u32 = u32::MAX;
@@ -29,6 +29,27 @@ pub(super) struct Part {
     pub(super) spiked: bool,
     /// A flush that does nothing.
     pub(super) dropped: bool,
+}
+
+impl Part {
+    /// A command as it comes in, expected to work. `ordinal` counts the reads or the writes since power-on.
+    #[inline]
+    pub(super) fn of(command: &Command, seq: u64, ordinal: u64) -> Part {
+        Part {
+            offset_bytes: command.offset_bytes,
+            len_bytes: command.len_bytes,
+            tag: command.tag,
+            seq,
+            ordinal,
+            split: WHOLE,
+            queue: command.queue,
+            op: command.op,
+            status: Status::Ok,
+            data: command.data,
+            spiked: false,
+            dropped: false,
+        }
+    }
 }
 
 /// The parts on their way, by number.
@@ -66,11 +87,11 @@ impl Parts {
         self.parts[number as usize].status = status;
     }
 
-    /// Take a part out.
+    /// Take a part out; what it was can be read until the next is added.
     #[inline]
-    pub(super) fn take(&mut self, number: u32) -> Part {
+    pub(super) fn take(&mut self, number: u32) -> &Part {
         self.free.push(number);
-        self.parts[number as usize]
+        &self.parts[number as usize]
     }
 }
 
@@ -98,7 +119,7 @@ mod tests {
         let (a, b) = (parts.add(part(1)), parts.add(part(2)));
         assert_ne!(a, b);
         parts.set_status(a, Status::WriteFault);
-        let taken = parts.take(a);
+        let taken = *parts.take(a);
         assert_eq!((taken.seq, taken.status), (1, Status::WriteFault));
         let c = parts.add(part(3));
         assert_eq!(c, a);

@@ -23,6 +23,7 @@ impl Drive {
         }
         self.last_submit_ns = now_ns;
         self.account_power();
+        self.review();
         Ok(())
     }
 

@@ -147,6 +147,11 @@ impl Ftl {
         collector.active
     }
 
+    /// Does an idle drive collect?
+    pub(super) fn collects_when_idle(&self) -> bool {
+        self.collector.idle_after_ns.is_some()
+    }
+
     /// Collect in the time between the host's silence and now, one victim after the other.
     pub(super) fn idle_collect(&mut self, quiet_since_ns: u64, now_ns: u64) {
         let Some(after_ns) = self.collector.idle_after_ns else {
