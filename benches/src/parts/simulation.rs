@@ -14,9 +14,13 @@ use crate::rounds::Spread;
 
 /// The profile that is scaled to the capacities asked for: 128 GB.
 const SCALED: &str = "samsung-951";
+/// The drive of the hour.
+const HOUR: &str = "plextor-m8pe-y";
 /// Length of a command of a sequential fill in bytes.
 const FILL_BYTES: u32 = 131_072;
 const QUEUE_DEPTH: u32 = 32;
+/// An odd number with its bits well spread: the multiplier of the Fx hash.
+const HASH_FACTOR: u64 = 0x517c_c1b7_2722_0a95;
 const GB: u64 = 1_000_000_000;
 
 /// What is asked of a drive.
@@ -27,6 +31,8 @@ struct Load {
     random: bool,
     depth: u32,
     count: u64,
+    /// No command is sent from then on.
+    until: Nanos,
 }
 
 impl Load {
@@ -37,6 +43,19 @@ impl Load {
             random: true,
             depth,
             count,
+            until: Nanos::MAX,
+        }
+    }
+
+    /// So much of a drive from its beginning on.
+    fn fill(bytes: u64) -> Load {
+        Load {
+            op: Op::Write,
+            len_bytes: FILL_BYTES,
+            random: false,
+            depth: QUEUE_DEPTH,
+            count: bytes / u64::from(FILL_BYTES),
+            until: Nanos::MAX,
         }
     }
 }
@@ -47,6 +66,8 @@ struct Cost {
     end: Nanos,
     programs: f64,
     host_writes: f64,
+    /// Of every completion's time and tag, in order: the same for the same load, whatever makes the model faster.
+    hash: u64,
 }
 
 impl Cost {
@@ -97,12 +118,15 @@ fn run(bench: &Bench, drive: &mut Drive, load: Load, start: Nanos) -> Result<Cos
         send(drive, start, tag as u32);
     }
     let mut left = load.count - at_once;
+    let mut hash = 0_u64;
     let mut now = start;
     while let Some(event) = drive.next_event() {
         now = event;
         drive.advance(now, &mut out);
         for completion in out.drain(..) {
-            if left > 0 {
+            let word = completion.at.0 ^ u64::from(completion.tag) << 48;
+            hash = (hash.rotate_left(5) ^ word).wrapping_mul(HASH_FACTOR);
+            if left > 0 && now < load.until {
                 left -= 1;
                 send(drive, now, completion.tag);
             }
@@ -116,6 +140,7 @@ fn run(bench: &Bench, drive: &mut Drive, load: Load, start: Nanos) -> Result<Cos
         end: now,
         programs: units(after.nand_bytes_written, before.nand_bytes_written),
         host_writes: units(after.host_bytes_written, before.host_bytes_written),
+        hash,
     })
 }
 
@@ -145,11 +170,9 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     reads(bench, &mut section)?;
     writes(bench, &mut section)?;
     fill(bench, &mut section)?;
+    hour(bench, &mut section)?;
     growth(bench, &mut section)?;
     section.commands.push("assay-bench simulation".to_owned());
-    section.commands.push(
-        "cargo run --release -p assay-ssd --example speed  # the same, with a hash of every completion".to_owned(),
-    );
     Ok(section)
 }
 
@@ -159,7 +182,7 @@ fn commands(bench: &Bench, full: u64) -> u64 {
 }
 
 fn reads(bench: &Bench, section: &mut Section) -> Result<()> {
-    let mut table = Table::new(&["random reads", "M/s"]);
+    let mut table = Table::new(&["random reads", "M/s", "hash of the completions"]);
     let mut least = f64::MAX;
     for (label, name, factor, goal) in [
         ("samsung-951, filled", "samsung-951", 1, 10.0),
@@ -167,14 +190,17 @@ fn reads(bench: &Bench, section: &mut Section) -> Result<()> {
         ("6.4 TB, filled", SCALED, 50, 1.0),
     ] {
         let mut rates = Vec::new();
+        let mut hash = 0;
         for _ in 0..bench.rounds() {
             let mut drive = scaled(name, factor, InitialState::Filled)?;
             let load = Load::random(Op::Read, QUEUE_DEPTH, commands(bench, 10_000_000));
             let cost = run(bench, &mut drive, load, Nanos::ZERO)?;
             rates.push(cost.millions_per_s(load));
+            hash = cost.hash;
         }
         let rate = Spread::of(rates);
-        table.rows.push(vec![label.to_owned(), rate.show(2)]);
+        let row = vec![label.to_owned(), rate.show(2), format!("{hash:016x}")];
+        table.rows.push(row);
         if factor == 1 {
             least = least.min(rate.median);
         } else {
@@ -281,13 +307,7 @@ fn fill(bench: &Bench, section: &mut Section) -> Result<()> {
         for _ in 0..bench.rounds().min(3) {
             let mut drive = scaled(name, factor, InitialState::Fresh)?;
             let bytes = commands(bench, drive.identity().capacity_bytes);
-            let load = Load {
-                op: Op::Write,
-                len_bytes: FILL_BYTES,
-                random: false,
-                depth: QUEUE_DEPTH,
-                count: bytes / u64::from(FILL_BYTES),
-            };
+            let load = Load::fill(bytes);
             let cost = run(bench, &mut drive, load, Nanos::ZERO)?;
             spans.push(cost.cpu_s * 1000.0 * GB as f64 / bytes as f64);
         }
@@ -302,6 +322,38 @@ fn fill(bench: &Bench, section: &mut Section) -> Result<()> {
         "1 TB filled sequentially in less than 3 s",
         format!("{worst:.2} s on the slower of two"),
         worst < 3.0,
+    );
+    Ok(())
+}
+
+/// Report B's drive: filled, then an hour of random writes (a tenth of both when quick).
+fn hour(bench: &Bench, section: &mut Section) -> Result<()> {
+    let mut drive = scaled(HOUR, 1, InitialState::Fresh)?;
+    let load = Load::fill(commands(bench, drive.identity().capacity_bytes));
+    let filled = run(bench, &mut drive, load, Nanos::ZERO)?;
+    let span_s = commands(bench, 3600);
+    let load = Load {
+        until: filled.end + Nanos::from_secs(span_s),
+        ..Load::random(Op::Write, QUEUE_DEPTH, u64::MAX)
+    };
+    let cost = run(bench, &mut drive, load, filled.end)?;
+    let mut table = Table::new(&[HOUR, "s", "hash of the completions"]);
+    for (label, cost) in [
+        ("sequential fill", &filled),
+        ("random writes after it", &cost),
+    ] {
+        table.rows.push(vec![
+            label.to_owned(),
+            format!("{:.1}", cost.cpu_s),
+            format!("{:016x}", cost.hash),
+        ]);
+    }
+    section.tables.push(table);
+    let whole_s = cost.cpu_s * 3600.0 / span_s as f64;
+    section.goal(
+        "an hour of M8Pe-Y consistency after its fill in less than 30 s",
+        format!("{:.1} s for {span_s} s", cost.cpu_s),
+        whole_s < 30.0 && !bench.quick,
     );
     Ok(())
 }

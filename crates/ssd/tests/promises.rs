@@ -158,6 +158,36 @@ proptest! {
     }
 }
 
+/// The host hears of a completion at its time, however many starts were skipped on the way there.
+#[test]
+fn every_completion_comes_at_an_event_that_was_named() {
+    for name in ["samsung-951", "intel-600p", "intel-optane-p4800x"] {
+        let mut drive = drive(name, DriveOptions::default());
+        let mut rng = Rng::new(5);
+        let mut send = |drive: &mut assay_ssd::Drive, now: Nanos, tag: u32| {
+            let op = [Op::Read, Op::Read, Op::Write, Op::Flush][rng.below(4) as usize];
+            let len = 512 << rng.below(8);
+            let offset = rng.below((1 << 30) / 512) * 512;
+            drive.submit(now, command(tag, op, offset, len));
+        };
+        for tag in 0..32 {
+            send(&mut drive, Nanos::ZERO, tag);
+        }
+        let (mut out, mut left) = (Vec::new(), 3_000);
+        while let Some(event) = drive.next_event() {
+            drive.advance(event, &mut out);
+            for completion in out.drain(..) {
+                assert_eq!(completion.at, event, "{name}");
+                if left > 0 {
+                    left -= 1;
+                    send(&mut drive, event, completion.tag);
+                }
+            }
+        }
+        assert_eq!(left, 0, "{name}");
+    }
+}
+
 fn stream_hash(seed: u64) -> u64 {
     let mut drive = drive(
         "intel-600p",
