@@ -370,9 +370,10 @@ fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option
     };
     let results: Vec<&CellResult> = parts.iter().filter_map(|p| p.result.as_ref()).collect();
     let value = results.iter().map(|r| figure(r)).sum::<f64>() / results.len().max(1) as f64;
-    // Between rate and latency of a result and of its series there are only cut-off ends; a percentile is another figure.
-    (value > 0.0).then_some(Repeat {
+    // A run in which nothing completed stays in: it must not be left out to flatter its side.
+    (!results.is_empty()).then_some(Repeat {
         value: match (metric, &estimate) {
+            // Of a percentile, the series' mean is another figure than the result's.
             (Metric::P99, Some(e)) => e.mean,
             _ => value,
         },

@@ -85,7 +85,7 @@ fn parts(drive: &CellDrive) -> Vec<Part> {
                 silence(
                     &mut parts,
                     point.index.saturating_sub(index.saturating_add(1)),
-                    point.start.saturating_sub(end).as_secs_f64(),
+                    (point.start - end).as_secs_f64(),
                 );
             }
             parts.push(Part {

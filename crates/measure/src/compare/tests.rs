@@ -12,9 +12,11 @@ fn plain(value: f64) -> Repeat {
     }
 }
 
-/// A run of 600 seconds at `level` with a relative standard deviation of 5 % and memory `phi`.
+/// A run of ten minutes of seconds (half an hour, where they are much alike) at `level` with a relative standard deviation of 5 % and
+/// memory `phi`.
 fn run(rng: &mut Rng, phi: f64, level: f64) -> Repeat {
-    let values: Vec<f64> = autoregressive(rng, phi, 600, 0.0)
+    let seconds = if phi > 0.8 { 1800 } else { 600 };
+    let values: Vec<f64> = autoregressive(rng, phi, seconds, 0.0)
         .iter()
         .map(|x| level * (1.0 + 0.05 * x))
         .collect();
@@ -156,8 +158,8 @@ fn shares(name: &str, runs: (usize, usize), phi: f64, between: f64, ratio: f64) 
     (faster / 600.0, slower / 600.0)
 }
 
-/// Where nothing differs, a difference is found in about one case of twenty (0.05 +- 0.018 in 600 at two standard errors). Ten minutes of
-/// seconds that are as much alike as 0.9 makes them are the shortest series for which the intervals are promised.
+/// Where nothing differs, a difference is found in about one case of twenty (0.05 +- 0.018 in 600 at two standard errors). Seconds as
+/// much alike as 0.9 makes them need half an hour for that; after ten minutes it is 7 %, as their intervals hold the truth in 93 %.
 #[test]
 fn no_difference_is_rarely_found_where_there_is_none() {
     for (name, runs, phi, between) in [
@@ -170,7 +172,7 @@ fn no_difference_is_rarely_found_where_there_is_none() {
         ("three runs each that do not differ", (3, 3), 0.5, 0.0),
     ] {
         let (faster, slower) = shares(name, runs, phi, between, 1.0);
-        assert!(faster + slower <= 0.068, "{name}: {faster} + {slower}");
+        assert!(faster + slower <= 0.065, "{name}: {faster} + {slower}");
     }
 }
 
