@@ -153,7 +153,7 @@ pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
 pub fn ratio(parts: &[(f64, f64)], level: f64) -> Option<Estimate> {
     let numerators: f64 = parts.iter().map(|p| p.0).sum();
     let denominators: f64 = parts.iter().map(|p| p.1).sum();
-    if !(denominators > 0.0) || parts.iter().any(|p| p.1 < 0.0) {
+    if denominators.is_nan() || denominators <= 0.0 || parts.iter().any(|p| p.1 < 0.0) {
         return None;
     }
     let ratio = numerators / denominators;

@@ -24,6 +24,10 @@ pub fn show(page: &mut Page, all: &Comparisons) {
         for note in &pair.notes {
             page.item("  ", note, Some(Paint::Caution));
         }
+        if shown(pair).contains(&Metric::P99) {
+            let what = "p99 latency is compared by the mean of the seconds' own p99 where seconds are long enough, not by the whole run's";
+            page.item("  ", what, Some(Paint::Soft));
+        }
         page.blank();
         for table in tables(pair) {
             page.table(&table);
