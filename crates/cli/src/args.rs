@@ -73,7 +73,7 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Job(Box<JobArguments>),
     /// Make one self-contained HTML page of one or several runs.
     Report(ReportArguments),
-    /// Runs side by side in the terminal.
+    /// Runs side by side in the terminal, and which differences are known.
     Compare(CompareArguments),
     /// What all runs together say of each drive, with reasons, by a policy that you can replace.
     Verdict(VerdictArguments),
@@ -376,7 +376,10 @@ pub struct ReportArguments {
 #[command(after_help = "\
 Examples:
   assay compare before after
-  assay compare drive-a drive-b drive-c --json")]
+  assay compare drive-a drive-b drive-c --json
+
+Runs of the same drive stand on one side, and the first drive is the baseline; runs of one drive only are compared with each other.
+Every metric is answered with faster, slower, same or can't tell, and the interval that says so (docs/statistics.md).")]
 pub struct CompareArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]

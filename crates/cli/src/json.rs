@@ -1,6 +1,8 @@
 //! The JSON documents of `assay job` and `assay run`: a contract that scripts depend on (`docs/json.md`).
 
-use assay_measure::OpSummary;
+use assay_conclude::compare::{Matched, Metric};
+use assay_measure::compare::Terms;
+use assay_measure::{Estimate, OpSummary};
 use assay_store::Run;
 use assay_store::model::CellResult;
 use assay_store::read::{CellDrive, CellRecord, CellState};
@@ -138,7 +140,13 @@ fn cell_of(cell: &CellRecord, drive: Option<&CellDrive>) -> Value {
             put(key, value);
         }
     }
-    if let Some(result) = drive.and_then(|d| d.result.as_ref()) {
+    if let Some(part) = drive
+        && let Some(result) = part.result.as_ref()
+    {
+        let estimates = assay_conclude::estimate::of(part);
+        put("mib_per_s_ci", interval(estimates.mib_per_s));
+        put("iops_ci", interval(estimates.iops));
+        put("latency_mean_ns_ci", interval(estimates.latency_mean_ns));
         put("mib_per_s", json!(result.mib_per_s()));
         put("iops", json!(result.iops()));
         put("latency_ns", json!(result.latency()));
@@ -153,4 +161,110 @@ fn cell_of(cell: &CellRecord, drive: Option<&CellDrive>) -> Value {
         }
     }
     Value::Object(object)
+}
+
+/// A confidence interval, or null where the series is too short for one.
+fn interval(estimate: Option<Estimate>) -> Value {
+    estimate.map_or(Value::Null, |e| {
+        json!({
+            "mean": e.mean,
+            "low": e.low,
+            "high": e.high,
+            "level": e.level,
+            "samples": e.samples,
+            "effective_samples": e.effective_samples,
+            "method": e.method,
+        })
+    })
+}
+
+/// `assay compare --json`: the runs, and the answers of every other drive (or run) against the first.
+pub fn compare(runs: &[Run]) -> Value {
+    let terms = Terms::default();
+    let all = assay_conclude::compare::of(runs, terms);
+    let groups: Vec<Value> = all
+        .groups
+        .iter()
+        .map(|group| {
+            let members: Vec<Value> = group
+                .members
+                .iter()
+                .map(|(run, drive)| json!({ "run": runs[*run].path, "drive": drive }))
+                .collect();
+            json!({ "name": group.name, "simulated": group.simulated, "runs": members })
+        })
+        .collect();
+    let pairs: Vec<Value> = all
+        .pairs
+        .iter()
+        .map(|pair| {
+            let tallies: Map<String, Value> = Metric::ALL
+                .into_iter()
+                .map(|metric| {
+                    let t = pair.tally(metric);
+                    let counts = json!({
+                        "faster": t.faster,
+                        "slower": t.slower,
+                        "same": t.same,
+                        "cannot_tell": t.cannot_tell,
+                    });
+                    (metric.key().to_owned(), counts)
+                })
+                .collect();
+            json!({
+                "baseline": all.groups[pair.baseline].name,
+                "other": all.groups[pair.other].name,
+                "simulated": all.groups[pair.baseline].simulated || all.groups[pair.other].simulated,
+                "answers": tallies,
+                "notes": pair.notes,
+                "workloads": pair.workloads.iter().map(matched).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    json!({
+        "compared": runs.iter().map(suite).collect::<Vec<_>>(),
+        "groups": groups,
+        "by": if all.one_drive { "run" } else { "drive" },
+        "level": terms.level,
+        "minimum_effect": terms.minimum_effect,
+        "comparisons": pairs,
+    })
+}
+
+/// One workload of a comparison.
+fn matched(matched: &Matched) -> Value {
+    let (plan, w) = (&matched.plan, &matched.plan.workload);
+    let metrics: Map<String, Value> = matched
+        .metrics
+        .iter()
+        .map(|one| {
+            let c = &one.comparison;
+            let figures = json!({
+                "baseline": one.baseline,
+                "other": one.other,
+                "answer": c.answer,
+                "ratio": c.ratio,
+                "ratio_low": c.interval.map(|i| i.0),
+                "ratio_high": c.interval.map(|i| i.1),
+                "effect_size": c.effect_size,
+                "basis": c.basis,
+                "runs": c.runs,
+                "why": c.why,
+            });
+            (one.metric.key().to_owned(), figures)
+        })
+        .collect();
+    json!({
+        "step": plan.step,
+        "variant": plan.variant,
+        "rw": w.rw,
+        "bs_bytes": w.bs_bytes,
+        "iodepth": w.iodepth,
+        "numjobs": w.numjobs,
+        "data": w.data,
+        "rwmixread": w.rwmixread,
+        "power_state": w.power_state,
+        "load_pct": plan.load.as_ref().map(|l| l.percent),
+        "metrics": metrics,
+    })
 }

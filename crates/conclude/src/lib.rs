@@ -4,6 +4,10 @@
 //! `measure` holds the statistics, on plain series; here they are applied to [`assay_store::read::Run`]s. Everything is a pure function of
 //! runs: the same runs give the same conclusions, and nothing is concluded that a run folder does not hold.
 //!
+//! - [`estimate`]: the figures of a cell with their confidence intervals.
+//! - [`score`]: the consistency score of a cell's last part.
+//! - [`knee`]: the depth of a sweep that is enough, the load of a curve that is borne.
+//! - [`compare`]: drives or runs against each other: faster, slower, same, can't tell.
 //! - [`series`]: the series of a cell, evenly spaced, as statistics take them.
 //!
 //! # Non-goals
@@ -13,4 +17,10 @@
 //! None of its own: limits of statistics are in `measure`, limits of verdicts in policies.
 #![forbid(unsafe_code)]
 
+pub mod compare;
+pub mod estimate;
+pub mod knee;
+#[cfg(test)]
+mod made;
+pub mod score;
 pub mod series;

@@ -8,6 +8,10 @@
 //! - [`summary`]: [`LatencySummary`] and [`OpSummary`], the figures reports print, computed from histograms only.
 //! - [`totals`]: [`JobTotals`], the sum of intervals, the one path from raw intervals to a job's result.
 //! - [`steady`]: [`SteadyRule`], whether a figure that is measured in rounds has come to rest (SNIA, fio).
+//! - [`confidence`]: [`Estimate`], a mean with its interval, where neighbours are alike (batch means); [`student`] for its quantiles.
+//! - [`compare`]: faster, slower, same or can't tell, of repeated runs.
+//! - [`knee`]: the lowest depth that reaches 95 % of the best rate, and the highest load that is borne.
+//! - [`consistency`]: mean over standard deviation, minimum and outliers of the last part of a series.
 //! - [`host`]: [`HostLoad`], CPU split of a span of time, and the rule for "the host was the limit".
 //!
 //! Data flows one way: `Recorder -> Interval -> JobTotals -> OpSummary`. Every figure can be computed again from the
@@ -21,15 +25,19 @@
 //! (73 minutes; longer latencies are counted as overflow, and still enter count, sum and maximum exactly).
 #![forbid(unsafe_code)]
 
+pub mod compare;
+pub mod confidence;
 pub mod consistency;
 pub mod histogram;
 pub mod host;
 pub mod knee;
 pub mod recorder;
 pub mod steady;
+pub mod student;
 pub mod summary;
 pub mod totals;
 
+pub use confidence::Estimate;
 pub use histogram::Histogram;
 pub use host::HostLoad;
 pub use recorder::{Interval, OpInterval, Recorder};

@@ -3,10 +3,12 @@
 //! Nothing here is wider than asked for (80 columns by default of most callers), coloured unless asked for, or without
 //! the word "simulated" where a drive is.
 
+mod answers;
 mod text;
 mod verdicts;
 
 use anstyle::AnsiColor;
+use assay_measure::compare::Terms;
 use assay_store::model::{CellKind, Outcome};
 use assay_store::read::Run;
 
@@ -63,7 +65,7 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
 }
 
 /// Several runs side by side, at most `width` columns wide: bandwidth and p99 latency of every workload that they
-/// have, and of exactly two drives the change from the first to the second.
+/// have, and of exactly two drives the change from the first to the second; then, drive against drive, which differences are known.
 pub fn compare(runs: &[Run], width: usize, style: Style) -> String {
     let lineup = Lineup::new(runs);
     let mut page = Page::new(width.max(NARROWEST), style);
@@ -89,6 +91,10 @@ pub fn compare(runs: &[Run], width: usize, style: Style) -> String {
             page.table(&comparison(&lineup, &section, metric));
         }
     }
+    answers::show(
+        &mut page,
+        &assay_conclude::compare::of(runs, Terms::default()),
+    );
     page.finish()
 }
 

@@ -101,3 +101,39 @@ fn simulated_drives_carry_the_word() {
         }
     }
 }
+
+/// Runs of two drives, two of each, with a difference that is known and one that is not; and what one run of each can say.
+#[test]
+fn drives_are_compared_with_answers() {
+    let run = |label: &str, mib_per_s: f64, seed: u64| {
+        let mut run = common::job();
+        run.manifest.drives = vec![common::drive(label, label, label, 1 << 38)];
+        run.manifest.run_id = format!("{label}-{seed}");
+        let plan = |step: &str, bs: u64| {
+            let mut plan = run.cells[0].plan.clone();
+            plan.id = format!("{step}/{bs}");
+            plan.step = step.to_owned();
+            plan.title = "Random read".to_owned();
+            plan.workload.bs_bytes = bs;
+            plan
+        };
+        let shape = |mib_per_s| common::Shape {
+            mib_per_s,
+            seconds: 60,
+            ..common::STEADY
+        };
+        run.cells = vec![
+            common::finished(plan("random-read", 4096), &[shape(mib_per_s)], seed),
+            common::finished(plan("random-read", 65536), &[shape(2000.0)], seed),
+        ];
+        run
+    };
+    let runs = [
+        run("samsung-951", 1000.0, 1),
+        run("intel-600p", 700.0, 2),
+        run("samsung-951", 1010.0, 3),
+        run("intel-600p", 702.0, 4),
+    ];
+    insta::assert_snapshot!("two_drives_once", compare(&runs[..2], 80, Style::Plain));
+    insta::assert_snapshot!("two_drives_twice", compare(&runs, 80, Style::Plain));
+}

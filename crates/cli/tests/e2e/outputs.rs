@@ -3,7 +3,9 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::lab::{ASSAY, Lab, MIB};
+use serde_json::Value;
+
+use crate::lab::{ASSAY, Lab, MIB, number};
 
 const COMMANDS: [&str; 11] = [
     "list",
@@ -173,6 +175,62 @@ fn runs_are_compared() {
             .len(),
         2
     );
+}
+
+/// Drive against drive, each measured long enough to know; and one drive against itself.
+#[test]
+fn comparisons_answer_faster_slower_or_cannot_tell() {
+    let lab = Lab::on_disk();
+    for (drive, out) in [
+        ("samsung-951", "a"),
+        ("intel-600p", "b"),
+        ("samsung-951,seed=2", "c"),
+    ] {
+        lab.ok(&format!(
+            "job sim:{drive} --rw randread --bs 4k --iodepth 8 --runtime 20s --out {out}"
+        ));
+    }
+    let one = lab.json("compare a");
+    assert_eq!(one["comparisons"].as_array().map(Vec::len), Some(0));
+    let ci = &one["compared"][0]["runs"][0]["cells"][0]["iops_ci"];
+    let iops = number(&one, "/compared/0/runs/0/cells/0/iops");
+    assert!(
+        number(ci, "/low") <= iops && iops <= number(ci, "/high"),
+        "{ci}"
+    );
+
+    let two = lab.json("compare a b c");
+    assert_eq!(
+        (&two["by"], &two["groups"][0]["name"]),
+        (&Value::from("drive"), &Value::from("samsung-951"))
+    );
+    assert_eq!(
+        two["groups"][0]["runs"].as_array().map(Vec::len),
+        Some(2),
+        "another seed is the same drive"
+    );
+    let metrics = &two["comparisons"][0]["workloads"][0]["metrics"];
+    assert_eq!(metrics["iops"]["answer"], "slower", "{metrics:#}");
+    assert_eq!(
+        metrics["iops"]["basis"]
+            .as_str()
+            .map(|b| b.ends_with("_runs")),
+        Some(true)
+    );
+    assert!(number(metrics, "/iops/ratio_low") < number(metrics, "/iops/ratio"));
+    assert_eq!(two["comparisons"][0]["simulated"], true);
+    assert!(lab.ok("compare a b").stdout.contains("slower"));
+
+    // The same drive twice: nothing may be called faster or slower.
+    let same = lab.json("compare a c");
+    assert_eq!(same["by"], "run");
+    for key in ["mib_per_s", "iops", "latency_mean_ns", "latency_p99_ns"] {
+        let answer = same["comparisons"][0]["workloads"][0]["metrics"][key]["answer"].as_str();
+        assert!(
+            matches!(answer, Some("same" | "cannot_tell")),
+            "{key}: {answer:?}"
+        );
+    }
 }
 
 #[test]

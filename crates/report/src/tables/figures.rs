@@ -1,5 +1,6 @@
 //! Every figure of every cell.
 
+use assay_conclude::estimate;
 use assay_measure::{HostLoad, LatencySummary, OpSummary};
 use assay_store::model::CellResult;
 
@@ -58,6 +59,11 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
     values.sort_unstable();
     values.dedup();
     values.retain(|_| whole);
+    let known = whole
+        && section
+            .points
+            .iter()
+            .any(|p| precision(p).is_some_and(|pair| pair.iter().any(Option::is_some)));
     let mixed = results
         .iter()
         .any(|r| operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0);
@@ -78,6 +84,10 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
     };
     columns.push(column(None, "bandwidth", "MiB/s"));
     columns.push(column(None, "rate", "IOPS"));
+    if known {
+        let group = "known to, \u{b1} % (95 %)";
+        columns.extend(["rate", "mean latency"].map(|label| column(Some(group), label, "")));
+    }
     columns.extend(
         latencies
             .iter()
@@ -115,7 +125,10 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
             });
             continue;
         };
-        for (operation, summary) in operations(result) {
+        let all = operations(result);
+        // The series of a mixed workload is of both operations together.
+        let precision = precision(point).filter(|_| all.len() == 1);
+        for (operation, summary) in all {
             let mut cells = places.clone();
             if mixed {
                 cells.push(Cell::Text(operation.to_owned()));
@@ -126,6 +139,12 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
                 ..Number::default()
             }));
             cells.push(Cell::number(format::figure(summary.iops)));
+            if known {
+                cells.extend(precision.unwrap_or_default().map(|p| match p {
+                    Some(pct) => Cell::number(format::figure(pct)),
+                    None => Cell::Empty,
+                }));
+            }
             cells.extend(
                 latencies
                     .iter()
@@ -163,6 +182,13 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
     {
         notes.push("\u{2013}: too few samples for this percentile; see max".to_owned());
     }
+    if known {
+        notes.push(
+            "known to: half-width of the 95 % confidence interval of the mean, in percent of it, from the intervals' own spread by batch means, \
+             which takes into account that neighbours are alike; says nothing of what a repetition would change"
+                .to_owned(),
+        );
+    }
     Table {
         caption: if whole {
             format!("{}: all figures", section.title)
@@ -174,6 +200,13 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
         rows,
         notes,
     }
+}
+
+/// How well rate and mean latency are known: half-widths of their intervals, percent; `None` where nothing was measured.
+fn precision(point: &Point<'_>) -> Option<[Option<f64>; 2]> {
+    let estimates = estimate::of(point.part?);
+    let half = |e: Option<assay_measure::Estimate>| e.and_then(|e| e.half_width_pct());
+    Some([half(estimates.iops), half(estimates.latency_mean_ns)])
 }
 
 /// Reads and writes that took place; of nothing at all, what was read (nothing).

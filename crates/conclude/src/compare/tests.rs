@@ -1,0 +1,224 @@
+use assay_store::model::Round;
+
+use super::*;
+use crate::made;
+
+/// A run of one drive with two workloads: the first is `first` IOPS, the second always 50,000.
+fn run(spec: &str, first: f64, seed: u64) -> Run {
+    let mut run = made::run(vec![made::drive(spec)]);
+    for (bs, iops) in [(4096, first), (8192, 50e3)] {
+        let plan = made::plan("random-read", made::reads(bs, 4, 8));
+        run.cells
+            .push(made::cell(plan, iops, 32e9 / iops, 60, 0.02, seed));
+    }
+    run
+}
+
+fn answers(pair: &Pair, metric: Metric) -> Vec<Answer> {
+    pair.workloads
+        .iter()
+        .flat_map(|w| &w.metrics)
+        .filter(|c| c.metric == metric)
+        .map(|c| c.comparison.answer)
+        .collect()
+}
+
+#[test]
+fn two_drives() {
+    let runs = [run("sim:a", 100e3, 1), run("sim:b", 120e3, 2)];
+    let all = of(&runs, Terms::default());
+    assert!(!all.one_drive);
+    assert_eq!(
+        all.groups.iter().map(Group::full_name).collect::<Vec<_>>(),
+        ["a (simulated)", "b (simulated)"]
+    );
+    let [pair] = &all.pairs[..] else {
+        panic!("one pair")
+    };
+    assert_eq!(
+        pair.workloads
+            .iter()
+            .map(|w| w.place.as_str())
+            .collect::<Vec<_>>(),
+        ["4 KiB", "8 KiB"]
+    );
+    for metric in Metric::ALL {
+        assert_eq!(answers(pair, metric)[0], Answer::Faster, "{metric:?}");
+        assert_ne!(answers(pair, metric)[1], Answer::Faster, "{metric:?}");
+        assert_ne!(answers(pair, metric)[1], Answer::Slower, "{metric:?}");
+        assert_eq!(pair.tally(metric).total(), 2);
+    }
+    let rate = &pair.workloads[0].metrics[1];
+    assert!((rate.comparison.ratio.unwrap() - 1.2).abs() < 0.01);
+    assert!((rate.baseline.unwrap() / 100e3 - 1.0).abs() < 0.01);
+    assert!(pair.iops_follow_bandwidth());
+    assert!(pair.notes.iter().any(|n| n.contains("one run of each")));
+    // Another order, another baseline.
+    let turned = of(&[runs[1].clone(), runs[0].clone()], Terms::default());
+    assert_eq!(answers(&turned.pairs[0], Metric::Iops)[0], Answer::Slower);
+}
+
+#[test]
+fn repeated_runs_of_a_drive_stand_on_one_side() {
+    let runs = [
+        run("sim:a", 100e3, 1),
+        run("sim:b,seed=1", 120e3, 2),
+        run("sim:a", 101e3, 3),
+        run("sim:b,seed=2", 121e3, 4),
+        run("sim:a,op=25%", 150e3, 5),
+    ];
+    let all = of(&runs, Terms::default());
+    let members: Vec<&[(usize, usize)]> = all.groups.iter().map(|g| g.members.as_slice()).collect();
+    assert_eq!(
+        members,
+        [&[(0, 0), (2, 0)][..], &[(1, 0), (3, 0)], &[(4, 0)]]
+    );
+    assert_eq!(all.groups[2].name, "a, run 5", "names are unique");
+    assert_eq!(all.pairs.len(), 2);
+    let first = &all.pairs[0].workloads[0].metrics[1].comparison;
+    assert_eq!((first.runs, first.answer), ((2, 2), Answer::Faster));
+    assert!(all.pairs[0].notes.is_empty(), "{:?}", all.pairs[0].notes);
+}
+
+#[test]
+fn runs_of_one_drive_are_before_and_after() {
+    let all = of(
+        &[
+            run("sim:a", 100e3, 1),
+            run("sim:a", 80e3, 2),
+            run("sim:a", 100e3, 3),
+        ],
+        Terms::default(),
+    );
+    assert!(all.one_drive);
+    assert_eq!(
+        all.groups
+            .iter()
+            .map(|g| g.name.as_str())
+            .collect::<Vec<_>>(),
+        ["a, run 1", "a, run 2", "a, run 3"]
+    );
+    assert_eq!(answers(&all.pairs[0], Metric::Iops)[0], Answer::Slower);
+    assert_eq!(
+        answers(&all.pairs[0], Metric::LatencyMean)[0],
+        Answer::Slower,
+        "more latency is slower"
+    );
+    assert_ne!(answers(&all.pairs[1], Metric::Iops)[0], Answer::Slower);
+    assert_eq!(of(&[run("sim:a", 1e3, 1)], Terms::default()).pairs, []);
+    assert_eq!(of(&[], Terms::default()).groups, []);
+}
+
+#[test]
+fn real_drives_are_known_by_their_serials() {
+    let real = |path: &str, serial: &str| {
+        let mut r = run("x", 100e3, 1);
+        let d = &mut r.manifest.drives[0];
+        (d.simulated, d.spec, d.label) = (false, path.to_owned(), "nvme".to_owned());
+        (d.model, d.serial) = ("M".to_owned(), serial.to_owned());
+        r
+    };
+    let all = of(
+        &[
+            real("/dev/nvme0n1", "S1"),
+            real("/dev/nvme1n1", "S2"),
+            real("/dev/nvme3n1", "S1"),
+        ],
+        Terms::default(),
+    );
+    assert_eq!(all.groups.len(), 2);
+    assert_eq!(all.groups[0].members, [(0, 0), (2, 0)]);
+}
+
+#[test]
+fn what_one_side_has_alone_is_counted_and_scales_are_told() {
+    let mut b = run("sim:b", 100e3, 2);
+    b.manifest.scale = 0.1;
+    b.cells[1].plan.workload.bs_bytes = 16384;
+    b.cells[0].plan.workload.span_bytes = 5;
+    let all = of(&[run("sim:a", 100e3, 1), b], Terms::default());
+    let pair = &all.pairs[0];
+    assert_eq!(
+        pair.workloads.len(),
+        1,
+        "areas may differ, block sizes may not"
+    );
+    assert_eq!(pair.workloads[0].place, "");
+    assert!(
+        pair.notes.iter().any(|n| n.starts_with("2 workloads")),
+        "{:?}",
+        pair.notes
+    );
+    assert!(
+        pair.notes.iter().any(|n| n.contains("--scale 0.1, 1")),
+        "{:?}",
+        pair.notes
+    );
+}
+
+/// Of seven rounds with a window of five, the first two (fast, fresh) do not count.
+#[test]
+fn of_rounds_the_last_window_counts() {
+    let rounds = |spec: &str, level: f64| {
+        let mut run = made::run(vec![made::drive(spec)]);
+        for number in 1..=7 {
+            let mut plan = made::plan("iops", made::reads(4096, 1, 1));
+            plan.id = format!("iops/round={number}");
+            plan.round = Some(Round {
+                number,
+                most: 25,
+                window: 5,
+                tracked: true,
+            });
+            let iops = if number <= 2 { 500e3 } else { level };
+            run.cells
+                .push(made::cell(plan, iops, 1e5, 20, 0.02, number.into()));
+        }
+        run
+    };
+    let all = of(
+        &[rounds("sim:a", 100e3), rounds("sim:b", 110e3)],
+        Terms::default(),
+    );
+    let [workload] = &all.pairs[0].workloads[..] else {
+        panic!("one workload")
+    };
+    let iops = &workload.metrics[1];
+    assert!(
+        (iops.baseline.unwrap() / 100e3 - 1.0).abs() < 0.02,
+        "{iops:?}"
+    );
+    assert_eq!(iops.comparison.answer, Answer::Faster);
+}
+
+/// Two short runs (five seconds) have no intervals: nobody can tell, unless they are repeated.
+#[test]
+fn short_runs_need_repeating() {
+    let short = |spec: &str, iops: f64, seed: u64| {
+        let mut run = made::run(vec![made::drive(spec)]);
+        run.cells.push(made::cell(
+            made::plan("r", made::reads(4096, 1, 1)),
+            iops,
+            1e5,
+            5,
+            0.01,
+            seed,
+        ));
+        run
+    };
+    let once = of(
+        &[short("sim:a", 1e5, 1), short("sim:b", 1.3e5, 2)],
+        Terms::default(),
+    );
+    assert_eq!(answers(&once.pairs[0], Metric::Iops), [Answer::CannotTell]);
+    let runs = [
+        short("sim:a", 1e5, 1),
+        short("sim:b", 1.3e5, 2),
+        short("sim:a", 1e5, 3),
+        short("sim:b", 1.3e5, 4),
+    ];
+    assert_eq!(
+        answers(&of(&runs, Terms::default()).pairs[0], Metric::Iops),
+        [Answer::Faster]
+    );
+}

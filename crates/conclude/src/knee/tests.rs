@@ -1,0 +1,69 @@
+use assay_store::model::Load;
+
+use super::*;
+use crate::made;
+
+/// A depth sweep of random reads, by threads, and one of another block size that saturates earlier.
+#[test]
+fn one_knee_per_sort_of_workload() {
+    let mut run = made::run(vec![made::drive("sim:a")]);
+    for (bs, rates) in [
+        (4096, [10e3, 20e3, 40e3, 79e3, 98e3, 100e3]),
+        (8192, [10e3, 20e3, 39e3, 40e3, 40e3, 40e3]),
+    ] {
+        for (i, rate) in rates.into_iter().enumerate() {
+            let mut plan = made::plan("peak", made::reads(bs, 1 << i, 1));
+            plan.view = Some(View::Knee);
+            run.cells.push(made::cell(plan, rate, 1e5, 3, 0.0, 1));
+        }
+    }
+    let knees = of_step(&run, "peak", 0);
+    let found: Vec<(usize, u32, u32)> = knees
+        .iter()
+        .map(|k| (k.cell, k.knee.depth, k.knee.best_depth))
+        .collect();
+    assert_eq!(found, [(4, 16, 32), (8, 4, 8)]);
+    assert_eq!(of_step(&run, "other", 0), []);
+    // A cell that failed is no point of the sweep.
+    run.cells[4].state = CellState::Failed("unplugged".to_owned());
+    assert_eq!(of_step(&run, "peak", 0)[0].knee.depth, 32);
+}
+
+#[test]
+fn a_load_curve_has_its_knee_where_latency_doubles() {
+    let mut run = made::run(vec![made::drive("sim:a")]);
+    let whole = made::plan("saturate", made::reads(4096, 4, 32));
+    let of = whole.id.clone();
+    run.cells.push(made::cell(whole, 100e3, 1e6, 3, 0.0, 1));
+    for (percent, latency) in [
+        (20.0, 80e3),
+        (40.0, 90e3),
+        (60.0, 120e3),
+        (80.0, 200e3),
+        (95.0, 900e3),
+    ] {
+        let mut plan = made::plan("load", made::reads(4096, 1, 256));
+        plan.id = format!("load/{percent}");
+        plan.view = Some(View::Load);
+        plan.load = Some(Load {
+            of: of.clone(),
+            percent,
+        });
+        run.cells
+            .push(made::cell(plan, percent * 1e3, latency, 3, 0.0, 1));
+    }
+    let [curve] = of_load(&run, "load", 0)[..] else {
+        panic!("one curve");
+    };
+    assert_eq!(
+        (
+            curve.cell,
+            curve.knee.offered.round(),
+            curve.knee.beyond.map(f64::round)
+        ),
+        (3, 60e3, Some(80e3))
+    );
+    // Without the cell that it refers to, nothing is known of what was offered.
+    run.cells[0].state = CellState::Failed("unplugged".to_owned());
+    assert_eq!(of_load(&run, "load", 0), []);
+}
