@@ -1,21 +1,33 @@
 //! The axes along which the cells of a step differ.
 
-use assay_store::model::Workload;
+use assay_store::model::{CellPlan, Workload};
 use assay_units::text::format_size;
 
 use crate::format;
 
-/// One property of a workload that a table can have as rows or columns.
+/// One property of a planned cell that a table can have as rows or columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Axis {
+    /// The circumstance that cells of several steps share: `Default`, `25 % spare`.
+    Variant,
+    /// NVMe power state.
+    PowerState,
     /// read, write, randread, ... .
     Rw,
+    /// Random or sequential, where the share of reads says the rest.
+    Pattern,
+    /// Reads of a mixed workload.
+    ReadShare,
     /// Block size.
     BlockSize,
     /// Threads.
     Threads,
     /// In flight per thread.
     Depth,
+    /// In flight altogether, where threads and depth vary together.
+    TotalDepth,
+    /// Offered rate as a share of what an earlier cell reached.
+    Share,
     /// What the area holds.
     Data,
     /// O_DIRECT or through the page cache.
@@ -31,11 +43,15 @@ pub enum Axis {
 }
 
 /// Axes that are shown whenever they vary: the reader must see them.
-pub const MAIN: [Axis; 6] = [
+pub const MAIN: [Axis; 10] = [
+    Axis::Variant,
+    Axis::PowerState,
     Axis::Rw,
+    Axis::ReadShare,
     Axis::BlockSize,
     Axis::Threads,
     Axis::Depth,
+    Axis::Share,
     Axis::Data,
     Axis::Direct,
 ];
@@ -56,10 +72,16 @@ impl Axis {
     /// Heading of a row or column of such values.
     pub fn title(self) -> &'static str {
         match self {
+            Axis::Variant => "variant",
+            Axis::PowerState => "power state",
             Axis::Rw => "workload",
+            Axis::Pattern => "order",
+            Axis::ReadShare => "reads",
             Axis::BlockSize => "block size",
             Axis::Threads => "threads",
             Axis::Depth => "queue depth per thread",
+            Axis::TotalDepth => "queue depth, all threads",
+            Axis::Share => "offered load",
             Axis::Data => "data",
             Axis::Direct => "page cache",
             Axis::Rate => "offered rate",
@@ -69,8 +91,9 @@ impl Axis {
         }
     }
 
-    /// Where a workload is on this axis.
-    pub fn value(self, workload: &Workload) -> Value {
+    /// Where a planned cell is on this axis.
+    pub fn value(self, plan: &CellPlan) -> Value {
+        let workload = &plan.workload;
         let number = |n: f64, label: String| Value {
             number: Some(n),
             label,
@@ -80,7 +103,21 @@ impl Axis {
             label: label.to_owned(),
         };
         match self {
+            Axis::Variant => word(plan.variant.as_deref().unwrap_or("")),
+            Axis::PowerState => match workload.power_state {
+                Some(state) => number(f64::from(state), format!("power state {state}")),
+                None => number(-1.0, String::new()),
+            },
             Axis::Rw => word(rw_words(&workload.rw)),
+            Axis::Pattern => word(if workload.rw.starts_with("rand") {
+                "random"
+            } else {
+                "sequential"
+            }),
+            Axis::ReadShare => match read_share(workload) {
+                Some(share) => number(f64::from(share), format!("{share} % reads")),
+                None => number(-1.0, String::new()),
+            },
             Axis::BlockSize => number(workload.bs_bytes as f64, format_size(workload.bs_bytes)),
             Axis::Threads => number(
                 f64::from(workload.numjobs),
@@ -90,6 +127,14 @@ impl Axis {
                 f64::from(workload.iodepth),
                 format!("depth {}", workload.iodepth),
             ),
+            Axis::TotalDepth => {
+                let depth = u64::from(workload.numjobs) * u64::from(workload.iodepth);
+                number(depth as f64, format!("depth {depth}"))
+            }
+            Axis::Share => match &plan.load {
+                Some(load) => number(load.percent, format!("{} %", format::figure(load.percent))),
+                None => number(-1.0, String::new()),
+            },
             Axis::Data => word(&workload.data),
             Axis::Direct => word(if workload.direct {
                 "direct"
@@ -111,6 +156,15 @@ impl Axis {
                 format!("at {}", format_size(workload.offset_bytes)),
             ),
         }
+    }
+}
+
+/// Reads among all operations of a workload, percent; `None` where it is mixed and does not say.
+pub fn read_share(workload: &Workload) -> Option<u8> {
+    match workload.rw.as_str() {
+        "read" | "randread" => Some(100),
+        "write" | "randwrite" => Some(0),
+        _ => workload.rwmixread,
     }
 }
 

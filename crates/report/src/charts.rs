@@ -4,7 +4,15 @@
 //! Colours are not set here but named `@0`, `@1`, ... : the script puts the palette of the light or dark theme in. A
 //! drive has the same colour in every chart.
 
+pub mod consistency;
+pub mod draw;
+pub mod idle;
+pub mod knee;
+pub mod load;
 pub mod percentiles;
+pub mod phases;
+pub mod rounds;
+pub mod saturation;
 pub mod sweep;
 pub mod timeline;
 
@@ -19,7 +27,7 @@ use crate::lineup::Lineup;
 pub const PALETTE: usize = 8;
 
 /// One chart: one or several views that the reader switches between.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Chart {
     /// Element id.
     pub id: String,
@@ -32,6 +40,9 @@ pub struct Chart {
     /// Can its first y axis be switched between linear and logarithmic?
     #[serde(skip)]
     pub log_switch: bool,
+    /// Can its horizontal axis be?
+    #[serde(skip)]
+    pub log_x_switch: bool,
     /// The view shown first.
     pub first: usize,
     /// Height in pixels.
@@ -123,13 +134,24 @@ pub fn of_section(
     prefix: &str,
 ) -> Result<Vec<Chart>, serde_json::Error> {
     use assay_store::model::CellKind;
+    let viewed = match section.view {
+        Some(assay_store::model::View::Consistency) => consistency::charts(lineup, section),
+        Some(assay_store::model::View::Knee) => knee::charts(lineup, section),
+        Some(assay_store::model::View::Load) => load::charts(lineup, section),
+        Some(assay_store::model::View::Rounds) => rounds::charts(lineup, section),
+        Some(assay_store::model::View::Saturation) => saturation::charts(lineup, section),
+        _ => Vec::new(),
+    };
     let charts = match section.kind {
+        _ if !viewed.is_empty() => viewed.into_iter().map(Some).collect(),
+        _ if section.view == Some(assay_store::model::View::Rounds) => Vec::new(),
         CellKind::Measure => vec![
             sweep::chart(lineup, section)?,
             percentiles::chart(lineup, section)?,
             timeline::chart(lineup, section)?,
         ],
-        CellKind::Soak | CellKind::Idle => vec![
+        CellKind::Idle => idle::charts(lineup, section).into_iter().map(Some).collect(),
+        CellKind::Soak => vec![
             timeline::chart(lineup, section)?,
             percentiles::chart(lineup, section)?,
         ],

@@ -1,20 +1,25 @@
 //! Cells grouped by step and laid out along the axes that vary.
 
-use assay_store::model::{CellKind, CellPlan, CellResult};
+use assay_store::model::{CellKind, CellPlan, CellResult, View};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 
 use crate::axis::{Axis, MAIN, SECONDARY, Value};
 use crate::lineup::Lineup;
+use crate::metric::Metric;
 
 /// All cells of one step, of all runs: one section of a report.
 #[derive(Clone, Debug)]
 pub struct Section<'a> {
-    /// The step's name.
+    /// The suite that the step is of.
+    pub suite: &'a str,
+    /// The step's name; of several that are read together, the first one's.
     pub step: &'a str,
     /// Its title for people.
     pub title: &'a str,
     /// What it is for; of several, the one that needs the most particular display.
     pub kind: CellKind,
+    /// How it is to be read, where the kind does not say.
+    pub view: Option<View>,
     /// One per cell and drive.
     pub points: Vec<Point<'a>>,
     /// Axis of the rows, when cells differ.
@@ -81,7 +86,8 @@ impl<'a> Point<'a> {
     pub fn coordinates(&self, axes: &[Axis]) -> String {
         let labels: Vec<String> = axes
             .iter()
-            .map(|a| a.value(&self.cell.plan.workload).label)
+            .map(|a| a.value(&self.cell.plan).label)
+            .filter(|label| !label.is_empty())
             .collect();
         labels.join(", ")
     }
@@ -102,9 +108,10 @@ fn weight(kind: CellKind) -> u8 {
 pub fn sections<'a>(lineup: &Lineup<'a>) -> Vec<Section<'a>> {
     let mut sections: Vec<Section<'a>> = Vec::new();
     for (run, r) in lineup.runs.iter().enumerate() {
+        let suite = r.manifest.suite.name.as_str();
         for cell in cells(r).filter(|c| !prepares(c.plan.kind)) {
             let points = points(lineup, run, cell);
-            match sections.iter_mut().find(|s| s.step == cell.plan.step) {
+            match sections.iter_mut().find(|s| s.takes(suite, &cell.plan)) {
                 Some(section) => {
                     section.points.extend(points);
                     if weight(cell.plan.kind) > weight(section.kind) {
@@ -112,6 +119,7 @@ pub fn sections<'a>(lineup: &Lineup<'a>) -> Vec<Section<'a>> {
                     }
                 }
                 None => sections.push(Section {
+                    suite,
                     step: &cell.plan.step,
                     title: if cell.plan.title.is_empty() {
                         &cell.plan.step
@@ -119,6 +127,7 @@ pub fn sections<'a>(lineup: &Lineup<'a>) -> Vec<Section<'a>> {
                         &cell.plan.title
                     },
                     kind: cell.plan.kind,
+                    view: cell.plan.view,
                     points,
                     row_axis: None,
                     rows: Vec::new(),
@@ -172,11 +181,35 @@ fn points<'a>(lineup: &Lineup<'a>, run: usize, cell: &'a CellRecord) -> Vec<Poin
 }
 
 impl<'a> Section<'a> {
+    /// Does a cell belong here: of the same step of the same suite, or the same under another circumstance?
+    fn takes(&self, suite: &str, plan: &CellPlan) -> bool {
+        if self.suite != suite {
+            return false;
+        }
+        if self.step == plan.step {
+            return true;
+        }
+        let Some(first) = self.points.first().map(Point::plan) else {
+            return false;
+        };
+        let workload = |p: &CellPlan| (p.workload.rw.clone(), p.workload.bs_bytes);
+        let one_chart = matches!(plan.view, Some(View::Consistency | View::Saturation));
+        first.variant.is_some()
+            && plan.variant.is_some()
+            && (first.view, first.kind) == (plan.view, plan.kind)
+            && (first.title == plan.title || one_chart && workload(first) == workload(plan))
+    }
+
     /// The axes that differ between its cells, rows first.
     pub fn varying(&self) -> Vec<Axis> {
         let mut axes: Vec<Axis> = self.row_axis.into_iter().collect();
         axes.extend(&self.column_axes);
         axes
+    }
+
+    /// The figures that its tables and charts can show.
+    pub fn metrics(&self) -> Vec<Metric> {
+        Metric::offered(self.points.iter().filter_map(Point::result))
     }
 
     /// The point of a place in the table. Of several (equal workloads), the last that was measured.
@@ -217,7 +250,7 @@ impl<'a> Section<'a> {
             }
             let mut labels: Vec<String> = Vec::new();
             for point in &self.points {
-                let label = axis.value(&point.plan().workload).label;
+                let label = axis.value(point.plan()).label;
                 if !label.is_empty() && !labels.contains(&label) {
                     labels.push(label);
                 }
@@ -227,6 +260,10 @@ impl<'a> Section<'a> {
                 // A drive that is its own engine has no page cache either.
                 Axis::Engine | Axis::Direct => self.points.iter().all(no_host),
                 Axis::Rate => labels == ["unlimited"],
+                // What is read alone or written alone says so.
+                Axis::ReadShare => self.points.iter().all(|p| p.plan().workload.rwmixread.is_none()),
+                Axis::Threads | Axis::Depth => self.varying().contains(&Axis::TotalDepth),
+                Axis::Rw => self.varying().contains(&Axis::ReadShare),
                 // Areas of different data are at different places: the data are what matters.
                 Axis::Offset => labels == ["at 0 B"] || self.varying().contains(&Axis::Data),
                 _ => false,
@@ -259,21 +296,22 @@ impl<'a> Section<'a> {
                 axes.push(axis);
             }
         }
+        self.simplify(&mut axes);
         self.row_axis = self.choose_rows(&axes);
         self.column_axes = axes
             .into_iter()
             .filter(|a| Some(*a) != self.row_axis)
             .collect();
         for i in 0..self.points.len() {
-            let workload = &self.points[i].cell.plan.workload;
+            let plan = &self.points[i].cell.plan;
             let row = match self.row_axis {
-                Some(axis) => axis.value(workload),
+                Some(axis) => axis.value(plan),
                 None => Value {
                     number: None,
                     label: String::new(),
                 },
             };
-            let column: Vec<Value> = self.column_axes.iter().map(|a| a.value(workload)).collect();
+            let column: Vec<Value> = self.column_axes.iter().map(|a| a.value(plan)).collect();
             if !self.rows.contains(&row) {
                 self.rows.push(row);
             }
@@ -293,14 +331,51 @@ impl<'a> Section<'a> {
         });
         let (row_axis, column_axes) = (self.row_axis, self.column_axes.clone());
         for point in &mut self.points {
-            let workload = &point.cell.plan.workload;
-            let row = row_axis.map(|a| a.value(workload));
-            let column: Vec<Value> = column_axes.iter().map(|a| a.value(workload)).collect();
+            let plan = &point.cell.plan;
+            let row = row_axis.map(|a| a.value(plan));
+            let column: Vec<Value> = column_axes.iter().map(|a| a.value(plan)).collect();
             point.row = row
                 .and_then(|r| self.rows.iter().position(|x| *x == r))
                 .unwrap_or(0);
             point.column = self.columns.iter().position(|x| *x == column).unwrap_or(0);
         }
+    }
+
+    /// Puts one axis in the place of two that say the same together.
+    fn simplify(&self, axes: &mut Vec<Axis>) {
+        if axes.contains(&Axis::ReadShare) {
+            if self.points.iter().all(|p| p.plan().workload.rwmixread.is_none()) {
+                axes.retain(|a| *a != Axis::ReadShare);
+            } else if let Some(rw) = axes.iter().position(|a| *a == Axis::Rw) {
+                axes.remove(rw);
+                if self.varies(Axis::Pattern) {
+                    axes.insert(rw, Axis::Pattern);
+                }
+            }
+        }
+        if let (Some(threads), true) = (
+            axes.iter().position(|a| *a == Axis::Threads),
+            axes.contains(&Axis::Depth),
+        ) && self.one_depth_per_total()
+        {
+            axes[threads] = Axis::TotalDepth;
+            axes.retain(|a| *a != Axis::Depth);
+        }
+    }
+
+    /// Does every total queue depth come from one number of threads and one depth of each?
+    fn one_depth_per_total(&self) -> bool {
+        let mut ways: Vec<(u64, u32)> = Vec::new();
+        for point in &self.points {
+            let w = &point.plan().workload;
+            let way = (u64::from(w.numjobs) * u64::from(w.iodepth), w.numjobs);
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+        let mut totals: Vec<u64> = ways.iter().map(|w| w.0).collect();
+        totals.sort_unstable();
+        totals.windows(2).all(|pair| pair[0] != pair[1])
     }
 
     /// Does it vary within the cells of one drive? What differs only between drives is no axis of a table.
@@ -310,22 +385,19 @@ impl<'a> Section<'a> {
                 .points
                 .iter()
                 .filter(|p| p.drive == *drive)
-                .map(|p| axis.value(&p.plan().workload));
+                .map(|p| axis.value(p.plan()));
             let first = values.next();
             values.any(|v| Some(v) != first)
         })
     }
 
-    /// Do two cells of a drive coincide on these axes? A drive alone and the same among others do not count.
+    /// Do two cells of a drive coincide on these axes? A drive alone and the same among others do not count, nor do rounds.
     fn has_twins(&self, axes: &[Axis]) -> bool {
-        self.points.iter().enumerate().any(|(i, a)| {
-            self.points[i + 1..].iter().any(|b| {
-                a.drive == b.drive
-                    && a.together() == b.together()
-                    && axes
-                        .iter()
-                        .all(|x| x.value(&a.plan().workload) == x.value(&b.plan().workload))
-            })
+        let mut seen = std::collections::HashSet::new();
+        self.points.iter().any(|p| {
+            let round = p.plan().round.as_ref().map(|r| r.number);
+            let labels: Vec<String> = axes.iter().map(|x| x.value(p.plan()).label).collect();
+            !seen.insert((p.drive, p.together(), round, labels))
         })
     }
 
@@ -335,14 +407,30 @@ impl<'a> Section<'a> {
         let count = |axis: Axis| {
             let mut seen: Vec<Value> = Vec::new();
             for point in &self.points {
-                let value = axis.value(&point.plan().workload);
+                let value = axis.value(point.plan());
                 if !seen.contains(&value) {
                     seen.push(value);
                 }
             }
             seen.len()
         };
-        let numeric = |a: &&Axis| !matches!(a, Axis::Rw | Axis::Data | Axis::Direct | Axis::Engine);
+        let depth = |a: &Axis| matches!(a, Axis::TotalDepth | Axis::Threads | Axis::Depth);
+        match self.view {
+            Some(View::Knee) if axes.iter().any(depth) => return axes.iter().copied().find(depth),
+            Some(View::Load) if axes.contains(&Axis::Share) => return Some(Axis::Share),
+            Some(View::Rounds) if axes.contains(&Axis::BlockSize) => return Some(Axis::BlockSize),
+            _ => {}
+        }
+        let words = [
+            Axis::Variant,
+            Axis::PowerState,
+            Axis::Rw,
+            Axis::Pattern,
+            Axis::Data,
+            Axis::Direct,
+            Axis::Engine,
+        ];
+        let numeric = |a: &&Axis| !words.contains(a);
         let mut best: Option<(usize, Axis)> = None;
         for axis in axes.iter().filter(numeric) {
             let n = count(*axis);

@@ -13,6 +13,7 @@
 mod appendix;
 mod cards;
 mod section;
+mod views;
 mod words;
 pub(crate) mod write;
 

@@ -11,13 +11,46 @@ pub enum Metric {
     Iops,
     /// Mean latency.
     Mean,
+    /// Median latency.
+    Median,
     /// 99th percentile latency.
     P99,
+    /// 99.99th percentile latency.
+    P9999,
+    /// 99.999th percentile latency.
+    P99999,
+}
+
+/// Samples that a percentile needs to be one of its own and not the maximum.
+fn needed(metric: Metric) -> u64 {
+    match metric {
+        Metric::P9999 => 10_000,
+        Metric::P99999 => 100_000,
+        _ => 1,
+    }
 }
 
 impl Metric {
     /// All, in the order they are offered.
-    pub const ALL: [Metric; 4] = [Metric::Bandwidth, Metric::Iops, Metric::Mean, Metric::P99];
+    pub const ALL: [Metric; 7] = [
+        Metric::Bandwidth,
+        Metric::Iops,
+        Metric::Mean,
+        Metric::Median,
+        Metric::P99,
+        Metric::P9999,
+        Metric::P99999,
+    ];
+
+    /// Those that at least one of the results has.
+    pub fn offered<'r>(results: impl Iterator<Item = &'r CellResult> + Clone) -> Vec<Metric> {
+        let mut offered = Metric::ALL.to_vec();
+        offered.retain(|m| {
+            matches!(m, Metric::Bandwidth | Metric::Iops | Metric::Mean | Metric::P99)
+                || results.clone().any(|r| m.of(r).is_some())
+        });
+        offered
+    }
 
     /// Short name of a button, also its key in the page.
     pub fn label(self) -> &'static str {
@@ -25,7 +58,10 @@ impl Metric {
             Metric::Bandwidth => "Bandwidth",
             Metric::Iops => "IOPS",
             Metric::Mean => "Mean latency",
+            Metric::Median => "Median",
             Metric::P99 => "p99 latency",
+            Metric::P9999 => "p99.99",
+            Metric::P99999 => "p99.999",
         }
     }
 
@@ -35,7 +71,10 @@ impl Metric {
             Metric::Bandwidth => "bandwidth, MiB/s",
             Metric::Iops => "operations per second",
             Metric::Mean => "mean latency, \u{b5}s",
+            Metric::Median => "median latency, \u{b5}s",
             Metric::P99 => "99th percentile latency, \u{b5}s",
+            Metric::P9999 => "99.99th percentile latency, \u{b5}s",
+            Metric::P99999 => "99.999th percentile latency, \u{b5}s",
         }
     }
 
@@ -44,7 +83,7 @@ impl Metric {
         match self {
             Metric::Bandwidth => "MiB/s",
             Metric::Iops => "IOPS",
-            Metric::Mean | Metric::P99 => "\u{b5}s",
+            _ => "\u{b5}s",
         }
     }
 
@@ -53,14 +92,18 @@ impl Metric {
         matches!(self, Metric::Bandwidth | Metric::Iops)
     }
 
-    /// The figure in the metric's unit; `None` where nothing completed, so that there is no latency.
+    /// The figure in the metric's unit; `None` where too little completed for it to be one.
     pub fn of(self, result: &CellResult) -> Option<f64> {
+        let latency = result.latency();
+        let micros = |ns: f64| (latency.samples >= needed(self)).then_some(ns / 1e3);
         match self {
             Metric::Bandwidth => Some(result.mib_per_s()),
             Metric::Iops => Some(result.iops()),
-            Metric::Mean if result.latency().samples > 0 => Some(result.latency().mean / 1e3),
-            Metric::P99 if result.latency().samples > 0 => Some(result.latency().p99 as f64 / 1e3),
-            Metric::Mean | Metric::P99 => None,
+            Metric::Mean => micros(latency.mean),
+            Metric::Median => micros(latency.p50 as f64),
+            Metric::P99 => micros(latency.p99 as f64),
+            Metric::P9999 => micros(latency.p99_99 as f64),
+            Metric::P99999 => micros(latency.p99_999 as f64),
         }
     }
 }

@@ -5,16 +5,27 @@
 //! - [`aboard`]: alone against together, and second by second as `iostat` prints it;
 //! - [`published`]: what was published of a drive beside what its simulation gives;
 //! - [`soak`]: a long run in figures;
+//! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`thermal`], [`capacity`]: what the suites of the review lab conclude;
+//! - [`power`]: what drives draw, at work and at rest;
 //! - [`inspect`]: what a medium was found to hold, and what preparing it took.
 
 pub mod aboard;
+pub mod capacity;
+pub mod consistency;
 pub mod figures;
 pub mod inspect;
+pub mod knee;
+pub mod load;
 pub mod matrix;
+pub mod phases;
+pub mod power;
 pub mod published;
+pub mod rounds;
+pub mod saturation;
 pub mod soak;
+pub mod thermal;
 
-use assay_store::model::{CellKind, CellResult};
+use assay_store::model::{CellKind, CellResult, View};
 
 use crate::format;
 use crate::grid::{Point, Section};
@@ -30,8 +41,40 @@ pub fn name(lineup: &Lineup<'_>, drive: usize) -> Name {
     }
 }
 
-/// The most important table of a section, for the terminal and for comparisons.
+/// The most important tables of a section, for the terminal.
 pub fn principal(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+    metric: crate::metric::Metric,
+) -> Vec<Table> {
+    match section.view {
+        Some(View::Consistency) => vec![consistency::table(lineup, section)],
+        Some(View::Knee) => {
+            let knees = knee::table(lineup, section);
+            if knees.is_empty() {
+                vec![by_kind(lineup, section, metric)]
+            } else {
+                vec![knees]
+            }
+        }
+        Some(View::Load) => vec![load::table(lineup, section)],
+        Some(View::Rounds) => {
+            let mut tables = vec![rounds::judgement(lineup, section)];
+            let figures = rounds::figures(lineup, section);
+            for drive in rounds::of_section(lineup, section) {
+                let most = figures.first().into_iter();
+                tables.extend(most.map(|f| rounds::matrix(lineup, section, &drive, f)));
+            }
+            tables
+        }
+        Some(View::Saturation) => vec![saturation::table(lineup, section)],
+        Some(View::Thermal) => vec![thermal::table(lineup, section)],
+        Some(View::Capacity) => vec![capacity::table(lineup, section)],
+        None => vec![by_kind(lineup, section, metric)],
+    }
+}
+
+fn by_kind(
     lineup: &Lineup<'_>,
     section: &Section<'_>,
     metric: crate::metric::Metric,
@@ -41,7 +84,8 @@ pub fn principal(
             let tables = aboard::alone_and_together(lineup, section);
             tables.into_iter().next().unwrap_or_default()
         }
-        CellKind::Soak | CellKind::Idle => soak::table(lineup, section),
+        CellKind::Soak => soak::table(lineup, section),
+        CellKind::Idle => power::idle(lineup, section),
         CellKind::Inspect => inspect::table(lineup, &section.points, section.title),
         CellKind::Measure | CellKind::Prepare | CellKind::Purge => {
             matrix::table(lineup, section, metric)

@@ -9,7 +9,7 @@ mod verdicts;
 
 use anstyle::AnsiColor;
 use assay_measure::compare::Terms;
-use assay_store::model::{CellKind, Outcome};
+use assay_store::model::{CellKind, Outcome, View};
 use assay_store::read::Run;
 
 use crate::format::{capacity, figure, micros, percent, printable, stamp};
@@ -42,7 +42,7 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
     head(&mut page, &lineup);
     let sections = grid::sections(&lineup);
     let single = match sections.as_slice() {
-        [section] if section.kind == CellKind::Measure => {
+        [section] if section.kind == CellKind::Measure && section.view.is_none() => {
             section.rows.len() * section.columns.len() == 1
         }
         _ => false,
@@ -53,7 +53,14 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
                 job(&mut page, &lineup, section, point);
             }
         } else {
-            page.table(&tables::principal(&lineup, section, Metric::Bandwidth));
+            if section.view == Some(View::Capacity) {
+                for alarm in tables::capacity::alarms(&lineup, section) {
+                    page.item("!! ", &alarm, Some(Paint::Alarm));
+                }
+            }
+            for table in tables::principal(&lineup, section, Metric::Bandwidth) {
+                page.table(&table);
+            }
         }
     }
     if !single {

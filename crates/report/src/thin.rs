@@ -55,6 +55,34 @@ pub fn rising(x: &[f64], most: usize) -> Vec<usize> {
         .collect()
 }
 
+/// Which points of a cloud to draw so that it looks the same: of those that would fall on the same dot of a drawing of `columns` by `rows`
+/// dots, the first. `log`: the vertical axis is logarithmic, and points that are not positive are not on it. Indices, ascending.
+pub fn cloud(points: &[(f64, f64)], columns: usize, rows: usize, log: bool) -> Vec<usize> {
+    let height = |y: f64| if log { y.log10() } else { y };
+    let shown = |p: &(f64, f64)| !log || p.1 > 0.0;
+    let extent = |of: &dyn Fn(&(f64, f64)) -> f64| {
+        let values = points.iter().filter(|p| shown(p)).map(of);
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+            (low.min(v), high.max(v))
+        })
+    };
+    let place = |v: f64, (low, high): (f64, f64), dots: usize| {
+        ((v - low) / (high - low).max(f64::MIN_POSITIVE) * (dots.max(1) - 1) as f64).round() as usize
+    };
+    let (across, up) = (extent(&|p| p.0), extent(&|p| height(p.1)));
+    let mut taken = std::collections::HashSet::new();
+    (0..points.len())
+        .filter(|&i| {
+            let p = &points[i];
+            shown(p)
+                && taken.insert((
+                    place(p.0, across, columns),
+                    place(height(p.1), up, rows),
+                ))
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +119,35 @@ mod tests {
             .fold(0.0, f64::max);
         assert!(widest < 2.0 / 199.0, "{widest}");
         assert_eq!(rising(&[1.0, 1.0], 400), vec![0, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_thinned_cloud_covers_the_same_dots(
+            points in prop::collection::vec((0.0..3600.0f64, 1.0..1e6f64), 1..3000),
+            log: bool,
+        ) {
+            let kept = cloud(&points, 200, 50, log);
+            prop_assert!(kept.windows(2).all(|w| w[0] < w[1]));
+            // Every point has a kept one within a dot of it.
+            let height = |y: f64| if log { y.log10() } else { y };
+            let span = |of: &dyn Fn(usize) -> f64| {
+                let all = || (0..points.len()).map(of);
+                all().fold(f64::MIN, f64::max) - all().fold(f64::MAX, f64::min)
+            };
+            let wide = span(&|i| points[i].0) / 199.0 + 1e-9;
+            let tall = span(&|i| height(points[i].1)) / 49.0 + 1e-9;
+            for p in &points {
+                prop_assert!(kept.iter().any(|&k| (points[k].0 - p.0).abs() <= wide
+                    && (height(points[k].1) - height(p.1)).abs() <= tall));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_on_a_logarithmic_axis_is_not_drawn() {
+        assert_eq!(cloud(&[(0.0, 5.0), (1.0, 0.0)], 10, 10, true), vec![0]);
+        assert_eq!(cloud(&[(0.0, 5.0), (1.0, 0.0)], 10, 10, false), vec![0, 1]);
     }
 
     #[test]

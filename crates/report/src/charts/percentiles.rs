@@ -77,6 +77,7 @@ pub fn chart(
         title: format!("{}: latency percentiles", section.title),
         switch: section.row_axis.map_or("cell", crate::axis::Axis::title),
         log_switch: true,
+        log_x_switch: false,
         first: preferred(&views),
         height: 400,
         views,

@@ -28,7 +28,7 @@ pub fn chart(
     }
     let numeric = section.rows.len() > 1 && section.rows.iter().all(|r| r.number.is_some());
     let mut views = Vec::new();
-    for metric in Metric::ALL {
+    for metric in section.metrics() {
         views.push(if numeric {
             lines(lineup, section, metric)?
         } else {
@@ -44,6 +44,7 @@ pub fn chart(
         },
         switch: "figure",
         log_switch: true,
+        log_x_switch: numeric,
         first: 0,
         height: if numeric {
             400

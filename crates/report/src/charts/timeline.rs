@@ -11,7 +11,7 @@ use plotly::{Layout, Scatter};
 use serde_json::Value;
 
 use super::percentiles::preferred;
-use super::{Chart, View, colour, plain};
+use super::{Chart, View, colour, phases, plain};
 use crate::format::for_drawing;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
@@ -125,6 +125,7 @@ impl Drawing {
             title,
             switch: "cell",
             log_switch: true,
+            log_x_switch: false,
             first: preferred(&views),
             height: [380, 380, 540, 660, 780][self.panels.min(4)],
             views,
@@ -142,6 +143,7 @@ impl Drawing {
     ) -> Result<Option<View>, serde_json::Error> {
         let mut panels = Panels::default();
         let mut hosts: Vec<HostSeries> = Vec::new();
+        let mut causes = Vec::new();
         for point in points {
             let Some(part) = point.part else { continue };
             let ticks = ticks(part);
@@ -149,6 +151,7 @@ impl Drawing {
                 continue;
             }
             let name = lineup.drives[point.drive].full_name();
+            causes.push((name.clone(), phases::of(lineup, point)));
             self.rate(&mut panels, &name, point.drive, &ticks, rates)?;
             self.temperature(&mut panels, &name, point.drive, part)?;
             self.latency(&mut panels, &name, point.drive, part, rates)?;
@@ -171,10 +174,14 @@ impl Drawing {
         self.host(&mut panels, &hosts)?;
         self.ramp |= panels.ramp_end > 0.0;
         self.panels = self.panels.max(panels.shown().len());
-        let layout = panels.layout()?;
+        let mut layout = panels.layout()?;
+        let mut data = panels.data;
+        if rates == Rates::Lines {
+            phases::put(&mut layout, &mut data, &causes);
+        }
         Ok(Some(View {
             label: plain(&label),
-            data: panels.data,
+            data,
             layout,
         }))
     }

@@ -397,17 +397,15 @@ fn curves(figures: &[&Figure], title: &str, x_title: &str) -> Result<Option<Char
         .x_axis(axis)
         .y_axis(Axis::new().title("MiB/s").type_(AxisType::Log));
     Ok(Some(Chart {
-        id: String::new(),
         title: title.to_owned(),
         switch: "figure",
         log_switch: true,
-        first: 0,
         height: 430,
         views: vec![View {
             label: title.to_owned(),
             data,
             layout: serde_json::to_value(layout)?,
         }],
-        notes: Vec::new(),
+        ..Chart::default()
     }))
 }

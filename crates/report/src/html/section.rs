@@ -2,13 +2,12 @@
 
 use assay_store::model::CellKind;
 
-use super::{words, write};
+use super::{views, words, write};
 use crate::charts::Chart;
 use crate::format::escape;
 use crate::grid::Section;
 use crate::lineup::Lineup;
-use crate::metric::Metric;
-use crate::tables::{aboard, figures, inspect, matrix, published, soak};
+use crate::tables::{aboard, figures, inspect, matrix, power, published, soak};
 
 /// A section as HTML; `id` is unique on the page. `explained`: percentile curves were explained further up.
 pub fn section(
@@ -36,11 +35,20 @@ pub fn section(
             String::new()
         }
     );
+    if section.view.is_some() {
+        views::section(lineup, section, charts, id, &mut out);
+        out.push_str("</section>\n");
+        return out;
+    }
     match section.kind {
         CellKind::Measure | CellKind::Prepare | CellKind::Purge => {
             measured(lineup, section, charts, id, &mut out);
         }
-        CellKind::Soak | CellKind::Idle => {
+        CellKind::Idle => {
+            out.push_str(&write::table(&power::idle(lineup, section)));
+            push_charts(charts, &mut out);
+        }
+        CellKind::Soak => {
             out.push_str(&write::table(&soak::table(lineup, section)));
             push_charts(charts, &mut out);
             details(lineup, section, &mut out);
@@ -77,7 +85,7 @@ pub fn section(
     out
 }
 
-fn measured(
+pub(super) fn measured(
     lineup: &Lineup<'_>,
     section: &Section<'_>,
     charts: &[Chart],
@@ -85,22 +93,19 @@ fn measured(
     out: &mut String,
 ) {
     let sweep = charts.iter().position(|c| c.switch == "figure");
-    let tables: Vec<_> = Metric::ALL
+    let metrics = section.metrics();
+    let tables: Vec<_> = metrics
         .iter()
         .filter_map(|m| matrix::table(lineup, section, *m))
         .collect();
     if sweep.is_some() || !tables.is_empty() {
-        out.push_str(&format!(
-            "<fieldset class=\"switch\" data-section=\"{id}\"><legend>Figure shown in table and chart</legend>"
+        let labels: Vec<&str> = metrics.iter().map(|m| m.label()).collect();
+        out.push_str(&write::switch(
+            id,
+            "Figure shown in table and chart",
+            &labels,
+            0,
         ));
-        for (i, metric) in Metric::ALL.iter().enumerate() {
-            out.push_str(&format!(
-                "<label><input type=\"radio\" name=\"{id}-metric\" value=\"{i}\"{}><span>{}</span></label>",
-                if i == 0 { " checked" } else { "" },
-                metric.label()
-            ));
-        }
-        out.push_str("</fieldset>\n");
     }
     out.push_str("<div class=\"beside\">\n<div>");
     for (i, table) in tables.iter().enumerate() {
@@ -132,17 +137,22 @@ fn measured(
             out.push_str(&write::table(table));
         }
     }
+    if let Some(table) = power::table(lineup, section) {
+        out.push_str("<details><summary>Power and what is done with it</summary>\n");
+        out.push_str(&write::table(&table));
+        out.push_str("</details>\n");
+    }
     details(lineup, section, out);
 }
 
-fn push_charts(charts: &[Chart], out: &mut String) {
+pub(super) fn push_charts(charts: &[Chart], out: &mut String) {
     for chart in charts {
         out.push_str(&write::chart(chart, false));
     }
 }
 
 /// Every figure, folded away.
-fn details(lineup: &Lineup<'_>, section: &Section<'_>, out: &mut String) {
+pub(super) fn details(lineup: &Lineup<'_>, section: &Section<'_>, out: &mut String) {
     if section.points.iter().all(|p| p.result().is_none()) {
         return;
     }

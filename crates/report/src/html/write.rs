@@ -174,6 +174,26 @@ fn cell(cell: &Cell, first: &str) -> String {
     }
 }
 
+/// Buttons of which one is chosen: they switch the tables of a section (`data-metric`) and the charts that follow.
+pub fn switch(section: &str, legend: &str, labels: &[&str], first: usize) -> String {
+    if labels.len() < 2 {
+        return String::new();
+    }
+    let mut out = format!(
+        "<fieldset class=\"switch\" data-section=\"{section}\" data-first=\"{first}\"><legend>{}</legend>",
+        escape(legend)
+    );
+    for (i, label) in labels.iter().enumerate() {
+        out.push_str(&format!(
+            "<label><input type=\"radio\" name=\"{section}-metric\" value=\"{i}\"{}><span>{}</span></label>",
+            if i == first { " checked" } else { "" },
+            escape(label)
+        ));
+    }
+    out.push_str("</fieldset>\n");
+    out
+}
+
 /// The place of a chart, with its switches. `follows`: its views are switched with the section's tables.
 pub fn chart(chart: &Chart, follows: bool) -> String {
     let id = &chart.id;
@@ -199,6 +219,11 @@ pub fn chart(chart: &Chart, follows: bool) -> String {
     if chart.log_switch {
         tools.push_str(&format!(
             "<button type=\"button\" data-log=\"{id}\" aria-pressed=\"false\">log scale</button>"
+        ));
+    }
+    if chart.log_x_switch {
+        tools.push_str(&format!(
+            "<button type=\"button\" data-log-x=\"{id}\" aria-pressed=\"false\">log x</button>"
         ));
     }
     let follows = if follows { " data-follows" } else { "" };

@@ -30,7 +30,10 @@
   const colourOf = name => (printing && LIGHT_FOR_PRINT[name]) || style(name);
   const paint = value => {
     if (typeof value !== 'string' || value[0] !== '@') return value;
-    return value === '@band' ? colourOf('--soft') + '22' : colourOf('--c' + value.slice(1));
+    if (value === '@band') return colourOf('--soft') + '22';
+    if (value === '@ink' || value === '@soft' || value === '@line') return colourOf('--' + value.slice(1));
+    // A drive's or cause's colour, or a shade of it for what lies behind lines.
+    return value.endsWith('~') ? colourOf('--c' + value.slice(1, -1)) + '26' : colourOf('--c' + value.slice(1));
   };
   const COLOURED = new Set(['color', 'fillcolor', 'bgcolor']);
   // A copy of a trace or layout with the palette's names replaced; long arrays are shared, not copied.
@@ -62,6 +65,22 @@
     return Math.log10(high / low);
   };
 
+  // Labels of a horizontal axis stay level: one that would run into its neighbour is left out.
+  const levelTicks = (axis, room) => {
+    const place = value => axis.type === 'log' ? Math.log10(value) : value;
+    const places = axis.tickvals.map(place);
+    const [first, last] = [places[0], places[places.length - 1]];
+    let free = -Infinity;
+    axis.tickangle = 0;
+    axis.ticktext = axis.ticktext.map((text, i) => {
+      const half = text.length * 3.4 + 5;
+      const at = last > first ? (places[i] - first) / (last - first) * room * 0.94 : 0;
+      if (!Number.isFinite(at) || at - half < free) return '';
+      free = at + half;
+      return text;
+    });
+  };
+
   const layoutOf = (chart, view, element) => {
     const layout = painted(view.layout);
     const width = printing ? PRINT_WIDTH : element.clientWidth || 800;
@@ -85,7 +104,8 @@
       autosize: !printing, height: height + rows * 20, margin: { ...margin, b: margin.b + rows * 20 },
       paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
       font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 11 : 12.5, color: ink },
-      hovermode: view.data[0] && view.data[0].type === 'bar' ? 'closest' : 'x unified', hoversubplots: 'axis',
+      hovermode: layout.hovermode || (view.data[0] && view.data[0].type === 'bar' ? 'closest' : 'x unified'),
+      hoversubplots: 'axis',
       hoverlabel: { bgcolor: colourOf('--panel'), bordercolor: colourOf('--line'), font: { color: ink }, namelength: -1 },
       showlegend: legend, bargap: 0.25,
       legend: { orientation: 'h', x: 0, xanchor: 'left', y: -50 / plot, yanchor: 'top', groupclick: 'toggleitem',
@@ -101,11 +121,9 @@
       axis.automargin = axis.automargin || false;
       if (axis.title) axis.title.standoff = 8;
       if (key[0] === 'y' && axis.type !== 'category') axis.tickformat = axis.tickformat || ',~g';
-      if (key === 'xaxis' && axis.ticktext && view.data[0] && view.data[0].mode === 'lines+markers') {
-        // Labels stay level: where they are too close, every second one is left out.
-        axis.tickangle = 0;
-        const step = Math.ceil(axis.ticktext.length * 54 / room);
-        axis.ticktext = axis.ticktext.map((text, i) => i % step ? '' : text);
+      if (key === 'xaxis' && axis.tickvals && view.data[0] && view.data[0].mode === 'lines+markers') {
+        if (chart.logX !== undefined) axis.type = chart.logX ? 'log' : 'linear';
+        levelTicks(axis, room);
       }
     }
     if (chart.log !== undefined && layout.yaxis) {
@@ -196,6 +214,16 @@
       draw(chart.id);
     });
   }
+  for (const button of document.querySelectorAll('[data-log-x]')) {
+    const chart = byId.get(button.dataset.logX);
+    const now = () => chart.logX !== undefined ? chart.logX : chart.views[chart.first].layout.xaxis.type === 'log';
+    button.setAttribute('aria-pressed', String(now()));
+    button.addEventListener('click', () => {
+      chart.logX = !now();
+      button.setAttribute('aria-pressed', String(chart.logX));
+      draw(chart.id);
+    });
+  }
   for (const select of document.querySelectorAll('[data-view]')) {
     const chart = byId.get(select.dataset.view);
     select.value = String(chart.first);
@@ -216,7 +244,7 @@
     set.addEventListener('change', event => choose(event.target.value));
     // A reloaded page keeps its form's state: follow it.
     const checked = set.querySelector('input:checked');
-    if (checked && checked.value !== '0') choose(checked.value);
+    if (checked && checked.value !== set.dataset.first) choose(checked.value);
   }
 
   const button = document.getElementById('theme');

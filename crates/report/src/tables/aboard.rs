@@ -100,7 +100,7 @@ fn comparison(lineup: &Lineup<'_>, section: &Section<'_>, crowd: &Crowd<'_>) -> 
             let recorded = point.result().and_then(|r| match metric {
                 Metric::Bandwidth => r.values.get("mib_per_s_alone").copied(),
                 Metric::Iops => r.values.get("iops_alone").copied(),
-                Metric::Mean | Metric::P99 => None,
+                _ => None,
             });
             let measured = alone
                 .as_ref()

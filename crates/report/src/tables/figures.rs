@@ -111,7 +111,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
     for point in &section.points {
         let places: Vec<Cell> = axes
             .iter()
-            .map(|a| Cell::Text(a.value(&point.plan().workload).label))
+            .map(|a| Cell::Text(a.value(point.plan()).label))
             .collect();
         let Some(result) = point.result() else {
             let mut cells = places;

@@ -108,7 +108,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         .map(|point| {
             let mut cells: Vec<Cell> = axes
                 .iter()
-                .map(|a| Cell::Text(a.value(&point.plan().workload).label))
+                .map(|a| Cell::Text(a.value(point.plan()).label))
                 .collect();
             cells.push(cell_of(point, |r| Some(r.mib_per_s()), format::figure));
             if let Some(part) = point.part {

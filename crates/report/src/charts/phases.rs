@@ -1,0 +1,215 @@
+//! Why a rate is what it is: the causes of a drive's phases, as labelled stretches beside the lines of a chart over time.
+
+use serde_json::{Value, json};
+
+use super::plain;
+use crate::format::for_drawing;
+use crate::grid::Point;
+use crate::lineup::Lineup;
+
+/// A stretch of time with one cause.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// Since the cell's start, seconds.
+    pub from_s: f64,
+    /// Since the cell's start, seconds.
+    pub to_s: f64,
+    /// Which kind of cause, for its colour and legend.
+    pub kind: Kind,
+    /// The cause in words, with its figures.
+    pub words: String,
+    /// What it rests on.
+    pub evidence: String,
+}
+
+/// Kinds of causes, in the order of the legend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Writes find room ready.
+    Fresh,
+    /// The SLC cache is full.
+    CacheFull,
+    /// Collection has begun.
+    CollectionOnset,
+    /// Collection keeps pace.
+    CollectionSteady,
+    /// Held back because of heat.
+    Thermal,
+    /// Held back by its power state.
+    Power,
+    /// The measuring machine set the rate.
+    Host,
+    /// Nothing changes.
+    Steady,
+    /// Something changed, and nothing shows why.
+    Unexplained,
+}
+
+impl Kind {
+    /// In the legend.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Fresh => "fresh",
+            Kind::CacheFull => "SLC cache full",
+            Kind::CollectionOnset => "collection begins",
+            Kind::CollectionSteady => "collection, steady",
+            Kind::Thermal => "thermal throttling",
+            Kind::Power => "power-state limit",
+            Kind::Host => "host-limited",
+            Kind::Steady => "steady",
+            Kind::Unexplained => "unexplained",
+        }
+    }
+
+    /// Colour, as the page's script knows it.
+    pub fn colour(self) -> &'static str {
+        match self {
+            Kind::Fresh => "@2",
+            Kind::CacheFull => "@4",
+            Kind::CollectionOnset => "@6",
+            Kind::CollectionSteady => "@0",
+            Kind::Thermal => "@1",
+            Kind::Power => "@5",
+            Kind::Host => "@3",
+            Kind::Steady => "@line",
+            Kind::Unexplained => "@7",
+        }
+    }
+
+    /// Is it the absence of a cause, so that shading it would say nothing?
+    fn plain(self) -> bool {
+        self == Kind::Steady
+    }
+}
+
+/// The phases of a drive's part in a cell, in time order.
+pub fn of(_lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Phase> {
+    let Some(part) = point.part else {
+        return Vec::new();
+    };
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut before = 0.0;
+    let mut held = false;
+    for reading in &part.telemetry {
+        let at = reading.at.as_secs_f64();
+        let now = reading.throttled == Some(true);
+        match (held, now, phases.last_mut()) {
+            (true, true, Some(phase)) => phase.to_s = at,
+            (_, true, _) => phases.push(Phase {
+                from_s: before,
+                to_s: at,
+                kind: Kind::Thermal,
+                words: Kind::Thermal.words().to_owned(),
+                evidence: "the drive says that it is holding itself back".to_owned(),
+            }),
+            _ => {}
+        }
+        held = now;
+        before = at;
+    }
+    phases
+}
+
+/// A strip of bars, one row per drive, on the vertical axis `axis`; causes are listed once in the legend.
+fn strip(rows: &[(String, Vec<Phase>)], axis: &str) -> Vec<Value> {
+    let mut kinds: Vec<Kind> = rows.iter().flat_map(|r| &r.1).map(|p| p.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+        .into_iter()
+        .map(|kind| {
+            let (mut base, mut length, mut names) = (Vec::new(), Vec::new(), Vec::new());
+            let mut texts = Vec::new();
+            for (name, phases) in rows {
+                for phase in phases.iter().filter(|p| p.kind == kind) {
+                    base.push(for_drawing(phase.from_s));
+                    length.push(for_drawing(phase.to_s - phase.from_s));
+                    names.push(plain(name));
+                    texts.push(plain(&format!("{}: {}", phase.words, phase.evidence)));
+                }
+            }
+            json!({
+                "type": "bar", "orientation": "h", "name": kind.words(),
+                "base": base, "x": length, "y": names, "yaxis": axis,
+                "hovertext": texts, "hovertemplate": "%{hovertext}<extra>%{y}</extra>",
+                "marker": {"color": kind.colour(), "line": {"width": 0}},
+                "width": 0.72,
+            })
+        })
+        .collect()
+}
+
+/// Height of a row of the strip, share of the drawing.
+const ROW: f64 = 0.045;
+
+/// The vertical axis of the strip: far from those of panels.
+const AXIS: &str = "y9";
+
+/// Puts a strip of the drives' phases above the panels of a chart over time, and shades them where there is one drive.
+pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[(String, Vec<Phase>)]) {
+    let strip = strip(rows, AXIS);
+    if strip.is_empty() {
+        return;
+    }
+    let height = ROW * rows.len().clamp(1, 8) as f64;
+    let room = 1.0 - height - 0.02;
+    if let Some(axes) = layout.as_object_mut() {
+        for (key, axis) in axes.iter_mut().filter(|(k, _)| k.starts_with("yaxis")) {
+            let domain = |i: usize, or: f64| axis["domain"][i].as_f64().unwrap_or(or) * room;
+            let domain = json!([domain(0, 0.0), domain(1, 1.0)]);
+            if key != "yaxis9" {
+                axis["domain"] = domain;
+            }
+        }
+    }
+    layout["yaxis9"] = json!({
+        "type": "category", "autorange": "reversed", "showticklabels": false, "showgrid": false,
+        "fixedrange": true, "domain": [1.0 - height, 1.0], "anchor": "x",
+    });
+    layout["barmode"] = "overlay".into();
+    if let [(_, phases)] = rows {
+        let mut shapes = layout["shapes"].as_array().cloned().unwrap_or_default();
+        shapes.extend(bands(phases));
+        layout["shapes"] = shapes.into();
+    }
+    data.extend(strip);
+}
+
+/// Shaded bands over the whole height, for a chart of one drive.
+fn bands(phases: &[Phase]) -> Vec<Value> {
+    phases
+        .iter()
+        .filter(|p| !p.kind.plain())
+        .map(|p| super::draw::band(p.from_s, p.to_s, &format!("{}~", p.kind.colour())))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_of_several_drives_is_listed_once() {
+        let phase = |from_s| Phase {
+            from_s,
+            to_s: from_s + 10.0,
+            kind: Kind::Thermal,
+            words: "held back".to_owned(),
+            evidence: "84 C".to_owned(),
+        };
+        let rows = [
+            ("one".to_owned(), vec![phase(0.0), phase(30.0)]),
+            ("two".to_owned(), vec![phase(5.0)]),
+        ];
+        let traces = strip(&rows, "y2");
+        assert_eq!(traces.len(), 1);
+        assert_eq!(traces[0]["base"], json!([0.0, 30.0, 5.0]));
+        assert_eq!(traces[0]["y"], json!(["one", "one", "two"]));
+        let mut layout = json!({"yaxis": {}, "yaxis2": {"domain": [0.0, 0.4]}});
+        let mut data = Vec::new();
+        put(&mut layout, &mut data, &rows[..1]);
+        assert_eq!((data.len(), layout["shapes"].as_array().map(Vec::len)), (1, Some(2)));
+        let top = layout["yaxis"]["domain"][1].as_f64();
+        assert!(top < layout["yaxis9"]["domain"][0].as_f64(), "{layout}");
+    }
+}

@@ -1,0 +1,182 @@
+//! The score of report B: the mean of the last part of an hour of random writes, and that mean over the standard deviation.
+
+use assay_conclude::series::{Second, seconds};
+
+use crate::format;
+use crate::grid::{Point, Section};
+use crate::lineup::Lineup;
+use crate::table::{Cell, Column, Number, Row, Table};
+use crate::tables::{name, remarks};
+
+/// Share of the run, at its end, that is scored: 400 s of an hour.
+pub const SCORED: f64 = 400.0 / 3600.0;
+
+/// The circumstances that occur, in the order they first do.
+pub fn circumstances(section: &Section<'_>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for point in &section.points {
+        let variant = point.plan().variant.clone().unwrap_or_default();
+        if !found.contains(&variant) {
+            found.push(variant);
+        }
+    }
+    found
+}
+
+/// The whole seconds of a point.
+pub fn measured_seconds(point: &Point<'_>) -> Vec<Second> {
+    point.part.map(seconds).unwrap_or_default()
+}
+
+/// From when on seconds are scored.
+pub fn scored_from(seconds: &[Second]) -> f64 {
+    let (Some(first), Some(last)) = (seconds.first(), seconds.last()) else {
+        return 0.0;
+    };
+    let end = last.start_s + last.elapsed_s;
+    end - (end - first.start_s) * SCORED
+}
+
+/// What the last part of a run came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Score {
+    /// Seconds scored.
+    pub seconds: usize,
+    /// Mean, operations per second.
+    pub mean: f64,
+    /// Standard deviation, operations per second.
+    pub stddev: f64,
+    /// Slowest second.
+    pub least: f64,
+    /// Fastest second.
+    pub most: f64,
+}
+
+impl Score {
+    /// Mean over standard deviation; none where nothing varied.
+    pub fn consistency(&self) -> Option<f64> {
+        (self.stddev > 0.0).then(|| self.mean / self.stddev)
+    }
+}
+
+/// The score of a point; `None` where too little was measured for one.
+pub fn score(point: &Point<'_>) -> Option<Score> {
+    let seconds = measured_seconds(point);
+    let from = scored_from(&seconds);
+    let rates: Vec<f64> = seconds
+        .iter()
+        .filter(|s| s.start_s >= from - 1e-9)
+        .map(|s| s.iops)
+        .collect();
+    if rates.len() < 2 {
+        return None;
+    }
+    let n = rates.len() as f64;
+    let mean = rates.iter().sum::<f64>() / n;
+    let squares = rates.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>();
+    Some(Score {
+        seconds: rates.len(),
+        mean,
+        stddev: (squares / (n - 1.0)).sqrt(),
+        least: rates.iter().copied().fold(f64::INFINITY, f64::min),
+        most: rates.iter().copied().fold(0.0, f64::max),
+    })
+}
+
+/// One row per drive and circumstance.
+pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
+    let several = circumstances(section).iter().any(|c| !c.is_empty());
+    let mut columns = Vec::new();
+    let column = |label: &str, unit: &'static str| Column {
+        label: label.to_owned(),
+        unit,
+        ..Column::default()
+    };
+    if several {
+        columns.push(column("variant", ""));
+    }
+    columns.extend([
+        column("mean", "IOPS"),
+        column("mean \u{f7} std dev", ""),
+        column("slowest second", "IOPS"),
+        column("fastest second", "IOPS"),
+    ]);
+    let scores: Vec<Option<Score>> = section.points.iter().map(score).collect();
+    let highest = |variant: &Option<String>, of: fn(&Score) -> f64| {
+        let all = section.points.iter().zip(&scores);
+        let same = all.filter(|(p, _)| p.plan().variant == *variant);
+        let values = same.filter_map(|(_, s)| s.as_ref().map(of));
+        let (count, most) = values.fold((0, f64::MIN), |(n, most), v| (n + 1, most.max(v)));
+        (count > 1).then_some(most)
+    };
+    let mut rows = Vec::new();
+    for (point, score) in section.points.iter().zip(&scores) {
+        let variant = &point.plan().variant;
+        let mut cells = Vec::new();
+        if several {
+            cells.push(Cell::Text(variant.clone().unwrap_or_default()));
+        }
+        match (score, point.remark()) {
+            (Some(score), remark) => {
+                let steadiness = |s: &Score| s.consistency().unwrap_or(f64::MAX);
+                cells.push(Cell::Number(Number {
+                    text: format::figure(score.mean),
+                    best: highest(variant, |s| s.mean) == Some(score.mean),
+                    mark: remark.map(|(short, _)| short.to_owned()),
+                    more: format!(
+                        "{} seconds, standard deviation {} IOPS",
+                        score.seconds,
+                        format::figure(score.stddev)
+                    ),
+                    ..Number::default()
+                }));
+                cells.push(match score.consistency() {
+                    Some(value) => Cell::Number(Number {
+                        text: format::figure(value),
+                        best: highest(variant, steadiness) == Some(value),
+                        ..Number::default()
+                    }),
+                    None => Cell::Missing("even", "every second was the same".to_owned()),
+                });
+                cells.push(Cell::number(format::figure(score.least)));
+                cells.push(Cell::number(format::figure(score.most)));
+            }
+            (None, Some((short, full))) => cells.push(Cell::Missing(short, full)),
+            (None, None) => cells.push(Cell::Missing(
+                "too short",
+                "fewer than two seconds to score".to_owned(),
+            )),
+        }
+        cells.resize(columns.len(), Cell::Empty);
+        rows.push(Row {
+            name: name(lineup, point.drive),
+            cells,
+        });
+    }
+    let mut notes = remarks(lineup, &section.points);
+    let spans: Vec<f64> = section
+        .points
+        .iter()
+        .filter_map(|p| {
+            let seconds = measured_seconds(p);
+            let last = seconds.last()?;
+            Some(last.start_s + last.elapsed_s - scored_from(&seconds))
+        })
+        .collect();
+    if let Some(span) = spans.first() {
+        notes.push(format!(
+            "scored: the last {}, a ninth of the run (400 s of an hour)",
+            format::duration((span * 1e9) as u64)
+        ));
+    }
+    if lineup.drives.len() > 1 {
+        notes.push("bold: the highest of the drives under the same circumstance".to_owned());
+    }
+    Table {
+        caption: format!("{}: score", section.title),
+        corner: "drive".to_owned(),
+        columns,
+        rows,
+        notes,
+    }
+}

@@ -1,0 +1,214 @@
+//! Drives at the lowest queue depth that reaches 95 % of their best rate (report D).
+
+use super::power;
+use crate::format;
+use crate::grid::{Point, Section};
+use crate::lineup::Lineup;
+use crate::table::{Cell, Column, Name, Number, Row, Table};
+use crate::tables::{name, remarks};
+
+/// Share of the best rate that a depth must reach to be the knee.
+pub const SHARE: f64 = 0.95;
+
+/// Blocks up to this size are counted in operations, larger ones in bytes.
+const SMALL_BYTES: u64 = 16 << 10;
+
+/// Are operations what counts?
+pub fn small_blocks(section: &Section<'_>) -> bool {
+    let all = section.points.iter().map(|p| p.plan().workload.bs_bytes);
+    all.max().is_some_and(|largest| largest <= SMALL_BYTES)
+}
+
+/// The measured points of a section, one list per drive and column, each in the order of the rows.
+pub fn series<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<&'s Point<'a>>> {
+    let mut all = Vec::new();
+    for &drive in &section.drives {
+        for column in 0..section.columns.len() {
+            let points: Vec<&Point<'a>> = (0..section.rows.len())
+                .filter_map(|row| section.at(row, column, drive))
+                .filter(|p| p.result().is_some())
+                .collect();
+            if !points.is_empty() {
+                all.push(points);
+            }
+        }
+    }
+    all
+}
+
+/// Which point of a sweep is the knee: the first, by depth, with [`SHARE`] of the best rate. Only whole results count.
+pub fn knees(points: &[&Point<'_>]) -> Option<usize> {
+    let rate = |p: &Point<'_>| p.remark().is_none().then(|| p.result().map(|r| r.iops()))?;
+    let best = points.iter().filter_map(|p| rate(p)).reduce(f64::max)?;
+    (points.len() > 1 && best > 0.0).then_some(())?;
+    points
+        .iter()
+        .position(|p| rate(p).is_some_and(|r| r >= SHARE * best))
+}
+
+/// One row per drive and column, at the knee.
+pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
+    let several = section.columns.len() > 1;
+    let small = small_blocks(section);
+    let column = |group: &str, label: &str, unit: &'static str| Column {
+        group: (!group.is_empty()).then(|| Name::plain(group)),
+        label: label.to_owned(),
+        unit,
+    };
+    let mut columns = Vec::new();
+    if several {
+        columns.push(column("", "what", ""));
+    }
+    columns.push(column("", "knee", ""));
+    columns.push(if small {
+        column("", "rate", "IOPS")
+    } else {
+        column("", "rate", "MB/s")
+    });
+    let latency = "latency at the knee, \u{b5}s";
+    columns.extend(["mean", "p99", "p99.99"].map(|l| column(latency, l, "")));
+    let powered = section.points.iter().any(|p| power::mean_watts(p).is_some());
+    if powered {
+        columns.push(column("", "power", "W"));
+        columns.push(if small {
+            column("", "efficiency", "kIOPS/W")
+        } else {
+            column("", "efficiency", "MB/s/W")
+        });
+    }
+    columns.push(column("", "best of the sweep", if small { "IOPS" } else { "MB/s" }));
+    let rate = |p: &Point<'_>| {
+        p.result().map_or(0.0, |r| {
+            if small {
+                r.iops()
+            } else {
+                r.mib_per_s() * power::MB_PER_MIB
+            }
+        })
+    };
+    let mut rows = Vec::new();
+    for points in series(section) {
+        let Some(knee) = knees(&points) else { continue };
+        let point = points[knee];
+        let Some(result) = point.result() else { continue };
+        let best = points
+            .iter()
+            .max_by(|a, b| rate(a).total_cmp(&rate(b)))
+            .copied()
+            .unwrap_or(point);
+        let mut cells = Vec::new();
+        if several {
+            cells.push(Cell::Text(section.column_label(point.column)));
+        }
+        cells.push(Cell::number(section.rows[point.row].label.clone()));
+        cells.push(Cell::Number(Number {
+            text: format::figure(rate(point)),
+            more: point.plan().id.clone(),
+            ..Number::default()
+        }));
+        let l = result.latency();
+        for (value, needed) in [
+            (l.mean, 1),
+            (l.p99 as f64, 100),
+            (l.p99_99 as f64, 10_000),
+        ] {
+            cells.push(if l.samples >= needed {
+                Cell::number(format::micros(value))
+            } else {
+                Cell::Missing("\u{2013}", format!("too few samples: {}", l.samples))
+            });
+        }
+        if powered {
+            let watts = power::mean_watts(point);
+            cells.push(watts.map_or_else(power::silent, |w| Cell::number(format::figure(w))));
+            cells.push(watts.map_or_else(power::silent, |w| {
+                let per_watt = if small { rate(point) / 1e3 } else { rate(point) } / w;
+                Cell::number(format::figure(per_watt))
+            }));
+        }
+        cells.push(Cell::Text(format!(
+            "{} at {}",
+            format::figure(rate(best)),
+            section.rows[best.row].label
+        )));
+        rows.push(Row {
+            name: name(lineup, point.drive),
+            cells,
+        });
+    }
+    let mut notes = remarks(lineup, &section.points);
+    notes.push("knee: the lowest depth that reaches 95 % of the best rate of the sweep; more depth buys little but waiting".to_owned());
+    Table {
+        caption: format!("{}: at the knee", section.title),
+        corner: "drive".to_owned(),
+        columns,
+        rows,
+        notes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_store::model::{CellPlan, CellResult};
+    use assay_store::read::{CellDrive, CellRecord, CellState};
+
+    use super::*;
+
+    fn cell(iops: f64, state: CellState) -> CellRecord {
+        let mut result = CellResult::default();
+        result.read.iops = iops;
+        CellRecord {
+            plan: CellPlan::default(),
+            state,
+            drives: vec![CellDrive {
+                drive: 0,
+                result: Some(result),
+                series: Vec::new(),
+                telemetry: Vec::new(),
+                distributions: Vec::new(),
+            }],
+            host: Vec::new(),
+        }
+    }
+
+    fn knee_of(rates: &[f64], unfinished: Option<usize>) -> Option<usize> {
+        let cells: Vec<CellRecord> = rates
+            .iter()
+            .enumerate()
+            .map(|(i, r)| {
+                let whole = unfinished != Some(i);
+                cell(
+                    *r,
+                    if whole {
+                        CellState::Finished
+                    } else {
+                        CellState::Unfinished
+                    },
+                )
+            })
+            .collect();
+        let points: Vec<Point<'_>> = cells
+            .iter()
+            .map(|cell| Point {
+                run: 0,
+                cell,
+                drive: 0,
+                part: cell.drives.first(),
+                row: 0,
+                column: 0,
+            })
+            .collect();
+        knees(&points.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_knee_is_the_first_depth_with_95_percent_of_the_best() {
+        assert_eq!(knee_of(&[10.0, 60.0, 94.9, 95.0, 100.0, 98.0], None), Some(3));
+        // A drive that falls with depth has its knee where it was fastest.
+        assert_eq!(knee_of(&[100.0, 80.0, 60.0], None), Some(0));
+        assert_eq!(knee_of(&[100.0], None), None);
+        assert_eq!(knee_of(&[0.0, 0.0], None), None);
+        // What is not whole is neither the knee nor the best.
+        assert_eq!(knee_of(&[10.0, 20.0, 99.0], Some(2)), Some(1));
+    }
+}

@@ -1,0 +1,182 @@
+//! Latency against offered load in an open loop, and how far a drive keeps up.
+
+use assay_measure::LatencySummary;
+
+use crate::format;
+use crate::grid::{Point, Section};
+use crate::lineup::Lineup;
+use crate::table::{Cell, Column, Name, Number, Row, Table};
+use crate::tables::{name, remarks};
+
+/// A drive that completes less than this share of what is offered does not keep up: its backlog grows, and with it the latency, for as
+/// long as one measures.
+pub const SUSTAINED: f64 = 0.98;
+
+/// The knee: the highest load, without a gap below it, at which the 99th percentile is at most this many times that of the lightest.
+pub const KNEE_TIMES: f64 = 3.0;
+
+/// One offered load and what came of it.
+#[derive(Clone, Debug)]
+pub struct Offer<'s, 'a> {
+    /// The cell.
+    pub point: &'s Point<'a>,
+    /// Share of what the drive reached in a closed loop, percent.
+    pub percent: f64,
+    /// Operations offered per second.
+    pub offered: f64,
+    /// Operations completed per second.
+    pub reached: f64,
+    /// From the moment an operation was due.
+    pub latency: LatencySummary,
+    /// From the moment it was sent.
+    pub service: Option<LatencySummary>,
+}
+
+impl Offer<'_, '_> {
+    /// Was what was offered also done?
+    pub fn sustained(&self) -> bool {
+        self.reached >= SUSTAINED * self.offered
+    }
+}
+
+/// The loads of a section: one list per drive and column, the lightest first.
+pub fn offers<'s, 'a>(lineup: &Lineup<'a>, section: &'s Section<'a>) -> Vec<Vec<Offer<'s, 'a>>> {
+    super::knee::series(section)
+        .into_iter()
+        .map(|points| {
+            let mut offers: Vec<Offer<'s, 'a>> = points
+                .into_iter()
+                .filter_map(|point| offer(lineup, point))
+                .collect();
+            offers.sort_by(|a, b| a.offered.total_cmp(&b.offered));
+            offers
+        })
+        .filter(|offers| !offers.is_empty())
+        .collect()
+}
+
+fn offer<'s, 'a>(lineup: &Lineup<'a>, point: &'s Point<'a>) -> Option<Offer<'s, 'a>> {
+    let result = point.result()?;
+    let summary = if result.read.ios >= result.write.ios {
+        &result.read
+    } else {
+        &result.write
+    };
+    let percent = point.plan().load.as_ref().map(|l| l.percent);
+    let whole = || {
+        let load = point.plan().load.as_ref()?;
+        let cells = &lineup.runs[point.run].cells;
+        let of = cells.iter().find(|c| c.plan.id == load.of)?;
+        let index = lineup.drives[point.drive].drive;
+        let part = of.drives.iter().find(|d| d.drive == index)?;
+        Some(part.result.as_ref()?.iops() * load.percent / 100.0)
+    };
+    let planned = point.plan().workload.rate_iops;
+    let offered = result
+        .values
+        .get("offered_iops")
+        .copied()
+        .or((planned > 0.0).then_some(planned))
+        .or_else(whole)?;
+    (offered > 0.0 && summary.latency_ns.samples > 0).then(|| Offer {
+        point,
+        percent: percent.unwrap_or(0.0),
+        offered,
+        reached: result.iops(),
+        latency: summary.latency_ns,
+        service: summary.service_ns,
+    })
+}
+
+/// Which load is the knee; `None` where not even the lightest was sustained.
+pub fn knee(offers: &[Offer<'_, '_>]) -> Option<usize> {
+    let lightest = offers.first()?.latency.p99 as f64;
+    let fine = |o: &Offer<'_, '_>| o.sustained() && o.latency.p99 as f64 <= KNEE_TIMES * lightest;
+    offers.iter().take_while(|o| fine(o)).count().checked_sub(1)
+}
+
+/// One row per load, the figures of every drive side by side.
+pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
+    let all = offers(lineup, section);
+    let several = section.columns.len() > 1;
+    let column = |group: &str, label: &str, unit: &'static str| Column {
+        group: (!group.is_empty()).then(|| Name::plain(group)),
+        label: label.to_owned(),
+        unit,
+    };
+    let mut columns = Vec::new();
+    if several {
+        columns.push(column("", "what", ""));
+    }
+    columns.extend([
+        column("", "load", "%"),
+        column("", "offered", "IOPS"),
+        column("", "completed", "IOPS"),
+    ]);
+    let from_due = "latency from the moment it was due, \u{b5}s";
+    columns.extend(["mean", "p50", "p99", "p99.99"].map(|l| column(from_due, l, "")));
+    let served = all.iter().flatten().any(|o| o.service.is_some());
+    if served {
+        columns.extend(["mean", "p99"].map(|l| column("service time, \u{b5}s", l, "")));
+    }
+    let mut rows = Vec::new();
+    for offers in &all {
+        let knee = knee(offers);
+        for (i, offer) in offers.iter().enumerate() {
+            let mut cells = Vec::new();
+            if several {
+                cells.push(Cell::Text(section.column_label(offer.point.column)));
+            }
+            cells.push(Cell::Number(Number {
+                text: format::figure(offer.percent),
+                best: knee == Some(i),
+                ..Number::default()
+            }));
+            cells.push(Cell::number(format::figure(offer.offered)));
+            cells.push(Cell::Number(Number {
+                text: format::figure(offer.reached),
+                mark: (!offer.sustained()).then(|| "not sustained".to_owned()),
+                ..Number::default()
+            }));
+            let figure = |value: f64, samples: u64, needed: u64| {
+                if samples >= needed {
+                    Cell::number(format::micros(value))
+                } else {
+                    Cell::Missing("\u{2013}", format!("too few samples: {samples}"))
+                }
+            };
+            let l = &offer.latency;
+            cells.push(figure(l.mean, l.samples, 1));
+            cells.push(figure(l.p50 as f64, l.samples, 1));
+            cells.push(figure(l.p99 as f64, l.samples, 100));
+            cells.push(figure(l.p99_99 as f64, l.samples, 10_000));
+            if served {
+                match &offer.service {
+                    Some(s) => {
+                        cells.push(figure(s.mean, s.samples, 1));
+                        cells.push(figure(s.p99 as f64, s.samples, 100));
+                    }
+                    None => cells.extend([Cell::Empty, Cell::Empty]),
+                }
+            }
+            rows.push(Row {
+                name: name(lineup, offer.point.drive),
+                cells,
+            });
+        }
+    }
+    let mut notes = remarks(lineup, &section.points);
+    notes.push(format!(
+        "bold load: the knee, the highest one at which p99 is at most {KNEE_TIMES:.0} times that of the lightest"
+    ));
+    if all.iter().flatten().any(|o| !o.sustained()) {
+        notes.push("not sustained: less than 98 % of what was offered was completed; the backlog grew to the end of the measurement, and its latency says how long that was, not how fast the drive is".to_owned());
+    }
+    Table {
+        caption: format!("{}: latency by offered load", section.title),
+        corner: "drive".to_owned(),
+        columns,
+        rows,
+        notes,
+    }
+}

@@ -1,0 +1,171 @@
+//! What heat does to a drive: when it begins to hold itself back, what rate is left, and for how much of the time.
+
+use assay_conclude::series::{Second, seconds};
+
+use crate::charts::phases::{self, Kind};
+use crate::format;
+use crate::grid::{Point, Section};
+use crate::lineup::Lineup;
+use crate::table::{Cell, Column, Name, Number, Row, Table};
+use crate::tables::{name, remarks};
+
+/// A second slower than this share of the rate before throttling is one in the slow state.
+const SLOW: f64 = 0.85;
+
+/// Throttling in figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Throttling {
+    /// When it began, seconds since the cell's start.
+    pub onset_s: f64,
+    /// Temperature then, degrees Celsius, where there is a sensor.
+    pub onset_c: Option<f64>,
+    /// Mean rate until then, MiB/s.
+    pub before: f64,
+    /// Mean rate from then on, MiB/s.
+    pub after: f64,
+    /// Mean rate of the slow seconds, MiB/s; none where there are none.
+    pub slow: Option<f64>,
+    /// Share of slow seconds from then on, percent.
+    pub duty_pct: f64,
+}
+
+fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
+    let (n, sum) = rates.fold((0u32, 0.0), |(n, sum), r| (n + 1, sum + r));
+    (n > 0).then(|| sum / f64::from(n))
+}
+
+/// Of a point; `None` where nothing throttled.
+pub fn throttling(lineup: &Lineup<'_>, point: &Point<'_>) -> Option<Throttling> {
+    let part = point.part?;
+    let phases = phases::of(lineup, point);
+    let onset_s = phases.iter().find(|p| p.kind == Kind::Thermal)?.from_s;
+    let seconds = seconds(part);
+    let rate = |s: &&Second| s.mib_per_s;
+    let before = mean(seconds.iter().filter(|s| s.start_s < onset_s).map(|s| rate(&s)))
+        .or_else(|| seconds.first().map(|s| s.mib_per_s))?;
+    let later: Vec<f64> = seconds
+        .iter()
+        .filter(|s| s.start_s >= onset_s)
+        .map(|s| s.mib_per_s)
+        .collect();
+    let slow: Vec<f64> = later.iter().copied().filter(|r| *r < SLOW * before).collect();
+    let temperature = part
+        .telemetry
+        .iter()
+        .filter(|t| t.at.as_secs_f64() <= onset_s + 1.0)
+        .filter_map(|t| t.temperature_c)
+        .next_back();
+    Some(Throttling {
+        onset_s,
+        onset_c: temperature,
+        before,
+        after: mean(later.iter().copied())?,
+        slow: mean(slow.iter().copied()),
+        duty_pct: 100.0 * slow.len() as f64 / later.len().max(1) as f64,
+    })
+}
+
+/// One row per drive and cell.
+pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
+    let axes = section.varying();
+    let column = |group: &str, label: &str, unit: &'static str| Column {
+        group: (!group.is_empty()).then(|| Name::plain(group)),
+        label: label.to_owned(),
+        unit,
+    };
+    let mut columns: Vec<Column> = axes.iter().map(|a| column("", a.title(), "")).collect();
+    let (onset, rate) = ("throttling begins", "rate, MiB/s");
+    columns.extend([
+        column(onset, "after", ""),
+        column(onset, "at, \u{b0}C", ""),
+        column(rate, "before", ""),
+        column(rate, "from then on", ""),
+        column(rate, "while slow", ""),
+        column(rate, "last tenth", ""),
+        column("", "slow", "% of the time"),
+        column("", "hottest", "\u{b0}C"),
+        column("", "ran for", ""),
+    ]);
+    let rows = section
+        .points
+        .iter()
+        .map(|point| {
+            let mut cells: Vec<Cell> = axes
+                .iter()
+                .map(|a| Cell::Text(a.value(point.plan()).label))
+                .collect();
+            cells.extend(figures(lineup, point));
+            cells.resize(columns.len(), Cell::Empty);
+            Row {
+                name: name(lineup, point.drive),
+                cells,
+            }
+        })
+        .collect();
+    let mut notes = remarks(lineup, &section.points);
+    notes.push(format!(
+        "slow: seconds under {:.0} % of the rate before throttling began",
+        100.0 * SLOW
+    ));
+    Table {
+        caption: format!("{}: heat and rate", section.title),
+        corner: "drive".to_owned(),
+        columns,
+        rows,
+        notes,
+    }
+}
+
+fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
+    let Some(part) = point.part else {
+        return point
+            .remark()
+            .map(|(short, full)| Cell::Missing(short, full))
+            .into_iter()
+            .collect();
+    };
+    let seconds = seconds(part);
+    let number = |value: f64| Cell::number(format::figure(value));
+    let mut cells = match throttling(lineup, point) {
+        Some(t) => vec![
+            Cell::number(format::duration((t.onset_s * 1e9) as u64)),
+            t.onset_c.map_or_else(
+                || Cell::Missing("n/a", "the drive reports no temperature".to_owned()),
+                |c| Cell::number(format!("{c:.0}")),
+            ),
+            number(t.before),
+            Cell::Number(Number {
+                text: format::figure(t.after),
+                alarm: t.after < SLOW * t.before,
+                ..Number::default()
+            }),
+            t.slow.map_or(Cell::Empty, number),
+        ],
+        None => vec![
+            Cell::Text("never".to_owned()),
+            Cell::Empty,
+            mean(seconds.iter().map(|s| s.mib_per_s)).map_or(Cell::Empty, number),
+            Cell::Empty,
+            Cell::Empty,
+        ],
+    };
+    let tail = seconds.len() - seconds.len() / 10;
+    let last = mean(seconds.iter().skip(tail.min(seconds.len().saturating_sub(1))).map(|s| s.mib_per_s));
+    cells.push(last.map_or(Cell::Empty, number));
+    cells.push(match throttling(lineup, point) {
+        Some(t) => Cell::number(format::percent(t.duty_pct)),
+        None => Cell::number("0"),
+    });
+    let hottest = part.telemetry.iter().filter_map(|t| t.temperature_c);
+    cells.push(hottest.reduce(f64::max).map_or_else(
+        || Cell::Missing("n/a", "the drive reports no temperature".to_owned()),
+        |c| Cell::number(format!("{c:.0}")),
+    ));
+    let end = seconds.last().map_or(0.0, |s| s.start_s + s.elapsed_s);
+    cells.push(Cell::Number(Number {
+        text: format::duration((end * 1e9) as u64),
+        mark: point.remark().map(|(short, _)| short.to_owned()),
+        ..Number::default()
+    }));
+    cells
+}
