@@ -45,8 +45,30 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
     let mut all_charts: Vec<Chart> = Vec::new();
     let mut explained = false;
     body.push_str(&cards::cards(&lineup, &sections));
-    for (i, s) in sections.iter().enumerate() {
+    let suites = suites(&lineup);
+    // Steps of several suites stand together by suite, and the contents name the suites.
+    let grouped = suites.len() > 1;
+    let mut order: Vec<usize> = (0..sections.len()).collect();
+    order.sort_by_key(|i| suites.iter().position(|s| s.0 == sections[*i].suite));
+    let mut current = "";
+    for i in order {
+        let s = &sections[i];
         let id = format!("s{}", i + 1);
+        if grouped && current != s.suite {
+            current = s.suite;
+            let title = suites.iter().find(|x| x.0 == current).map_or(current, |x| x.1);
+            let suite_id = format!("suite-{}", i + 1);
+            let own = sections.iter().enumerate().filter(|(_, x)| x.suite == current);
+            let links: Vec<String> = own
+                .map(|(n, x)| format!("<li><a href=\"#s{}\">{}</a></li>", n + 1, escape(x.title)))
+                .collect();
+            body.push_str(&format!(
+                "<div class=\"suite\" id=\"{suite_id}\"><p class=\"kicker\">Suite</p>\n<p class=\"name\">{}</p>\n<ul>{}</ul></div>\n",
+                escape(title),
+                links.join("")
+            ));
+            contents.push((suite_id, title.to_owned()));
+        }
         let charts = charts::of_section(&lineup, s, &sections, &id)?;
         body.push_str(&section::section(
             &lineup,
@@ -56,7 +78,9 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
             &id,
             &mut explained,
         ));
-        contents.push((id, s.title.to_owned()));
+        if !grouped {
+            contents.push((id, s.title.to_owned()));
+        }
         all_charts.extend(charts);
     }
     body.push_str(&appendix::appendix(&lineup));
@@ -148,8 +172,9 @@ fn library() -> Result<String, ReportError> {
     script.map(str::to_owned).ok_or(ReportError::PlotLibrary)
 }
 
-fn title(lineup: &Lineup<'_>) -> String {
-    let mut titles: Vec<&str> = Vec::new();
+/// The suites of the runs: names and titles, in the order they first occur.
+fn suites<'a>(lineup: &Lineup<'a>) -> Vec<(&'a str, &'a str)> {
+    let mut suites: Vec<(&str, &str)> = Vec::new();
     for run in lineup.runs {
         let suite = &run.manifest.suite;
         let title = if suite.title.is_empty() {
@@ -157,9 +182,24 @@ fn title(lineup: &Lineup<'_>) -> String {
         } else {
             suite.title.as_str()
         };
-        if !titles.contains(&title) {
-            titles.push(title);
+        if !suites.iter().any(|s| s.0 == suite.name) {
+            suites.push((&suite.name, title));
         }
+    }
+    suites
+}
+
+/// Most suites that a title names; of more it gives the number.
+const MOST_NAMED: usize = 3;
+
+fn title(lineup: &Lineup<'_>) -> String {
+    let mut titles: Vec<&str> = suites(lineup).into_iter().map(|s| s.1).collect();
+    titles.dedup();
+    if titles.len() > MOST_NAMED {
+        return match lineup.drives.as_slice() {
+            [one] => format!("{}: {} suites", one.name, titles.len()),
+            drives => format!("{} drives, {} suites", drives.len(), titles.len()),
+        };
     }
     titles.join(" and ")
 }

@@ -3,14 +3,12 @@
 use assay_store::model::Drive;
 use assay_store::read::Run;
 
-/// One drive of one run.
+/// One drive: of one run, or of runs of different suites.
 #[derive(Clone, Debug)]
 pub struct Entrant<'a> {
-    /// Which run.
-    pub run: usize,
-    /// Index into its manifest's drives.
-    pub drive: usize,
-    /// What the manifest knows.
+    /// Where it was measured: run, and index into that run's drives. Never empty, and never twice with the same suite.
+    pub parts: Vec<(usize, usize)>,
+    /// What the first manifest knows.
     pub info: &'a Drive,
     /// Its name on this page: the label, and the run where another run has a drive of that label.
     pub name: String,
@@ -39,17 +37,25 @@ pub struct Lineup<'a> {
 impl<'a> Lineup<'a> {
     /// Of runs.
     pub fn new(runs: &'a [Run]) -> Lineup<'a> {
-        let mut drives = Vec::new();
+        let mut drives: Vec<Entrant<'a>> = Vec::new();
         for (run, r) in runs.iter().enumerate() {
             for (drive, info) in r.manifest.drives.iter().enumerate() {
+                let suite = &r.manifest.suite.name;
+                let same = |d: &&mut Entrant<'a>| {
+                    let of_suite = |(other, _): &(usize, usize)| runs[*other].manifest.suite.name == *suite;
+                    same_drive(d.info, info) && !d.parts.iter().any(of_suite)
+                };
+                if let Some(known) = drives.iter_mut().find(same) {
+                    known.parts.push((run, drive));
+                    continue;
+                }
                 let label = if info.label.trim().is_empty() {
                     &info.spec
                 } else {
                     &info.label
                 };
                 drives.push(Entrant {
-                    run,
-                    drive,
+                    parts: vec![(run, drive)],
                     info,
                     name: label.clone(),
                 });
@@ -59,7 +65,13 @@ impl<'a> Lineup<'a> {
         for (i, entrant) in drives.iter_mut().enumerate() {
             let twin = |other: &usize| *other != i && labels[*other] == labels[i];
             if (0..labels.len()).any(|other| twin(&other)) {
-                entrant.name = format!("{}, run {}", entrant.name, entrant.run + 1);
+                let run = |part: Option<&(usize, usize)>| part.map_or(0, |p| p.0 + 1);
+                let (first, last) = (run(entrant.parts.first()), run(entrant.parts.last()));
+                entrant.name = if first == last {
+                    format!("{}, run {first}", entrant.name)
+                } else {
+                    format!("{}, runs {first} to {last}", entrant.name)
+                };
             }
         }
         Lineup { runs, drives }
@@ -69,7 +81,13 @@ impl<'a> Lineup<'a> {
     pub fn position(&self, run: usize, drive: usize) -> Option<usize> {
         self.drives
             .iter()
-            .position(|d| d.run == run && d.drive == drive)
+            .position(|d| d.parts.contains(&(run, drive)))
+    }
+
+    /// A drive's index in a run's manifest.
+    pub fn index_in(&self, run: usize, position: usize) -> Option<usize> {
+        let parts = self.drives.get(position)?.parts.iter();
+        parts.copied().find(|p| p.0 == run).map(|p| p.1)
     }
 
     /// Is any of them simulated?
@@ -81,4 +99,18 @@ impl<'a> Lineup<'a> {
     pub fn all_simulated(&self) -> bool {
         !self.drives.is_empty() && self.drives.iter().all(|d| d.info.simulated)
     }
+}
+
+/// Are two manifests' drives the same one, in the same guise? Options of a simulated drive are part of its name.
+fn same_drive(a: &Drive, b: &Drive) -> bool {
+    let of = |d: &Drive| {
+        (
+            d.spec.clone(),
+            d.label.clone(),
+            d.serial.clone(),
+            d.model.clone(),
+            d.simulated,
+        )
+    };
+    of(a) == of(b)
 }

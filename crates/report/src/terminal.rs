@@ -360,9 +360,12 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
 }
 
 fn conclusions(page: &mut Page, lineup: &Lineup<'_>) {
-    for entrant in &lineup.drives {
-        let run = &lineup.runs[entrant.run];
-        let Some(Some(verdict)) = run.verdicts.get(entrant.drive) else {
+    let parts = lineup
+        .drives
+        .iter()
+        .flat_map(|d| d.parts.iter().map(move |part| (d, part)));
+    for (entrant, (run, drive)) in parts {
+        let Some(Some(verdict)) = lineup.runs[*run].verdicts.get(*drive) else {
             continue;
         };
         verdicts::write(page, &entrant.full_name(), verdict);

@@ -132,6 +132,64 @@ fn all_charts_are_drawn_and_the_switches_work() {
     assert_eq!(value(&root, "themes"), "true");
 }
 
+/// Plays a user of the review lab's pages: variants, figures, both axes.
+const LAB_PROBE: &str = r#"<script>
+const root = document.documentElement;
+const probe = () => {
+  const say = (key, value) => { root.dataset[key] = String(value); };
+  const empty = p => !p.querySelector('.scatterlayer path, .barlayer path');
+  const blank = () => [...document.querySelectorAll('.drawing')].filter(empty).map(p => p.id).join();
+  say('blank', blank());
+  say('overflow', root.scrollWidth > innerWidth ? root.scrollWidth : 0);
+  let switched = 0;
+  for (const radio of document.querySelectorAll('.switch input')) {
+    const section = document.getElementById(radio.closest('.switch').dataset.section);
+    const drawing = section.querySelector('[data-follows] .drawing');
+    radio.click();
+    if (drawing && empty(drawing)) say('lost', drawing.id + ' ' + radio.value);
+    switched += 1;
+  }
+  say('switched', switched);
+  for (const select of document.querySelectorAll('[data-view]')) {
+    for (const option of select.options) {
+      select.value = option.value;
+      select.dispatchEvent(new Event('change'));
+      if (empty(document.getElementById(select.dataset.view))) say('lost', select.dataset.view + ' ' + option.value);
+    }
+  }
+  let flipped = 0;
+  for (const button of document.querySelectorAll('[data-log-x]')) {
+    const plot = document.getElementById(button.dataset.logX);
+    const before = plot.layout.xaxis.type;
+    button.click();
+    flipped += before !== plot.layout.xaxis.type;
+  }
+  say('flipped', flipped);
+  document.getElementById('theme').click();
+  say('after', blank());
+};
+const wait = () => root.dataset.drawn ? probe() : setTimeout(wait, 50);
+wait();
+</script></body>"#;
+
+#[test]
+fn every_suite_s_charts_are_drawn_and_switched() {
+    let runs = common::labs::all(2, 400);
+    let page = page(&runs).replace("</body>", LAB_PROBE);
+    let budget = ["--virtual-time-budget=60000"];
+    let Some((root, console)) = opened(&page, "?draw=now&theme=light", &budget) else {
+        return;
+    };
+    assert_eq!(console, "", "the console said something");
+    assert!(!root.contains("data-errors"), "{root}");
+    assert!(!root.contains("data-lost"), "{root}");
+    assert_eq!((value(&root, "blank"), value(&root, "after")), ("", ""));
+    assert_eq!(value(&root, "overflow"), "0");
+    let number = |key: &str| value(&root, key).parse::<usize>().unwrap();
+    assert!(number("drawn") >= 20, "{root}");
+    assert!(number("switched") >= 20 && number("flipped") >= 3, "{root}");
+}
+
 #[test]
 fn charts_below_the_window_are_drawn_without_scrolling() {
     let page = page(&[common::bandwidth(), common::job()]);
@@ -148,7 +206,9 @@ fn charts_below_the_window_are_drawn_without_scrolling() {
 
 #[test]
 fn a_phone_needs_no_sideways_scrolling() {
-    let inner = page(&[common::bandwidth()]).replace(
+    let mut runs = vec![common::bandwidth()];
+    runs.extend(common::labs::all(2, 120));
+    let inner = page(&runs).replace(
         "</body>",
         "<script>parent.postMessage([document.documentElement.scrollWidth, innerWidth, document.documentElement.dataset.drawn], '*')</script></body>",
     );

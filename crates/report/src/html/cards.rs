@@ -1,5 +1,7 @@
 //! One card per drive: identity, verdict with its reasons, key figures.
 
+mod concluded;
+
 use assay_store::model::{CellKind, Reason, ReasonWeight, Verdict, VerdictResult};
 
 use super::write::drive_name;
@@ -10,7 +12,7 @@ use crate::lineup::{Entrant, Lineup};
 use crate::tables::{aboard, soak};
 
 /// A figure to remember a drive by.
-struct Key {
+pub(super) struct Key {
     label: String,
     value: String,
     unit: &'static str,
@@ -31,15 +33,30 @@ pub fn cards(lineup: &Lineup<'_>, sections: &[Section<'_>]) -> String {
 
 fn card(lineup: &Lineup<'_>, sections: &[Section<'_>], position: usize) -> String {
     let entrant = &lineup.drives[position];
-    let run = &lineup.runs[entrant.run];
     let mut out = format!(
         "<article class=\"card\" style=\"--c:var(--c{})\">\n<h3>{}</h3>\n",
         position % crate::charts::PALETTE,
         drive_name(&entrant.name, entrant.info.simulated)
     );
     out.push_str(&identity(entrant));
-    let verdict = run.verdicts.get(entrant.drive).and_then(Option::as_ref);
-    out.push_str(&self::verdict(verdict));
+    let given: Vec<(&str, &Verdict)> = entrant
+        .parts
+        .iter()
+        .filter_map(|(run, drive)| {
+            let run = &lineup.runs[*run];
+            let verdict = run.verdicts.get(*drive)?.as_ref()?;
+            Some((run.manifest.suite.title.as_str(), verdict))
+        })
+        .collect();
+    if given.is_empty() {
+        out.push_str(&self::verdict(None));
+    }
+    for (suite, verdict) in &given {
+        if entrant.parts.len() > 1 {
+            out.push_str(&format!("<h4>{}</h4>\n", escape(suite)));
+        }
+        out.push_str(&self::verdict(Some(verdict)));
+    }
     let keys = key_figures(lineup, sections, position);
     if !keys.is_empty() {
         out.push_str("<h4>Key figures</h4>\n<dl class=\"keys\">\n");
@@ -161,6 +178,10 @@ fn key_figures(lineup: &Lineup<'_>, sections: &[Section<'_>], position: usize) -
             .filter(|p| p.drive == position && p.result().is_some())
             .collect();
         if points.is_empty() {
+            continue;
+        }
+        if section.view.is_some() {
+            keys.extend(concluded::keys(lineup, section, position, &points));
             continue;
         }
         match section.kind {

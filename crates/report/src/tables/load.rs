@@ -67,7 +67,7 @@ fn offer<'s, 'a>(lineup: &Lineup<'a>, point: &'s Point<'a>) -> Option<Offer<'s, 
         let load = point.plan().load.as_ref()?;
         let cells = &lineup.runs[point.run].cells;
         let of = cells.iter().find(|c| c.plan.id == load.of)?;
-        let index = lineup.drives[point.drive].drive;
+        let index = lineup.index_in(point.run, point.drive)?;
         let part = of.drives.iter().find(|d| d.drive == index)?;
         Some(part.result.as_ref()?.iops() * load.percent / 100.0)
     };

@@ -167,11 +167,12 @@ pub fn of_section<'s, 'a>(lineup: &Lineup<'a>, section: &'s Section<'a>) -> Vec<
             if points.is_empty() {
                 return None;
             }
-            let entrant = &lineup.drives[drive];
-            let steady: Vec<&'a Steady> = lineup.runs[entrant.run]
+            let run = points.values().next().map_or(0, |p| p.run);
+            let index = lineup.index_in(run, drive);
+            let steady: Vec<&'a Steady> = lineup.runs[run]
                 .steady
                 .iter()
-                .filter(|s| s.drive == entrant.drive && s.step == section.step)
+                .filter(|s| Some(s.drive) == index && s.step == section.step)
                 .collect();
             let judged = steady.iter().map(|s| s.window).max();
             let window = judged

@@ -49,6 +49,11 @@ impl Course<'_, '_> {
         }
     }
 
+    /// Mean IOPS of the first and of the last tenth.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        Some((self.mean(0.0, 0.1)?.0, self.mean(0.9, 1.0)?.0))
+    }
+
     /// Mean rate of the intervals between two shares of the course, IOPS and MiB/s.
     fn mean(&self, from: f64, to: f64) -> Option<(f64, f64)> {
         let n = self.seconds.len();

@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used)] // every test file uses its own part of this; it is test code
 
 pub mod page;
+pub mod labs;
 mod suite;
 
 pub use suite::bandwidth;

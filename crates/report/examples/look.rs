@@ -1,0 +1,37 @@
+//! Writes the pages of made-up runs, to be looked at in a browser, and says how long each took and how large it is:
+//! `cargo run --example look -- FOLDER [DRIVES] [SECONDS]`. Nothing in them was measured.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used)] // a tool for those who work on the pages
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use assay_report::{html, terminal};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let folder = arguments.next().expect("a folder to write into");
+    let mut number = |or: u64| arguments.next().map_or(or, |n| n.parse().unwrap());
+    let (drives, seconds) = (number(5) as usize, number(3600));
+    let all = common::labs::all(drives, seconds);
+    for run in &all {
+        write(&folder, &run.manifest.suite.name, std::slice::from_ref(run));
+        let name = format!("{folder}/{}.txt", run.manifest.suite.name);
+        std::fs::write(name, terminal::render(run, 80, terminal::Style::Plain)).unwrap();
+    }
+    write(&folder, "bandwidth", &[common::bandwidth()]);
+    write(&folder, "all", &all);
+}
+
+fn write(folder: &str, name: &str, runs: &[assay_store::read::Run]) {
+    // The time that this tool itself takes; no figure of any report comes from it.
+    #[allow(clippy::disallowed_methods)]
+    let began = std::time::Instant::now();
+    let page = html::render(runs).unwrap();
+    println!(
+        "{name}: {} ms, {} kB beside the library's 4.5 MB",
+        began.elapsed().as_millis(),
+        page.len().saturating_sub(4_500_000) / 1000
+    );
+    std::fs::write(format!("{folder}/{name}.html"), page).unwrap();
+}
