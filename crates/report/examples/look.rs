@@ -1,5 +1,6 @@
 //! Writes the pages of made-up runs, to be looked at in a browser, and says how long each took and how large it is:
-//! `cargo run --example look -- FOLDER [DRIVES] [SECONDS]`. Nothing in them was measured.
+//! `cargo run --example look -- FOLDER [DRIVES] [SECONDS]`. Nothing in them was measured. With run folders instead of numbers
+//! it writes the one page of those.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // a tool for those who work on the pages
 
@@ -9,8 +10,13 @@ mod common;
 use assay_report::{html, terminal};
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
     let folder = arguments.next().expect("a folder to write into");
+    if arguments.peek().is_some_and(|a| a.parse::<u64>().is_err()) {
+        let open = |path: String| assay_store::read::Run::open(path.as_ref()).unwrap();
+        let runs: Vec<assay_store::read::Run> = arguments.map(open).collect();
+        return write(&folder, "runs", &runs);
+    }
     let mut number = |or: u64| arguments.next().map_or(or, |n| n.parse().unwrap());
     let (drives, seconds) = (number(5) as usize, number(3600));
     let all = common::labs::all(drives, seconds);

@@ -48,6 +48,7 @@ pub fn principal(
     metric: crate::metric::Metric,
 ) -> Vec<Table> {
     match section.view {
+        _ if section.kind == CellKind::Idle => vec![power::idle(lineup, section)],
         Some(View::Consistency) => vec![consistency::table(lineup, section)],
         Some(View::Knee) => {
             let knees = knee::table(lineup, section);

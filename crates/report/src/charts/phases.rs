@@ -162,8 +162,10 @@ pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[(String, Vec<Phase
             }
         }
     }
+    let names: Vec<String> = rows.iter().map(|r| plain(&r.0)).collect();
     layout["yaxis9"] = json!({
-        "type": "category", "autorange": "reversed", "showticklabels": false, "showgrid": false,
+        "type": "category", "range": [names.len() as f64 - 0.5, -0.5],
+        "categoryorder": "array", "categoryarray": names, "showticklabels": false, "showgrid": false,
         "fixedrange": true, "domain": [1.0 - height, 1.0], "anchor": "x",
     });
     layout["barmode"] = "overlay".into();

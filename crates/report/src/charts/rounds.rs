@@ -54,6 +54,17 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
     charts
 }
 
+/// An axis of rounds: no fractions, and no more labels than there is room for.
+fn whole_rounds(axis: &mut Value, most: u32) {
+    axis["dtick"] = match most {
+        0..=12 => 1,
+        13..=30 => 5,
+        _ => 10,
+    }
+    .into();
+    axis["rangemode"] = "normal".into();
+}
+
 /// One view per drive and column with a line per row; of several drives, first one with what is tracked of each.
 fn convergence(
     lineup: &Lineup<'_>,
@@ -71,8 +82,8 @@ fn convergence(
                 share: 1.0,
             }],
         );
-        layout["xaxis"]["dtick"] = 1.into();
-        layout["xaxis"]["rangemode"] = "normal".into();
+        let most = drives.iter().map(|d| d.done).max().unwrap_or(0);
+        whole_rounds(&mut layout["xaxis"], most);
         if let Some((from, to)) = window {
             let (from, to) = (f64::from(from) - 0.5, f64::from(to) + 0.5);
             layout["shapes"] = json!([super::draw::band(from, to, "@band")]);
@@ -221,8 +232,7 @@ fn window(
             share: 1.0,
         }],
     );
-    layout["xaxis"]["dtick"] = 1.into();
-    layout["xaxis"]["rangemode"] = "normal".into();
+    whole_rounds(&mut layout["xaxis"], drive.done);
     layout["yaxis"]["rangemode"] = "normal".into();
     layout["yaxis"]["title"] = json!({"text": super::plain(&steady.figure)});
     layout["shapes"] = json!([super::draw::band(first - 0.5, last + 0.5, "@band")]);

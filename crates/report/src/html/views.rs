@@ -1,6 +1,6 @@
 //! The sections of the review lab's suites: what each concludes first, then the charts that show it, then every figure.
 
-use assay_store::model::View;
+use assay_store::model::{CellKind, View};
 
 use super::section::{details, measured, push_charts};
 use super::write;
@@ -49,6 +49,10 @@ pub fn section(
             followed(charts, id, "Shown against", out);
             causes(lineup, section, out);
             details(lineup, section, out);
+        }
+        Some(View::Thermal) if section.kind == CellKind::Idle => {
+            out.push_str(&write::table(&power::idle(lineup, section)));
+            push_charts(charts, out);
         }
         Some(View::Thermal) => {
             out.push_str(&write::table(&thermal::table(lineup, section)));

@@ -7,7 +7,7 @@ use crate::grid::Section;
 
 /// What a reader should look for in a section.
 pub fn how_to_read(section: &Section<'_>) -> &'static str {
-    if let Some(view) = section.view {
+    if let Some(view) = section.view.filter(|_| section.kind != CellKind::Idle) {
         return viewed(view);
     }
     match section.kind {

@@ -82,6 +82,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         column(rate, "from then on", ""),
         column(rate, "while slow", ""),
         column(rate, "last tenth", ""),
+        column(rate, "after a rest", ""),
         column("", "slow", "% of the time"),
         column("", "hottest", "\u{b0}C"),
         column("", "ran for", ""),
@@ -114,6 +115,21 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         rows,
         notes,
     }
+}
+
+/// The rate of the same workload when it was next run on the drive, MiB/s: what came back.
+fn rested(lineup: &Lineup<'_>, point: &Point<'_>) -> Option<f64> {
+    let index = lineup.index_in(point.run, point.drive)?;
+    let alike = |plan: &assay_store::model::CellPlan| {
+        let w = &plan.workload;
+        (plan.view, w.rw.clone(), w.bs_bytes, w.numjobs, w.iodepth)
+    };
+    let cells = lineup.runs[point.run].cells.iter();
+    let later = cells.skip_while(|c| c.plan.id != point.plan().id).skip(1);
+    let mut parts = later
+        .filter(|c| c.plan.step != point.plan().step && alike(&c.plan) == alike(point.plan()))
+        .filter_map(|c| c.drives.iter().find(|d| d.drive == index));
+    Some(parts.next()?.result.as_ref()?.mib_per_s())
 }
 
 fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
@@ -152,6 +168,7 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
     let tail = seconds.len() - seconds.len() / 10;
     let last = mean(seconds.iter().skip(tail.min(seconds.len().saturating_sub(1))).map(|s| s.mib_per_s));
     cells.push(last.map_or(Cell::Empty, number));
+    cells.push(rested(lineup, point).map_or(Cell::Empty, number));
     cells.push(match throttling(lineup, point) {
         Some(t) => Cell::number(format::percent(t.duty_pct)),
         None => Cell::number("0"),
