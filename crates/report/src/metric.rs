@@ -1,5 +1,6 @@
 //! The figures a table or chart can show of a result.
 
+use assay_measure::LatencySummary;
 use assay_store::model::CellResult;
 
 /// One figure of a result.
@@ -94,11 +95,23 @@ impl Metric {
 
     /// The figure in the metric's unit; `None` where too little completed for it to be one.
     pub fn of(self, result: &CellResult) -> Option<f64> {
-        let latency = result.latency();
-        let micros = |ns: f64| (latency.samples >= needed(self)).then_some(ns / 1e3);
         match self {
             Metric::Bandwidth => Some(result.mib_per_s()),
             Metric::Iops => Some(result.iops()),
+            _ => self.of_latency(result.latency()),
+        }
+    }
+
+    /// Is it about single operations, so that reads and writes have one each?
+    pub fn is_latency(self) -> bool {
+        !matches!(self, Metric::Bandwidth | Metric::Iops)
+    }
+
+    /// The figure of a distribution, microseconds; `None` for rates, and where too little completed.
+    pub fn of_latency(self, latency: &LatencySummary) -> Option<f64> {
+        let micros = |ns: f64| (latency.samples >= needed(self)).then_some(ns / 1e3);
+        match self {
+            Metric::Bandwidth | Metric::Iops => None,
             Metric::Mean => micros(latency.mean),
             Metric::Median => micros(latency.p50 as f64),
             Metric::P99 => micros(latency.p99 as f64),

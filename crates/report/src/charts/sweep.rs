@@ -1,5 +1,6 @@
 //! A figure against the axis of the rows: bandwidth over block size, drives and thread counts as lines.
 
+use assay_store::model::CellResult;
 use plotly::common::{Line, Marker, Mode, Orientation};
 use plotly::layout::{Axis as PlotAxis, AxisType, RangeMode};
 use plotly::{Bar, Layout, Scatter};
@@ -73,16 +74,38 @@ fn series<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<&'s Point<'a>>> {
     all
 }
 
+/// A figure of a result, or of its reads or writes alone.
+type Part = fn(Metric, &CellResult) -> Option<f64>;
+
+fn mixed(point: &Point<'_>) -> bool {
+    point
+        .result()
+        .is_some_and(|r| r.read.ios > 0 && r.write.ios > 0)
+}
+
 fn lines(
     lineup: &Lineup<'_>,
     section: &Section<'_>,
     metric: Metric,
 ) -> Result<View, serde_json::Error> {
     let mut data = Vec::new();
-    for points in series(section) {
+    // Of mixed workloads reads and writes wait differently long: a line each.
+    let parts: &[(&str, Part)] = if metric.is_latency() && section.points.iter().any(mixed) {
+        &[
+            (", reads", |m, r| m.of_latency(&r.read.latency_ns)),
+            (", writes", |m, r| m.of_latency(&r.write.latency_ns)),
+        ]
+    } else {
+        &[("", |m, r| m.of(r))]
+    };
+    let series = series(section);
+    let lines = series
+        .iter()
+        .flat_map(|points| parts.iter().enumerate().map(move |(n, part)| (points, n, part)));
+    for (points, n, (suffix, of)) in lines {
         let (mut x, mut y, mut labels) = (Vec::new(), Vec::new(), Vec::new());
-        for point in &points {
-            let value = point.result().and_then(|r| metric.of(r));
+        for point in points {
+            let value = point.result().and_then(|r| of(metric, r));
             let (Some(number), Some(value)) = (section.rows[point.row].number, value) else {
                 continue;
             };
@@ -90,9 +113,13 @@ fn lines(
             y.push(for_drawing(value));
             labels.push(plain(&section.rows[point.row].label));
         }
+        if x.is_empty() {
+            continue;
+        }
         let (colour, style) = look(section, points[0]);
+        let style = style * parts.len() + n;
         let trace = Scatter::new(x, y)
-            .name(series_name(lineup, section, points[0]))
+            .name(format!("{}{suffix}", series_name(lineup, section, points[0])))
             .mode(Mode::LinesMarkers)
             .text_array(labels)
             .line(

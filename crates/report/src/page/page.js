@@ -109,7 +109,7 @@
       hoverlabel: { bgcolor: colourOf('--panel'), bordercolor: colourOf('--line'), font: { color: ink }, namelength: -1 },
       showlegend: legend, bargap: 0.25,
       legend: { orientation: 'h', x: 0, xanchor: 'left', y: -50 / plot, yanchor: 'top', groupclick: 'toggleitem',
-        itemsizing: 'constant',
+        itemsizing: view.data[0] && view.data[0].mode === 'markers' ? 'constant' : 'trace',
         font: { color: ink, size: narrow ? 10.5 : 11.5 }, maxheight: rows * 22 + 20 },
       modebar: { bgcolor: 'rgba(0,0,0,0)', color: colourOf('--soft'), activecolor: ink },
     });

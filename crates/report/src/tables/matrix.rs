@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 use crate::format;
-use crate::grid::Section;
+use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::metric::Metric;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
@@ -77,6 +77,10 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Opti
         })
         .collect();
     let mut notes = remarks(lineup, &section.points);
+    let mixed = |r: &assay_store::model::CellResult| r.read.ios > 0 && r.write.ios > 0;
+    if metric.is_latency() && section.points.iter().filter_map(Point::result).any(mixed) {
+        notes.push("of a mixed workload, the latency of the operation that did more; the chart and the table of all figures have both".to_owned());
+    }
     if section.drives.len() > 1 {
         let which = if metric.more_is_better() {
             "highest"
