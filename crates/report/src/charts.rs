@@ -145,6 +145,9 @@ pub fn of_section(
     let charts = match section.kind {
         _ if !viewed.is_empty() => viewed.into_iter().map(Some).collect(),
         _ if section.view == Some(assay_store::model::View::Rounds) => Vec::new(),
+        _ if section.view == Some(assay_store::model::View::Capacity) => {
+            vec![timeline::chart(lineup, section)?]
+        }
         CellKind::Measure => vec![
             sweep::chart(lineup, section)?,
             percentiles::chart(lineup, section)?,

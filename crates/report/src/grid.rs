@@ -121,7 +121,9 @@ pub fn sections<'a>(lineup: &Lineup<'a>) -> Vec<Section<'a>> {
                 None => sections.push(Section {
                     suite,
                     step: &cell.plan.step,
-                    title: if cell.plan.title.is_empty() {
+                    title: if cell.plan.view == Some(View::Capacity) {
+                        "Every block, written and read back"
+                    } else if cell.plan.title.is_empty() {
                         &cell.plan.step
                     } else {
                         &cell.plan.title
@@ -186,7 +188,9 @@ impl<'a> Section<'a> {
         if self.suite != suite {
             return false;
         }
-        if self.step == plan.step {
+        // Writing the whole drive and reading it back are one test.
+        let whole = |view| view == Some(View::Capacity);
+        if self.step == plan.step || whole(self.view) && whole(plan.view) {
             return true;
         }
         let Some(first) = self.points.first().map(Point::plan) else {
@@ -243,6 +247,9 @@ impl<'a> Section<'a> {
 
     /// What all its cells have in common, in words, and what differs only between drives.
     pub fn common(&self) -> String {
+        if self.kind == CellKind::Idle {
+            return "no work".to_owned();
+        }
         let mut parts = Vec::new();
         for axis in MAIN.into_iter().chain(SECONDARY) {
             if self.varying().contains(&axis) {

@@ -154,7 +154,7 @@ impl Drawing {
             causes.push((name.clone(), phases::of(lineup, point)));
             self.rate(&mut panels, &name, point.drive, &ticks, rates)?;
             self.temperature(&mut panels, &name, point.drive, part)?;
-            self.latency(&mut panels, &name, point.drive, part, rates)?;
+            self.latency(&mut panels, &name, point.drive, part, (rates, points.len()))?;
             if !point.cell.host.is_empty() && (hosts.is_empty() || rates == Rates::Lines) {
                 let at = |index: u32| {
                     // Ticks are sorted by index.
@@ -246,8 +246,14 @@ impl Drawing {
         name: &str,
         drive: usize,
         part: &CellDrive,
-        rates: Rates,
+        (rates, drives): (Rates, usize),
     ) -> Result<(), serde_json::Error> {
+        // The more lines there are, the fewer of each can be told apart.
+        let shown: &[&str] = match (rates, drives) {
+            (Rates::Stacked, _) | (_, 3..) => &["p99"],
+            (_, 2) => &["p50", "p99"],
+            _ => &["p50", "p99", "max"],
+        };
         type Line3 = (&'static str, fn(&SeriesPoint) -> u64, DashType, f64);
         let lines: [Line3; 3] = [
             ("p50", |p| p.latency.p50, DashType::Solid, 2.0),
@@ -266,8 +272,7 @@ impl Drawing {
                     DashType::Dot if second => DashType::LongDashDot,
                     same => same.clone(),
                 };
-                // With all drives in one view, the one line that tells most.
-                if rates == Rates::Stacked && *label != "p99" {
+                if !shown.contains(label) {
                     continue;
                 }
                 let values: Vec<(f64, f64)> = part

@@ -1,9 +1,11 @@
 //! The whole drive written and read back: does it hold what it says?
 
+use assay_store::model::CellResult;
+
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
-use crate::table::{Cell, Column, Row, Table};
+use crate::table::{Cell, Column, Name, Number, Row, Table};
 use crate::tables::{name, remarks};
 use assay_units::text::group_digits;
 
@@ -30,7 +32,7 @@ pub fn alarms(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<String> {
         let bad: u64 = own().map(wrong).sum();
         let errors: u64 = own()
             .filter_map(Point::result)
-            .map(assay_store::model::CellResult::errors)
+            .map(CellResult::errors)
             .sum();
         let checked: u64 = own()
             .filter_map(|p| Some(p.result()?.verify.as_ref()?.blocks_checked))
@@ -81,7 +83,7 @@ fn percent_of(part: u64, whole: u64) -> String {
     }
 }
 
-/// One row per drive and cell.
+/// One row per drive.
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let mut kinds: Vec<(&str, &str)> = KINDS.to_vec();
     let occurs = |key: &str| {
@@ -92,76 +94,101 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     };
     let always = ["misplaced", "lost", "corrupt"];
     kinds.retain(|(key, _)| always.contains(key) || occurs(key));
-    let column = |label: &str, unit: &'static str| Column {
+    let column = |group: &str, label: &str, unit: &'static str| Column {
+        group: (!group.is_empty()).then(|| Name::plain(group)),
         label: label.to_owned(),
         unit,
-        ..Column::default()
     };
+    let (written, read, blocks) = ("written", "read back", "blocks");
     let mut columns = vec![
-        column("says it holds", ""),
-        column("written", ""),
-        column("read back", ""),
-        column("blocks verified", ""),
+        column("", "result", ""),
+        column("", "says it holds", ""),
+        column(written, "bytes", ""),
+        column(written, "MiB/s", ""),
+        column(read, "bytes", ""),
+        column(read, "MiB/s", ""),
+        column(blocks, "verified", ""),
     ];
-    columns.extend(kinds.iter().map(|(key, words)| Column {
-        label: format!("{key} ({words})"),
-        ..Column::default()
-    }));
-    columns.extend([column("errors", ""), column("rate", "MiB/s"), column("result", "")]);
+    columns.extend(kinds.iter().map(|(key, _)| column(blocks, key, "")));
+    columns.push(column("", "errors", ""));
     let rows = section
-        .points
+        .drives
         .iter()
-        .map(|point| {
-            let mut cells = vec![Cell::number(format::capacity(
-                lineup.drives[point.drive].info.capacity_bytes,
-            ))];
-            match (point.result(), point.remark()) {
-                (Some(result), remark) => {
-                    let bytes = |n: u64| {
-                        if n == 0 {
-                            Cell::Empty
-                        } else {
-                            Cell::number(format::capacity(n))
-                        }
-                    };
-                    cells.push(bytes(result.write.bytes));
-                    cells.push(bytes(result.read.bytes));
-                    match &result.verify {
-                        Some(verify) => {
-                            cells.push(Cell::number(group_digits(verify.blocks_checked)));
-                            cells.extend(kinds.iter().map(|(key, _)| {
-                                Cell::alarming(verify.found.get(*key).copied().unwrap_or(0))
-                            }));
-                        }
-                        None => cells.extend(vec![Cell::Empty; 1 + kinds.len()]),
-                    }
-                    cells.push(Cell::alarming(result.errors()));
-                    cells.push(Cell::number(format::figure(result.mib_per_s())));
-                    cells.push(match (&result.verify, wrong(point), remark) {
-                        (_, 1.., _) => Cell::Text("WRONG DATA".to_owned()),
-                        (_, _, Some((short, _))) => Cell::Text(short.to_owned()),
-                        (Some(v), 0, None) if v.blocks_checked > 0 && result.errors() == 0 => {
-                            Cell::Text("all as written".to_owned())
-                        }
-                        _ if result.errors() > 0 => Cell::Text("ERRORS".to_owned()),
-                        _ => Cell::Text("not verified".to_owned()),
-                    });
-                }
-                (None, Some((short, full))) => cells.push(Cell::Missing(short, full)),
-                (None, None) => {}
-            }
-            cells.resize(columns.len(), Cell::Empty);
-            Row {
-                name: name(lineup, point.drive),
-                cells,
-            }
+        .map(|&drive| Row {
+            name: name(lineup, drive),
+            cells: figures(lineup, section, drive, &kinds),
         })
         .collect();
+    let mut notes: Vec<String> = vec![
+        kinds
+            .iter()
+            .map(|(key, words)| format!("{key}: {words}"))
+            .collect::<Vec<String>>()
+            .join("; "),
+    ];
+    notes.extend(remarks(lineup, &section.points));
     Table {
-        caption: format!("{}: written and verified", section.title),
+        caption: format!("{}: result", section.title),
         corner: "drive".to_owned(),
         columns,
         rows,
-        notes: remarks(lineup, &section.points),
+        notes,
     }
+}
+
+fn figures(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+    drive: usize,
+    kinds: &[(&str, &str)],
+) -> Vec<Cell> {
+    let own = || section.points.iter().filter(move |p| p.drive == drive);
+    let results = || own().filter_map(Point::result);
+    let verified: u64 = results()
+        .filter_map(|r| Some(r.verify.as_ref()?.blocks_checked))
+        .sum();
+    let bad: u64 = own().map(wrong).sum();
+    let errors: u64 = results().map(CellResult::errors).sum();
+    let remark = own().find_map(Point::remark);
+    let verdict = match (&remark, bad, errors, verified) {
+        (_, 1.., _, _) => Cell::Number(Number {
+            text: "WRONG DATA".to_owned(),
+            alarm: true,
+            ..Number::default()
+        }),
+        (_, 0, 1.., _) => Cell::Number(Number {
+            text: "ERRORS".to_owned(),
+            alarm: true,
+            ..Number::default()
+        }),
+        (Some((short, full)), ..) => Cell::Missing(short, full.clone()),
+        (None, 0, 0, 0) => Cell::Missing("not verified", "nothing was read back".to_owned()),
+        (None, 0, 0, 1..) => Cell::number("all as written"),
+    };
+    let mut cells = vec![
+        verdict,
+        Cell::number(format::capacity(lineup.drives[drive].info.capacity_bytes)),
+    ];
+    let written: (fn(&CellResult) -> u64, fn(&CellResult) -> f64) =
+        (|r| r.write.bytes, |r| r.write.mib_per_s);
+    let read: (fn(&CellResult) -> u64, fn(&CellResult) -> f64) =
+        (|r| r.read.bytes, |r| r.read.mib_per_s);
+    for (bytes, rate) in [written, read] {
+        let done: Vec<&CellResult> = results().filter(|r| bytes(r) > 0).collect();
+        match done.last() {
+            Some(last) => {
+                let all = done.iter().map(|r| bytes(r)).sum();
+                cells.push(Cell::number(format::capacity(all)));
+                cells.push(Cell::number(format::figure(rate(last))));
+            }
+            None => cells.extend([Cell::Empty, Cell::Empty]),
+        }
+    }
+    cells.push(Cell::number(group_digits(verified)));
+    for (key, _) in kinds {
+        let found = results().filter_map(|r| r.verify.as_ref()?.found.get(*key).copied());
+        cells.push(Cell::alarming(found.sum()));
+    }
+    cells.push(Cell::alarming(errors));
+    cells
 }
