@@ -8,6 +8,7 @@
 //! - [`score`]: the consistency score of a cell's last part.
 //! - [`knee`]: the depth of a sweep that is enough, the load of a curve that is borne.
 //! - [`compare`]: drives or runs against each other: faster, slower, same, can't tell.
+//! - [`attribution`]: phases of a cell and their causes, from its series and what the drive and the host said meanwhile.
 //! - [`series`]: the series of a cell, evenly spaced, as statistics take them.
 //!
 //! # Non-goals
@@ -23,4 +24,5 @@ pub mod knee;
 #[cfg(test)]
 mod made;
 pub mod score;
+pub mod attribution;
 pub mod series;

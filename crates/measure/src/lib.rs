@@ -12,6 +12,7 @@
 //! - [`compare`]: faster, slower, same or can't tell, of repeated runs.
 //! - [`knee`]: the lowest depth that reaches 95 % of the best rate, and the highest load that is borne.
 //! - [`consistency`]: mean over standard deviation, minimum and outliers of the last part of a series.
+//! - [`change`]: change points of a series, and series that alternate between two levels.
 //! - [`host`]: [`HostLoad`], CPU split of a span of time, and the rule for "the host was the limit".
 //!
 //! Data flows one way: `Recorder -> Interval -> JobTotals -> OpSummary`. Every figure can be computed again from the
@@ -28,6 +29,7 @@
 pub mod compare;
 pub mod confidence;
 pub mod consistency;
+pub mod change;
 pub mod histogram;
 pub mod host;
 pub mod knee;

@@ -1,0 +1,96 @@
+//! Causes for people.
+
+use assay_units::{GIB, MIB};
+
+use super::Cause;
+
+impl Cause {
+    /// A label of a few words, for legends and tables.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Cause::Fresh => "fresh",
+            Cause::SlcCacheExhausted { .. } => "SLC cache exhausted",
+            Cause::CollectionOnset => "garbage collection begins",
+            Cause::CollectionSteady { .. } => "garbage collection, steady",
+            Cause::ThermalThrottling { .. } => "thermal throttling",
+            Cause::PowerLimited { .. } => "limited by its power state",
+            Cause::HostLimited => "limited by the host",
+            Cause::Steady => "steady",
+            Cause::Unexplained => "changed, unexplained",
+        }
+    }
+
+    /// The figures that belong to the label, if it has any: `after 8.5 GiB`, `from 75 C, 24 % of the time, every 40 s`.
+    pub fn details(&self) -> Option<String> {
+        match *self {
+            Cause::SlcCacheExhausted { cache_bytes } => {
+                Some(format!("after {}", size_words(cache_bytes)))
+            }
+            Cause::CollectionSteady {
+                write_amplification: Some(amplification),
+            } => Some(format!("write amplification {amplification:.1}")),
+            Cause::ThermalThrottling {
+                onset_c,
+                duty_pct,
+                period_s,
+                ..
+            } => {
+                let mut parts = Vec::new();
+                if let Some(celsius) = onset_c {
+                    parts.push(format!("from {celsius:.0} C"));
+                }
+                parts.push(format!("{duty_pct:.0} % of the time"));
+                if let Some(seconds) = period_s {
+                    parts.push(format!("every {seconds:.0} s"));
+                }
+                Some(parts.join(", "))
+            }
+            Cause::PowerLimited { state } => Some(format!("power state {state}")),
+            Cause::Fresh
+            | Cause::CollectionOnset
+            | Cause::CollectionSteady { .. }
+            | Cause::HostLimited
+            | Cause::Steady
+            | Cause::Unexplained => None,
+        }
+    }
+}
+
+/// Bytes with three significant digits at most, in MiB or GiB.
+pub(super) fn size_words(bytes: u64) -> String {
+    let mib = bytes as f64 / MIB as f64;
+    if bytes >= GIB {
+        format!("{:.1} GiB", mib / 1024.0)
+    } else if mib >= 10.0 {
+        format!("{mib:.0} MiB")
+    } else {
+        format!("{mib:.1} MiB")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_say_what_they_are_with_their_figures() {
+        let slc = Cause::SlcCacheExhausted {
+            cache_bytes: 8_500_000_000,
+        };
+        assert_eq!(slc.words(), "SLC cache exhausted");
+        assert_eq!(slc.details().as_deref(), Some("after 7.9 GiB"));
+        let hot = Cause::ThermalThrottling {
+            onset_c: Some(77.2),
+            onset_s: 31.0,
+            duty_pct: 24.6,
+            period_s: Some(40.4),
+        };
+        assert_eq!(
+            hot.details().as_deref(),
+            Some("from 77 C, 25 % of the time, every 40 s")
+        );
+        assert_eq!(Cause::HostLimited.details(), None);
+        assert_eq!(size_words(3 << 20), "3.0 MiB");
+        assert_eq!(size_words(300 << 20), "300 MiB");
+    }
+}

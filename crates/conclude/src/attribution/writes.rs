@@ -1,0 +1,320 @@
+//! What writing does to a drive: room that was ready runs out, a cache fills, garbage is collected.
+//!
+//! Only lasting falls count. What distinguishes their causes:
+//!
+//! - A full SLC cache is a step: the rate falls within a moment or two and stays where the flash behind the cache holds it. Folding writes
+//!   each byte a second time (amplification from 1 to 2), a drive that bypasses its cache does not even that.
+//! - Collection needs scattered garbage, so random writes, and flash that has been written once over: on a purged drive it cannot begin
+//!   before the capacity was written. The rate wanders for a while (victims become better or worse) before it settles, and
+//!   amplification is whatever the spare area allows.
+//!
+//! Where neither bytes nor counters decide, shape does: flat from the first moment is a cache, wandering is collection.
+
+use assay_measure::change::{self, Segment, median};
+
+use super::words::size_words;
+use super::{Cause, Finding, Watched};
+
+/// A lasting fall is at least this deep, share of the rate before.
+const LEAST_FALL: f64 = 0.15;
+/// Levels within this share of each other are one plateau.
+const PLATEAU: f64 = 0.15;
+/// A step is done within so many moments.
+const STEP_MOMENTS: usize = 4;
+/// Amplification below this is none: buffers and padding make a few percent.
+const NO_AMPLIFICATION: f64 = 1.15;
+/// Amplification above this is collection, if the writes are random.
+const AMPLIFIED: f64 = 1.25;
+/// Folding: each byte once into the cache and once out of it.
+const FOLDED: std::ops::RangeInclusive<f64> = 1.8..=2.1;
+/// Collection cannot begin before this share of the capacity was written since a purge (some is lost to what superblocks leave open).
+const WRITTEN_OVER: f64 = 0.97;
+/// Workloads with fewer writes than this share are reads.
+const READS: f64 = 0.01;
+
+/// Causes of the moments `from..to`, in order.
+pub(super) fn explain(watched: &Watched, rates: &[f64], from: usize, to: usize) -> Vec<Finding> {
+    let mut segments = change::segments(&rates[from..to]);
+    for segment in &mut segments {
+        (segment.from, segment.to) = (segment.from + from, segment.to + from);
+    }
+    let span = Span {
+        watched,
+        rates,
+        from,
+        to,
+    };
+    if watched.facts.write_share <= READS {
+        return span.levels(&segments);
+    }
+    span.written(&segments)
+}
+
+/// A lasting fall.
+#[derive(Clone, Copy, Debug)]
+struct Fall {
+    /// First moment of the lower level.
+    at: usize,
+    /// Level before.
+    before: f64,
+}
+
+struct Span<'a> {
+    watched: &'a Watched,
+    rates: &'a [f64],
+    from: usize,
+    to: usize,
+}
+
+impl Span<'_> {
+    fn finding(
+        &self,
+        from: usize,
+        to: usize,
+        cause: Cause,
+        evidence: impl Into<String>,
+    ) -> Finding {
+        Finding {
+            from,
+            to,
+            cause,
+            evidence: evidence.into(),
+        }
+    }
+
+    /// Levels without any cause that could be shown: the usual one is steady, others are unexplained.
+    fn levels(&self, segments: &[Segment]) -> Vec<Finding> {
+        let usual = median(&self.rates[self.from..self.to]);
+        let near = |s: &&Segment| (s.level / usual.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU;
+        if segments.iter().all(|s| near(&s)) {
+            return vec![self.finding(self.from, self.to, Cause::Steady, "no change of the rate")];
+        }
+        let label = |s: &Segment| {
+            if near(&s) {
+                self.finding(s.from, s.to, Cause::Steady, "the usual rate")
+            } else {
+                let text = format!(
+                    "{:.0} % of the usual rate, and nothing that was recorded shows why",
+                    s.level / usual.max(f64::MIN_POSITIVE) * 100.0
+                );
+                self.finding(s.from, s.to, Cause::Unexplained, text)
+            }
+        };
+        segments.iter().map(label).collect()
+    }
+
+    /// Bytes written in the cell before a moment.
+    fn written_bytes(&self, before: usize) -> u64 {
+        self.watched.moments[..before]
+            .iter()
+            .map(|m| m.written_bytes)
+            .sum()
+    }
+
+    /// Bytes to flash per byte of the host in a span, where counted.
+    fn amplification(&self, from: usize, to: usize) -> Option<f64> {
+        let moments = self.watched.moments[from..to].iter();
+        let counted: Vec<(u64, u64)> = moments
+            .filter_map(|m| Some((m.nand_bytes?, m.written_bytes)))
+            .collect();
+        let (nand, host) = counted.iter().fold((0, 0), |(n, h), (a, b)| (n + a, h + b));
+        (host > 0 && counted.len() * 2 > to - from).then(|| nand as f64 / host as f64)
+    }
+
+    /// The first lasting fall among segments.
+    fn fall(&self, segments: &[Segment]) -> Option<Fall> {
+        (1..segments.len()).find_map(|at| {
+            let before = segments[..at].iter().map(|s| s.level).fold(0.0, f64::max);
+            let rest = &self.rates[segments[at].from..self.to];
+            let lasting = median(rest) < before * (1.0 - LEAST_FALL)
+                && segments[at].level < before * (1.0 - LEAST_FALL);
+            // It never comes back for long.
+            let back = segments[at..]
+                .iter()
+                .filter(|s| s.level >= before * (1.0 - LEAST_FALL / 2.0));
+            let back: usize = back.map(Segment::len).sum();
+            (lasting && back * 10 < rest.len()).then_some(Fall {
+                at: segments[at].from,
+                before,
+            })
+        })
+    }
+
+    /// Causes where bytes are written.
+    fn written(&self, segments: &[Segment]) -> Vec<Finding> {
+        let Some(fall) = self.fall(segments) else {
+            return self.unchanged(segments);
+        };
+        let bytes = self.written_bytes(fall.at);
+        let later: Vec<Segment> = segments
+            .iter()
+            .filter(|s| s.from >= fall.at)
+            .copied()
+            .collect();
+        let fresh = |why: &str| {
+            let text = format!("{} were written before {why}", size_words(bytes));
+            self.finding(self.from, fall.at, Cause::Fresh, text)
+        };
+        if let Some((cause, evidence)) = self.cache(fall, &later) {
+            let mut out = vec![fresh("the cache was full")];
+            // Collection may follow, as a second fall.
+            let Some(second) = self
+                .watched
+                .facts
+                .random
+                .then(|| self.fall(&later))
+                .flatten()
+            else {
+                out.push(self.finding(fall.at, self.to, cause, evidence));
+                return out;
+            };
+            out.push(self.finding(fall.at, second.at, cause, evidence));
+            let last: Vec<Segment> = later
+                .iter()
+                .filter(|s| s.from >= second.at)
+                .copied()
+                .collect();
+            out.extend(self.collection(second, &last));
+            return out;
+        }
+        if self.watched.facts.random && self.may_collect(fall) {
+            let mut out = vec![fresh("collection began")];
+            out.extend(self.collection(fall, &later));
+            return out;
+        }
+        self.levels(segments)
+    }
+
+    /// Does anything speak against collection from this fall on?
+    fn may_collect(&self, fall: Fall) -> bool {
+        let amplification = self.amplification(fall.at, self.to);
+        self.written_over(fall.at) && amplification.is_none_or(|a| a >= NO_AMPLIFICATION)
+    }
+
+    /// Can all flash have been written once over by this moment?
+    fn written_over(&self, at: usize) -> bool {
+        let facts = &self.watched.facts;
+        facts.written_before_bytes.is_none_or(|before| {
+            (before + self.written_bytes(at)) as f64 >= facts.capacity_bytes as f64 * WRITTEN_OVER
+        })
+    }
+
+    /// Is this fall a cache that is full?
+    fn cache(&self, fall: Fall, later: &[Segment]) -> Option<(Cause, String)> {
+        let after = later.first()?;
+        let cache_bytes = self.cache_bytes(fall, after.level);
+        let sizes = size_words(cache_bytes);
+        let cause = Cause::SlcCacheExhausted { cache_bytes };
+        // A step: at its new level within a few moments, and level there.
+        let flat = self.is_flat(after);
+        let soon = self.rates[fall.at..(fall.at + STEP_MOMENTS).min(self.to)]
+            .iter()
+            .any(|rate| (rate / after.level.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU);
+        if !soon {
+            return None;
+        }
+        let step = format!(
+            "after {sizes} the rate steps down to {:.0} %",
+            after.level / fall.before * 100.0
+        );
+        if !self.watched.facts.random {
+            return flat.then(|| (cause, format!("{step} and stays level")));
+        }
+        if !self.written_over(fall.at) {
+            return Some((
+                cause,
+                format!("{step}, before all flash was written once over"),
+            ));
+        }
+        match self.amplification(after.from, after.to) {
+            Some(a) if a < NO_AMPLIFICATION => Some((
+                cause,
+                format!("{step}, and nothing is moved (amplification {a:.2})"),
+            )),
+            Some(a) if FOLDED.contains(&a) && flat => Some((
+                cause,
+                format!("{step}, and each byte is written twice (amplification {a:.2})"),
+            )),
+            Some(_) => None,
+            None => flat.then(|| {
+                (
+                    cause,
+                    format!("{step} and stays level from the first moment"),
+                )
+            }),
+        }
+    }
+
+    /// Does the rate neither drift nor wander within a segment?
+    fn is_flat(&self, segment: &Segment) -> bool {
+        (segment.slope * segment.len() as f64).abs() <= PLATEAU
+    }
+
+    /// Bytes until the rate fell, with the share of the moment in which it did.
+    fn cache_bytes(&self, fall: Fall, after: f64) -> u64 {
+        let bytes = self.written_bytes(fall.at);
+        // The moment before the fall may already be partly slow, the one after partly fast: what is above the later level went in fast.
+        let moment = &self.watched.moments[fall.at];
+        let above = ((self.rates[fall.at] - after) / (fall.before - after)).clamp(0.0, 1.0);
+        bytes + (moment.written_bytes as f64 * above) as u64
+    }
+
+    /// Phases of collection from a fall on.
+    fn collection(&self, fall: Fall, later: &[Segment]) -> Vec<Finding> {
+        let tail = (self.to - fall.at).div_ceil(3);
+        let settled = median(&self.rates[self.to - tail..self.to]);
+        let near = |s: &Segment| (s.level / settled.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU;
+        let off = later.iter().rposition(|s| !near(s));
+        let from = off.map_or(fall.at, |at| later[at].to);
+        let mut out = Vec::new();
+        if from > fall.at {
+            let text = format!(
+                "random writes become slower after {} and have not settled",
+                size_words(self.written_bytes(fall.at))
+            );
+            out.push(self.finding(fall.at, from, Cause::CollectionOnset, text));
+        }
+        if from < self.to {
+            let write_amplification = self.amplification(from, self.to);
+            let counted = write_amplification.map_or_else(String::new, |a| {
+                format!(", with {a:.1} bytes to flash for each of the host's")
+            });
+            let text = format!(
+                "random writes have settled at {:.0} % of the rate before{counted}",
+                settled / fall.before * 100.0
+            );
+            let cause = Cause::CollectionSteady {
+                write_amplification,
+            };
+            out.push(self.finding(from, self.to, cause, text));
+        }
+        out
+    }
+
+    /// Causes where the rate did not fall for good.
+    fn unchanged(&self, segments: &[Segment]) -> Vec<Finding> {
+        let facts = &self.watched.facts;
+        let amplification = self.amplification(self.from, self.to);
+        let whole = |cause, text: String| vec![self.finding(self.from, self.to, cause, text)];
+        if let Some(a) = amplification
+            && facts.random
+            && a >= AMPLIFIED
+            && !FOLDED.contains(&a)
+        {
+            return whole(
+                Cause::CollectionSteady {
+                    write_amplification: Some(a),
+                },
+                format!("no change of the rate, with {a:.1} bytes to flash for each of the host's"),
+            );
+        }
+        let nothing_moved = amplification.is_none_or(|a| a < NO_AMPLIFICATION);
+        if facts.written_before_bytes.is_some() && !self.written_over(self.to) && nothing_moved {
+            return whole(
+                Cause::Fresh,
+                "less was written since the purge than the drive holds".to_owned(),
+            );
+        }
+        self.levels(segments)
+    }
+}

@@ -1,0 +1,365 @@
+//! Change points of a series of rates, and rates that alternate between two levels.
+//!
+//! # Mechanism
+//! Rates are compared as ratios, so everything happens on their logarithms. Single odd seconds are set aside first (Hampel's filter: a
+//! point further than three deviations from the median of its neighbours becomes that median). Then PELT (R. Killick, P. Fearnhead,
+//! I. A. Eckley, "Optimal detection of changepoints with a linear computational cost", JASA 107, 2012) finds the cut of least cost, the
+//! cost of a segment being its squared deviations from its own mean, in units of the noise, and each segment costing a penalty. The
+//! noise is the median absolute difference of neighbours, which steps and trends hardly touch. Last, neighbours whose levels differ by
+//! less than anybody would call a change are joined.
+//!
+//! [`alternation`] is for series that swing between two rates (a drive that throttles, cools down and throttles again): two classes by
+//! Otsu's threshold (N. Otsu, IEEE Trans. SMC 9, 1979) on the same logarithms.
+//!
+//! # Non-goals
+//! No causes: those are `conclude`'s.
+//!
+//! # Key constants
+//! [`NOISE_FLOOR`], [`PENALTY`], [`LEAST_STEP`], [`LEAST_LEN`].
+
+/// Noise is taken to be at least this, as natural logarithm of a ratio (1 %): perfectly even series have no changes of a per mille.
+pub const NOISE_FLOOR: f64 = 0.01;
+/// Penalty of a segment, in units of the noise's variance times `ln n`. The Bayesian criterion for a level and a place asks 3
+/// (N. R. Zhang, D. O. Siegmund, Biometrics 63, 2007); more, because rates are not quite independent from second to second.
+pub const PENALTY: f64 = 5.0;
+/// Neighbouring segments whose levels differ less than this are one, as natural logarithm of a ratio (5 %).
+pub const LEAST_STEP: f64 = 0.05;
+/// No segment is shorter, in points.
+pub const LEAST_LEN: usize = 3;
+
+/// Deviations from its neighbours' median beyond which a point is set aside.
+const ODD_DEVIATIONS: f64 = 3.0;
+/// Neighbours on each side that a point is compared with.
+const ODD_REACH: usize = 3;
+/// A median absolute deviation times this is the standard deviation of a normal distribution.
+const MAD_TO_SIGMA: f64 = 1.4826;
+/// A rate below this share of the highest counts as this share: a stall is far down, not infinitely far.
+const LEAST_SHARE: f64 = 1e-4;
+/// Two levels further apart than this alternate, as natural logarithm of a ratio (16 %).
+const LEAST_SWING: f64 = 0.15;
+/// Share of the variance that two levels must explain to be two levels.
+const LEAST_EXPLAINED: f64 = 0.8;
+/// Falls that make an alternation.
+const LEAST_FALLS: usize = 2;
+
+/// A span of a series between changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Segment {
+    /// First point.
+    pub from: usize,
+    /// Behind its last point.
+    pub to: usize,
+    /// Median rate, in the series' unit.
+    pub level: f64,
+    /// Standard deviation (from the median absolute one) of the rate, as share of the level.
+    pub spread: f64,
+    /// Change per point along the least-squares line of the logarithms, as share of the level.
+    pub slope: f64,
+}
+
+impl Segment {
+    /// Points.
+    pub fn len(&self) -> usize {
+        self.to - self.from
+    }
+
+    /// Never so for segments of [`segments`].
+    pub fn is_empty(&self) -> bool {
+        self.to == self.from
+    }
+}
+
+/// Cut a series of rates at its changes; the segments cover all of it. Empty for an empty series. Points that are not positive numbers
+/// count as next to nothing.
+///
+/// Takes time in proportion to the points as long as changes are not rarer than noise can hide, and never more than their square.
+pub fn segments(rates: &[f64]) -> Vec<Segment> {
+    let logs = logarithms(rates);
+    let Some(noise) = noise_of(&logs) else {
+        return describe_all(rates, &logs, &[0, rates.len()]);
+    };
+    let even = without_odd_ones(&logs, noise);
+    let penalty = PENALTY * (logs.len() as f64).ln();
+    let cuts = pelt(&even, noise, penalty);
+    describe_all(rates, &logs, &joined(&even, cuts))
+}
+
+/// The noise of a series of rates: standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`]. `None` of fewer
+/// than four points.
+pub fn noise(rates: &[f64]) -> Option<f64> {
+    noise_of(&logarithms(rates))
+}
+
+/// The median; 0 of none.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+    }
+}
+
+fn logarithms(rates: &[f64]) -> Vec<f64> {
+    let usable = |rate: f64| rate.is_finite() && rate > 0.0;
+    let highest = rates
+        .iter()
+        .copied()
+        .filter(|&r| usable(r))
+        .fold(0.0, f64::max);
+    if highest == 0.0 {
+        return vec![0.0; rates.len()];
+    }
+    let log = |&rate: &f64| {
+        let rate = if usable(rate) { rate } else { 0.0 };
+        rate.max(highest * LEAST_SHARE).ln()
+    };
+    rates.iter().map(log).collect()
+}
+
+fn noise_of(logs: &[f64]) -> Option<f64> {
+    if logs.len() < 4 {
+        return None;
+    }
+    let steps: Vec<f64> = logs.windows(2).map(|w| (w[1] - w[0]).abs()).collect();
+    let sigma = median(&steps) * MAD_TO_SIGMA / std::f64::consts::SQRT_2;
+    Some(sigma.max(NOISE_FLOOR))
+}
+
+/// Hampel's filter.
+fn without_odd_ones(logs: &[f64], noise: f64) -> Vec<f64> {
+    let near = |at: usize| {
+        let from = at.saturating_sub(ODD_REACH);
+        median(&logs[from..(at + ODD_REACH + 1).min(logs.len())])
+    };
+    let kept = |(at, &log): (usize, &f64)| {
+        let middle = near(at);
+        if (log - middle).abs() > ODD_DEVIATIONS * noise {
+            middle
+        } else {
+            log
+        }
+    };
+    logs.iter().enumerate().map(kept).collect()
+}
+
+/// Sums up to each point, for the cost of any segment in one step.
+struct Sums {
+    of: Vec<(f64, f64)>,
+    noise: f64,
+}
+
+impl Sums {
+    fn new(values: &[f64], noise: f64) -> Sums {
+        // About the mean, so that squares keep their digits.
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let mut of = vec![(0.0, 0.0)];
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for value in values {
+            sum += value - mean;
+            squares += (value - mean) * (value - mean);
+            of.push((sum, squares));
+        }
+        Sums { of, noise }
+    }
+
+    /// Squared deviations from the mean of `from..to`, in units of the noise's variance.
+    fn cost(&self, from: usize, to: usize) -> f64 {
+        let (sum, squares) = (
+            self.of[to].0 - self.of[from].0,
+            self.of[to].1 - self.of[from].1,
+        );
+        let deviations = squares - sum * sum / (to - from) as f64;
+        deviations.max(0.0) / (self.noise * self.noise)
+    }
+}
+
+/// Cuts of least cost, ends included: `[0, ..., n]`.
+fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
+    let n = values.len();
+    let sums = Sums::new(values, noise);
+    let mut best = vec![f64::INFINITY; n + 1];
+    best[0] = -penalty;
+    let mut before = vec![0; n + 1];
+    // Ends of earlier segments that may still be the last cut, and until when.
+    let mut open = vec![(0, usize::MAX)];
+    for to in LEAST_LEN..=n {
+        open.retain(|&(_, until)| to < until);
+        let mut costs = Vec::with_capacity(open.len());
+        for &(from, _) in &open {
+            let cost = best[from] + sums.cost(from, to);
+            costs.push(cost);
+            if cost + penalty < best[to] {
+                best[to] = cost + penalty;
+                before[to] = from;
+            }
+        }
+        // A place that is worse than a cut here even without the penalty never becomes the last cut again, as soon as a segment that
+        // begins here can be long enough.
+        for ((_, until), cost) in open.iter_mut().zip(costs) {
+            if cost > best[to] {
+                *until = (*until).min(to + LEAST_LEN);
+            }
+        }
+        let next = to + 1 - LEAST_LEN;
+        if next >= LEAST_LEN {
+            open.push((next, usize::MAX));
+        }
+    }
+    let mut cuts = vec![n];
+    let mut at = n;
+    while at > 0 && best[at].is_finite() {
+        at = before[at];
+        cuts.push(at);
+    }
+    if at > 0 {
+        cuts.push(0);
+    }
+    cuts.reverse();
+    cuts
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Remove cuts between levels that hardly differ, the smallest difference first.
+fn joined(values: &[f64], mut cuts: Vec<usize>) -> Vec<usize> {
+    loop {
+        let smallest = (1..cuts.len().saturating_sub(1))
+            .map(|at| {
+                let left = mean(&values[cuts[at - 1]..cuts[at]]);
+                let right = mean(&values[cuts[at]..cuts[at + 1]]);
+                ((right - left).abs(), at)
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        match smallest {
+            Some((step, at)) if step < LEAST_STEP => {
+                cuts.remove(at);
+            }
+            _ => return cuts,
+        }
+    }
+}
+
+fn describe_all(rates: &[f64], logs: &[f64], cuts: &[usize]) -> Vec<Segment> {
+    let ends = cuts.windows(2).filter(|w| w[0] < w[1]);
+    ends.map(|w| describe(rates, logs, w[0], w[1])).collect()
+}
+
+fn describe(rates: &[f64], logs: &[f64], from: usize, to: usize) -> Segment {
+    let level = median(&rates[from..to]);
+    let off: Vec<f64> = rates[from..to].iter().map(|r| (r - level).abs()).collect();
+    let share = if level > 0.0 { 1.0 / level } else { 0.0 };
+    Segment {
+        from,
+        to,
+        level,
+        spread: median(&off) * MAD_TO_SIGMA * share,
+        slope: slope(&logs[from..to]),
+    }
+}
+
+/// Of the least-squares line, per point.
+fn slope(values: &[f64]) -> f64 {
+    let (middle, mean) = ((values.len() as f64 - 1.0) / 2.0, mean(values));
+    let (mut product, mut squares) = (0.0, 0.0);
+    for (at, value) in values.iter().enumerate() {
+        let x = at as f64 - middle;
+        product += x * (value - mean);
+        squares += x * x;
+    }
+    if squares > 0.0 {
+        product / squares
+    } else {
+        0.0
+    }
+}
+
+/// A series that swings between two levels.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Alternation {
+    /// Median rate of the fast state.
+    pub high: f64,
+    /// Median rate of the slow state.
+    pub low: f64,
+    /// Per point: is it in the slow state?
+    pub slow: Vec<bool>,
+    /// First points of slow spells.
+    pub falls: Vec<usize>,
+    /// Median points of complete fast spells (with a fall at both ends of them).
+    pub dwell_high: f64,
+    /// Median points of complete slow spells.
+    pub dwell_low: f64,
+    /// Share of slow points from the first fall to the last, 0 to 1.
+    pub duty_low: f64,
+    /// Median points from one fall to the next.
+    pub period: f64,
+}
+
+/// Does this series of rates alternate between two levels? `None` when it does not: one level, a single step, or no two clear levels.
+pub fn alternation(rates: &[f64]) -> Option<Alternation> {
+    let logs = logarithms(rates);
+    let split = split_in_two(&logs)?;
+    let slow: Vec<bool> = logs.iter().map(|&log| log < split).collect();
+    let falls: Vec<usize> = (1..slow.len())
+        .filter(|&at| slow[at] && !slow[at - 1])
+        .collect();
+    if falls.len() < LEAST_FALLS {
+        return None;
+    }
+    let of = |wanted: bool| -> Vec<f64> {
+        let chosen = rates.iter().zip(&slow).filter(|(_, is)| **is == wanted);
+        chosen.map(|(rate, _)| *rate).collect()
+    };
+    let rises: Vec<usize> = (1..slow.len())
+        .filter(|&at| !slow[at] && slow[at - 1])
+        .collect();
+    let (first, last) = (falls[0], falls[falls.len() - 1]);
+    let slow_points = slow[first..last].iter().filter(|s| **s).count();
+    let spell = |starts: &[usize], ends: &[usize]| -> f64 {
+        let lengths = starts.iter().filter_map(|&start| {
+            let end = ends.iter().find(|&&end| end > start)?;
+            Some((end - start) as f64)
+        });
+        median(&lengths.collect::<Vec<f64>>())
+    };
+    let periods: Vec<f64> = falls.windows(2).map(|w| (w[1] - w[0]) as f64).collect();
+    Some(Alternation {
+        high: median(&of(false)),
+        low: median(&of(true)),
+        dwell_high: spell(&rises, &falls),
+        dwell_low: spell(&falls, &rises),
+        duty_low: slow_points as f64 / (last - first) as f64,
+        period: median(&periods),
+        slow,
+        falls,
+    })
+}
+
+/// Otsu's threshold: the split with the greatest variance between its sides, if it explains most of the variance and the sides are
+/// apart.
+fn split_in_two(logs: &[f64]) -> Option<f64> {
+    let mut sorted = logs.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (n, all) = (sorted.len() as f64, sorted.iter().sum::<f64>());
+    let total: f64 = sorted.iter().map(|v| (v - all / n) * (v - all / n)).sum();
+    let mut below = 0.0;
+    let mut best: Option<(f64, usize)> = None;
+    for at in 1..sorted.len() {
+        below += sorted[at - 1];
+        let (k, gap) = (at as f64, all / n - below / at as f64);
+        let between = k * n / (n - k) * gap * gap;
+        if best.is_none_or(|(most, _)| between > most) {
+            best = Some((between, at));
+        }
+    }
+    let (between, at) = best?;
+    let (low, high) = (mean(&sorted[..at]), mean(&sorted[at..]));
+    let clear = between >= LEAST_EXPLAINED * total && high - low >= LEAST_SWING;
+    clear.then(|| f64::midpoint(low, high))
+}
+
+#[cfg(test)]
+mod tests;
