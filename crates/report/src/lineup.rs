@@ -1,7 +1,14 @@
 //! The drives of all runs on one page, each with a name no other has.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use assay_store::model::Drive;
 use assay_store::read::Run;
+
+use crate::charts::phases::Phase;
+use crate::grid::Point;
 
 /// One drive: of one run, or of runs of different suites.
 #[derive(Clone, Debug)]
@@ -32,6 +39,8 @@ pub struct Lineup<'a> {
     pub runs: &'a [Run],
     /// Their drives.
     pub drives: Vec<Entrant<'a>>,
+    /// Phases that were concluded already: charts, tables and cards ask for the same ones.
+    concluded: RefCell<BTreeMap<(usize, String, usize), Rc<Vec<Phase>>>>,
 }
 
 impl<'a> Lineup<'a> {
@@ -74,7 +83,11 @@ impl<'a> Lineup<'a> {
                 };
             }
         }
-        Lineup { runs, drives }
+        Lineup {
+            runs,
+            drives,
+            concluded: RefCell::default(),
+        }
     }
 
     /// Position of a run's drive; `None` for an index its manifest does not have (a damaged folder).
@@ -82,6 +95,22 @@ impl<'a> Lineup<'a> {
         self.drives
             .iter()
             .position(|d| d.parts.contains(&(run, drive)))
+    }
+
+    /// The phases of a point: found by `conclude` from its run and the drive's index there, once.
+    pub fn phases(
+        &self,
+        point: &Point<'_>,
+        conclude: impl FnOnce(&Run, usize) -> Vec<Phase>,
+    ) -> Rc<Vec<Phase>> {
+        let key = (point.run, point.plan().id.clone(), point.drive);
+        if let Some(known) = self.concluded.borrow().get(&key) {
+            return known.clone();
+        }
+        let index = self.index_in(point.run, point.drive);
+        let phases = Rc::new(index.map_or_else(Vec::new, |i| conclude(&self.runs[point.run], i)));
+        self.concluded.borrow_mut().insert(key, phases.clone());
+        phases
     }
 
     /// A drive's index in a run's manifest.

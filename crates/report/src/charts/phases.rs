@@ -1,5 +1,8 @@
 //! Why a rate is what it is: the causes of a drive's phases, as labelled stretches beside the lines of a chart over time.
 
+use std::rc::Rc;
+
+use assay_conclude::attribution::{self, Cause};
 use serde_json::{Value, json};
 
 use super::plain;
@@ -18,6 +21,10 @@ pub struct Phase {
     pub kind: Kind,
     /// The cause in words, with its figures.
     pub words: String,
+    /// Mean rate in it, MiB/s.
+    pub mib_per_s: f64,
+    /// Mean rate in it, completions per second.
+    pub iops: f64,
     /// What it rests on.
     pub evidence: String,
 }
@@ -46,6 +53,20 @@ pub enum Kind {
 }
 
 impl Kind {
+    fn of(cause: &Cause) -> Kind {
+        match cause {
+            Cause::Fresh => Kind::Fresh,
+            Cause::SlcCacheExhausted { .. } => Kind::CacheFull,
+            Cause::CollectionOnset => Kind::CollectionOnset,
+            Cause::CollectionSteady { .. } => Kind::CollectionSteady,
+            Cause::ThermalThrottling { .. } => Kind::Thermal,
+            Cause::PowerLimited { .. } => Kind::Power,
+            Cause::HostLimited => Kind::Host,
+            Cause::Steady => Kind::Steady,
+            Cause::Unexplained => Kind::Unexplained,
+        }
+    }
+
     /// In the legend.
     pub fn words(self) -> &'static str {
         match self {
@@ -82,37 +103,35 @@ impl Kind {
     }
 }
 
-/// The phases of a drive's part in a cell, in time order.
-pub fn of(_lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Phase> {
-    let Some(part) = point.part else {
-        return Vec::new();
-    };
-    let mut phases: Vec<Phase> = Vec::new();
-    let mut before = 0.0;
-    let mut held = false;
-    for reading in &part.telemetry {
-        let at = reading.at.as_secs_f64();
-        let now = reading.throttled == Some(true);
-        match (held, now, phases.last_mut()) {
-            (true, true, Some(phase)) => phase.to_s = at,
-            (_, true, _) => phases.push(Phase {
-                from_s: before,
-                to_s: at,
-                kind: Kind::Thermal,
-                words: Kind::Thermal.words().to_owned(),
-                evidence: "the drive says that it is holding itself back".to_owned(),
-            }),
-            _ => {}
+impl Phase {
+    fn of(concluded: attribution::Phase) -> Phase {
+        let words = match concluded.cause.details() {
+            Some(details) => format!("{}, {details}", concluded.cause.words()),
+            None => concluded.cause.words().to_owned(),
+        };
+        Phase {
+            from_s: concluded.from_s,
+            to_s: concluded.to_s,
+            kind: Kind::of(&concluded.cause),
+            words,
+            mib_per_s: concluded.mean_mib_per_s,
+            iops: concluded.mean_iops,
+            evidence: concluded.evidence,
         }
-        held = now;
-        before = at;
     }
-    phases
+}
+
+/// The phases of a drive's part in a cell, in time order.
+pub fn of(lineup: &Lineup<'_>, point: &Point<'_>) -> Rc<Vec<Phase>> {
+    lineup.phases(point, |run, index| {
+        let phases = attribution::of_cell(run, point.cell, index);
+        phases.into_iter().map(Phase::of).collect()
+    })
 }
 
 /// A strip of bars, one row per drive, on the vertical axis `axis`; causes are listed once in the legend.
-fn strip(rows: &[(String, Vec<Phase>)], axis: &str) -> Vec<Value> {
-    let mut kinds: Vec<Kind> = rows.iter().flat_map(|r| &r.1).map(|p| p.kind).collect();
+fn strip(rows: &[(String, Rc<Vec<Phase>>)], axis: &str) -> Vec<Value> {
+    let mut kinds: Vec<Kind> = rows.iter().flat_map(|r| r.1.iter()).map(|p| p.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds
@@ -146,7 +165,7 @@ const ROW: f64 = 0.045;
 const AXIS: &str = "y9";
 
 /// Puts a strip of the drives' phases above the panels of a chart over time, and shades them where there is one drive.
-pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[(String, Vec<Phase>)]) {
+pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[(String, Rc<Vec<Phase>>)]) {
     let strip = strip(rows, AXIS);
     if strip.is_empty() {
         return;
@@ -197,11 +216,13 @@ mod tests {
             to_s: from_s + 10.0,
             kind: Kind::Thermal,
             words: "held back".to_owned(),
+            mib_per_s: 1.0,
+            iops: 256.0,
             evidence: "84 C".to_owned(),
         };
         let rows = [
-            ("one".to_owned(), vec![phase(0.0), phase(30.0)]),
-            ("two".to_owned(), vec![phase(5.0)]),
+            ("one".to_owned(), Rc::new(vec![phase(0.0), phase(30.0)])),
+            ("two".to_owned(), Rc::new(vec![phase(5.0)])),
         ];
         let traces = strip(&rows, "y2");
         assert_eq!(traces.len(), 1);

@@ -1,15 +1,13 @@
 //! The score of report B: the mean of the last part of an hour of random writes, and that mean over the standard deviation.
 
 use assay_conclude::series::{Second, seconds};
+use assay_measure::consistency::{self, Score};
 
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
 use crate::tables::{name, remarks};
-
-/// Share of the run, at its end, that is scored: 400 s of an hour.
-pub const SCORED: f64 = 400.0 / 3600.0;
 
 /// The circumstances that occur, in the order they first do.
 pub fn circumstances(section: &Section<'_>) -> Vec<String> {
@@ -28,59 +26,22 @@ pub fn measured_seconds(point: &Point<'_>) -> Vec<Second> {
     point.part.map(seconds).unwrap_or_default()
 }
 
+/// How many of so many seconds are scored: the last 400 of an hour, of a shorter run the same share.
+fn scored(seconds: &[Second]) -> usize {
+    seconds.len().div_ceil(9)
+}
+
 /// From when on seconds are scored.
 pub fn scored_from(seconds: &[Second]) -> f64 {
-    let (Some(first), Some(last)) = (seconds.first(), seconds.last()) else {
-        return 0.0;
-    };
-    let end = last.start_s + last.elapsed_s;
-    end - (end - first.start_s) * SCORED
-}
-
-/// What the last part of a run came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Score {
-    /// Seconds scored.
-    pub seconds: usize,
-    /// Mean, operations per second.
-    pub mean: f64,
-    /// Standard deviation, operations per second.
-    pub stddev: f64,
-    /// Slowest second.
-    pub least: f64,
-    /// Fastest second.
-    pub most: f64,
-}
-
-impl Score {
-    /// Mean over standard deviation; none where nothing varied.
-    pub fn consistency(&self) -> Option<f64> {
-        (self.stddev > 0.0).then(|| self.mean / self.stddev)
-    }
+    let first = seconds.len() - scored(seconds);
+    seconds.get(first).map_or(0.0, |s| s.start_s)
 }
 
 /// The score of a point; `None` where too little was measured for one.
 pub fn score(point: &Point<'_>) -> Option<Score> {
     let seconds = measured_seconds(point);
-    let from = scored_from(&seconds);
-    let rates: Vec<f64> = seconds
-        .iter()
-        .filter(|s| s.start_s >= from - 1e-9)
-        .map(|s| s.iops)
-        .collect();
-    if rates.len() < 2 {
-        return None;
-    }
-    let n = rates.len() as f64;
-    let mean = rates.iter().sum::<f64>() / n;
-    let squares = rates.iter().map(|r| (r - mean) * (r - mean)).sum::<f64>();
-    Some(Score {
-        seconds: rates.len(),
-        mean,
-        stddev: (squares / (n - 1.0)).sqrt(),
-        least: rates.iter().copied().fold(f64::INFINITY, f64::min),
-        most: rates.iter().copied().fold(0.0, f64::max),
-    })
+    let rates: Vec<f64> = seconds.iter().map(|s| s.iops).collect();
+    consistency::score(&rates, scored(&seconds))
 }
 
 /// One row per drive and circumstance.
@@ -100,6 +61,8 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         column("mean \u{f7} std dev", ""),
         column("slowest second", "IOPS"),
         column("fastest second", "IOPS"),
+        column("outliers below", "%"),
+        column("outliers above", "%"),
     ]);
     let scores: Vec<Option<Score>> = section.points.iter().map(score).collect();
     let highest = |variant: &Option<String>, of: fn(&Score) -> f64| {
@@ -118,19 +81,19 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         }
         match (score, point.remark()) {
             (Some(score), remark) => {
-                let steadiness = |s: &Score| s.consistency().unwrap_or(f64::MAX);
+                let steadiness = |s: &Score| s.consistency.unwrap_or(f64::MAX);
                 cells.push(Cell::Number(Number {
                     text: format::figure(score.mean),
                     best: highest(variant, |s| s.mean) == Some(score.mean),
                     mark: remark.map(|(short, _)| short.to_owned()),
                     more: format!(
                         "{} seconds, standard deviation {} IOPS",
-                        score.seconds,
+                        score.samples,
                         format::figure(score.stddev)
                     ),
                     ..Number::default()
                 }));
-                cells.push(match score.consistency() {
+                cells.push(match score.consistency {
                     Some(value) => Cell::Number(Number {
                         text: format::figure(value),
                         best: highest(variant, steadiness) == Some(value),
@@ -138,8 +101,10 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
                     }),
                     None => Cell::Missing("even", "every second was the same".to_owned()),
                 });
-                cells.push(Cell::number(format::figure(score.least)));
-                cells.push(Cell::number(format::figure(score.most)));
+                cells.push(Cell::number(format::figure(score.min)));
+                cells.push(Cell::number(format::figure(score.max)));
+                cells.push(Cell::number(format::percent(score.outliers_below_pct)));
+                cells.push(Cell::number(format::percent(score.outliers_above_pct)));
             }
             (None, Some((short, full))) => cells.push(Cell::Missing(short, full)),
             (None, None) => cells.push(Cell::Missing(
@@ -169,6 +134,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
             format::duration((span * 1e9) as u64)
         ));
     }
+    notes.push("outliers: seconds farther from the median than 3.5 robust standard deviations".to_owned());
     if lineup.drives.len() > 1 {
         notes.push("bold: the highest of the drives under the same circumstance".to_owned());
     }

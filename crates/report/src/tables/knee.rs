@@ -1,14 +1,13 @@
 //! Drives at the lowest queue depth that reaches 95 % of their best rate (report D).
 
+use assay_measure::knee::{SHARE, lowest_depth_reaching};
+
 use super::power;
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
 use crate::tables::{name, remarks};
-
-/// Share of the best rate that a depth must reach to be the knee.
-pub const SHARE: f64 = 0.95;
 
 /// Blocks up to this size are counted in operations, larger ones in bytes.
 const SMALL_BYTES: u64 = 16 << 10;
@@ -36,14 +35,19 @@ pub fn series<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<&'s Point<'a>>> {
     all
 }
 
-/// Which point of a sweep is the knee: the first, by depth, with [`SHARE`] of the best rate. Only whole results count.
+/// Which point of a sweep is the knee. Only whole results count, and one alone is no sweep.
 pub fn knees(points: &[&Point<'_>]) -> Option<usize> {
-    let rate = |p: &Point<'_>| p.remark().is_none().then(|| p.result().map(|r| r.iops()))?;
-    let best = points.iter().filter_map(|p| rate(p)).reduce(f64::max)?;
-    (points.len() > 1 && best > 0.0).then_some(())?;
-    points
+    let rates: Vec<(u32, f64)> = points
         .iter()
-        .position(|p| rate(p).is_some_and(|r| r >= SHARE * best))
+        .map(|p| {
+            let w = &p.plan().workload;
+            let whole = p.result().filter(|_| p.remark().is_none());
+            let depth = w.numjobs.saturating_mul(w.iodepth);
+            (depth, whole.map_or(0.0, |r| r.iops()))
+        })
+        .collect();
+    let knee = lowest_depth_reaching(&rates, SHARE)?;
+    (points.len() > 1).then_some(knee.index)
 }
 
 /// One row per drive and column, at the knee.
@@ -176,15 +180,14 @@ mod tests {
             .iter()
             .enumerate()
             .map(|(i, r)| {
-                let whole = unfinished != Some(i);
-                cell(
-                    *r,
-                    if whole {
-                        CellState::Finished
-                    } else {
-                        CellState::Unfinished
-                    },
-                )
+                let state = if unfinished == Some(i) {
+                    CellState::Unfinished
+                } else {
+                    CellState::Finished
+                };
+                let mut cell = cell(*r, state);
+                (cell.plan.workload.numjobs, cell.plan.workload.iodepth) = (1 << i, 1);
+                cell
             })
             .collect();
         let points: Vec<Point<'_>> = cells

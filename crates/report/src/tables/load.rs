@@ -1,19 +1,13 @@
 //! Latency against offered load in an open loop, and how far a drive keeps up.
 
 use assay_measure::LatencySummary;
+use assay_measure::knee::{KEEPS_UP, LATENCY_FACTOR, LoadPoint, load_knee};
 
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
 use crate::tables::{name, remarks};
-
-/// A drive that completes less than this share of what is offered does not keep up: its backlog grows, and with it the latency, for as
-/// long as one measures.
-pub const SUSTAINED: f64 = 0.98;
-
-/// The knee: the highest load, without a gap below it, at which the 99th percentile is at most this many times that of the lightest.
-pub const KNEE_TIMES: f64 = 3.0;
 
 /// One offered load and what came of it.
 #[derive(Clone, Debug)]
@@ -35,7 +29,7 @@ pub struct Offer<'s, 'a> {
 impl Offer<'_, '_> {
     /// Was what was offered also done?
     pub fn sustained(&self) -> bool {
-        self.reached >= SUSTAINED * self.offered
+        self.reached >= KEEPS_UP * self.offered
     }
 }
 
@@ -66,10 +60,11 @@ fn offer<'s, 'a>(lineup: &Lineup<'a>, point: &'s Point<'a>) -> Option<Offer<'s, 
     let whole = || {
         let load = point.plan().load.as_ref()?;
         let cells = &lineup.runs[point.run].cells;
-        let of = cells.iter().find(|c| c.plan.id == load.of)?;
         let index = lineup.index_in(point.run, point.drive)?;
-        let part = of.drives.iter().find(|d| d.drive == index)?;
-        Some(part.result.as_ref()?.iops() * load.percent / 100.0)
+        let of = cells.iter().filter(|c| c.plan.step == load.of);
+        let parts = of.filter_map(|c| c.drives.iter().find(|d| d.drive == index));
+        let rates = parts.filter_map(|d| Some(d.result.as_ref()?.iops()));
+        Some(rates.reduce(f64::max)? * load.percent / 100.0)
     };
     let planned = point.plan().workload.rate_iops;
     let offered = result
@@ -90,9 +85,15 @@ fn offer<'s, 'a>(lineup: &Lineup<'a>, point: &'s Point<'a>) -> Option<Offer<'s, 
 
 /// Which load is the knee; `None` where not even the lightest was sustained.
 pub fn knee(offers: &[Offer<'_, '_>]) -> Option<usize> {
-    let lightest = offers.first()?.latency.p99 as f64;
-    let fine = |o: &Offer<'_, '_>| o.sustained() && o.latency.p99 as f64 <= KNEE_TIMES * lightest;
-    offers.iter().take_while(|o| fine(o)).count().checked_sub(1)
+    let points: Vec<LoadPoint> = offers
+        .iter()
+        .map(|o| LoadPoint {
+            offered: o.offered,
+            done: o.reached,
+            latency_ns: o.latency.mean,
+        })
+        .collect();
+    load_knee(&points, LATENCY_FACTOR).map(|knee| knee.index)
 }
 
 /// One row per load, the figures of every drive side by side.
@@ -167,7 +168,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     }
     let mut notes = remarks(lineup, &section.points);
     notes.push(format!(
-        "bold load: the knee, the highest one at which p99 is at most {KNEE_TIMES:.0} times that of the lightest"
+        "bold load: the knee, the highest one that is sustained with a mean latency of at most {LATENCY_FACTOR:.0} times that of the lightest"
     ));
     if all.iter().flatten().any(|o| !o.sustained()) {
         notes.push("not sustained: less than 98 % of what was offered was completed; the backlog grew to the end of the measurement, and its latency says how long that was, not how fast the drive is".to_owned());

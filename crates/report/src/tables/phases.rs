@@ -20,19 +20,23 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         column("from", "s"),
         column("to", "s"),
         column("cause", ""),
+        column("mean", "MiB/s"),
+        column("mean", "IOPS"),
         column("what shows it", ""),
     ]);
     let mut rows = Vec::new();
     for point in &section.points {
-        for phase in phases::of(lineup, point) {
+        for phase in phases::of(lineup, point).iter() {
             let mut cells: Vec<Cell> = axes
                 .iter()
                 .map(|a| Cell::Text(a.value(point.plan()).label))
                 .collect();
             cells.push(Cell::number(format::figure(phase.from_s)));
             cells.push(Cell::number(format::figure(phase.to_s)));
-            cells.push(Cell::Text(phase.words));
-            cells.push(Cell::Text(phase.evidence));
+            cells.push(Cell::Text(phase.words.clone()));
+            cells.push(Cell::number(format::figure(phase.mib_per_s)));
+            cells.push(Cell::number(format::figure(phase.iops)));
+            cells.push(Cell::Text(phase.evidence.clone()));
             rows.push(Row {
                 name: name(lineup, point.drive),
                 cells,

@@ -374,7 +374,7 @@ pub fn load(drives: usize) -> Run {
             w.iodepth = 32;
             let mut plan = plan(&format!("{}/load/percent={percent}", label(d)), "load", "Latency by offered load", CellKind::Measure, &[d], w);
             plan.view = Some(View::Load);
-            plan.load = Some(Load { of: of.clone(), percent });
+            plan.load = Some(Load { of: "saturate".to_owned(), percent });
             let share = percent / 100.0;
             let reached = best / 256.0 * f64::min(share, 0.97);
             let mut cell = finished(plan, &[Shape { mib_per_s: reached, ..STEADY }], 10);

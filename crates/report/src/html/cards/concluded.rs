@@ -29,11 +29,11 @@ pub(super) fn keys(
                 let score = consistency::score(p)?;
                 let variant = p.plan().variant.as_ref();
                 let label = variant.map_or_else(String::new, |v| format!(", {v}"));
-                let over = score.consistency().map_or_else(
+                let over = score.consistency.map_or_else(
                     || "every second the same".to_owned(),
                     |c| format!("mean \u{f7} std dev {}", figure(c)),
                 );
-                let detail = format!("{over}, slowest second {}", figure(score.least));
+                let detail = format!("{over}, slowest second {}", figure(score.min));
                 Some(key(format!("{title}{label}"), figure(score.mean), "IOPS", detail))
             })
             .collect(),
