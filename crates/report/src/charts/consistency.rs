@@ -75,7 +75,11 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
             };
             hour.push(dots(kept.into_iter().map(|i| all[i]).collect(), 3.0).json());
             zoom.push(dots(all.into_iter().filter(|p| p.0 >= from).collect(), 5.0).json());
-            rows.push((name.clone(), phases::of(lineup, point)));
+            rows.push(phases::Row {
+                name: name.clone(),
+                colour: colour(point.drive),
+                phases: phases::of(lineup, point),
+            });
         }
         if hour.is_empty() {
             continue;

@@ -12,7 +12,7 @@ use crate::lineup::Lineup;
 use crate::thin;
 
 /// Most points of a drawn curve.
-const MOST_POINTS: usize = 400;
+const MOST_POINTS: usize = 240;
 
 /// A distribution as a curve: for every step `(x, latency in us, percentile in words)`, where x is `log10(1 / (1 - p))`,
 /// the number of nines: 1 at 90 %, 2 at 99 %, 3 at 99.9 %.

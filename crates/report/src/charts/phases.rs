@@ -130,8 +130,8 @@ pub fn of(lineup: &Lineup<'_>, point: &Point<'_>) -> Rc<Vec<Phase>> {
 }
 
 /// A strip of bars, one row per drive, on the vertical axis `axis`; causes are listed once in the legend.
-fn strip(rows: &[(String, Rc<Vec<Phase>>)], axis: &str) -> Vec<Value> {
-    let mut kinds: Vec<Kind> = rows.iter().flat_map(|r| r.1.iter()).map(|p| p.kind).collect();
+fn strip(rows: &[Row], axis: &str) -> Vec<Value> {
+    let mut kinds: Vec<Kind> = rows.iter().flat_map(|r| r.phases.iter()).map(|p| p.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds
@@ -139,11 +139,13 @@ fn strip(rows: &[(String, Rc<Vec<Phase>>)], axis: &str) -> Vec<Value> {
         .map(|kind| {
             let (mut base, mut length, mut names) = (Vec::new(), Vec::new(), Vec::new());
             let mut texts = Vec::new();
-            for (name, phases) in rows {
-                for phase in phases.iter().filter(|p| p.kind == kind) {
+            let mut inside = Vec::new();
+            for row in rows {
+                for phase in row.phases.iter().filter(|p| p.kind == kind) {
+                    inside.push(kind.words());
                     base.push(for_drawing(phase.from_s));
                     length.push(for_drawing(phase.to_s - phase.from_s));
-                    names.push(plain(name));
+                    names.push(plain(&row.name));
                     texts.push(plain(&format!("{}: {}", phase.words, phase.evidence)));
                 }
             }
@@ -152,10 +154,20 @@ fn strip(rows: &[(String, Rc<Vec<Phase>>)], axis: &str) -> Vec<Value> {
                 "base": base, "x": length, "y": names, "yaxis": axis,
                 "hovertext": texts, "hovertemplate": "%{hovertext}<extra>%{y}</extra>",
                 "marker": {"color": kind.colour(), "line": {"width": 0}},
-                "width": 0.72,
+                "width": 0.8, "text": inside, "textposition": "inside", "insidetextanchor": "start", "textangle": 0,
             })
         })
         .collect()
+}
+
+/// One row of the strip: whose phases they are.
+pub struct Row {
+    /// Name, plain text.
+    pub name: String,
+    /// Of the palette: what the drive's lines have.
+    pub colour: String,
+    /// In time order.
+    pub phases: Rc<Vec<Phase>>,
 }
 
 /// Height of a row of the strip, share of the drawing.
@@ -165,7 +177,7 @@ const ROW: f64 = 0.045;
 const AXIS: &str = "y9";
 
 /// Puts a strip of the drives' phases above the panels of a chart over time, and shades them where there is one drive.
-pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[(String, Rc<Vec<Phase>>)]) {
+pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[Row]) {
     let strip = strip(rows, AXIS);
     if strip.is_empty() {
         return;
@@ -181,14 +193,19 @@ pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[(String, Rc<Vec<Ph
             }
         }
     }
-    let names: Vec<String> = rows.iter().map(|r| plain(&r.0)).collect();
+    let names: Vec<String> = rows.iter().map(|r| plain(&r.name)).collect();
+    // Each row begins with a square in the colour of its drive; the page's script knows `@0`.
+    let squares: Vec<String> = rows.iter().map(|r| format!("{}\u{25a0}", r.colour)).collect();
     layout["yaxis9"] = json!({
         "type": "category", "range": [names.len() as f64 - 0.5, -0.5],
-        "categoryorder": "array", "categoryarray": names, "showticklabels": false, "showgrid": false,
+        "categoryorder": "array", "categoryarray": names, "tickvals": names, "ticktext": squares,
+        "showgrid": false, "ticks": "",
         "fixedrange": true, "domain": [1.0 - height, 1.0], "anchor": "x",
     });
     layout["barmode"] = "overlay".into();
-    if let [(_, phases)] = rows {
+    // A word that does not fit into its bar is left out: the legend has it.
+    layout["uniformtext"] = json!({"minsize": 9, "mode": "hide"});
+    if let [Row { phases, .. }] = rows {
         let mut shapes = layout["shapes"].as_array().cloned().unwrap_or_default();
         shapes.extend(bands(phases));
         layout["shapes"] = shapes.into();
@@ -220,9 +237,14 @@ mod tests {
             iops: 256.0,
             evidence: "84 C".to_owned(),
         };
+        let row = |name: &str, phases| Row {
+            name: name.to_owned(),
+            colour: "@0".to_owned(),
+            phases: Rc::new(phases),
+        };
         let rows = [
-            ("one".to_owned(), Rc::new(vec![phase(0.0), phase(30.0)])),
-            ("two".to_owned(), Rc::new(vec![phase(5.0)])),
+            row("one", vec![phase(0.0), phase(30.0)]),
+            row("two", vec![phase(5.0)]),
         ];
         let traces = strip(&rows, "y2");
         assert_eq!(traces.len(), 1);

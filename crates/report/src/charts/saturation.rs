@@ -94,7 +94,11 @@ fn view(
         }
         if !by_capacity && course.cells == 1 {
             let own: &Point<'_> = course.point;
-            rows.push((name, phases::of(lineup, own)));
+            rows.push(phases::Row {
+                name,
+                colour: colour(own.drive),
+                phases: phases::of(lineup, own),
+            });
         }
     }
     if data.is_empty() {

@@ -151,7 +151,11 @@ impl Drawing {
                 continue;
             }
             let name = lineup.drives[point.drive].full_name();
-            causes.push((name.clone(), phases::of(lineup, point)));
+            causes.push(phases::Row {
+                name: name.clone(),
+                colour: colour(point.drive),
+                phases: phases::of(lineup, point),
+            });
             self.rate(&mut panels, &name, point.drive, &ticks, rates)?;
             self.temperature(&mut panels, &name, point.drive, part)?;
             self.latency(&mut panels, &name, point.drive, part, (rates, points.len()))?;

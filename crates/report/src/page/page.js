@@ -127,6 +127,11 @@
         levelTicks(axis, room);
       }
     }
+    if (layout.yaxis9) {
+      // The strip of causes: each row begins with a square in its drive's colour.
+      layout.yaxis9.ticktext = layout.yaxis9.ticktext.map(text =>
+        `<span style="color:${paint(text.slice(0, 2))}">${text.slice(2)}</span>`);
+    }
     if (chart.log !== undefined && layout.yaxis) {
       const value = view.data[0] && view.data[0].orientation === 'h' ? layout.xaxis : layout.yaxis;
       value.type = chart.log ? 'log' : 'linear';
