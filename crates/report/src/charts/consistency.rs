@@ -10,6 +10,9 @@ use crate::thin;
 /// Dots of a drawing of the whole run, across and up: what a wide window shows.
 const DOTS: (usize, usize) = (1200, 260);
 
+/// Height of the chart of the whole run, pixels.
+const HEIGHT: u32 = 460;
+
 /// The whole run and its last part, each with one view per circumstance (and all of them together where there are several).
 ///
 /// # Errors
@@ -85,7 +88,7 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
             continue;
         }
         let mut layout = panels("time since the start, s", &[panel("IOPS", true, 1.0)]);
-        phases::put(&mut layout, &mut hour, &rows);
+        phases::put(&mut layout, &mut hour, &rows, HEIGHT);
         layout["hovermode"] = "closest".into();
         layout["yaxis"]["rangemode"] = "normal".into();
         whole.push(View {
@@ -124,7 +127,7 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
         ..Chart::default()
     };
     vec![
-        chart("operations in every second", 460, whole, notes),
+        chart("operations in every second", HEIGHT, whole, notes),
         chart("the part that is scored", 360, settled, Vec::new()),
     ]
 }

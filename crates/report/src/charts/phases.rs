@@ -154,7 +154,7 @@ fn strip(rows: &[Row], axis: &str) -> Vec<Value> {
                 "base": base, "x": length, "y": names, "yaxis": axis,
                 "hovertext": texts, "hovertemplate": "%{hovertext}<extra>%{y}</extra>",
                 "marker": {"color": kind.colour(), "line": {"width": 0}},
-                "width": 0.8, "text": inside, "textposition": "inside", "insidetextanchor": "start", "textangle": 0,
+                "width": 0.8, "text": inside, "textposition": "inside", "insidetextanchor": "start", "textangle": 0, "textfont": {"size": 10.5},
             })
         })
         .collect()
@@ -170,19 +170,23 @@ pub struct Row {
     pub phases: Rc<Vec<Phase>>,
 }
 
-/// Height of a row of the strip, share of the drawing.
-const ROW: f64 = 0.045;
+/// Height of a row of the strip, pixels: room for a word.
+const ROW_PX: f64 = 22.0;
+
+/// What the title bar, axis labels and margins take of a chart's height, pixels.
+const AROUND_PX: f64 = 82.0;
 
 /// The vertical axis of the strip: far from those of panels.
 const AXIS: &str = "y9";
 
-/// Puts a strip of the drives' phases above the panels of a chart over time, and shades them where there is one drive.
-pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[Row]) {
+/// Puts a strip of the drives' phases above the panels of a chart over time of that height, and shades them where there is one drive.
+pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[Row], height_px: u32) {
     let strip = strip(rows, AXIS);
     if strip.is_empty() {
         return;
     }
-    let height = ROW * rows.len().clamp(1, 8) as f64;
+    let row = ROW_PX / (f64::from(height_px) - AROUND_PX).max(4.0 * ROW_PX);
+    let height = (row * rows.len() as f64).min(0.4);
     let room = 1.0 - height - 0.02;
     if let Some(axes) = layout.as_object_mut() {
         for (key, axis) in axes.iter_mut().filter(|(k, _)| k.starts_with("yaxis")) {
@@ -252,7 +256,7 @@ mod tests {
         assert_eq!(traces[0]["y"], json!(["one", "one", "two"]));
         let mut layout = json!({"yaxis": {}, "yaxis2": {"domain": [0.0, 0.4]}});
         let mut data = Vec::new();
-        put(&mut layout, &mut data, &rows[..1]);
+        put(&mut layout, &mut data, &rows[..1], 400);
         assert_eq!((data.len(), layout["shapes"].as_array().map(Vec::len)), (1, Some(2)));
         let top = layout["yaxis"]["domain"][1].as_f64();
         assert!(top < layout["yaxis9"]["domain"][0].as_f64(), "{layout}");

@@ -10,6 +10,9 @@ use crate::lineup::Lineup;
 use crate::tables::saturation::{Course, courses};
 use crate::thin;
 
+/// Height of the chart, pixels.
+const HEIGHT: u32 = 640;
+
 /// Rate and latency against time and against capacities written.
 pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
     let courses = courses(lineup, section);
@@ -32,7 +35,7 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
         title: format!("{}: rate and latency", section.title),
         switch: "across",
         log_switch: true,
-        height: 640,
+        height: HEIGHT,
         views,
         notes,
         ..Chart::default()
@@ -124,7 +127,7 @@ fn view(
         },
         &shown,
     );
-    phases::put(&mut layout, &mut data, &rows);
+    phases::put(&mut layout, &mut data, &rows, HEIGHT);
     layout["xaxis"]["range"] = serde_json::json!([0.0, furthest(&data)]);
     Some(View {
         label: if by_capacity {

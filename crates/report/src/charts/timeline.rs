@@ -22,6 +22,9 @@ use crate::thin;
 /// Fewer intervals than this are no course of time.
 const FEWEST: usize = 3;
 
+/// Heights of charts of so many panels, pixels.
+const HEIGHTS: [u32; 5] = [380, 380, 540, 660, 780];
+
 /// Where an interval's figures are drawn, in seconds.
 fn middle(start: Nanos, end: Nanos) -> f64 {
     (start.as_secs_f64() + end.as_secs_f64()) / 2.0
@@ -127,7 +130,7 @@ impl Drawing {
             log_switch: true,
             log_x_switch: false,
             first: preferred(&views),
-            height: [380, 380, 540, 660, 780][self.panels.min(4)],
+            height: HEIGHTS[self.panels.min(4)],
             views,
             notes,
         })
@@ -177,11 +180,12 @@ impl Drawing {
         }
         self.host(&mut panels, &hosts)?;
         self.ramp |= panels.ramp_end > 0.0;
-        self.panels = self.panels.max(panels.shown().len());
+        let shown = panels.shown().len();
+        self.panels = self.panels.max(shown);
         let mut layout = panels.layout()?;
         let mut data = panels.data;
         if rates == Rates::Lines {
-            phases::put(&mut layout, &mut data, &causes);
+            phases::put(&mut layout, &mut data, &causes, HEIGHTS[shown.min(4)]);
         }
         Ok(Some(View {
             label: plain(&label),
