@@ -74,7 +74,7 @@ pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
                 let record = &run.cells[cell];
                 let result = result(record, drive)?;
                 let point = LoadPoint {
-                    offered: offered(run, record, drive)?,
+                    offered: offered(record, drive)?,
                     done: result.iops(),
                     latency_ns: result.latency().mean,
                 };
@@ -91,10 +91,9 @@ pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
 }
 
 /// What an open-loop cell offered, I/Os per second; `None` for a closed loop.
-pub fn offered(run: &Run, cell: &CellRecord, drive: usize) -> Option<f64> {
-    if let Some(load) = &cell.plan.load {
-        let whole = run.cells.iter().find(|c| c.plan.id == load.of)?;
-        return Some(result(whole, drive)?.iops() * load.percent / 100.0);
+pub fn offered(cell: &CellRecord, drive: usize) -> Option<f64> {
+    if cell.plan.load.is_some() {
+        return result(cell, drive)?.values.get("offered_iops").copied();
     }
     let rate = cell.plan.workload.rate_iops;
     (rate > 0.0).then_some(rate)

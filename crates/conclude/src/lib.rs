@@ -18,11 +18,11 @@
 //! None of its own: limits of statistics are in `measure`, limits of verdicts in policies.
 #![forbid(unsafe_code)]
 
+pub mod attribution;
 pub mod compare;
 pub mod estimate;
 pub mod knee;
 #[cfg(test)]
 mod made;
 pub mod score;
-pub mod attribution;
 pub mod series;

@@ -26,10 +26,10 @@
 //! (73 minutes; longer latencies are counted as overflow, and still enter count, sum and maximum exactly).
 #![forbid(unsafe_code)]
 
+pub mod change;
 pub mod compare;
 pub mod confidence;
 pub mod consistency;
-pub mod change;
 pub mod histogram;
 pub mod host;
 pub mod knee;

@@ -153,7 +153,10 @@ pub fn of_section(
             percentiles::chart(lineup, section)?,
             timeline::chart(lineup, section)?,
         ],
-        CellKind::Idle => idle::charts(lineup, section).into_iter().map(Some).collect(),
+        CellKind::Idle => idle::charts(lineup, section)
+            .into_iter()
+            .map(Some)
+            .collect(),
         CellKind::Soak => vec![
             timeline::chart(lineup, section)?,
             percentiles::chart(lineup, section)?,

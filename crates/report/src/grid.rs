@@ -268,7 +268,10 @@ impl<'a> Section<'a> {
                 Axis::Engine | Axis::Direct => self.points.iter().all(no_host),
                 Axis::Rate => labels == ["unlimited"],
                 // What is read alone or written alone says so.
-                Axis::ReadShare => self.points.iter().all(|p| p.plan().workload.rwmixread.is_none()),
+                Axis::ReadShare => self
+                    .points
+                    .iter()
+                    .all(|p| p.plan().workload.rwmixread.is_none()),
                 Axis::Threads | Axis::Depth => self.varying().contains(&Axis::TotalDepth),
                 Axis::Rw => self.varying().contains(&Axis::ReadShare),
                 // Areas of different data are at different places: the data are what matters.
@@ -351,7 +354,11 @@ impl<'a> Section<'a> {
     /// Puts one axis in the place of two that say the same together.
     fn simplify(&self, axes: &mut Vec<Axis>) {
         if axes.contains(&Axis::ReadShare) {
-            if self.points.iter().all(|p| p.plan().workload.rwmixread.is_none()) {
+            if self
+                .points
+                .iter()
+                .all(|p| p.plan().workload.rwmixread.is_none())
+            {
                 axes.retain(|a| *a != Axis::ReadShare);
             } else if let Some(rw) = axes.iter().position(|a| *a == Axis::Rw) {
                 axes.remove(rw);

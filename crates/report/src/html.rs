@@ -56,9 +56,15 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         let id = format!("s{}", i + 1);
         if grouped && current != s.suite {
             current = s.suite;
-            let title = suites.iter().find(|x| x.0 == current).map_or(current, |x| x.1);
+            let title = suites
+                .iter()
+                .find(|x| x.0 == current)
+                .map_or(current, |x| x.1);
             let suite_id = format!("suite-{}", i + 1);
-            let own = sections.iter().enumerate().filter(|(_, x)| x.suite == current);
+            let own = sections
+                .iter()
+                .enumerate()
+                .filter(|(_, x)| x.suite == current);
             let links: Vec<String> = own
                 .map(|(n, x)| format!("<li><a href=\"#s{}\">{}</a></li>", n + 1, escape(x.title)))
                 .collect();

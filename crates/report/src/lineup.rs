@@ -51,7 +51,8 @@ impl<'a> Lineup<'a> {
             for (drive, info) in r.manifest.drives.iter().enumerate() {
                 let suite = &r.manifest.suite.name;
                 let same = |d: &&mut Entrant<'a>| {
-                    let of_suite = |(other, _): &(usize, usize)| runs[*other].manifest.suite.name == *suite;
+                    let of_suite =
+                        |(other, _): &(usize, usize)| runs[*other].manifest.suite.name == *suite;
                     same_drive(d.info, info) && !d.parts.iter().any(of_suite)
                 };
                 if let Some(known) = drives.iter_mut().find(same) {

@@ -47,8 +47,10 @@ impl Metric {
     pub fn offered<'r>(results: impl Iterator<Item = &'r CellResult> + Clone) -> Vec<Metric> {
         let mut offered = Metric::ALL.to_vec();
         offered.retain(|m| {
-            matches!(m, Metric::Bandwidth | Metric::Iops | Metric::Mean | Metric::P99)
-                || results.clone().any(|r| m.of(r).is_some())
+            matches!(
+                m,
+                Metric::Bandwidth | Metric::Iops | Metric::Mean | Metric::P99
+            ) || results.clone().any(|r| m.of(r).is_some())
         });
         offered
     }

@@ -75,11 +75,7 @@ pub fn principal(
     }
 }
 
-fn by_kind(
-    lineup: &Lineup<'_>,
-    section: &Section<'_>,
-    metric: crate::metric::Metric,
-) -> Table {
+fn by_kind(lineup: &Lineup<'_>, section: &Section<'_>, metric: crate::metric::Metric) -> Table {
     match section.kind {
         CellKind::AllAboard => {
             let tables = aboard::alone_and_together(lineup, section);

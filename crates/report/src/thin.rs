@@ -67,18 +67,15 @@ pub fn cloud(points: &[(f64, f64)], columns: usize, rows: usize, log: bool) -> V
         })
     };
     let place = |v: f64, (low, high): (f64, f64), dots: usize| {
-        ((v - low) / (high - low).max(f64::MIN_POSITIVE) * (dots.max(1) - 1) as f64).round() as usize
+        ((v - low) / (high - low).max(f64::MIN_POSITIVE) * (dots.max(1) - 1) as f64).round()
+            as usize
     };
     let (across, up) = (extent(&|p| p.0), extent(&|p| height(p.1)));
     let mut taken = std::collections::HashSet::new();
     (0..points.len())
         .filter(|&i| {
             let p = &points[i];
-            shown(p)
-                && taken.insert((
-                    place(p.0, across, columns),
-                    place(height(p.1), up, rows),
-                ))
+            shown(p) && taken.insert((place(p.0, across, columns), place(height(p.1), up, rows)))
         })
         .collect()
 }

@@ -57,7 +57,11 @@ impl Trace<'_> {
             .iter()
             .map(|p| (for_drawing(p.0), for_drawing(p.1)))
             .unzip();
-        let marker_size = if self.mode == "markers" { self.size } else { 7.0 };
+        let marker_size = if self.mode == "markers" {
+            self.size
+        } else {
+            7.0
+        };
         let mut trace = json!({
             "type": "scatter",
             "name": plain(&self.name),
@@ -117,7 +121,11 @@ pub fn panels(x_title: &str, panels: &[Panel<'_>]) -> Value {
     let mut top = 1.0;
     for (i, panel) in panels.iter().enumerate() {
         let height = room * panel.share / all;
-        let bottom = if i + 1 == panels.len() { 0.0 } else { top - height };
+        let bottom = if i + 1 == panels.len() {
+            0.0
+        } else {
+            top - height
+        };
         let key = if i == 0 {
             "yaxis".to_owned()
         } else {

@@ -13,7 +13,9 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
     };
     type Figure = fn(&Point<'_>) -> Option<f64>;
     let rate: (&str, &str, Figure) = if small_blocks(section) {
-        ("operations per second", "IOPS", |p| Some(p.result()?.iops()))
+        ("operations per second", "IOPS", |p| {
+            Some(p.result()?.iops())
+        })
     } else {
         ("MB/s", "MB/s", |p| {
             Some(p.result()?.mib_per_s() * crate::tables::power::MB_PER_MIB)
@@ -26,7 +28,9 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
     let mut data = Vec::new();
     let mut few = false;
     for points in series(section) {
-        let Some(first) = points.first() else { continue };
+        let Some(first) = points.first() else {
+            continue;
+        };
         let (colour, style) = look(section, first);
         let drive = lineup.drives[first.drive].full_name();
         let name = match section.column_label(first.column).as_str() {
@@ -99,7 +103,9 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
     let mut notes =
         vec!["ringed: the lowest depth that reaches 95 % of the best rate of the sweep".to_owned()];
     if few {
-        notes.push("with fewer than 10,000 operations at a depth, p99.99 is its slowest one".to_owned());
+        notes.push(
+            "with fewer than 10,000 operations at a depth, p99.99 is its slowest one".to_owned(),
+        );
     }
     vec![Chart {
         title: format!("{} by {}", section.title, axis.title()),

@@ -70,7 +70,9 @@ fn view(
 ) -> View {
     let mut data = Vec::new();
     for offers in all {
-        let Some(first) = offers.first() else { continue };
+        let Some(first) = offers.first() else {
+            continue;
+        };
         let (colour, style) = look(section, first.point);
         let drive = lineup.drives[first.point.drive].full_name();
         let name = match section.column_label(first.point.column).as_str() {
@@ -79,10 +81,17 @@ fn view(
         };
         let line = Trace {
             name: name.clone(),
-            points: offers.iter().map(|o| (across(o), of(&o.latency) / 1e3)).collect(),
+            points: offers
+                .iter()
+                .map(|o| (across(o), of(&o.latency) / 1e3))
+                .collect(),
             mode: "lines+markers",
             colour: colour.clone(),
-            dash: if style == 0 { "solid" } else { dash_word(style + 2) },
+            dash: if style == 0 {
+                "solid"
+            } else {
+                dash_word(style + 2)
+            },
             symbol: symbol_word(style),
             hover: "%{y:,.4~g} \u{b5}s".to_owned(),
             ..Trace::default()
@@ -90,7 +99,13 @@ fn view(
         let mut line = line.json();
         let symbols: Vec<&str> = offers
             .iter()
-            .map(|o| if o.sustained() { symbol_word(style) } else { "x" })
+            .map(|o| {
+                if o.sustained() {
+                    symbol_word(style)
+                } else {
+                    "x"
+                }
+            })
             .collect();
         line["marker"]["symbol"] = json!(symbols);
         data.push(line);

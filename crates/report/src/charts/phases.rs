@@ -131,7 +131,11 @@ pub fn of(lineup: &Lineup<'_>, point: &Point<'_>) -> Rc<Vec<Phase>> {
 
 /// A strip of bars, one row per drive, on the vertical axis `axis`; causes are listed once in the legend.
 fn strip(rows: &[Row], axis: &str) -> Vec<Value> {
-    let mut kinds: Vec<Kind> = rows.iter().flat_map(|r| r.phases.iter()).map(|p| p.kind).collect();
+    let mut kinds: Vec<Kind> = rows
+        .iter()
+        .flat_map(|r| r.phases.iter())
+        .map(|p| p.kind)
+        .collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds
@@ -199,7 +203,10 @@ pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[Row], height_px: u
     }
     let names: Vec<String> = rows.iter().map(|r| plain(&r.name)).collect();
     // Each row begins with a square in the colour of its drive; the page's script knows `@0`.
-    let squares: Vec<String> = rows.iter().map(|r| format!("{}\u{25a0}", r.colour)).collect();
+    let squares: Vec<String> = rows
+        .iter()
+        .map(|r| format!("{}\u{25a0}", r.colour))
+        .collect();
     layout["yaxis9"] = json!({
         "type": "category", "range": [names.len() as f64 - 0.5, -0.5],
         "categoryorder": "array", "categoryarray": names, "tickvals": names, "ticktext": squares,
@@ -257,7 +264,10 @@ mod tests {
         let mut layout = json!({"yaxis": {}, "yaxis2": {"domain": [0.0, 0.4]}});
         let mut data = Vec::new();
         put(&mut layout, &mut data, &rows[..1], 400);
-        assert_eq!((data.len(), layout["shapes"].as_array().map(Vec::len)), (1, Some(2)));
+        assert_eq!(
+            (data.len(), layout["shapes"].as_array().map(Vec::len)),
+            (1, Some(2))
+        );
         let top = layout["yaxis"]["domain"][1].as_f64();
         assert!(top < layout["yaxis9"]["domain"][0].as_f64(), "{layout}");
     }

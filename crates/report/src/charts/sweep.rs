@@ -99,9 +99,12 @@ fn lines(
         &[("", |m, r| m.of(r))]
     };
     let series = series(section);
-    let lines = series
-        .iter()
-        .flat_map(|points| parts.iter().enumerate().map(move |(n, part)| (points, n, part)));
+    let lines = series.iter().flat_map(|points| {
+        parts
+            .iter()
+            .enumerate()
+            .map(move |(n, part)| (points, n, part))
+    });
     for (points, n, (suffix, of)) in lines {
         let (mut x, mut y, mut labels) = (Vec::new(), Vec::new(), Vec::new());
         for point in points {
@@ -119,7 +122,10 @@ fn lines(
         let (colour, style) = look(section, points[0]);
         let style = style * parts.len() + n;
         let trace = Scatter::new(x, y)
-            .name(format!("{}{suffix}", series_name(lineup, section, points[0])))
+            .name(format!(
+                "{}{suffix}",
+                series_name(lineup, section, points[0])
+            ))
             .mode(Mode::LinesMarkers)
             .text_array(labels)
             .line(

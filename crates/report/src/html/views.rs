@@ -8,7 +8,9 @@ use crate::charts::Chart;
 use crate::format::escape;
 use crate::grid::Section;
 use crate::lineup::Lineup;
-use crate::tables::{capacity, consistency, knee, load, phases, power, rounds, saturation, thermal};
+use crate::tables::{
+    capacity, consistency, knee, load, phases, power, rounds, saturation, thermal,
+};
 
 /// What stands below a section's heading and its words on how to read it.
 pub fn section(
@@ -110,7 +112,9 @@ fn rounds(
         ));
         for drive in &drives {
             out.push_str("<div>");
-            out.push_str(&write::table(&rounds::matrix(lineup, section, drive, figure)));
+            out.push_str(&write::table(&rounds::matrix(
+                lineup, section, drive, figure,
+            )));
             out.push_str("</div>\n");
         }
         out.push_str("</div>\n");
@@ -153,7 +157,11 @@ fn unescaped(label: &str) -> String {
 fn causes(lineup: &Lineup<'_>, section: &Section<'_>, out: &mut String) {
     let table = phases::table(lineup, section);
     if !table.is_empty() {
-        folded("What set the rate, and what shows it", &write::table(&table), out);
+        folded(
+            "What set the rate, and what shows it",
+            &write::table(&table),
+            out,
+        );
     }
 }
 

@@ -134,7 +134,9 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
             format::duration((span * 1e9) as u64)
         ));
     }
-    notes.push("outliers: seconds farther from the median than 3.5 robust standard deviations".to_owned());
+    notes.push(
+        "outliers: seconds farther from the median than 3.5 robust standard deviations".to_owned(),
+    );
     if lineup.drives.len() > 1 {
         notes.push("bold: the highest of the drives under the same circumstance".to_owned());
     }

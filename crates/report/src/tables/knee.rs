@@ -71,7 +71,10 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     });
     let latency = "latency at the knee, \u{b5}s";
     columns.extend(["mean", "p99", "p99.99"].map(|l| column(latency, l, "")));
-    let powered = section.points.iter().any(|p| power::mean_watts(p).is_some());
+    let powered = section
+        .points
+        .iter()
+        .any(|p| power::mean_watts(p).is_some());
     if powered {
         columns.push(column("", "power", "W"));
         columns.push(if small {
@@ -80,7 +83,11 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
             column("", "efficiency", "MB/s/W")
         });
     }
-    columns.push(column("", "best of the sweep", if small { "IOPS" } else { "MB/s" }));
+    columns.push(column(
+        "",
+        "best of the sweep",
+        if small { "IOPS" } else { "MB/s" },
+    ));
     let rate = |p: &Point<'_>| {
         p.result().map_or(0.0, |r| {
             if small {
@@ -94,7 +101,9 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     for points in series(section) {
         let Some(knee) = knees(&points) else { continue };
         let point = points[knee];
-        let Some(result) = point.result() else { continue };
+        let Some(result) = point.result() else {
+            continue;
+        };
         let best = points
             .iter()
             .max_by(|a, b| rate(a).total_cmp(&rate(b)))
@@ -111,11 +120,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
             ..Number::default()
         }));
         let l = result.latency();
-        for (value, needed) in [
-            (l.mean, 1),
-            (l.p99 as f64, 100),
-            (l.p99_99 as f64, 10_000),
-        ] {
+        for (value, needed) in [(l.mean, 1), (l.p99 as f64, 100), (l.p99_99 as f64, 10_000)] {
             cells.push(if l.samples >= needed {
                 Cell::number(format::micros(value))
             } else {
@@ -126,7 +131,11 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
             let watts = power::mean_watts(point);
             cells.push(watts.map_or_else(power::silent, |w| Cell::number(format::figure(w))));
             cells.push(watts.map_or_else(power::silent, |w| {
-                let per_watt = if small { rate(point) / 1e3 } else { rate(point) } / w;
+                let per_watt = if small {
+                    rate(point) / 1e3
+                } else {
+                    rate(point)
+                } / w;
                 Cell::number(format::figure(per_watt))
             }));
         }
@@ -206,7 +215,10 @@ mod tests {
 
     #[test]
     fn the_knee_is_the_first_depth_with_95_percent_of_the_best() {
-        assert_eq!(knee_of(&[10.0, 60.0, 94.9, 95.0, 100.0, 98.0], None), Some(3));
+        assert_eq!(
+            knee_of(&[10.0, 60.0, 94.9, 95.0, 100.0, 98.0], None),
+            Some(3)
+        );
         // A drive that falls with depth has its knee where it was fastest.
         assert_eq!(knee_of(&[100.0, 80.0, 60.0], None), Some(0));
         assert_eq!(knee_of(&[100.0], None), None);

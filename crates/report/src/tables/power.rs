@@ -27,7 +27,10 @@ pub fn mean_watts(point: &Point<'_>) -> Option<f64> {
 
 /// Where there is no reading.
 pub fn silent() -> Cell {
-    Cell::Missing("n/a", "the drive does not say, and there is no meter".to_owned())
+    Cell::Missing(
+        "n/a",
+        "the drive does not say, and there is no meter".to_owned(),
+    )
 }
 
 /// Rate, power and rate per watt of every cell; `None` where no drive says what it draws.
@@ -74,7 +77,11 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Option<Table> {
                 let watts = mean_watts(point);
                 cells.push(watts.map_or_else(silent, |w| Cell::number(format::figure(w))));
                 cells.push(watts.map_or_else(silent, |w| {
-                    let per_watt = if small { rate(result) / 1e3 } else { rate(result) } / w;
+                    let per_watt = if small {
+                        rate(result) / 1e3
+                    } else {
+                        rate(result)
+                    } / w;
                     Cell::number(format::figure(per_watt))
                 }));
             }
@@ -124,11 +131,15 @@ pub fn idle(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
             match (readings.last(), point.remark()) {
                 (Some(last), _) => {
                     cells.push(Cell::number(format::duration(last.at.0)));
-                    cells.push(mean_watts(point).map_or_else(silent, |w| Cell::number(format::figure(w))));
+                    cells.push(
+                        mean_watts(point).map_or_else(silent, |w| Cell::number(format::figure(w))),
+                    );
                     let watts = last.power_mw.filter(|mw| *mw > 0);
-                    cells.push(watts.map_or_else(silent, |mw| {
-                        Cell::number(format::figure(mw as f64 / 1e3))
-                    }));
+                    cells.push(
+                        watts.map_or_else(silent, |mw| {
+                            Cell::number(format::figure(mw as f64 / 1e3))
+                        }),
+                    );
                     cells.push(match last.power_state {
                         Some(state) => Cell::number(format!("PS{state}")),
                         None => silent(),

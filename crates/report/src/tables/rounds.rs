@@ -132,9 +132,10 @@ impl Drive<'_, '_> {
 
     /// The row and column of a tracked group, by its planned cell.
     pub fn place_of(&self, steady: &Steady) -> Option<(usize, usize)> {
-        let mut tracked = self.points.iter().filter(|(_, p)| {
-            p.plan().round.as_ref().is_some_and(|r| r.tracked)
-        });
+        let mut tracked = self
+            .points
+            .iter()
+            .filter(|(_, p)| p.plan().round.as_ref().is_some_and(|r| r.tracked));
         let of_group = tracked
             .clone()
             .find(|(_, p)| p.plan().id.starts_with(steady.group.as_str()));
@@ -321,7 +322,10 @@ pub fn matrix(
     }
     Table {
         caption: format!("{}: {}", section.title, figure.title),
-        corner: section.row_axis.map_or("", crate::axis::Axis::title).to_owned(),
+        corner: section
+            .row_axis
+            .map_or("", crate::axis::Axis::title)
+            .to_owned(),
         columns,
         rows,
         notes,

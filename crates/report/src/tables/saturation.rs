@@ -138,9 +138,8 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         .map(|course| {
             let written = course.seconds.last().map_or(0.0, |s| s.written_bytes);
             let (first, last) = (course.mean(0.0, 0.1), course.mean(0.9, 1.0));
-            let figure = |v: Option<f64>| {
-                v.map_or(Cell::Empty, |v| Cell::number(format::figure(v)))
-            };
+            let figure =
+                |v: Option<f64>| v.map_or(Cell::Empty, |v| Cell::number(format::figure(v)));
             Row {
                 name: name(lineup, course.point.drive),
                 cells: vec![

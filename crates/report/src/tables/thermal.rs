@@ -41,14 +41,23 @@ pub fn throttling(lineup: &Lineup<'_>, point: &Point<'_>) -> Option<Throttling> 
     let onset_s = phases.iter().find(|p| p.kind == Kind::Thermal)?.from_s;
     let seconds = seconds(part);
     let rate = |s: &&Second| s.mib_per_s;
-    let before = mean(seconds.iter().filter(|s| s.start_s < onset_s).map(|s| rate(&s)))
-        .or_else(|| seconds.first().map(|s| s.mib_per_s))?;
+    let before = mean(
+        seconds
+            .iter()
+            .filter(|s| s.start_s < onset_s)
+            .map(|s| rate(&s)),
+    )
+    .or_else(|| seconds.first().map(|s| s.mib_per_s))?;
     let later: Vec<f64> = seconds
         .iter()
         .filter(|s| s.start_s >= onset_s)
         .map(|s| s.mib_per_s)
         .collect();
-    let slow: Vec<f64> = later.iter().copied().filter(|r| *r < SLOW * before).collect();
+    let slow: Vec<f64> = later
+        .iter()
+        .copied()
+        .filter(|r| *r < SLOW * before)
+        .collect();
     let temperature = part
         .telemetry
         .iter()
@@ -166,7 +175,12 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
         ],
     };
     let tail = seconds.len() - seconds.len() / 10;
-    let last = mean(seconds.iter().skip(tail.min(seconds.len().saturating_sub(1))).map(|s| s.mib_per_s));
+    let last = mean(
+        seconds
+            .iter()
+            .skip(tail.min(seconds.len().saturating_sub(1)))
+            .map(|s| s.mib_per_s),
+    );
     cells.push(last.map_or(Cell::Empty, number));
     cells.push(rested(lineup, point).map_or(Cell::Empty, number));
     cells.push(match throttling(lineup, point) {

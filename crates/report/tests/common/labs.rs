@@ -14,7 +14,11 @@ use super::{STEADY, Shape, drive, finished, manifest, plan, skipped, workload};
 const DRIVES: [(&str, &str, u64); 5] = [
     ("plextor-m8pe-y", "PLEXTOR PX-512M8PeY", 512_110_190_592),
     ("plextor-m8pe-gn", "PLEXTOR PX-512M8PeGN", 512_110_190_592),
-    ("samsung-960-evo", "Samsung SSD 960 EVO 250GB", 250_059_350_016),
+    (
+        "samsung-960-evo",
+        "Samsung SSD 960 EVO 250GB",
+        250_059_350_016,
+    ),
     ("intel-optane-32", "INTEL MEMPEK1W032GA", 29_260_513_280),
     ("memblaze-c916", "PBlaze5 C916 3.2T", 3_200_631_791_616),
 ];
@@ -57,9 +61,33 @@ fn label(d: usize) -> &'static str {
 /// Report B's procedure on up to five drives; `seconds` of it.
 pub fn consistency(drives: usize, seconds: u64) -> Run {
     const COURSES: [fn(u64, u64) -> f64; 5] = [
-        |s, n| if s < n / 9 { 6.0 } else if s % 211 == 17 { 5.0 } else { 1.0 },
-        |s, n| if s < n / 7 { 6.0 } else if s % 60 < 22 { 0.13 } else { 1.0 },
-        |s, n| if s < n / 20 { 9.0 } else if s.is_multiple_of(7) { 0.02 } else { 1.0 + 0.4 * (s as f64 / 3.0).sin() },
+        |s, n| {
+            if s < n / 9 {
+                6.0
+            } else if s % 211 == 17 {
+                5.0
+            } else {
+                1.0
+            }
+        },
+        |s, n| {
+            if s < n / 7 {
+                6.0
+            } else if s % 60 < 22 {
+                0.13
+            } else {
+                1.0
+            }
+        },
+        |s, n| {
+            if s < n / 20 {
+                9.0
+            } else if s.is_multiple_of(7) {
+                0.02
+            } else {
+                1.0 + 0.4 * (s as f64 / 3.0).sin()
+            }
+        },
         |_, _| 1.0,
         |s, n| 1.0 + 3.0 * (-8.0 * s as f64 / n as f64).exp(),
     ];
@@ -71,12 +99,34 @@ pub fn consistency(drives: usize, seconds: u64) -> Run {
             let step = |name: &str| format!("{name}{}", if spare { "-spare" } else { "" });
             let mut fill = workload("write", 128 * KIB, 1);
             (fill.runtime_ns, fill.ramp_ns) = (0, 0);
-            let mut fill = plan(&format!("{}/{}", label(d), step("fill")), &step("fill"), "Fill the drive", CellKind::Prepare, &[d], fill);
+            let mut fill = plan(
+                &format!("{}/{}", label(d), step("fill")),
+                &step("fill"),
+                "Fill the drive",
+                CellKind::Prepare,
+                &[d],
+                fill,
+            );
             fill.variant = Some(variant.to_owned());
-            cells.push(finished(fill, &[Shape { mib_per_s: 500.0, seconds: 6, ..STEADY }], 1));
+            cells.push(finished(
+                fill,
+                &[Shape {
+                    mib_per_s: 500.0,
+                    seconds: 6,
+                    ..STEADY
+                }],
+                1,
+            ));
             let mut w = workload("randwrite", 4 * KIB, 1);
             (w.iodepth, w.ramp_ns) = (32, 0);
-            let mut hour = plan(&format!("{}/{}", label(d), step("hour")), &step("hour"), "An hour of random writes", CellKind::Soak, &[d], w);
+            let mut hour = plan(
+                &format!("{}/{}", label(d), step("hour")),
+                &step("hour"),
+                "An hour of random writes",
+                CellKind::Soak,
+                &[d],
+                w,
+            );
             hour.view = Some(View::Consistency);
             hour.variant = Some(variant.to_owned());
             let shape = Shape {
@@ -93,22 +143,67 @@ pub fn consistency(drives: usize, seconds: u64) -> Run {
             cells.push(cell);
         }
     }
-    lab("consistency", "Performance consistency", "Fill, then an hour of 4 KiB random writes at depth 32; the last 400 s are scored.", drives, cells)
+    lab(
+        "consistency",
+        "Performance consistency",
+        "Fill, then an hour of 4 KiB random writes at depth 32; the last 400 s are scored.",
+        drives,
+        cells,
+    )
 }
 
-fn measured(d: usize, step: &str, title: &str, rest: &str, w: Workload, mib_per_s: f64) -> CellRecord {
+fn measured(
+    d: usize,
+    step: &str,
+    title: &str,
+    rest: &str,
+    w: Workload,
+    mib_per_s: f64,
+) -> CellRecord {
     let seconds = w.runtime_ns / 1_000_000_000;
-    let plan = plan(&format!("{}/{step}/{rest}", label(d)), step, title, CellKind::Measure, &[d], w);
+    let plan = plan(
+        &format!("{}/{step}/{rest}", label(d)),
+        step,
+        title,
+        CellKind::Measure,
+        &[d],
+        w,
+    );
     let warm: fn(u64, u64) -> f64 = |_, _| 52.0;
-    finished(plan, &[Shape { mib_per_s, seconds, temperature: Some(warm), ..STEADY }], 3)
+    finished(
+        plan,
+        &[Shape {
+            mib_per_s,
+            seconds,
+            temperature: Some(warm),
+            ..STEADY
+        }],
+        3,
+    )
 }
 
 /// A drive left alone: telemetry and nothing else.
 fn rested(d: usize, step: &str, title: &str, seconds: u64) -> CellRecord {
     let mut w = workload("", 0, 0);
     (w.runtime_ns, w.ramp_ns, w.options) = (seconds * 1_000_000_000, 0, String::new());
-    let plan = plan(&format!("{}/{step}", label(d)), step, title, CellKind::Idle, &[d], w);
-    let mut cell = finished(plan, &[Shape { mib_per_s: 0.0, seconds, temperature: Some(|s, _| 70.0 - 0.1 * s as f64), ..STEADY }], 4);
+    let plan = plan(
+        &format!("{}/{step}", label(d)),
+        step,
+        title,
+        CellKind::Idle,
+        &[d],
+        w,
+    );
+    let mut cell = finished(
+        plan,
+        &[Shape {
+            mib_per_s: 0.0,
+            seconds,
+            temperature: Some(|s, _| 70.0 - 0.1 * s as f64),
+            ..STEADY
+        }],
+        4,
+    );
     let part = &mut cell.drives[0];
     part.series.clear();
     part.distributions.clear();
@@ -133,7 +228,14 @@ pub fn client(drives: usize, seconds: u64) -> Run {
                 let mut w = workload(rw, bs, 1);
                 runtime(&mut w);
                 let rate = speed * 40.0 * (bs as f64 / 4096.0) / (1.0 + bs as f64 / 90_000.0);
-                cells.push(measured(d, "sizes", "Transfer size at depth 1", &format!("rw={rw},bs={}", compact_size(bs)), w, rate));
+                cells.push(measured(
+                    d,
+                    "sizes",
+                    "Transfer size at depth 1",
+                    &format!("rw={rw},bs={}", compact_size(bs)),
+                    w,
+                    rate,
+                ));
             }
         }
         for rw in ["randread", "read", "write"] {
@@ -144,7 +246,14 @@ pub fn client(drives: usize, seconds: u64) -> Run {
                 runtime(&mut w);
                 let q = f64::from(jobs * depth);
                 let rate = speed * 1400.0 * q / (q + if bs > 4096 { 0.8 } else { 12.0 });
-                cells.push(measured(d, "depths", "Queue depth", &format!("rw={rw},qd={q}"), w, rate));
+                cells.push(measured(
+                    d,
+                    "depths",
+                    "Queue depth",
+                    &format!("rw={rw},qd={q}"),
+                    w,
+                    rate,
+                ));
             }
         }
         for mix in (0..=100).step_by(10) {
@@ -156,14 +265,23 @@ pub fn client(drives: usize, seconds: u64) -> Run {
             let mut w = workload(rw, 4 * KIB, 1);
             (w.iodepth, w.rwmixread) = (4, (mix != 0 && mix != 100).then_some(mix));
             runtime(&mut w);
-            let rate = speed * (180.0 + f64::from(mix) * 1.2 - 40.0 * (f64::from(mix) / 31.0).sin().abs());
-            let mut cell = measured(d, "mixed", "Mixed reads and writes", &format!("rwmixread={mix}"), w, rate);
+            let rate =
+                speed * (180.0 + f64::from(mix) * 1.2 - 40.0 * (f64::from(mix) / 31.0).sin().abs());
+            let mut cell = measured(
+                d,
+                "mixed",
+                "Mixed reads and writes",
+                &format!("rwmixread={mix}"),
+                w,
+                rate,
+            );
             let result = cell.drives[0].result.as_mut().unwrap();
             if mix > 0 && mix < 100 {
                 let whole = result.read.clone();
                 let share = |mut s: OpSummary, part: f64, slower: f64| {
                     (s.iops, s.mib_per_s) = (s.iops * part, s.mib_per_s * part);
-                    (s.ios, s.bytes) = ((s.ios as f64 * part) as u64, (s.bytes as f64 * part) as u64);
+                    (s.ios, s.bytes) =
+                        ((s.ios as f64 * part) as u64, (s.bytes as f64 * part) as u64);
                     s.latency_ns.mean *= slower;
                     s.latency_ns.p99 = (s.latency_ns.p99 as f64 * slower) as u64;
                     s
@@ -175,7 +293,13 @@ pub fn client(drives: usize, seconds: u64) -> Run {
         }
         cells.push(rested(d, "idle", "Idle power", 120));
     }
-    lab("client", "Client workloads", "Transfer sizes, queue depths and mixes after two full random writes, and power at rest.", drives, cells)
+    lab(
+        "client",
+        "Client workloads",
+        "Transfer sizes, queue depths and mixes after two full random writes, and power at rest.",
+        drives,
+        cells,
+    )
 }
 
 /// Report D's procedure: sweeps to the knee in two power states, then steady writes.
@@ -192,7 +316,10 @@ pub fn enterprise(drives: usize, seconds: u64) -> Run {
                 let limit = best * if state == 0 { 1.0 } else { 0.55 };
                 let t = f64::from(threads);
                 let plan = plan(
-                    &format!("{}/peak-random-read/power_state={state},numjobs={threads}", label(d)),
+                    &format!(
+                        "{}/peak-random-read/power_state={state},numjobs={threads}",
+                        label(d)
+                    ),
                     "peak-random-read",
                     "Peak random read",
                     CellKind::Measure,
@@ -201,27 +328,59 @@ pub fn enterprise(drives: usize, seconds: u64) -> Run {
                 );
                 let rate = limit * (1.0 - (-t / 40.0).exp());
                 let warm: fn(u64, u64) -> f64 = |_, _| 50.0;
-                let mut cell = finished(plan, &[Shape { mib_per_s: rate, seconds, temperature: Some(warm), ..STEADY }], 5);
+                let mut cell = finished(
+                    plan,
+                    &[Shape {
+                        mib_per_s: rate,
+                        seconds,
+                        temperature: Some(warm),
+                        ..STEADY
+                    }],
+                    5,
+                );
                 cell.plan.view = Some(View::Knee);
                 for t in &mut cell.drives[0].telemetry {
                     t.power_mw = Some((3000.0 + rate * if state == 0 { 4.0 } else { 3.2 }) as u64);
                 }
                 let latency = &mut cell.drives[0].result.as_mut().unwrap().read.latency_ns;
-                latency.p99_99 = (latency.p99_99 as f64 * if state == 0 { 1.0 + t / 30.0 } else { 1.2 }) as u64;
+                latency.p99_99 =
+                    (latency.p99_99 as f64 * if state == 0 { 1.0 + t / 30.0 } else { 1.2 }) as u64;
                 cells.push(cell);
             }
         }
         let mut w = workload("randwrite", 4 * KIB, 16);
         w.runtime_ns = seconds * 1_000_000_000;
-        cells.push(measured(d, "steady-random-write", "Steady random write", "bs=4k", w, best / 4.0));
+        cells.push(measured(
+            d,
+            "steady-random-write",
+            "Steady random write",
+            "bs=4k",
+            w,
+            best / 4.0,
+        ));
     }
-    lab("enterprise", "Enterprise workloads", "Peak reads at the lowest depth that reaches 95 % of the best, steady writes, per power state.", drives, cells)
+    lab(
+        "enterprise",
+        "Enterprise workloads",
+        "Peak reads at the lowest depth that reaches 95 % of the best, steady writes, per power state.",
+        drives,
+        cells,
+    )
 }
 
 /// SNIA's IOPS test: sizes by mixes in rounds. Drive 1, where there is one, never comes to rest.
 pub fn snia(drives: usize) -> Run {
     const MOST: u32 = 25;
-    let sizes = [512, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, MIB];
+    let sizes = [
+        512,
+        4 * KIB,
+        8 * KIB,
+        16 * KIB,
+        32 * KIB,
+        64 * KIB,
+        128 * KIB,
+        MIB,
+    ];
     let mixes = [100u8, 95, 65, 50, 35, 5, 0];
     let mut cells = Vec::new();
     let mut steady = Vec::new();
@@ -233,20 +392,55 @@ pub fn snia(drives: usize) -> Run {
         for round in 1..=MOST {
             for bs in sizes {
                 for mix in mixes {
-                    let mut w = workload(if mix == 100 { "randread" } else if mix == 0 { "randwrite" } else { "randrw" }, bs, 2);
+                    let mut w = workload(
+                        if mix == 100 {
+                            "randread"
+                        } else if mix == 0 {
+                            "randwrite"
+                        } else {
+                            "randrw"
+                        },
+                        bs,
+                        2,
+                    );
                     (w.iodepth, w.rwmixread, w.ramp_ns) = (16, Some(mix), 0);
                     let rest = format!("bs={},rwmixread={mix},round={round}", compact_size(bs));
-                    let mut plan = plan(&format!("{}/iops/{rest}", label(d)), "iops", "IOPS test", CellKind::Measure, &[d], w);
+                    let mut plan = plan(
+                        &format!("{}/iops/{rest}", label(d)),
+                        "iops",
+                        "IOPS test",
+                        CellKind::Measure,
+                        &[d],
+                        w,
+                    );
                     plan.view = Some(View::Rounds);
                     let own = bs == 4 * KIB && mix == 0;
-                    plan.round = Some(Round { number: round, most: MOST, window: 5, tracked: own });
+                    plan.round = Some(Round {
+                        number: round,
+                        most: MOST,
+                        window: 5,
+                        tracked: own,
+                    });
                     if round > needed {
                         cells.push(skipped(plan, "steady state was reached in round 9"));
                         continue;
                     }
-                    let course = if restless { 1.0 + 0.3 * (f64::from(round) * 1.9).sin() } else { 1.0 + 2.0 * (-f64::from(round) / 1.2).exp() };
-                    let mib_per_s = course * (60.0 + 9.0 * f64::from(mix)) / (1.0 + 40_000.0 / bs as f64);
-                    let cell = finished(plan, &[Shape { mib_per_s, seconds: 2, ..STEADY }], u64::from(round));
+                    let course = if restless {
+                        1.0 + 0.3 * (f64::from(round) * 1.9).sin()
+                    } else {
+                        1.0 + 2.0 * (-f64::from(round) / 1.2).exp()
+                    };
+                    let mib_per_s =
+                        course * (60.0 + 9.0 * f64::from(mix)) / (1.0 + 40_000.0 / bs as f64);
+                    let cell = finished(
+                        plan,
+                        &[Shape {
+                            mib_per_s,
+                            seconds: 2,
+                            ..STEADY
+                        }],
+                        u64::from(round),
+                    );
                     if own {
                         tracked.push(cell.drives[0].result.as_ref().unwrap().iops());
                     }
@@ -258,7 +452,12 @@ pub fn snia(drives: usize) -> Run {
         let mean = last.iter().sum::<f64>() / 5.0;
         let most = last.iter().copied().fold(f64::MIN, f64::max);
         let least = last.iter().copied().fold(f64::MAX, f64::min);
-        let slope: f64 = last.iter().enumerate().map(|(i, v)| (i as f64 - 2.0) * v).sum::<f64>() / 10.0;
+        let slope: f64 = last
+            .iter()
+            .enumerate()
+            .map(|(i, v)| (i as f64 - 2.0) * v)
+            .sum::<f64>()
+            / 10.0;
         let range_pct = 100.0 * (most - least) / mean;
         steady.push(Steady {
             drive: d,
@@ -276,7 +475,13 @@ pub fn snia(drives: usize) -> Run {
             values: tracked,
         });
     }
-    let mut run = lab("snia-iops", "SNIA IOPS test", "Random reads and writes of eight sizes in seven mixes, in rounds to steady state.", drives, cells);
+    let mut run = lab(
+        "snia-iops",
+        "SNIA IOPS test",
+        "Random reads and writes of eight sizes in seven mixes, in rounds to steady state.",
+        drives,
+        cells,
+    );
     run.steady = steady;
     run
 }
@@ -287,42 +492,84 @@ pub fn saturation(drives: usize, seconds: u64) -> Run {
         .map(|d| {
             let mut w = workload("randwrite", 4 * KIB, 4);
             (w.iodepth, w.ramp_ns) = (32, 0);
-            let mut plan = plan(&format!("{}/saturate", label(d)), "saturate", "Write saturation", CellKind::Soak, &[d], w);
+            let mut plan = plan(
+                &format!("{}/saturate", label(d)),
+                "saturate",
+                "Write saturation",
+                CellKind::Soak,
+                &[d],
+                w,
+            );
             plan.view = Some(View::Saturation);
             let shape = Shape {
                 mib_per_s: [420.0, 380.0, 300.0, 260.0, 1900.0][d],
                 seconds,
-                course: |s, n| if s < n / 8 { 1.0 } else { 0.16 + 0.5 * (-(s as f64 - n as f64 / 8.0) / (n as f64 / 30.0)).exp() },
+                course: |s, n| {
+                    if s < n / 8 {
+                        1.0
+                    } else {
+                        0.16 + 0.5 * (-(s as f64 - n as f64 / 8.0) / (n as f64 / 30.0)).exp()
+                    }
+                },
                 temperature: Some(|_, _| 55.0),
                 errors: 0,
             };
             let mut cell = finished(plan, &[shape], 6);
-            cell.drives[0].telemetry.iter_mut().for_each(|t| t.throttled = Some(false));
+            cell.drives[0]
+                .telemetry
+                .iter_mut()
+                .for_each(|t| t.throttled = Some(false));
             cell
         })
         .collect();
-    lab("snia-saturation", "SNIA write saturation", "Random writes onto a purged drive, without end.", drives, cells)
+    lab(
+        "snia-saturation",
+        "SNIA write saturation",
+        "Random writes onto a purged drive, without end.",
+        drives,
+        cells,
+    )
 }
 
 /// A soak until heat settles, a rest, and a look at what came back.
 pub fn thermal(drives: usize, seconds: u64) -> Run {
     let mut cells = Vec::new();
     for d in 0..drives {
-        for (step, title, length) in [("soak", "Soak", seconds), ("recovery", "After the rest", seconds / 10)] {
+        for (step, title, length) in [
+            ("soak", "Soak", seconds),
+            ("recovery", "After the rest", seconds / 10),
+        ] {
             if step == "recovery" {
                 cells.push(rested(d, "rest", "Rest", 120));
             }
             let mut w = workload("randread", 128 * KIB, 4);
             w.iodepth = 8;
-            let mut plan = plan(&format!("{}/{step}", label(d)), step, title, CellKind::Soak, &[d], w);
+            let mut plan = plan(
+                &format!("{}/{step}", label(d)),
+                step,
+                title,
+                CellKind::Soak,
+                &[d],
+                w,
+            );
             plan.view = Some(View::Thermal);
             let throttles = d % 2 == 1 && step == "soak";
             let shape = Shape {
                 mib_per_s: [2200.0, 2400.0, 3000.0, 1300.0, 3100.0][d],
                 seconds: length,
-                course: if throttles { |s, n| if s > n / 6 && s % 40 < 12 { 0.3 } else { 1.0 } } else { |_, _| 1.0 },
+                course: if throttles {
+                    |s, n| if s > n / 6 && s % 40 < 12 { 0.3 } else { 1.0 }
+                } else {
+                    |_, _| 1.0
+                },
                 temperature: Some(if throttles {
-                    |s, n| if s < n / 6 { 40.0 + 37.0 * s as f64 / (n as f64 / 6.0) } else { 77.0 + ((s as f64) / 6.4).sin() }
+                    |s, n| {
+                        if s < n / 6 {
+                            40.0 + 37.0 * s as f64 / (n as f64 / 6.0)
+                        } else {
+                            77.0 + ((s as f64) / 6.4).sin()
+                        }
+                    }
                 } else {
                     |s, n| 40.0 + 30.0 * (1.0 - (-6.0 * s as f64 / n as f64).exp())
                 }),
@@ -331,32 +578,70 @@ pub fn thermal(drives: usize, seconds: u64) -> Run {
             cells.push(finished(plan, &[shape], 7));
         }
     }
-    lab("thermal", "Heat", "A soak until temperature and rate settle, a rest, and what came back.", drives, cells)
+    lab(
+        "thermal",
+        "Heat",
+        "A soak until temperature and rate settle, a rest, and what came back.",
+        drives,
+        cells,
+    )
 }
 
 /// The whole drive written and verified; the second one, where there is one, is half the size that it says.
 pub fn capacity(drives: usize) -> Run {
     let mut cells = Vec::new();
     for d in 0..drives {
-        for (rw, title) in [("write", "Write the whole drive"), ("read", "Verify the whole drive")] {
+        for (rw, title) in [
+            ("write", "Write the whole drive"),
+            ("read", "Verify the whole drive"),
+        ] {
             let mut w = workload(rw, MIB, 1);
             (w.runtime_ns, w.ramp_ns, w.span_bytes) = (0, 0, DRIVES[d].2);
-            let mut plan = plan(&format!("{}/{rw}", label(d)), rw, title, CellKind::Measure, &[d], w);
+            let mut plan = plan(
+                &format!("{}/{rw}", label(d)),
+                rw,
+                title,
+                CellKind::Measure,
+                &[d],
+                w,
+            );
             plan.view = Some(View::Capacity);
-            let mut cell = finished(plan, &[Shape { mib_per_s: 480.0, seconds: 40, ..STEADY }], 8);
+            let mut cell = finished(
+                plan,
+                &[Shape {
+                    mib_per_s: 480.0,
+                    seconds: 40,
+                    ..STEADY
+                }],
+                8,
+            );
             if rw == "read" {
                 let blocks = DRIVES[d].2 / MIB;
                 cell.drives[0].result.as_mut().unwrap().verify = Some(VerifySummary {
                     blocks_checked: blocks,
-                    found: if d == 1 { BTreeMap::from([("misplaced".to_owned(), blocks / 2)]) } else { BTreeMap::new() },
-                    examples: if d == 1 { vec!["block at 0 B holds the data of block at 256 GB".to_owned()] } else { Vec::new() },
+                    found: if d == 1 {
+                        BTreeMap::from([("misplaced".to_owned(), blocks / 2)])
+                    } else {
+                        BTreeMap::new()
+                    },
+                    examples: if d == 1 {
+                        vec!["block at 0 B holds the data of block at 256 GB".to_owned()]
+                    } else {
+                        Vec::new()
+                    },
                     seed: Some(7),
                 });
             }
             cells.push(cell);
         }
     }
-    lab("capacity", "Capacity", "Every block written once and read back.", drives, cells)
+    lab(
+        "capacity",
+        "Capacity",
+        "Every block written once and read back.",
+        drives,
+        cells,
+    )
 }
 
 /// An open loop at shares of what a closed one reached.
@@ -367,17 +652,48 @@ pub fn load(drives: usize) -> Run {
         let mut w = workload("randread", 4 * KIB, 4);
         w.iodepth = 32;
         let of = format!("{}/saturate/closed", label(d));
-        let whole = plan(&of, "saturate", "What a closed loop reaches", CellKind::Measure, &[d], w);
-        cells.push(finished(whole, &[Shape { mib_per_s: best / 256.0, ..STEADY }], 9));
+        let whole = plan(
+            &of,
+            "saturate",
+            "What a closed loop reaches",
+            CellKind::Measure,
+            &[d],
+            w,
+        );
+        cells.push(finished(
+            whole,
+            &[Shape {
+                mib_per_s: best / 256.0,
+                ..STEADY
+            }],
+            9,
+        ));
         for percent in [10.0, 25.0, 40.0, 55.0, 70.0, 80.0, 90.0, 95.0, 100.0, 105.0] {
             let mut w = workload("randread", 4 * KIB, 4);
             w.iodepth = 32;
-            let mut plan = plan(&format!("{}/load/percent={percent}", label(d)), "load", "Latency by offered load", CellKind::Measure, &[d], w);
+            let mut plan = plan(
+                &format!("{}/load/percent={percent}", label(d)),
+                "load",
+                "Latency by offered load",
+                CellKind::Measure,
+                &[d],
+                w,
+            );
             plan.view = Some(View::Load);
-            plan.load = Some(Load { of: "saturate".to_owned(), percent });
+            plan.load = Some(Load {
+                of: "saturate".to_owned(),
+                percent,
+            });
             let share = percent / 100.0;
             let reached = best / 256.0 * f64::min(share, 0.97);
-            let mut cell = finished(plan, &[Shape { mib_per_s: reached, ..STEADY }], 10);
+            let mut cell = finished(
+                plan,
+                &[Shape {
+                    mib_per_s: reached,
+                    ..STEADY
+                }],
+                10,
+            );
             let read = &mut cell.drives[0].result.as_mut().unwrap().read;
             let service = |times: f64| {
                 let mut l = read.latency_ns;
@@ -389,11 +705,24 @@ pub fn load(drives: usize) -> Run {
                 l
             };
             read.service_ns = Some(service(1.0 + share));
-            read.latency_ns = service((1.0 + share) * if share >= 1.0 { 900.0 } else { 1.0 + 0.25 * share / (1.0 - share) });
+            read.latency_ns = service(
+                (1.0 + share)
+                    * if share >= 1.0 {
+                        900.0
+                    } else {
+                        1.0 + 0.25 * share / (1.0 - share)
+                    },
+            );
             cells.push(cell);
         }
     }
-    lab("load", "Latency by offered load", "Poisson arrivals at shares of the closed loop's rate.", drives, cells)
+    lab(
+        "load",
+        "Latency by offered load",
+        "Poisson arrivals at shares of the closed loop's rate.",
+        drives,
+        cells,
+    )
 }
 
 /// Every suite on as many drives, each made up with series of as many seconds.

@@ -1,8 +1,8 @@
 //! A run that looks like a real one, made up: nothing was measured. Rates are of the size that report A published.
 #![allow(dead_code, clippy::unwrap_used)] // every test file uses its own part of this; it is test code
 
-pub mod page;
 pub mod labs;
+pub mod page;
 mod suite;
 
 pub use suite::bandwidth;

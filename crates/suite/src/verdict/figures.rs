@@ -1,10 +1,10 @@
 //! The figures that rules look at, each with how it is shown.
 
 use assay_conclude::series::seconds;
-use assay_measure::consistency::{Score, score};
-use assay_measure::knee::{LATENCY_FACTOR, LoadPoint, SHARE, load_knee, lowest_depth_reaching};
+use assay_conclude::{knee, score};
+use assay_measure::consistency::Score;
 use assay_store::model::CellKind;
-use assay_store::read::{CellDrive, CellRecord};
+use assay_store::read::{CellDrive, CellRecord, Run};
 
 use super::Subject;
 use crate::schema::{Facts, Figure, Rule};
@@ -174,40 +174,38 @@ pub(super) fn figure(
 /// The score of the first cell of the step.
 fn score_of(rule: &Rule, subject: &Subject<'_>) -> Option<Score> {
     let (_, drive) = cells(rule, subject).next()?;
-    let iops: Vec<f64> = seconds(drive).iter().map(|s| s.iops).collect();
-    // The last 400 seconds of an hour; of a shorter run, the same share.
-    score(&iops, iops.len().div_ceil(9))
+    Some(score::of(drive)?.score)
 }
 
-/// The cell at the knee of a sweep over depth, and that depth.
+/// The runs that the rule is about, with the drive's number in each, and the step.
+fn runs_of<'a>(
+    rule: &'a Rule,
+    subject: &'a Subject<'_>,
+) -> impl Iterator<Item = (&'a Run, usize, &'a str)> {
+    let step = rule.step.as_deref().unwrap_or_default();
+    let suite = rule.suite.as_deref();
+    let runs = subject.parts.iter();
+    runs.filter(move |(run, _)| suite.is_none_or(|suite| run.manifest.suite.name == suite))
+        .map(move |(run, drive)| (*run, *drive, step))
+}
+
+/// The cell at the knee of the first sweep over depth, and that depth.
 fn knee_of<'a>(rule: &'a Rule, subject: &'a Subject<'_>) -> Option<(u32, &'a CellDrive)> {
-    let all: Vec<_> = cells(rule, subject).collect();
-    let points: Vec<(u32, f64)> = all
-        .iter()
-        .map(|(c, d)| {
-            let w = &c.plan.workload;
-            let iops = d.result.as_ref().map_or(0.0, |r| r.iops());
-            (w.numjobs.saturating_mul(w.iodepth), iops)
-        })
-        .collect();
-    let knee = lowest_depth_reaching(&points, SHARE)?;
-    Some((knee.depth, all[knee.index].1))
+    let (run, drive, found) = runs_of(rule, subject).find_map(|(run, drive, step)| {
+        let knee = knee::of_step(run, step, drive).into_iter().next()?;
+        Some((run, drive, knee))
+    })?;
+    let part = run.cells[found.cell].drives.iter();
+    let part = part.into_iter().find(|d| d.drive == drive)?;
+    Some((found.knee.depth, part))
 }
 
 fn load_knee_of(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {
-    let all: Vec<_> = cells(rule, subject)
-        .filter_map(|(c, d)| Some((c.plan.load.as_ref()?.percent, d.result.as_ref()?)))
-        .collect();
-    let points: Vec<LoadPoint> = all
-        .iter()
-        .map(|(_, r)| LoadPoint {
-            offered: r.values.get("offered_iops").copied().unwrap_or(0.0),
-            done: r.iops(),
-            latency_ns: r.latency().mean,
-        })
-        .collect();
-    let knee = load_knee(&points, LATENCY_FACTOR)?;
-    let percent = all[knee.index].0;
+    let (percent, knee) = runs_of(rule, subject).find_map(|(run, drive, step)| {
+        let found = knee::of_load(run, step, drive).into_iter().next()?;
+        let load = run.cells[found.cell].plan.load.as_ref()?;
+        Some((load.percent, found.knee))
+    })?;
     let text = format!(
         "carries {percent:.0} % of its saturated rate ({:.0} IOPS) with a mean latency of {:.0} us",
         knee.offered,

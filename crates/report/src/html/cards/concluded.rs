@@ -34,7 +34,12 @@ pub(super) fn keys(
                     |c| format!("mean \u{f7} std dev {}", figure(c)),
                 );
                 let detail = format!("{over}, slowest second {}", figure(score.min));
-                Some(key(format!("{title}{label}"), figure(score.mean), "IOPS", detail))
+                Some(key(
+                    format!("{title}{label}"),
+                    figure(score.mean),
+                    "IOPS",
+                    detail,
+                ))
             })
             .collect(),
         Some(View::Knee) => knee::series(section)
@@ -61,10 +66,21 @@ pub(super) fn keys(
                 Some(at) => {
                     let offer = &offers[at];
                     let p99 = crate::format::micros(offer.latency.p99 as f64);
-                    let detail = format!("{} % of its best, p99 {p99} \u{b5}s", figure(offer.percent));
-                    key(format!("{title}, knee"), figure(offer.offered), "IOPS", detail)
+                    let detail =
+                        format!("{} % of its best, p99 {p99} \u{b5}s", figure(offer.percent));
+                    key(
+                        format!("{title}, knee"),
+                        figure(offer.offered),
+                        "IOPS",
+                        detail,
+                    )
                 }
-                None => key(title.to_owned(), "none".to_owned(), "", "not even the lightest load was sustained".to_owned()),
+                None => key(
+                    title.to_owned(),
+                    "none".to_owned(),
+                    "",
+                    "not even the lightest load was sustained".to_owned(),
+                ),
             })
             .collect(),
         Some(View::Rounds) => rounds::of_section(lineup, section)
@@ -89,14 +105,21 @@ pub(super) fn keys(
             .filter_map(|course| {
                 let (first, last) = course.ends()?;
                 let detail = format!("{} at first", figure(first));
-                Some(key(format!("{title}, at the end"), figure(last), "IOPS", detail))
+                Some(key(
+                    format!("{title}, at the end"),
+                    figure(last),
+                    "IOPS",
+                    detail,
+                ))
             })
             .collect(),
         Some(View::Thermal) => points
             .iter()
             .filter_map(|p| thermal::throttling(lineup, p).map(|t| (p, t)))
             .map(|(_, t)| {
-                let at = t.onset_c.map_or_else(String::new, |c| format!(" at {c:.0} \u{b0}C"));
+                let at = t
+                    .onset_c
+                    .map_or_else(String::new, |c| format!(" at {c:.0} \u{b0}C"));
                 let after = crate::format::duration((t.onset_s * 1e9) as u64);
                 let detail = format!("of {} MiB/s; throttles{at} after {after}", figure(t.before));
                 key(format!("{title}, hot"), figure(t.after), "MiB/s", detail)
@@ -107,7 +130,11 @@ pub(super) fn keys(
             .filter_map(|p| {
                 let verify = p.result()?.verify.as_ref()?;
                 let wrong = capacity::wrong(p);
-                let value = if wrong == 0 { "all as written" } else { "WRONG DATA" };
+                let value = if wrong == 0 {
+                    "all as written"
+                } else {
+                    "WRONG DATA"
+                };
                 let detail = format!(
                     "{} of {} blocks wrong",
                     assay_units::text::group_digits(wrong),
