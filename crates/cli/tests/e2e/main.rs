@@ -27,6 +27,7 @@ mod kill;
 mod outputs;
 mod pacing;
 mod repeat;
+mod review_lab;
 mod safety;
 mod signals;
 mod suites;

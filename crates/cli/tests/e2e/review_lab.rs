@@ -1,0 +1,197 @@
+//! Every suite of the review lab, shortened, from end to end: on simulated drives, on a file that may be overwritten, on zram.
+//!
+//! What the reports of others found is checked where they say it: relations, not levels, because the runs are short.
+
+use serde_json::Value;
+
+use crate::lab::{Lab, MIB, number};
+use crate::rig::Rig;
+
+/// Each suite with what makes it short enough to be run in a test: sizes and lists; durations go by `--scale`.
+const SUITES: [(&str, &str); 11] = [
+    ("consistency", ""),
+    (
+        "client",
+        "--set precondition=1% --set blocks=4k,128k --set depths=1,8 --set mixes=100,70,0",
+    ),
+    (
+        "enterprise",
+        "--set area=5% --set threads=1,8,64 --set readers=1,4 --set mixes=100,70,0",
+    ),
+    (
+        "snia-iops",
+        "--set area=5% --set precondition=20% --set mixes=100,0 --set blocks=64k,4k --set rounds=6",
+    ),
+    (
+        "snia-throughput",
+        "--set area=5% --set precondition=20% --set rounds=6",
+    ),
+    (
+        "snia-latency",
+        "--set area=5% --set precondition=20% --set rounds=6",
+    ),
+    ("snia-saturation", "--set capacities=2%"),
+    (
+        "jesd219",
+        "--set area=5% --set precondition=20% --set rounds=6",
+    ),
+    ("thermal", "--set area=64MiB"),
+    ("capacity", "--set area=0.5%"),
+    ("load", "--set precondition=1% --set loads=20,60,95"),
+];
+
+fn cells<'a>(run: &'a Value, drive: usize, step: &'a str) -> impl Iterator<Item = &'a Value> {
+    let all = run["runs"][drive]["cells"].as_array().unwrap().iter();
+    all.filter(move |cell| cell["step"] == step)
+}
+
+/// Nothing failed, something was measured, and what was skipped says why.
+fn is_whole(run: &Value, suite: &str) {
+    assert_eq!(run["outcome"], "complete", "{suite}");
+    for drive in run["runs"].as_array().unwrap() {
+        let cells = drive["cells"].as_array().unwrap();
+        let finished = cells.iter().filter(|c| c["state"] == "finished").count();
+        assert!(finished > 0, "{suite}: nothing was measured");
+        for cell in cells {
+            match cell["state"].as_str().unwrap() {
+                "finished" => assert!(cell["errors"].as_u64().unwrap_or(0) == 0, "{cell:#}"),
+                "skipped" => {
+                    let why = cell["reason"].as_str().unwrap();
+                    assert!(why.starts_with("not needed: the rounds"), "{suite}: {why}");
+                }
+                other => panic!("{suite}: {other}: {cell:#}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_suite_runs_on_a_simulated_drive_and_its_report_is_drawn() {
+    let lab = Lab::on_disk();
+    let mut folders = Vec::new();
+    for (suite, set) in SUITES {
+        let scale = if suite == "thermal" { 0.05 } else { 0.002 };
+        let words = format!("run {suite} sim:samsung-951 {set} --scale {scale} --out {suite}");
+        let run = lab.json(&words);
+        is_whole(&run, suite);
+        folders.push(suite);
+    }
+    let all = folders.join(" ");
+    lab.ok(&format!("report {all} -o all.html"));
+    let page = lab.text("all.html");
+    assert!(page.contains("simulated"));
+    let verdict = lab.json(&format!("verdict {all}"));
+    let reasons = verdict["drives"][0]["verdict"]["reasons"]
+        .as_array()
+        .unwrap();
+    let about = |word: &str| {
+        reasons
+            .iter()
+            .any(|r| r["text"].as_str().unwrap().contains(word))
+    };
+    assert!(about("consistency") && about("tail latency"), "{verdict:#}");
+    assert!(!about("gain from a deeper queue"), "bandwidth was not run");
+}
+
+#[test]
+fn every_suite_runs_on_a_file_that_may_be_overwritten() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 64 * MIB);
+    for (suite, set) in SUITES {
+        let set = set
+            .replace("area=5%", "area=100%")
+            .replace("area=0.5%", "area=100%");
+        let words = format!("run {suite} disk --destroy disk {set} --scale 0.0003 --out {suite}");
+        // A file on a busy machine need not come to rest; everything else must be as on any drive.
+        is_whole(&lab.json(&words), suite);
+    }
+}
+
+#[test]
+fn capacity_and_saturation_run_on_zram() {
+    let Some(mut rig) = Rig::new() else { return };
+    let Some(device) = rig.zram(64) else { return };
+    let serial = device.trim_start_matches("/dev/").to_owned();
+    for suite in ["capacity", "snia-saturation", "consistency"] {
+        let words = format!("run {suite} {device} --destroy {serial} --scale 0.0003 --out {suite}");
+        is_whole(&rig.lab.json(&words), suite);
+    }
+}
+
+/// Without leave to write, nothing is presented as the figure of a preconditioned drive.
+#[test]
+fn a_drive_that_may_not_be_written_is_not_measured_as_if_it_were_steady() {
+    let lab = Lab::in_memory();
+    let before = lab.noise("disk", 16 * MIB);
+    let run = lab.json("run client disk --scale 0.0005 --out run");
+    assert!(lab.read("disk") == before);
+    for cell in cells(&run, 0, "depth-random-read") {
+        assert_eq!(cell["state"], "skipped");
+        let why = cell["reason"].as_str().unwrap();
+        assert!(why.contains("not been preconditioned"), "{why}");
+    }
+}
+
+/// Report B: a quarter of the drive left alone makes the rest faster and no less steady.
+#[test]
+fn spare_area_pays_under_random_writes() {
+    let lab = Lab::on_disk();
+    let run = lab.json("run consistency sim:samsung-951 --scale 0.01 --out run");
+    let rate = |step: &'static str| number(cells(&run, 0, step).next().unwrap(), "/iops");
+    assert!(rate("random-write-spare") > 1.5 * rate("random-write"));
+}
+
+/// Report E: Optane is saturated at depth 2, flash is not saturated by random reads at depth 8; and reads of 4 KiB at depth 1 are several times faster.
+#[test]
+fn depth_tells_media_apart() {
+    let lab = Lab::on_disk();
+    let run = lab.json(
+        "run client sim:intel-optane-memory-32gb sim:samsung-960-evo --set precondition=1% --set depths=1,2,8,64 \
+         --set blocks=4k --set mixes=70 --scale 0.001 --out run",
+    );
+    let rates = |drive: usize, step: &'static str| -> Vec<f64> {
+        cells(&run, drive, step)
+            .map(|c| number(c, "/iops"))
+            .collect()
+    };
+    let (optane, evo) = (rates(0, "depth-random-read"), rates(1, "depth-random-read"));
+    assert!(optane[0] > 3.0 * evo[0], "{optane:?} {evo:?}");
+    assert!(evo[3] > 1.5 * evo[2], "flash gains from 8 to 64: {evo:?}");
+    let sequential = rates(0, "depth-sequential-read");
+    assert!(
+        sequential[3] < 1.15 * sequential[1],
+        "saturated at 2: {sequential:?}"
+    );
+}
+
+/// Report D: under 10 W the C916 reads less, from fewer threads on, and with a far shorter tail.
+#[test]
+fn a_power_limit_lowers_the_knee_and_the_tail() {
+    let lab = Lab::on_disk();
+    let run = lab.json(
+        "run enterprise sim:memblaze-pblaze5-c916 --set power_states=0,2 --set area=1% --set threads=16,32,64,128,192,256,512 \
+         --set readers=1 --set mixes=70 --set steady=20s --set settle=20s --scale 0.01 --out run",
+    );
+    let sweep = |state: u64| -> Vec<(f64, f64, f64)> {
+        cells(&run, 0, "peak-random-read")
+            .filter(|c| c["power_state"] == state)
+            .map(|c| {
+                (
+                    number(c, "/numjobs"),
+                    number(c, "/iops"),
+                    number(c, "/latency_ns/p99_99"),
+                )
+            })
+            .collect()
+    };
+    let knee = |sweep: &[(f64, f64, f64)]| {
+        let best = sweep.iter().map(|p| p.1).fold(0.0, f64::max);
+        *sweep.iter().find(|p| p.1 >= 0.95 * best).unwrap()
+    };
+    let (full, capped) = (knee(&sweep(0)), knee(&sweep(2)));
+    assert!(
+        capped.1 < full.1 && capped.0 < full.0,
+        "{full:?} {capped:?}"
+    );
+    assert!(capped.2 < full.2 / 2.0, "{full:?} {capped:?}");
+}
