@@ -107,6 +107,7 @@ fn session_code(error: &SessionError) -> u8 {
             IdentityError::PermissionDenied { .. } | IdentityError::Io { .. },
         )
         | SessionError::Open(_)
+        | SessionError::Purge(_)
         | SessionError::Target(_) => IO_ERROR,
         _ => USAGE,
     }

@@ -14,6 +14,14 @@ use crate::worker::{Next, Worker};
 /// How long I/Os in flight may take to come back after a stop was asked for, before they are given up as unanswered.
 pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
 
+/// A loop gives up when so many I/Os have failed one after the other with none that succeeded: a drive that is gone answers in
+/// microseconds, and nothing is learned from the next million of answers.
+pub const GIVE_UP_ERRORS: u64 = 100_000;
+/// Or when I/Os have only failed for so long,
+pub const GIVE_UP_AFTER: Nanos = Nanos::from_secs(10);
+/// and at least this many did: a drive that needs half a minute for one timeout gets a few tries.
+pub const GIVE_UP_LEAST: u64 = 8;
+
 /// What the loop reports as it goes.
 pub trait Sink {
     /// An interval (or the rest of one) is over. `telemetry` is what the drive says of itself, if it can without disturbance.
@@ -46,6 +54,71 @@ pub struct LoopEnd {
     pub stopped: bool,
     /// I/Os that never came back within [`STOP_GRACE`] of the stop.
     pub unanswered: u64,
+    /// Ended before its time because every I/O failed.
+    pub gave_up: Option<GaveUp>,
+}
+
+impl LoopEnd {
+    /// Add how another loop of the same workload ended.
+    pub fn merge(&mut self, other: &LoopEnd) {
+        self.stopped |= other.stopped;
+        self.unanswered += other.unanswered;
+        self.gave_up = match (self.gave_up, other.gave_up) {
+            (Some(mine), Some(theirs)) => Some(GaveUp {
+                errors: mine.errors + theirs.errors,
+                span: mine.span.max(theirs.span),
+            }),
+            (mine, theirs) => mine.or(theirs),
+        };
+    }
+}
+
+/// Why a loop gave up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GaveUp {
+    /// I/Os that failed in a row, with none that succeeded between them.
+    pub errors: u64,
+    /// From the first of them to the last.
+    pub span: Nanos,
+}
+
+/// I/Os that failed since the last one that succeeded.
+#[derive(Clone, Copy, Debug, Default)]
+struct Failing {
+    errors: u64,
+    since: Nanos,
+}
+
+impl Failing {
+    #[inline]
+    fn note(&mut self, moved: bool, now: Nanos) {
+        if moved {
+            self.errors = 0;
+        } else {
+            self.failed(now);
+        }
+    }
+
+    #[cold]
+    fn failed(&mut self, now: Nanos) {
+        if self.errors == 0 {
+            self.since = now;
+        }
+        self.errors += 1;
+    }
+
+    /// Is it time to give up?
+    #[inline]
+    fn verdict(&self, now: Nanos) -> Option<GaveUp> {
+        if self.errors < GIVE_UP_LEAST {
+            return None;
+        }
+        let span = now - self.since;
+        (self.errors >= GIVE_UP_ERRORS || span >= GIVE_UP_AFTER).then_some(GaveUp {
+            errors: self.errors,
+            span,
+        })
+    }
 }
 
 /// The workers of one loop and which of them can do something.
@@ -58,6 +131,7 @@ struct Crew<'a> {
     /// Paced workers waiting for an instant.
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     fills_buffers: bool,
+    failing: Failing,
 }
 
 impl<'a> Crew<'a> {
@@ -65,6 +139,7 @@ impl<'a> Crew<'a> {
         let count = workers.len() as u32;
         Crew {
             fills_buffers: workers.iter().any(Worker::fills_buffers),
+            failing: Failing::default(),
             depth,
             ready: (0..count).rev().collect(),
             queued: vec![true; count as usize],
@@ -124,14 +199,16 @@ impl<'a> Crew<'a> {
             } else {
                 completion.slot / self.depth
             };
-            self.workers[index as usize].complete(completion, now, target, recorder);
+            let moved = self.workers[index as usize].complete(completion, now, target, recorder);
+            self.failing.note(moved, now);
             self.mark(index);
         }
         done.clear();
     }
 }
 
-/// Run workers until each is done, or `stop` is set.
+/// Run workers until each is done, or `stop` is set, or nothing but errors has come back for long enough
+/// ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]).
 ///
 /// Worker `i` owns slots `i * depth ..`. Closed-loop I/Os count from the moment the batch they are in is handed to the target;
 /// where nothing has to be written into buffers, that is the moment the completions before it were seen, which saves a clock
@@ -208,6 +285,14 @@ pub fn drive<T: Target>(
         }
         in_flight -= done.len();
         crew.complete(&mut done, now, target, recorder);
+        if end.gave_up.is_none()
+            && let Some(gave_up) = crew.failing.verdict(now)
+        {
+            end.gave_up = Some(gave_up);
+            give_up_at = give_up_at.min(now + STOP_GRACE);
+            crew.due.clear();
+            crew.workers.iter_mut().for_each(Worker::stop);
+        }
     };
     if measuring {
         let telemetry = target.telemetry();

@@ -336,7 +336,7 @@ impl Worker {
         pending.submitted = at;
     }
 
-    /// Take a completion seen at `now`.
+    /// Take a completion seen at `now`; returns whether it moved its bytes.
     #[inline]
     pub fn complete<T: Target>(
         &mut self,
@@ -344,7 +344,7 @@ impl Worker {
         now: Nanos,
         target: &mut T,
         recorder: &mut Recorder,
-    ) {
+    ) -> bool {
         let local = completion.slot - self.first_slot;
         let pending = self.pending[local as usize];
         self.free.push(local);
@@ -373,5 +373,6 @@ impl Worker {
                 checker.finish_read(pending.offset_bytes, pending.len_bytes, buffer);
             }
         }
+        moved
     }
 }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_engine::drive::{LoopEnd, STOP_GRACE, Shape, Sink, drive};
+use assay_engine::drive::{GIVE_UP_ERRORS, GaveUp, LoopEnd, STOP_GRACE, Shape, Sink, drive};
 use assay_engine::options::JobOptions;
 use assay_engine::plan::{DriveFacts, FactsKind, Pacing, Workload};
 use assay_engine::worker::Worker;
@@ -14,7 +14,7 @@ use assay_measure::{Interval, JobTotals, OpSummary, Recorder};
 use assay_target::{Completion, Io, Target, TargetError, Telemetry};
 use assay_units::{Nanos, Op};
 
-/// Serves up to `servers` I/Os at once, each in `latency`; fails every `fail_every`-th; never answers any after `hang_after`.
+/// Serves up to `servers` I/Os at once, each in `latency`; fails every `fail_every`-th, or nearly all from one on; never answers any after `hang_after`.
 struct Clockwork {
     now: Nanos,
     latency: Nanos,
@@ -23,6 +23,9 @@ struct Clockwork {
     seen: Vec<Io>,
     fail_every: Option<usize>,
     hang_after: usize,
+    /// From this one on all fail, but for every so many.
+    fail_from: usize,
+    works_every: usize,
 }
 
 impl Clockwork {
@@ -35,6 +38,8 @@ impl Clockwork {
             seen: Vec::new(),
             fail_every: None,
             hang_after: usize::MAX,
+            fail_from: usize::MAX,
+            works_every: usize::MAX,
         }
     }
 }
@@ -54,6 +59,7 @@ impl Target for Clockwork {
             let server = self.free_at.iter_mut().min().unwrap();
             *server = self.now.max(*server) + self.latency;
             let fails = self.fail_every.is_some_and(|every| n.is_multiple_of(every));
+            let fails = fails || n >= self.fail_from && !n.is_multiple_of(self.works_every);
             let result = if fails { -5 } else { io.len_bytes as i32 };
             self.done
                 .push(Reverse((*server, n as u64, io.slot, result)));
@@ -398,7 +404,8 @@ fn unanswered_ios_are_given_up_after_the_grace() {
         end,
         LoopEnd {
             stopped: true,
-            unanswered: 8
+            unanswered: 8,
+            gave_up: None,
         }
     );
     assert_eq!(collected.totals.summary(Op::Read).ios, 100);
@@ -406,6 +413,84 @@ fn unanswered_ios_are_given_up_after_the_grace() {
     assert!(
         waited >= STOP_GRACE && waited < STOP_GRACE + Nanos::from_secs(5),
         "{waited}"
+    );
+}
+
+/// A drive that is gone and says so at once: the loop ends when it has said so often enough, however long it was to run.
+#[test]
+fn a_drive_that_fails_at_everything_is_given_up() {
+    let mut target = Clockwork::new(Nanos::from_micros(1), 4);
+    target.fail_from = 1001;
+    let options = JobOptions {
+        iodepth: Some(4),
+        ..reading("1000s")
+    };
+    let (collected, end) = run(&mut target, &options, Collected::default());
+    let gave_up = end.gave_up.unwrap();
+    assert!(
+        gave_up.errors >= GIVE_UP_ERRORS && gave_up.errors < GIVE_UP_ERRORS + 4,
+        "{gave_up:?}"
+    );
+    assert_eq!((end.stopped, end.unanswered), (false, 0));
+    let read = collected.totals.summary(Op::Read);
+    assert_eq!(read.ios, 1000);
+    assert_eq!(read.errors + 1000, target.seen.len() as u64);
+    assert!(read.errors < GIVE_UP_ERRORS + 8);
+}
+
+/// Slow errors: ten seconds with nothing else, and at least eight.
+#[test]
+fn slow_errors_are_given_up_by_time_and_after_a_few_tries() {
+    let mut target = Clockwork::new(Nanos::from_millis(100), 1);
+    target.fail_from = 11;
+    let (_, end) = run(&mut target, &reading("1000s"), Collected::default());
+    let span = Nanos::from_secs(10);
+    assert_eq!(end.gave_up, Some(GaveUp { errors: 101, span }));
+    let mut target = Clockwork::new(Nanos::from_secs(30), 1);
+    target.fail_from = 1;
+    let (_, end) = run(&mut target, &reading("1000s"), Collected::default());
+    let span = Nanos::from_secs(210);
+    assert_eq!(end.gave_up, Some(GaveUp { errors: 8, span }));
+}
+
+/// One success in a thousand is enough to go on: its latency is worth having.
+#[test]
+fn a_drive_that_works_now_and_then_is_not_given_up() {
+    let mut target = Clockwork::new(Nanos::from_micros(100), 1);
+    (target.fail_from, target.works_every) = (1, 1000);
+    let (collected, end) = run(&mut target, &reading("60s"), Collected::default());
+    assert_eq!(end, LoopEnd::default());
+    let read = collected.totals.summary(Op::Read);
+    assert!(
+        read.errors > 5 * GIVE_UP_ERRORS && read.ios >= 599,
+        "{} {}",
+        read.errors,
+        read.ios
+    );
+}
+
+/// Loops of one workload end as one.
+#[test]
+fn ends_of_threads_add_up() {
+    let span = Nanos::from_secs(3);
+    let gave_up = Some(GaveUp { errors: 5, span });
+    let mut all = LoopEnd::default();
+    for unanswered in [0, 2] {
+        all.merge(&LoopEnd {
+            stopped: unanswered > 0,
+            unanswered,
+            gave_up,
+        });
+    }
+    all.merge(&LoopEnd::default());
+    let gave_up = Some(GaveUp { errors: 10, span });
+    assert_eq!(
+        all,
+        LoopEnd {
+            stopped: true,
+            unanswered: 2,
+            gave_up
+        }
     );
 }
 
@@ -425,7 +510,8 @@ fn a_stop_waits_for_what_is_in_flight_and_for_no_more() {
         end,
         LoopEnd {
             stopped: true,
-            unanswered: 0
+            unanswered: 0,
+            gave_up: None,
         }
     );
     assert_eq!(

@@ -14,6 +14,7 @@ use assay_units::rng::mix;
 
 use crate::options::InitialState;
 use crate::regenerate::{Generator, Regenerated};
+use crate::wrapped::Aliases;
 
 /// Granule of the store in bytes: the drives' mapping unit.
 pub const PAGE_BYTES: u64 = 4096;
@@ -34,6 +35,8 @@ pub struct DataStore {
     zeroed: BTreeMap<u64, u64>,
     /// Each page before its last write, kept when stale reads may be asked for.
     previous: Option<BTreeMap<u64, Page>>,
+    /// Where several addresses share a page, which of them is in it.
+    aliases: Option<Aliases>,
 }
 
 impl DataStore {
@@ -46,7 +49,14 @@ impl DataStore {
             regenerated: None,
             zeroed: BTreeMap::new(),
             previous: keep_previous.then(BTreeMap::new),
+            aliases: None,
         }
+    }
+
+    /// Have only so many bytes, in whole pages and at least one: addresses beyond come round again ([`crate::wrapped`]).
+    pub fn wrap(mut self, bytes: u64) -> DataStore {
+        self.aliases = Some(Aliases::new(bytes / PAGE_BYTES));
+        self
     }
 
     /// Keep pages as numbers where they can be made again.
@@ -106,6 +116,11 @@ impl DataStore {
 
     /// Let a page hold these bytes, as if nothing had been written since it did.
     pub fn restore(&mut self, page: u64, content: Page) {
+        if let Some(aliases) = &mut self.aliases
+            && let Some(other) = aliases.take(page)
+        {
+            self.drop_page(other);
+        }
         if let Some(regenerated) = &mut self.regenerated
             && regenerated.put(page, &content)
         {
@@ -118,6 +133,23 @@ impl DataStore {
     /// Forget a range: it reads as zeroes.
     pub fn discard(&mut self, offset: u64, len: u64) {
         let end = offset.saturating_add(len);
+        if let Some(aliases) = &self.aliases {
+            let bytes = aliases.count() * PAGE_BYTES;
+            if len >= bytes {
+                self.discard_true(0, bytes);
+            } else if offset % bytes + len > bytes {
+                self.discard_true(offset % bytes, bytes);
+                self.discard_true(0, end % bytes);
+            } else {
+                self.discard_true(offset % bytes, offset % bytes + len);
+            }
+            return;
+        }
+        self.discard_true(offset, end);
+    }
+
+    /// Forget a range of true addresses.
+    fn discard_true(&mut self, offset: u64, end: u64) {
         let first_whole = offset.div_ceil(PAGE_BYTES);
         let end_whole = end / PAGE_BYTES;
         if first_whole >= end_whole {
@@ -126,6 +158,11 @@ impl DataStore {
         }
         self.zero_bytes(offset, first_whole * PAGE_BYTES);
         self.zero_bytes(end_whole * PAGE_BYTES, end);
+        if let Some(aliases) = &mut self.aliases {
+            for page in aliases.forget(first_whole, end_whole) {
+                self.drop_page(page);
+            }
+        }
         remove_range(&mut self.pages, first_whole, end_whole);
         if let Some(regenerated) = &mut self.regenerated {
             regenerated.remove_range(first_whole, end_whole);
@@ -147,6 +184,7 @@ impl DataStore {
         let tables = self.regenerated.as_ref();
         (self.pages.len() + previous) as u64 * PAGE_BYTES
             + tables.map_or(0, Regenerated::resident_bytes)
+            + self.aliases.as_ref().map_or(0, Aliases::resident_bytes)
     }
 
     /// Zeroes over less than a page at a time (and nothing over an empty range).
@@ -172,7 +210,19 @@ impl DataStore {
         }
     }
 
+    /// Forget what is filed under a page.
+    fn drop_page(&mut self, page: u64) {
+        self.pages.remove(&page);
+        if let Some(regenerated) = &mut self.regenerated {
+            regenerated.remove(page);
+        }
+    }
+
     fn page(&self, page: u64) -> Page {
+        let page = self
+            .aliases
+            .as_ref()
+            .map_or(page, |aliases| aliases.find(page));
         if let Some(content) = self.pages.get(&page) {
             return content.clone();
         }
@@ -250,9 +300,15 @@ mod tests {
     proptest! {
         /// Against a plain array.
         #[test]
-        fn agrees_with_an_array(filled: bool, numbers: bool, steps in prop::collection::vec(step(), 1..40)) {
+        fn agrees_with_an_array(
+            filled: bool, numbers: bool, true_pages in 1..=SPAN / PAGE, steps in prop::collection::vec(step(), 1..40)
+        ) {
             let state = if filled { InitialState::Filled } else { InitialState::Fresh };
             let mut store = DataStore::new(5, state, false);
+            let true_bytes = true_pages * PAGE;
+            if true_bytes < SPAN {
+                store = store.wrap(true_bytes as u64);
+            }
             if numbers {
                 store = store.regenerate();
             }
@@ -262,17 +318,17 @@ mod tests {
             for step in steps {
                 match step {
                     Step::Write(at, len, byte) => {
-                        model[at..at + len].fill(byte);
+                        (at..at + len).for_each(|at| model[at % true_bytes] = byte);
                         store.write(at as u64, &vec![byte; len]);
                     }
                     Step::Discard(at, len) => {
-                        model[at..at + len].fill(0);
+                        (at..at + len).for_each(|at| model[at % true_bytes] = 0);
                         store.discard(at as u64, len as u64);
                     }
                 }
                 let mut seen = vec![1_u8; SPAN];
                 store.read(0, &mut seen);
-                prop_assert!(seen == model);
+                prop_assert!((0..SPAN).all(|at| seen[at] == model[at % true_bytes]));
             }
         }
     }

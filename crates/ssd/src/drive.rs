@@ -218,6 +218,10 @@ impl Drive {
                 .map(|data| match options.regenerate_data {
                     true => data.regenerate(),
                     false => data,
+                })
+                .map(|data| match faults.true_bytes() {
+                    Some(bytes) if bytes < capacity_bytes => data.wrap(bytes),
+                    _ => data,
                 }),
             faults,
             journal: options.keep_data.then(Journal::new),

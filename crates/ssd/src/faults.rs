@@ -198,6 +198,15 @@ impl FaultPlan {
             .any(|fault| fault.kind == FaultKind::StaleRead)
     }
 
+    /// How many bytes a drive of forged capacity truly has.
+    pub fn true_bytes(&self) -> Option<u64> {
+        let wraps = self.faults.iter().filter_map(|fault| match fault.kind {
+            FaultKind::Wrap { bytes } => Some(bytes),
+            _ => None,
+        });
+        wraps.min()
+    }
+
     /// Which bit of `bytes` bytes a corrupted write loses.
     pub fn pick_bit(&mut self, bytes: usize) -> u64 {
         self.bits.below(bytes as u64 * 8)

@@ -3,6 +3,7 @@
 use assay_units::{Nanos, parse_duration, parse_size};
 
 use crate::coalescing::{CoalescingSetting, TIME_UNIT_NS};
+use crate::profile::MAP_UNIT_BYTES;
 
 /// What the drive holds when it is switched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +54,12 @@ pub enum FaultKind {
         /// How many.
         len_bytes: u64,
     },
+    /// The drive has only so many bytes, whatever it claims: bytes written beyond land at the remainder of their address, and are read
+    /// from there ([`crate::wrapped`]). Matters where data is kept.
+    Wrap {
+        /// How many; whole 4 KiB units.
+        bytes: u64,
+    },
 }
 
 /// One thing that goes wrong, once.
@@ -62,11 +69,11 @@ pub struct Fault {
     pub kind: FaultKind,
     /// When: the ordinal from 1, in order of submission, among writes for write faults, among reads for read faults, among flushes
     /// for a dropped one, among reads and writes together for a latency spike, a loss of power and a drive that vanishes. Media errors
-    /// are there from the start, and theirs is 0.
+    /// and a forged capacity are there from the start, and theirs is 0.
     pub ordinal: u64,
 }
 
-const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, vanish@N or media-error@OFFSET+LENGTH";
+const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, vanish@N, media-error@OFFSET+LENGTH or wrap:SIZE";
 /// Keys of [`DriveOptions::set`].
 const KEYS: &str =
     "seed, state, op, ambient, ps, apst, coalescing, map_cache, data, cycles, retention, fault";
@@ -251,6 +258,12 @@ fn parse_coalescing(text: &str) -> Option<CoalescingSetting> {
 }
 
 fn parse_fault(text: &str) -> Option<Fault> {
+    if let Some(size) = text.strip_prefix("wrap:") {
+        let bytes = parse_size(size).ok()?;
+        let kind = FaultKind::Wrap { bytes };
+        let is_whole = bytes > 0 && bytes.is_multiple_of(MAP_UNIT_BYTES);
+        return is_whole.then_some(Fault { kind, ordinal: 0 });
+    }
     let (name, rest) = text.split_once('@')?;
     if name == "media-error" {
         let (offset, len) = rest.split_once('+')?;
@@ -304,6 +317,7 @@ mod tests {
             "fault=latency-spike@3=50ms",
             "fault=power-loss@9",
             "fault=media-error@1g+64k",
+            "fault=wrap:64g",
         ] {
             let (key, value) = pair.split_once('=').unwrap();
             options.set(key, value).unwrap();
@@ -356,6 +370,10 @@ mod tests {
                         len_bytes: 65_536
                     },
                     ordinal: 0
+                },
+                Fault {
+                    kind: FaultKind::Wrap { bytes: 64 << 30 },
+                    ordinal: 0
                 }
             ]
         );
@@ -397,6 +415,9 @@ mod tests {
             ("fault", "explode@1"),
             ("fault", "media-error@4k"),
             ("fault", "media-error@4k+0"),
+            ("fault", "wrap:0"),
+            ("fault", "wrap:5000"),
+            ("fault", "wrap@64g"),
             ("fault", "vanish@1=5ms"),
         ] {
             let error = options.set(key, value).unwrap_err();

@@ -21,6 +21,7 @@ pub mod execute;
 pub mod expand;
 pub mod inspect;
 pub mod manifest;
+pub mod memory;
 pub mod schema;
 pub mod verdict;
 pub mod warn;

@@ -38,6 +38,13 @@ pub enum RunWarning {
         /// How many.
         ios: u64,
     },
+    /// Nothing but errors came back, and the cell was ended before its time.
+    GaveUp {
+        /// Errors in a row, of all workers that gave up.
+        errors: u64,
+        /// How long there were only errors, seconds.
+        span_s: f64,
+    },
     /// The medium holds data that a drive could take a shortcut on.
     DataCompressible {
         /// zstd's ratio.
@@ -136,6 +143,13 @@ impl RunWarning {
                 "unanswered",
                 format!("{ios} I/Os had not come back ten seconds after the stop"),
                 "the drive hangs or has vanished: look at the kernel's log",
+            ),
+            RunWarning::GaveUp { errors, span_s } => (
+                "gave-up",
+                format!(
+                    "the last {errors} I/Os failed, all there were in {span_s:.1} s: the cell was ended before its time"
+                ),
+                "the drive has vanished or fails at everything: look at the kernel's log; what was measured before is in the intervals",
             ),
             RunWarning::DataCompressible {
                 ratio,

@@ -25,9 +25,11 @@ mod file;
 mod mounts;
 mod root;
 mod temperature;
+mod trace;
 
 pub use root::SystemRoot;
 pub use temperature::{temperature_celsius, temperature_celsius_at};
+pub use trace::{NoTrace, Trace, trace, trace_at};
 
 pub(crate) use block::{BlockNode, block_node};
 pub(crate) use file::split_device_number;

@@ -73,23 +73,3 @@ fn a_purged_loop_device_leaves_a_hole_in_its_file_or_says_that_it_cannot() {
         Err(error) => panic!("{error}"),
     }
 }
-
-#[test]
-fn a_device_that_takes_no_discards_is_said_to_take_none() {
-    let Some(mut rig) = Rig::new() else { return };
-    let image = rig.image("image", 8);
-    let Some(device) = rig.attach(&image, &[]) else {
-        return;
-    };
-    let limit = format!("/sys/block/{}/queue/discard_max_bytes", name(&device));
-    if fs::write(&limit, "0").is_err() {
-        println!("skipped: the kernel does not let discards be switched off");
-        return;
-    }
-    let error = purge(&device).unwrap_err();
-    assert!(
-        matches!(error, PurgeError::Unsupported { .. })
-            && error.to_string().contains("nvme format"),
-        "{error}"
-    );
-}

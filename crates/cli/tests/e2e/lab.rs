@@ -67,6 +67,8 @@ impl Lab {
             .current_dir(self.dir.path())
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
+            // What one test does to a drive is not to be remembered in another, nor at home.
+            .env("ASSAY_STATE_DIR", self.path(".state"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

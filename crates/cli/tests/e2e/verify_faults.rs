@@ -109,6 +109,22 @@ fn a_misdirected_write_is_misplaced_where_it_went_and_lost_where_it_should_be() 
     assert!(both > 0, "no misdirected write was found where it went");
 }
 
+/// A counterfeit of a quarter of what it claims: whatever was written last at each true place is there, and everywhere else is found
+/// what belongs elsewhere. Only its last quarter is right.
+#[test]
+fn a_forged_capacity_is_misplaced_blocks() {
+    let (found, job) = verified(",fault=wrap:1m", SEQUENTIAL, 1);
+    assert_eq!(found, one("misplaced", 768));
+    let example = job["jobs"][0]["verify"]["examples"][0].as_str().unwrap();
+    // The block at 0 came from the start of the last megabyte.
+    assert!(example.contains("3145728"), "{example}");
+    let random = "--rw randwrite --random_distribution cover --bs 4k --size 4m --iodepth 8";
+    let (found, _) = verified(",fault=wrap:1m,state=fresh", random, 1);
+    assert_eq!(found, one("misplaced", 768));
+    let (found, _) = verified(",fault=wrap:4m", SEQUENTIAL, 0);
+    assert_eq!(found, [], "what fits is kept");
+}
+
 #[test]
 fn a_stale_read_is_stale() {
     let workload = "--rw randrw --bs 4k --size 256k --io_size 8m";

@@ -320,8 +320,7 @@ fn collect(
             Ok(Message::Ready) => {}
             Ok(Message::Done { position, end }) => {
                 if let Some(outcome) = outcomes.get_mut(&position) {
-                    outcome.end.stopped |= end.end.stopped;
-                    outcome.end.unanswered += end.end.unanswered;
+                    outcome.end.merge(&end.end);
                     outcome.busiest_thread_pct = outcome.busiest_thread_pct.max(end.busy_pct);
                     if let Some(report) = end.verify {
                         match &mut outcome.verify {

@@ -70,6 +70,12 @@ impl Runner<'_> {
                 ios: part.end.unanswered,
             });
         }
+        if let Some(gave_up) = part.end.gave_up {
+            warnings.push(RunWarning::GaveUp {
+                errors: gave_up.errors,
+                span_s: gave_up.span.as_secs_f64(),
+            });
+        }
         if !simulated && !null && cell.plan.kind != CellKind::Prepare {
             let busy = part.busiest_thread_pct >= warn::BUSY_THREAD_PCT;
             if busy || idle_pct.is_some_and(|idle| idle < warn::IDLE_HOST_PCT) {

@@ -1,0 +1,150 @@
+//! Runs that are killed at more than fifty points, drawn from a seed: by bytes of the journal, so that a fast machine and a slow one are
+//! cut off in the same places of the run's course.
+
+use std::collections::BTreeMap;
+
+use assay_units::Rng;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::lab::{Done, Lab, MIB, pause, send, text_so_far};
+
+/// Twelve short cells, some of which write.
+const STEPS: &str = r#"
+name = "mine"
+title = "Many short cells"
+summary = "Cells to be cut off in."
+source = "these tests"
+duration = "short"
+[[step]]
+id = "fill"
+title = "Fill"
+kind = "measure"
+needs = ["write"]
+job = { rw = "write", bs = "64k", size = "2m" }
+[[step]]
+id = "reads"
+title = "Reads"
+kind = "measure"
+job = { rw = "randread", runtime = "40ms", interval = "10ms" }
+matrix = { bs = ["4k", "8k", "16k", "32k", "64k"], numjobs = [1, 2] }
+[[step]]
+id = "mixed"
+title = "Mixed"
+kind = "measure"
+needs = ["write"]
+job = { rw = "randrw", bs = "4k", size = "2m", runtime = "40ms", interval = "10ms" }
+"#;
+
+/// The journal up to its last whole line: what a kill leaves for certain.
+fn whole_lines(lab: &Lab, run: &str) -> String {
+    let mut journal = text_so_far(&lab.path(&format!("{run}/journal.log")));
+    let end = journal.rfind('\n').map_or(0, |at| at + 1);
+    journal.truncate(end);
+    journal
+}
+
+/// How often each cell was begun, and its results, in a journal; a cell that is begun again after it was finished fails the test.
+fn course(journal: &str) -> (BTreeMap<String, u32>, BTreeMap<String, Value>) {
+    let (mut begun, mut finished) = (BTreeMap::new(), BTreeMap::new());
+    for line in journal.lines() {
+        let entry: Value = serde_json::from_str(line.split_once(' ').unwrap().1).unwrap();
+        let Some(cell) = entry["cell"].as_str().map(str::to_owned) else {
+            continue;
+        };
+        if line.contains("\"cell_start\"") {
+            assert!(!finished.contains_key(&cell), "{cell} was measured again");
+            *begun.entry(cell).or_default() += 1;
+        } else if line.contains("\"cell_finish\"") {
+            let twice = finished.insert(cell, entry);
+            assert!(twice.is_none(), "finished twice: {twice:?}");
+        }
+    }
+    (begun, finished)
+}
+
+/// Cut a run off at `points` places and more, each time going on with it, and with another when it is through.
+#[track_caller]
+fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 4 * MIB);
+    lab.write("mine.toml", STEPS);
+    lab.ok(&format!("run mine.toml {drive} {permission} --out whole"));
+    let whole = whole_lines(&lab, "whole");
+    let (_, undisturbed) = course(&whole);
+    assert_eq!(undisturbed.len(), 12);
+    let mut rng = Rng::new(seed);
+    let (mut killed, mut round) = (0, 0);
+    while killed < points {
+        round += 1;
+        assert!(
+            round <= points,
+            "runs are through before they can be killed"
+        );
+        let run = format!("run{round}");
+        let mut kills_of_it = 0;
+        let mut kept = String::new();
+        let mut words = format!("run mine.toml {drive} {permission} --out {run}");
+        loop {
+            let target = kept.len() as u64 + 1 + rng.below(whole.len() as u64 / 6);
+            let mut child = lab.command(&words).spawn().unwrap();
+            let journal = lab.path(&format!("{run}/journal.log"));
+            let mut over = false;
+            while !over && std::fs::metadata(&journal).map_or(0, |m| m.len()) < target {
+                over = child.try_wait().unwrap().is_some();
+                pause(1);
+            }
+            if over {
+                Done::of(&words, child).expect(0);
+                break;
+            }
+            send(&child, Signal::KILL);
+            child.wait().unwrap();
+            if lab.path(&format!("{run}/SHA256SUMS")).exists() {
+                // It was through at that very moment.
+                break;
+            }
+            (killed, kills_of_it) = (killed + 1, kills_of_it + 1);
+            let now = whole_lines(&lab, &run);
+            assert!(now.starts_with(&kept), "what was kept has changed");
+            let (begun, finished) = course(&now);
+            let lost: u32 = begun
+                .iter()
+                .map(|(cell, times)| times - u32::from(finished.contains_key(cell)))
+                .sum();
+            assert!(
+                lost <= kills_of_it,
+                "more than the current cell was lost: {begun:?}"
+            );
+            if killed % 8 == 0 {
+                lab.ok(&format!("report {run} -o page.html"));
+            }
+            kept = now;
+            words = format!("run --resume {run} {permission}");
+        }
+        let (_, finished) = course(&whole_lines(&lab, &run));
+        assert_eq!(
+            finished.keys().collect::<Vec<_>>(),
+            undisturbed.keys().collect::<Vec<_>>(),
+            "cut off {kills_of_it} times"
+        );
+        lab.tool(
+            "sh",
+            &[
+                "-c",
+                &format!("cd {run} && sha256sum -c --strict --quiet SHA256SUMS"),
+            ],
+        );
+        lab.ok(&format!("report {run} -o page.html"));
+    }
+}
+
+#[test]
+fn a_run_on_a_file_survives_thirty_kills() {
+    survives("disk", "--destroy disk", 30, 11);
+}
+
+#[test]
+fn a_simulated_run_survives_thirty_kills() {
+    survives("sim:samsung-951", "", 30, 12);
+}

@@ -1,0 +1,143 @@
+//! Memories of real block devices. Needs root; prints why and passes otherwise.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test whose world cannot be set up stops right there"
+)]
+
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use assay_engine::access::Region;
+use assay_suite::memory::{Conditioning, DriveMemory, Validity};
+
+#[path = "../../target/tests/interlock_rig/mod.rs"]
+mod interlock_rig;
+
+use interlock_rig::{Rig, info, name, run, try_run};
+
+const MIB: u64 = 1 << 20;
+const AREA: Region = Region {
+    offset_bytes: 0,
+    size_bytes: 8 * MIB,
+};
+
+fn write(device: &Path, mib: u64, byte: u8) {
+    let mut file = File::options().write(true).open(device).unwrap();
+    file.seek(SeekFrom::Start(0)).unwrap();
+    for _ in 0..mib {
+        file.write_all(&vec![byte; MIB as usize]).unwrap();
+    }
+    file.sync_all().unwrap();
+}
+
+fn condition(memory: &DriveMemory, device: &Path) {
+    write(device, 8, 5);
+    let done = Conditioning {
+        name: "once".to_owned(),
+        offset_bytes: 0,
+        size_bytes: 8 * MIB,
+        block_sizes: "1m".to_owned(),
+        bytes: 8 * MIB,
+    };
+    memory.remember_precondition(&info(device), done).unwrap();
+}
+
+fn sees_others_on(rig: &Rig, device: &Path) {
+    let memory = DriveMemory::at(rig.path("state"));
+    let ask = || memory.ask(&info(device), "once", AREA);
+    let valid = |bytes: u64| {
+        let is = ask();
+        assert!(
+            matches!(is, Validity::Valid { written_since_bytes, .. } if written_since_bytes == bytes),
+            "{is:?}"
+        );
+    };
+    condition(&memory, device);
+    valid(0);
+    // Reading leaves no trace.
+    fs::read(device).unwrap();
+    valid(0);
+    // Its own writes are known.
+    write(device, 6, 9);
+    memory.note_written(&info(device), 6 * MIB).unwrap();
+    valid(6 * MIB);
+    // Others' are seen, also while it writes itself.
+    write(device, 1, 1);
+    let is = ask();
+    assert!(
+        matches!(&is, Validity::Stale(why) if why.contains("1048576 bytes were written to it by others")),
+        "{is:?}"
+    );
+    condition(&memory, device);
+    valid(0);
+    write(device, 8, 1);
+    memory.note_written(&info(device), 2 * MIB).unwrap();
+    assert!(matches!(ask(), Validity::Stale(_)), "{:?}", ask());
+    // So are discards.
+    condition(&memory, device);
+    valid(0);
+    if let Err(error) = try_run(&["blkdiscard", "-f", device.to_str().unwrap()]) {
+        println!("skipped: no discards here: {error}");
+    } else {
+        let is = ask();
+        assert!(
+            matches!(&is, Validity::Stale(why) if why.contains("discarded")),
+            "{is:?}"
+        );
+    }
+    // A purge of one's own is known.
+    memory
+        .remember_purge(&info(device), "all blocks discarded", false)
+        .unwrap();
+    let is = memory.ask_purge(&info(device));
+    assert!(
+        matches!(
+            is,
+            Validity::Valid {
+                written_since_bytes: 0,
+                ..
+            }
+        ),
+        "{is:?}"
+    );
+}
+
+#[test]
+fn others_writing_to_a_loop_device_is_seen() {
+    let Some(mut rig) = Rig::new() else { return };
+    let image = rig.image("image", 16);
+    let Some(device) = rig.attach(&image, &[]) else {
+        return;
+    };
+    sees_others_on(&rig, &device);
+    // Another file in the same device is another drive.
+    let memory = DriveMemory::at(rig.path("state"));
+    condition(&memory, &device);
+    let other = rig.image("other", 16);
+    rig.undo_last();
+    run(&["losetup", device.to_str().unwrap(), other.to_str().unwrap()]);
+    let is = memory.ask(&info(&device), "once", AREA);
+    run(&["losetup", "-d", device.to_str().unwrap()]);
+    assert!(matches!(is, Validity::Stale(_)), "{is:?}");
+}
+
+#[test]
+fn others_writing_to_zram_is_seen() {
+    let Some(mut rig) = Rig::new() else { return };
+    let Some(device) = rig.zram(32) else { return };
+    // Newer kernels do not count for zram unless asked to.
+    let iostats = format!("/sys/block/{}/queue/iostats", name(&device));
+    let _ = fs::write(&iostats, "1");
+    sees_others_on(&rig, &device);
+    let memory = DriveMemory::at(rig.path("state"));
+    condition(&memory, &device);
+    // Statistics that are switched off say nothing.
+    if fs::write(&iostats, "0").is_ok() {
+        let is = memory.ask(&info(&device), "once", AREA);
+        assert!(
+            matches!(&is, Validity::Unknown(why) if why.contains("does not count")),
+            "{is:?}"
+        );
+    }
+}
