@@ -80,6 +80,8 @@ pub struct Number {
     pub alarm: bool,
     /// Not a whole result: `unfinished`, `3 errors`.
     pub mark: Option<String>,
+    /// Half-width of its 95 % confidence interval, in its unit, where it is a mean with one.
+    pub spread: Option<String>,
     /// More about it, for a tooltip.
     pub more: String,
 }

@@ -122,6 +122,19 @@ fn cell_of(
     })
 }
 
+/// Half the width of an interval, in words; none where it is not known.
+pub fn spread(estimate: Option<assay_measure::confidence::Estimate>, unit: f64) -> Option<String> {
+    let half = estimate.map(|e| (e.high - e.low) / 2.0 / unit)?;
+    half.is_finite().then(|| format::figure(half))
+}
+
+/// The note that explains a [`spread`], where there is one.
+pub fn spread_note(rows: &[crate::table::Row]) -> Option<String> {
+    let known = |c: &Cell| matches!(c, Cell::Number(n) if n.spread.is_some());
+    let any = rows.iter().flat_map(|r| &r.cells).any(known);
+    any.then(|| "\u{b1}: half-width of the 95 % confidence interval of the mean, by batch means, as neighbouring seconds are alike".to_owned())
+}
+
 /// A result in one line.
 fn more(point: &Point<'_>, result: &CellResult) -> String {
     let latency = result.latency();

@@ -169,7 +169,11 @@ fn cell(cell: &Cell, first: &str) -> String {
                 Some(mark) => format!("<small>{}</small>", escape(mark)),
                 None => String::new(),
             };
-            format!("<td class=\"{class}\"{bar}{title}>{text}{mark}</td>")
+            let spread = match &number.spread {
+                Some(spread) => format!("<small class=\"pm\">\u{b1} {}</small>", escape(spread)),
+                None => String::new(),
+            };
+            format!("<td class=\"{class}\"{bar}{title}>{text}{spread}{mark}</td>")
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The score of report B: the mean of the last part of an hour of random writes, and that mean over the standard deviation.
 
 use assay_conclude::series::{Second, seconds};
+use assay_measure::confidence;
 use assay_measure::consistency::{self, Score};
 
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
-use crate::tables::{name, remarks};
+use crate::tables::{name, remarks, spread, spread_note};
 
 /// The circumstances that occur, in the order they first do.
 pub fn circumstances(section: &Section<'_>) -> Vec<String> {
@@ -82,8 +83,11 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         match (score, point.remark()) {
             (Some(score), remark) => {
                 let steadiness = |s: &Score| s.consistency.unwrap_or(f64::MAX);
+                let rates: Vec<f64> = measured_seconds(point).iter().map(|s| s.iops).collect();
+                let scored = &rates[rates.len().saturating_sub(score.samples as usize)..];
                 cells.push(Cell::Number(Number {
                     text: format::figure(score.mean),
+                    spread: spread(confidence::mean(scored, confidence::LEVEL), 1.0),
                     best: highest(variant, |s| s.mean) == Some(score.mean),
                     mark: remark.map(|(short, _)| short.to_owned()),
                     more: format!(
@@ -119,6 +123,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         });
     }
     let mut notes = remarks(lineup, &section.points);
+    notes.extend(spread_note(&rows));
     let spans: Vec<f64> = section
         .points
         .iter()

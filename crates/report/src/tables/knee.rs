@@ -1,5 +1,6 @@
 //! Drives at the lowest queue depth that reaches 95 % of their best rate (report D).
 
+use assay_conclude::estimate;
 use assay_measure::knee::{SHARE, lowest_depth_reaching};
 
 use super::power;
@@ -7,7 +8,7 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
-use crate::tables::{name, remarks};
+use crate::tables::{name, remarks, spread, spread_note};
 
 /// Blocks up to this size are counted in operations, larger ones in bytes.
 const SMALL_BYTES: u64 = 16 << 10;
@@ -116,6 +117,14 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         cells.push(Cell::number(section.rows[point.row].label.clone()));
         cells.push(Cell::Number(Number {
             text: format::figure(rate(point)),
+            spread: point.part.and_then(|part| {
+                let known = estimate::of(part);
+                if small {
+                    spread(known.iops, 1.0)
+                } else {
+                    spread(known.mib_per_s, 1.0 / power::MB_PER_MIB)
+                }
+            }),
             more: point.plan().id.clone(),
             ..Number::default()
         }));
@@ -150,6 +159,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         });
     }
     let mut notes = remarks(lineup, &section.points);
+    notes.extend(spread_note(&rows));
     notes.push("knee: the lowest depth that reaches 95 % of the best rate of the sweep; more depth buys little but waiting".to_owned());
     Table {
         caption: format!("{}: at the knee", section.title),

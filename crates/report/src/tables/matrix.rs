@@ -1,12 +1,14 @@
 //! Block size by threads, and its like: rows and columns are the axes that vary.
 
+use assay_conclude::estimate;
+
 use crate::axis::Axis;
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::metric::Metric;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
-use crate::tables::{cell_of, name, remarks};
+use crate::tables::{cell_of, name, remarks, spread, spread_note};
 
 /// The table of one metric; `None` when nothing varies, so that there is no table to lay out.
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Option<Table> {
@@ -52,7 +54,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Opti
     let largest = all
         .flat_map(|(d, c)| (0..section.rows.len()).filter_map(move |r| value(r, c, d)))
         .fold(0.0, f64::max);
-    let rows = (0..section.rows.len())
+    let rows: Vec<Row> = (0..section.rows.len())
         .map(|row| Row {
             name: Name::plain(if section.row_axis.is_some() {
                 section.rows[row].label.clone()
@@ -77,6 +79,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Opti
         })
         .collect();
     let mut notes = remarks(lineup, &section.points);
+    notes.extend(spread_note(&rows));
     let mixed = |r: &assay_store::model::CellResult| r.read.ios > 0 && r.write.ios > 0;
     if metric.is_latency() && section.points.iter().filter_map(Point::result).any(mixed) {
         notes.push("of a mixed workload, the latency of the operation that did more; the chart and the table of all figures have both".to_owned());
@@ -123,10 +126,22 @@ fn figure(
         }
     };
     Cell::Number(Number {
+        spread: known(point, metric),
         share: (largest > 0.0).then(|| value / largest),
         best: rivals.len() > 1 && !rivals.iter().any(beaten),
         ..number
     })
+}
+
+/// How well a mean is known; nothing for percentiles, and where too few seconds were measured.
+fn known(point: &Point<'_>, metric: Metric) -> Option<String> {
+    let estimates = estimate::of(point.part?);
+    match metric {
+        Metric::Bandwidth => spread(estimates.mib_per_s, 1.0),
+        Metric::Iops => spread(estimates.iops, 1.0),
+        Metric::Mean => spread(estimates.latency_mean_ns, 1e3),
+        _ => None,
+    }
 }
 
 /// The two columns to divide when all that differs under a drive is the data: (incompressible, the other).
