@@ -14,12 +14,14 @@ use assay_target::host::wall_clock;
 
 use crate::SuiteError;
 use crate::expand::{Cell, RunPlan};
+use crate::memory::DriveMemory;
 use crate::verdict;
 use crate::warn::RunWarning;
 
 mod cell;
 mod conditions;
 mod journal;
+mod remember;
 mod results;
 mod rounds;
 mod settle;
@@ -118,6 +120,8 @@ pub struct Runner<'a> {
     pub stop: &'a AtomicBool,
     /// Who is told.
     pub progress: &'a mut dyn Progress,
+    /// What is remembered of drives from run to run.
+    pub memory: DriveMemory,
 }
 
 /// What is known while a run goes on.
@@ -181,11 +185,12 @@ impl Runner<'_> {
 
     fn run_cells(&mut self, resume: &Resume, course: &mut Course) -> Result<(), SuiteError> {
         let plan = self.plan;
+        self.recall(&mut course.conditions);
         for (index, cell) in plan.cells.iter().enumerate() {
             if cell.plan.skipped.is_some() {
                 continue;
             }
-            if resume.finished.contains_key(&cell.plan.id) {
+            if resume.finished.contains_key(&cell.plan.id) && self.still_holds(cell)? {
                 self.replay(cell, course)?;
                 course.conditions.begins(cell);
                 course.conditions.ends(cell, true);
@@ -243,7 +248,8 @@ impl Runner<'_> {
                 let errors: u64 = done.results.iter().map(CellResult::errors).sum();
                 course.ending.io_errors += errors;
                 course.ending.bad_blocks += done.bad_blocks;
-                course.conditions.ends(cell, errors == 0);
+                let made = course.conditions.ends(cell, errors == 0);
+                self.remember(cell, &done, made);
                 course.results.insert(cell.plan.id.clone(), done.results);
             }
             Err(SuiteError::Store(error)) => return Err(error.into()),

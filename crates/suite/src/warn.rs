@@ -87,6 +87,13 @@ pub enum RunWarning {
         /// What failed, with figures.
         why: String,
     },
+    /// Nobody can be sure that a drive is still in the state that a resumed run left it in.
+    StateInDoubt {
+        /// Why.
+        why: String,
+        /// It is being brought into that state again.
+        again: bool,
+    },
     /// A purge that may have left something.
     PurgeIncomplete {
         /// How it was done.
@@ -213,6 +220,20 @@ impl RunWarning {
                 "not-steady",
                 format!("{tracked} did not come to rest in {rounds} rounds: {why}"),
                 "its figures are not those of a steady drive; allow more rounds, or precondition for longer",
+            ),
+            RunWarning::StateInDoubt { why, again: true } => (
+                "preconditioned-again",
+                format!(
+                    "the drive was preconditioned before the run was cut off, and is preconditioned again: {why}"
+                ),
+                "leave a drive alone between a run and its resumption",
+            ),
+            RunWarning::StateInDoubt { why, again: false } => (
+                "state-in-doubt",
+                format!(
+                    "whether the drive is still in the state that the run had left it in cannot be known: {why}"
+                ),
+                "if anything may have written to it since, begin a new run",
             ),
             RunWarning::PurgeIncomplete { how } => (
                 "purge-incomplete",

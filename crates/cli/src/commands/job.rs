@@ -7,6 +7,7 @@ use assay_store::{Destination, Run, RunWriter};
 use assay_suite::execute::{Resume, Runner};
 use assay_suite::expand::single_job;
 use assay_suite::manifest::manifest;
+use assay_suite::memory::DriveMemory;
 
 use crate::args::JobArguments;
 use crate::exit::{Usage, Verdict};
@@ -50,6 +51,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
         audit,
         stop: &stop,
         progress: &mut watch,
+        memory: DriveMemory::of_user(),
     }
     .run(&Resume::default());
     watch.finish();

@@ -10,6 +10,7 @@ use assay_suite::catalogue;
 use assay_suite::execute::{Ending, Resume, Runner};
 use assay_suite::expand::{RunPlan, RunSettings, expand};
 use assay_suite::manifest::{drive, manifest};
+use assay_suite::memory::DriveMemory;
 use assay_suite::schema::Suite;
 
 use crate::args::RunArguments;
@@ -74,6 +75,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
         audit,
         stop: &stop,
         progress: &mut watch,
+        memory: DriveMemory::of_user(),
     }
     .run(&resume);
     watch.finish();

@@ -32,6 +32,8 @@ pub(super) struct Done {
     /// It was not cut off.
     pub(super) whole: bool,
     pub(super) bad_blocks: u64,
+    /// Everything written to each drive, ramp included.
+    pub(super) written_bytes: BTreeMap<usize, u64>,
 }
 
 impl Runner<'_> {
@@ -83,6 +85,7 @@ impl Runner<'_> {
             results,
             whole: true,
             bad_blocks: 0,
+            written_bytes: BTreeMap::new(),
         })
     }
 
@@ -164,6 +167,7 @@ impl Runner<'_> {
             // A cell that was stopped is whole only if its workload was done anyway.
             whole: ended_by.is_some() || outcome.parts.iter().all(|part| !part.end.stopped),
             bad_blocks: 0,
+            written_bytes: watched.written_bytes.clone(),
         };
         if idle {
             done.whole = !self.stop.load(Ordering::Relaxed);
@@ -232,6 +236,7 @@ impl Runner<'_> {
             results,
             whole: true,
             bad_blocks: 0,
+            written_bytes: BTreeMap::new(),
         })
     }
 

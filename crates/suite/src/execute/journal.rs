@@ -8,6 +8,7 @@ use assay_measure::{HostLoad, Interval};
 use assay_store::model::{CellResult, Entry, IntervalRecord, TelemetryRecord};
 use assay_store::{RunWriter, StoreError};
 use assay_target::{Nanos, Telemetry};
+use assay_units::Op;
 
 use super::Progress;
 use crate::expand::Cell;
@@ -27,6 +28,8 @@ struct Said {
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     drives: BTreeMap<usize, Said>,
+    /// Everything written to each drive, ramp included.
+    pub(super) written_bytes: BTreeMap<usize, u64>,
 }
 
 impl Watched {
@@ -136,6 +139,9 @@ impl Observer for Journal<'_> {
             .iter()
             .map(|(_, counts)| counts.bytes)
             .sum::<u64>();
+        let writes = interval.ops.iter().filter(|(op, _)| *op == Op::Write);
+        let written: u64 = writes.map(|(_, counts)| counts.bytes).sum();
+        *self.watched.written_bytes.entry(drive).or_default() += written;
         self.progress
             .interval(drive, interval.end, *bytes, interval);
         self.append(&Entry::Interval(IntervalRecord::new(

@@ -17,6 +17,7 @@ use assay_store::{Destination, RunWriter};
 use assay_suite::execute::{Ending, Progress, Resume, Runner};
 use assay_suite::expand::{Cell, RunPlan, RunSettings, expand};
 use assay_suite::manifest::manifest;
+use assay_suite::memory::DriveMemory;
 use assay_suite::schema::Suite;
 use assay_suite::{SuiteError, catalogue};
 use assay_target::Nanos;
@@ -92,6 +93,7 @@ pub fn run(text: &str, specs: &[&str]) -> (Ending, Run, tempfile::TempDir) {
         audit: HostAudit::default(),
         stop: &AtomicBool::new(false),
         progress: &mut Quiet,
+        memory: DriveMemory::none(),
     }
     .run(&Resume::default())
     .unwrap();

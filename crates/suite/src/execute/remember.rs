@@ -1,0 +1,123 @@
+//! What is remembered of real drives from run to run, and what of it still holds.
+
+use assay_engine::access::Region;
+use assay_store::model::CellKind;
+
+use super::Runner;
+use super::cell::Done;
+use super::conditions::Conditions;
+use crate::SuiteError;
+use crate::expand::{Cell, Preconditioning};
+use crate::memory::{Conditioning, Validity};
+use crate::warn::RunWarning;
+
+/// Share of the area that may have been written since for a state to count as the same, percent. A hundredth moves a steady drive's figures by less
+/// than they vary.
+const WRITTEN_SINCE_PCT: f64 = 1.0;
+
+/// What a state is remembered as: two procedures of one name but different workloads are different states.
+fn remembered_name(leaves: &Preconditioning) -> String {
+    format!("{}: {}", leaves.name, leaves.workload)
+}
+
+fn area_of(cell: &Cell) -> Region {
+    Region {
+        offset_bytes: cell.plan.workload.offset_bytes,
+        size_bytes: cell.plan.workload.span_bytes,
+    }
+}
+
+impl Runner<'_> {
+    /// The states that earlier runs left drives in.
+    pub(super) fn recall(&self, conditions: &mut Conditions) {
+        for cell in &self.plan.cells {
+            let (Some(leaves), [drive]) = (&cell.leaves, cell.plan.drives.as_slice()) else {
+                continue;
+            };
+            if conditions.is_remembered(*drive) {
+                continue;
+            }
+            if let Some(since) = self.since(cell, leaves, *drive) {
+                conditions.remembered(*drive, &leaves.name, &since);
+            }
+        }
+    }
+
+    /// Since when the drive has been in this state, as good as unchanged.
+    fn since(&self, cell: &Cell, leaves: &Preconditioning, drive: usize) -> Option<String> {
+        let info = self.drives[drive].info();
+        let area = area_of(cell);
+        let validity = match cell.plan.kind {
+            CellKind::Purge => self.memory.ask_purge(info),
+            _ => self.memory.ask(info, &remembered_name(leaves), area),
+        };
+        let Validity::Valid {
+            since,
+            written_since_bytes,
+        } = validity
+        else {
+            return None;
+        };
+        let little = match cell.plan.kind {
+            CellKind::Purge => written_since_bytes == 0,
+            _ => written_since_bytes as f64 * 100.0 <= area.size_bytes as f64 * WRITTEN_SINCE_PCT,
+        };
+        little.then_some(since)
+    }
+
+    /// Does what a finished cell of a resumed run did to the drive still hold?
+    ///
+    /// What the run itself wrote afterwards is part of its procedure; what others wrote is not.
+    pub(super) fn still_holds(&mut self, cell: &Cell) -> Result<bool, SuiteError> {
+        let (Some(leaves), [drive]) = (&cell.leaves, cell.plan.drives.as_slice()) else {
+            return Ok(true);
+        };
+        let (drive, info) = (*drive, self.drives[*drive].info());
+        if info.simulated || cell.plan.kind == CellKind::Purge {
+            return Ok(true);
+        }
+        let why = match self
+            .memory
+            .ask(info, &remembered_name(leaves), area_of(cell))
+        {
+            Validity::Valid { .. } => return Ok(true),
+            Validity::Stale(why) => (why, true),
+            Validity::Unknown(why) => (why, false),
+        };
+        let (why, again) = why;
+        let warning = RunWarning::StateInDoubt { why, again };
+        self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
+        Ok(!again)
+    }
+
+    /// Write down what a cell did to its drives. What cannot be remembered is done again by the next run, which is no reason to end this
+    /// one.
+    pub(super) fn remember(&mut self, cell: &Cell, done: &Done, made: bool) {
+        for &drive in &cell.plan.drives {
+            let info = self.drives[drive].info();
+            if info.simulated {
+                continue;
+            }
+            let written = done.written_bytes.get(&drive).copied().unwrap_or(0);
+            let remembered = match (&cell.leaves, cell.plan.kind) {
+                (_, CellKind::Purge) => self.memory.remember_purge(info, "by a suite", false),
+                (Some(leaves), _) if made => {
+                    let area = area_of(cell);
+                    let conditioning = Conditioning {
+                        name: remembered_name(leaves),
+                        offset_bytes: area.offset_bytes,
+                        size_bytes: area.size_bytes,
+                        block_sizes: cell.plan.workload.bs_bytes.to_string(),
+                        bytes: written,
+                    };
+                    self.memory.remember_precondition(info, conditioning)
+                }
+                _ if written > 0 => self.memory.note_written(info, written),
+                _ => Ok(()),
+            };
+            if let Err(error) = remembered {
+                self.progress.problem(&error.to_string());
+            }
+        }
+    }
+}
