@@ -241,6 +241,7 @@ impl Runner<'_> {
                 })?;
                 self.progress.cell_finished(&cell.plan, &done.results);
                 let errors: u64 = done.results.iter().map(CellResult::errors).sum();
+                let errors = errors.max(done.given_up);
                 course.ending.io_errors += errors;
                 course.ending.bad_blocks += done.bad_blocks;
                 course.conditions.ends(cell, errors == 0);

@@ -32,6 +32,8 @@ pub(super) struct Done {
     /// It was not cut off.
     pub(super) whole: bool,
     pub(super) bad_blocks: u64,
+    /// Errors of parts that gave up: their results hold none when that was before measuring began.
+    pub(super) given_up: u64,
 }
 
 impl Runner<'_> {
@@ -83,6 +85,7 @@ impl Runner<'_> {
             results,
             whole: true,
             bad_blocks: 0,
+            given_up: 0,
         })
     }
 
@@ -164,6 +167,7 @@ impl Runner<'_> {
             // A cell that was stopped is whole only if its workload was done anyway.
             whole: ended_by.is_some() || outcome.parts.iter().all(|part| !part.end.stopped),
             bad_blocks: 0,
+            given_up: 0,
         };
         if idle {
             done.whole = !self.stop.load(Ordering::Relaxed);
@@ -200,6 +204,7 @@ impl Runner<'_> {
             }
             compare(cell, part.drive, earlier, &mut result);
             done.bad_blocks += bad_blocks(part);
+            done.given_up += part.end.gave_up.map_or(0, |gave_up| gave_up.errors);
             self.warn_about(cell, part, &result, host)?;
             done.results.push(result);
         }
@@ -232,6 +237,7 @@ impl Runner<'_> {
             results,
             whole: true,
             bad_blocks: 0,
+            given_up: 0,
         })
     }
 
