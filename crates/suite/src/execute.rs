@@ -246,6 +246,7 @@ impl Runner<'_> {
                 })?;
                 self.progress.cell_finished(&cell.plan, &done.results);
                 let errors: u64 = done.results.iter().map(CellResult::errors).sum();
+                let errors = errors.max(done.given_up);
                 course.ending.io_errors += errors;
                 course.ending.bad_blocks += done.bad_blocks;
                 let made = course.conditions.ends(cell, errors == 0);

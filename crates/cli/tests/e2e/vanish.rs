@@ -30,6 +30,17 @@ fn a_simulated_drive_that_vanishes_is_given_up() {
     assert!(number(&job, "/jobs/0/elapsed_ns") < 100e9, "{job:#}");
 }
 
+/// Before measuring has begun there are no errors to show but those of the warning; the drive has failed all the same.
+#[test]
+fn a_drive_that_vanishes_before_it_is_measured_has_failed() {
+    let lab = Lab::on_disk();
+    let job = lab.json_status(
+        "job sim:samsung-951,fault=vanish@50 --rw randread --ramp_time 100s --runtime 100s",
+        1,
+    );
+    assert_eq!(codes(&job), ["gave-up"]);
+}
+
 #[test]
 fn every_cell_of_a_suite_on_a_drive_that_is_gone_ends() {
     let lab = Lab::on_disk();

@@ -34,6 +34,8 @@ pub(super) struct Done {
     pub(super) bad_blocks: u64,
     /// Everything written to each drive, ramp included.
     pub(super) written_bytes: BTreeMap<usize, u64>,
+    /// Errors of parts that gave up: their results hold none when that was before measuring began.
+    pub(super) given_up: u64,
 }
 
 impl Runner<'_> {
@@ -86,6 +88,7 @@ impl Runner<'_> {
             whole: true,
             bad_blocks: 0,
             written_bytes: BTreeMap::new(),
+            given_up: 0,
         })
     }
 
@@ -168,6 +171,7 @@ impl Runner<'_> {
             whole: ended_by.is_some() || outcome.parts.iter().all(|part| !part.end.stopped),
             bad_blocks: 0,
             written_bytes: watched.written_bytes.clone(),
+            given_up: 0,
         };
         if idle {
             done.whole = !self.stop.load(Ordering::Relaxed);
@@ -204,6 +208,7 @@ impl Runner<'_> {
             }
             compare(cell, part.drive, earlier, &mut result);
             done.bad_blocks += bad_blocks(part);
+            done.given_up += part.end.gave_up.map_or(0, |gave_up| gave_up.errors);
             self.warn_about(cell, part, &result, host)?;
             done.results.push(result);
         }
@@ -237,6 +242,7 @@ impl Runner<'_> {
             whole: true,
             bad_blocks: 0,
             written_bytes: BTreeMap::new(),
+            given_up: 0,
         })
     }
 
