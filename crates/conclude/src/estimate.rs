@@ -103,9 +103,22 @@ fn parts(drive: &CellDrive) -> Vec<Part> {
             part.p99_ns[op] = part.p99_ns[op].max(point.latency.p99 as f64);
         }
     }
+    // What was in flight at the end completes a moment later: no second of its own.
+    let longest = parts.iter().map(|p| p.elapsed_s).fold(0.0, f64::max);
+    if parts.len() > 1
+        && let Some(stump) = parts.pop_if(|p| p.elapsed_s * 2.0 < longest)
+        && let Some(part) = parts.last_mut()
+    {
+        part.elapsed_s += stump.elapsed_s;
+        part.bytes += stump.bytes;
+        for op in 0..2 {
+            part.ios[op] += stump.ios[op];
+            part.latencies[op] += stump.latencies[op];
+            part.latency_ns[op] += stump.latency_ns[op];
+        }
+    }
     // A drive that fell silent before the end.
     let seen: f64 = parts.iter().map(|p| p.elapsed_s).sum();
-    let longest = parts.iter().map(|p| p.elapsed_s).fold(0.0, f64::max);
     if let Some(result) = &drive.result
         && longest > 0.0
     {
@@ -203,6 +216,19 @@ mod tests {
         let iops = of(&drive(series, 40)).iops.unwrap();
         assert_eq!(iops.samples, 40);
         assert!((iops.mean - 25.0 * 600.0 / 40.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_stump_at_the_end_counts_but_is_no_second() {
+        let mut series: Vec<SeriesPoint> = (1..21).map(|i| point(i, Op::Read, 600, 1e5)).collect();
+        let mut stump = point(21, Op::Read, 300, 1e5);
+        stump.end = stump.start + Nanos::from_millis(250);
+        series.push(stump);
+        let mut d = drive(series, 20);
+        d.result.as_mut().unwrap().elapsed = Nanos::from_millis(20_250);
+        let iops = of(&d).iops.unwrap();
+        assert_eq!(iops.samples, 20);
+        assert!((iops.mean - 12_300.0 / 20.25).abs() < 1e-9);
     }
 
     #[test]

@@ -49,8 +49,12 @@ fn a_load_curve_has_its_knee_where_latency_doubles() {
             of: of.clone(),
             percent,
         });
-        run.cells
-            .push(made::cell(plan, percent * 1e3, latency, 3, 0.0, 1));
+        let mut cell = made::cell(plan, percent * 1e3, latency, 3, 0.0, 1);
+        let result = cell.drives[0].result.as_mut().unwrap();
+        result
+            .values
+            .insert("offered_iops".to_owned(), percent * 1e3);
+        run.cells.push(cell);
     }
     let [curve] = of_load(&run, "load", 0)[..] else {
         panic!("one curve");
@@ -63,7 +67,9 @@ fn a_load_curve_has_its_knee_where_latency_doubles() {
         ),
         (3, 60e3, Some(80e3))
     );
-    // Without the cell that it refers to, nothing is known of what was offered.
-    run.cells[0].state = CellState::Failed("unplugged".to_owned());
+    // Where what was offered is not recorded, there is no curve.
+    for cell in &mut run.cells {
+        cell.drives[0].result.as_mut().unwrap().values.clear();
+    }
     assert_eq!(of_load(&run, "load", 0), []);
 }
