@@ -76,7 +76,8 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
                 hover: "%{y:,.4~g} IOPS at %{x:.0f} s".to_owned(),
                 ..Trace::default()
             };
-            hour.push(dots(kept.into_iter().map(|i| all[i]).collect(), 3.0).json());
+            let size = if all.len() > 600 { 3.0 } else { 5.0 };
+            hour.push(dots(kept.into_iter().map(|i| all[i]).collect(), size).json());
             zoom.push(dots(all.into_iter().filter(|p| p.0 >= from).collect(), 5.0).json());
             rows.push(phases::Row {
                 name: name.clone(),
