@@ -73,7 +73,7 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
                 escape(title),
                 links.join("")
             ));
-            contents.push((suite_id, title.to_owned()));
+            contents.push((suite_id, short(title).to_owned()));
         }
         let charts = charts::of_section(&lineup, s, &sections, &id)?;
         body.push_str(&section::section(
@@ -193,6 +193,11 @@ fn suites<'a>(lineup: &Lineup<'a>) -> Vec<(&'a str, &'a str)> {
         }
     }
     suites
+}
+
+/// A title up to its first colon or comma.
+fn short(title: &str) -> &str {
+    title.split([':', ',']).next().unwrap_or(title)
 }
 
 /// Most suites that a title names; of more it gives the number.

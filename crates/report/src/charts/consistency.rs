@@ -4,7 +4,7 @@ use super::draw::{Panel, Trace, panels, symbol_word};
 use super::{Chart, View, colour, phases};
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
-use crate::tables::consistency::{circumstances, measured_seconds, scored_from};
+use crate::tables::consistency::{circumstances, measured_seconds, score};
 use crate::thin;
 
 /// Dots of a drawing of the whole run, across and up: what a wide window shows.
@@ -62,7 +62,7 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
             let positive = all.iter().filter(|p| p.1 > 0.0).count();
             thinned |= kept.len() < positive;
             halted += all.len() - positive;
-            let from = scored_from(&seconds);
+            let from = score(point).map_or(f64::INFINITY, |s| s.from_s);
             let dots = |points: Vec<(f64, f64)>, size: f64| Trace {
                 name: name.clone(),
                 points,
@@ -76,7 +76,8 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
                 hover: "%{y:,.4~g} IOPS at %{x:.0f} s".to_owned(),
                 ..Trace::default()
             };
-            hour.push(dots(kept.into_iter().map(|i| all[i]).collect(), 3.0).json());
+            let size = if all.len() > 600 { 3.0 } else { 5.0 };
+            hour.push(dots(kept.into_iter().map(|i| all[i]).collect(), size).json());
             zoom.push(dots(all.into_iter().filter(|p| p.0 >= from).collect(), 5.0).json());
             rows.push(phases::Row {
                 name: name.clone(),

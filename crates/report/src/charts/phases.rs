@@ -25,6 +25,8 @@ pub struct Phase {
     pub mib_per_s: f64,
     /// Mean rate in it, completions per second.
     pub iops: f64,
+    /// Temperature at which heat began to hold the drive back, degrees Celsius, where it did and that is known.
+    pub onset_c: Option<f64>,
     /// What it rests on.
     pub evidence: String,
 }
@@ -116,6 +118,10 @@ impl Phase {
             words,
             mib_per_s: concluded.mean_mib_per_s,
             iops: concluded.mean_iops,
+            onset_c: match concluded.cause {
+                Cause::ThermalThrottling { onset_c, .. } => onset_c,
+                _ => None,
+            },
             evidence: concluded.evidence,
         }
     }
@@ -246,6 +252,7 @@ mod tests {
             words: "held back".to_owned(),
             mib_per_s: 1.0,
             iops: 256.0,
+            onset_c: Some(84.0),
             evidence: "84 C".to_owned(),
         };
         let row = |name: &str, phases| Row {

@@ -1,8 +1,9 @@
 //! The score of report B: the mean of the last part of an hour of random writes, and that mean over the standard deviation.
 
+use assay_conclude::score::{self, CellScore};
 use assay_conclude::series::{Second, seconds};
 use assay_measure::confidence;
-use assay_measure::consistency::{self, Score};
+use assay_measure::consistency::Score;
 
 use crate::format;
 use crate::grid::{Point, Section};
@@ -27,22 +28,9 @@ pub fn measured_seconds(point: &Point<'_>) -> Vec<Second> {
     point.part.map(seconds).unwrap_or_default()
 }
 
-/// How many of so many seconds are scored: the last 400 of an hour, of a shorter run the same share.
-fn scored(seconds: &[Second]) -> usize {
-    seconds.len().div_ceil(9)
-}
-
-/// From when on seconds are scored.
-pub fn scored_from(seconds: &[Second]) -> f64 {
-    let first = seconds.len() - scored(seconds);
-    seconds.get(first).map_or(0.0, |s| s.start_s)
-}
-
 /// The score of a point; `None` where too little was measured for one.
-pub fn score(point: &Point<'_>) -> Option<Score> {
-    let seconds = measured_seconds(point);
-    let rates: Vec<f64> = seconds.iter().map(|s| s.iops).collect();
-    consistency::score(&rates, scored(&seconds))
+pub fn score(point: &Point<'_>) -> Option<CellScore> {
+    score::of(point.part?)
 }
 
 /// One row per drive and circumstance.
@@ -65,7 +53,8 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         column("outliers below", "%"),
         column("outliers above", "%"),
     ]);
-    let scores: Vec<Option<Score>> = section.points.iter().map(score).collect();
+    let spans: Vec<Option<CellScore>> = section.points.iter().map(score).collect();
+    let scores: Vec<Option<Score>> = spans.iter().map(|s| s.map(|s| s.score)).collect();
     let highest = |variant: &Option<String>, of: fn(&Score) -> f64| {
         let all = section.points.iter().zip(&scores);
         let same = all.filter(|(p, _)| p.plan().variant == *variant);
@@ -124,19 +113,15 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     }
     let mut notes = remarks(lineup, &section.points);
     notes.extend(spread_note(&rows));
-    let spans: Vec<f64> = section
-        .points
-        .iter()
-        .filter_map(|p| {
-            let seconds = measured_seconds(p);
-            let last = seconds.last()?;
-            Some(last.start_s + last.elapsed_s - scored_from(&seconds))
-        })
-        .collect();
-    if let Some(span) = spans.first() {
+    if let Some(span) = spans.iter().flatten().next() {
         notes.push(format!(
-            "scored: the last {}, a ninth of the run (400 s of an hour)",
-            format::duration((span * 1e9) as u64)
+            "scored: the last {}{}",
+            format::duration(((span.to_s - span.from_s) * 1e9).round() as u64),
+            if span.shortened {
+                ", a ninth of a run that was shorter than the hour of the procedure"
+            } else {
+                " of the hour"
+            }
         ));
     }
     notes.push(

@@ -114,7 +114,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         column("", "offered", "IOPS"),
         column("", "completed", "IOPS"),
     ]);
-    let from_due = "latency from the moment it was due, \u{b5}s";
+    let from_due = "latency from due time, \u{b5}s";
     columns.extend(["mean", "p50", "p99", "p99.99"].map(|l| column(from_due, l, "")));
     let served = all.iter().flatten().any(|o| o.service.is_some());
     if served {

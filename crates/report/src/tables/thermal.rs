@@ -38,7 +38,8 @@ fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
 pub fn throttling(lineup: &Lineup<'_>, point: &Point<'_>) -> Option<Throttling> {
     let part = point.part?;
     let phases = phases::of(lineup, point);
-    let onset_s = phases.iter().find(|p| p.kind == Kind::Thermal)?.from_s;
+    let heat = phases.iter().find(|p| p.kind == Kind::Thermal)?;
+    let onset_s = heat.from_s;
     let seconds = seconds(part);
     let rate = |s: &&Second| s.mib_per_s;
     let before = mean(
@@ -66,7 +67,7 @@ pub fn throttling(lineup: &Lineup<'_>, point: &Point<'_>) -> Option<Throttling> 
         .next_back();
     Some(Throttling {
         onset_s,
-        onset_c: temperature,
+        onset_c: heat.onset_c.or(temperature),
         before,
         after: mean(later.iter().copied())?,
         slow: mean(slow.iter().copied()),

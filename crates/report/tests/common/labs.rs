@@ -750,3 +750,18 @@ pub fn cut_short(mut run: Run) -> Run {
     run.outcome = Some(Outcome::Interrupted);
     run
 }
+
+/// A duration as reports write it, in seconds.
+pub fn seconds_of(text: &str) -> f64 {
+    let words: Vec<&str> = text.split(' ').collect();
+    let parts = words.chunks(2).map(|pair| {
+        let unit = match pair[1] {
+            "h" => 3600.0,
+            "min" => 60.0,
+            "s" => 1.0,
+            other => panic!("{other} in {text}"),
+        };
+        pair[0].parse::<f64>().unwrap() * unit
+    });
+    parts.sum()
+}

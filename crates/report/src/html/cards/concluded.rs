@@ -26,7 +26,7 @@ pub(super) fn keys(
         Some(View::Consistency) => points
             .iter()
             .filter_map(|p| {
-                let score = consistency::score(p)?;
+                let score = consistency::score(p)?.score;
                 let variant = p.plan().variant.as_ref();
                 let label = variant.map_or_else(String::new, |v| format!(", {v}"));
                 let over = score.consistency.map_or_else(

@@ -1,0 +1,209 @@
+//! The review lab's pages: what they conclude is in the run, stands where it belongs, and what is no result is marked.
+
+#![allow(clippy::unwrap_used)] // in helpers of tests, too
+
+mod common;
+
+use assay_report::html;
+use assay_report::terminal::{self, Style};
+use assay_store::read::Run;
+use common::page::{Tables, assert_well_formed, charts, tables, without_library};
+
+fn page(run: &Run) -> String {
+    html::render(std::slice::from_ref(run)).unwrap()
+}
+
+fn rows<'t>(tables: &'t Tables, caption: &str) -> &'t [(String, Vec<String>)] {
+    let found = tables.iter().find(|t| t.0 == caption);
+    let all: Vec<&str> = tables.iter().map(|t| t.0.as_str()).collect();
+    &found
+        .unwrap_or_else(|| panic!("no table {caption:?} in {all:?}"))
+        .1
+}
+
+fn number(text: &str) -> f64 {
+    let figure = text.split(['\u{b1}', ' ']).next().unwrap().replace(',', "");
+    figure
+        .parse()
+        .unwrap_or_else(|_| panic!("{text:?} is no number"))
+}
+
+#[test]
+fn every_suite_s_page_is_well_formed_alone_and_together() {
+    let all = common::labs::all(2, 120);
+    for run in &all {
+        let whole = page(run);
+        assert_well_formed(&without_library(&whole).0);
+        let cut = page(&common::labs::cut_short(run.clone()));
+        assert_well_formed(&without_library(&cut).0);
+    }
+    let together = html::render(&all).unwrap();
+    assert_well_formed(&without_library(&together).0);
+    // A drive is one drive however many suites it went through.
+    assert_eq!(together.matches("<article class=\"card\"").count(), 2);
+    assert_eq!(together.matches("<div class=\"suite\"").count(), all.len());
+}
+
+#[test]
+fn the_same_suite_twice_is_two_drives() {
+    let run = common::labs::load(1);
+    let together = html::render(&[run.clone(), run]).unwrap();
+    assert_eq!(together.matches("<article class=\"card\"").count(), 2);
+    assert!(together.contains("plextor-m8pe-y, run 2"));
+}
+
+#[test]
+fn the_score_is_that_of_the_last_ninth() {
+    let run = common::labs::consistency(2, 900);
+    let page = page(&run);
+    let tables = tables(&page);
+    let rows = rows(&tables, "An hour of random writes: score");
+    assert_eq!(rows.len(), 4);
+    let hours = run.cells.iter().filter(|c| c.plan.view.is_some());
+    for (cell, (_, shown)) in hours.zip(rows) {
+        let rates: Vec<f64> = cell.drives[0].series[800..]
+            .iter()
+            .map(|p| p.iops())
+            .collect();
+        let mean = rates.iter().sum::<f64>() / 100.0;
+        let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+        assert_eq!(shown[0], cell.plan.variant.clone().unwrap());
+        assert!(
+            (number(&shown[1]) - mean).abs() < 1.0,
+            "{shown:?} is not {mean}"
+        );
+        assert!(
+            (number(&shown[3]) - least).abs() < 1.0,
+            "{shown:?} is not {least}"
+        );
+    }
+    // Both circumstances and both together, in the whole and in the part that is scored.
+    let charts = charts(&page);
+    let views: Vec<usize> = (0..2)
+        .map(|i| charts[i]["views"].as_array().unwrap().len())
+        .collect();
+    assert_eq!(views, [3, 3]);
+    let scored = &charts[1]["views"][0]["data"][0]["x"];
+    assert_eq!(scored.as_array().unwrap().len(), 100);
+}
+
+#[test]
+fn the_knee_is_the_lowest_depth_with_95_percent() {
+    let run = common::labs::enterprise(1, 20);
+    let tables = tables(&page(&run));
+    let rows = rows(&tables, "Peak random read: at the knee");
+    // One row per power state. 1 - e^(-128/40) is 0.959, 1 - e^(-64/40) is 0.798.
+    assert_eq!(rows.len(), 2);
+    for ((_, shown), state) in rows.iter().zip([0, 2]) {
+        assert_eq!(shown[0], format!("power state {state}"));
+        assert_eq!(shown[1], "128 threads");
+        let (iops, watts) = (number(&shown[2]), number(&shown[6]));
+        let efficiency = number(&shown[7]);
+        assert!(
+            (efficiency - iops / 1e3 / watts).abs() < 0.02 * efficiency,
+            "{shown:?}"
+        );
+    }
+}
+
+#[test]
+fn rounds_that_never_rested_say_so_wherever_they_stand() {
+    let run = common::labs::snia(2);
+    let page = page(&run);
+    assert_eq!(page.matches("class=\"banner alarm loud\"").count(), 1);
+    assert!(page.contains("plextor-m8pe-gn (simulated): steady state not achieved in 25 rounds."));
+    let tables = tables(&page);
+    let judged = rows(&tables, "IOPS test: steady state");
+    assert_eq!(
+        (judged[0].1[1].as_str(), judged[1].1[1].as_str()),
+        ("achieved", "NOT ACHIEVED")
+    );
+    // Drive by drive; of the restless one every cell is marked.
+    let matrices: Vec<_> = tables
+        .iter()
+        .filter(|t| t.0 == "IOPS test: operations per second")
+        .collect();
+    assert_eq!(matrices.len(), 2);
+    let marked = |table: usize| {
+        let cells = matrices[table].1.iter().flat_map(|r| &r.1);
+        cells.filter(|c| c.ends_with("not steady")).count()
+    };
+    assert_eq!((marked(0), marked(1)), (0, 8 * 7));
+    // A cell is the mean of its window's rounds.
+    let of_window = run.cells.iter().filter(|c| {
+        let w = &c.plan.workload;
+        let round = c.plan.round.as_ref().unwrap().number;
+        (c.plan.drives[0], w.bs_bytes, w.rwmixread) == (0, 4096, Some(65))
+            && (5..=9).contains(&round)
+    });
+    let values: Vec<f64> = of_window
+        .map(|c| c.drives[0].result.as_ref().unwrap().iops())
+        .collect();
+    assert_eq!(values.len(), 5);
+    let mean = values.iter().sum::<f64>() / 5.0;
+    let shown = &matrices[0].1.iter().find(|r| r.0 == "4 KiB").unwrap().1[4];
+    assert!((number(shown) - mean).abs() < 1.0, "{shown} is not {mean}");
+}
+
+#[test]
+fn loads_beyond_the_drive_are_marked_and_the_knee_is_below_them() {
+    let tables = tables(&page(&common::labs::load(1)));
+    let rows = rows(&tables, "Latency by offered load: latency by offered load");
+    let over: Vec<&str> = rows
+        .iter()
+        .filter(|r| r.1[2].ends_with("not sustained"))
+        .map(|r| r.1[0].as_str())
+        .collect();
+    assert_eq!(over, ["100", "105"]);
+}
+
+#[test]
+fn a_fake_capacity_is_said_first_in_page_and_terminal() {
+    let run = common::labs::capacity(2);
+    let page = page(&run);
+    let alarm = page
+        .find("says that it holds 512 GB (477 GiB), and does not")
+        .unwrap();
+    assert!(
+        alarm
+            < page
+                .find("<caption>Every block, written and read back: result")
+                .unwrap()
+    );
+    let tables = tables(&page);
+    let rows = rows(&tables, "Every block, written and read back: result");
+    assert_eq!(
+        (rows[0].1[0].as_str(), rows[1].1[0].as_str()),
+        ("all as written", "WRONG DATA")
+    );
+    let text = terminal::render(&run, 80, Style::Plain);
+    assert!(
+        text.contains("!! plextor-m8pe-gn (simulated) says that it holds"),
+        "{text}"
+    );
+}
+
+#[test]
+fn throttling_is_told_with_its_onset_and_what_is_left() {
+    let tables = tables(&page(&common::labs::thermal(2, 1200)));
+    let rows = rows(&tables, "Soak: heat and rate");
+    assert_eq!(rows[0].1[0], "never");
+    // It begins after a sixth of the soak, at 77 degrees, and takes 12 of every 40 seconds.
+    let hot = &rows[1].1;
+    let onset = common::labs::seconds_of(&hot[0]);
+    assert!((onset - 201.0).abs() < 45.0, "{hot:?}");
+    assert!((number(&hot[1]) - 77.0).abs() < 3.0, "{hot:?}");
+    assert!((number(&hot[7]) - 30.0).abs() < 4.0, "{hot:?}");
+}
+
+#[test]
+fn no_line_of_a_suite_is_wider_than_the_terminal() {
+    for run in common::labs::all(2, 60) {
+        for width in [60, 80, 120] {
+            let text = terminal::render(&run, width, Style::Plain);
+            for line in text.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line:?}");
+            }
+        }
+    }
+}
