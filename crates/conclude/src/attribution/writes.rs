@@ -13,7 +13,7 @@
 use assay_measure::change::{self, Segment, median};
 
 use super::words::size_words;
-use super::{Cause, Finding, Watched};
+use super::{Cause, Finding, Watched, heat};
 
 /// A lasting fall is at least this deep, share of the rate before.
 const LEAST_FALL: f64 = 0.15;
@@ -25,8 +25,18 @@ const STEP_MOMENTS: usize = 4;
 const NO_AMPLIFICATION: f64 = 1.15;
 /// Amplification above this is collection, if the writes are random.
 const AMPLIFIED: f64 = 1.25;
-/// Folding: each byte once into the cache and once out of it.
-const FOLDED: std::ops::RangeInclusive<f64> = 1.8..=2.1;
+/// Folding writes each byte once into the cache and once out of it: no more than this, and no less than [`FOLDED_LEAST`].
+const FOLDED: f64 = 2.15;
+const FOLDED_LEAST: f64 = 1.8;
+/// Moments after a fall in which its amplification is looked at.
+const SOON_MOMENTS: usize = 10;
+/// What a full cache holds back stays within this share of its level.
+const FLAT: f64 = 0.1;
+/// Parts of a span whose levels are compared, and the least length of one, moments.
+const FLAT_PARTS: usize = 10;
+const FLAT_LEAST: usize = 5;
+/// How long sequential writes are looked at, moments, or as long as it took to the fall.
+const FLAT_MOMENTS: usize = 20;
 /// Collection cannot begin before this share of the capacity was written since a purge (some is lost to what superblocks leave open).
 const WRITTEN_OVER: f64 = 0.97;
 /// Workloads with fewer writes than this share are reads.
@@ -155,16 +165,17 @@ impl Span<'_> {
             let text = format!("{} were written before {why}", size_words(bytes));
             self.finding(self.from, fall.at, Cause::Fresh, text)
         };
-        if let Some((cause, evidence)) = self.cache(fall, &later) {
+        // Drifting rates are collection's own; level ones at a temperature just reached may be heat's.
+        let doubt = heat::possible(self.watched, self.rates, fall.at)
+            .filter(|_| !self.watched.facts.random || self.is_flat(fall.at, self.to));
+        if let Some(level) = doubt {
+            return self.doubtful(fall, &level);
+        }
+        // Collection may follow a cache, as a second fall.
+        let second = self.fall(&later);
+        if let Some((cause, evidence)) = self.cache(fall, second.map_or(self.to, |next| next.at)) {
             let mut out = vec![fresh("the cache was full")];
-            // Collection may follow, as a second fall.
-            let Some(second) = self
-                .watched
-                .facts
-                .random
-                .then(|| self.fall(&later))
-                .flatten()
-            else {
+            let Some(second) = second else {
                 out.push(self.finding(fall.at, self.to, cause, evidence));
                 return out;
             };
@@ -174,7 +185,12 @@ impl Span<'_> {
                 .filter(|s| s.from >= second.at)
                 .copied()
                 .collect();
-            out.extend(self.collection(second, &last));
+            if self.watched.facts.random && self.may_collect(second) {
+                out.extend(self.collection(second, &last));
+            } else {
+                let text = "a further fall, and nothing that was recorded shows why";
+                out.push(self.finding(second.at, self.to, Cause::Unexplained, text));
+            }
             return out;
         }
         if self.watched.facts.random && self.may_collect(fall) {
@@ -183,6 +199,18 @@ impl Span<'_> {
             return out;
         }
         self.levels(segments)
+    }
+
+    /// A fall that a full cache and heat could both have made.
+    fn doubtful(&self, fall: Fall, level: &str) -> Vec<Finding> {
+        let text = format!(
+            "the rate falls for good at {level}: a full cache and heat would both look like this"
+        );
+        let before = "the rate before a fall that has no certain cause";
+        vec![
+            self.finding(self.from, fall.at, Cause::Steady, before),
+            self.finding(fall.at, self.to, Cause::Unexplained, text),
+        ]
     }
 
     /// Does anything speak against collection from this fall on?
@@ -199,24 +227,30 @@ impl Span<'_> {
         })
     }
 
-    /// Is this fall a cache that is full?
-    fn cache(&self, fall: Fall, later: &[Segment]) -> Option<(Cause, String)> {
-        let after = later.first()?;
-        let cache_bytes = self.cache_bytes(fall, after.level);
-        let sizes = size_words(cache_bytes);
+    /// Is this fall a cache that is full? The rate is then held from the fall to the next one, or to the end.
+    fn cache(&self, fall: Fall, end: usize) -> Option<(Cause, String)> {
+        let after = median(&self.rates[fall.at..(fall.at + SOON_MOMENTS).min(end)]);
+        let cache_bytes = self.cache_bytes(fall, after);
         let cause = Cause::SlcCacheExhausted { cache_bytes };
-        // A step: at its new level within a few moments, and level there.
-        let flat = self.is_flat(after);
-        let soon = self.rates[fall.at..(fall.at + STEP_MOMENTS).min(self.to)]
+        let step = format!(
+            "after {} the rate steps down to {:.0} %",
+            size_words(cache_bytes),
+            after / fall.before.max(f64::MIN_POSITIVE) * 100.0
+        );
+        // At its new level within a few moments.
+        let soon = self.rates[fall.at..(fall.at + STEP_MOMENTS).min(end)]
             .iter()
-            .any(|rate| (rate / after.level.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU);
+            .any(|rate| (rate / after.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU);
+        let watched = if self.watched.facts.random {
+            end
+        } else {
+            // Sequential writes have no collection to be told from: a while is enough.
+            end.min(fall.at + FLAT_MOMENTS.max(fall.at - self.from))
+        };
+        let flat = self.is_flat(fall.at, watched);
         if !soon {
             return None;
         }
-        let step = format!(
-            "after {sizes} the rate steps down to {:.0} %",
-            after.level / fall.before * 100.0
-        );
         if !self.watched.facts.random {
             return flat.then(|| (cause, format!("{step} and stays level")));
         }
@@ -226,28 +260,34 @@ impl Span<'_> {
                 format!("{step}, before all flash was written once over"),
             ));
         }
-        match self.amplification(after.from, after.to) {
+        // What collection does later is not the cache's: only the time right after the fall counts.
+        let first = (fall.at + 1).min(end - 1);
+        match self.amplification(first, (first + SOON_MOMENTS).min(end)) {
             Some(a) if a < NO_AMPLIFICATION => Some((
                 cause,
                 format!("{step}, and nothing is moved (amplification {a:.2})"),
             )),
-            Some(a) if FOLDED.contains(&a) && flat => Some((
+            Some(a) if a <= FOLDED && flat => Some((
                 cause,
-                format!("{step}, and each byte is written twice (amplification {a:.2})"),
+                format!("{step} and stays level, each byte is written twice (amplification {a:.2})"),
             )),
             Some(_) => None,
-            None => flat.then(|| {
-                (
-                    cause,
-                    format!("{step} and stays level from the first moment"),
-                )
-            }),
+            None => flat.then(|| (cause, format!("{step} and stays level from the first moment"))),
         }
     }
 
-    /// Does the rate neither drift nor wander within a segment?
-    fn is_flat(&self, segment: &Segment) -> bool {
-        (segment.slope * segment.len() as f64).abs() <= PLATEAU
+    /// Does the rate neither drift nor wander from here to there? Medians of a few parts are compared, so that noise counts little.
+    fn is_flat(&self, from: usize, to: usize) -> bool {
+        // The moments of the falls belong to both levels.
+        let (from, to) = ((from + 1).min(to), to.saturating_sub(1).max(from + 1).min(to));
+        let part = ((to - from) / FLAT_PARTS).max(FLAT_LEAST);
+        let rates = &self.rates[from..to];
+        let parts = rates.chunks(part).filter(|chunk| chunk.len() * 2 >= part);
+        let levels: Vec<f64> = parts.map(median).collect();
+        let high = levels.iter().copied().fold(0.0, f64::max);
+        let low = levels.iter().copied().fold(f64::MAX, f64::min);
+        let drift = change::drift(rates).abs();
+        levels.len() >= 2 && high - low <= FLAT * high && drift <= FLAT
     }
 
     /// Bytes until the rate fell, with the share of the moment in which it did.
@@ -299,7 +339,7 @@ impl Span<'_> {
         if let Some(a) = amplification
             && facts.random
             && a >= AMPLIFIED
-            && !FOLDED.contains(&a)
+            && !(FOLDED_LEAST..=FOLDED).contains(&a)
         {
             return whole(
                 Cause::CollectionSteady {

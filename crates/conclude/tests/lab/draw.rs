@@ -193,21 +193,21 @@ pub fn scenario(seed: u64) -> Scenario {
     let mut job = Job {
         op: Op::Write,
         random: false,
-        block_bytes: 131_072,
+        block_bytes: dice.pick(&[16_384, 32_768]),
         threads: 1,
         depth: dice.pick(&[4, 8, 16]),
         seconds: 150,
     };
-    let capacity_mib = dice.from(160.0, 320.0).floor();
+    let capacity_mib = dice.from(200.0, 400.0).floor();
     let spare = dice.from(0.07, 0.28);
     let reads = |job: &mut Job, dice: &mut Dice| {
         job.op = Op::Read;
         job.random = dice.chance(50);
-        job.block_bytes = dice.pick(&[16_384, 65_536, 131_072]);
+        job.block_bytes = dice.pick(&[16_384, 65_536]);
     };
-    let random_writes = |job: &mut Job, dice: &mut Dice| {
+    let random_writes = |job: &mut Job, _: &mut Dice| {
         job.random = true;
-        job.block_bytes = dice.pick(&[4_096, 16_384]);
+        job.block_bytes = 4_096;
         job.depth = 32;
     };
     let mut power_state = 0;
@@ -325,7 +325,6 @@ pub fn scenario(seed: u64) -> Scenario {
     }
     let seconds = run(&p, state, power_state, job, seed);
     let purged = state == InitialState::Fresh && dice.chance(50);
-    let written: u64 = seconds.iter().map(|s| s.moment.written_bytes).sum();
     let facts = Facts {
         write_share: if job.op == Op::Write { 1.0 } else { 0.0 },
         random: job.random,
@@ -337,6 +336,11 @@ pub fn scenario(seed: u64) -> Scenario {
         offered_iops: None,
     };
     let mut truths = truths_of(&p, job, &seconds, kind == Kind::InPlace);
+    // What begins while the drive throttles does not set the rate alone, and is left out.
+    let hot = seconds.iter().rposition(|s| s.telemetry.throttled).map(|at| at as f64 + 20.0);
+    if let Some(first) = truths.iter().find(|t| t.label == Label::Thermal).map(|t| t.from_s) {
+        truths.retain(|t| t.label == Label::Thermal || t.from_s < first || t.from_s > hot.unwrap_or(first));
+    }
     let free = Job { seconds: 20, threads: job.threads, ..job };
     if kind == Kind::Power {
         let other = run(&p, state, 0, free, seed);
@@ -355,9 +359,29 @@ pub fn scenario(seed: u64) -> Scenario {
     }
     let limited = truths.iter().any(|t| matches!(t.label, Label::Power | Label::Host));
     let ends = truths.iter().any(|t| matches!(t.label, Label::Slc | Label::Collection));
-    let unwritten = purged && written < p.identity.capacity_bytes.value;
-    if job.op == Op::Write && !limited && (ends || unwritten) && kind != Kind::InPlace {
+    let first = truths.iter().map(|t| t.from_s as usize).min().unwrap_or(seconds.len());
+    let ready: u64 = seconds[..first].iter().map(|s| s.moment.written_bytes).sum();
+    let unwritten = purged && ready < p.identity.capacity_bytes.value / 100 * 97;
+    if job.op == Op::Write && !limited && (ends || unwritten) {
         truths.push(Truth { label: Label::Fresh, from_s: 0.0, cache_bytes: 0, visible: true });
+    }
+    // A write rate that falls for good just as a high temperature is first reached: heat and a full cache look alike, if the drive
+    // does not say which. Whoever sees no more than that must not name either.
+    let level = |at: usize| seconds[at.saturating_sub(2)..=at].iter().map(|s| s.telemetry.composite_celsius).max().unwrap_or(0);
+    let alike = |truth: &Truth| {
+        let at = truth.from_s as usize;
+        let before = mean_iops(&seconds[at.saturating_sub(6)..at]);
+        let back = seconds[(at + 3).min(seconds.len())..].windows(3).any(|w| mean_iops(w) > before * 0.85);
+        let later = seconds[at..].iter().map(|s| s.telemetry.composite_celsius).max().unwrap_or(0);
+        let earlier = seconds[..at.saturating_sub(8)].iter().map(|s| s.telemetry.composite_celsius).max().unwrap_or(0);
+        job.op == Op::Write && matches!(truth.label, Label::Thermal | Label::Slc) && level(at) >= 60 && !back
+            && later < level(at) + 3 && earlier < level(at)
+    };
+    let in_doubt: Vec<bool> = truths.iter().map(alike).collect();
+    let doubt = truths.iter().zip(&in_doubt).filter(|(_, d)| **d).map(|(t, _)| t.from_s).fold(f64::MAX, f64::min);
+    for truth in &mut truths {
+        let ends_there = truth.label == Label::Fresh && doubt < f64::MAX;
+        truth.visible &= truth.from_s < doubt && !ends_there;
     }
     Scenario {
         seed,
@@ -409,7 +433,10 @@ fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> Vec<T
         let at = at + 2;
         let before = mean_iops(&seconds[at.saturating_sub(10)..at]);
         let end = mean_iops(&seconds[seconds.len() - seconds.len() / 4..]);
-        out.push(Truth { label: Label::Collection, from_s: at as f64, cache_bytes: 0, visible: at > 3 && end < before * SHOWS });
+        // Behind a cache that folds more slowly than collection works, collection sets no rate.
+        if at > 3 && end < before * SHOWS {
+            out.push(Truth { label: Label::Collection, from_s: at as f64, cache_bytes: 0, visible: true });
+        }
     }
     out
 }
