@@ -229,7 +229,7 @@ impl Span<'_> {
 
     /// Is this fall a cache that is full? The rate is then held from the fall to the next one, or to the end.
     fn cache(&self, fall: Fall, end: usize) -> Option<(Cause, String)> {
-        let after = median(&self.rates[fall.at..(fall.at + SOON_MOMENTS).min(end)]);
+        let after = usual(&self.rates[fall.at..(fall.at + SOON_MOMENTS).min(end)]);
         let cache_bytes = self.cache_bytes(fall, after);
         let cause = Cause::SlcCacheExhausted { cache_bytes };
         let step = format!(
@@ -276,18 +276,17 @@ impl Span<'_> {
         }
     }
 
-    /// Does the rate neither drift nor wander from here to there? Medians of a few parts are compared, so that noise counts little.
+    /// Does the rate neither drift nor wander from here to there? Means of a few parts are compared, so that noise counts little.
     fn is_flat(&self, from: usize, to: usize) -> bool {
-        // The moments of the falls belong to both levels.
-        let (from, to) = ((from + 1).min(to), to.saturating_sub(1).max(from + 1).min(to));
-        let part = ((to - from) / FLAT_PARTS).max(FLAT_LEAST);
-        let rates = &self.rates[from..to];
+        // The moment of the fall belongs to both levels, and a next one may have begun.
+        let next = if to < self.to { (to - from) / 6 } else { 0 };
+        let rates = &self.rates[(from + 1).min(to - next)..to - next];
+        let part = (rates.len() / FLAT_PARTS).max(FLAT_LEAST);
         let parts = rates.chunks(part).filter(|chunk| chunk.len() * 2 >= part);
-        let levels: Vec<f64> = parts.map(median).collect();
+        let levels: Vec<f64> = parts.map(usual).collect();
         let high = levels.iter().copied().fold(0.0, f64::max);
         let low = levels.iter().copied().fold(f64::MAX, f64::min);
-        let drift = change::drift(rates).abs();
-        levels.len() >= 2 && high - low <= FLAT * high && drift <= FLAT
+        levels.len() >= 2 && high - low <= FLAT * high && change::drift(rates).abs() <= FLAT
     }
 
     /// Bytes until the rate fell, with the share of the moment in which it did.
@@ -357,4 +356,15 @@ impl Span<'_> {
         }
         self.levels(segments)
     }
+}
+
+/// The mean without the lowest and the highest: of a few moments with few I/Os each, the median jumps.
+fn usual(rates: &[f64]) -> f64 {
+    let mut sorted = rates.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let inner = match sorted.len() {
+        0..=3 => &sorted[..],
+        n => &sorted[1..n - 1],
+    };
+    inner.iter().sum::<f64>() / inner.len().max(1) as f64
 }

@@ -94,9 +94,9 @@ fn small(base: &str, capacity_mib: f64, spare: f64, write_mib_s: f64, read_mib_s
     nand.channels.value = 1;
     nand.dies.value = dice.pick(&[1, 2]);
     nand.planes.value = 2;
-    nand.page_bytes.value = 16_384;
-    nand.pages_per_block.value = 24;
-    let superblock = u64::from(nand.dies.value) * 2 * 16_384 * 24;
+    nand.page_bytes.value = 4_096;
+    nand.pages_per_block.value = 96;
+    let superblock = u64::from(nand.dies.value) * 2 * 4_096 * 96;
     let group = nand.group_bytes() as f64;
     let usual = nand.program_ns.value.iter().sum::<u64>() as f64 / nand.program_ns.value.len() as f64;
     let wanted = f64::from(nand.dies.value) * group / (write_mib_s * MIB) * 1e9;
@@ -123,7 +123,7 @@ fn small(base: &str, capacity_mib: f64, spare: f64, write_mib_s: f64, read_mib_s
     p.data_path.staged_bytes_per_second.value = (read_mib_s * MIB) as u64;
     p.power.idle_mw.value = 800;
     p.power.transfer_kib_nj.value = (dice.from(2.0, 4.0) * 1e9 / (read_mib_s.min(write_mib_s * 2.0) * 1024.0)) as u64;
-    p.power.program_page_nj.value = (dice.from(1.0, 2.5) * 1e9 / (write_mib_s * 64.0)) as u64;
+    p.power.program_page_nj.value = (dice.from(1.0, 2.5) * 1e9 / (write_mib_s * 256.0)) as u64;
     p.thermal.levels = None;
     p.thermal.throttle_on_celsius.value = 0.0;
     p.thermal.ambient_celsius.value = dice.from(20.0, 35.0);
@@ -336,10 +336,10 @@ pub fn scenario(seed: u64) -> Scenario {
         offered_iops: None,
     };
     let mut truths = truths_of(&p, job, &seconds, kind == Kind::InPlace);
-    // What begins while the drive throttles does not set the rate alone, and is left out.
+    // What begins while the drive throttles, or within the three seconds before, does not set the rate alone, and is left out.
     let hot = seconds.iter().rposition(|s| s.telemetry.throttled).map(|at| at as f64 + 20.0);
     if let Some(first) = truths.iter().find(|t| t.label == Label::Thermal).map(|t| t.from_s) {
-        truths.retain(|t| t.label == Label::Thermal || t.from_s < first || t.from_s > hot.unwrap_or(first));
+        truths.retain(|t| t.label == Label::Thermal || t.from_s + 3.0 < first || t.from_s > hot.unwrap_or(first));
     }
     let free = Job { seconds: 20, threads: job.threads, ..job };
     if kind == Kind::Power {
