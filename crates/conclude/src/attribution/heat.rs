@@ -30,6 +30,8 @@ const READS: f64 = 0.01;
 const LONG_QUIET: usize = 3;
 /// And is at least so many moments long.
 const LEAST_QUIET: usize = 20;
+/// A throttle that works brings heating down to this share at least.
+const SLOWER: f64 = 0.6;
 /// Moments over which a rise is measured that stops, and the least that there must be.
 const HELD_REACH: usize = 6;
 const LEAST_RISE_MOMENTS: usize = 4;
@@ -37,8 +39,6 @@ const LEAST_RISE_MOMENTS: usize = 4;
 const LEAST_RISE_K: f64 = 0.1;
 /// A throttle that goes on and off makes the rate differ this much from moment to moment (standard deviation, share).
 const LEAST_UNREST: f64 = 0.1;
-/// After a fall for heat the temperature does not go this much further up, kelvin.
-const FURTHER_K: f64 = 3.0;
 /// Moments before and after a fall in which temperatures are compared.
 const REACH: usize = 15;
 
@@ -196,7 +196,7 @@ fn filled(watched: &Watched) -> Vec<f64> {
 }
 
 /// Could a lasting fall of the rate be heat, for all that rate and temperature say? So where the temperature is high, has just been
-/// reached, and does not go further up. Evidence in words if so.
+/// reached, and rises more slowly from then on. Evidence in words if so.
 pub(super) fn possible(watched: &Watched, rates: &[f64], fall: usize) -> Option<String> {
     let told = watched.moments.iter().any(|m| m.throttled.is_some());
     let known = watched.moments.iter().any(|m| m.temperature_c.is_some());
@@ -210,8 +210,8 @@ pub(super) fn possible(watched: &Watched, rates: &[f64], fall: usize) -> Option<
         celsius: &celsius,
     };
     let level = series.level_at(fall);
-    let later = celsius[fall..].iter().copied().fold(f64::MIN, f64::max);
-    (series.first_time(fall) && later < level + FURTHER_K)
+    let slower = series.heating(fall, REACH) < series.heating_before(fall) * SLOWER;
+    (series.first_time(fall) && slower)
         .then(|| format!("{level:.0} C, not reached before"))
 }
 
@@ -307,7 +307,7 @@ impl Series<'_> {
         let to = recovery.map_or(self.rates.len(), |segment| segment.from);
         let cooled_when_back = recovery.is_some_and(|s| self.celsius[s.from] <= level - 1.0);
         let reads = self.watched.facts.write_share <= READS;
-        let slower = self.heating(fall, REACH.min(to - fall)) < self.heating_before(fall) * 0.6;
+        let slower = self.heating(fall, REACH.min(to - fall)) < self.heating_before(fall) * SLOWER;
         if !cooled_when_back && !(reads && slower) {
             return None;
         }

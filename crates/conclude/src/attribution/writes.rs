@@ -17,6 +17,8 @@ use super::{Cause, Finding, Watched, heat};
 
 /// A lasting fall is at least this deep, share of the rate before.
 const LEAST_FALL: f64 = 0.15;
+/// And a second one, behind a full cache, where rates are slow already: a step of this depth.
+const LEAST_SECOND_FALL: f64 = 0.08;
 /// Levels within this share of each other are one plateau.
 const PLATEAU: f64 = 0.15;
 /// A step is done within so many moments.
@@ -132,16 +134,16 @@ impl Span<'_> {
     }
 
     /// The first lasting fall among segments.
-    fn fall(&self, segments: &[Segment]) -> Option<Fall> {
+    fn fall(&self, segments: &[Segment], least: f64) -> Option<Fall> {
         (1..segments.len()).find_map(|at| {
             let before = segments[..at].iter().map(|s| s.level).fold(0.0, f64::max);
             let rest = &self.rates[segments[at].from..self.to];
-            let lasting = median(rest) < before * (1.0 - LEAST_FALL)
-                && segments[at].level < before * (1.0 - LEAST_FALL);
+            let lasting = median(rest) < before * (1.0 - least)
+                && segments[at].level < before * (1.0 - least);
             // It never comes back for long.
             let back = segments[at..]
                 .iter()
-                .filter(|s| s.level >= before * (1.0 - LEAST_FALL / 2.0));
+                .filter(|s| s.level >= before * (1.0 - least / 2.0));
             let back: usize = back.map(Segment::len).sum();
             (lasting && back * 10 < rest.len()).then_some(Fall {
                 at: segments[at].from,
@@ -152,7 +154,7 @@ impl Span<'_> {
 
     /// Causes where bytes are written.
     fn written(&self, segments: &[Segment]) -> Vec<Finding> {
-        let Some(fall) = self.fall(segments) else {
+        let Some(fall) = self.fall(segments, LEAST_FALL) else {
             return self.unchanged(segments);
         };
         let bytes = self.written_bytes(fall.at);
@@ -172,7 +174,9 @@ impl Span<'_> {
             return self.doubtful(fall, &level);
         }
         // Collection may follow a cache, as a second fall.
-        let second = self.fall(&later);
+        let second = self
+            .fall(&later, LEAST_SECOND_FALL)
+            .filter(|next| self.is_step(next.at));
         if let Some((cause, evidence)) = self.cache(fall, second.map_or(self.to, |next| next.at)) {
             let mut out = vec![fresh("the cache was full")];
             let Some(second) = second else {
@@ -274,6 +278,13 @@ impl Span<'_> {
             Some(_) => None,
             None => flat.then(|| (cause, format!("{step} and stays level from the first moment"))),
         }
+    }
+
+    /// Does the rate fall here all at once?
+    fn is_step(&self, at: usize) -> bool {
+        let before = usual(&self.rates[at.saturating_sub(STEP_MOMENTS)..at]);
+        let after = usual(&self.rates[at..(at + STEP_MOMENTS).min(self.to)]);
+        after < before * (1.0 - LEAST_SECOND_FALL)
     }
 
     /// Does the rate neither drift nor wander from here to there? Means of a few parts are compared, so that noise counts little.

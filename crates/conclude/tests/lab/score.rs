@@ -52,7 +52,10 @@ pub fn add(tallies: &mut [Tally; 6], scenario: &Scenario, phases: &[Phase], blin
     for (label, tally) in Label::ALL.into_iter().zip(tallies) {
         let truth = scenario.truths.iter().find(|truth| truth.label == label);
         let named = phases.iter().find(|phase| label_of(&phase.cause) == Some(label));
-        if blind && (label == Label::Power || truth.is_some_and(|truth| !truth.visible)) {
+        // Without a power meter nothing shows a power limit, and a fresh drive behind one is still fresh.
+        let powered = scenario.truths.iter().any(|truth| truth.label == Label::Power);
+        let unseen = label == Label::Power || (powered && label == Label::Fresh);
+        if blind && (unseen || truth.is_some_and(|truth| !truth.visible)) {
             continue;
         }
         match (truth, named) {
