@@ -339,24 +339,23 @@ impl Series<'_> {
         if level < LEAST_CELSIUS || at < LEAST_RISE_MOMENTS || end - at < REACH {
             return None;
         }
-        let near = self.celsius[at..]
-            .iter()
-            .filter(|&&c| c >= level - HELD_K);
+        let cool = self.celsius[at..].iter().position(|&c| c < level - HELD_K);
+        let to = cool.map_or(end, |cool| at + cool);
         let from = at.saturating_sub(HELD_REACH);
-        let rise = (self.celsius[at] - self.celsius[from]) / (at - from) as f64;
-        let rest = (self.celsius[end - 1] - self.celsius[at]).max(0.0) / (end - at) as f64;
-        // It would have gone on: the rise did not fade out before.
-        let stopped =
-            rise >= LEAST_RISE_K && rest * 4.0 < rise && near.count() * 20 >= (end - at) * 19;
         let before = median(&self.rates[from..at]);
         let slow = |rate: &f64| *rate < before * (1.0 - LEAST_FALL);
-        let fall = at.saturating_sub(1) + self.rates[at.saturating_sub(1)..].iter().position(slow)?;
-        if end - fall < REACH || !self.first_time(fall) {
+        let first = at.saturating_sub(1);
+        let fall = first + self.rates[first..].iter().position(slow)?;
+        if to < fall + REACH || !self.first_time(fall) {
             return None;
         }
-        let rest = &self.rates[fall..];
-        let after = rest.iter().sum::<f64>() / rest.len() as f64;
-        let restless = change::noise(rest).is_some_and(|noise| noise >= LEAST_UNREST);
+        // It would have gone on: the rise did not fade out before.
+        let rise = (self.celsius[at] - self.celsius[from]) / (at - from) as f64;
+        let rest = (self.celsius[to - 1] - self.celsius[at]).max(0.0) / (to - at) as f64;
+        let stopped = rise >= LEAST_RISE_K && rest * 4.0 < rise;
+        let rates = &self.rates[fall..to];
+        let after = rates.iter().sum::<f64>() / rates.len() as f64;
+        let restless = change::noise(rates).is_some_and(|noise| noise >= LEAST_UNREST);
         let reads = self.watched.facts.write_share <= READS;
         if !stopped || after > before * (1.0 - LEAST_FALL) || !(reads || restless) {
             return None;
@@ -365,7 +364,7 @@ impl Series<'_> {
             "the temperature stops rising at {level:.0} C and is held there, at {:.0} % of the rate before",
             after / before.max(f64::MIN_POSITIVE) * 100.0
         );
-        let span = (fall, end);
+        let span = (fall, to);
         Some(heated(self.watched, span, Some(level), 1.0, None, evidence))
     }
 

@@ -27,9 +27,10 @@ const STEP_MOMENTS: usize = 4;
 const NO_AMPLIFICATION: f64 = 1.15;
 /// Amplification above this is collection, if the writes are random.
 const AMPLIFIED: f64 = 1.25;
-/// Folding writes each byte once into the cache and once out of it: no more than this, and no less than [`FOLDED_LEAST`].
+/// Folding writes each byte once into the cache and once out of it, less what was overwritten there: no more than this, and no less than
+/// [`FOLDED_LEAST`].
 const FOLDED: f64 = 2.15;
-const FOLDED_LEAST: f64 = 1.8;
+const FOLDED_LEAST: f64 = 1.65;
 /// Moments after a fall in which its amplification is looked at.
 const SOON_MOMENTS: usize = 10;
 /// What a full cache holds back stays within this share of its level.
@@ -271,7 +272,7 @@ impl Span<'_> {
                 cause,
                 format!("{step}, and nothing is moved (amplification {a:.2})"),
             )),
-            Some(a) if a <= FOLDED && flat => Some((
+            Some(a) if (FOLDED_LEAST..=FOLDED).contains(&a) && flat => Some((
                 cause,
                 format!("{step} and stays level, each byte is written twice (amplification {a:.2})"),
             )),

@@ -371,9 +371,9 @@ pub fn scenario(seed: u64) -> Scenario {
     let alike = |truth: &Truth| {
         let at = truth.from_s as usize;
         let before = mean_iops(&seconds[at.saturating_sub(6)..at]);
-        let back = seconds[(at + 3).min(seconds.len())..].windows(3).any(|w| mean_iops(w) > before * 0.85);
+        let back = seconds[(at + 3).min(seconds.len())..].windows(3).any(|w| mean_iops(w) > before * 0.93);
         let earlier = seconds[..at.saturating_sub(8)].iter().map(|s| s.telemetry.composite_celsius).max().unwrap_or(0);
-        job.op == Op::Write && matches!(truth.label, Label::Thermal | Label::Slc) && level(at) >= 60 && !back
+        job.op == Op::Write && matches!(truth.label, Label::Thermal | Label::Slc) && level(at) >= 58 && !back
             && earlier < level(at)
     };
     let in_doubt: Vec<bool> = truths.iter().map(alike).collect();
