@@ -19,6 +19,8 @@ use super::{Cause, Finding, Watched, heat};
 const LEAST_FALL: f64 = 0.15;
 /// And a second one, behind a full cache, where rates are slow already: a step of this depth.
 const LEAST_SECOND_FALL: f64 = 0.08;
+/// It lasts so many moments at least; collection may become easier afterwards.
+const SECOND_LASTS: usize = 20;
 /// Levels within this share of each other are one plateau.
 const PLATEAU: f64 = 0.15;
 /// A step is done within so many moments.
@@ -35,6 +37,8 @@ const FOLDED_LEAST: f64 = 1.65;
 const SOON_MOMENTS: usize = 10;
 /// What a full cache holds back stays within this share of its level.
 const FLAT: f64 = 0.1;
+/// A cache is no larger than this share of the capacity: flash that holds two bits or more in a cell holds one in the cache's mode.
+const LARGEST_CACHE: f64 = 0.5;
 /// Parts of a span whose levels are compared, and the least length of one, moments.
 const FLAT_PARTS: usize = 10;
 const FLAT_LEAST: usize = 5;
@@ -99,7 +103,7 @@ impl Span<'_> {
     fn levels(&self, segments: &[Segment]) -> Vec<Finding> {
         let usual = median(&self.rates[self.from..self.to]);
         let near = |s: &&Segment| (s.level / usual.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU;
-        if segments.iter().all(|s| near(&s)) {
+        if segments.len() == 1 || segments.iter().all(|s| near(&s)) {
             return vec![self.finding(self.from, self.to, Cause::Steady, "no change of the rate")];
         }
         let label = |s: &Segment| {
@@ -135,27 +139,22 @@ impl Span<'_> {
     }
 
     /// The first lasting fall among segments.
-    fn fall(&self, segments: &[Segment], least: f64) -> Option<Fall> {
+    fn fall(&self, segments: &[Segment], least: f64, lasting: usize) -> Option<Fall> {
         (1..segments.len()).find_map(|at| {
             let before = segments[..at].iter().map(|s| s.level).fold(0.0, f64::max);
-            let rest = &self.rates[segments[at].from..self.to];
-            let lasting = median(rest) < before * (1.0 - least)
-                && segments[at].level < before * (1.0 - least);
+            let from = segments[at].from;
+            let rest = &self.rates[from..self.to.min(from.saturating_add(lasting))];
+            let low = before * (1.0 - least);
             // It never comes back for long.
-            let back = segments[at..]
-                .iter()
-                .filter(|s| s.level >= before * (1.0 - least / 2.0));
-            let back: usize = back.map(Segment::len).sum();
-            (lasting && back * 10 < rest.len()).then_some(Fall {
-                at: segments[at].from,
-                before,
-            })
+            let back = rest.iter().filter(|rate| **rate >= before * (1.0 - least / 2.0));
+            let fell = median(rest) < low && segments[at].level < low;
+            (fell && back.count() * 10 < rest.len()).then_some(Fall { at: from, before })
         })
     }
 
     /// Causes where bytes are written.
     fn written(&self, segments: &[Segment]) -> Vec<Finding> {
-        let Some(fall) = self.fall(segments, LEAST_FALL) else {
+        let Some(fall) = self.fall(segments, LEAST_FALL, usize::MAX) else {
             return self.unchanged(segments);
         };
         let bytes = self.written_bytes(fall.at);
@@ -176,7 +175,7 @@ impl Span<'_> {
         }
         // Collection may follow a cache, as a second fall.
         let second = self
-            .fall(&later, LEAST_SECOND_FALL)
+            .fall(&later, LEAST_SECOND_FALL, SECOND_LASTS)
             .filter(|next| self.is_step(next.at));
         if let Some((cause, evidence)) = self.cache(fall, second.map_or(self.to, |next| next.at)) {
             let mut out = vec![fresh("the cache was full")];
@@ -246,14 +245,18 @@ impl Span<'_> {
         let soon = self.rates[fall.at..(fall.at + STEP_MOMENTS).min(end)]
             .iter()
             .any(|rate| (rate / after.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU);
-        let watched = if self.watched.facts.random {
+        // What collection does later is not the cache's: only the time right after the fall counts.
+        let first = (fall.at + 1).min(end - 1);
+        let amplification = self.amplification(first, (first + SOON_MOMENTS).min(end));
+        let watched = if self.watched.facts.random && amplification.is_none() {
             end
         } else {
-            // Sequential writes have no collection to be told from: a while is enough.
+            // Sequential writes have no collection to be told from, and amplification tells by itself: a while is enough.
             end.min(fall.at + FLAT_MOMENTS.max(fall.at - self.from))
         };
         let flat = self.is_flat(fall.at, watched);
-        if !soon {
+        let capacity = self.watched.facts.capacity_bytes as f64;
+        if !soon || (capacity > 0.0 && cache_bytes as f64 > capacity * LARGEST_CACHE) {
             return None;
         }
         if !self.watched.facts.random {
@@ -265,9 +268,7 @@ impl Span<'_> {
                 format!("{step}, before all flash was written once over"),
             ));
         }
-        // What collection does later is not the cache's: only the time right after the fall counts.
-        let first = (fall.at + 1).min(end - 1);
-        match self.amplification(first, (first + SOON_MOMENTS).min(end)) {
+        match amplification {
             Some(a) if a < NO_AMPLIFICATION => Some((
                 cause,
                 format!("{step}, and nothing is moved (amplification {a:.2})"),
@@ -301,13 +302,17 @@ impl Span<'_> {
         levels.len() >= 2 && high - low <= FLAT * high && change::drift(rates).abs() <= FLAT
     }
 
-    /// Bytes until the rate fell, with the share of the moment in which it did.
+    /// Bytes until the rate fell. Of the moments on both sides of the fall, what went in at the full rate counts: the share of such a
+    /// moment that was fast follows from its rate between the two levels.
     fn cache_bytes(&self, fall: Fall, after: f64) -> u64 {
-        let bytes = self.written_bytes(fall.at);
-        // The moment before the fall may already be partly slow, the one after partly fast: what is above the later level went in fast.
-        let moment = &self.watched.moments[fall.at];
-        let above = ((self.rates[fall.at] - after) / (fall.before - after)).clamp(0.0, 1.0);
-        bytes + (moment.written_bytes as f64 * above) as u64
+        let last = fall.at.saturating_sub(1);
+        let fast = |at: usize| {
+            let rate = self.rates[at].max(f64::MIN_POSITIVE);
+            let share = ((rate - after) / (fall.before - after)).clamp(0.0, 1.0);
+            let bytes = self.watched.moments[at].written_bytes as f64;
+            (bytes * (share * fall.before / rate).min(1.0)) as u64
+        };
+        self.written_bytes(last) + fast(last) + fast(fall.at)
     }
 
     /// Phases of collection from a fall on.

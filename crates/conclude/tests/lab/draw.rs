@@ -337,7 +337,7 @@ pub fn scenario(seed: u64) -> Scenario {
     };
     let mut truths = truths_of(&p, job, &seconds, kind == Kind::InPlace);
     // What begins while the drive throttles, or within the three seconds before, does not set the rate alone, and is left out.
-    let hot = seconds.iter().rposition(|s| s.telemetry.throttled).map(|at| at as f64 + 20.0);
+    let hot = seconds.iter().rposition(|s| s.telemetry.throttled).map(|at| at as f64);
     if let Some(first) = truths.iter().find(|t| t.label == Label::Thermal).map(|t| t.from_s) {
         truths.retain(|t| t.label == Label::Thermal || t.from_s + 3.0 < first || t.from_s > hot.unwrap_or(first));
     }
@@ -431,9 +431,9 @@ fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> Vec<T
     if job.random && let Some(at) = (0..seconds.len().saturating_sub(4)).find(|&at| collects(&seconds[at..at + 5])) {
         let at = at + 2;
         let before = mean_iops(&seconds[at.saturating_sub(10)..at]);
-        let end = mean_iops(&seconds[seconds.len() - seconds.len() / 4..]);
+        let low = seconds[at..].windows(20).map(mean_iops).fold(f64::MAX, f64::min);
         // Behind a cache that folds more slowly than collection works, collection sets no rate.
-        if at > 3 && end < before * SHOWS {
+        if at > 3 && low < before * SHOWS {
             out.push(Truth { label: Label::Collection, from_s: at as f64, cache_bytes: 0, visible: true });
         }
     }

@@ -17,6 +17,14 @@ pub struct Tally {
 }
 
 impl Tally {
+    pub fn join(&mut self, other: &Tally) {
+        self.right += other.right;
+        self.false_label += other.false_label;
+        self.missed += other.missed;
+        self.onset_off_s.extend(&other.onset_off_s);
+        self.size_off.extend(&other.size_off);
+    }
+
     pub fn precision(&self) -> f64 {
         self.right as f64 / (self.right + self.false_label).max(1) as f64
     }
@@ -42,6 +50,8 @@ fn label_of(cause: &Cause) -> Option<Label> {
 fn tolerance_s(truth: &Truth) -> f64 {
     match truth.label {
         Label::Collection => (truth.from_s * 0.25).max(10.0),
+        // A state of the drive, not an event: it may come into sight only when something else is over.
+        Label::Fresh => f64::MAX,
         _ => (truth.from_s * 0.1).max(4.0),
     }
 }
