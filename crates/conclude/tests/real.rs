@@ -36,7 +36,8 @@ impl Observer for Seen {
     }
 
     fn telemetry(&mut self, _drive: usize, at: Nanos, telemetry: Telemetry) {
-        self.celsius.extend(telemetry.temperature_c.map(|c| (at, c)));
+        self.celsius
+            .extend(telemetry.temperature_c.map(|c| (at, c)));
     }
 
     fn host(&mut self, index: u32, load: HostLoad) {
@@ -73,7 +74,10 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
     let moments = seen.intervals.values().map(|interval| {
         let span = interval.end - interval.start;
         let of = |count: fn(&assay_measure::OpInterval) -> u64, op: Option<Op>| -> u64 {
-            let ops = interval.ops.iter().filter(|(o, _)| op.is_none_or(|op| op == *o));
+            let ops = interval
+                .ops
+                .iter()
+                .filter(|(o, _)| op.is_none_or(|op| op == *o));
             ops.map(|(_, counts)| count(counts)).sum()
         };
         Moment {
@@ -82,8 +86,16 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
             iops: assay_units::rate::per_second(of(|c| c.ios, None), span),
             mib_per_s: assay_units::rate::mib_per_second(of(|c| c.bytes, None), span),
             written_bytes: of(|c| c.bytes, Some(Op::Write)),
-            temperature_c: seen.celsius.iter().rev().find(|(at, _)| *at <= interval.end).map(|(_, c)| *c),
-            host_idle_pct: seen.host.get(&interval.index).map(|load| load.idle_pct + load.iowait_pct),
+            temperature_c: seen
+                .celsius
+                .iter()
+                .rev()
+                .find(|(at, _)| *at <= interval.end)
+                .map(|(_, c)| *c),
+            host_idle_pct: seen
+                .host
+                .get(&interval.index)
+                .map(|load| load.idle_pct + load.iowait_pct),
             busiest_thread_pct: Some(busiest),
             ..Moment::default()
         }
@@ -123,9 +135,16 @@ fn assert_no_false_label(path: &str, serial: Option<&str>) {
                 phase.evidence
             );
             assert!(
-                matches!(phase.cause, Cause::Steady | Cause::HostLimited | Cause::Unexplained),
+                matches!(
+                    phase.cause,
+                    Cause::Steady | Cause::HostLimited | Cause::Unexplained
+                ),
                 "{path} {rw}: {phase:?}\n{:?}",
-                watched.moments.iter().map(|m| m.iops as u64).collect::<Vec<_>>()
+                watched
+                    .moments
+                    .iter()
+                    .map(|m| m.iops as u64)
+                    .collect::<Vec<_>>()
             );
         }
     }
@@ -158,7 +177,12 @@ fn nothing_false_is_said_of_zram() {
         println!("skipped: setting up block devices needs root");
         return;
     }
-    let lock = File::options().create(true).truncate(false).write(true).open(LOCK).unwrap();
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(LOCK)
+        .unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let Ok(number) = fs::read_to_string("/sys/class/zram-control/hot_add") else {
         println!("skipped: no zram here");

@@ -1,6 +1,7 @@
 //! Every detector against simulated drives whose truth is known: precision and recall per label, with the drive's counters and without.
 //!
-//! Detectors were developed on seeds below 10 000; the seeds here were not looked at before the limits were fixed.
+//! Detectors were developed on other seeds (below 10 000, and 216 from 100 000 on, where the end of a cycle of heat was found to be
+//! judged wrongly); the seeds here were not looked at before the limits were fixed.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod lab;
@@ -11,7 +12,7 @@ use lab::draw::scenario;
 use lab::score::{Tally, add, table};
 
 /// The first of the seeds.
-const FIRST: u64 = 100_000;
+const FIRST: u64 = 300_000;
 /// How many: a multiple of the kinds of scenario.
 const COUNT: u64 = 216;
 /// Precision and recall of each label.
@@ -53,12 +54,22 @@ fn labels_are_right() {
             if name == "temperature only" && label == Label::Power {
                 continue;
             }
-            assert!(tally.right >= 10, "{name}, {label:?}: only {} scenarios show anything", tally.right);
+            assert!(
+                tally.right >= 10,
+                "{name}, {label:?}: only {} scenarios show anything",
+                tally.right
+            );
             let (precision, recall) = (tally.precision(), tally.recall());
-            assert!(precision >= LEAST, "{name}, {label:?}: precision {precision:.3}");
+            assert!(
+                precision >= LEAST,
+                "{name}, {label:?}: precision {precision:.3}"
+            );
             assert!(recall >= LEAST, "{name}, {label:?}: recall {recall:.3}");
         }
         let cache = &tallies[1];
-        assert!(assay_measure::change::median(&cache.size_off) <= 0.1, "{name}: sizes of caches");
+        assert!(
+            assay_measure::change::median(&cache.size_off) <= 0.1,
+            "{name}: sizes of caches"
+        );
     }
 }

@@ -211,8 +211,7 @@ pub(super) fn possible(watched: &Watched, rates: &[f64], fall: usize) -> Option<
     };
     let level = series.level_at(fall);
     let slower = series.heating(fall, REACH) < series.heating_before(fall) * SLOWER;
-    (series.first_time(fall) && slower)
-        .then(|| format!("{level:.0} C, not reached before"))
+    (series.first_time(fall) && slower).then(|| format!("{level:.0} C, not reached before"))
 }
 
 struct Series<'a> {
@@ -274,7 +273,19 @@ impl Series<'_> {
         let quiet = (LONG_QUIET as f64 * swing.period.max(1.0)) as usize;
         let to = match end {
             Some(end) if self.rates.len() - end > LEAST_QUIET.max(quiet) => end,
-            _ => self.rates.len(),
+            Some(_) => self.rates.len(),
+            // Slow although cooler than where it came back before: that last fall was not heat's.
+            None => {
+                let recovers = level - median(&below);
+                let cold = self.celsius[last..]
+                    .iter()
+                    .any(|&c| c < recovers - SAME_LEVEL_K);
+                let back = rises
+                    .iter()
+                    .rev()
+                    .find(|&&rise| rise > first && rise < last);
+                back.filter(|_| cold).copied().unwrap_or(self.rates.len())
+            }
         };
         let evidence = format!(
             "the rate falls at {level:.0} C, first when that is first reached, and comes back at {:.0} C, {} times",
@@ -308,7 +319,7 @@ impl Series<'_> {
         let cooled_when_back = recovery.is_some_and(|s| self.celsius[s.from] <= level - 1.0);
         let reads = self.watched.facts.write_share <= READS;
         let slower = self.heating(fall, REACH.min(to - fall)) < self.heating_before(fall) * SLOWER;
-        if !cooled_when_back && !(reads && slower) {
+        if !(cooled_when_back || reads && slower) {
             return None;
         }
         let shown = if cooled_when_back {

@@ -9,7 +9,11 @@ fn watched(rates: &[f64], writes: bool, random: bool) -> Watched {
         elapsed_s: 1.0,
         iops: rate * 8.0,
         mib_per_s: rate,
-        written_bytes: if writes { (rate * 1_048_576.0) as u64 } else { 0 },
+        written_bytes: if writes {
+            (rate * 1_048_576.0) as u64
+        } else {
+            0
+        },
         ..Moment::default()
     });
     Watched {
@@ -63,16 +67,30 @@ fn nothing_comes_of_nothing() {
     assert!(phases(&Watched::default()).is_empty());
     let one = phases(&watched(&[5.0], true, true));
     assert_eq!((one.len(), one[0].cause), (1, Cause::Steady));
-    assert_eq!(phases(&watched(&[0.0; 20], true, true))[0].cause, Cause::Steady);
+    assert_eq!(
+        phases(&watched(&[0.0; 20], true, true))[0].cause,
+        Cause::Steady
+    );
 }
 
 #[test]
 fn an_even_rate_is_steady_and_a_change_without_evidence_unexplained() {
-    assert_eq!(causes(&watched(&levels(&[(500.0, 60)]), false, true)), [(0.0, "steady")]);
-    let dip = watched(&levels(&[(500.0, 40), (250.0, 15), (500.0, 40)]), false, true);
+    assert_eq!(
+        causes(&watched(&levels(&[(500.0, 60)]), false, true)),
+        [(0.0, "steady")]
+    );
+    let dip = watched(
+        &levels(&[(500.0, 40), (250.0, 15), (500.0, 40)]),
+        false,
+        true,
+    );
     assert_eq!(
         causes(&dip),
-        [(0.0, "steady"), (40.0, "changed, unexplained"), (55.0, "steady")]
+        [
+            (0.0, "steady"),
+            (40.0, "changed, unexplained"),
+            (55.0, "steady")
+        ]
     );
 }
 
@@ -91,7 +109,10 @@ fn a_cycle_of_heat_has_its_onset_duty_and_period() {
         else {
             panic!("{found:?}");
         };
-        assert_eq!((onset_c, onset_s, period_s), (Some(onset), 30.0, Some(40.0)));
+        assert_eq!(
+            (onset_c, onset_s, period_s),
+            (Some(onset), 30.0, Some(40.0))
+        );
         assert!((24.0..=26.0).contains(&duty_pct), "{found:?}");
         assert_eq!((found.len(), found[1].to_s), (2, 190.0));
     };
@@ -109,12 +130,18 @@ fn a_fall_at_a_temperature_that_was_there_before_is_not_heat() {
     for (at, moment) in seen.moments.iter_mut().enumerate() {
         moment.temperature_c = Some((40.0 + at as f64).min(75.0));
     }
-    assert_eq!(causes(&seen), [(0.0, "steady"), (120.0, "changed, unexplained")]);
+    assert_eq!(
+        causes(&seen),
+        [(0.0, "steady"), (120.0, "changed, unexplained")]
+    );
     // Where it had just been reached, and heating ends with it, it is.
     for (at, moment) in seen.moments.iter_mut().enumerate() {
         moment.temperature_c = Some((40.0 + at as f64 / 3.0).min(80.0));
     }
-    assert_eq!(causes(&seen), [(0.0, "steady"), (120.0, "thermal throttling")]);
+    assert_eq!(
+        causes(&seen),
+        [(0.0, "steady"), (120.0, "thermal throttling")]
+    );
 }
 
 #[test]
@@ -136,12 +163,18 @@ fn a_write_rate_that_falls_at_a_new_high_temperature_has_no_certain_cause() {
     for (at, moment) in seen.moments.iter_mut().enumerate() {
         moment.temperature_c = Some((55.0 + at as f64).min(75.0));
     }
-    assert_eq!(causes(&seen), [(0.0, "steady"), (20.0, "changed, unexplained")]);
+    assert_eq!(
+        causes(&seen),
+        [(0.0, "steady"), (20.0, "changed, unexplained")]
+    );
     // The drive says that it does not throttle: then it is the cache.
     for moment in &mut seen.moments {
         moment.throttled = Some(false);
     }
-    assert_eq!(causes(&seen), [(0.0, "fresh"), (20.0, "SLC cache exhausted")]);
+    assert_eq!(
+        causes(&seen),
+        [(0.0, "fresh"), (20.0, "SLC cache exhausted")]
+    );
 }
 
 /// Random writes that decline from 1000 to 250 and stay there.
@@ -158,7 +191,11 @@ fn collection_declines_to_a_plateau() {
     let words: Vec<&str> = found.iter().map(|phase| phase.cause.words()).collect();
     assert_eq!(
         words,
-        ["fresh", "garbage collection begins", "garbage collection, steady"]
+        [
+            "fresh",
+            "garbage collection begins",
+            "garbage collection, steady"
+        ]
     );
     assert_eq!(found[1].from_s, 30.0);
     assert!((60.0..=75.0).contains(&found[2].from_s), "{found:?}");
@@ -191,7 +228,11 @@ fn amplification_shows_collection_without_any_change() {
     };
     assert_eq!(write_amplification, Some(3.0));
     seen.facts.random = false;
-    assert_eq!(causes(&seen), [(0.0, "steady")], "sequential writes are folded");
+    assert_eq!(
+        causes(&seen),
+        [(0.0, "steady")],
+        "sequential writes are folded"
+    );
 }
 
 #[test]

@@ -146,7 +146,9 @@ impl Span<'_> {
             let rest = &self.rates[from..self.to.min(from.saturating_add(lasting))];
             let low = before * (1.0 - least);
             // It never comes back for long.
-            let back = rest.iter().filter(|rate| **rate >= before * (1.0 - least / 2.0));
+            let back = rest
+                .iter()
+                .filter(|rate| **rate >= before * (1.0 - least / 2.0));
             let fell = median(rest) < low && segments[at].level < low;
             (fell && back.count() * 10 < rest.len()).then_some(Fall { at: from, before })
         })
@@ -275,10 +277,17 @@ impl Span<'_> {
             )),
             Some(a) if (FOLDED_LEAST..=FOLDED).contains(&a) && flat => Some((
                 cause,
-                format!("{step} and stays level, each byte is written twice (amplification {a:.2})"),
+                format!(
+                    "{step} and stays level, each byte is written twice (amplification {a:.2})"
+                ),
             )),
             Some(_) => None,
-            None => flat.then(|| (cause, format!("{step} and stays level from the first moment"))),
+            None => flat.then(|| {
+                (
+                    cause,
+                    format!("{step} and stays level from the first moment"),
+                )
+            }),
         }
     }
 

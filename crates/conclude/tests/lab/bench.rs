@@ -36,10 +36,15 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
     let mut next: Vec<u64> = (0..job.threads).map(|n| u64::from(n) * region).collect();
     let bench = drive.profile().bench.clone();
     let mut cpus = HostCpus::new(&bench, job.threads, Nanos::ZERO);
-    let cores = bench.host_cores.as_ref().map_or(job.threads, |c| u32::from(c.value)).min(job.threads);
+    let cores = bench
+        .host_cores
+        .as_ref()
+        .map_or(job.threads, |c| u32::from(c.value))
+        .min(job.threads);
     let slots = job.threads * job.depth;
-    let mut ready: BinaryHeap<Reverse<(Nanos, u32)>> =
-        (0..slots).map(|slot| Reverse((Nanos(u64::from(slot) * 100), slot))).collect();
+    let mut ready: BinaryHeap<Reverse<(Nanos, u32)>> = (0..slots)
+        .map(|slot| Reverse((Nanos(u64::from(slot) * 100), slot)))
+        .collect();
     let mut begun = vec![Nanos::ZERO; slots as usize];
     let mut done = Vec::new();
     let mut out = Vec::new();
@@ -64,14 +69,20 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
                 }
                 continue;
             }
-            let Some(Reverse((at, slot))) = ready.pop() else { break };
+            let Some(Reverse((at, slot))) = ready.pop() else {
+                break;
+            };
             let thread = (slot / job.depth) as usize;
             let index = if job.random {
                 rng.below(blocks)
             } else {
                 let at = next[thread];
                 let first = thread as u64 * region;
-                next[thread] = if at + 1 >= first + region { first } else { at + 1 };
+                next[thread] = if at + 1 >= first + region {
+                    first
+                } else {
+                    at + 1
+                };
                 at
             };
             let command = Command {
@@ -100,7 +111,10 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
                 temperature_c: Some(f64::from(now.composite_celsius)),
                 throttled: Some(now.throttled),
                 warning_time_s: Some(now.warning_time_s),
-                power_mw: Some((now.energy_uj - before.energy_uj) * 1_000_000 / (now.energy_until - before.energy_until).0.max(1)),
+                power_mw: Some(
+                    (now.energy_uj - before.energy_uj) * 1_000_000
+                        / (now.energy_until - before.energy_until).0.max(1),
+                ),
                 power_state: Some(now.power_state),
                 // A machine with more processors than this job uses is idle for the most part.
                 host_idle_pct: Some(100.0 - busy_pct / 4.0),

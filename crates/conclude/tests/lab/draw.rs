@@ -4,18 +4,19 @@
 //! A pilot run without any limit tells what the flash draws and reaches; thresholds, caps and host times are set in relation to it.
 
 use assay_conclude::attribution::{Facts, Watched};
-use assay_ssd::profile::{SlcOverflow, SlcProfile};
-use assay_ssd::{Drive, DriveOptions, InitialState, Profile, Provenance, Sourced};
+use assay_ssd::profile::SlcOverflow;
+use assay_ssd::{Drive, DriveOptions, InitialState, Profile};
 use assay_units::{Op, Rng};
 
 use super::bench::{Job, Second, mean_iops, work};
+use super::parts::{Dice, MIB, assumed, heat, small, with_cache};
+use super::truth::truths_of;
 use super::{Label, Scenario, Truth};
 
-const MIB: f64 = 1_048_576.0;
 /// Seconds of a pilot run.
 const PILOT_S: u32 = 5;
 /// A cause shows when the rate differs by this factor.
-const SHOWS: f64 = 0.92;
+pub const SHOWS: f64 = 0.92;
 
 /// What happens in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,100 +61,13 @@ const BASES: [&str; 8] = [
     "intel-p4510",
 ];
 
-struct Dice(Rng);
-
-impl Dice {
-    fn from(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.0.below(1 << 30) as f64 / f64::from(1 << 30)
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.0.below(of.len() as u64) as usize]
-    }
-
-    fn chance(&mut self, percent: u64) -> bool {
-        self.0.below(100) < percent
-    }
-}
-
-fn assumed<T>(value: T) -> Sourced<T> {
-    Sourced {
-        value,
-        provenance: Provenance::Assumed,
-        source: "a scenario".to_owned(),
-    }
-}
-
-/// A small slow drive without heat, host time or cache: flash that writes `write_mib_s` and reads `read_mib_s`.
-fn small(base: &str, capacity_mib: f64, spare: f64, write_mib_s: f64, read_mib_s: f64, dice: &mut Dice) -> Profile {
-    let mut p = Profile::builtin(base).unwrap();
-    p.identity.capacity_bytes.value = (capacity_mib as u64) << 20;
-    p.identity.power_states_mw.value = vec![25_000];
-    p.power.states = None;
-    let nand = &mut p.nand;
-    nand.channels.value = 1;
-    nand.dies.value = dice.pick(&[1, 2]);
-    nand.planes.value = 2;
-    nand.page_bytes.value = 4_096;
-    nand.pages_per_block.value = 96;
-    let superblock = u64::from(nand.dies.value) * 2 * 4_096 * 96;
-    let group = nand.group_bytes() as f64;
-    let usual = nand.program_ns.value.iter().sum::<u64>() as f64 / nand.program_ns.value.len() as f64;
-    let wanted = f64::from(nand.dies.value) * group / (write_mib_s * MIB) * 1e9;
-    for ns in &mut nand.program_ns.value {
-        *ns = (*ns as f64 * wanted / usual) as u64;
-    }
-    nand.channel_bytes_per_second.value = 200_000_000;
-    let low = 4;
-    let wanted_blocks = (capacity_mib * MIB * (1.0 + spare)) as u64 / superblock;
-    nand.blocks_per_plane.value = (wanted_blocks as u32).max((capacity_mib * MIB) as u32 / superblock as u32 + 10) + low;
-    p.ftl.gc_low_superblocks.value = low;
-    if let Some(collection) = &mut p.collection {
-        collection.high_superblocks = collection.high_superblocks.take().map(|_| assumed(low + 2));
-        collection.wear_gap_erases = None;
-    }
-    p.slc = None;
-    p.buffer.bytes.value = 1 << 20;
-    p.buffer.overflow = None;
-    p.buffer.ack_unit_ns.value = 500;
-    p.firmware.cores.value = 1;
-    p.firmware.write_command_ns.value = 10_000;
-    p.firmware.write_unit_ns.value = (4096.0 / (write_mib_s * MIB) * 1e9 / dice.from(1.5, 2.5)) as u64;
-    p.data_path.direct_bytes_per_second.value = (read_mib_s * MIB) as u64;
-    p.data_path.staged_bytes_per_second.value = (read_mib_s * MIB) as u64;
-    p.power.idle_mw.value = 800;
-    p.power.transfer_kib_nj.value = (dice.from(2.0, 4.0) * 1e9 / (read_mib_s.min(write_mib_s * 2.0) * 1024.0)) as u64;
-    p.power.program_page_nj.value = (dice.from(1.0, 2.5) * 1e9 / (write_mib_s * 256.0)) as u64;
-    p.thermal.levels = None;
-    p.thermal.throttle_on_celsius.value = 0.0;
-    p.thermal.ambient_celsius.value = dice.from(20.0, 35.0);
-    p.bench.host_overhead_ns.value = 5_000;
-    p.bench.host_cores = None;
-    p
-}
-
-fn with_cache(p: &mut Profile, cache_bytes: f64, fast_mib_s: f64, slow_mib_s: f64, overflow: SlcOverflow) {
-    let nand = &mut p.nand;
-    let bits = u32::from(nand.program_pages.value).max(nand.read_ns.value.len() as u32);
-    let sense = u64::from(nand.planes.value) * nand.page_bytes.value;
-    let dies = f64::from(nand.dies.value);
-    let superblock = sense * u64::from(nand.dies.value) * u64::from(nand.pages_per_block.value / bits);
-    nand.blocks_per_plane.value += (cache_bytes as u64).div_ceil(superblock) as u32 + 3;
-    let program_ns = (dies * sense as f64 / (fast_mib_s * MIB) * 1e9) as u64;
-    p.firmware.write_unit_ns.value = (4096.0 / (fast_mib_s * MIB) * 1e9 / 2.0) as u64;
-    p.slc = Some(SlcProfile {
-        bytes: assumed(cache_bytes as u64),
-        borrowed_bytes: None,
-        overflow: Some(assumed(overflow)),
-        read_ns: assumed(40_000),
-        program_ns: assumed(program_ns),
-        fold_ns: assumed((nand.group_bytes() as f64 / (slow_mib_s * MIB) * 1e9) as u64),
-        fold_parallel: assumed(1),
-        idle_fold_after_ns: assumed(1_000_000_000),
-    });
-}
-
-fn run(profile: &Profile, state: InitialState, power_state: u8, job: Job, seed: u64) -> Vec<Second> {
+fn run(
+    profile: &Profile,
+    state: InitialState,
+    power_state: u8,
+    job: Job,
+    seed: u64,
+) -> Vec<Second> {
     let options = DriveOptions {
         seed,
         state,
@@ -162,26 +76,6 @@ fn run(profile: &Profile, state: InitialState, power_state: u8, job: Job, seed: 
     };
     let mut drive = Drive::new(profile.clone(), options).unwrap();
     work(&mut drive, job, seed)
-}
-
-/// Heat with an equilibrium this far above (or below) the threshold, reached after `onset_s`.
-fn heat(p: &mut Profile, power_w: f64, above_k: f64, gap_k: f64, percent: u32, onset_s: f64, dice: &mut Dice) {
-    let on = dice.from(66.0, 90.0);
-    let ambient = p.thermal.ambient_celsius.value;
-    let resistance = (on + above_k - ambient) / power_w;
-    let idle = ambient + resistance * f64::from(p.power.idle_mw.value) / 1000.0;
-    let end = on + above_k;
-    let tau = if above_k > 0.0 {
-        onset_s / ((end - idle) / (end - on)).ln().max(0.05)
-    } else {
-        onset_s
-    };
-    p.thermal.resistance_k_per_w.value = resistance;
-    p.thermal.time_constant_s.value = tau.clamp(2.0, 400.0);
-    p.thermal.throttle_on_celsius.value = on;
-    p.thermal.throttle_off_celsius.value = on - gap_k;
-    p.thermal.throttle_percent.value = percent;
-    p.identity.warning_celsius.value = if dice.chance(50) { on as u16 } else { 0 };
 }
 
 /// The scenario of a seed.
@@ -227,7 +121,14 @@ pub fn scenario(seed: u64) -> Scenario {
     match kind {
         Kind::Quiet => {
             let write = dice.from(5.0, 20.0);
-            p = small(base, capacity_mib, spare, write, dice.from(10.0, 40.0), &mut dice);
+            p = small(
+                base,
+                capacity_mib,
+                spare,
+                write,
+                dice.from(10.0, 40.0),
+                &mut dice,
+            );
             if dice.chance(60) {
                 state = InitialState::Filled;
                 reads(&mut job, &mut dice);
@@ -252,7 +153,11 @@ pub fn scenario(seed: u64) -> Scenario {
             let slow = fast * dice.from(0.15, 0.6);
             let flash = if dice.chance(50) { fast * 1.5 } else { slow };
             p = small(base, capacity_mib, spare, flash, 40.0, &mut dice);
-            let overflow = if flash > slow { SlcOverflow::Fold } else { SlcOverflow::Direct };
+            let overflow = if flash > slow {
+                SlcOverflow::Fold
+            } else {
+                SlcOverflow::Direct
+            };
             with_cache(&mut p, cache, fast, slow, overflow);
             if kind != Kind::Cache && kind != Kind::CacheAndHeat {
                 random_writes(&mut job, &mut dice);
@@ -280,18 +185,39 @@ pub fn scenario(seed: u64) -> Scenario {
         }
         Kind::HotReads => {
             state = InitialState::Filled;
-            p = small(base, capacity_mib, spare, 10.0, dice.from(10.0, 30.0), &mut dice);
+            p = small(
+                base,
+                capacity_mib,
+                spare,
+                10.0,
+                dice.from(10.0, 30.0),
+                &mut dice,
+            );
             reads(&mut job, &mut dice);
             hot(&mut above_k, &mut dice);
             job.seconds = 200;
         }
         Kind::HotWrites => {
-            p = small(base, capacity_mib, spare, dice.from(5.0, 20.0), 40.0, &mut dice);
+            p = small(
+                base,
+                capacity_mib,
+                spare,
+                dice.from(5.0, 20.0),
+                40.0,
+                &mut dice,
+            );
             hot(&mut above_k, &mut dice);
             job.seconds = 200;
         }
         Kind::Power | Kind::Host => {
-            p = small(base, capacity_mib, spare, dice.from(5.0, 20.0), dice.from(10.0, 40.0), &mut dice);
+            p = small(
+                base,
+                capacity_mib,
+                spare,
+                dice.from(5.0, 20.0),
+                dice.from(10.0, 40.0),
+                &mut dice,
+            );
             if dice.chance(60) {
                 state = InitialState::Filled;
                 reads(&mut job, &mut dice);
@@ -299,13 +225,30 @@ pub fn scenario(seed: u64) -> Scenario {
             job.seconds = 90;
         }
     }
-    let pilot = run(&p, state, 0, Job { seconds: PILOT_S, ..job }, seed);
-    let power_w = pilot[2..].iter().filter_map(|s| s.moment.power_mw).sum::<u64>() as f64
-        / (pilot.len() - 2) as f64 / 1000.0;
+    let pilot = run(
+        &p,
+        state,
+        0,
+        Job {
+            seconds: PILOT_S,
+            ..job
+        },
+        seed,
+    );
+    let power_w = pilot[2..]
+        .iter()
+        .filter_map(|s| s.moment.power_mw)
+        .sum::<u64>() as f64
+        / (pilot.len() - 2) as f64
+        / 1000.0;
     let mut power_cap_mw = None;
     if kind == Kind::Power {
         let idle = f64::from(p.power.idle_mw.value) / 1000.0;
-        let share = if dice.chance(75) { dice.from(0.3, 0.8) } else { dice.from(1.3, 2.0) };
+        let share = if dice.chance(75) {
+            dice.from(0.3, 0.8)
+        } else {
+            dice.from(1.3, 2.0)
+        };
         let cap = ((idle + (power_w - idle) * share) * 1000.0) as u32;
         p.identity.power_states_mw.value = vec![25_000, cap];
         power_state = 1;
@@ -315,7 +258,11 @@ pub fn scenario(seed: u64) -> Scenario {
         let threads = dice.pick(&[1, 2, 4]);
         job.threads = threads;
         let cores = dice.pick(&[1, 2]).min(threads);
-        let share = if dice.chance(75) { dice.from(0.3, 0.8) } else { dice.from(1.4, 3.0) };
+        let share = if dice.chance(75) {
+            dice.from(0.3, 0.8)
+        } else {
+            dice.from(1.4, 3.0)
+        };
         let rate = mean_iops(&pilot[1..]) * share;
         p.bench.host_cores = Some(assumed(cores as u16));
         p.bench.host_overhead_ns.value = (f64::from(cores) / rate * 1e9) as u64;
@@ -337,15 +284,33 @@ pub fn scenario(seed: u64) -> Scenario {
     };
     let mut truths = truths_of(&p, job, &seconds, kind == Kind::InPlace);
     // What begins while the drive throttles, or within the three seconds before, does not set the rate alone, and is left out.
-    let hot = seconds.iter().rposition(|s| s.telemetry.throttled).map(|at| at as f64);
-    if let Some(first) = truths.iter().find(|t| t.label == Label::Thermal).map(|t| t.from_s) {
-        truths.retain(|t| t.label == Label::Thermal || t.from_s + 3.0 < first || t.from_s > hot.unwrap_or(first));
+    let hot = seconds
+        .iter()
+        .rposition(|s| s.telemetry.throttled)
+        .map(|at| at as f64);
+    if let Some(first) = truths
+        .iter()
+        .find(|t| t.label == Label::Thermal)
+        .map(|t| t.from_s)
+    {
+        truths.retain(|t| {
+            t.label == Label::Thermal || t.from_s + 3.0 < first || t.from_s > hot.unwrap_or(first)
+        });
     }
-    let free = Job { seconds: 20, threads: job.threads, ..job };
+    let free = Job {
+        seconds: 20,
+        threads: job.threads,
+        ..job
+    };
     if kind == Kind::Power {
         let other = run(&p, state, 0, free, seed);
         if mean_iops(&seconds[2..20]) < mean_iops(&other[2..]) * SHOWS {
-            truths = vec![Truth { label: Label::Power, from_s: 0.0, cache_bytes: 0, visible: true }];
+            truths = vec![Truth {
+                label: Label::Power,
+                from_s: 0.0,
+                cache_bytes: 0,
+                visible: true,
+            }];
         }
     }
     if kind == Kind::Host {
@@ -354,30 +319,71 @@ pub fn scenario(seed: u64) -> Scenario {
         quick.bench.host_cores = None;
         let other = run(&quick, state, power_state, free, seed);
         if mean_iops(&seconds[2..20]) < mean_iops(&other[2..]) * SHOWS {
-            truths = vec![Truth { label: Label::Host, from_s: 0.0, cache_bytes: 0, visible: true }];
+            truths = vec![Truth {
+                label: Label::Host,
+                from_s: 0.0,
+                cache_bytes: 0,
+                visible: true,
+            }];
         }
     }
-    let limited = truths.iter().any(|t| matches!(t.label, Label::Power | Label::Host));
-    let ends = truths.iter().any(|t| matches!(t.label, Label::Slc | Label::Collection));
-    let first = truths.iter().map(|t| t.from_s as usize).min().unwrap_or(seconds.len());
-    let ready: u64 = seconds[..first].iter().map(|s| s.moment.written_bytes).sum();
+    let limited = truths
+        .iter()
+        .any(|t| matches!(t.label, Label::Power | Label::Host));
+    let ends = truths
+        .iter()
+        .any(|t| matches!(t.label, Label::Slc | Label::Collection));
+    let first = truths
+        .iter()
+        .map(|t| t.from_s as usize)
+        .min()
+        .unwrap_or(seconds.len());
+    let ready: u64 = seconds[..first]
+        .iter()
+        .map(|s| s.moment.written_bytes)
+        .sum();
     let unwritten = purged && ready < p.identity.capacity_bytes.value / 100 * 97;
     if job.op == Op::Write && !limited && (ends || unwritten) {
-        truths.push(Truth { label: Label::Fresh, from_s: 0.0, cache_bytes: 0, visible: true });
+        truths.push(Truth {
+            label: Label::Fresh,
+            from_s: 0.0,
+            cache_bytes: 0,
+            visible: true,
+        });
     }
     // A write rate that falls for good just as a high temperature is first reached: heat and a full cache look alike, if the drive
     // does not say which. Whoever sees no more than that must not name either.
-    let level = |at: usize| seconds[at.saturating_sub(2)..=at].iter().map(|s| s.telemetry.composite_celsius).max().unwrap_or(0);
+    let level = |at: usize| {
+        seconds[at.saturating_sub(2)..=at]
+            .iter()
+            .map(|s| s.telemetry.composite_celsius)
+            .max()
+            .unwrap_or(0)
+    };
     let alike = |truth: &Truth| {
         let at = truth.from_s as usize;
         let before = mean_iops(&seconds[at.saturating_sub(6)..at]);
-        let back = seconds[(at + 3).min(seconds.len())..].windows(3).any(|w| mean_iops(w) > before * 0.93);
-        let earlier = seconds[..at.saturating_sub(8)].iter().map(|s| s.telemetry.composite_celsius).max().unwrap_or(0);
-        job.op == Op::Write && matches!(truth.label, Label::Thermal | Label::Slc) && level(at) >= 58 && !back
+        let back = seconds[(at + 3).min(seconds.len())..]
+            .windows(3)
+            .any(|w| mean_iops(w) > before * 0.93);
+        let earlier = seconds[..at.saturating_sub(8)]
+            .iter()
+            .map(|s| s.telemetry.composite_celsius)
+            .max()
+            .unwrap_or(0);
+        job.op == Op::Write
+            && matches!(truth.label, Label::Thermal | Label::Slc)
+            && level(at) >= 58
+            && !back
             && earlier < level(at)
     };
     let in_doubt: Vec<bool> = truths.iter().map(alike).collect();
-    let doubt = truths.iter().zip(&in_doubt).filter(|(_, d)| **d).map(|(t, _)| t.from_s).fold(f64::MAX, f64::min);
+    let doubt = truths
+        .iter()
+        .zip(&in_doubt)
+        .filter(|(_, d)| **d)
+        .map(|(t, _)| t.from_s)
+        .fold(f64::MAX, f64::min);
     for truth in &mut truths {
         let ends_there = truth.label == Label::Fresh && doubt < f64::MAX;
         truth.visible &= truth.from_s < doubt && !ends_there;
@@ -392,51 +398,3 @@ pub fn scenario(seed: u64) -> Scenario {
         truths,
     }
 }
-
-/// What the model's own state says of a run: throttling, the cache, collection.
-fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> Vec<Truth> {
-    let mut out = Vec::new();
-    // Shows when the six seconds after are slower than those before.
-    let shows = |at: usize| {
-        let before = mean_iops(&seconds[at.saturating_sub(6)..at]);
-        let after = mean_iops(&seconds[(at + 1).min(seconds.len())..(at + 12).min(seconds.len())]);
-        at > 1 && after < before * SHOWS
-    };
-    let hot = |s: &Second| s.telemetry.throttled || s.telemetry.throttled_time_s > 0;
-    if let Some(at) = seconds.iter().position(hot) {
-        out.push(Truth { label: Label::Thermal, from_s: at as f64, cache_bytes: 0, visible: shows(at) });
-    }
-    if job.op != Op::Write || in_place {
-        return out;
-    }
-    let mut folding = false;
-    if let Some(slc) = &p.slc {
-        let mut written = 0;
-        let full = seconds.iter().position(|s| {
-            written += s.moment.written_bytes;
-            written >= slc.bytes.value
-        });
-        folding = slc.overflow.as_ref().is_some_and(|o| o.value == SlcOverflow::Fold);
-        if let Some(at) = full.filter(|&at| shows(at)) {
-            out.push(Truth { label: Label::Slc, from_s: at as f64, cache_bytes: slc.bytes.value, visible: true });
-        }
-    }
-    let usual = if folding { 1.0 } else { 0.0 };
-    let collects = |s: &[Second]| {
-        let moved: u64 = s.iter().map(|s| s.relocated_bytes).sum();
-        let host: u64 = s.iter().map(|s| s.moment.written_bytes).sum();
-        moved as f64 > (usual + 0.15) * host as f64
-    };
-    // Five seconds together: moving and writing come in groups.
-    if job.random && let Some(at) = (0..seconds.len().saturating_sub(4)).find(|&at| collects(&seconds[at..at + 5])) {
-        let at = at + 2;
-        let before = mean_iops(&seconds[at.saturating_sub(10)..at]);
-        let low = seconds[at..].windows(20).map(mean_iops).fold(f64::MAX, f64::min);
-        // Behind a cache that folds more slowly than collection works, collection sets no rate.
-        if at > 3 && low < before * SHOWS {
-            out.push(Truth { label: Label::Collection, from_s: at as f64, cache_bytes: 0, visible: true });
-        }
-    }
-    out
-}
-

@@ -3,7 +3,9 @@
 
 pub mod bench;
 pub mod draw;
+pub mod parts;
 pub mod score;
+pub mod truth;
 
 use assay_conclude::attribution::{Moment, Watched};
 

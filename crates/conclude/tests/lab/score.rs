@@ -57,24 +57,38 @@ fn tolerance_s(truth: &Truth) -> f64 {
 }
 
 /// Add a scenario to the tallies (in [`Label::ALL`]'s order); `blind` leaves out what nobody could see. Returns what went wrong.
-pub fn add(tallies: &mut [Tally; 6], scenario: &Scenario, phases: &[Phase], blind: bool) -> Option<String> {
+pub fn add(
+    tallies: &mut [Tally; 6],
+    scenario: &Scenario,
+    phases: &[Phase],
+    blind: bool,
+) -> Option<String> {
     let mut wrong = String::new();
     for (label, tally) in Label::ALL.into_iter().zip(tallies) {
         let truth = scenario.truths.iter().find(|truth| truth.label == label);
-        let named = phases.iter().find(|phase| label_of(&phase.cause) == Some(label));
+        let named = phases
+            .iter()
+            .find(|phase| label_of(&phase.cause) == Some(label));
         // Without a power meter nothing shows a power limit, and a fresh drive behind one is still fresh.
-        let powered = scenario.truths.iter().any(|truth| truth.label == Label::Power);
+        let powered = scenario
+            .truths
+            .iter()
+            .any(|truth| truth.label == Label::Power);
         let unseen = label == Label::Power || (powered && label == Label::Fresh);
         if blind && (unseen || truth.is_some_and(|truth| !truth.visible)) {
             continue;
         }
         match (truth, named) {
             (None, None) => {}
-            (Some(truth), Some(phase)) if (phase.from_s - truth.from_s).abs() <= tolerance_s(truth) => {
+            (Some(truth), Some(phase))
+                if (phase.from_s - truth.from_s).abs() <= tolerance_s(truth) =>
+            {
                 tally.right += 1;
                 tally.onset_off_s.push((phase.from_s - truth.from_s).abs());
                 if let Cause::SlcCacheExhausted { cache_bytes } = phase.cause {
-                    tally.size_off.push((cache_bytes as f64 / truth.cache_bytes as f64 - 1.0).abs());
+                    tally
+                        .size_off
+                        .push((cache_bytes as f64 / truth.cache_bytes as f64 - 1.0).abs());
                 }
             }
             (truth, named) => {
@@ -100,7 +114,10 @@ pub fn table(title: &str, tallies: &[Tally; 6]) -> String {
     for (label, tally) in Label::ALL.into_iter().zip(tallies) {
         let size = match tally.size_off.len() {
             0 => String::new(),
-            _ => format!("{:.1} %", assay_measure::change::median(&tally.size_off) * 100.0),
+            _ => format!(
+                "{:.1} %",
+                assay_measure::change::median(&tally.size_off) * 100.0
+            ),
         };
         out += &format!(
             "{:12} {:>6} {:>6} {:>6} {:>10.3} {:>7.3} {:>13.1} {:>9}\n",
