@@ -160,7 +160,7 @@ fn nothing_false_is_said_of_a_file() {
 }
 
 /// A zram device that goes away with this.
-struct Zram(String, File);
+struct Zram(String);
 
 impl Drop for Zram {
     fn drop(&mut self) {
@@ -177,6 +177,7 @@ fn nothing_false_is_said_of_zram() {
         println!("skipped: setting up block devices needs root");
         return;
     }
+    // Dropped after the device.
     let lock = File::options()
         .create(true)
         .truncate(false)
@@ -188,7 +189,7 @@ fn nothing_false_is_said_of_zram() {
         println!("skipped: no zram here");
         return;
     };
-    let zram = Zram(number.trim().to_owned(), lock);
+    let zram = Zram(number.trim().to_owned());
     let size = format!("/sys/block/zram{}/disksize", zram.0);
     fs::write(size, format!("{SIZE_MIB}M")).unwrap();
     let path = format!("/dev/zram{}", zram.0);

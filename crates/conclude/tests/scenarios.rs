@@ -1,7 +1,7 @@
 //! Every detector against simulated drives whose truth is known: precision and recall per label, with the drive's counters and without.
 //!
-//! Detectors were developed on other seeds (below 10 000, and 216 from 100 000 on, where the end of a cycle of heat was found to be
-//! judged wrongly); the seeds here were not looked at before the limits were fixed.
+//! Detectors were developed on other seeds: below 10 000, then 216 from 100 000 and 216 from 300 000 on, each of which showed one rule
+//! on heat to be wrong (recall of one label 0.947 and 0.933). The seeds here were not looked at before the rules were as they are.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod lab;
@@ -12,9 +12,9 @@ use lab::draw::scenario;
 use lab::score::{Tally, add, table};
 
 /// The first of the seeds.
-const FIRST: u64 = 300_000;
+const FIRST: u64 = 500_000;
 /// How many: a multiple of the kinds of scenario.
-const COUNT: u64 = 216;
+const COUNT: u64 = 300;
 /// Precision and recall of each label.
 const LEAST: f64 = 0.95;
 

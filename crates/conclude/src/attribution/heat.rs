@@ -263,7 +263,12 @@ impl Series<'_> {
             .filter(|&&rise| rise > first)
             .map(|&rise| level - self.celsius[rise])
             .collect();
-        let cooled = below.iter().filter(|k| **k >= LEAST_GAP_K).count();
+        // A gap too narrow for whole degrees: then the level is held from the first fall on.
+        let held = self.celsius[first..]
+            .iter()
+            .all(|c| (c - level).abs() <= LEAST_GAP_K);
+        let gap = if held { 0.0 } else { LEAST_GAP_K };
+        let cooled = below.iter().filter(|k| **k >= gap).count();
         let strange = alike * 5 < levels.len() * 4 || cooled * 5 < below.len() * 4;
         if strange || below.is_empty() || swing.low > swing.high * RECOVERED {
             return None;

@@ -55,7 +55,12 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
         loop {
             let submit = ready.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
             let event = drive.next_event().unwrap_or(Nanos::MAX);
-            if submit.min(event) > end {
+            // Threads that share a processor submit when it gets to them.
+            if let Some((at, slot)) = cpus.take(submit.min(event).min(end)) {
+                ready.push(Reverse((at, slot)));
+                continue;
+            }
+            if submit.min(event).min(cpus.next()) > end {
                 break;
             }
             if event <= submit {
@@ -64,8 +69,10 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
                     ios += 1;
                     latency_ns += (completion.at - begun[completion.tag as usize]).0;
                     begun[completion.tag as usize] = completion.at;
-                    let at = cpus.serve(completion.tag / job.depth, completion.at);
-                    ready.push(Reverse((at, completion.tag)));
+                    let thread = completion.tag / job.depth;
+                    if let Some(at) = cpus.hand_over(thread, completion.tag, completion.at) {
+                        ready.push(Reverse((at, completion.tag)));
+                    }
                 }
                 continue;
             }
