@@ -259,3 +259,6 @@ impl Cause {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

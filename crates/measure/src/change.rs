@@ -90,6 +90,12 @@ pub fn noise(rates: &[f64]) -> Option<f64> {
     noise_of(&logarithms(rates))
 }
 
+/// Rise of a series of rates along its least-squares line, from its first point to its last, as natural logarithm of their ratio; 0 of
+/// fewer than two points.
+pub fn drift(rates: &[f64]) -> f64 {
+    slope(&logarithms(rates)) * rates.len().saturating_sub(1) as f64
+}
+
 /// The median; 0 of none.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();

@@ -11,12 +11,15 @@ use assay_measure::change::{self, Segment, median};
 
 use super::{Cause, Finding, Watched};
 
-/// No drive throttles below, degrees Celsius: the lowest threshold published is some ten degrees above (reference/thermal.csv).
-const LEAST_CELSIUS: f64 = 50.0;
+/// No drive throttles below, degrees Celsius: the lowest threshold published is some ten degrees above (reference/thermal.csv,
+/// nvme_identify.csv).
+const LEAST_CELSIUS: f64 = 60.0;
 /// Falls less deep than this share of the rate are none.
 const LEAST_FALL: f64 = 0.08;
 /// Falls of one throttle happen at temperatures this close together, kelvin: two readings in whole degrees, a second apart.
 const SAME_LEVEL_K: f64 = 2.5;
+/// A drive is back at full speed when it is this much cooler, kelvin (less does not show in whole degrees).
+const LEAST_GAP_K: f64 = 1.0;
 /// A held temperature stays this close to the level, kelvin.
 const HELD_K: f64 = 2.0;
 /// A rate back at this share of the earlier one has recovered.
@@ -27,6 +30,15 @@ const READS: f64 = 0.01;
 const LONG_QUIET: usize = 3;
 /// And is at least so many moments long.
 const LEAST_QUIET: usize = 20;
+/// A throttle that works brings heating down to this share at least.
+const SLOWER: f64 = 0.6;
+/// Moments over which a rise is measured that stops, and the least that there must be.
+const HELD_REACH: usize = 6;
+const LEAST_RISE_MOMENTS: usize = 4;
+/// The least rise that stops, kelvin per moment.
+const LEAST_RISE_K: f64 = 0.1;
+/// A throttle that goes on and off makes the rate differ this much from moment to moment (standard deviation, share).
+const LEAST_UNREST: f64 = 0.1;
 /// Moments before and after a fall in which temperatures are compared.
 const REACH: usize = 15;
 
@@ -168,6 +180,7 @@ fn shown(watched: &Watched, rates: &[f64]) -> Option<Finding> {
     starts
         .iter()
         .find_map(|&from| series.cycle(from))
+        .or_else(|| series.held())
         .or_else(|| (1..segments.len()).find_map(|at| series.single(&segments, at)))
 }
 
@@ -180,6 +193,25 @@ fn filled(watched: &Watched) -> Vec<f64> {
         last
     };
     watched.moments.iter().map(reading).collect()
+}
+
+/// Could a lasting fall of the rate be heat, for all that rate and temperature say? So where the temperature is high, has just been
+/// reached, and rises more slowly from then on. Evidence in words if so.
+pub(super) fn possible(watched: &Watched, rates: &[f64], fall: usize) -> Option<String> {
+    let told = watched.moments.iter().any(|m| m.throttled.is_some());
+    let known = watched.moments.iter().any(|m| m.temperature_c.is_some());
+    if told || !known {
+        return None;
+    }
+    let celsius = filled(watched);
+    let series = Series {
+        watched,
+        rates,
+        celsius: &celsius,
+    };
+    let level = series.level_at(fall);
+    let slower = series.heating(fall, REACH) < series.heating_before(fall) * SLOWER;
+    (series.first_time(fall) && slower).then(|| format!("{level:.0} C, not reached before"))
 }
 
 struct Series<'a> {
@@ -225,15 +257,20 @@ impl Series<'_> {
             .iter()
             .filter(|c| (**c - level).abs() <= SAME_LEVEL_K)
             .count();
+        // It cools down while it is slow, and heats up again: hysteresis, which nothing else has.
         let below: Vec<f64> = rises
             .iter()
+            .filter(|&&rise| rise > first)
             .map(|&rise| level - self.celsius[rise])
             .collect();
-        let cooled = below.iter().filter(|k| **k >= 0.0).count();
-        if alike * 5 < levels.len() * 4
-            || cooled * 5 < rises.len() * 4
-            || levels[0] + SAME_LEVEL_K < level
-        {
+        // A gap too narrow for whole degrees: then the level is held from the first fall on.
+        let held = self.celsius[first..]
+            .iter()
+            .all(|c| (c - level).abs() <= LEAST_GAP_K);
+        let gap = if held { 0.0 } else { LEAST_GAP_K };
+        let cooled = below.iter().filter(|k| **k >= gap).count();
+        let strange = alike * 5 < levels.len() * 4 || cooled * 5 < below.len() * 4;
+        if strange || below.is_empty() || swing.low > swing.high * RECOVERED {
             return None;
         }
         // Slow to the end, or a quiet tail that is longer than a cycle.
@@ -241,7 +278,19 @@ impl Series<'_> {
         let quiet = (LONG_QUIET as f64 * swing.period.max(1.0)) as usize;
         let to = match end {
             Some(end) if self.rates.len() - end > LEAST_QUIET.max(quiet) => end,
-            _ => self.rates.len(),
+            Some(_) => self.rates.len(),
+            // Slow although cooler than where it came back before: that last fall was not heat's.
+            None => {
+                let recovers = level - median(&below);
+                let cold = self.celsius[last..]
+                    .iter()
+                    .any(|&c| c < recovers - SAME_LEVEL_K);
+                let back = rises
+                    .iter()
+                    .rev()
+                    .find(|&&rise| rise > first && rise < last);
+                back.filter(|_| cold).copied().unwrap_or(self.rates.len())
+            }
         };
         let evidence = format!(
             "the rate falls at {level:.0} C, first when that is first reached, and comes back at {:.0} C, {} times",
@@ -260,45 +309,32 @@ impl Series<'_> {
 
     /// One fall, at the beginning of segment `at`, after which the temperature is held or comes down until the rate recovers.
     fn single(&self, segments: &[Segment], at: usize) -> Option<Finding> {
-        let (before, after) = (segments[at - 1], segments[at]);
+        let after = segments[at];
         let fall = after.from;
-        if after.level >= before.level * (1.0 - LEAST_FALL) || !self.first_time(fall) {
+        let before = segments[..at].iter().map(|s| s.level).fold(0.0, f64::max);
+        let fell = after.level < segments[at - 1].level * (1.0 - LEAST_FALL);
+        if !fell || !self.first_time(fall) {
             return None;
         }
         let level = self.level_at(fall);
         let recovery = segments[at + 1..]
             .iter()
-            .find(|s| s.level >= before.level * RECOVERED);
+            .find(|s| s.level >= before * RECOVERED);
         let to = recovery.map_or(self.rates.len(), |segment| segment.from);
-        let later = &self.celsius[fall..to];
         let cooled_when_back = recovery.is_some_and(|s| self.celsius[s.from] <= level - 1.0);
-        let held = to - fall >= REACH && {
-            let near = later
-                .iter()
-                .filter(|c| (**c - level).abs() <= HELD_K)
-                .count();
-            near * 20 >= later.len() * 19
-        };
         let reads = self.watched.facts.write_share <= READS;
-        let slower = self.heating(fall, REACH.min(to - fall)) < self.heating_before(fall) * 0.6;
-        let enough = if reads {
-            cooled_when_back || held || slower
-        } else {
-            cooled_when_back || (held && slower)
-        };
-        if !enough {
+        let slower = self.heating(fall, REACH.min(to - fall)) < self.heating_before(fall) * SLOWER;
+        if !(cooled_when_back || reads && slower) {
             return None;
         }
         let shown = if cooled_when_back {
             "comes back when it has cooled down"
-        } else if held {
-            "then holds that temperature"
         } else {
             "heats up more slowly from then on"
         };
         let evidence = format!(
             "the rate falls to {:.0} % when {level:.0} C are first reached, and {shown}",
-            after.level / before.level * 100.0
+            after.level / before * 100.0
         );
         Some(heated(
             self.watched,
@@ -308,6 +344,44 @@ impl Series<'_> {
             None,
             evidence,
         ))
+    }
+
+    /// A temperature that stops rising when it reaches a level, and is held there at a lower rate: a throttle with a narrow gap, which
+    /// within a moment is both on and off.
+    fn held(&self) -> Option<Finding> {
+        let end = self.celsius.len();
+        let level = self.celsius.iter().copied().fold(f64::MIN, f64::max);
+        let at = self.celsius.iter().position(|&c| c >= level - 1.0)?;
+        if level < LEAST_CELSIUS || at < LEAST_RISE_MOMENTS || end - at < REACH {
+            return None;
+        }
+        let cool = self.celsius[at..].iter().position(|&c| c < level - HELD_K);
+        let to = cool.map_or(end, |cool| at + cool);
+        let from = at.saturating_sub(HELD_REACH);
+        let before = median(&self.rates[from..at]);
+        let slow = |rate: &f64| *rate < before * (1.0 - LEAST_FALL);
+        let first = at.saturating_sub(1);
+        let fall = first + self.rates[first..].iter().position(slow)?;
+        if to < fall + REACH || !self.first_time(fall) {
+            return None;
+        }
+        // It would have gone on: the rise did not fade out before.
+        let rise = (self.celsius[at] - self.celsius[from]) / (at - from) as f64;
+        let rest = (self.celsius[to - 1] - self.celsius[at]).max(0.0) / (to - at) as f64;
+        let stopped = rise >= LEAST_RISE_K && rest * 4.0 < rise;
+        let rates = &self.rates[fall..to];
+        let after = rates.iter().sum::<f64>() / rates.len() as f64;
+        let restless = change::noise(rates).is_some_and(|noise| noise >= LEAST_UNREST);
+        let reads = self.watched.facts.write_share <= READS;
+        if !stopped || after > before * (1.0 - LEAST_FALL) || !(reads || restless) {
+            return None;
+        }
+        let evidence = format!(
+            "the temperature stops rising at {level:.0} C and is held there, at {:.0} % of the rate before",
+            after / before.max(f64::MIN_POSITIVE) * 100.0
+        );
+        let span = (fall, to);
+        Some(heated(self.watched, span, Some(level), 1.0, None, evidence))
     }
 
     /// Kelvin per moment after a fall.

@@ -308,3 +308,6 @@ fn written_until(watched: &Watched, until_s: f64) -> u64 {
     let before = watched.moments.iter().filter(|m| m.start_s < until_s);
     before.map(|moment| moment.written_bytes).sum()
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,10 +13,14 @@
 use assay_measure::change::{self, Segment, median};
 
 use super::words::size_words;
-use super::{Cause, Finding, Watched};
+use super::{Cause, Finding, Watched, heat};
 
 /// A lasting fall is at least this deep, share of the rate before.
 const LEAST_FALL: f64 = 0.15;
+/// And a second one, behind a full cache, where rates are slow already: a step of this depth.
+const LEAST_SECOND_FALL: f64 = 0.08;
+/// It lasts so many moments at least; collection may become easier afterwards.
+const SECOND_LASTS: usize = 20;
 /// Levels within this share of each other are one plateau.
 const PLATEAU: f64 = 0.15;
 /// A step is done within so many moments.
@@ -25,8 +29,21 @@ const STEP_MOMENTS: usize = 4;
 const NO_AMPLIFICATION: f64 = 1.15;
 /// Amplification above this is collection, if the writes are random.
 const AMPLIFIED: f64 = 1.25;
-/// Folding: each byte once into the cache and once out of it.
-const FOLDED: std::ops::RangeInclusive<f64> = 1.8..=2.1;
+/// Folding writes each byte once into the cache and once out of it, less what was overwritten there: no more than this, and no less than
+/// [`FOLDED_LEAST`].
+const FOLDED: f64 = 2.15;
+const FOLDED_LEAST: f64 = 1.65;
+/// Moments after a fall in which its amplification is looked at.
+const SOON_MOMENTS: usize = 10;
+/// What a full cache holds back stays within this share of its level.
+const FLAT: f64 = 0.1;
+/// A cache is no larger than this share of the capacity: flash that holds two bits or more in a cell holds one in the cache's mode.
+const LARGEST_CACHE: f64 = 0.5;
+/// Parts of a span whose levels are compared, and the least length of one, moments.
+const FLAT_PARTS: usize = 10;
+const FLAT_LEAST: usize = 5;
+/// How long sequential writes are looked at, moments, or as long as it took to the fall.
+const FLAT_MOMENTS: usize = 20;
 /// Collection cannot begin before this share of the capacity was written since a purge (some is lost to what superblocks leave open).
 const WRITTEN_OVER: f64 = 0.97;
 /// Workloads with fewer writes than this share are reads.
@@ -86,7 +103,7 @@ impl Span<'_> {
     fn levels(&self, segments: &[Segment]) -> Vec<Finding> {
         let usual = median(&self.rates[self.from..self.to]);
         let near = |s: &&Segment| (s.level / usual.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU;
-        if segments.iter().all(|s| near(&s)) {
+        if segments.len() == 1 || segments.iter().all(|s| near(&s)) {
             return vec![self.finding(self.from, self.to, Cause::Steady, "no change of the rate")];
         }
         let label = |s: &Segment| {
@@ -122,27 +139,24 @@ impl Span<'_> {
     }
 
     /// The first lasting fall among segments.
-    fn fall(&self, segments: &[Segment]) -> Option<Fall> {
+    fn fall(&self, segments: &[Segment], least: f64, lasting: usize) -> Option<Fall> {
         (1..segments.len()).find_map(|at| {
             let before = segments[..at].iter().map(|s| s.level).fold(0.0, f64::max);
-            let rest = &self.rates[segments[at].from..self.to];
-            let lasting = median(rest) < before * (1.0 - LEAST_FALL)
-                && segments[at].level < before * (1.0 - LEAST_FALL);
+            let from = segments[at].from;
+            let rest = &self.rates[from..self.to.min(from.saturating_add(lasting))];
+            let low = before * (1.0 - least);
             // It never comes back for long.
-            let back = segments[at..]
+            let back = rest
                 .iter()
-                .filter(|s| s.level >= before * (1.0 - LEAST_FALL / 2.0));
-            let back: usize = back.map(Segment::len).sum();
-            (lasting && back * 10 < rest.len()).then_some(Fall {
-                at: segments[at].from,
-                before,
-            })
+                .filter(|rate| **rate >= before * (1.0 - least / 2.0));
+            let fell = median(rest) < low && segments[at].level < low;
+            (fell && back.count() * 10 < rest.len()).then_some(Fall { at: from, before })
         })
     }
 
     /// Causes where bytes are written.
     fn written(&self, segments: &[Segment]) -> Vec<Finding> {
-        let Some(fall) = self.fall(segments) else {
+        let Some(fall) = self.fall(segments, LEAST_FALL, usize::MAX) else {
             return self.unchanged(segments);
         };
         let bytes = self.written_bytes(fall.at);
@@ -155,16 +169,19 @@ impl Span<'_> {
             let text = format!("{} were written before {why}", size_words(bytes));
             self.finding(self.from, fall.at, Cause::Fresh, text)
         };
-        if let Some((cause, evidence)) = self.cache(fall, &later) {
+        // Drifting rates are collection's own; level ones at a temperature just reached may be heat's.
+        let doubt = heat::possible(self.watched, self.rates, fall.at)
+            .filter(|_| !self.watched.facts.random || self.is_flat(fall.at, self.to));
+        if let Some(level) = doubt {
+            return self.doubtful(fall, &level);
+        }
+        // Collection may follow a cache, as a second fall.
+        let second = self
+            .fall(&later, LEAST_SECOND_FALL, SECOND_LASTS)
+            .filter(|next| self.is_step(next.at));
+        if let Some((cause, evidence)) = self.cache(fall, second.map_or(self.to, |next| next.at)) {
             let mut out = vec![fresh("the cache was full")];
-            // Collection may follow, as a second fall.
-            let Some(second) = self
-                .watched
-                .facts
-                .random
-                .then(|| self.fall(&later))
-                .flatten()
-            else {
+            let Some(second) = second else {
                 out.push(self.finding(fall.at, self.to, cause, evidence));
                 return out;
             };
@@ -174,7 +191,12 @@ impl Span<'_> {
                 .filter(|s| s.from >= second.at)
                 .copied()
                 .collect();
-            out.extend(self.collection(second, &last));
+            if self.watched.facts.random && self.may_collect(second) {
+                out.extend(self.collection(second, &last));
+            } else {
+                let text = "a further fall, and nothing that was recorded shows why";
+                out.push(self.finding(second.at, self.to, Cause::Unexplained, text));
+            }
             return out;
         }
         if self.watched.facts.random && self.may_collect(fall) {
@@ -183,6 +205,18 @@ impl Span<'_> {
             return out;
         }
         self.levels(segments)
+    }
+
+    /// A fall that a full cache and heat could both have made.
+    fn doubtful(&self, fall: Fall, level: &str) -> Vec<Finding> {
+        let text = format!(
+            "the rate falls for good at {level}: a full cache and heat would both look like this"
+        );
+        let before = "the rate before a fall that has no certain cause";
+        vec![
+            self.finding(self.from, fall.at, Cause::Steady, before),
+            self.finding(fall.at, self.to, Cause::Unexplained, text),
+        ]
     }
 
     /// Does anything speak against collection from this fall on?
@@ -199,24 +233,34 @@ impl Span<'_> {
         })
     }
 
-    /// Is this fall a cache that is full?
-    fn cache(&self, fall: Fall, later: &[Segment]) -> Option<(Cause, String)> {
-        let after = later.first()?;
-        let cache_bytes = self.cache_bytes(fall, after.level);
-        let sizes = size_words(cache_bytes);
+    /// Is this fall a cache that is full? The rate is then held from the fall to the next one, or to the end.
+    fn cache(&self, fall: Fall, end: usize) -> Option<(Cause, String)> {
+        let after = usual(&self.rates[fall.at..(fall.at + SOON_MOMENTS).min(end)]);
+        let cache_bytes = self.cache_bytes(fall, after);
         let cause = Cause::SlcCacheExhausted { cache_bytes };
-        // A step: at its new level within a few moments, and level there.
-        let flat = self.is_flat(after);
-        let soon = self.rates[fall.at..(fall.at + STEP_MOMENTS).min(self.to)]
+        let step = format!(
+            "after {} the rate steps down to {:.0} %",
+            size_words(cache_bytes),
+            after / fall.before.max(f64::MIN_POSITIVE) * 100.0
+        );
+        // At its new level within a few moments.
+        let soon = self.rates[fall.at..(fall.at + STEP_MOMENTS).min(end)]
             .iter()
-            .any(|rate| (rate / after.level.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU);
-        if !soon {
+            .any(|rate| (rate / after.max(f64::MIN_POSITIVE) - 1.0).abs() <= PLATEAU);
+        // What collection does later is not the cache's: only the time right after the fall counts.
+        let first = (fall.at + 1).min(end - 1);
+        let amplification = self.amplification(first, (first + SOON_MOMENTS).min(end));
+        let watched = if self.watched.facts.random && amplification.is_none() {
+            end
+        } else {
+            // Sequential writes have no collection to be told from, and amplification tells by itself: a while is enough.
+            end.min(fall.at + FLAT_MOMENTS.max(fall.at - self.from))
+        };
+        let flat = self.is_flat(fall.at, watched);
+        let capacity = self.watched.facts.capacity_bytes as f64;
+        if !soon || (capacity > 0.0 && cache_bytes as f64 > capacity * LARGEST_CACHE) {
             return None;
         }
-        let step = format!(
-            "after {sizes} the rate steps down to {:.0} %",
-            after.level / fall.before * 100.0
-        );
         if !self.watched.facts.random {
             return flat.then(|| (cause, format!("{step} and stays level")));
         }
@@ -226,14 +270,16 @@ impl Span<'_> {
                 format!("{step}, before all flash was written once over"),
             ));
         }
-        match self.amplification(after.from, after.to) {
+        match amplification {
             Some(a) if a < NO_AMPLIFICATION => Some((
                 cause,
                 format!("{step}, and nothing is moved (amplification {a:.2})"),
             )),
-            Some(a) if FOLDED.contains(&a) && flat => Some((
+            Some(a) if (FOLDED_LEAST..=FOLDED).contains(&a) && flat => Some((
                 cause,
-                format!("{step}, and each byte is written twice (amplification {a:.2})"),
+                format!(
+                    "{step} and stays level, each byte is written twice (amplification {a:.2})"
+                ),
             )),
             Some(_) => None,
             None => flat.then(|| {
@@ -245,18 +291,37 @@ impl Span<'_> {
         }
     }
 
-    /// Does the rate neither drift nor wander within a segment?
-    fn is_flat(&self, segment: &Segment) -> bool {
-        (segment.slope * segment.len() as f64).abs() <= PLATEAU
+    /// Does the rate fall here all at once?
+    fn is_step(&self, at: usize) -> bool {
+        let before = usual(&self.rates[at.saturating_sub(STEP_MOMENTS)..at]);
+        let after = usual(&self.rates[at..(at + STEP_MOMENTS).min(self.to)]);
+        after < before * (1.0 - LEAST_SECOND_FALL)
     }
 
-    /// Bytes until the rate fell, with the share of the moment in which it did.
+    /// Does the rate neither drift nor wander from here to there? Means of a few parts are compared, so that noise counts little.
+    fn is_flat(&self, from: usize, to: usize) -> bool {
+        // The moment of the fall belongs to both levels, and a next one may have begun.
+        let next = if to < self.to { (to - from) / 6 } else { 0 };
+        let rates = &self.rates[(from + 1).min(to - next)..to - next];
+        let part = (rates.len() / FLAT_PARTS).max(FLAT_LEAST);
+        let parts = rates.chunks(part).filter(|chunk| chunk.len() * 2 >= part);
+        let levels: Vec<f64> = parts.map(usual).collect();
+        let high = levels.iter().copied().fold(0.0, f64::max);
+        let low = levels.iter().copied().fold(f64::MAX, f64::min);
+        levels.len() >= 2 && high - low <= FLAT * high && change::drift(rates).abs() <= FLAT
+    }
+
+    /// Bytes until the rate fell. Of the moments on both sides of the fall, what went in at the full rate counts: the share of such a
+    /// moment that was fast follows from its rate between the two levels.
     fn cache_bytes(&self, fall: Fall, after: f64) -> u64 {
-        let bytes = self.written_bytes(fall.at);
-        // The moment before the fall may already be partly slow, the one after partly fast: what is above the later level went in fast.
-        let moment = &self.watched.moments[fall.at];
-        let above = ((self.rates[fall.at] - after) / (fall.before - after)).clamp(0.0, 1.0);
-        bytes + (moment.written_bytes as f64 * above) as u64
+        let last = fall.at.saturating_sub(1);
+        let fast = |at: usize| {
+            let rate = self.rates[at].max(f64::MIN_POSITIVE);
+            let share = ((rate - after) / (fall.before - after)).clamp(0.0, 1.0);
+            let bytes = self.watched.moments[at].written_bytes as f64;
+            (bytes * (share * fall.before / rate).min(1.0)) as u64
+        };
+        self.written_bytes(last) + fast(last) + fast(fall.at)
     }
 
     /// Phases of collection from a fall on.
@@ -299,7 +364,7 @@ impl Span<'_> {
         if let Some(a) = amplification
             && facts.random
             && a >= AMPLIFIED
-            && !FOLDED.contains(&a)
+            && !(FOLDED_LEAST..=FOLDED).contains(&a)
         {
             return whole(
                 Cause::CollectionSteady {
@@ -317,4 +382,15 @@ impl Span<'_> {
         }
         self.levels(segments)
     }
+}
+
+/// The mean without the lowest and the highest: of a few moments with few I/Os each, the median jumps.
+fn usual(rates: &[f64]) -> f64 {
+    let mut sorted = rates.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let inner = match sorted.len() {
+        0..=3 => &sorted[..],
+        n => &sorted[1..n - 1],
+    };
+    inner.iter().sum::<f64>() / inner.len().max(1) as f64
 }

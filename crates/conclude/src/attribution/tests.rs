@@ -1,0 +1,279 @@
+//! Made series, one per rule; how often labels are right on drives is tests/scenarios.rs.
+
+use super::*;
+
+/// Moments of a second each, of rates in MiB/s.
+fn watched(rates: &[f64], writes: bool, random: bool) -> Watched {
+    let moments = rates.iter().enumerate().map(|(at, &rate)| Moment {
+        start_s: at as f64,
+        elapsed_s: 1.0,
+        iops: rate * 8.0,
+        mib_per_s: rate,
+        written_bytes: if writes {
+            (rate * 1_048_576.0) as u64
+        } else {
+            0
+        },
+        ..Moment::default()
+    });
+    Watched {
+        moments: moments.collect(),
+        facts: Facts {
+            write_share: f64::from(u8::from(writes)),
+            random,
+            capacity_bytes: 100 << 30,
+            span_bytes: 100 << 30,
+            ..Facts::default()
+        },
+    }
+}
+
+fn levels(of: &[(f64, usize)]) -> Vec<f64> {
+    of.iter()
+        .flat_map(|&(level, len)| std::iter::repeat_n(level, len))
+        .collect()
+}
+
+fn causes(watched: &Watched) -> Vec<(f64, &'static str)> {
+    phases(watched)
+        .iter()
+        .map(|phase| (phase.from_s, phase.cause.words()))
+        .collect()
+}
+
+/// 30 s at full speed up to 77 C, then 10 s slow and 30 s fast in turn, as report A's M8Pe(G).
+fn hot_cycle() -> Watched {
+    let mut rates = levels(&[(1400.0, 30)]);
+    let mut celsius: Vec<f64> = (0..30).map(|s| 47.0 + f64::from(s)).collect();
+    for _ in 0..4 {
+        for s in 0..10 {
+            rates.push(177.0);
+            celsius.push(77.0 - f64::from(s));
+        }
+        for s in 0..30 {
+            rates.push(1400.0);
+            celsius.push(67.0 + f64::from(s) / 3.0);
+        }
+    }
+    let mut seen = watched(&rates, false, true);
+    for (moment, c) in seen.moments.iter_mut().zip(celsius) {
+        moment.temperature_c = Some(c.floor());
+    }
+    seen
+}
+
+#[test]
+fn nothing_comes_of_nothing() {
+    assert!(phases(&Watched::default()).is_empty());
+    let one = phases(&watched(&[5.0], true, true));
+    assert_eq!((one.len(), one[0].cause), (1, Cause::Steady));
+    assert_eq!(
+        phases(&watched(&[0.0; 20], true, true))[0].cause,
+        Cause::Steady
+    );
+}
+
+#[test]
+fn an_even_rate_is_steady_and_a_change_without_evidence_unexplained() {
+    assert_eq!(
+        causes(&watched(&levels(&[(500.0, 60)]), false, true)),
+        [(0.0, "steady")]
+    );
+    let dip = watched(
+        &levels(&[(500.0, 40), (250.0, 15), (500.0, 40)]),
+        false,
+        true,
+    );
+    assert_eq!(
+        causes(&dip),
+        [
+            (0.0, "steady"),
+            (40.0, "changed, unexplained"),
+            (55.0, "steady")
+        ]
+    );
+}
+
+#[test]
+fn a_cycle_of_heat_has_its_onset_duty_and_period() {
+    let mut seen = hot_cycle();
+    let check = |seen: &Watched, onset: f64| {
+        let found = phases(seen);
+        assert_eq!(found[0].cause, Cause::Steady);
+        let Cause::ThermalThrottling {
+            onset_c,
+            onset_s,
+            duty_pct,
+            period_s,
+        } = found[1].cause
+        else {
+            panic!("{found:?}");
+        };
+        assert_eq!(
+            (onset_c, onset_s, period_s),
+            (Some(onset), 30.0, Some(40.0))
+        );
+        assert!((24.0..=26.0).contains(&duty_pct), "{found:?}");
+        assert_eq!((found.len(), found[1].to_s), (2, 190.0));
+    };
+    check(&seen, 77.0);
+    // The same with the drive's word for it.
+    for moment in &mut seen.moments {
+        moment.throttled = Some(moment.mib_per_s < 1000.0);
+    }
+    check(&seen, 77.0);
+}
+
+#[test]
+fn a_fall_at_a_temperature_that_was_there_before_is_not_heat() {
+    let mut seen = watched(&levels(&[(1400.0, 120), (700.0, 60)]), false, true);
+    for (at, moment) in seen.moments.iter_mut().enumerate() {
+        moment.temperature_c = Some((40.0 + at as f64).min(75.0));
+    }
+    assert_eq!(
+        causes(&seen),
+        [(0.0, "steady"), (120.0, "changed, unexplained")]
+    );
+    // Where it had just been reached, and heating ends with it, it is.
+    for (at, moment) in seen.moments.iter_mut().enumerate() {
+        moment.temperature_c = Some((40.0 + at as f64 / 3.0).min(80.0));
+    }
+    assert_eq!(
+        causes(&seen),
+        [(0.0, "steady"), (120.0, "thermal throttling")]
+    );
+}
+
+#[test]
+fn a_cache_is_a_step_that_stays_and_has_a_size() {
+    let rates = levels(&[(1000.0, 20), (600.0, 1), (200.0, 79)]);
+    let found = phases(&watched(&rates, true, false));
+    assert_eq!(found[0].cause, Cause::Fresh);
+    let Cause::SlcCacheExhausted { cache_bytes } = found[1].cause else {
+        panic!("{found:?}");
+    };
+    // 20 s and half of the second in which it fell.
+    assert_eq!(cache_bytes >> 20, 20_500);
+    assert!((20.0..=21.0).contains(&found[1].from_s), "{found:?}");
+}
+
+#[test]
+fn a_write_rate_that_falls_at_a_new_high_temperature_has_no_certain_cause() {
+    let mut seen = watched(&levels(&[(1000.0, 20), (200.0, 80)]), true, false);
+    for (at, moment) in seen.moments.iter_mut().enumerate() {
+        moment.temperature_c = Some((55.0 + at as f64).min(75.0));
+    }
+    assert_eq!(
+        causes(&seen),
+        [(0.0, "steady"), (20.0, "changed, unexplained")]
+    );
+    // The drive says that it does not throttle: then it is the cache.
+    for moment in &mut seen.moments {
+        moment.throttled = Some(false);
+    }
+    assert_eq!(
+        causes(&seen),
+        [(0.0, "fresh"), (20.0, "SLC cache exhausted")]
+    );
+}
+
+/// Random writes that decline from 1000 to 250 and stay there.
+fn collecting() -> Watched {
+    let mut rates = levels(&[(1000.0, 30)]);
+    rates.extend((0..40).map(|s| 700.0 * 0.975f64.powi(s)));
+    rates.extend(levels(&[(250.0, 130)]));
+    watched(&rates, true, true)
+}
+
+#[test]
+fn collection_declines_to_a_plateau() {
+    let found = phases(&collecting());
+    let words: Vec<&str> = found.iter().map(|phase| phase.cause.words()).collect();
+    assert_eq!(
+        words,
+        [
+            "fresh",
+            "garbage collection begins",
+            "garbage collection, steady"
+        ]
+    );
+    assert_eq!(found[1].from_s, 30.0);
+    assert!((60.0..=75.0).contains(&found[2].from_s), "{found:?}");
+    assert!((found[2].mean_mib_per_s - 250.0).abs() < 15.0, "{found:?}");
+}
+
+#[test]
+fn collection_cannot_begin_on_flash_that_is_not_yet_written() {
+    let mut seen = collecting();
+    seen.facts.written_before_bytes = Some(0);
+    // 30 s at 1000 MiB/s are a third of the drive.
+    let words: Vec<&str> = phases(&seen).iter().map(|p| p.cause.words()).collect();
+    assert!(!words.contains(&"garbage collection begins"), "{words:?}");
+    seen.facts.capacity_bytes = 20 << 30;
+    let words: Vec<&str> = phases(&seen).iter().map(|p| p.cause.words()).collect();
+    assert!(words.contains(&"garbage collection begins"), "{words:?}");
+}
+
+#[test]
+fn amplification_shows_collection_without_any_change() {
+    let mut seen = watched(&[300.0; 60], true, true);
+    for moment in &mut seen.moments {
+        moment.nand_bytes = Some(moment.written_bytes * 3);
+    }
+    let Cause::CollectionSteady {
+        write_amplification,
+    } = phases(&seen)[0].cause
+    else {
+        panic!("{:?}", phases(&seen));
+    };
+    assert_eq!(write_amplification, Some(3.0));
+    seen.facts.random = false;
+    assert_eq!(
+        causes(&seen),
+        [(0.0, "steady")],
+        "sequential writes are folded"
+    );
+}
+
+#[test]
+fn a_purged_drive_that_was_not_written_over_is_fresh() {
+    let mut seen = watched(&[300.0; 60], true, true);
+    seen.facts.written_before_bytes = Some(0);
+    assert_eq!(causes(&seen), [(0.0, "fresh")]);
+    seen.facts.written_before_bytes = Some(200 << 30);
+    assert_eq!(causes(&seen), [(0.0, "steady")]);
+}
+
+#[test]
+fn a_host_without_time_is_the_cause_before_anything_that_writing_does() {
+    let mut seen = watched(&levels(&[(1000.0, 20), (200.0, 80)]), true, false);
+    for moment in &mut seen.moments {
+        moment.busiest_thread_pct = Some(99.0);
+    }
+    assert_eq!(causes(&seen), [(0.0, "limited by the host")]);
+}
+
+proptest::proptest! {
+    #[test]
+    fn phases_cover_the_cell_without_gaps(
+        rates in proptest::collection::vec(0.0f64..2000.0, 0..120),
+        writes: bool,
+        random: bool,
+        heat in proptest::collection::vec(proptest::option::of(20.0f64..100.0), 120),
+        said: bool,
+    ) {
+        let mut seen = watched(&rates, writes, random);
+        for (moment, celsius) in seen.moments.iter_mut().zip(heat) {
+            moment.temperature_c = celsius;
+            moment.throttled = said.then_some(celsius.is_some_and(|c| c > 80.0));
+        }
+        let found = phases(&seen);
+        let mut at = 0.0;
+        for phase in &found {
+            proptest::prop_assert_eq!(phase.from_s, at);
+            proptest::prop_assert!(phase.to_s > phase.from_s && !phase.evidence.is_empty());
+            at = phase.to_s;
+        }
+        proptest::prop_assert_eq!(at, rates.len() as f64);
+    }
+}

@@ -1,0 +1,80 @@
+//! What truly set the rate of a run, from the model's own state.
+
+use assay_ssd::Profile;
+use assay_ssd::profile::SlcOverflow;
+use assay_units::Op;
+
+use super::bench::{Job, Second, mean_iops};
+use super::draw::SHOWS;
+use super::{Label, Truth};
+
+/// What the model's own state says of a run: throttling, the cache, collection.
+pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> Vec<Truth> {
+    let mut out = Vec::new();
+    // Shows when the six seconds after are slower than those before.
+    let shows = |at: usize| {
+        let before = mean_iops(&seconds[at.saturating_sub(6)..at]);
+        let after = mean_iops(&seconds[(at + 1).min(seconds.len())..(at + 12).min(seconds.len())]);
+        at > 1 && after < before * SHOWS
+    };
+    let hot = |s: &Second| s.telemetry.throttled || s.telemetry.throttled_time_s > 0;
+    if let Some(at) = seconds.iter().position(hot) {
+        out.push(Truth {
+            label: Label::Thermal,
+            from_s: at as f64,
+            cache_bytes: 0,
+            visible: shows(at),
+        });
+    }
+    if job.op != Op::Write || in_place {
+        return out;
+    }
+    let mut folding = false;
+    if let Some(slc) = &p.slc {
+        let mut written = 0;
+        let full = seconds.iter().position(|s| {
+            written += s.moment.written_bytes;
+            written >= slc.bytes.value
+        });
+        folding = slc
+            .overflow
+            .as_ref()
+            .is_some_and(|o| o.value == SlcOverflow::Fold);
+        if let Some(at) = full.filter(|&at| shows(at)) {
+            out.push(Truth {
+                label: Label::Slc,
+                from_s: at as f64,
+                cache_bytes: slc.bytes.value,
+                visible: true,
+            });
+        }
+    }
+    let usual = if folding { 1.0 } else { 0.0 };
+    let collects = |s: &[Second]| {
+        let moved: u64 = s.iter().map(|s| s.relocated_bytes).sum();
+        let host: u64 = s.iter().map(|s| s.moment.written_bytes).sum();
+        moved as f64 > (usual + 0.15) * host as f64
+    };
+    // Five seconds together: moving and writing come in groups.
+    if job.random
+        && let Some(at) =
+            (0..seconds.len().saturating_sub(4)).find(|&at| collects(&seconds[at..at + 5]))
+    {
+        let at = at + 2;
+        let before = mean_iops(&seconds[at.saturating_sub(10)..at]);
+        let low = seconds[at..]
+            .windows(20)
+            .map(mean_iops)
+            .fold(f64::MAX, f64::min);
+        // Behind a cache that folds more slowly than collection works, collection sets no rate.
+        if at > 3 && low < before * SHOWS {
+            out.push(Truth {
+                label: Label::Collection,
+                from_s: at as f64,
+                cache_bytes: 0,
+                visible: true,
+            });
+        }
+    }
+    out
+}
