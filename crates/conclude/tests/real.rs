@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use assay_conclude::attribution::{Cause, Facts, Moment, Watched, phases};
@@ -164,9 +165,14 @@ struct Zram(String);
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        let removed = fs::write("/sys/class/zram-control/hot_remove", &self.0);
-        if let Err(error) = removed {
-            eprintln!("zram{} is left behind: {error}", self.0);
+        // What was written may still be looked at by the system's device manager.
+        let remove = format!(
+            "for n in 1 2 3 4 5 6 7 8 9; do echo {} > /sys/class/zram-control/hot_remove && exit; sleep 0.2; done; exit 1",
+            self.0
+        );
+        let removed = Command::new("sh").args(["-c", &remove]).status();
+        if !removed.is_ok_and(|status| status.success()) {
+            eprintln!("zram{} is left behind", self.0);
         }
     }
 }
