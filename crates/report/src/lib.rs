@@ -10,8 +10,10 @@
 //! ```
 //! - `axis`, `grid`: which properties of the workloads differ within a step, and so what its rows and columns are;
 //! - `metric`, `format`: the figures a result can be shown by, and how a figure is written;
-//! - `table`, `tables`: block size by threads, all figures, soak, alone and together, second by second;
-//! - `charts`, `thin`: sweeps, latency percentiles and timelines, long series thinned for drawing;
+//! - `table`, `tables`: block size by threads, all figures, soak, alone and together, second by second, and per view of the review lab's
+//!   suites what `conclude` makes of its cells (score, knee, rounds at rest, throttling, capacity);
+//! - `charts`, `thin`: sweeps, latency percentiles and timelines, the charts of the views, causes of phases above every chart over time;
+//!   long series thinned for drawing, extremes kept;
 //! - [`html`]: one self-contained page; its HTML, CSS and JavaScript are in `page/`;
 //! - [`terminal`]: tables of a given width;
 //! - [`fidelity`]: the other page: published figures beside those of simulated drives, handed over as plain figures.

@@ -32,6 +32,9 @@ impl Entrant<'_> {
     }
 }
 
+/// A point by its run, its cell's id and its drive's position.
+type PointKey = (usize, String, usize);
+
 /// All drives of all runs, in order.
 #[derive(Clone, Debug)]
 pub struct Lineup<'a> {
@@ -40,7 +43,7 @@ pub struct Lineup<'a> {
     /// Their drives.
     pub drives: Vec<Entrant<'a>>,
     /// Phases that were concluded already: charts, tables and cards ask for the same ones.
-    concluded: RefCell<BTreeMap<(usize, String, usize), Rc<Vec<Phase>>>>,
+    concluded: RefCell<BTreeMap<PointKey, Rc<Vec<Phase>>>>,
 }
 
 impl<'a> Lineup<'a> {

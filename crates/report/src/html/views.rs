@@ -9,7 +9,7 @@ use crate::format::escape;
 use crate::grid::Section;
 use crate::lineup::Lineup;
 use crate::tables::{
-    capacity, consistency, knee, load, phases, power, rounds, saturation, thermal,
+    capacity, consistency, knee, load, phases, power, remarks, rounds, saturation, thermal,
 };
 
 /// What stands below a section's heading and its words on how to read it.
@@ -41,7 +41,12 @@ pub fn section(
             details(lineup, section, out);
         }
         Some(View::Load) => {
-            out.push_str(&write::table(&load::table(lineup, section)));
+            let table = load::table(lineup, section);
+            out.push_str(&write::table(&table));
+            if table.is_empty() {
+                // Nothing to show, but why.
+                out.push_str(&write::notes(&remarks(lineup, &section.points)));
+            }
             followed(charts, id, "Latency shown", out);
             details(lineup, section, out);
         }

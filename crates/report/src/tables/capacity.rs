@@ -169,11 +169,12 @@ fn figures(
         verdict,
         Cell::number(format::capacity(lineup.drives[drive].info.capacity_bytes)),
     ];
-    let written: (fn(&CellResult) -> u64, fn(&CellResult) -> f64) =
-        (|r| r.write.bytes, |r| r.write.mib_per_s);
-    let read: (fn(&CellResult) -> u64, fn(&CellResult) -> f64) =
-        (|r| r.read.bytes, |r| r.read.mib_per_s);
-    for (bytes, rate) in [written, read] {
+    type Figure<T> = fn(&CellResult) -> T;
+    let ways: [(Figure<u64>, Figure<f64>); 2] = [
+        (|r| r.write.bytes, |r| r.write.mib_per_s),
+        (|r| r.read.bytes, |r| r.read.mib_per_s),
+    ];
+    for (bytes, rate) in ways {
         let done: Vec<&CellResult> = results().filter(|r| bytes(r) > 0).collect();
         match done.last() {
             Some(last) => {

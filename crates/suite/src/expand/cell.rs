@@ -177,7 +177,7 @@ pub(super) fn describe(
             Pacing::Open { iops, .. } => iops.get() as f64,
             Pacing::Closed | Pacing::Limited { .. } => 0.0,
         },
-        rwmixread: (1..=99).contains(&w.read_percent).then_some(w.read_percent),
+        rwmixread: matches!(w.rw.as_str(), "rw" | "readwrite" | "randrw").then_some(w.read_percent),
         power_state: None,
         options: options.command_line(),
     }
