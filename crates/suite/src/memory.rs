@@ -10,6 +10,8 @@
 //! A file is replaced as a whole (written beside, flushed, renamed), so it is the old one or the new one whenever the power fails. It carries
 //! a version and a checksum; a damaged one is as none.
 //!
+//! Discards by others are seen where the kernel counts them, which it does not for zram.
+//!
 //! # Non-goals
 //! Simulated drives are never remembered: they begin anew with each run. No history: the run folders are that.
 //!

@@ -43,7 +43,7 @@ fn condition(memory: &DriveMemory, device: &Path) {
     memory.remember_precondition(&info(device), done).unwrap();
 }
 
-fn sees_others_on(rig: &Rig, device: &Path) {
+fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
     let memory = DriveMemory::at(rig.path("state"));
     let ask = || memory.ask(&info(device), "once", AREA);
     let valid = |bytes: u64| {
@@ -79,7 +79,7 @@ fn sees_others_on(rig: &Rig, device: &Path) {
     valid(0);
     if let Err(error) = try_run(&["blkdiscard", "-f", device.to_str().unwrap()]) {
         println!("skipped: no discards here: {error}");
-    } else {
+    } else if counts_discards {
         let is = ask();
         assert!(
             matches!(&is, Validity::Stale(why) if why.contains("discarded")),
@@ -110,7 +110,7 @@ fn others_writing_to_a_loop_device_is_seen() {
     let Some(device) = rig.attach(&image, &[]) else {
         return;
     };
-    sees_others_on(&rig, &device);
+    sees_others_on(&rig, &device, true);
     // Another file in the same device is another drive.
     let memory = DriveMemory::at(rig.path("state"));
     condition(&memory, &device);
@@ -129,7 +129,8 @@ fn others_writing_to_zram_is_seen() {
     // Newer kernels do not count for zram unless asked to.
     let iostats = format!("/sys/block/{}/queue/iostats", name(&device));
     let _ = fs::write(&iostats, "1");
-    sees_others_on(&rig, &device);
+    // zram's driver takes discards without having them counted.
+    sees_others_on(&rig, &device, false);
     let memory = DriveMemory::at(rig.path("state"));
     condition(&memory, &device);
     // Statistics that are switched off say nothing.

@@ -101,7 +101,14 @@ fn every_suite_runs_on_a_file_that_may_be_overwritten() {
         let set = set
             .replace("area=5%", "area=100%")
             .replace("area=0.5%", "area=100%");
-        let words = format!("run {suite} disk --destroy disk {set} --scale 0.0003 --out {suite}");
+        let short = match suite {
+            "consistency" => "--set runtime=8m",
+            "enterprise" => "--set settle=2m --set steady=5m",
+            "thermal" => "--set soak=10m --set rest=3m",
+            _ => "",
+        };
+        let words =
+            format!("run {suite} disk --destroy disk {set} {short} --scale 0.001 --out {suite}");
         // A file on a busy machine need not come to rest; everything else must be as on any drive.
         is_whole(&lab.json(&words), suite);
     }
@@ -113,7 +120,13 @@ fn capacity_and_saturation_run_on_zram() {
     let Some(device) = rig.zram(64) else { return };
     let serial = device.trim_start_matches("/dev/").to_owned();
     for suite in ["capacity", "snia-saturation", "consistency"] {
-        let words = format!("run {suite} {device} --destroy {serial} --scale 0.0003 --out {suite}");
+        let short = if suite == "consistency" {
+            "--set runtime=8m"
+        } else {
+            ""
+        };
+        let words =
+            format!("run {suite} {device} --destroy {serial} {short} --scale 0.001 --out {suite}");
         is_whole(&rig.lab.json(&words), suite);
     }
 }
@@ -123,7 +136,7 @@ fn capacity_and_saturation_run_on_zram() {
 fn a_drive_that_may_not_be_written_is_not_measured_as_if_it_were_steady() {
     let lab = Lab::in_memory();
     let before = lab.noise("disk", 16 * MIB);
-    let run = lab.json("run client disk --scale 0.0005 --out run");
+    let run = lab.json("run client disk --scale 0.001 --out run");
     assert!(lab.read("disk") == before);
     for cell in cells(&run, 0, "depth-random-read") {
         assert_eq!(cell["state"], "skipped");
@@ -194,4 +207,58 @@ fn a_power_limit_lowers_the_knee_and_the_tail() {
         "{full:?} {capped:?}"
     );
     assert!(capped.2 < full.2 / 2.0, "{full:?} {capped:?}");
+}
+
+const CONDITIONED: &str = r#"
+name = "conditioned"
+title = "Reads of a preconditioned drive"
+summary = "Preconditions, then reads."
+source = "a test"
+duration = "no time"
+[[step]]
+id = "prepare"
+title = "Write"
+kind = "prepare"
+needs = ["write"]
+leaves = "written"
+job = { rw = "write", bs = "128k", size = "100%" }
+[[step]]
+id = "read"
+title = "Read"
+kind = "measure"
+wants = "written"
+job = { rw = "randread", runtime = "200ms" }
+"#;
+
+/// What an earlier run did to a drive is not done again, until somebody has written to it.
+#[test]
+fn preconditioning_that_still_holds_is_used_again_and_said_to_be() {
+    let lab = Lab::on_disk();
+    lab.noise("disk", 16 * MIB);
+    lab.write("conditioned.toml", CONDITIONED);
+    let mut number = 0;
+    let mut run = |leave: &str| {
+        number += 1;
+        lab.json(&format!(
+            "run ./conditioned.toml disk {leave} --out run{number}"
+        ))
+    };
+    let state = |run: &Value, step: &'static str| {
+        let cell = cells(run, 0, step).next().unwrap();
+        let reason = cell["reason"].as_str().unwrap_or_default().to_owned();
+        (cell["state"].as_str().unwrap().to_owned(), reason)
+    };
+    let first = run("--destroy disk");
+    assert_eq!(state(&first, "prepare").0, "finished");
+    let second = run("--destroy disk");
+    let (what, why) = state(&second, "prepare");
+    assert_eq!(what, "skipped");
+    assert!(why.contains("nothing has been written since"), "{why}");
+    assert_eq!(state(&second, "read").0, "finished");
+    // Also without leave to write: the drive is in that state whoever asks.
+    assert_eq!(state(&run(""), "read").0, "finished");
+    // Somebody else writes.
+    lab.noise("disk", 16 * MIB);
+    assert_eq!(state(&run(""), "read").0, "skipped");
+    assert_eq!(state(&run("--destroy disk"), "prepare").0, "finished");
 }
