@@ -125,7 +125,11 @@ fn cell_of(
 /// Half the width of an interval, in words; none where it is not known.
 pub fn spread(estimate: Option<assay_measure::confidence::Estimate>, unit: f64) -> Option<String> {
     let half = estimate.map(|e| (e.high - e.low) / 2.0 / unit)?;
-    half.is_finite().then(|| format::figure(half))
+    // Fine digits of next to nothing say no more than that it is next to nothing.
+    half.is_finite().then(|| match half {
+        half if half > 0.0 && half < 0.005 => "< 0.01".to_owned(),
+        half => format::figure(half),
+    })
 }
 
 /// The note that explains a [`spread`], where there is one.
