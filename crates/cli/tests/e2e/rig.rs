@@ -66,7 +66,10 @@ impl Rig {
         self.undo_with(&[
             "sh",
             "-c",
-            &format!("echo {number} > /sys/class/zram-control/hot_remove"),
+            // Whoever looks at new devices may have it open for a moment.
+            &format!(
+                "for try in 1 2 3 4 5 6 7 8 9; do echo {number} > /sys/class/zram-control/hot_remove && exit; sleep 0.2; done"
+            ),
         ]);
         fs::write(
             format!("/sys/block/zram{number}/disksize"),
