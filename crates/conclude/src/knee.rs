@@ -1,7 +1,7 @@
 //! The knees of a run's sweeps: the depth that is enough, and the load that is borne.
 
 use assay_measure::knee::{self, DepthKnee, LATENCY_FACTOR, LoadKnee, LoadPoint, SHARE};
-use assay_store::model::{View, Workload};
+use assay_store::model::{OFFERED_IOPS, View, Workload};
 use assay_store::read::{CellRecord, CellState, Run};
 
 /// The knee of one sweep over queue depth.
@@ -93,7 +93,7 @@ pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
 /// What an open-loop cell offered, I/Os per second; `None` for a closed loop.
 pub fn offered(cell: &CellRecord, drive: usize) -> Option<f64> {
     if cell.plan.load.is_some() {
-        return result(cell, drive)?.values.get("offered_iops").copied();
+        return result(cell, drive)?.values.get(OFFERED_IOPS).copied();
     }
     let rate = cell.plan.workload.rate_iops;
     (rate > 0.0).then_some(rate)

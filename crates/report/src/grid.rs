@@ -225,6 +225,23 @@ impl<'a> Section<'a> {
             .or_else(|| self.points.iter().rev().find(|p| here(p)))
     }
 
+    /// The measured points, one list per drive and column, each in the order of the rows.
+    pub fn series(&self) -> Vec<Vec<&Point<'a>>> {
+        let mut all = Vec::new();
+        for &drive in &self.drives {
+            for column in 0..self.columns.len() {
+                let points: Vec<&Point<'a>> = (0..self.rows.len())
+                    .filter_map(|row| self.at(row, column, drive))
+                    .filter(|p| p.result().is_some())
+                    .collect();
+                if !points.is_empty() {
+                    all.push(points);
+                }
+            }
+        }
+        all
+    }
+
     /// Heading of a column under a drive; empty when there is only one.
     pub fn column_label(&self, column: usize) -> String {
         let labels: Vec<&str> = self.columns[column]

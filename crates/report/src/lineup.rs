@@ -56,7 +56,9 @@ impl<'a> Lineup<'a> {
                 let same = |d: &&mut Entrant<'a>| {
                     let of_suite =
                         |(other, _): &(usize, usize)| runs[*other].manifest.suite.name == *suite;
-                    same_drive(d.info, info) && !d.parts.iter().any(of_suite)
+                    d.info.is_same(info)
+                        && d.info.label == info.label
+                        && !d.parts.iter().any(of_suite)
                 };
                 if let Some(known) = drives.iter_mut().find(same) {
                     known.parts.push((run, drive));
@@ -132,18 +134,4 @@ impl<'a> Lineup<'a> {
     pub fn all_simulated(&self) -> bool {
         !self.drives.is_empty() && self.drives.iter().all(|d| d.info.simulated)
     }
-}
-
-/// Are two manifests' drives the same one, in the same guise? Options of a simulated drive are part of its name.
-fn same_drive(a: &Drive, b: &Drive) -> bool {
-    let of = |d: &Drive| {
-        (
-            d.spec.clone(),
-            d.label.clone(),
-            d.serial.clone(),
-            d.model.clone(),
-            d.simulated,
-        )
-    };
-    of(a) == of(b)
 }

@@ -45,6 +45,25 @@ pub struct Column {
     pub unit: &'static str,
 }
 
+impl Column {
+    /// With its own heading, in no group.
+    pub fn of(label: &str, unit: &'static str) -> Column {
+        Column {
+            label: label.to_owned(),
+            unit,
+            ..Column::default()
+        }
+    }
+
+    /// Under a heading that it shares with its neighbours; under none where that is empty.
+    pub fn under(group: &str, label: &str, unit: &'static str) -> Column {
+        Column {
+            group: (!group.is_empty()).then(|| Name::plain(group)),
+            ..Column::of(label, unit)
+        }
+    }
+}
+
 /// One row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {

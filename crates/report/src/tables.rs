@@ -27,10 +27,11 @@ pub mod thermal;
 
 use assay_store::model::{CellKind, CellResult, View};
 
+use crate::axis::Axis;
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
-use crate::table::{Cell, Name, Number, Table};
+use crate::table::{Cell, Column, Name, Number, Table};
 
 /// A drive's heading.
 pub fn name(lineup: &Lineup<'_>, drive: usize) -> Name {
@@ -89,6 +90,18 @@ fn by_kind(lineup: &Lineup<'_>, section: &Section<'_>, metric: crate::metric::Me
                 .unwrap_or_else(|| figures::table(lineup, section, false))
         }
     }
+}
+
+/// Columns for axes along which the points of a table differ.
+fn axis_columns(axes: &[Axis]) -> Vec<Column> {
+    let columns = axes.iter().map(|axis| Column::of(axis.title(), ""));
+    columns.collect()
+}
+
+/// Where a point is on each of these axes.
+fn axis_cells(axes: &[Axis], point: &Point<'_>) -> Vec<Cell> {
+    let places = axes.iter().map(|axis| axis.value(point.plan()).label);
+    places.map(Cell::Text).collect()
 }
 
 /// A figure of a point, marked where the result is not whole, or the reason why there is none.

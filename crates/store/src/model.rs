@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 mod procedure;
 mod verdict;
 
-pub use procedure::{Load, Round, Steady, View};
+pub use procedure::{Load, OFFERED_IOPS, Round, Steady, View};
 pub use verdict::{Reason, ReasonWeight, Verdict, VerdictResult};
 
 /// Version of the folder's layout; a reader refuses a newer one.
@@ -114,6 +114,16 @@ pub struct Drive {
     /// What was published of the drive that a simulated one models, to stand beside its figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
+}
+
+impl Drive {
+    /// Is this the drive of another manifest, in the same guise? Options of a simulated drive are part of its specification.
+    pub fn is_same(&self, other: &Drive) -> bool {
+        self.spec == other.spec
+            && self.serial == other.serial
+            && self.model == other.model
+            && self.simulated == other.simulated
+    }
 }
 
 /// A published bandwidth of a workload with one I/O in flight per thread.

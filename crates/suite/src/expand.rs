@@ -56,6 +56,8 @@ pub struct Cell {
     pub ratio_name: String,
     /// For a cell of several drives: the cell in which each was alone.
     pub alone: BTreeMap<usize, String>,
+    /// Its name without its round.
+    pub group: String,
     /// The rule by which the rounds it belongs to come to rest.
     pub rounds: Option<Rounds>,
     /// When it ends before its runtime.

@@ -29,15 +29,14 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The drives of several runs: those with the same model, serial and specification are one.
+    /// The drives of several runs: those that [`Drive::is_same`] says are one, are.
     pub fn all(runs: &'a [Run]) -> Vec<Subject<'a>> {
         let mut subjects: Vec<Subject<'a>> = Vec::new();
-        let identity = |d: &Drive| (d.model.clone(), d.serial.clone(), d.spec.clone());
         for run in runs {
             for (index, drive) in run.manifest.drives.iter().enumerate() {
                 let known = subjects
                     .iter_mut()
-                    .find(|s| s.drive().is_some_and(|d| identity(d) == identity(drive)));
+                    .find(|s| s.drive().is_some_and(|d| d.is_same(drive)));
                 match known {
                     Some(subject) => subject.parts.push((run, index)),
                     None => subjects.push(Subject::of(run, index)),

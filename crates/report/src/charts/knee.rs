@@ -4,7 +4,7 @@ use super::draw::{Panel, Trace, dash_word, panels, place_ticks, symbol_word};
 use super::{Chart, View, look};
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
-use crate::tables::knee::{knees, series, small_blocks};
+use crate::tables::knee::{knees, small_blocks};
 
 /// Rate and tail latency against depth, every knee marked.
 pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
@@ -27,7 +27,7 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
     });
     let mut data = Vec::new();
     let mut few = false;
-    for points in series(section) {
+    for points in section.series() {
         let Some(first) = points.first() else {
             continue;
         };

@@ -57,23 +57,6 @@ pub fn chart(
     }))
 }
 
-/// The series of a section: one per drive and column, each in the order of the rows.
-fn series<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<&'s Point<'a>>> {
-    let mut all = Vec::new();
-    for &drive in &section.drives {
-        for column in 0..section.columns.len() {
-            let points: Vec<&Point<'a>> = (0..section.rows.len())
-                .filter_map(|row| section.at(row, column, drive))
-                .filter(|p| p.result().is_some())
-                .collect();
-            if !points.is_empty() {
-                all.push(points);
-            }
-        }
-    }
-    all
-}
-
 /// A figure of a result, or of its reads or writes alone.
 type Part = fn(Metric, &CellResult) -> Option<f64>;
 
@@ -98,7 +81,7 @@ fn lines(
     } else {
         &[("", |m, r| m.of(r))]
     };
-    let series = series(section);
+    let series = section.series();
     let lines = series.iter().flat_map(|points| {
         parts
             .iter()

@@ -5,7 +5,7 @@ use assay_store::model::CellResult;
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
-use crate::table::{Cell, Column, Name, Number, Row, Table};
+use crate::table::{Cell, Column, Number, Row, Table};
 use crate::tables::{name, remarks};
 use assay_units::text::group_digits;
 
@@ -94,23 +94,18 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     };
     let always = ["misplaced", "lost", "corrupt"];
     kinds.retain(|(key, _)| always.contains(key) || occurs(key));
-    let column = |group: &str, label: &str, unit: &'static str| Column {
-        group: (!group.is_empty()).then(|| Name::plain(group)),
-        label: label.to_owned(),
-        unit,
-    };
     let (written, read, blocks) = ("written", "read back", "blocks");
     let mut columns = vec![
-        column("", "result", ""),
-        column("", "says it holds", ""),
-        column(written, "bytes", ""),
-        column(written, "MiB/s", ""),
-        column(read, "bytes", ""),
-        column(read, "MiB/s", ""),
-        column(blocks, "verified", ""),
+        Column::under("", "result", ""),
+        Column::under("", "says it holds", ""),
+        Column::under(written, "bytes", ""),
+        Column::under(written, "MiB/s", ""),
+        Column::under(read, "bytes", ""),
+        Column::under(read, "MiB/s", ""),
+        Column::under(blocks, "verified", ""),
     ];
-    columns.extend(kinds.iter().map(|(key, _)| column(blocks, key, "")));
-    columns.push(column("", "errors", ""));
+    columns.extend(kinds.iter().map(|(key, _)| Column::under(blocks, key, "")));
+    columns.push(Column::under("", "errors", ""));
     let rows = section
         .drives
         .iter()

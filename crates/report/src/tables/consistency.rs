@@ -37,21 +37,16 @@ pub fn score(point: &Point<'_>) -> Option<CellScore> {
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let several = circumstances(section).iter().any(|c| !c.is_empty());
     let mut columns = Vec::new();
-    let column = |label: &str, unit: &'static str| Column {
-        label: label.to_owned(),
-        unit,
-        ..Column::default()
-    };
     if several {
-        columns.push(column("variant", ""));
+        columns.push(Column::of("variant", ""));
     }
     columns.extend([
-        column("mean", "IOPS"),
-        column("mean \u{f7} std dev", ""),
-        column("slowest second", "IOPS"),
-        column("fastest second", "IOPS"),
-        column("outliers below", "%"),
-        column("outliers above", "%"),
+        Column::of("mean", "IOPS"),
+        Column::of("mean \u{f7} std dev", ""),
+        Column::of("slowest second", "IOPS"),
+        Column::of("fastest second", "IOPS"),
+        Column::of("outliers below", "%"),
+        Column::of("outliers above", "%"),
     ]);
     let spans: Vec<Option<CellScore>> = section.points.iter().map(score).collect();
     let scores: Vec<Option<Score>> = spans.iter().map(|s| s.map(|s| s.score)).collect();

@@ -8,7 +8,7 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
-use crate::tables::{name, remarks};
+use crate::tables::{axis_columns, name, remarks};
 
 /// A column's heading and how to get its nanoseconds, and how many samples make it one of its own.
 type LatencyColumn = (&'static str, fn(&LatencySummary) -> f64, u64);
@@ -68,44 +68,35 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
         .iter()
         .any(|r| operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0);
 
-    let column = |group: Option<&str>, label: &str, unit: &'static str| Column {
-        group: group.map(crate::table::Name::plain),
-        label: label.to_owned(),
-        unit,
-    };
-    let mut columns: Vec<Column> = axes.iter().map(|a| column(None, a.title(), "")).collect();
+    let mut columns = axis_columns(&axes);
     if mixed {
-        columns.push(column(None, "operation", ""));
+        columns.push(Column::of("operation", ""));
     }
     let latency_group = if service {
         "latency from the intended start, \u{b5}s"
     } else {
         "latency, \u{b5}s"
     };
-    columns.push(column(None, "bandwidth", "MiB/s"));
-    columns.push(column(None, "rate", "IOPS"));
+    columns.push(Column::of("bandwidth", "MiB/s"));
+    columns.push(Column::of("rate", "IOPS"));
     if known {
         let group = "known to, \u{b1} % (95 %)";
-        columns.extend(["rate", "mean latency"].map(|label| column(Some(group), label, "")));
+        columns.extend(["rate", "mean latency"].map(|label| Column::under(group, label, "")));
     }
     columns.extend(
         latencies
             .iter()
-            .map(|(label, _, _)| column(Some(latency_group), label, "")),
+            .map(|(label, _, _)| Column::under(latency_group, label, "")),
     );
     if service && whole {
         let group = "service time, \u{b5}s";
-        columns.extend(["mean", "p99", "max"].map(|label| column(Some(group), label, "")));
+        columns.extend(["mean", "p99", "max"].map(|label| Column::under(group, label, "")));
     }
-    columns.push(column(None, "errors", ""));
+    columns.push(Column::of("errors", ""));
     if host {
-        columns.extend(HOST.map(|(label, _)| column(Some("host CPU, %"), label, "")));
+        columns.extend(HOST.map(|(label, _)| Column::under("host CPU, %", label, "")));
     }
-    columns.extend(
-        values
-            .iter()
-            .map(|v| column(None, &format::humanise(v), "")),
-    );
+    columns.extend(values.iter().map(|v| Column::of(&format::humanise(v), "")));
 
     let mut rows = Vec::new();
     for point in &section.points {

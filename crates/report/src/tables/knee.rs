@@ -1,13 +1,14 @@
 //! Drives at the lowest queue depth that reaches 95 % of their best rate (report D).
 
 use assay_conclude::estimate;
+use assay_conclude::knee::total_depth;
 use assay_measure::knee::{SHARE, lowest_depth_reaching};
 
 use super::power;
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
-use crate::table::{Cell, Column, Name, Number, Row, Table};
+use crate::table::{Cell, Column, Number, Row, Table};
 use crate::tables::{name, remarks, spread, spread_note};
 
 /// Blocks up to this size are counted in operations, larger ones in bytes.
@@ -19,31 +20,13 @@ pub fn small_blocks(section: &Section<'_>) -> bool {
     all.max().is_some_and(|largest| largest <= SMALL_BYTES)
 }
 
-/// The measured points of a section, one list per drive and column, each in the order of the rows.
-pub fn series<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<&'s Point<'a>>> {
-    let mut all = Vec::new();
-    for &drive in &section.drives {
-        for column in 0..section.columns.len() {
-            let points: Vec<&Point<'a>> = (0..section.rows.len())
-                .filter_map(|row| section.at(row, column, drive))
-                .filter(|p| p.result().is_some())
-                .collect();
-            if !points.is_empty() {
-                all.push(points);
-            }
-        }
-    }
-    all
-}
-
 /// Which point of a sweep is the knee. Only whole results count, and one alone is no sweep.
 pub fn knees(points: &[&Point<'_>]) -> Option<usize> {
     let rates: Vec<(u32, f64)> = points
         .iter()
         .map(|p| {
-            let w = &p.plan().workload;
             let whole = p.result().filter(|_| p.remark().is_none());
-            let depth = w.numjobs.saturating_mul(w.iodepth);
+            let depth = total_depth(&p.plan().workload);
             (depth, whole.map_or(0.0, |r| r.iops()))
         })
         .collect();
@@ -55,36 +38,31 @@ pub fn knees(points: &[&Point<'_>]) -> Option<usize> {
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let several = section.columns.len() > 1;
     let small = small_blocks(section);
-    let column = |group: &str, label: &str, unit: &'static str| Column {
-        group: (!group.is_empty()).then(|| Name::plain(group)),
-        label: label.to_owned(),
-        unit,
-    };
     let mut columns = Vec::new();
     if several {
-        columns.push(column("", "what", ""));
+        columns.push(Column::under("", "what", ""));
     }
-    columns.push(column("", "knee", ""));
+    columns.push(Column::under("", "knee", ""));
     columns.push(if small {
-        column("", "rate", "IOPS")
+        Column::under("", "rate", "IOPS")
     } else {
-        column("", "rate", "MB/s")
+        Column::under("", "rate", "MB/s")
     });
     let latency = "latency at the knee, \u{b5}s";
-    columns.extend(["mean", "p99", "p99.99"].map(|l| column(latency, l, "")));
+    columns.extend(["mean", "p99", "p99.99"].map(|l| Column::under(latency, l, "")));
     let powered = section
         .points
         .iter()
         .any(|p| power::mean_watts(p).is_some());
     if powered {
-        columns.push(column("", "power", "W"));
+        columns.push(Column::under("", "power", "W"));
         columns.push(if small {
-            column("", "efficiency", "kIOPS/W")
+            Column::under("", "efficiency", "kIOPS/W")
         } else {
-            column("", "efficiency", "MB/s/W")
+            Column::under("", "efficiency", "MB/s/W")
         });
     }
-    columns.push(column(
+    columns.push(Column::under(
         "",
         "best of the sweep",
         if small { "IOPS" } else { "MB/s" },
@@ -99,7 +77,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         })
     };
     let mut rows = Vec::new();
-    for points in series(section) {
+    for points in section.series() {
         let Some(knee) = knees(&points) else { continue };
         let point = points[knee];
         let Some(result) = point.result() else {

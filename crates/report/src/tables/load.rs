@@ -6,7 +6,7 @@ use assay_measure::knee::{KEEPS_UP, LATENCY_FACTOR, LoadPoint, load_knee};
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
-use crate::table::{Cell, Column, Name, Number, Row, Table};
+use crate::table::{Cell, Column, Number, Row, Table};
 use crate::tables::{name, remarks};
 
 /// One offered load and what came of it.
@@ -35,7 +35,8 @@ impl Offer<'_, '_> {
 
 /// The loads of a section: one list per drive and column, the lightest first.
 pub fn offers<'s, 'a>(lineup: &Lineup<'a>, section: &'s Section<'a>) -> Vec<Vec<Offer<'s, 'a>>> {
-    super::knee::series(section)
+    section
+        .series()
         .into_iter()
         .map(|points| {
             let mut offers: Vec<Offer<'s, 'a>> = points
@@ -69,7 +70,7 @@ fn offer<'s, 'a>(lineup: &Lineup<'a>, point: &'s Point<'a>) -> Option<Offer<'s, 
     let planned = point.plan().workload.rate_iops;
     let offered = result
         .values
-        .get("offered_iops")
+        .get(assay_store::model::OFFERED_IOPS)
         .copied()
         .or((planned > 0.0).then_some(planned))
         .or_else(whole)?;
@@ -100,25 +101,20 @@ pub fn knee(offers: &[Offer<'_, '_>]) -> Option<usize> {
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let all = offers(lineup, section);
     let several = section.columns.len() > 1;
-    let column = |group: &str, label: &str, unit: &'static str| Column {
-        group: (!group.is_empty()).then(|| Name::plain(group)),
-        label: label.to_owned(),
-        unit,
-    };
     let mut columns = Vec::new();
     if several {
-        columns.push(column("", "what", ""));
+        columns.push(Column::under("", "what", ""));
     }
     columns.extend([
-        column("", "load", "%"),
-        column("", "offered", "IOPS"),
-        column("", "completed", "IOPS"),
+        Column::under("", "load", "%"),
+        Column::under("", "offered", "IOPS"),
+        Column::under("", "completed", "IOPS"),
     ]);
     let from_due = "latency from due time, \u{b5}s";
-    columns.extend(["mean", "p50", "p99", "p99.99"].map(|l| column(from_due, l, "")));
+    columns.extend(["mean", "p50", "p99", "p99.99"].map(|l| Column::under(from_due, l, "")));
     let served = all.iter().flatten().any(|o| o.service.is_some());
     if served {
-        columns.extend(["mean", "p99"].map(|l| column("service time, \u{b5}s", l, "")));
+        columns.extend(["mean", "p99"].map(|l| Column::under("service time, \u{b5}s", l, "")));
     }
     let mut rows = Vec::new();
     for offers in &all {

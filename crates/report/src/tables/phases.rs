@@ -5,32 +5,24 @@ use crate::format;
 use crate::grid::Section;
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Row, Table};
-use crate::tables::name;
+use crate::tables::{axis_cells, axis_columns, name};
 
 /// One row per phase of every drive.
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let axes = section.varying();
-    let column = |label: &str, unit: &'static str| Column {
-        label: label.to_owned(),
-        unit,
-        ..Column::default()
-    };
-    let mut columns: Vec<Column> = axes.iter().map(|a| column(a.title(), "")).collect();
+    let mut columns = axis_columns(&axes);
     columns.extend([
-        column("from", "s"),
-        column("to", "s"),
-        column("cause", ""),
-        column("mean", "MiB/s"),
-        column("mean", "IOPS"),
-        column("what shows it", ""),
+        Column::of("from", "s"),
+        Column::of("to", "s"),
+        Column::of("cause", ""),
+        Column::of("mean", "MiB/s"),
+        Column::of("mean", "IOPS"),
+        Column::of("what shows it", ""),
     ]);
     let mut rows = Vec::new();
     for point in &section.points {
         for phase in phases::of(lineup, point).iter() {
-            let mut cells: Vec<Cell> = axes
-                .iter()
-                .map(|a| Cell::Text(a.value(point.plan()).label))
-                .collect();
+            let mut cells = axis_cells(&axes, point);
             cells.push(Cell::number(format::figure(phase.from_s)));
             cells.push(Cell::number(format::figure(phase.to_s)));
             cells.push(Cell::Text(phase.words.clone()));

@@ -4,7 +4,7 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Row, Table};
-use crate::tables::{cell_of, name, remarks};
+use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks};
 
 /// 10^6 bytes in 2^20: published rates per watt are decimal.
 pub const MB_PER_MIB: f64 = 1.048_576;
@@ -39,23 +39,18 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Option<Table> {
         return None;
     }
     let axes = section.varying();
-    let column = |label: &str, unit: &'static str| Column {
-        label: label.to_owned(),
-        unit,
-        ..Column::default()
-    };
     let small = super::knee::small_blocks(section);
-    let mut columns: Vec<Column> = axes.iter().map(|a| column(a.title(), "")).collect();
+    let mut columns = axis_columns(&axes);
     columns.push(if small {
-        column("rate", "IOPS")
+        Column::of("rate", "IOPS")
     } else {
-        column("rate", "MB/s")
+        Column::of("rate", "MB/s")
     });
-    columns.push(column("power", "W"));
+    columns.push(Column::of("power", "W"));
     columns.push(if small {
-        column("efficiency", "kIOPS/W")
+        Column::of("efficiency", "kIOPS/W")
     } else {
-        column("efficiency", "MB/s/W")
+        Column::of("efficiency", "MB/s/W")
     });
     let rate = move |r: &assay_store::model::CellResult| {
         if small {
@@ -68,10 +63,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Option<Table> {
         .points
         .iter()
         .map(|point| {
-            let mut cells: Vec<Cell> = axes
-                .iter()
-                .map(|a| Cell::Text(a.value(point.plan()).label))
-                .collect();
+            let mut cells = axis_cells(&axes, point);
             cells.push(cell_of(point, |r| Some(rate(r)), format::figure));
             if let Some(result) = point.result() {
                 let watts = mean_watts(point);
@@ -104,29 +96,21 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Option<Table> {
 /// Rest: what a drive draws and how warm it is when nothing is asked of it.
 pub fn idle(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let axes = section.varying();
-    let column = |label: &str, unit: &'static str| Column {
-        label: label.to_owned(),
-        unit,
-        ..Column::default()
-    };
-    let mut columns: Vec<Column> = axes.iter().map(|a| column(a.title(), "")).collect();
+    let mut columns = axis_columns(&axes);
     columns.extend([
-        column("rested", ""),
-        column("mean power", "W"),
-        column("power at the end", "W"),
-        column("power state at the end", ""),
-        column("at start", "\u{b0}C"),
-        column("at end", "\u{b0}C"),
+        Column::of("rested", ""),
+        Column::of("mean power", "W"),
+        Column::of("power at the end", "W"),
+        Column::of("power state at the end", ""),
+        Column::of("at start", "\u{b0}C"),
+        Column::of("at end", "\u{b0}C"),
     ]);
     let silent = || Cell::Missing("n/a", "the drive does not say".to_owned());
     let rows = section
         .points
         .iter()
         .map(|point| {
-            let mut cells: Vec<Cell> = axes
-                .iter()
-                .map(|a| Cell::Text(a.value(point.plan()).label))
-                .collect();
+            let mut cells = axis_cells(&axes, point);
             let readings = point.part.map_or(&[][..], |p| &p.telemetry);
             match (readings.last(), point.remark()) {
                 (Some(last), _) => {

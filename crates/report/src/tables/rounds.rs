@@ -193,21 +193,16 @@ pub fn of_section<'s, 'a>(lineup: &Lineup<'a>, section: &'s Section<'a>) -> Vec<
 
 /// Did the rounds come to rest? One row per tracked cell.
 pub fn judgement(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
-    let column = |group: &str, label: &str, unit: &'static str| Column {
-        group: (!group.is_empty()).then(|| Name::plain(group)),
-        label: label.to_owned(),
-        unit,
-    };
     let over = "over the window";
     let columns = vec![
-        column("", "tracked", ""),
-        column("", "steady state", ""),
-        column("", "rounds", ""),
-        column("", "window", ""),
-        column(over, "mean", ""),
-        column(over, "max \u{2212} min, %", ""),
-        column(over, "rise of the line, %", ""),
-        column(over, "slope per round", ""),
+        Column::under("", "tracked", ""),
+        Column::under("", "steady state", ""),
+        Column::under("", "rounds", ""),
+        Column::under("", "window", ""),
+        Column::under(over, "mean", ""),
+        Column::under(over, "max \u{2212} min, %", ""),
+        Column::under(over, "rise of the line, %", ""),
+        Column::under(over, "slope per round", ""),
     ];
     let mut rows = Vec::new();
     let mut notes = Vec::new();

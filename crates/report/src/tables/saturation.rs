@@ -119,19 +119,14 @@ fn moment(p: &SeriesPoint, began: f64, written: f64) -> Moment {
 
 /// One row per course: written in all, the first and the last tenth, and what the one is of the other.
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
-    let column = |label: &str, unit: &'static str| Column {
-        label: label.to_owned(),
-        unit,
-        ..Column::default()
-    };
     let columns = vec![
-        column("variant", ""),
-        column("written", ""),
-        column("capacities written", ""),
-        column("first tenth", "IOPS"),
-        column("last tenth", "IOPS"),
-        column("last tenth", "MiB/s"),
-        column("last \u{f7} first", "%"),
+        Column::of("variant", ""),
+        Column::of("written", ""),
+        Column::of("capacities written", ""),
+        Column::of("first tenth", "IOPS"),
+        Column::of("last tenth", "IOPS"),
+        Column::of("last tenth", "MiB/s"),
+        Column::of("last \u{f7} first", "%"),
     ];
     let rows = courses(lineup, section)
         .iter()

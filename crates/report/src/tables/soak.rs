@@ -9,7 +9,7 @@ use crate::format;
 use crate::grid::Section;
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Row, Table};
-use crate::tables::{cell_of, name, remarks};
+use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks};
 
 /// All operations of one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,14 +75,9 @@ pub fn whole_ticks(part: &CellDrive) -> Vec<Tick> {
 /// One row per drive and cell.
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let axes = section.varying();
-    let column = |group: &str, label: &str| Column {
-        group: (!group.is_empty()).then(|| crate::table::Name::plain(group)),
-        label: label.to_owned(),
-        unit: "",
-    };
-    let mut columns: Vec<Column> = axes.iter().map(|a| column("", a.title())).collect();
+    let mut columns = axis_columns(&axes);
     let rates = "bandwidth, MiB/s";
-    columns.extend(["mean", "slowest", "fastest"].map(|label| column(rates, label)));
+    columns.extend(["mean", "slowest", "fastest"].map(|label| Column::under(rates, label, "")));
     let telemetry = |of: fn(&assay_store::model::TelemetryRecord) -> bool| {
         let parts = section.points.iter().filter_map(|p| p.part);
         parts.flat_map(|p| &p.telemetry).any(of)
@@ -92,13 +87,14 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let power = telemetry(|t| t.power_mw.is_some());
     if temperature {
         let group = "temperature, \u{b0}C";
-        columns.extend(["at start", "highest", "at end"].map(|label| column(group, label)));
+        columns
+            .extend(["at start", "highest", "at end"].map(|label| Column::under(group, label, "")));
     }
     if throttled {
-        columns.push(column("", "readings throttled"));
+        columns.push(Column::of("readings throttled", ""));
     }
     if power {
-        columns.push(column("", "mean power, W"));
+        columns.push(Column::of("mean power, W", ""));
     }
     let mut notes = remarks(lineup, &section.points);
     notes.push("slowest, fastest: of the intervals that the run was recorded in".to_owned());
@@ -106,10 +102,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         .points
         .iter()
         .map(|point| {
-            let mut cells: Vec<Cell> = axes
-                .iter()
-                .map(|a| Cell::Text(a.value(point.plan()).label))
-                .collect();
+            let mut cells = axis_cells(&axes, point);
             cells.push(cell_of(point, |r| Some(r.mib_per_s()), format::figure));
             if let Some(part) = point.part {
                 let rates: Vec<f64> = whole_ticks(part).iter().map(Tick::mib_per_s).collect();

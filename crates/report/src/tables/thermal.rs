@@ -6,8 +6,8 @@ use crate::charts::phases::{self, Kind};
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
-use crate::table::{Cell, Column, Name, Number, Row, Table};
-use crate::tables::{name, remarks};
+use crate::table::{Cell, Column, Number, Row, Table};
+use crate::tables::{axis_cells, axis_columns, name, remarks};
 
 /// A second slower than this share of the rate before throttling is one in the slow state.
 const SLOW: f64 = 0.85;
@@ -78,33 +78,25 @@ pub fn throttling(lineup: &Lineup<'_>, point: &Point<'_>) -> Option<Throttling> 
 /// One row per drive and cell.
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let axes = section.varying();
-    let column = |group: &str, label: &str, unit: &'static str| Column {
-        group: (!group.is_empty()).then(|| Name::plain(group)),
-        label: label.to_owned(),
-        unit,
-    };
-    let mut columns: Vec<Column> = axes.iter().map(|a| column("", a.title(), "")).collect();
+    let mut columns = axis_columns(&axes);
     let (onset, rate) = ("throttling begins", "rate, MiB/s");
     columns.extend([
-        column(onset, "after", ""),
-        column(onset, "at, \u{b0}C", ""),
-        column(rate, "before", ""),
-        column(rate, "from then on", ""),
-        column(rate, "while slow", ""),
-        column(rate, "last tenth", ""),
-        column(rate, "after a rest", ""),
-        column("", "slow", "% of the time"),
-        column("", "hottest", "\u{b0}C"),
-        column("", "ran for", ""),
+        Column::under(onset, "after", ""),
+        Column::under(onset, "at, \u{b0}C", ""),
+        Column::under(rate, "before", ""),
+        Column::under(rate, "from then on", ""),
+        Column::under(rate, "while slow", ""),
+        Column::under(rate, "last tenth", ""),
+        Column::under(rate, "after a rest", ""),
+        Column::under("", "slow", "% of the time"),
+        Column::under("", "hottest", "\u{b0}C"),
+        Column::under("", "ran for", ""),
     ]);
     let rows = section
         .points
         .iter()
         .map(|point| {
-            let mut cells: Vec<Cell> = axes
-                .iter()
-                .map(|a| Cell::Text(a.value(point.plan()).label))
-                .collect();
+            let mut cells = axis_cells(&axes, point);
             cells.extend(figures(lineup, point));
             cells.resize(columns.len(), Cell::Empty);
             Row {

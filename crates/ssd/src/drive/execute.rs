@@ -97,29 +97,20 @@ fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
 }
 
 impl Drive {
-    /// [`Drive::execute`] of a read that will work.
+    /// [`Drive::execute`] of a read or a write that will work.
     #[inline(always)]
-    pub(super) fn execute_read(&mut self, now_ns: u64, part: &Part) -> Outcome {
+    pub(super) fn execute_plain<const WRITE: bool>(&mut self, now_ns: u64, part: &Part) -> Outcome {
         self.thermal.advance(now_ns);
         let clock = usize::from(self.thermal.throttled());
         let costs = &self.costs[clock];
         let energy_nj =
             costs.command_nj + ((u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10);
         let percent = costs.data_path_percent;
-        let outcome = self.read(now_ns, part, clock);
-        self.account(now_ns, outcome, energy_nj, percent)
-    }
-
-    /// [`Drive::execute`] of a write that will work.
-    #[inline(always)]
-    pub(super) fn execute_write(&mut self, now_ns: u64, part: &Part) -> Outcome {
-        self.thermal.advance(now_ns);
-        let clock = usize::from(self.thermal.throttled());
-        let costs = &self.costs[clock];
-        let energy_nj =
-            costs.command_nj + ((u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10);
-        let percent = costs.data_path_percent;
-        let outcome = self.write(now_ns, part, clock);
+        let outcome = if WRITE {
+            self.write(now_ns, part, clock)
+        } else {
+            self.read(now_ns, part, clock)
+        };
         self.account(now_ns, outcome, energy_nj, percent)
     }
 
@@ -151,8 +142,8 @@ impl Drive {
     pub(super) fn execute(&mut self, now_ns: u64, part: &Part) -> Outcome {
         if part.status.is_ok() {
             match part.op {
-                Op::Read => return self.execute_read(now_ns, part),
-                Op::Write => return self.execute_write(now_ns, part),
+                Op::Read => return self.execute_plain::<false>(now_ns, part),
+                Op::Write => return self.execute_plain::<true>(now_ns, part),
                 _ => {}
             }
         }

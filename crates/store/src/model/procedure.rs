@@ -46,6 +46,9 @@ pub struct Load {
     pub percent: f64,
 }
 
+/// Name of the value ([`super::CellResult::values`]) of what a cell with a [`Load`] offered, I/Os per second.
+pub const OFFERED_IOPS: &str = "offered_iops";
+
 /// Whether the rounds of a step came to rest on a drive, by the figure of one tracked cell. The last one recorded for a `group` counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Steady {

@@ -7,15 +7,13 @@ use assay_engine::plan::{Pacing, Workload};
 use assay_engine::run::{Bed, Observer, Outcome as RunOutcome, Part, run_together};
 use assay_engine::session::{DriveSession, SessionError};
 use assay_measure::HostLoad;
-use assay_store::model::{CellKind, CellResult};
+use assay_store::model::{CellKind, CellResult, OFFERED_IOPS};
 use assay_target::Nanos;
 use assay_target::open::OpenDrive;
 use std::num::NonZeroU64;
 
 use super::journal::{Ignore, Journal};
-use super::results::{
-    LIMIT_REACHED, OFFERED_IOPS, SETTLED_S, bad_blocks, compare, result_of, with_verify_seed,
-};
+use super::results::{LIMIT_REACHED, SETTLED_S, bad_blocks, compare, result_of, with_verify_seed};
 use super::settle::{EndedBy, Settling};
 use super::{Course, Runner};
 use crate::SuiteError;
@@ -27,6 +25,7 @@ use crate::warn::RunWarning;
 const REST_INTERVAL: Nanos = Nanos::SECOND;
 
 /// What a cell came to.
+#[derive(Default)]
 pub(super) struct Done {
     pub(super) results: Vec<CellResult>,
     /// It was not cut off.
@@ -50,7 +49,7 @@ impl Runner<'_> {
             CellKind::Purge => {
                 self.purge(cell)?;
             }
-            CellKind::Idle => self.rest(cell),
+            CellKind::Idle => rest(self.drives, cell, self.stop, &mut Ignore),
             _ if cell.workloads.iter().any(Workload::writes) => {
                 let workloads = self.workloads(cell, &course.results)?;
                 let until = cell.until;
@@ -86,17 +85,8 @@ impl Runner<'_> {
         Ok(Done {
             results,
             whole: true,
-            bad_blocks: 0,
-            written_bytes: BTreeMap::new(),
-            given_up: 0,
+            ..Done::default()
         })
-    }
-
-    fn rest(&mut self, cell: &Cell) {
-        let span = cell.planned_span().unwrap_or_default();
-        for &drive in &cell.plan.drives {
-            self.drives[drive].rest(span, REST_INTERVAL, self.stop, &mut Ignore, drive);
-        }
     }
 
     /// The cell's workloads, with the rates that depend on earlier cells.
@@ -148,10 +138,7 @@ impl Runner<'_> {
         let mut journal = Journal::new(cell, &mut self.writer, &mut *self.progress, self.stop);
         let idle = cell.plan.kind == CellKind::Idle;
         let outcome = if idle {
-            let span = cell.planned_span().unwrap_or_default();
-            for &drive in &cell.plan.drives {
-                self.drives[drive].rest(span, REST_INTERVAL, self.stop, &mut journal, drive);
-            }
+            rest(self.drives, cell, self.stop, &mut journal);
             Ok((RunOutcome::default(), None))
         } else {
             execute(
@@ -240,9 +227,7 @@ impl Runner<'_> {
         Ok(Done {
             results,
             whole: true,
-            bad_blocks: 0,
-            written_bytes: BTreeMap::new(),
-            given_up: 0,
+            ..Done::default()
         })
     }
 
@@ -259,6 +244,14 @@ impl Runner<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Leave the drives of a cell alone for its span.
+fn rest(drives: &mut [DriveSession], cell: &Cell, stop: &AtomicBool, observer: &mut dyn Observer) {
+    let span = cell.planned_span().unwrap_or_default();
+    for &drive in &cell.plan.drives {
+        drives[drive].rest(span, REST_INTERVAL, stop, observer, drive);
     }
 }
 

@@ -76,7 +76,7 @@ impl Runner<'_> {
         if info.simulated || cell.plan.kind == CellKind::Purge {
             return Ok(true);
         }
-        let why = match self
+        let (why, again) = match self
             .memory
             .ask(info, &remembered_name(leaves), area_of(cell))
         {
@@ -84,7 +84,6 @@ impl Runner<'_> {
             Validity::Stale(why) => (why, true),
             Validity::Unknown(why) => (why, false),
         };
-        let (why, again) = why;
         let warning = RunWarning::StateInDoubt { why, again };
         self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
         Ok(!again)

@@ -12,8 +12,6 @@ use assay_units::Op;
 
 use crate::expand::Cell;
 
-/// Rate offered by a cell whose load is a share of another's rate, I/Os per second.
-pub(super) const OFFERED_IOPS: &str = "offered_iops";
 /// When a cell ended because the drive had settled: after this many seconds.
 pub(super) const SETTLED_S: &str = "settled_s";
 /// It ended because the drive had become as hot as it may.

@@ -24,13 +24,6 @@ fn group(cell: &Cell) -> Option<(Group, u32)> {
     Some(((cell.plan.step.clone(), drive), round.number))
 }
 
-/// A cell's name without its round.
-fn without_round(cell: &Cell) -> String {
-    let id = &cell.plan.id;
-    let end = id.rfind("round=").unwrap_or(id.len());
-    id[..end].trim_end_matches([',', '/']).to_owned()
-}
-
 fn rule(rounds: &Rounds) -> SteadyRule {
     let window = rounds.window as usize;
     match &rounds.fio {
@@ -48,13 +41,7 @@ fn rule(rounds: &Rounds) -> SteadyRule {
 }
 
 fn words(rounds: &Rounds) -> String {
-    let mut words = match &rounds.fio {
-        Some(text) => format!("fio's {text} over {} rounds", rounds.window),
-        None => format!(
-            "SNIA: over {} rounds the range is at most {} % and the slope's excursion at most {} % of the mean",
-            rounds.window, rounds.range_pct, rounds.excursion_pct
-        ),
-    };
+    let mut words = rule(rounds).words();
     if rounds.dwell > 0 {
         words.push_str(&format!(", and for {} further rounds", rounds.dwell));
     }
@@ -103,7 +90,7 @@ impl RoundBook {
                 let result = result.and_then(|all| all.iter().find(|r| r.drive == drive));
                 let value = result.map(|r| figure(rounds.figure, r));
                 courses
-                    .entry(without_round(other))
+                    .entry(other.group.clone())
                     .or_default()
                     .push((number, value));
             }

@@ -3,10 +3,10 @@
 use assay_engine::run::PartOutcome;
 use assay_measure::HostLoad;
 use assay_store::StoreError;
-use assay_store::model::{CellKind, CellResult, Entry};
+use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS};
 
 use super::Runner;
-use super::results::{OFFERED_IOPS, bad_blocks};
+use super::results::bad_blocks;
 use crate::expand::Cell;
 use crate::warn::{self, RunWarning};
 

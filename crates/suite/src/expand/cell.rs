@@ -45,17 +45,15 @@ impl RunPlan {
             .iter()
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
+        let named = |step: &str, axes: &[String]| match axes {
+            [] => format!("{who}/{step}"),
+            axes => format!("{who}/{step}/{}", axes.join(",")),
+        };
+        let group = named(&step.id, &axes);
         if let Some(round) = &combination.round {
             axes.push(format!("round={}", round.number));
         }
-        let axes = axes.join(",");
-        let id = |step: &str| {
-            if axes.is_empty() {
-                format!("{who}/{step}")
-            } else {
-                format!("{who}/{step}/{axes}")
-            }
-        };
+        let id = |step: &str| named(step, &axes);
         let options = &combination.options;
         let mut workloads = Vec::new();
         let mut skip = skip;
@@ -120,6 +118,7 @@ impl RunPlan {
             drop_cache: step.drop_cache,
             ratio_name: self.ratio_name(step, on[0]),
             compare_with: step.compare_with.as_deref().map(&id),
+            group,
             rounds: step.rounds.clone(),
             until: self.settle(step, drives, on)?,
             wants: step.wants.clone(),

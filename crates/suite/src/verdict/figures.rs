@@ -102,11 +102,7 @@ pub(super) fn figure(
             Some((hottest, format!("{hottest:.0} degrees C")))
         }
         Figure::Errors => {
-            let errors: u64 = subject
-                .parts
-                .iter()
-                .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (cell, *drive)))
-                .flat_map(|(cell, drive)| cell.drives.iter().filter(move |d| d.drive == drive))
+            let errors: u64 = everywhere(subject)
                 .filter_map(|d| d.result.as_ref())
                 .map(assay_store::model::CellResult::errors)
                 .sum();
@@ -149,9 +145,12 @@ pub(super) fn figure(
         Figure::LoadKneePct => load_knee_of(rule, subject),
         Figure::SteadyPct => steady(rule, subject),
         Figure::BadBlocks => {
-            let verified: Vec<_> = cells(rule, subject)
-                .map(|(_, d)| d)
-                .chain(other_cells(rule, subject))
+            let of_it: Vec<&CellDrive> = match rule.step {
+                Some(_) => cells(rule, subject).map(|(_, d)| d).collect(),
+                None => everywhere(subject).collect(),
+            };
+            let verified: Vec<_> = of_it
+                .into_iter()
                 .filter_map(|d| d.result.as_ref()?.verify.as_ref())
                 .collect();
             let checked: u64 = verified.iter().map(|v| v.blocks_checked).sum();
@@ -235,16 +234,10 @@ fn steady(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {
     (!all.is_empty()).then_some((percent, text))
 }
 
-/// With no step named: every cell of the drive.
-fn other_cells<'a>(
-    rule: &'a Rule,
-    subject: &'a Subject<'_>,
-) -> impl Iterator<Item = &'a CellDrive> {
-    subject
-        .parts
-        .iter()
-        .filter(|_| rule.step.is_none())
-        .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (cell, *drive)))
+/// The drive's part in every cell.
+fn everywhere<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a CellDrive> {
+    let runs = subject.parts.iter();
+    runs.flat_map(|(run, drive)| run.cells.iter().map(move |cell| (cell, *drive)))
         .flat_map(|(cell, drive)| cell.drives.iter().filter(move |d| d.drive == drive))
 }
 

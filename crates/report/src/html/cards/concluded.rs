@@ -42,7 +42,8 @@ pub(super) fn keys(
                 ))
             })
             .collect(),
-        Some(View::Knee) => knee::series(section)
+        Some(View::Knee) => section
+            .series()
             .iter()
             .filter(|s| s[0].drive == position)
             .filter_map(|series| {
