@@ -1,0 +1,3 @@
+//! Record, replay and prove: continuous streams to and from a drive, with every byte accounted for.
+
+pub mod pattern;

@@ -1,0 +1,1 @@
+//! The pattern that streams are proved with.
