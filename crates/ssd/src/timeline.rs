@@ -280,6 +280,8 @@ impl Timeline {
             self.busy.remove(index);
         } else {
             self.busy.copy_within(self.head..index, self.head + 1);
+            // What is left there must not be taken for something ahead by a search from the far end.
+            self.busy[self.head] = (0, 0);
             self.head += 1;
         }
     }
