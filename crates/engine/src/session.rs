@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use assay_ssd::regenerate::Generator;
 use assay_ssd::{DriveOptions, InitialState, OptionError};
 use assay_target::identity::{self, DriveInfo, DriveKind, IdentityError};
 use assay_target::interlock::{self, Refusal, WritePermit};
@@ -124,6 +125,9 @@ pub struct SessionOptions {
     pub will_write: bool,
     /// Something will be verified: simulated drives must keep what is written.
     pub keep_data: bool,
+    /// What can make the pages again that will be written, so that a simulated drive need not keep them whole; the verified blocks of
+    /// [`crate::verify`] when nothing else is named.
+    pub generator: Option<Arc<dyn Generator>>,
 }
 
 impl DriveSession {
@@ -146,7 +150,7 @@ impl DriveSession {
             SpecKind::Sim {
                 profile,
                 options: pairs,
-            } => simulated(spec.text(), profile, pairs, options.keep_data),
+            } => simulated(spec.text(), profile, pairs, options),
             SpecKind::NvmeGeneric(path) => {
                 let text = path.display().to_string();
                 Err(SessionError::Generic {
@@ -214,11 +218,19 @@ impl DriveSession {
     /// # Errors
     /// When it cannot be opened, or would be written without a permit.
     pub fn lend(&mut self, workload: &Workload) -> Result<Bed, SessionError> {
+        self.lend_for(workload.writes(), workload.direct)
+    }
+
+    /// [`DriveSession::lend`] for work that is no workload: does it write, and does it bypass the page cache?
+    ///
+    /// # Errors
+    /// As [`DriveSession::lend`].
+    pub fn lend_for(&mut self, writes: bool, direct: bool) -> Result<Bed, SessionError> {
         match std::mem::replace(&mut self.kind, Kind::Null) {
             Kind::Null => Ok(Bed::Null),
             Kind::Sim(target, state) => Ok(Bed::Sim(target, state)),
             Kind::Real(permit) => {
-                let bed = open_real(&self.info, permit.as_ref(), workload);
+                let bed = open_real(&self.info, permit.as_ref(), writes, direct);
                 self.kind = Kind::Real(permit);
                 bed
             }
@@ -251,17 +263,18 @@ impl DriveSession {
 fn open_real(
     info: &DriveInfo,
     permit: Option<&WritePermit>,
-    workload: &Workload,
+    writes: bool,
+    direct: bool,
 ) -> Result<Bed, SessionError> {
-    if workload.writes() && permit.is_none() {
+    if writes && permit.is_none() {
         return Err(SessionError::NoPermit {
             drive: info.spec.clone(),
             serial: info.serial.clone(),
         });
     }
-    let permit = permit.filter(|_| workload.writes());
+    let permit = permit.filter(|_| writes);
     Ok(Bed::Real {
-        open: OpenDrive::open(info, workload.direct, permit)?,
+        open: OpenDrive::open(info, direct, permit)?,
         info: Box::new(info.clone()),
     })
 }
@@ -270,7 +283,7 @@ fn simulated(
     spec: &str,
     profile_name: &str,
     pairs: &[(String, String)],
-    keep_data: bool,
+    session: &SessionOptions,
 ) -> Result<DriveSession, SessionError> {
     let (_, profile) = profile::load(profile_name).map_err(|source| SessionError::Profile {
         spec: spec.to_owned(),
@@ -286,13 +299,14 @@ fn simulated(
                 source,
             })?;
     }
-    if keep_data && !options.keep_data {
+    if session.keep_data && !options.keep_data {
         // What is verified can be made again, and need not be kept whole.
         (options.keep_data, options.regenerate_data) = (true, true);
     }
     let (state, own_power_state) = (options.state, options.power_state);
     let mut target = SimTarget::new(spec, profile, options)?;
-    target.set_generator(Arc::new(VerifyBlocks));
+    let blocks: Arc<dyn Generator> = Arc::new(VerifyBlocks);
+    target.set_generator(session.generator.clone().unwrap_or(blocks));
     let identity = target.identity();
     let mut info = DriveInfo::new(DriveKind::Simulated, spec, &name, identity.capacity_bytes);
     info.model = Some(identity.model.clone());

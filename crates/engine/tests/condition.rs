@@ -133,7 +133,7 @@ fn a_file_becomes_one_hole_of_its_length_and_only_with_leave() {
     let options = SessionOptions {
         destroy: vec!["disk".to_owned()],
         will_write: true,
-        keep_data: false,
+        ..SessionOptions::default()
     };
     let mut drive = session(spec, &options);
     let purged = drive.purge().unwrap();

@@ -25,6 +25,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
             .as_deref()
             .is_some_and(|rw| rw.contains("write") || rw.contains("rw")),
         keep_data: options.verify.unwrap_or(false),
+        generator: None,
     };
     let names = [arguments.drive];
     let mut drives = open_checked(&names, &session_options, &options)?;

@@ -46,6 +46,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
             .steps
             .iter()
             .any(|s| s.job.contains_key("verify")),
+        generator: None,
     };
     let mut drives = super::open_drives(&request.drives, &options)?;
     let plan = expand(&request.suite, &request.settings, &drives)?;
