@@ -1,3 +1,42 @@
-//! Record, replay and prove: continuous streams to and from a drive, with every byte accounted for.
+//! Record, replay and prove: continuous streams to and from drives, with every byte accounted for.
+//!
+//! # Purpose
+//! What MLE's NVMe Streamer (report C) does with an FPGA, in software and with the same words: a stream that goes onto a drive and comes back at the
+//! drive's full rate; a pattern by which every beat of it can be proved; a test bench that finds out whether a drive keeps what it says.
+//!
+//! # Architecture
+//! - [`registers`]: what a streamer is told and tells, as registers of a core.
+//! - [`range`]: checked addresses; which chunk goes to which drive.
+//! - [`lane`]: one drive of a stream with its ring of buffers, over any `assay_target::Target`.
+//! - [`drives`]: opening them. [`source`]: where streams come from and go to. [`pattern`]: a source and a proof in one.
+//! - [`record`](mod@record), [`replay`](mod@replay): the two loops. `checkpoint` makes a recording durable as it goes on.
+//! - [`index`]: recordings that describe themselves, so that they can be found, verified and replayed after anything.
+//! - [`headroom`]: which buffer a rate needs, which rate a buffer bears. [`status`]: what came of a stream.
+//!
+//! # Memory
+//! The ring, and what has a fixed size: stalls kept are the longest 64, the table of rates has 1113 rows, the index in memory is that since the
+//! last checkpoint. Nothing grows with the stream.
+//!
+//! # Copies
+//! One, which the kernel forces: between a pipe, socket or file and the ring. The drive's part is `O_DIRECT` from and to registered buffers, as far as the
+//! target does that. A pattern is made in the ring and checked in it.
+//!
+//! # Non-goals
+//! No file system, no container format, no network protocol: bytes in, the same bytes out. No thread: whoever wants to watch or end a stream does it
+//! through its registers.
+//!
+//! # Key constants
+//! [`range::DEFAULT_CHUNK_BYTES`] (128 KiB), [`registers::BEAT_BYTES`] (16), [`record::DEFAULT_CHECKPOINT_BYTES`] (64 MiB), [`index::ENTRIES`] (504 chunks per block).
 
+mod checkpoint;
+pub mod drives;
+pub mod headroom;
+pub mod index;
+pub mod lane;
 pub mod pattern;
+pub mod range;
+pub mod record;
+pub mod registers;
+pub mod replay;
+pub mod source;
+pub mod status;

@@ -1,0 +1,143 @@
+//! What buffer a rate needs, and what rate a buffer bears, from what a drive did.
+//!
+//! # Mechanism
+//! A source that cannot wait delivers `rate * t` bytes by the time `t`. What the drive has not taken by then must be held somewhere. The most
+//! that ever has to be held is the buffer that the rate needs:
+//!
+//! ```text
+//! need(rate) = max over s <= t of  rate * (t - s) - taken(s, t)
+//! ```
+//!
+//! which is the recursion of a queue (Lindley 1952): `held = max(0, held + rate * dt - taken)`. It is computed as the stream runs, for a fixed
+//! grid of rates at once, so memory does not grow with the stream. A drive that is written flat out shows what it *can* take at every
+//! moment; then the table holds for every rate. A drive that was offered less shows that only up to the rate it was offered.
+//!
+//! # Non-goals
+//! No prediction beyond the stream that was measured: a drive that falls off its cache after it needs to have been written that far.
+//!
+//! # Key constants
+//! Rates from 1 MB/s to 64 GB/s in steps of 1 %.
+
+use assay_units::Nanos;
+
+/// Slowest rate of the grid, bytes per second.
+const SLOWEST: f64 = 1e6;
+/// Fastest rate of the grid, bytes per second.
+const FASTEST: f64 = 64e9;
+/// Ratio of neighbours in the grid.
+const STEP: f64 = 1.01;
+
+/// The table of rates and the buffers they need.
+#[derive(Clone, Debug)]
+pub struct Headroom {
+    rates: Vec<f64>,
+    held: Vec<f64>,
+    most: Vec<f64>,
+    last: Nanos,
+    taken_bytes: u64,
+    began: Nanos,
+}
+
+impl Headroom {
+    /// A stream begins at this time.
+    pub fn new(start: Nanos) -> Headroom {
+        let steps = (FASTEST / SLOWEST).ln() / STEP.ln();
+        let rates: Vec<f64> = (0..=steps.ceil() as i32)
+            .map(|n| SLOWEST * STEP.powi(n))
+            .collect();
+        Headroom {
+            held: vec![0.0; rates.len()],
+            most: vec![0.0; rates.len()],
+            rates,
+            last: start,
+            taken_bytes: 0,
+            began: start,
+        }
+    }
+
+    /// By `now` the drive has taken so many bytes more.
+    pub fn taken(&mut self, now: Nanos, bytes: u64) {
+        let seconds = now.0.saturating_sub(self.last.0) as f64 / 1e9;
+        let bytes_taken = bytes as f64;
+        let held = self.held.iter_mut().zip(&mut self.most);
+        for (rate, (held, most)) in self.rates.iter().zip(held) {
+            let before = *held + rate * seconds;
+            *most = most.max(before);
+            *held = (before - bytes_taken).max(0.0);
+        }
+        self.last = self.last.max(now);
+        self.taken_bytes += bytes;
+    }
+
+    /// Mean rate at which the drive took the stream, bytes per second.
+    pub fn mean_rate(&self) -> f64 {
+        assay_units::rate::per_second(self.taken_bytes, Nanos(self.last.0 - self.began.0))
+    }
+
+    /// The buffer that a source of this rate would have needed, bytes; `None` beyond the grid.
+    pub fn buffer_for(&self, rate_bytes_per_s: f64) -> Option<u64> {
+        let at = self.rates.partition_point(|&r| r < rate_bytes_per_s);
+        self.most.get(at).map(|&bytes| bytes.ceil() as u64)
+    }
+
+    /// The greatest rate of the grid that needed no more than this buffer, bytes per second; 0 if none did.
+    pub fn rate_for(&self, buffer_bytes: u64) -> u64 {
+        // What a rate needs grows with the rate.
+        let fits = self
+            .most
+            .partition_point(|&most| most <= buffer_bytes as f64);
+        fits.checked_sub(1)
+            .map_or(0, |at| self.rates[at].floor() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_pause_needs_the_rate_times_the_pause() {
+        let mut headroom = Headroom::new(Nanos::ZERO);
+        // 1 GB/s in steps of 1 ms, a pause of 100 ms in the middle.
+        for ms in (1..=1000).chain(1101..=2000) {
+            headroom.taken(Nanos::from_millis(ms), 1_000_000);
+        }
+        let need = headroom.buffer_for(500e6).unwrap() as f64;
+        // 101 ms between two steps at the next rate of the grid.
+        assert!((50.5e6..=52e6).contains(&need), "{need}");
+        let rate = headroom.rate_for(need as u64);
+        assert!((500_000_000..510_000_000).contains(&rate), "{rate}");
+        assert_eq!(headroom.rate_for(0), 0);
+        assert_eq!(headroom.buffer_for(1e12), None);
+        assert!((headroom.mean_rate() - 950e6).abs() < 1e6);
+    }
+
+    proptest! {
+        /// The recursion is the maximum over all pairs of times.
+        #[test]
+        fn the_recursion_is_its_definition(steps in prop::collection::vec((1_u64..50_000_000, 0_u64..100_000_000), 1..60)) {
+            let mut headroom = Headroom::new(Nanos(7));
+            let mut now = 7;
+            let mut curve = vec![(now, 0_u64, 0_u64)];
+            for (dt, bytes) in steps {
+                now += dt;
+                headroom.taken(Nanos(now), bytes);
+                let taken = curve.last().unwrap().2;
+                curve.push((now, taken, taken + bytes));
+            }
+            for at in [0, 200, 500, 800] {
+                let rate = headroom.rates[at];
+                let mut most: f64 = 0.0;
+                for (i, &(s, _, after)) in curve.iter().enumerate() {
+                    for &(t, before, _) in &curve[i + 1..] {
+                        most = most.max(rate * (t - s) as f64 / 1e9 - (before - after) as f64);
+                    }
+                }
+                let found = headroom.most[at];
+                prop_assert!((found - most).abs() <= 1e-6 * most.max(1.0), "{found} {most}");
+            }
+            prop_assert!(headroom.most.windows(2).all(|pair| pair[0] <= pair[1]));
+        }
+    }
+}

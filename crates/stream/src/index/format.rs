@@ -1,0 +1,407 @@
+//! The bytes of headers and index blocks.
+
+use serde::Serialize;
+
+use super::{BLOCK_BYTES, IndexLayout};
+
+const BLOCK: usize = BLOCK_BYTES as usize;
+const HEADER_MAGIC: &[u8; 8] = b"ASSAYREC";
+const INDEX_MAGIC: &[u8; 8] = b"ASSAYIDX";
+/// Version of this layout.
+const VERSION: u32 = 1;
+/// Bytes of an index block before its entries.
+const HEAD: usize = 64;
+const ENTRY: usize = 8;
+/// Chunks of which one index block tells.
+pub const ENTRIES: u64 = ((BLOCK - HEAD) / ENTRY) as u64;
+/// The checksum of a block is its last four bytes of head, at this offset, and is computed with zeroes there.
+const CHECKSUM_AT: usize = 12;
+/// Longest label, bytes.
+pub(super) const LABEL_BYTES: usize = 256;
+
+/// What tells recordings apart: 128 bits nobody else has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamId(pub [u8; 16]);
+
+impl StreamId {
+    /// A new one, from the system's randomness.
+    ///
+    /// # Errors
+    /// When the system has none.
+    pub fn random() -> std::io::Result<StreamId> {
+        let mut id = [0; 16];
+        let mut filled = 0;
+        while filled < id.len() {
+            let flags = rustix::rand::GetRandomFlags::empty();
+            filled += rustix::rand::getrandom(&mut id[filled..], flags)?;
+        }
+        Ok(StreamId(id))
+    }
+}
+
+impl std::fmt::Display for StreamId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Serialize for StreamId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What a recording says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Header {
+    /// Whose.
+    pub stream: StreamId,
+    /// Which drive of the stream this is, from 0.
+    pub lane: u32,
+    /// How many drives it is on.
+    pub lanes: u32,
+    /// Where its parts are.
+    pub layout: IndexLayout,
+    /// The oldest is overwritten when the range is full.
+    pub ring: bool,
+    /// Counts the writings of this header: the copy with the higher one is the newer.
+    pub generation: u64,
+    /// Chunks of this drive known to be durable when this was written.
+    pub durable_chunks: u64,
+    /// Chunks of this drive that may be on the medium without an entry (in flight, or finished since the last checkpoint), at most.
+    pub window_chunks: u64,
+    /// The recording ended by itself or was told to; `stream_bytes` is its length.
+    pub ended: bool,
+    /// Bytes of the whole stream on all drives; valid when `ended`.
+    pub stream_bytes: u64,
+    /// When it began: seconds since 1970, UTC.
+    pub began_unix_s: u64,
+    /// What its maker calls it.
+    pub label: String,
+}
+
+/// How many bytes of a chunk count, and their CRC-32C (Castagnoli, RFC 3720 appendix B.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// CRC-32C of those bytes.
+    pub crc32c: u32,
+    /// Bytes from the chunk's beginning.
+    pub len_bytes: u32,
+}
+
+impl Entry {
+    /// Is this a chunk whose bytes are those that were recorded?
+    pub fn is_of(&self, chunk: &[u8]) -> bool {
+        let bytes = chunk.get(..self.len_bytes as usize);
+        bytes.is_some_and(|bytes| crc32c::crc32c(bytes) == self.crc32c)
+    }
+}
+
+/// An index block: what it is, and consecutive entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct IndexBlock {
+    pub stream: StreamId,
+    /// Number on this drive, counted through all turns of a ring, of the first chunk.
+    pub first_local: u64,
+    pub generation: u64,
+    pub entries: Vec<Entry>,
+}
+
+/// Writes fields one after another.
+struct Put<'a>(&'a mut [u8], usize);
+
+impl Put<'_> {
+    fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        self.0[self.1..self.1 + bytes.len()].copy_from_slice(bytes);
+        self.1 += bytes.len();
+        self
+    }
+    fn u32(&mut self, value: u32) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+    fn u64(&mut self, value: u64) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+}
+
+/// Reads them back; beyond the end there are zeroes, which mean nothing anywhere.
+struct Get<'a>(&'a [u8], usize);
+
+impl<'a> Get<'a> {
+    fn bytes(&mut self, len: usize) -> &'a [u8] {
+        let from = self.1.min(self.0.len());
+        let to = (self.1 + len).min(self.0.len());
+        self.1 += len;
+        &self.0[from..to]
+    }
+    fn array<const N: usize>(&mut self) -> [u8; N] {
+        let mut out = [0; N];
+        let bytes = self.bytes(N);
+        out[..bytes.len()].copy_from_slice(bytes);
+        out
+    }
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.array())
+    }
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.array())
+    }
+}
+
+fn checksum(block: &[u8; BLOCK]) -> u32 {
+    let crc = crc32c::crc32c(&block[..CHECKSUM_AT]);
+    let crc = crc32c::crc32c_append(crc, &[0; 4]);
+    crc32c::crc32c_append(crc, &block[CHECKSUM_AT + 4..])
+}
+
+fn seal(block: &mut [u8; BLOCK]) {
+    let sum = checksum(block);
+    block[CHECKSUM_AT..CHECKSUM_AT + 4].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// Magic, version and checksum are right.
+fn is_whole(block: &[u8; BLOCK], magic: &[u8; 8]) -> bool {
+    let mut head = Get(block, 0);
+    head.bytes(8) == magic && head.u32() == VERSION && head.u32() == checksum(block)
+}
+
+impl Header {
+    /// Its block.
+    pub(super) fn encode(&self) -> [u8; BLOCK] {
+        let mut block = [0; BLOCK];
+        let mut label = self.label.as_str();
+        while label.len() > LABEL_BYTES {
+            let mut end = LABEL_BYTES;
+            while !label.is_char_boundary(end) {
+                end -= 1;
+            }
+            label = &label[..end];
+        }
+        Put(&mut block, 0)
+            .bytes(HEADER_MAGIC)
+            .u32(VERSION)
+            .u32(0)
+            .bytes(&self.stream.0)
+            .u32(self.lane)
+            .u32(self.lanes)
+            .u64(self.layout.first)
+            .u64(self.layout.chunks)
+            .u64(self.layout.data_first)
+            .u32(self.layout.chunk_bytes)
+            .u32(u32::from(self.ring) | u32::from(self.ended) << 1)
+            .u64(self.generation)
+            .u64(self.durable_chunks)
+            .u64(self.window_chunks)
+            .u64(self.stream_bytes)
+            .u64(self.began_unix_s)
+            .u32(label.len() as u32)
+            .bytes(label.as_bytes());
+        seal(&mut block);
+        block
+    }
+
+    /// What a block says, if it is a header and makes sense.
+    pub(super) fn decode(block: &[u8; BLOCK]) -> Option<Header> {
+        if !is_whole(block, HEADER_MAGIC) {
+            return None;
+        }
+        let mut get = Get(block, 16);
+        let stream = StreamId(get.array());
+        let (lane, lanes) = (get.u32(), get.u32());
+        let (first, chunks, data_first) = (get.u64(), get.u64(), get.u64());
+        let chunk_bytes = get.u32();
+        let flags = get.u32();
+        let (generation, durable_chunks, window_chunks) = (get.u64(), get.u64(), get.u64());
+        let (stream_bytes, began_unix_s) = (get.u64(), get.u64());
+        let label_len = (get.u32() as usize).min(LABEL_BYTES);
+        let label = String::from_utf8_lossy(get.bytes(label_len)).into_owned();
+        let layout = IndexLayout {
+            first,
+            chunks,
+            data_first,
+            chunk_bytes,
+        };
+        // A checksum says that the block is as it was written, not that its writer was this program in its right mind.
+        let span = chunks.checked_mul(u64::from(chunk_bytes));
+        let end = span.and_then(|span| data_first.checked_add(span));
+        let sound = lane < lanes
+            && lanes <= super::MAX_LANES
+            && chunk_bytes > 0
+            && chunk_bytes <= assay_target::MAX_IO_BYTES
+            && chunks > 0
+            && end.is_some()
+            && super::index_bytes(chunks)
+                .checked_add(first)
+                .is_some_and(|e| e <= data_first);
+        sound.then_some(Header {
+            stream,
+            lane,
+            lanes,
+            layout,
+            ring: flags & 1 != 0,
+            ended: flags & 2 != 0,
+            generation,
+            durable_chunks,
+            window_chunks,
+            stream_bytes,
+            began_unix_s,
+            label,
+        })
+    }
+}
+
+impl IndexBlock {
+    pub(super) fn encode(&self) -> [u8; BLOCK] {
+        let mut block = [0; BLOCK];
+        let entries = &self.entries[..self.entries.len().min(ENTRIES as usize)];
+        Put(&mut block, 0)
+            .bytes(INDEX_MAGIC)
+            .u32(VERSION)
+            .u32(0)
+            .bytes(&self.stream.0)
+            .u64(self.first_local)
+            .u64(self.generation)
+            .u32(entries.len() as u32);
+        let mut put = Put(&mut block, HEAD);
+        for entry in entries {
+            put.u32(entry.crc32c).u32(entry.len_bytes);
+        }
+        seal(&mut block);
+        block
+    }
+
+    /// What a block says, if it is one of this stream's.
+    pub(super) fn decode(block: &[u8; BLOCK], stream: StreamId) -> Option<IndexBlock> {
+        if !is_whole(block, INDEX_MAGIC) {
+            return None;
+        }
+        let mut get = Get(block, 16);
+        if StreamId(get.array()) != stream {
+            return None;
+        }
+        let (first_local, generation) = (get.u64(), get.u64());
+        let count = u64::from(get.u32());
+        // The second: more chunks than anything could have written.
+        if count > ENTRIES || first_local >> 48 > 0 {
+            return None;
+        }
+        let mut get = Get(block, HEAD);
+        let entries = (0..count)
+            .map(|_| Entry {
+                crc32c: get.u32(),
+                len_bytes: get.u32(),
+            })
+            .collect();
+        Some(IndexBlock {
+            stream,
+            first_local,
+            generation,
+            entries,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn header() -> Header {
+        Header {
+            stream: StreamId([7; 16]),
+            lane: 1,
+            lanes: 3,
+            layout: IndexLayout::new(131_072, 100, 131_072).unwrap(),
+            ring: true,
+            generation: 9,
+            durable_chunks: 5,
+            window_chunks: 70,
+            ended: false,
+            stream_bytes: 12,
+            began_unix_s: 1_700_000_000,
+            label: "camera 3".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_header_is_what_it_was() {
+        assert_eq!(Header::decode(&header().encode()), Some(header()));
+        let long = Header {
+            label: "ü".repeat(500),
+            ..header()
+        };
+        let read = Header::decode(&long.encode()).unwrap();
+        assert_eq!(read.label, "ü".repeat(LABEL_BYTES / 2));
+    }
+
+    #[test]
+    fn nonsense_under_a_right_checksum_is_no_header() {
+        for wrong in [
+            Header {
+                lane: 3,
+                ..header()
+            },
+            Header {
+                layout: IndexLayout {
+                    chunk_bytes: 0,
+                    ..header().layout
+                },
+                ..header()
+            },
+            Header {
+                layout: IndexLayout {
+                    chunks: u64::MAX,
+                    ..header().layout
+                },
+                ..header()
+            },
+            Header {
+                layout: IndexLayout {
+                    data_first: 0,
+                    ..header().layout
+                },
+                ..header()
+            },
+        ] {
+            assert_eq!(Header::decode(&wrong.encode()), None, "{wrong:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_are_what_they_were(entries in prop::collection::vec(any::<(u32, u32)>(), 0..=ENTRIES as usize), first in 0_u64..1 << 48, generation in any::<u64>()) {
+            let block = IndexBlock {
+                stream: StreamId([3; 16]),
+                first_local: first,
+                generation,
+                entries: entries.into_iter().map(|(crc32c, len_bytes)| Entry { crc32c, len_bytes }).collect(),
+            };
+            prop_assert_eq!(IndexBlock::decode(&block.encode(), StreamId([3; 16])), Some(block.clone()));
+            prop_assert_eq!(IndexBlock::decode(&block.encode(), StreamId([4; 16])), None);
+        }
+
+        /// Any bit that is not as it was is noticed.
+        #[test]
+        fn a_flipped_bit_is_noticed(bit in 0..BLOCK * 8) {
+            let mut block = header().encode();
+            block[bit / 8] ^= 1 << (bit % 8);
+            prop_assert_eq!(Header::decode(&block), None);
+            let index = IndexBlock { stream: StreamId([3; 16]), first_local: 0, generation: 1, entries: vec![Entry::default(); 5] };
+            let mut block = index.encode();
+            block[bit / 8] ^= 1 << (bit % 8);
+            prop_assert_eq!(IndexBlock::decode(&block, StreamId([3; 16])), None);
+        }
+
+        /// Foreign bytes, even sealed ones, do not make anything panic.
+        #[test]
+        fn foreign_bytes_are_read_calmly(bytes in prop::collection::vec(any::<u8>(), BLOCK - 16), header: bool) {
+            let mut block = [0; BLOCK];
+            block[..8].copy_from_slice(if header { HEADER_MAGIC } else { INDEX_MAGIC });
+            block[8..12].copy_from_slice(&VERSION.to_le_bytes());
+            block[16..].copy_from_slice(&bytes);
+            let _ = (Header::decode(&block), IndexBlock::decode(&block, StreamId::default()));
+            seal(&mut block);
+            let _ = (Header::decode(&block), IndexBlock::decode(&block, StreamId::default()));
+        }
+    }
+}

@@ -1,0 +1,495 @@
+//! Finding a recording again.
+
+use assay_target::{Nanos, Op, TargetError};
+
+use super::format::IndexBlock;
+use super::{BLOCK_BYTES, Entry, Header, IndexLayout, StreamId};
+use crate::lane::{Ended, Lane, Purpose};
+use crate::status::DeviceFailure;
+
+const BLOCK: usize = BLOCK_BYTES as usize;
+
+/// Why there is no recording to be had.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// No header.
+    #[error(
+        "{drive}: no recording begins at address {first}; was it recorded with --index, and from this address (--first)?"
+    )]
+    None {
+        /// Which drive.
+        drive: String,
+        /// Where was looked.
+        first: u64,
+    },
+    /// The range has no room for it.
+    #[error(
+        "{drive}: a range of {chunks} chunks of {chunk_bytes} bytes has no room for an index and a chunk; give it more, or leave out --index"
+    )]
+    NoRoom {
+        /// Which drive.
+        drive: String,
+        /// Chunks of the range.
+        chunks: u64,
+        /// Bytes of each.
+        chunk_bytes: u32,
+    },
+    /// Chunks too small for blocks of the index.
+    #[error(
+        "chunks of {chunk_bytes} bytes are too small for an index, whose blocks have {BLOCK_BYTES}; use at least {BLOCK_BYTES}, or leave out --index"
+    )]
+    SmallChunks {
+        /// As asked.
+        chunk_bytes: u32,
+    },
+    /// Not all drives of one stream.
+    #[error("{drive}: {what}; name all drives of one recording, each once")]
+    Mixed {
+        /// Which drive.
+        drive: String,
+        /// What does not fit.
+        what: String,
+    },
+    /// The recording lies beyond the drive: a copy of a larger one?
+    #[error(
+        "{drive}: the recording found there ends at {end}, beyond the drive's {capacity_bytes} bytes: is this a cut-off copy?"
+    )]
+    Beyond {
+        /// Which drive.
+        drive: String,
+        /// Where it would end.
+        end: u64,
+        /// What there is.
+        capacity_bytes: u64,
+    },
+    /// The drive cannot be read.
+    #[error(transparent)]
+    Device(#[from] DeviceFailure),
+    /// The target as a whole cannot go on.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+}
+
+/// Consecutive chunks of one drive of which an index block tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    first_local: u64,
+    count: u64,
+    address: u64,
+}
+
+/// One drive's part of a recording.
+#[derive(Debug)]
+pub struct Found {
+    /// Its header.
+    pub header: Header,
+    /// The run of chunks that the index tells of, first and one beyond the last, counted on this drive through all turns of a ring.
+    pub from: u64,
+    /// See `from`.
+    pub to: u64,
+    spans: Vec<Span>,
+    loaded: Option<(Span, IndexBlock)>,
+}
+
+/// A recording on one or several drives.
+#[derive(Debug)]
+pub struct Recording {
+    /// Parts, in the order of the stream.
+    pub parts: Vec<Found>,
+    /// First chunk of the stream that is there.
+    pub from: u64,
+    /// One beyond the last.
+    pub to: u64,
+    /// All chunks before this one were durable when the recorder last said so.
+    pub durable: u64,
+}
+
+impl Lane<'_> {
+    /// Read bytes now, whatever the length; for what is read once and not streamed. What else ends meanwhile goes to `others`.
+    pub(crate) fn read_now(
+        &mut self,
+        address: u64,
+        bytes: &mut [u8],
+        others: &mut Vec<Ended>,
+    ) -> Result<(), IndexError> {
+        let mut done = 0;
+        while done < bytes.len() {
+            let Some(slot) = self.take_slot() else {
+                // Whoever streams leaves one to the index.
+                return Err(IndexError::Device(DeviceFailure {
+                    drive: self.name().to_owned(),
+                    op: Op::Read.name(),
+                    address,
+                    result: 0,
+                }));
+            };
+            let room = self.buffer(slot).len();
+            let len = room.min(bytes.len() - done);
+            let at = address + done as u64;
+            self.submit(slot, Purpose::Index, Op::Read, at, len as u32)?;
+            let own = loop {
+                self.reap(1, Nanos::MAX, others)?;
+                let own = others.iter().position(|ended| ended.slot == slot);
+                if let Some(own) = own {
+                    break others.swap_remove(own);
+                }
+            };
+            bytes[done..done + len].copy_from_slice(&self.buffer(slot)[..len]);
+            self.give_slot(slot);
+            if let Some(failure) = own.failure {
+                return Err(failure.into());
+            }
+            done += len;
+        }
+        Ok(())
+    }
+}
+
+/// Look for a recording's part at this address of a drive of so many bytes.
+///
+/// # Errors
+/// When there is none, or the drive cannot be read.
+pub fn find(lane: &mut Lane<'_>, first: u64, capacity_bytes: u64) -> Result<Found, IndexError> {
+    let none = |drive: &str| IndexError::None {
+        drive: drive.to_owned(),
+        first,
+    };
+    let enough = first
+        .checked_add(2 * BLOCK_BYTES)
+        .is_some_and(|end| end <= capacity_bytes);
+    if !lane.moves_bytes() || !enough || !first.is_multiple_of(512) {
+        return Err(none(lane.name()));
+    }
+    let mut both = vec![0; 2 * BLOCK];
+    lane.read_now(first, &mut both, &mut Vec::new())?;
+    let header = both
+        .chunks_exact(BLOCK)
+        .filter_map(|block| Header::decode(block.try_into().ok()?))
+        .filter(|header| header.layout.first == first)
+        .max_by_key(|header| header.generation)
+        .ok_or_else(|| none(lane.name()))?;
+    let layout = header.layout;
+    let end = layout.data_first + layout.chunks * u64::from(layout.chunk_bytes);
+    if end > capacity_bytes {
+        return Err(IndexError::Beyond {
+            drive: lane.name().to_owned(),
+            end,
+            capacity_bytes,
+        });
+    }
+    let spans = read_spans(lane, layout, header.stream)?;
+    let (from, to) = newest_run(&spans, header.ring, layout.chunks);
+    Ok(Found {
+        header,
+        from,
+        to,
+        spans,
+        loaded: None,
+    })
+}
+
+/// Which chunks the index tells of: of copies of the same chunks the newer.
+fn read_spans(
+    lane: &mut Lane<'_>,
+    layout: IndexLayout,
+    stream: StreamId,
+) -> Result<Vec<Span>, IndexError> {
+    let mut found: Vec<(u64, Span)> = Vec::new();
+    let mut bytes = vec![0; (256 * BLOCK).min(2 * BLOCK * layout.blocks() as usize)];
+    let mut address = layout.block_address(0, 0);
+    let end = layout.block_address(layout.blocks(), 0);
+    while address < end {
+        let len = (bytes.len() as u64).min(end - address) as usize;
+        lane.read_now(address, &mut bytes[..len], &mut Vec::new())?;
+        for block in bytes[..len].chunks_exact(BLOCK) {
+            if let Some(index) = block
+                .try_into()
+                .ok()
+                .and_then(|b| IndexBlock::decode(b, stream))
+            {
+                let span = Span {
+                    first_local: index.first_local,
+                    count: index.entries.len() as u64,
+                    address,
+                };
+                found.push((index.generation, span));
+            }
+            address += BLOCK_BYTES;
+        }
+    }
+    found.sort_unstable_by_key(|&(generation, span)| (span.first_local, generation));
+    let mut spans: Vec<Span> = Vec::new();
+    for (_, span) in found {
+        if spans
+            .last()
+            .is_some_and(|last| last.first_local == span.first_local)
+        {
+            spans.pop();
+        }
+        spans.push(span);
+    }
+    Ok(spans)
+}
+
+/// The run of chunks without a gap: from 0, or in a ring the one that ends last.
+fn newest_run(spans: &[Span], ring: bool, capacity_chunks: u64) -> (u64, u64) {
+    if !ring {
+        let mut to = 0;
+        for span in spans {
+            if span.first_local != to {
+                break;
+            }
+            to = span.first_local + span.count;
+        }
+        return (0, to);
+    }
+    let Some(last) = spans.last() else {
+        return (0, 0);
+    };
+    let mut from = last.first_local;
+    for span in spans.iter().rev().skip(1) {
+        if span.first_local + span.count != from {
+            break;
+        }
+        from = span.first_local;
+    }
+    let to = last.first_local + last.count;
+    // Older copies of blocks tell of chunks that newer ones lie on.
+    (from.max(to.saturating_sub(capacity_chunks)), to)
+}
+
+impl Found {
+    /// What the index says of a chunk of this drive.
+    ///
+    /// # Errors
+    /// When the index cannot be read again.
+    pub(crate) fn entry(
+        &mut self,
+        lane: &mut Lane<'_>,
+        local: u64,
+        others: &mut Vec<Ended>,
+    ) -> Result<Option<Entry>, IndexError> {
+        let holds =
+            |span: &Span| local >= span.first_local && local < span.first_local + span.count;
+        if !self.loaded.as_ref().is_some_and(|(span, _)| holds(span)) {
+            let after = self.spans.partition_point(|span| span.first_local <= local);
+            let Some(span) = after.checked_sub(1).map(|at| self.spans[at]).filter(holds) else {
+                return Ok(None);
+            };
+            let mut bytes = [0; BLOCK];
+            lane.read_now(span.address, &mut bytes, others)?;
+            // Whoever wrote it meanwhile: what it said is gone.
+            let block = IndexBlock::decode(&bytes, self.header.stream)
+                .filter(|block| block.first_local == span.first_local);
+            self.loaded = block.map(|block| (span, block));
+        }
+        Ok(self.loaded.as_ref().and_then(|(span, block)| {
+            block
+                .entries
+                .get((local - span.first_local) as usize)
+                .copied()
+        }))
+    }
+}
+
+impl Recording {
+    /// Put the parts of one recording together; `drives` names them for messages. The lanes must then be used in the order that is
+    /// returned beside it.
+    ///
+    /// # Errors
+    /// When they are not all parts of one.
+    pub fn assemble(
+        mut found: Vec<(String, Found)>,
+    ) -> Result<(Recording, Vec<usize>), IndexError> {
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by_key(|&at| found[at].1.header.lane);
+        let mixed = |drive: &str, what: String| IndexError::Mixed {
+            drive: drive.to_owned(),
+            what,
+        };
+        let first = found.first().map(|(_, f)| f.header.clone());
+        for (place, &at) in order.iter().enumerate() {
+            let (name, part) = &found[at];
+            let header = &part.header;
+            if first.as_ref().is_some_and(|f| f.stream != header.stream) {
+                return Err(mixed(
+                    name,
+                    format!("it holds another stream ({})", header.stream),
+                ));
+            }
+            if header.lanes as usize != found.len() || header.lane as usize != place {
+                let what = format!(
+                    "it is drive {} of {} of its recording, and {} {} named",
+                    header.lane + 1,
+                    header.lanes,
+                    found.len(),
+                    if found.len() == 1 { "was" } else { "were" }
+                );
+                return Err(mixed(name, what));
+            }
+        }
+        let mut slots: Vec<Option<Found>> = found.drain(..).map(|(_, f)| Some(f)).collect();
+        let parts: Vec<Found> = order.iter().filter_map(|&at| slots[at].take()).collect();
+        let lanes = parts.len() as u64;
+        let numbered = || (0_u64..).zip(&parts);
+        // Chunk s of the stream is chunk s / lanes of drive s % lanes.
+        let from = numbered()
+            .map(|(lane, part)| {
+                part.from
+                    .checked_sub(1)
+                    .map_or(0, |last| last * lanes + lane + 1)
+            })
+            .max();
+        let to = numbered().map(|(lane, part)| part.to * lanes + lane).min();
+        let durable = numbered()
+            .map(|(lane, part)| part.header.durable_chunks.min(part.to) * lanes + lane)
+            .min();
+        let (from, to) = (from.unwrap_or(0), to.unwrap_or(0));
+        let recording = Recording {
+            from: from.min(to),
+            to,
+            durable: durable.unwrap_or(0).min(to),
+            parts,
+        };
+        Ok((recording, order))
+    }
+
+    /// The header of its first drive.
+    pub fn header(&self) -> Option<&Header> {
+        self.parts.first().map(|part| &part.header)
+    }
+
+    /// Did its recorder end it, and is all of it told of?
+    pub fn is_whole(&self) -> bool {
+        self.header().is_some_and(|header| {
+            let chunk = u64::from(header.layout.chunk_bytes);
+            self.parts.iter().all(|part| part.header.ended)
+                && self.to == header.stream_bytes.div_ceil(chunk)
+        })
+    }
+
+    /// In a ring whose recorder was cut off, chunks at the old end may have been written over by chunks that no index tells of. Leave out all
+    /// up to the last that is not what it was; returns how many that are.
+    ///
+    /// # Errors
+    /// When the drives cannot be read.
+    pub fn trim(&mut self, lanes: &mut [Lane<'_>]) -> Result<u64, IndexError> {
+        let cut_off = self
+            .parts
+            .iter()
+            .filter(|part| part.header.ring && !part.header.ended);
+        let windows = cut_off.map(|part| part.header.window_chunks);
+        let suspects = windows
+            .fold(0, u64::saturating_add)
+            .min(self.to - self.from);
+        let mut chunk_bytes = Vec::new();
+        let mut trimmed = 0;
+        for chunk in self.from..self.from + suspects {
+            let (lane, local, address) = self.place(chunk);
+            let part = &mut self.parts[lane];
+            chunk_bytes.resize(part.header.layout.chunk_bytes as usize, 0);
+            lanes[lane].read_now(address, &mut chunk_bytes, &mut Vec::new())?;
+            let entry = part.entry(&mut lanes[lane], local, &mut Vec::new())?;
+            if !entry.is_some_and(|entry| entry.is_of(&chunk_bytes)) {
+                trimmed = chunk - self.from + 1;
+            }
+        }
+        self.from += trimmed;
+        Ok(trimmed)
+    }
+
+    /// Where a chunk of the stream is: part, number on its drive, address.
+    pub(crate) fn place(&self, chunk: u64) -> (usize, u64, u64) {
+        let lanes = self.parts.len().max(1) as u64;
+        let (lane, local) = ((chunk % lanes) as usize, chunk / lanes);
+        (
+            lane,
+            local,
+            self.parts[lane].header.layout.chunk_address(local),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::IndexOptions;
+    use crate::index::writer::IndexWriter;
+
+    fn span(first_local: u64, count: u64) -> Span {
+        Span {
+            first_local,
+            count,
+            address: 0,
+        }
+    }
+
+    #[test]
+    fn runs_end_at_gaps() {
+        assert_eq!(newest_run(&[], false, 99), (0, 0));
+        assert_eq!(
+            newest_run(&[span(0, 5), span(5, 3), span(9, 1)], false, 99),
+            (0, 8)
+        );
+        assert_eq!(newest_run(&[span(5, 3)], false, 99), (0, 0));
+        assert_eq!(
+            newest_run(&[span(0, 4), span(5, 3), span(8, 1)], true, 99),
+            (5, 9)
+        );
+        assert_eq!(
+            newest_run(&[span(30, 30), span(60, 11)], true, 30),
+            (41, 71)
+        );
+        assert_eq!(newest_run(&[], true, 99), (0, 0));
+    }
+
+    fn part(lane: u32, lanes: u32, run: (u64, u64), durable: u64, stream: u8) -> (String, Found) {
+        let options = IndexOptions {
+            stream: StreamId([stream; 16]),
+            label: String::new(),
+            began_unix_s: 0,
+        };
+        let layout = IndexLayout::new(0, 1000, 4096).unwrap();
+        let mut writer = IndexWriter::new(&options, layout, (lane, lanes), true, 10);
+        writer.durable(durable);
+        let header = Header::decode(&writer.checkpoint(0, None)[0].1).unwrap();
+        let found = Found {
+            header,
+            from: run.0,
+            to: run.1,
+            spans: Vec::new(),
+            loaded: None,
+        };
+        (format!("drive{lane}"), found)
+    }
+
+    #[test]
+    fn parts_are_put_in_order_and_cut_to_what_all_have() {
+        let parts = vec![part(1, 2, (3, 7), 5, 1), part(0, 2, (2, 8), 6, 1)];
+        let (recording, order) = Recording::assemble(parts).unwrap();
+        assert_eq!(order, [1, 0]);
+        // Drive 0 has chunks 4, 6 .. 14 of the stream, drive 1 has 7, 9 .. 13.
+        assert_eq!((recording.from, recording.to), (6, 15));
+        assert_eq!(recording.durable, 11);
+        assert_eq!(recording.place(7).0, 1);
+    }
+
+    #[test]
+    fn parts_of_different_recordings_are_told_apart() {
+        let other = vec![part(0, 2, (0, 1), 0, 1), part(1, 2, (0, 1), 0, 2)];
+        assert!(matches!(
+            Recording::assemble(other),
+            Err(IndexError::Mixed { .. })
+        ));
+        let missing = vec![part(1, 2, (0, 1), 0, 1)];
+        assert!(matches!(
+            Recording::assemble(missing),
+            Err(IndexError::Mixed { .. })
+        ));
+        let twice = vec![part(0, 2, (0, 1), 0, 1), part(0, 2, (0, 1), 0, 1)];
+        assert!(matches!(
+            Recording::assemble(twice),
+            Err(IndexError::Mixed { .. })
+        ));
+    }
+}

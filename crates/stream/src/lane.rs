@@ -1,0 +1,194 @@
+//! One drive of a stream: its ring of buffers and what is in flight on it.
+
+use assay_target::{Completion, DataClass, Io, Nanos, Op, Target, TargetError};
+
+use crate::status::DeviceFailure;
+
+/// What an I/O in flight is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A chunk of the stream, by its number.
+    Chunk(u64),
+    /// A flush; the number is the caller's.
+    Flush(u64),
+    /// Part of the index.
+    Index,
+}
+
+/// An I/O that ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub purpose: Purpose,
+    pub slot: u32,
+    pub failure: Option<DeviceFailure>,
+}
+
+#[derive(Clone, Copy)]
+struct Started {
+    purpose: Purpose,
+    len_bytes: u32,
+    address: u64,
+    op: Op,
+}
+
+/// A drive with its ring: a target, which of its slots are free, and what the others are for.
+///
+/// Slots are buffers of one chunk each, registered with the kernel where the target is an io_uring. A target that moves no bytes (null,
+/// or a simulated drive that keeps none) gets one buffer for all: what is in it is of no account once it was submitted.
+pub struct Lane<'t> {
+    name: String,
+    target: Box<dyn Target + 't>,
+    free: Vec<u32>,
+    started: Vec<Option<Started>>,
+    in_flight: usize,
+    scratch: Option<Vec<u8>>,
+    completions: Vec<Completion>,
+}
+
+impl<'t> Lane<'t> {
+    /// A lane over a target with `slots` slots of at least `slot_bytes`.
+    pub fn new(
+        name: impl Into<String>,
+        target: impl Target + 't,
+        slots: u32,
+        slot_bytes: u32,
+    ) -> Lane<'t> {
+        let mut target = Box::new(target);
+        let moves_bytes = target.buffer(0).is_some();
+        Lane {
+            name: name.into(),
+            target,
+            // Taken from the end: low slots first, so that a short stream touches little memory.
+            free: (0..slots).rev().collect(),
+            started: vec![None; slots as usize],
+            in_flight: 0,
+            scratch: (!moves_bytes).then(|| vec![0; slot_bytes as usize]),
+            completions: Vec::with_capacity(slots as usize),
+        }
+    }
+
+    /// As named.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Does it move bytes, or only their number?
+    pub fn moves_bytes(&self) -> bool {
+        self.scratch.is_none()
+    }
+
+    /// Slots.
+    pub fn slots(&self) -> usize {
+        self.started.len()
+    }
+
+    /// The time on its clock.
+    pub fn now(&mut self) -> Nanos {
+        self.target.now()
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    pub(crate) fn free_slots(&self) -> usize {
+        self.free.len()
+    }
+
+    pub(crate) fn take_slot(&mut self) -> Option<u32> {
+        self.free.pop()
+    }
+
+    pub(crate) fn give_slot(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    /// The buffer of a slot that is not in flight.
+    pub(crate) fn buffer(&mut self, slot: u32) -> &mut [u8] {
+        match &mut self.scratch {
+            Some(scratch) => scratch,
+            // Checked when the lane was made; a target does not change its mind.
+            None => self.target.buffer(slot).unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn submit(
+        &mut self,
+        slot: u32,
+        purpose: Purpose,
+        op: Op,
+        address: u64,
+        len_bytes: u32,
+    ) -> Result<(), TargetError> {
+        self.target.submit(&[Io {
+            op,
+            data: DataClass::Incompressible,
+            slot,
+            len_bytes,
+            offset_bytes: address,
+        }])?;
+        self.started[slot as usize] = Some(Started {
+            purpose,
+            len_bytes,
+            address,
+            op,
+        });
+        self.in_flight += 1;
+        Ok(())
+    }
+
+    /// Wait for `min` I/Os or until `until`. The slots of chunks that were read stay taken, all others are free again.
+    pub(crate) fn reap(
+        &mut self,
+        min: usize,
+        until: Nanos,
+        ended: &mut Vec<Ended>,
+    ) -> Result<(), TargetError> {
+        self.completions.clear();
+        self.target
+            .reap(min.min(self.in_flight), until, &mut self.completions)?;
+        for completion in &self.completions {
+            let Some(started) = self.started[completion.slot as usize].take() else {
+                continue;
+            };
+            self.in_flight -= 1;
+            let expected = match started.op {
+                Op::Flush => completion.result >= 0,
+                _ => completion.moved(started.len_bytes),
+            };
+            let failure = (!expected).then(|| DeviceFailure {
+                drive: self.name.clone(),
+                op: started.op.name(),
+                address: started.address,
+                result: completion.result,
+            });
+            if started.op != Op::Read {
+                self.free.push(completion.slot);
+            }
+            ended.push(Ended {
+                purpose: started.purpose,
+                slot: completion.slot,
+                failure,
+            });
+        }
+        Ok(())
+    }
+
+    /// Wait until `until` whatever completes, as far as the target can wait without anything in flight.
+    pub(crate) fn wait_until(
+        &mut self,
+        until: Nanos,
+        ended: &mut Vec<Ended>,
+    ) -> Result<(), TargetError> {
+        while self.target.now() < until {
+            if self.in_flight == 0 {
+                // Nothing can come: the target waits out the time.
+                self.completions.clear();
+                self.target.reap(1, until, &mut self.completions)?;
+            } else {
+                self.reap(self.in_flight, until, ended)?;
+            }
+        }
+        Ok(())
+    }
+}

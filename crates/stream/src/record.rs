@@ -1,0 +1,573 @@
+//! Recording: a stream onto drives.
+//!
+//! # The loop
+//! One thread. While a slot of the next chunk's drive is free: fill it from the source, submit it, look for completions. When none is free: wait
+//! for one; that is a stall. Chunks complete in any order; what is told (`LAST_ADDRESS_WRITTEN`, bytes, durable bytes) is the unbroken run from the
+//! first on.
+//!
+//! # Time
+//! All drives of a stream are kept at one time: before a chunk is handed to a drive whose clock is behind (simulated ones have each their
+//! own), that clock is moved up.
+
+use std::collections::VecDeque;
+
+use assay_target::{Nanos, Op};
+
+use crate::checkpoint::Checkpoints;
+use crate::headroom::Headroom;
+use crate::index::{Entry, IndexError, IndexLayout, IndexOptions, IndexWriter};
+use crate::lane::{Ended, Lane, Purpose};
+use crate::range::Range;
+use crate::registers::{Control, Registers, StatusBits};
+use crate::source::{Filled, Source};
+use crate::status::{Backlog, DeviceFailure, Stall, Stalls, Status, StreamError};
+
+/// A source that delivers at a rate of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Bytes per second.
+    pub rate_bytes_per_s: u64,
+    /// The longest the source can wait before it loses data; `None`: it can wait for ever.
+    pub deadline: Option<Nanos>,
+}
+
+/// How to record.
+#[derive(Clone, Debug, Default)]
+pub struct RecordOptions {
+    /// Flush when the stream has ended.
+    pub flush_after: bool,
+    /// Begin again at the first address when the range is full.
+    pub ring: bool,
+    /// Make the recording describe itself.
+    pub index: Option<IndexOptions>,
+    /// Make what is recorded durable, and with an index findable, after so many bytes.
+    pub checkpoint_bytes: Option<u64>,
+    /// Deliver the stream at a rate.
+    pub pace: Option<Pace>,
+    /// Smallest I/O of the drives, bytes: what a short last chunk is rounded up to.
+    pub min_io_bytes: u32,
+    /// Wait, when the range is full, to learn whether the source has more.
+    pub ask_for_more: bool,
+    /// Keep the table of rates and buffers ([`Headroom`]).
+    pub headroom: bool,
+}
+
+/// What came of a recording.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// Registers and counts.
+    pub status: Status,
+    /// What buffer which rate would have needed.
+    pub headroom: Option<Headroom>,
+}
+
+/// Bytes between checkpoints if nothing is said and there is an index.
+pub const DEFAULT_CHECKPOINT_BYTES: u64 = 64 << 20;
+
+/// Slots a lane must have: one for the index beside the stream's.
+const MIN_SLOTS: usize = 2;
+
+/// How often a waiting loop looks whether the stream is to end.
+const LOOK: Nanos = Nanos::from_millis(50);
+
+/// Where chunks go: straight into the range, or behind an index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Places {
+    Plain(Range),
+    Indexed(IndexLayout, u32),
+}
+
+impl Places {
+    pub(crate) fn chunks(&self) -> u64 {
+        match self {
+            Places::Plain(range) => range.chunks(),
+            Places::Indexed(layout, lanes) => layout.chunks.saturating_mul(u64::from(*lanes)),
+        }
+    }
+
+    pub(crate) fn place(&self, chunk: u64) -> (usize, u64) {
+        match self {
+            Places::Plain(range) => range.place(chunk),
+            Places::Indexed(layout, lanes) => {
+                let lanes = u64::from(*lanes);
+                (
+                    (chunk % lanes) as usize,
+                    layout.chunk_address(chunk / lanes),
+                )
+            }
+        }
+    }
+}
+
+/// Record a stream onto lanes, one per drive of the range.
+///
+/// The status says how it ended; a drive that fails a command ends it with `DEVICE_ERROR`, and everything before stays.
+///
+/// # Errors
+/// When the source fails (after what it gave was written), the index has no room, or a target as a whole cannot go on.
+pub fn record(
+    lanes: &mut [Lane<'_>],
+    range: &Range,
+    source: &mut dyn Source,
+    options: &RecordOptions,
+    registers: &Registers,
+) -> Result<Recorded, StreamError> {
+    Recorder::new(lanes, range, options, registers)?.run(source)
+}
+
+struct Recorder<'a, 't> {
+    lanes: &'a mut [Lane<'t>],
+    range: Range,
+    places: Places,
+    options: &'a RecordOptions,
+    registers: &'a Registers,
+    chunk_bytes: u64,
+    began: Nanos,
+    /// Chunks submitted.
+    next: u64,
+    /// Chunks below this are done; `done` says which of the following are.
+    frontier: u64,
+    done: VecDeque<bool>,
+    /// Bytes in the last chunk when it was short.
+    last_bytes: Option<u64>,
+    checkpoints: Checkpoints,
+    ended: Vec<Ended>,
+    stalls: Stalls,
+    headroom: Option<Headroom>,
+    high_water_bytes: u64,
+    failure: Option<DeviceFailure>,
+}
+
+impl<'a, 't> Recorder<'a, 't> {
+    fn new(
+        lanes: &'a mut [Lane<'t>],
+        range: &Range,
+        options: &'a RecordOptions,
+        registers: &'a Registers,
+    ) -> Result<Recorder<'a, 't>, StreamError> {
+        if lanes.is_empty()
+            || lanes.len() != range.lanes as usize
+            || lanes.iter().any(|lane| lane.slots() < MIN_SLOTS)
+        {
+            return Err(StreamError::NoSlots { needed: MIN_SLOTS });
+        }
+        let every = options.checkpoint_bytes.or_else(|| {
+            let indexed = options.index.is_some();
+            indexed.then_some(DEFAULT_CHECKPOINT_BYTES)
+        });
+        let every_chunks = every.map(|bytes| (bytes / u64::from(range.chunk_bytes)).max(1));
+        let slots: u64 = lanes.iter().map(|lane| lane.slots() as u64).sum();
+        let (places, writers, window) = match &options.index {
+            None => (Places::Plain(*range), Vec::new(), u64::MAX),
+            Some(index) => {
+                let layout = indexed(range, lanes[0].name())?;
+                // What may run ahead of the index: a checkpoint's worth while one is under way and the next is due, and the ring.
+                let window = 2 * every_chunks.unwrap_or(1) + slots;
+                let writers = (0..range.lanes)
+                    .map(|lane| {
+                        let place = (lane, range.lanes);
+                        IndexWriter::new(index, layout, place, options.ring, window)
+                    })
+                    .collect();
+                (Places::Indexed(layout, range.lanes), writers, window)
+            }
+        };
+        let began = lanes.iter_mut().map(Lane::now).max().unwrap_or(Nanos::ZERO);
+        registers.begin(range.first, range.last, range.chunk_bytes);
+        let tables = options.headroom || options.pace.is_some();
+        Ok(Recorder {
+            lanes,
+            range: *range,
+            places,
+            options,
+            registers,
+            chunk_bytes: u64::from(range.chunk_bytes),
+            began,
+            next: 0,
+            frontier: 0,
+            done: VecDeque::new(),
+            last_bytes: None,
+            checkpoints: Checkpoints::new(writers, every_chunks, window),
+            ended: Vec::new(),
+            stalls: Stalls::default(),
+            headroom: tables.then(|| Headroom::new(began)),
+            high_water_bytes: 0,
+            failure: None,
+        })
+    }
+
+    fn run(mut self, source: &mut dyn Source) -> Result<Recorded, StreamError> {
+        self.checkpoints.begin(self.lanes, self.began)?;
+        self.began = self.now();
+        if let Some(headroom) = &mut self.headroom {
+            *headroom = Headroom::new(self.began);
+        }
+        let taken = self.take_all(source);
+        let mut status = match taken {
+            Ok(status) => status,
+            Err(error @ StreamError::Target(_)) => return Err(error),
+            Err(error) => {
+                // The source failed: what it gave is finished and told of all the same.
+                self.finish(false)?;
+                return Err(error);
+            }
+        };
+        let stopped = status.has(StatusBits::STOPPED);
+        self.finish(stopped)?;
+        if self.failure.is_some() {
+            status = status
+                .without(StatusBits::FINISHED)
+                .with(StatusBits::DEVICE_ERROR);
+        }
+        let more = match (self.is_full(), self.options.ring) {
+            (true, false) if !status.has(StatusBits::EARLY_LAST) && self.failure.is_none() => {
+                let wait = self.options.ask_for_more && !self.registers.is_to_end();
+                source
+                    .has_more(wait, self.registers)
+                    .map_err(|e| self.source_failed(source, e))?
+            }
+            _ => Some(false),
+        };
+        Ok(self.outcome(status, more))
+    }
+
+    /// Take the stream until it ends, the range is full, or somebody says so.
+    fn take_all(&mut self, source: &mut dyn Source) -> Result<StatusBits, StreamError> {
+        loop {
+            if self.registers.commanded(Control::ABORT) {
+                return Ok(StatusBits::ABORTED);
+            }
+            if self.registers.commanded(Control::STOP) {
+                return Ok(StatusBits::STOPPED);
+            }
+            if self.registers.acknowledge(Control::FLUSH_NOW) {
+                self.checkpoints.demand();
+            }
+            if self.failure.is_some() {
+                return Ok(StatusBits::DEVICE_ERROR);
+            }
+            if self.is_full() && !self.options.ring {
+                return Ok(StatusBits::FINISHED);
+            }
+            let Some((lane, slot)) = self.wait_for_slot()? else {
+                continue;
+            };
+            let whole = self.chunk_bytes as usize;
+            let chunk = &mut self.lanes[lane].buffer(slot)[..whole];
+            let filled = match source.fill(chunk, self.registers) {
+                Ok(filled) => filled,
+                Err(error) => {
+                    self.lanes[lane].give_slot(slot);
+                    return Err(self.source_failed(source, error));
+                }
+            };
+            let early = self.submit(lane, slot, filled)?;
+            self.collect(lane, 0)?;
+            if filled.last {
+                let bits = if early {
+                    StatusBits::EARLY_LAST
+                } else {
+                    StatusBits::default()
+                };
+                return Ok(StatusBits::FINISHED.with(bits));
+            }
+        }
+    }
+
+    /// Hand a chunk to its drive; true when the stream ended inside it.
+    fn submit(&mut self, lane: usize, slot: u32, filled: Filled) -> Result<bool, StreamError> {
+        let whole = self.chunk_bytes as usize;
+        if filled.bytes == 0 {
+            self.lanes[lane].give_slot(slot);
+            return Ok(false);
+        }
+        let early = filled.bytes < whole;
+        let unit = self.options.min_io_bytes.max(1) as usize;
+        let len_bytes = filled.bytes.next_multiple_of(unit).min(whole);
+        let chunk = &mut self.lanes[lane].buffer(slot)[..len_bytes];
+        chunk[filled.bytes..].fill(0);
+        if self.checkpoints.is_indexed() {
+            let entry = Entry {
+                crc32c: crc32c::crc32c(&chunk[..filled.bytes]),
+                len_bytes: filled.bytes as u32,
+            };
+            self.checkpoints.note(lane, entry);
+        }
+        let (_, address) = self.places.place(self.next);
+        let purpose = Purpose::Chunk(self.next);
+        self.lanes[lane].submit(slot, purpose, Op::Write, address, len_bytes as u32)?;
+        if early {
+            self.last_bytes = Some(filled.bytes as u64);
+        }
+        self.next += 1;
+        self.done.push_back(false);
+        Ok(early)
+    }
+
+    /// A free slot on the next chunk's drive, at the time the chunk is there; `None` when something else must be looked at first.
+    fn wait_for_slot(&mut self) -> Result<Option<(usize, u32)>, StreamError> {
+        let (lane, _) = self.places.place(self.next);
+        let due = self.due();
+        let now = self.now();
+        if let Some(due) = due.filter(|&due| due > now) {
+            // In steps, so that an order to end is seen.
+            let until = due.min(now + LOOK);
+            self.lanes[lane].wait_until(until, &mut self.ended)?;
+            self.settle()?;
+            if self.now() < due {
+                return Ok(None);
+            }
+        }
+        self.level(lane)?;
+        let wanted_at = due.unwrap_or_else(|| self.now());
+        let mut waited = false;
+        loop {
+            let now = self.now();
+            self.checkpoints.advance(self.lanes, self.frontier, now)?;
+            let held_up = self.checkpoints.holds_up(self.next);
+            // One slot is always left to the index: it must be able to move when the stream cannot.
+            let spare = usize::from(self.checkpoints.is_indexed());
+            if !held_up && self.lanes[lane].free_slots() > spare {
+                break;
+            }
+            if self.failure.is_some() || (waited && self.registers.is_to_end()) {
+                return Ok(None);
+            }
+            waited = true;
+            let at = if held_up {
+                self.checkpoints.waits_for(self.lanes).unwrap_or(lane)
+            } else {
+                lane
+            };
+            self.collect(at, 1)?;
+        }
+        let now = self.now();
+        if waited && now > wanted_at {
+            self.stalled(wanted_at, now);
+        }
+        self.watch_backlog(now);
+        Ok(self.lanes[lane].take_slot().map(|slot| (lane, slot)))
+    }
+
+    /// When the source will have delivered the next chunk.
+    fn due(&self) -> Option<Nanos> {
+        let pace = self.options.pace?;
+        let bytes = u128::from(self.next + 1) * u128::from(self.chunk_bytes);
+        let ns = bytes * 1_000_000_000 / u128::from(pace.rate_bytes_per_s.max(1));
+        Some(self.began + Nanos(u64::try_from(ns).unwrap_or(u64::MAX / 2)))
+    }
+
+    fn stalled(&mut self, from: Nanos, to: Nanos) {
+        let stall = Stall {
+            at_ns: from.0.saturating_sub(self.began.0),
+            duration_ns: to.0 - from.0,
+            chunk: self.next,
+        };
+        let deadline = self.options.pace.and_then(|pace| pace.deadline);
+        self.stalls.add(stall, deadline.map(|d| d.0));
+        self.registers.stalled(stall.duration_ns);
+    }
+
+    fn watch_backlog(&mut self, now: Nanos) {
+        if let Some(pace) = self.options.pace {
+            let elapsed = u128::from(now.0.saturating_sub(self.began.0));
+            let bytes = elapsed * u128::from(pace.rate_bytes_per_s) / 1_000_000_000;
+            let delivered = u64::try_from(bytes).unwrap_or(u64::MAX);
+            let flying: usize = self.done.iter().filter(|&&done| done).count();
+            let done_bytes = (self.frontier + flying as u64) * self.chunk_bytes;
+            let held = delivered.saturating_sub(done_bytes);
+            self.high_water_bytes = self.high_water_bytes.max(held);
+        }
+    }
+
+    fn now(&mut self) -> Nanos {
+        self.lanes
+            .iter_mut()
+            .map(Lane::now)
+            .max()
+            .unwrap_or(Nanos::ZERO)
+    }
+
+    /// Bring a lane's clock up to the stream's time.
+    fn level(&mut self, lane: usize) -> Result<(), StreamError> {
+        let now = self.now();
+        if self.lanes[lane].now() < now {
+            self.lanes[lane].wait_until(now, &mut self.ended)?;
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    /// Take completions of a lane, waiting for `min` of them, at most until it is time to look up.
+    fn collect(&mut self, lane: usize, min: usize) -> Result<(), StreamError> {
+        let until = match min {
+            0 => self.lanes[lane].now(),
+            _ => self.lanes[lane].now() + LOOK,
+        };
+        self.lanes[lane].reap(min, until, &mut self.ended)?;
+        self.settle()
+    }
+
+    /// Account for what has ended.
+    fn settle(&mut self) -> Result<(), StreamError> {
+        if self.ended.is_empty() {
+            return Ok(());
+        }
+        let mut chunks = 0;
+        for ended in self.ended.drain(..) {
+            if let Some(failure) = ended.failure {
+                self.failure.get_or_insert(failure);
+                self.checkpoints.failed(ended.purpose);
+                continue;
+            }
+            match ended.purpose {
+                Purpose::Chunk(chunk) => {
+                    let place = chunk.checked_sub(self.frontier);
+                    if let Some(done) = place.and_then(|at| self.done.get_mut(at as usize)) {
+                        *done = true;
+                        chunks += 1;
+                    }
+                }
+                other => self.checkpoints.ended(other),
+            }
+        }
+        let before = self.frontier;
+        while self.done.front() == Some(&true) {
+            self.done.pop_front();
+            self.frontier += 1;
+        }
+        let now = self.now();
+        if let Some(headroom) = &mut self.headroom {
+            headroom.taken(now, chunks * self.chunk_bytes);
+        }
+        if self.frontier > before {
+            let (_, address) = self.places.place(self.frontier - 1);
+            self.registers
+                .progress(address, self.bytes_of(self.frontier));
+        }
+        self.checkpoints.advance(self.lanes, self.frontier, now)?;
+        Ok(())
+    }
+
+    /// Everything in flight ends, the index is completed, and the drive is flushed if that was asked for.
+    fn finish(&mut self, stopped: bool) -> Result<(), StreamError> {
+        self.drain()?;
+        let stream_bytes = self.bytes_of(self.frontier);
+        let aborted = self.registers.commanded(Control::ABORT);
+        let wants_flush = aborted
+            || self.options.flush_after
+            || self.registers.commanded(Control::FLUSH_AFTER_WRITE)
+            || self.checkpoints.is_indexed();
+        let now = self.now();
+        let flush = wants_flush && !stopped;
+        self.checkpoints
+            .end(self.lanes, self.frontier, None, flush, now)?;
+        self.drain()?;
+        if self.checkpoints.is_indexed() {
+            // Only now, with everything durable, is the recording said to have ended.
+            let (frontier, now) = (self.frontier, self.now());
+            self.checkpoints
+                .end(self.lanes, frontier, Some(stream_bytes), flush, now)?;
+            self.drain()?;
+        }
+        Ok(())
+    }
+
+    /// Wait for everything in flight, including what a checkpoint does step by step.
+    fn drain(&mut self) -> Result<(), StreamError> {
+        while let Some(lane) = (0..self.lanes.len()).find(|&lane| self.lanes[lane].in_flight() > 0)
+        {
+            self.collect(lane, 1)?;
+        }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.next >= self.places.chunks()
+    }
+
+    /// Bytes of the stream in its first `chunks` chunks.
+    fn bytes_of(&self, chunks: u64) -> u64 {
+        match self.last_bytes {
+            Some(last) if chunks == self.next && chunks > 0 => {
+                (chunks - 1) * self.chunk_bytes + last
+            }
+            _ => chunks * self.chunk_bytes,
+        }
+    }
+
+    fn source_failed(&self, source: &dyn Source, error: std::io::Error) -> StreamError {
+        StreamError::Source {
+            source_name: source.name(),
+            bytes: self.bytes_of(self.next),
+            source: error,
+        }
+    }
+
+    fn outcome(mut self, status: StatusBits, more: Option<bool>) -> Recorded {
+        let end = self.now();
+        let bytes = self.bytes_of(self.frontier);
+        let last = self
+            .frontier
+            .checked_sub(1)
+            .map(|chunk| self.places.place(chunk).1);
+        let valid = if last.is_some() {
+            StatusBits::LAST_VALID
+        } else {
+            StatusBits::default()
+        };
+        let status = status.with(valid);
+        self.registers.set_status(status);
+        let slots: u64 = self.lanes.iter().map(|lane| lane.slots() as u64).sum();
+        let backlog = self.options.pace.map(|pace| {
+            let buffer_bytes = slots * self.chunk_bytes;
+            let bears = self
+                .headroom
+                .as_ref()
+                .map_or(0, |h| h.rate_for(buffer_bytes));
+            Backlog {
+                rate_bytes_per_s: pace.rate_bytes_per_s,
+                buffer_bytes,
+                high_water_bytes: self.high_water_bytes,
+                sustainable_bytes_per_s: bears.min(pace.rate_bytes_per_s),
+            }
+        });
+        let durable = self.checkpoints.durable();
+        Recorded {
+            status: Status {
+                status,
+                first_address: self.range.first,
+                last_address: self.range.last,
+                chunk_bytes: self.range.chunk_bytes,
+                lanes: self.range.lanes,
+                last_address_written: last,
+                bytes,
+                beats: bytes.div_ceil(crate::registers::BEAT_BYTES),
+                chunks: self.frontier,
+                durable_bytes: self.bytes_of(durable.min(self.frontier)),
+                source_had_more: more,
+                stalls: self.stalls,
+                backlog,
+                elapsed_ns: end.0.saturating_sub(self.began.0),
+                failure: self.failure,
+            },
+            headroom: self.headroom,
+        }
+    }
+}
+
+/// How a range is parted between index and stream.
+pub(crate) fn indexed(range: &Range, drive: &str) -> Result<IndexLayout, IndexError> {
+    if u64::from(range.chunk_bytes) < crate::index::BLOCK_BYTES {
+        return Err(IndexError::SmallChunks {
+            chunk_bytes: range.chunk_bytes,
+        });
+    }
+    IndexLayout::new(range.first, range.chunks_per_lane(), range.chunk_bytes).ok_or_else(|| {
+        IndexError::NoRoom {
+            drive: drive.to_owned(),
+            chunks: range.chunks_per_lane(),
+            chunk_bytes: range.chunk_bytes,
+        }
+    })
+}

@@ -1,0 +1,283 @@
+//! What a streamer is told and what it tells: the registers of a streaming core, in memory.
+//!
+//! # Purpose
+//! One vocabulary for software and hardware. A streaming core in an FPGA (MLE's NVMe Streamer brief, report C) is driven through a handful of
+//! registers; this is that handful, with the same words, so that the test bench and the tools above it need not know which of the two
+//! they talk to. Here they are atomics: any thread may read them, and write [`Control`], while a stream runs.
+//!
+//! # Register map
+//! Offsets for a memory-mapped core, little-endian. 64-bit registers may be read as two 32-bit halves, low half first.
+//!
+//! | offset | name | bits | what |
+//! |---|---|---|---|
+//! | 0x00 | `ID` | 32 | 0x59415341, "ASAY" |
+//! | 0x04 | `VERSION` | 32 | 1 |
+//! | 0x08 | `CONTROL` | 32 | [`Control`]; write 1 to act |
+//! | 0x0c | `STATUS` | 32 | [`StatusBits`] |
+//! | 0x10 | `FIRST_ADDRESS` | 64 | byte address of the first chunk |
+//! | 0x18 | `LAST_ADDRESS` | 64 | byte address of the last chunk, inclusive |
+//! | 0x20 | `CHUNK_BYTES` | 32 | size of a chunk |
+//! | 0x28 | `LAST_ADDRESS_WRITTEN` | 64 | byte address of the last chunk of the unbroken run of chunks that are done; valid with `LAST_VALID` |
+//! | 0x30 | `BYTES` | 64 | bytes of the stream in that run |
+//! | 0x38 | `BEATS` | 64 | the same in beats of 16 bytes, a begun one counted |
+//! | 0x40 | `STALLS` | 64 | how often the stream had to wait for the drive |
+//! | 0x48 | `STALL_TIME` | 64 | nanoseconds of all of them |
+//! | 0x50 | `PATTERN_SEED` | 64 | seed of the pattern generator and checker |
+//! | 0x58 | `PACKET_BEATS` | 64 | beats per packet, 0 for one packet of the whole stream |
+//!
+//! # Non-goals
+//! No clearing on read, no interrupt register: a program waits for the call to return.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Bits of the `CONTROL` register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control(u32);
+
+impl Control {
+    /// Begin. A software stream begins with its call; a core with this bit.
+    pub const START: Control = Control(1);
+    /// Take no more of the stream; what is in flight ends, nothing is flushed.
+    pub const STOP: Control = Control(1 << 1);
+    /// As [`Control::STOP`], and the drive is flushed.
+    pub const ABORT: Control = Control(1 << 2);
+    /// Flush what is done, now, while the stream goes on.
+    pub const FLUSH_NOW: Control = Control(1 << 3);
+    /// Flush when the stream has ended.
+    pub const FLUSH_AFTER_WRITE: Control = Control(1 << 4);
+}
+
+/// Bits of the `STATUS` register.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct StatusBits(u32);
+
+/// The bits of [`StatusBits`] with their names, in order.
+const NAMES: [(StatusBits, &str); 10] = [
+    (StatusBits::RUNNING, "running"),
+    (StatusBits::FINISHED, "finished"),
+    (StatusBits::EARLY_LAST, "early_last"),
+    (StatusBits::STOPPED, "stopped"),
+    (StatusBits::ABORTED, "aborted"),
+    (StatusBits::FIRST_AFTER_LAST, "first_after_last"),
+    (StatusBits::UNALIGNED, "unaligned"),
+    (StatusBits::OUT_OF_RANGE, "out_of_range"),
+    (StatusBits::DEVICE_ERROR, "device_error"),
+    (StatusBits::LAST_VALID, "last_valid"),
+];
+
+impl StatusBits {
+    /// A stream is under way.
+    pub const RUNNING: StatusBits = StatusBits(1);
+    /// It ended by itself: the stream was over, or the range was.
+    pub const FINISHED: StatusBits = StatusBits(1 << 1);
+    /// The stream ended inside a chunk.
+    pub const EARLY_LAST: StatusBits = StatusBits(1 << 2);
+    /// It was stopped.
+    pub const STOPPED: StatusBits = StatusBits(1 << 3);
+    /// It was aborted.
+    pub const ABORTED: StatusBits = StatusBits(1 << 4);
+    /// Refused: the first address lies after the last.
+    pub const FIRST_AFTER_LAST: StatusBits = StatusBits(1 << 5);
+    /// Refused: an address is no multiple of the chunk size.
+    pub const UNALIGNED: StatusBits = StatusBits(1 << 6);
+    /// Refused: the range does not lie on the media.
+    pub const OUT_OF_RANGE: StatusBits = StatusBits(1 << 7);
+    /// The drive failed a command.
+    pub const DEVICE_ERROR: StatusBits = StatusBits(1 << 8);
+    /// `LAST_ADDRESS_WRITTEN` holds an address: at least one chunk is done.
+    pub const LAST_VALID: StatusBits = StatusBits(1 << 9);
+
+    /// Are all of these set?
+    pub fn has(self, bits: StatusBits) -> bool {
+        self.0 & bits.0 == bits.0
+    }
+
+    /// With these set, too.
+    #[must_use]
+    pub fn with(self, bits: StatusBits) -> StatusBits {
+        StatusBits(self.0 | bits.0)
+    }
+
+    /// Without these.
+    #[must_use]
+    pub fn without(self, bits: StatusBits) -> StatusBits {
+        StatusBits(self.0 & !bits.0)
+    }
+
+    /// The register's value.
+    pub fn raw(self) -> u32 {
+        self.0
+    }
+
+    /// Names of the bits that are set, lowest first.
+    pub fn names(self) -> Vec<&'static str> {
+        let set = NAMES.iter().filter(|(bit, _)| self.has(*bit));
+        set.map(|&(_, name)| name).collect()
+    }
+}
+
+impl std::fmt::Debug for StatusBits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "StatusBits({})", self.names().join(" | "))
+    }
+}
+
+impl serde::Serialize for StatusBits {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.names())
+    }
+}
+
+/// The registers of one streamer.
+#[derive(Debug, Default)]
+pub struct Registers {
+    control: AtomicU32,
+    status: AtomicU32,
+    first_address: AtomicU64,
+    last_address: AtomicU64,
+    chunk_bytes: AtomicU32,
+    last_address_written: AtomicU64,
+    bytes: AtomicU64,
+    stalls: AtomicU64,
+    stall_time_ns: AtomicU64,
+}
+
+/// Bytes of a beat: the 128-bit bus of report C's core.
+pub const BEAT_BYTES: u64 = 16;
+
+impl Registers {
+    /// Write to `CONTROL`: the bits given are set, others stay.
+    pub fn command(&self, control: Control) {
+        self.control.fetch_or(control.0, Ordering::SeqCst);
+    }
+
+    /// Is this bit of `CONTROL` set?
+    pub fn commanded(&self, control: Control) -> bool {
+        self.control.load(Ordering::Relaxed) & control.0 != 0
+    }
+
+    /// Is the stream to end before its end?
+    pub fn is_to_end(&self) -> bool {
+        self.commanded(Control(Control::STOP.0 | Control::ABORT.0))
+    }
+
+    /// Take a bit of `CONTROL` back: it was acted on.
+    pub(crate) fn acknowledge(&self, control: Control) -> bool {
+        self.control.fetch_and(!control.0, Ordering::SeqCst) & control.0 != 0
+    }
+
+    /// The `STATUS` register.
+    pub fn status(&self) -> StatusBits {
+        StatusBits(self.status.load(Ordering::SeqCst))
+    }
+
+    pub(crate) fn set_status(&self, status: StatusBits) {
+        self.status.store(status.0, Ordering::SeqCst);
+    }
+
+    /// `FIRST_ADDRESS`, bytes.
+    pub fn first_address(&self) -> u64 {
+        self.first_address.load(Ordering::Relaxed)
+    }
+
+    /// `LAST_ADDRESS`, bytes.
+    pub fn last_address(&self) -> u64 {
+        self.last_address.load(Ordering::Relaxed)
+    }
+
+    /// `CHUNK_BYTES`.
+    pub fn chunk_bytes(&self) -> u32 {
+        self.chunk_bytes.load(Ordering::Relaxed)
+    }
+
+    /// `LAST_ADDRESS_WRITTEN` (of a replay: read), bytes; `None` before the first chunk is done.
+    pub fn last_address_written(&self) -> Option<u64> {
+        let valid = self.status().has(StatusBits::LAST_VALID);
+        valid.then(|| self.last_address_written.load(Ordering::SeqCst))
+    }
+
+    /// `BYTES` of the stream that are done without a gap.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// `BEATS`: the same in beats, a begun one counted.
+    pub fn beats(&self) -> u64 {
+        self.bytes().div_ceil(BEAT_BYTES)
+    }
+
+    /// `STALLS`.
+    pub fn stalls(&self) -> u64 {
+        self.stalls.load(Ordering::Relaxed)
+    }
+
+    /// `STALL_TIME`, nanoseconds.
+    pub fn stall_time_ns(&self) -> u64 {
+        self.stall_time_ns.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn begin(&self, first_address: u64, last_address: u64, chunk_bytes: u32) {
+        self.first_address.store(first_address, Ordering::Relaxed);
+        self.last_address.store(last_address, Ordering::Relaxed);
+        self.chunk_bytes.store(chunk_bytes, Ordering::Relaxed);
+        self.bytes.store(0, Ordering::Relaxed);
+        self.stalls.store(0, Ordering::Relaxed);
+        self.stall_time_ns.store(0, Ordering::Relaxed);
+        self.set_status(StatusBits::RUNNING);
+    }
+
+    /// The unbroken run of chunks that are done now ends with the one at `address`.
+    pub(crate) fn progress(&self, address: u64, bytes: u64) {
+        self.bytes.store(bytes, Ordering::Relaxed);
+        self.last_address_written.store(address, Ordering::SeqCst);
+        self.status
+            .fetch_or(StatusBits::LAST_VALID.0, Ordering::SeqCst);
+    }
+
+    pub(crate) fn stalled(&self, duration_ns: u64) {
+        self.stalls.fetch_add(1, Ordering::Relaxed);
+        self.stall_time_ns.fetch_add(duration_ns, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_have_names_and_do_not_overlap() {
+        let mut all = 0;
+        for (bit, name) in NAMES {
+            assert_eq!(bit.raw().count_ones(), 1, "{name}");
+            assert_eq!(all & bit.raw(), 0, "{name}");
+            all |= bit.raw();
+        }
+        let both = StatusBits::FINISHED.with(StatusBits::EARLY_LAST);
+        assert_eq!(both.names(), ["finished", "early_last"]);
+        assert!(both.has(StatusBits::FINISHED) && !both.has(StatusBits::ABORTED));
+    }
+
+    #[test]
+    fn last_address_is_told_once_there_is_one() {
+        let registers = Registers::default();
+        registers.begin(4096, 8192, 4096);
+        assert_eq!(registers.last_address_written(), None);
+        registers.progress(4096, 17);
+        assert_eq!(registers.last_address_written(), Some(4096));
+        assert_eq!((registers.bytes(), registers.beats()), (17, 2));
+        registers.begin(0, 0, 4096);
+        assert_eq!(registers.last_address_written(), None);
+    }
+
+    #[test]
+    fn control_bits_stay_until_they_are_acted_on() {
+        let registers = Registers::default();
+        registers.command(Control::FLUSH_NOW);
+        assert!(!registers.is_to_end());
+        registers.command(Control::STOP);
+        assert!(registers.is_to_end());
+        assert!(registers.acknowledge(Control::FLUSH_NOW));
+        assert!(!registers.acknowledge(Control::FLUSH_NOW));
+        assert!(registers.is_to_end());
+    }
+}

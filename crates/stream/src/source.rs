@@ -1,0 +1,313 @@
+//! Where streams come from and go to.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::registers::Registers;
+
+/// What a source put into a chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// Bytes, from the chunk's beginning.
+    pub bytes: usize,
+    /// The stream has ended with them.
+    pub last: bool,
+}
+
+/// A stream to be recorded.
+pub trait Source {
+    /// What to call it in messages.
+    fn name(&self) -> String;
+
+    /// Fill a chunk: whole, or as far as the stream goes, or as far as it came when the registers say that it is to end.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<Filled>;
+
+    /// The range is full: is there more? Waits for the answer if `wait`; `None` where only waiting would tell.
+    ///
+    /// # Errors
+    /// When the stream cannot be read.
+    fn has_more(&mut self, wait: bool, registers: &Registers) -> io::Result<Option<bool>>;
+}
+
+/// A stream to be replayed to.
+pub trait Sink {
+    /// What to call it in messages.
+    fn name(&self) -> String;
+
+    /// Take the next bytes of the stream, all of them.
+    ///
+    /// # Errors
+    /// When they cannot be taken; of kind [`io::ErrorKind::BrokenPipe`] when nobody wants them.
+    fn put(&mut self, bytes: &[u8], registers: &Registers) -> io::Result<()>;
+}
+
+/// How long a blocked read or write sleeps before it looks whether the stream is to end, nanoseconds.
+const LOOK_NS: i64 = 50_000_000;
+
+/// Wait until a descriptor is ready; false when the stream is to end first.
+fn ready(fd: &OwnedFd, flags: PollFlags, registers: &Registers) -> io::Result<bool> {
+    loop {
+        if registers.is_to_end() {
+            return Ok(false);
+        }
+        if poll_once(fd, flags, LOOK_NS)? {
+            return Ok(true);
+        }
+    }
+}
+
+fn poll_once(fd: &OwnedFd, flags: PollFlags, span_ns: i64) -> io::Result<bool> {
+    let mut fds = [PollFd::new(fd, flags)];
+    let span = Timespec {
+        tv_sec: 0,
+        tv_nsec: span_ns,
+    };
+    match poll(&mut fds, Some(&span)) {
+        Ok(count) => Ok(count > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Pipes are widened to this many bytes, where the system lets them: fewer wake-ups per chunk.
+const PIPE_BYTES: usize = 1 << 20;
+
+fn widen(fd: &OwnedFd) {
+    // Only advice; a file or socket is no pipe, and a limit may forbid it.
+    let _ = rustix::pipe::fcntl_setpipe_size(fd, PIPE_BYTES);
+}
+
+/// Is it a regular file, which never makes anyone wait?
+fn is_regular(fd: &OwnedFd) -> bool {
+    rustix::fs::fstat(fd)
+        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file())
+}
+
+/// A pipe, socket, file or terminal to read from: one copy, from the kernel into the ring's buffer.
+#[derive(Debug)]
+pub struct ReadSource {
+    name: String,
+    file: std::fs::File,
+    fd: OwnedFd,
+    waits: bool,
+    ahead: Option<u8>,
+}
+
+impl ReadSource {
+    /// Read from a descriptor.
+    ///
+    /// # Errors
+    /// When the system cannot duplicate it.
+    pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<ReadSource> {
+        let fd = fd.as_fd().try_clone_to_owned()?;
+        widen(&fd);
+        Ok(ReadSource {
+            name: name.into(),
+            file: fd.try_clone()?.into(),
+            waits: !is_regular(&fd),
+            fd,
+            ahead: None,
+        })
+    }
+}
+
+impl Source for ReadSource {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<Filled> {
+        let mut bytes = 0;
+        if let (Some(byte), Some(first)) = (self.ahead.take(), chunk.first_mut()) {
+            *first = byte;
+            bytes = 1;
+        }
+        while bytes < chunk.len() {
+            if self.waits && !ready(&self.fd, PollFlags::IN, registers)? {
+                return Ok(Filled { bytes, last: false });
+            }
+            match self.file.read(&mut chunk[bytes..]) {
+                Ok(0) => return Ok(Filled { bytes, last: true }),
+                Ok(more) => bytes += more,
+                Err(e)
+                    if matches!(
+                        e.kind(),
+                        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
+                    ) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(Filled { bytes, last: false })
+    }
+
+    fn has_more(&mut self, wait: bool, registers: &Registers) -> io::Result<Option<bool>> {
+        if self.ahead.is_some() {
+            return Ok(Some(true));
+        }
+        if self.waits && !wait && !poll_once(&self.fd, PollFlags::IN, 0)? {
+            return Ok(None);
+        }
+        let mut byte = [0];
+        let filled = self.fill(&mut byte, registers)?;
+        if filled.bytes == 1 {
+            self.ahead = Some(byte[0]);
+        }
+        Ok((filled.bytes == 1 || filled.last).then_some(filled.bytes == 1))
+    }
+}
+
+/// A pipe, socket or file to write to: one copy, from the ring's buffer into the kernel.
+#[derive(Debug)]
+pub struct WriteSink {
+    name: String,
+    file: std::fs::File,
+    fd: OwnedFd,
+    waits: bool,
+}
+
+impl WriteSink {
+    /// Write to a descriptor.
+    ///
+    /// # Errors
+    /// When the system cannot duplicate it.
+    pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<WriteSink> {
+        let fd = fd.as_fd().try_clone_to_owned()?;
+        widen(&fd);
+        Ok(WriteSink {
+            name: name.into(),
+            file: fd.try_clone()?.into(),
+            waits: !is_regular(&fd),
+            fd,
+        })
+    }
+}
+
+/// A blocking write to a pipe takes no notice of registers until it is done; pieces of this size keep that short.
+const PIECE_BYTES: usize = 64 << 10;
+
+impl Sink for WriteSink {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn put(&mut self, mut bytes: &[u8], registers: &Registers) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let piece = if self.waits {
+                if !ready(&self.fd, PollFlags::OUT, registers)? {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                &bytes[..bytes.len().min(PIECE_BYTES)]
+            } else {
+                bytes
+            };
+            match self.file.write(piece) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => bytes = &bytes[written..],
+                Err(e)
+                    if matches!(
+                        e.kind(),
+                        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
+                    ) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes everything and keeps nothing: for rates.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Discard;
+
+impl Sink for Discard {
+    fn name(&self) -> String {
+        "nowhere".to_owned()
+    }
+
+    fn put(&mut self, _: &[u8], _: &Registers) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// So many bytes of whatever is in the ring: for rates of the drive alone, without a source's cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Blank {
+    left_bytes: u64,
+}
+
+impl Blank {
+    /// A stream of so many bytes.
+    pub fn new(bytes: u64) -> Blank {
+        Blank { left_bytes: bytes }
+    }
+}
+
+impl Source for Blank {
+    fn name(&self) -> String {
+        "nowhere".to_owned()
+    }
+
+    fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<Filled> {
+        let bytes =
+            usize::try_from(self.left_bytes).map_or(chunk.len(), |left| left.min(chunk.len()));
+        self.left_bytes -= bytes as u64;
+        Ok(Filled {
+            bytes,
+            last: self.left_bytes == 0,
+        })
+    }
+
+    fn has_more(&mut self, _: bool, _: &Registers) -> io::Result<Option<bool>> {
+        Ok(Some(self.left_bytes > 0))
+    }
+}
+
+/// Bytes in memory: for tests and for short streams.
+#[derive(Clone, Debug)]
+pub struct Bytes<'a> {
+    left: &'a [u8],
+}
+
+impl<'a> Bytes<'a> {
+    /// A stream of these bytes.
+    pub fn new(bytes: &'a [u8]) -> Bytes<'a> {
+        Bytes { left: bytes }
+    }
+}
+
+impl Source for Bytes<'_> {
+    fn name(&self) -> String {
+        "memory".to_owned()
+    }
+
+    fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<Filled> {
+        let bytes = self.left.len().min(chunk.len());
+        let (now, left) = self.left.split_at(bytes);
+        chunk[..bytes].copy_from_slice(now);
+        self.left = left;
+        Ok(Filled {
+            bytes,
+            last: left.is_empty(),
+        })
+    }
+
+    fn has_more(&mut self, _: bool, _: &Registers) -> io::Result<Option<bool>> {
+        Ok(Some(!self.left.is_empty()))
+    }
+}
+
+impl Sink for Vec<u8> {
+    fn name(&self) -> String {
+        "memory".to_owned()
+    }
+
+    fn put(&mut self, bytes: &[u8], _: &Registers) -> io::Result<()> {
+        self.extend_from_slice(bytes);
+        Ok(())
+    }
+}

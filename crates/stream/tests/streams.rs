@@ -1,0 +1,633 @@
+//! Streams onto drives and back: files through io_uring and simulated drives that keep what is written.
+
+#![allow(clippy::unwrap_used)]
+
+use assay_engine::session::{DriveSession, SessionOptions};
+use assay_stream::drives::{Drives, LaneOptions, media};
+use assay_stream::index::{IndexOptions, Recording, StreamId, find};
+use assay_stream::range::{Range, RangeRequest};
+use assay_stream::record::{Pace, RecordOptions, Recorded, record};
+use assay_stream::registers::{Control, Registers, StatusBits};
+use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
+use assay_stream::source::{Blank, Bytes, Discard, Filled, Source};
+use assay_target::Nanos;
+use assay_target::spec::DriveSpec;
+use assay_units::Rng;
+
+const CHUNK: u32 = 16 << 10;
+
+fn noise(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut rng = Rng::new(seed);
+    let mut out: Vec<u8> = (0..bytes.div_ceil(8))
+        .flat_map(|_| rng.next_u64().to_le_bytes())
+        .collect();
+    out.truncate(bytes);
+    out
+}
+
+struct Lab {
+    folder: tempfile::TempDir,
+}
+
+impl Lab {
+    fn new() -> Lab {
+        Lab {
+            folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
+        }
+    }
+
+    fn file(&self, name: &str, chunks: u64) -> String {
+        let path = self.folder.path().join(name);
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(chunks * u64::from(CHUNK)).unwrap();
+        path.display().to_string()
+    }
+
+    fn open(&self, specs: &[&str]) -> Vec<DriveSession> {
+        let options = SessionOptions {
+            destroy: specs
+                .iter()
+                .filter_map(|s| s.rsplit('/').next())
+                .map(str::to_owned)
+                .collect(),
+            keep_data: true,
+            ..SessionOptions::default()
+        };
+        let open =
+            |spec: &&str| DriveSession::open(&DriveSpec::parse(spec).unwrap(), &options).unwrap();
+        specs.iter().map(open).collect()
+    }
+}
+
+fn lanes(writes: bool) -> LaneOptions {
+    LaneOptions {
+        writes,
+        depth: 8,
+        chunk_bytes: CHUNK,
+        direct: true,
+        blocking: false,
+    }
+}
+
+fn range(drives: &[DriveSession], first: Option<u64>, last: Option<u64>) -> Range {
+    let request = RangeRequest {
+        first: first.map(|n| n * u64::from(CHUNK)),
+        last: last.map(|n| n * u64::from(CHUNK)),
+        chunk_bytes: CHUNK,
+    };
+    let media: Vec<_> = drives.iter().map(|d| media(d.info())).collect();
+    Range::new(&request, &media).unwrap()
+}
+
+fn put(
+    drives: &mut [DriveSession],
+    range: &Range,
+    source: &mut dyn Source,
+    options: &RecordOptions,
+    registers: &Registers,
+) -> Recorded {
+    let options = RecordOptions {
+        min_io_bytes: 512,
+        ..options.clone()
+    };
+    let mut open = Drives::open(drives, lanes(true)).unwrap();
+    let mut lanes = open.lanes().unwrap();
+    record(&mut lanes, range, source, &options, registers).unwrap()
+}
+
+fn get(drives: &mut [DriveSession], range: &Range, bytes: u64) -> (Replayed, Vec<u8>) {
+    let mut open = Drives::open(drives, lanes(false)).unwrap();
+    let mut lanes = open.lanes().unwrap();
+    let mut out = Vec::new();
+    let options = ReplayOptions {
+        min_io_bytes: 512,
+        ..ReplayOptions::default()
+    };
+    let what = What::Raw(*range, Some(bytes));
+    let replayed = replay(&mut lanes, what, &mut out, options, &Registers::default()).unwrap();
+    (replayed, out)
+}
+
+/// Find, and replay.
+fn recover(drives: &mut [DriveSession], first: u64) -> (Replayed, Vec<u8>, bool) {
+    let capacities: Vec<u64> = drives.iter().map(|d| d.info().capacity_bytes).collect();
+    let mut open = Drives::open(drives, lanes(false)).unwrap();
+    let mut lanes = open.lanes().unwrap();
+    let mut found = Vec::new();
+    for (lane, capacity) in lanes.iter_mut().zip(capacities) {
+        found.push((lane.name().to_owned(), find(lane, first, capacity).unwrap()));
+    }
+    let (mut recording, order) = Recording::assemble(found).unwrap();
+    let mut all: Vec<_> = lanes.drain(..).map(Some).collect();
+    let mut lanes: Vec<_> = order.iter().filter_map(|&at| all[at].take()).collect();
+    let whole = recording.is_whole();
+    let mut out = Vec::new();
+    let what = What::Recording(&mut recording);
+    let replayed = replay(
+        &mut lanes,
+        what,
+        &mut out,
+        ReplayOptions::default(),
+        &Registers::default(),
+    )
+    .unwrap();
+    (replayed, out, whole)
+}
+
+fn index(stream: u8) -> Option<IndexOptions> {
+    Some(IndexOptions {
+        stream: StreamId([stream; 16]),
+        label: "test".to_owned(),
+        began_unix_s: 1,
+    })
+}
+
+/// On a file and on a simulated drive.
+fn on_each(chunks: u64, test: impl Fn(&mut [DriveSession])) {
+    let lab = Lab::new();
+    test(&mut lab.open(&[&lab.file("drive", chunks)]));
+    test(&mut lab.open(&["sim:samsung-951"]));
+}
+
+#[test]
+fn what_is_recorded_is_replayed_whole_and_nothing_else_is_touched() {
+    on_each(64, |drives| {
+        let before = noise(1, 64 * CHUNK as usize);
+        let whole = range(drives, None, Some(63));
+        put(
+            drives,
+            &whole,
+            &mut Bytes::new(&before),
+            &RecordOptions::default(),
+            &Registers::default(),
+        );
+        // Not whole chunks, not whole beats, at an offset.
+        let stream = noise(2, 10 * CHUNK as usize + 777);
+        let part = range(drives, Some(5), Some(40));
+        let registers = Registers::default();
+        let status = put(
+            drives,
+            &part,
+            &mut Bytes::new(&stream),
+            &RecordOptions::default(),
+            &registers,
+        )
+        .status;
+        assert_eq!(
+            status.status.names(),
+            ["finished", "early_last", "last_valid"]
+        );
+        assert_eq!(status.bytes, stream.len() as u64);
+        assert_eq!(status.beats, (stream.len() as u64).div_ceil(16));
+        assert_eq!(status.last_address_written, Some(15 * u64::from(CHUNK)));
+        assert_eq!(
+            registers.last_address_written(),
+            status.last_address_written
+        );
+        assert_eq!(status.chunks, 11);
+        assert_eq!(status.source_had_more, Some(false));
+        assert!(status.elapsed_ns > 0);
+        let (replayed, out) = get(drives, &part, stream.len() as u64);
+        assert_eq!(out, stream);
+        assert_eq!(
+            replayed.status.status.names(),
+            ["finished", "early_last", "last_valid"]
+        );
+        // The rest is as it was, but for the zeroes up to the end of the last block.
+        let (_, all) = get(drives, &whole, before.len() as u64);
+        let (from, to) = (5 * CHUNK as usize, 5 * CHUNK as usize + stream.len());
+        let padded = to.next_multiple_of(512);
+        assert_eq!(all[..from], before[..from]);
+        assert_eq!(all[from..to], stream[..]);
+        assert!(all[to..padded].iter().all(|&b| b == 0));
+        assert_eq!(all[padded..], before[padded..]);
+    });
+}
+
+#[test]
+fn a_stream_longer_than_the_range_fills_it_and_is_known_to_be_longer() {
+    on_each(64, |drives| {
+        let stream = noise(3, 12 * CHUNK as usize);
+        let part = range(drives, Some(1), Some(4));
+        let options = RecordOptions {
+            ask_for_more: true,
+            ..RecordOptions::default()
+        };
+        let status = put(
+            drives,
+            &part,
+            &mut Bytes::new(&stream),
+            &options,
+            &Registers::default(),
+        )
+        .status;
+        assert_eq!(status.source_had_more, Some(true));
+        assert_eq!(status.chunks, 4);
+        assert_eq!(status.last_address_written, Some(part.last));
+        let (_, out) = get(drives, &part, part.bytes());
+        assert_eq!(out, stream[..4 * CHUNK as usize]);
+        let exact = put(
+            drives,
+            &part,
+            &mut Bytes::new(&stream[..4 * CHUNK as usize]),
+            &options,
+            &Registers::default(),
+        )
+        .status;
+        assert_eq!(
+            (exact.source_had_more, exact.status.names()),
+            (Some(false), vec!["finished", "last_valid"])
+        );
+    });
+}
+
+#[test]
+fn a_ring_keeps_the_newest() {
+    on_each(64, |drives| {
+        let stream = noise(4, 11 * CHUNK as usize);
+        let part = range(drives, None, Some(3));
+        let options = RecordOptions {
+            ring: true,
+            ..RecordOptions::default()
+        };
+        let status = put(
+            drives,
+            &part,
+            &mut Bytes::new(&stream),
+            &options,
+            &Registers::default(),
+        )
+        .status;
+        assert_eq!((status.chunks, status.bytes), (11, stream.len() as u64));
+        assert_eq!(status.last_address_written, Some(2 * u64::from(CHUNK)));
+        let (_, out) = get(drives, &part, part.bytes());
+        let chunk = |n: usize| &stream[n * CHUNK as usize..(n + 1) * CHUNK as usize];
+        assert_eq!(out, [chunk(8), chunk(9), chunk(10), chunk(7)].concat());
+    });
+}
+
+/// Says stop or abort after so many chunks.
+struct Ending<'a> {
+    bytes: Bytes<'a>,
+    left: u32,
+    how: Control,
+}
+
+impl Source for Ending<'_> {
+    fn name(&self) -> String {
+        "a stream that is ended".to_owned()
+    }
+    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> std::io::Result<Filled> {
+        self.left = self.left.wrapping_sub(1);
+        if self.left == 0 {
+            registers.command(self.how);
+        }
+        self.bytes.fill(chunk, registers)
+    }
+    fn has_more(&mut self, wait: bool, registers: &Registers) -> std::io::Result<Option<bool>> {
+        self.bytes.has_more(wait, registers)
+    }
+}
+
+#[test]
+fn stop_and_abort_end_at_the_last_address_they_name() {
+    for (how, bit) in [
+        (Control::STOP, StatusBits::STOPPED),
+        (Control::ABORT, StatusBits::ABORTED),
+    ] {
+        on_each(64, |drives| {
+            let old = noise(5, 64 * CHUNK as usize);
+            let whole = range(drives, None, Some(63));
+            put(
+                drives,
+                &whole,
+                &mut Bytes::new(&old),
+                &RecordOptions::default(),
+                &Registers::default(),
+            );
+            let new = noise(6, 64 * CHUNK as usize);
+            let mut source = Ending {
+                bytes: Bytes::new(&new),
+                left: 21,
+                how,
+            };
+            let status = put(
+                drives,
+                &whole,
+                &mut source,
+                &RecordOptions::default(),
+                &Registers::default(),
+            )
+            .status;
+            assert!(status.status.has(bit), "{status:?}");
+            assert!(!status.status.has(StatusBits::FINISHED));
+            let last = status.last_address_written.unwrap();
+            assert_eq!(last, 20 * u64::from(CHUNK));
+            assert_eq!(
+                status.durable_bytes,
+                if how == Control::ABORT {
+                    status.bytes
+                } else {
+                    0
+                }
+            );
+            let (_, out) = get(drives, &whole, whole.bytes());
+            let first_stale = last as usize + CHUNK as usize;
+            assert_eq!(out[..first_stale], new[..first_stale]);
+            assert_eq!(out[first_stale..], old[first_stale..]);
+        });
+    }
+}
+
+#[test]
+fn a_flush_now_makes_durable_what_is_done() {
+    on_each(64, |drives| {
+        let stream = noise(7, 40 * CHUNK as usize);
+        let whole = range(drives, None, Some(63));
+        let mut source = Ending {
+            bytes: Bytes::new(&stream),
+            left: 30,
+            how: Control::FLUSH_NOW,
+        };
+        let status = put(
+            drives,
+            &whole,
+            &mut source,
+            &RecordOptions::default(),
+            &Registers::default(),
+        )
+        .status;
+        assert!(
+            status.durable_bytes > 0 && status.durable_bytes < status.bytes,
+            "{status:?}"
+        );
+        let after = RecordOptions {
+            flush_after: true,
+            ..RecordOptions::default()
+        };
+        let status = put(
+            drives,
+            &whole,
+            &mut Bytes::new(&stream),
+            &after,
+            &Registers::default(),
+        )
+        .status;
+        assert_eq!(status.durable_bytes, status.bytes);
+    });
+}
+
+#[test]
+fn an_indexed_recording_is_found_and_is_what_it_was() {
+    on_each(200, |drives| {
+        for (stream, first, len) in [
+            (1, 0, 90 * CHUNK as usize + 5),
+            (2, 3, 0),
+            (3, 0, 7),
+            (4, 10, 40 * CHUNK as usize),
+        ] {
+            let bytes = noise(u64::from(stream), len);
+            let part = range(drives, Some(first), Some(150));
+            let options = RecordOptions {
+                index: index(stream),
+                checkpoint_bytes: Some(10 * u64::from(CHUNK)),
+                ..RecordOptions::default()
+            };
+            let status = put(
+                drives,
+                &part,
+                &mut Bytes::new(&bytes),
+                &options,
+                &Registers::default(),
+            )
+            .status;
+            assert_eq!(status.durable_bytes, len as u64);
+            let (replayed, out, whole) = recover(drives, part.first);
+            assert_eq!(out, bytes, "stream {stream}");
+            assert!(whole, "stream {stream}");
+            assert_eq!((replayed.bad_chunks, replayed.not_durable_chunks), (0, 0));
+            assert_eq!(
+                replayed.checked_chunks,
+                (len as u64).div_ceil(u64::from(CHUNK))
+            );
+        }
+    });
+}
+
+#[test]
+fn a_ring_with_an_index_is_replayed_from_its_oldest() {
+    on_each(200, |drives| {
+        let part = range(drives, None, Some(30));
+        let stream = noise(8, 100 * CHUNK as usize + 99);
+        let options = RecordOptions {
+            index: index(9),
+            ring: true,
+            checkpoint_bytes: Some(4 * u64::from(CHUNK)),
+            ..RecordOptions::default()
+        };
+        let status = put(
+            drives,
+            &part,
+            &mut Bytes::new(&stream),
+            &options,
+            &Registers::default(),
+        )
+        .status;
+        assert_eq!(status.bytes, stream.len() as u64);
+        let (replayed, out, _) = recover(drives, 0);
+        assert!(!out.is_empty(), "{replayed:?}");
+        // The newest end of the stream, from a whole chunk on.
+        let from = stream.len() - out.len();
+        assert_eq!(from % CHUNK as usize, 0);
+        assert_eq!(out, stream[from..]);
+        assert_eq!(replayed.bad_chunks, 0);
+    });
+}
+
+#[test]
+fn a_stream_over_several_drives_comes_back_in_order_whatever_order_they_are_named_in() {
+    let lab = Lab::new();
+    let files = [
+        lab.file("one", 60),
+        lab.file("two", 50),
+        lab.file("three", 70),
+    ];
+    let names: Vec<&str> = files.iter().map(String::as_str).collect();
+    let simulated = [
+        "sim:samsung-951",
+        "sim:intel-600p",
+        "sim:samsung-951,seed=3",
+    ];
+    for specs in [&names[..], &simulated[..]] {
+        let mut drives = lab.open(specs);
+        let stream = noise(10, 101 * CHUNK as usize + 1000);
+        let part = range(&drives, Some(2), Some(45));
+        assert_eq!(part.lanes, 3);
+        put(
+            &mut drives,
+            &part,
+            &mut Bytes::new(&stream),
+            &RecordOptions::default(),
+            &Registers::default(),
+        );
+        let (_, out) = get(&mut drives, &part, stream.len() as u64);
+        assert_eq!(out, stream);
+        let options = RecordOptions {
+            index: index(11),
+            checkpoint_bytes: Some(20 * u64::from(CHUNK)),
+            ..RecordOptions::default()
+        };
+        let status = put(
+            &mut drives,
+            &part,
+            &mut Bytes::new(&stream),
+            &options,
+            &Registers::default(),
+        )
+        .status;
+        assert_eq!(status.durable_bytes, stream.len() as u64);
+        drives.rotate_left(1);
+        drives.swap(0, 1);
+        let (_, out, whole) = recover(&mut drives, part.first);
+        assert!(out == stream && whole);
+    }
+}
+
+#[test]
+fn a_source_of_a_rate_is_delivered_at_it_and_what_it_needed_is_told() {
+    let lab = Lab::new();
+    let mut drives = lab.open(&["sim:intel-600p"]);
+    let part = range(&drives, None, None);
+    let rate = 100_000_000;
+    let options = RecordOptions {
+        pace: Some(Pace {
+            rate_bytes_per_s: rate,
+            deadline: Some(Nanos::from_millis(50)),
+        }),
+        ..RecordOptions::default()
+    };
+    let bytes = 50_000_000;
+    let status = put(
+        &mut drives,
+        &part,
+        &mut Blank::new(bytes),
+        &options,
+        &Registers::default(),
+    )
+    .status;
+    let seconds = status.elapsed_ns as f64 / 1e9;
+    assert!((0.5..0.51).contains(&seconds), "{seconds}");
+    let backlog = status.backlog.clone().unwrap();
+    assert!(
+        backlog.high_water_bytes >= u64::from(CHUNK)
+            && backlog.high_water_bytes <= backlog.buffer_bytes,
+        "{backlog:?}"
+    );
+    assert!(status.is_clean());
+    // What was offered was borne, in steps of the table.
+    assert!(
+        backlog.sustainable_bytes_per_s as f64 >= 0.99 * rate as f64,
+        "{backlog:?}"
+    );
+    // More than it can take for long: beyond its cache (17 GB) it writes 20 MB/s. A smaller drive of the same kind would do, but there is none.
+    let too_fast = RecordOptions {
+        pace: Some(Pace {
+            rate_bytes_per_s: 20_000_000_000,
+            deadline: Some(Nanos::from_millis(1)),
+        }),
+        ..RecordOptions::default()
+    };
+    let status = put(
+        &mut drives,
+        &part,
+        &mut Blank::new(bytes),
+        &too_fast,
+        &Registers::default(),
+    )
+    .status;
+    let backlog = status.backlog.clone().unwrap();
+    assert!(status.stalls.count > 100 && status.stalls.over_deadline > 0 && !status.is_clean());
+    assert!(backlog.high_water_bytes > backlog.buffer_bytes);
+    // Its own rate, within what the ring smooths.
+    let own = status.rate_bytes_per_s();
+    let bears = backlog.sustainable_bytes_per_s as f64;
+    assert!((0.5 * own..1.1 * own).contains(&bears), "{bears} {own}");
+}
+
+#[test]
+fn a_drive_that_fails_ends_the_stream_and_keeps_what_was_before() {
+    let lab = Lab::new();
+    let mut drives = lab.open(&["sim:samsung-951,fault=write-error@25"]);
+    let part = range(&drives, None, Some(99));
+    let stream = noise(12, 80 * CHUNK as usize);
+    let options = RecordOptions {
+        index: index(13),
+        checkpoint_bytes: Some(5 * u64::from(CHUNK)),
+        ..RecordOptions::default()
+    };
+    let status = put(
+        &mut drives,
+        &part,
+        &mut Bytes::new(&stream),
+        &options,
+        &Registers::default(),
+    )
+    .status;
+    assert!(
+        status.status.has(StatusBits::DEVICE_ERROR) && !status.status.has(StatusBits::FINISHED)
+    );
+    let failure = status.failure.clone().unwrap();
+    assert_eq!(failure.op, "write");
+    assert!(failure.to_string().contains("sim:samsung-951"), "{failure}");
+    assert!(status.chunks > 5 && status.chunks < 25, "{status:?}");
+    assert_eq!(status.durable_bytes, status.bytes);
+    let (_, out, _) = recover(&mut drives, 0);
+    assert_eq!(out[..], stream[..status.bytes as usize]);
+}
+
+#[test]
+fn reads_that_fail_end_a_replay_there() {
+    let lab = Lab::new();
+    let mut drives = lab.open(&["sim:samsung-951,fault=read-error@7"]);
+    let part = range(&drives, None, Some(19));
+    let stream = noise(14, 20 * CHUNK as usize);
+    put(
+        &mut drives,
+        &part,
+        &mut Bytes::new(&stream),
+        &RecordOptions::default(),
+        &Registers::default(),
+    );
+    let (replayed, out) = get(&mut drives, &part, stream.len() as u64);
+    assert!(replayed.status.status.has(StatusBits::DEVICE_ERROR));
+    assert_eq!(replayed.status.failure.unwrap().op, "read");
+    assert_eq!(out[..], stream[..6 * CHUNK as usize]);
+}
+
+#[test]
+fn null_takes_any_stream() {
+    let lab = Lab::new();
+    let mut drives = lab.open(&["null:"]);
+    let part = range(&drives, None, None);
+    let status = put(
+        &mut drives,
+        &part,
+        &mut Blank::new(10_000_000),
+        &RecordOptions::default(),
+        &Registers::default(),
+    )
+    .status;
+    assert_eq!(status.bytes, 10_000_000);
+    let mut open = Drives::open(&mut drives, lanes(false)).unwrap();
+    let mut lanes = open.lanes().unwrap();
+    let what = What::Raw(part, Some(10_000_000));
+    let replayed = replay(
+        &mut lanes,
+        what,
+        &mut Discard,
+        ReplayOptions::default(),
+        &Registers::default(),
+    )
+    .unwrap();
+    assert_eq!(replayed.status.bytes, 10_000_000);
+}
