@@ -71,6 +71,8 @@ enum Part {
     Agreement,
     /// The simulated drive on one core: rates, and cost against depth, capacity and run length
     Simulation,
+    /// The stream's pattern: making and checking it, against copying memory
+    Pattern,
     /// Wall time of `make demo`
     Demo,
     /// Size of a report of two drives, and its drawing time in a browser
@@ -129,13 +131,14 @@ fn run() -> Result<()> {
     let conditions = document::Conditions::read(&bench);
     eprintln!("{}", conditions.text());
     type Measure = fn(&Bench) -> Result<document::Section>;
-    let all: [(Part, Measure); 8] = [
+    let all: [(Part, Measure); 9] = [
         (Part::Null, parts::null::measure),
         (Part::Efficiency, parts::efficiency::measure),
         (Part::Scaling, parts::scaling::measure),
         (Part::Flatness, parts::flatness::measure),
         (Part::Agreement, parts::agreement::measure),
         (Part::Simulation, parts::simulation::measure),
+        (Part::Pattern, parts::pattern::measure),
         (Part::Report, parts::report::measure),
         (Part::Demo, parts::demo::measure),
     ];

@@ -5,6 +5,7 @@ pub mod demo;
 pub mod efficiency;
 pub mod flatness;
 pub mod null;
+pub mod pattern;
 pub mod report;
 pub mod scaling;
 pub mod simulation;

@@ -1,0 +1,115 @@
+//! The stream's pattern: how fast one core makes and checks it, against how fast it copies memory.
+//!
+//! In this process and thread. Processor time, not wall time: nothing here waits, and other programs on the machine then disturb only
+//! through caches and memory. Copying, making and checking take turns, so that these disturbances fall on all.
+
+use std::hint::black_box;
+
+use anyhow::{Result, bail};
+use assay_stream::pattern::Pattern;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::Bench;
+use crate::document::{Section, Table};
+use crate::rounds::Spread;
+
+/// Beyond any processor's cache, and a ring of 32 chunks of 128 KiB.
+const SIZES: [(&str, usize); 2] = [("512 MiB", 512 << 20), ("4 MiB", 4 << 20)];
+/// Bytes per measurement: small buffers are gone through several times.
+const PER_ROUND_BYTES: usize = 2 << 30;
+const CHUNK_BYTES: usize = 128 << 10;
+const GOAL: f64 = 0.5;
+const SEED: u64 = 0x5eed;
+
+fn cpu_s() -> f64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+/// Rates against copying, large buffers and a ring.
+pub fn measure(bench: &Bench) -> Result<Section> {
+    let mut section = Section::new(
+        "pattern",
+        "The stream's pattern",
+        "One core, in this process: GB (10^9 bytes) of stream per second of processor time. *copy* is `memcpy` from one buffer of that size to another; *make* fills a buffer, \
+         *check* compares one with the stream and finds it right; *by chunks* begins anew at every chunk of 128 KiB, as workers that take \
+         chunks in any order do.",
+    );
+    let mut table = Table::new(&["buffer", "work", "GB/s", "of copy"]);
+    for (label, bytes) in SIZES {
+        let (mut buffer, mut other) = (vec![1_u8; bytes], vec![2_u8; bytes]);
+        let total = if bench.quick {
+            PER_ROUND_BYTES / 4
+        } else {
+            PER_ROUND_BYTES
+        };
+        let times = (total / bytes).max(1);
+        let pattern = Pattern::new(SEED);
+        let mut rates: [Vec<f64>; 5] = Default::default();
+        for round in 0..bench.rounds() {
+            if bench.runner.stopped() {
+                bail!("interrupted");
+            }
+            eprintln!(
+                "pattern, {label}: round {} of {}",
+                round + 1,
+                bench.rounds()
+            );
+            let mut right = true;
+            let timed = |series: &mut Vec<f64>, work: &mut dyn FnMut()| {
+                let from_s = cpu_s();
+                (0..times).for_each(|_| work());
+                series.push((times * bytes) as f64 / 1e9 / (cpu_s() - from_s));
+            };
+            let [copy, make, check, make_chunks, check_chunks] = &mut rates;
+            timed(copy, &mut || {
+                black_box(&mut other).copy_from_slice(black_box(&buffer));
+            });
+            timed(make, &mut || {
+                pattern.generator(0).fill(black_box(&mut buffer));
+            });
+            timed(check, &mut || {
+                right &= pattern.checker(0).check(black_box(&buffer)).is_ok();
+            });
+            let beats = |chunk: usize| (chunk * CHUNK_BYTES / 16) as u64;
+            timed(make_chunks, &mut || {
+                let chunks = black_box(&mut buffer).chunks_mut(CHUNK_BYTES);
+                for (chunk, bytes) in chunks.enumerate().rev() {
+                    pattern.generator(beats(chunk)).fill(bytes);
+                }
+            });
+            timed(check_chunks, &mut || {
+                let chunks = black_box(&buffer).chunks(CHUNK_BYTES);
+                for (chunk, bytes) in chunks.enumerate().rev() {
+                    right &= pattern.checker(beats(chunk)).check(bytes).is_ok();
+                }
+            });
+            if !right {
+                bail!(
+                    "the pattern just made was found wrong: an error of assay-stream or of this machine's memory"
+                );
+            }
+        }
+        let works = ["copy", "make", "check", "make by chunks", "check by chunks"];
+        for (work, series) in works.iter().zip(&rates) {
+            let of_copy = Spread::of(series.iter().zip(&rates[0]).map(|(a, b)| a / b));
+            let rate = Spread::of(series.iter().copied());
+            table.rows.push(vec![
+                label.to_owned(),
+                (*work).to_owned(),
+                rate.show(2),
+                of_copy.show(2),
+            ]);
+            if bytes == SIZES[0].1 && ["make", "check"].contains(work) {
+                section.goal(
+                    format!("{work} the pattern at {GOAL} times the rate of copying, {label}"),
+                    format!("{} times", of_copy.show(2)),
+                    of_copy.median >= GOAL,
+                );
+            }
+        }
+    }
+    section.tables.push(table);
+    section.commands.push("assay-bench pattern".to_owned());
+    Ok(section)
+}

@@ -1,0 +1,304 @@
+//! Whatever is injected is named.
+
+use super::*;
+use proptest::prelude::*;
+
+const CHUNK_BEATS: u64 = 256;
+const CHUNK_BYTES: usize = CHUNK_BEATS as usize * BEAT_BYTES;
+const CHUNKS: u64 = 1000;
+
+fn made(seed: u64, first_beat: u64, len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    Pattern::new(seed).generator(first_beat).fill(&mut bytes);
+    bytes
+}
+
+fn seen(seed: u64, first_beat: u64, bytes: &[u8]) -> Option<Diagnosis> {
+    let scene = Scene {
+        pattern: Pattern::new(seed),
+        chunk_bytes: CHUNK_BYTES as u64,
+        chunks: CHUNKS,
+    };
+    diagnose(&scene, &Suspect { first_beat, bytes }, None)
+}
+
+fn chunk() -> impl Strategy<Value = u64> {
+    (1..CHUNKS).prop_map(|chunk| chunk * CHUNK_BEATS)
+}
+
+/// A part of a chunk, in beats, but not the whole.
+fn part() -> impl Strategy<Value = (u64, u64)> {
+    let ordered = (0..CHUNK_BEATS, 1..CHUNK_BEATS)
+        .prop_map(|(begin, len)| (begin, (begin + len).min(CHUNK_BEATS)));
+    ordered.prop_filter("the whole", |&(begin, end)| end - begin < CHUNK_BEATS)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_right_is_right(seed: u64, at in chunk(), len in 0..CHUNK_BYTES) {
+        prop_assert_eq!(seen(seed, at, &made(seed, at, len)), None);
+    }
+
+    #[test]
+    fn stale_chunks_name_their_seed(seed: u64, old: u64, at in chunk()) {
+        prop_assume!(seed != old);
+        prop_assert_eq!(seen(seed, at, &made(old, at, CHUNK_BYTES)), Some(Diagnosis::Stale { seed: old }));
+        // Seeds may be as near as they can be.
+        let near = seed ^ 1;
+        prop_assert_eq!(seen(seed, at, &made(near, at, CHUNK_BYTES)), Some(Diagnosis::Stale { seed: near }));
+    }
+
+    #[test]
+    fn misplaced_chunks_name_their_place(seed: u64, at in chunk(), from in 0..CHUNKS, shift in 1..CHUNK_BEATS) {
+        let from = from * CHUNK_BEATS;
+        prop_assume!(from != at);
+        prop_assert_eq!(seen(seed, at, &made(seed, from, CHUNK_BYTES)), Some(Diagnosis::Misplaced { beat: from }));
+        let lost = at + shift;
+        prop_assert_eq!(seen(seed, at, &made(seed, lost, CHUNK_BYTES)), Some(Diagnosis::Misplaced { beat: lost }));
+        // Beats lost on the way: from there on, everything comes early.
+        let mut bytes = made(seed, at, CHUNK_BYTES);
+        let from = (CHUNK_BEATS - shift) as usize * BEAT_BYTES;
+        let len = bytes.len() - from;
+        bytes[from..].copy_from_slice(&made(seed, at + CHUNK_BEATS - shift + 3, len));
+        let torn = Diagnosis::Torn {
+            first_beat: at + CHUNK_BEATS - shift,
+            end_beat: at + CHUNK_BEATS,
+            origin: Origin::Place { beat: at + CHUNK_BEATS - shift + 3 },
+        };
+        prop_assert_eq!(seen(seed, at, &bytes), Some(torn));
+    }
+
+    #[test]
+    fn stale_chunks_of_another_place_name_both(seed: u64, old: u64, at in chunk(), from in 0..CHUNKS) {
+        let from = from * CHUNK_BEATS;
+        prop_assume!(seed != old && from != at);
+        let elsewhere = Diagnosis::StaleElsewhere { seed: old, beat: from };
+        prop_assert_eq!(seen(seed, at, &made(old, from, CHUNK_BYTES)), Some(elsewhere));
+    }
+
+    #[test]
+    fn torn_chunks_name_the_part_and_what_is_in_it(
+        seed: u64, old: u64, at in chunk(), from in 0..CHUNKS, (begin, end) in part(), kind in 0..5,
+    ) {
+        let from = from * CHUNK_BEATS;
+        prop_assume!(seed != old && from != at);
+        let len = (end - begin) as usize * BEAT_BYTES;
+        let (wrong, origin) = match kind {
+            0 => (made(old, at + begin, len), Origin::Seed { seed: old }),
+            1 => (made(seed, from + begin, len), Origin::Place { beat: from + begin }),
+            2 => (made(old, from + begin, len), Origin::SeedElsewhere { seed: old, beat: from + begin }),
+            3 => (vec![0; len], Origin::Zero),
+            _ => (vec![0xff; len], Origin::Ones),
+        };
+        let mut bytes = made(seed, at, CHUNK_BYTES);
+        bytes[begin as usize * BEAT_BYTES..][..len].copy_from_slice(&wrong);
+        let torn = Diagnosis::Torn { first_beat: at + begin, end_beat: at + end, origin };
+        prop_assert_eq!(seen(seed, at, &bytes), Some(torn));
+    }
+
+    #[test]
+    fn flipped_bits_are_named(
+        seed: u64, at in chunk(), beat in 0..CHUNK_BEATS, bits in prop::collection::btree_set(0_u32..128, 1..=8), more: bool,
+    ) {
+        let mut bytes = made(seed, at, CHUNK_BYTES);
+        let mut mask = 0;
+        for bit in bits {
+            mask |= 1_u128 << bit;
+            bytes[beat as usize * BEAT_BYTES + bit as usize / 8] ^= 1 << (bit % 8);
+        }
+        let more = more && beat < CHUNK_BEATS - 1;
+        if more {
+            bytes[CHUNK_BYTES - 1] ^= 0x80;
+        }
+        let flip = Diagnosis::BitFlip { beat: at + beat, mask, beats: 1 + u64::from(more) };
+        prop_assert_eq!(flip.bits().len() as u32, mask.count_ones());
+        prop_assert_eq!(seen(seed, at, &bytes), Some(flip));
+    }
+
+    #[test]
+    fn random_bytes_are_corrupt_and_nothing_else(seed: u64, noise: u64, at in chunk(), (begin, end) in part()) {
+        let mut bytes = made(seed, at, CHUNK_BYTES);
+        let part = begin as usize * BEAT_BYTES..end as usize * BEAT_BYTES;
+        assay_units::Rng::new(noise).fill(&mut bytes[part]);
+        let corrupt = Diagnosis::Corrupt { first_beat: at + begin, beats: end - begin };
+        prop_assert_eq!(seen(seed, at, &bytes), Some(corrupt));
+    }
+
+    /// Two faults in one chunk are both told.
+    #[test]
+    fn patches_are_told_apart(seed: u64, old: u64, at in chunk(), cut in 1..CHUNK_BEATS - 2) {
+        prop_assume!(seed != old);
+        let mut bytes = made(seed, at, CHUNK_BYTES);
+        let len = cut as usize * BEAT_BYTES;
+        bytes[..len].copy_from_slice(&made(old, at, len));
+        bytes[CHUNK_BYTES - BEAT_BYTES..].fill(0);
+        let pieces = vec![
+            Piece { first_beat: at, end_beat: at + cut, origin: Origin::Seed { seed: old } },
+            Piece { first_beat: at + CHUNK_BEATS - 1, end_beat: at + CHUNK_BEATS, origin: Origin::Zero },
+        ];
+        prop_assert_eq!(seen(seed, at, &bytes), Some(Diagnosis::Patchwork { pieces }));
+    }
+}
+
+#[test]
+fn blank_chunks_are_blank() {
+    assert_eq!(seen(1, 512, &[0; CHUNK_BYTES]), Some(Diagnosis::Zero));
+    assert_eq!(seen(1, 512, &[0xff; CHUNK_BYTES]), Some(Diagnosis::Ones));
+    assert_eq!(
+        seen(1, 512, &[0; 100]),
+        Some(Diagnosis::Zero),
+        "a partial beat"
+    );
+    assert_eq!(seen(1, 512, &[]), None);
+}
+
+/// Seed or lost write: another chunk decides.
+#[test]
+fn a_wrong_seed_is_one_from_the_beginning() {
+    let (right, wrong) = (Pattern::new(1), 2);
+    let scene = Scene {
+        pattern: right,
+        chunk_bytes: CHUNK_BYTES as u64,
+        chunks: CHUNKS,
+    };
+    let at = |seed, first_beat| (first_beat, made(seed, first_beat, CHUNK_BYTES));
+    let told = |suspect: &(u64, Vec<u8>), other: Option<&(u64, Vec<u8>)>| {
+        let [suspect, other] = [Some(suspect), other].map(|seen| {
+            seen.map(|(first_beat, bytes)| Suspect {
+                first_beat: *first_beat,
+                bytes,
+            })
+        });
+        diagnose(&scene, &suspect.unwrap(), other.as_ref()).unwrap()
+    };
+    let (first, later) = (at(wrong, 0), at(wrong, 512));
+    let wrong_seed = Diagnosis::WrongSeed { seed: wrong };
+    let stale = Diagnosis::Stale { seed: wrong };
+    assert_eq!(told(&first, None), wrong_seed);
+    assert_eq!(told(&first, Some(&later)), wrong_seed);
+    assert_eq!(told(&later, Some(&first)), wrong_seed);
+    assert_eq!(told(&first, Some(&at(1, 512))), stale);
+    assert_eq!(told(&first, Some(&at(3, 512))), stale);
+    assert_eq!(told(&later, None), stale);
+    assert_eq!(
+        told(&later, Some(&at(wrong, 1024))),
+        stale,
+        "the beginning was not seen"
+    );
+}
+
+/// Wrong in too many ways, or too long unknown: counted, in bounded time.
+#[test]
+fn a_mess_is_corrupt() {
+    let mut bytes = made(1, 512, CHUNK_BYTES);
+    for beat in bytes.chunks_mut(5 * BEAT_BYTES) {
+        beat[..BEAT_BYTES].fill(0);
+    }
+    let corrupt = |beats| {
+        Some(Diagnosis::Corrupt {
+            first_beat: 512,
+            beats,
+        })
+    };
+    assert_eq!(seen(1, 512, &bytes), corrupt(CHUNK_BEATS.div_ceil(5)));
+    let mut noise = vec![0; 4096 * BEAT_BYTES];
+    assay_units::Rng::new(5).fill(&mut noise);
+    assert_eq!(seen(1, 512, &noise), corrupt(4096));
+    let scene = Scene {
+        pattern: Pattern::new(1),
+        chunk_bytes: 0,
+        chunks: u64::MAX,
+    };
+    let suspect = Suspect {
+        first_beat: u64::MAX,
+        bytes: &noise[..16],
+    };
+    let told = diagnose(&scene, &suspect, None);
+    assert!(
+        matches!(told, Some(Diagnosis::Corrupt { beats: 1, .. })),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn words_are_one_line_and_say_what_it_means() {
+    let seed = 0xabc;
+    let pieces = vec![
+        Piece {
+            first_beat: 3,
+            end_beat: 4,
+            origin: Origin::Zero
+        };
+        2
+    ];
+    let all = [
+        (Diagnosis::WrongSeed { seed }, "0xabc"),
+        (Diagnosis::Stale { seed }, "0xabc"),
+        (Diagnosis::StaleElsewhere { seed, beat: 7 }, "beat 7"),
+        (Diagnosis::Misplaced { beat: 7 }, "beat 7"),
+        (
+            Diagnosis::Torn {
+                first_beat: 4,
+                end_beat: 9,
+                origin: Origin::Seed { seed },
+            },
+            "beats 4 to 8 of the chunk are stale data of seed 0xabc",
+        ),
+        (
+            Diagnosis::BitFlip {
+                beat: 4,
+                mask: 0x11,
+                beats: 1,
+            },
+            "beat 4 is wrong in bits 0, 4 and nothing else",
+        ),
+        (
+            Diagnosis::BitFlip {
+                beat: 4,
+                mask: 1 << 127,
+                beats: 3,
+            },
+            "bit 127, and 2 more",
+        ),
+        (Diagnosis::Zero, "never written"),
+        (Diagnosis::Ones, "erased"),
+        (
+            Diagnosis::Short {
+                beats: 3,
+                expected: 5,
+            },
+            "after 3 beats instead of 5",
+        ),
+        (
+            Diagnosis::Long {
+                beats: 6,
+                expected: 5,
+            },
+            "after 5 beats",
+        ),
+        (
+            Diagnosis::Partial {
+                bytes: 3,
+                expected: 16,
+            },
+            "3 bytes instead of 16",
+        ),
+        (
+            Diagnosis::Patchwork { pieces },
+            "beat 3: zeroes; beat 3: zeroes; the rest",
+        ),
+        (
+            Diagnosis::Corrupt {
+                first_beat: 3,
+                beats: 2,
+            },
+            "2 beats are wrong",
+        ),
+    ];
+    for (diagnosis, words) in all {
+        let line = diagnosis.to_string();
+        assert!(line.contains(words) && !line.contains('\n'), "{line}");
+    }
+}

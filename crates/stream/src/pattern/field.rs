@@ -1,0 +1,239 @@
+//! Arithmetic in GF(2^128), the field that the pattern's register lives in.
+//!
+//! An element is a `u128` whose bit *i* is the coefficient of x^i; addition is XOR, and products are taken modulo
+//! p(x) = x^128 + x^7 + x^2 + x + 1. That p is primitive (x passes through all 2^128 - 1 elements but zero) is proved by a test of this
+//! module.
+//!
+//! # Non-goals
+//! No secrets: multiplication takes tables and skips zeroes.
+
+/// x^128 modulo p: x^7 + x^2 + x + 1. The other coefficients of p, its "taps".
+pub const TAPS: u128 = 0x87;
+/// x^-1 modulo p: (p(x) - 1) / x = x^127 + x^6 + x + 1.
+const X_INVERSE: u128 = 1 << 127 | 1 << 6 | 1 << 1 | 1;
+
+/// One clock of the LFSR: multiply by x.
+pub const fn clock(register: u128) -> u128 {
+    // All ones if a bit leaves at the top.
+    let carry = ((register as i128) >> 127) as u128;
+    register << 1 ^ carry & TAPS
+}
+
+/// One beat, which is 128 clocks at once: multiply by x^128 = x^7 + x^2 + x + 1.
+pub const fn next_beat(register: u128) -> u128 {
+    // What the shifts push out at the top, at most 7 bits, comes back times x^128.
+    let over = register >> 127 ^ register >> 126 ^ register >> 121;
+    register ^ register << 1 ^ register << 2 ^ register << 7 ^ fold(over)
+}
+
+/// `over` times x^128, for an `over` of at most 121 bits: nothing is pushed out again.
+const fn fold(over: u128) -> u128 {
+    over ^ over << 1 ^ over << 2 ^ over << 7
+}
+
+/// The product of two elements.
+pub const fn multiply(a: u128, b: u128) -> u128 {
+    // The sixteen multiples of `a` by polynomials of degree 3, then Horner's scheme over the nibbles of `b`.
+    let mut multiples = [0_u128; 16];
+    multiples[1] = a;
+    let mut n = 2;
+    while n < 16 {
+        multiples[n] = clock(multiples[n / 2]) ^ multiples[n % 2];
+        n += 1;
+    }
+    let mut product = 0;
+    let mut shift = 128;
+    while shift > 0 {
+        shift -= 4;
+        let nibble = (b >> shift) as usize % 16;
+        product = product << 4 ^ fold(product >> 124) ^ multiples[nibble];
+    }
+    product
+}
+
+/// x^(128 * 2^k) for k = 0...63, or its inverse's powers.
+const fn powers(first: u128) -> [u128; 64] {
+    let mut powers = [first; 64];
+    let mut k = 1;
+    while k < 64 {
+        powers[k] = multiply(powers[k - 1], powers[k - 1]);
+        k += 1;
+    }
+    powers
+}
+
+static FORWARD: [u128; 64] = powers(TAPS);
+static BACKWARD: [u128; 64] = {
+    // x^-128 is x^-1 squared seven times.
+    let mut first = X_INVERSE;
+    let mut n = 0;
+    while n < 7 {
+        first = multiply(first, first);
+        n += 1;
+    }
+    powers(first)
+};
+
+/// `element` times x^(128 * `beats`): the register so many beats on.
+pub fn forward(element: u128, beats: u64) -> u128 {
+    along(element, beats, &FORWARD)
+}
+
+/// `element` times x^(-128 * `beats`): the register so many beats ago.
+pub fn backward(element: u128, beats: u64) -> u128 {
+    along(element, beats, &BACKWARD)
+}
+
+fn along(element: u128, mut beats: u64, powers: &[u128; 64]) -> u128 {
+    let mut product = element;
+    while beats != 0 {
+        product = multiply(product, powers[beats.trailing_zeros() as usize]);
+        beats &= beats - 1;
+    }
+    product
+}
+
+/// Multiplies many elements by the same one: tables of 64 KiB, a lookup per byte.
+pub struct Multiplier {
+    tables: Box<[[u128; 256]]>,
+}
+
+impl Multiplier {
+    /// By this element.
+    pub fn new(factor: u128) -> Multiplier {
+        let mut tables = vec![[0_u128; 256]; 16].into_boxed_slice();
+        let mut power = factor;
+        for table in &mut tables {
+            for bit in 0..8 {
+                for low in 0..1 << bit {
+                    table[1 << bit | low] = power ^ table[low];
+                }
+                power = clock(power);
+            }
+        }
+        Multiplier { tables }
+    }
+
+    /// `element` times the factor.
+    pub fn times(&self, element: u128) -> u128 {
+        let bytes = element.to_le_bytes();
+        let products = self.tables.iter().zip(bytes);
+        products.fold(0, |sum, (table, byte)| sum ^ table[usize::from(byte)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Multiplication as on paper: add shifted copies, then divide by p, highest power first.
+    fn on_paper(a: u128, b: u128) -> u128 {
+        let mut digits = [false; 256];
+        for i in 0..128 {
+            for j in 0..128 {
+                digits[i + j] ^= a >> i & 1 == 1 && b >> j & 1 == 1;
+            }
+        }
+        for power in (128..256).rev() {
+            if digits[power] {
+                for tap in [128, 7, 2, 1, 0] {
+                    digits[power - 128 + tap] ^= true;
+                }
+            }
+        }
+        (0..128).fold(0, |sum, i| sum | u128::from(digits[i]) << i)
+    }
+
+    fn power(base: u128, mut exponent: u128) -> u128 {
+        let (mut square, mut product) = (base, 1);
+        while exponent != 0 {
+            if exponent % 2 == 1 {
+                product = multiply(product, square);
+            }
+            square = multiply(square, square);
+            exponent /= 2;
+        }
+        product
+    }
+
+    /// The powers of x return to 1 after 2^128 - 1 and not after any proper divisor of it. So they are all elements but zero, each of
+    /// them has an inverse, p is irreducible and x generates the field.
+    #[test]
+    fn the_polynomial_is_primitive() {
+        let primes: [u128; 9] = [
+            3,
+            5,
+            17,
+            257,
+            641,
+            65_537,
+            274_177,
+            6_700_417,
+            67_280_421_310_721,
+        ];
+        let product = primes.iter().try_fold(1_u128, |a, &q| a.checked_mul(q));
+        assert_eq!(product, Some(u128::MAX), "2^128 - 1 = the product");
+        for q in primes {
+            // Trial division; the largest root is 8.2 million.
+            let is_prime = (2..)
+                .take_while(|d| d * d <= q as u64)
+                .all(|d| !(q as u64).is_multiple_of(d));
+            assert!(is_prime, "{q}");
+            assert_ne!(power(2, u128::MAX / q), 1, "{q}");
+        }
+        assert_eq!(power(2, u128::MAX), 1);
+        assert_eq!(multiply(2, X_INVERSE), 1);
+        assert_eq!(multiply(FORWARD[0], BACKWARD[0]), 1);
+        assert_eq!(power(2, 128), TAPS);
+    }
+
+    /// The equations in the head of [`super::super`], wire by wire.
+    fn network(r: u128) -> u128 {
+        let bit = |i: usize| r >> i & 1;
+        let over = [
+            bit(127) ^ bit(126) ^ bit(121),
+            bit(127) ^ bit(122),
+            bit(123),
+            bit(124),
+            bit(125),
+            bit(126),
+            bit(127),
+        ];
+        (0..128_usize).fold(0_u128, |next, i| {
+            let moved = |by: usize| i.checked_sub(by).map_or(0, bit);
+            let wrapped = |by: usize| {
+                i.checked_sub(by)
+                    .and_then(|j| over.get(j).copied())
+                    .unwrap_or(0)
+            };
+            let wire = [0, 1, 2, 7]
+                .iter()
+                .fold(0, |wire, &by| wire ^ moved(by) ^ wrapped(by));
+            next | wire << i
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_network_is_a_beat(a: u128) {
+            prop_assert_eq!(network(a), next_beat(a));
+            prop_assert_eq!(network(a), (0..128).fold(a, |register, _| clock(register)));
+        }
+
+        #[test]
+        fn products_are_those_on_paper(a: u128, b: u128) {
+            prop_assert_eq!(multiply(a, b), on_paper(a, b));
+            prop_assert_eq!(Multiplier::new(b).times(a), on_paper(a, b));
+            prop_assert_eq!(clock(a), on_paper(a, 2));
+            prop_assert_eq!(next_beat(a), on_paper(a, 0x87));
+        }
+
+        #[test]
+        fn there_and_back(a: u128, beats: u64, more in 0_u64..300) {
+            prop_assert_eq!(backward(forward(a, beats), beats), a);
+            let stepped = (0..more).fold(forward(a, beats), |element, _| next_beat(element));
+            prop_assert_eq!(stepped, forward(forward(a, beats), more));
+        }
+    }
+}

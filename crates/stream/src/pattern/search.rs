@@ -1,0 +1,117 @@
+//! Where else a beat belongs.
+//!
+//! Two beats of one stream differ by a factor of α^d, d their distance. Finding d is a discrete logarithm, hard in general and cheap in a
+//! known range: by D. Shanks' baby steps and giant steps, the square root of the range (some thousand products for 2^24 chunks). A beat of
+//! an unknown seed has no such counterpart; there every chunk's place is tried, one product and one mixing of the seed each.
+
+use std::collections::HashMap;
+
+use super::field::{self, Multiplier};
+use super::{Pattern, genuine};
+
+/// Chunks that are searched, to either side.
+pub const MAX_CHUNKS: u64 = 1 << 24;
+/// Beats that are searched for distances that are no multiple of the chunk, to either side: 2 TiB.
+pub const MAX_BEATS: u64 = 1 << 37;
+/// Baby steps at most: 262,144, some 13 MiB for the time of the search.
+const MAX_BABY_STEPS: u64 = 1 << 18;
+
+/// How many beats `found` is ahead of `expected` in one stream: a multiple of `unit` between `-most * unit` and `most * unit`.
+pub fn distance(expected: u128, found: u128, unit: u64, most: u64) -> Option<i64> {
+    if expected == 0 || found == 0 || unit == 0 {
+        return None;
+    }
+    // found * α^(most * unit) = expected * α^(unit * n), with n between 0 and 2 * most.
+    let range = most.checked_mul(2)?.checked_add(1)?;
+    let reach = i64::try_from(most.checked_mul(unit)?).ok()?;
+    let baby_steps = range.isqrt().saturating_add(1).min(MAX_BABY_STEPS);
+    let unit_step = Multiplier::new(field::forward(1, unit));
+    let mut baby = HashMap::with_capacity(baby_steps as usize);
+    let mut at = expected;
+    for n in 0..baby_steps {
+        baby.entry(at).or_insert(n);
+        at = unit_step.times(at);
+    }
+    let giant_step = Multiplier::new(field::backward(1, unit.checked_mul(baby_steps)?));
+    let mut at = field::forward(found, reach as u64);
+    for giant in 0..range.div_ceil(baby_steps) {
+        if let Some(n) = baby.get(&at).map(|&n| giant * baby_steps + n)
+            && n < range
+        {
+            return Some((n as i64 - most as i64) * unit as i64);
+        }
+        at = giant_step.times(at);
+    }
+    None
+}
+
+/// The stream and the beat of it that `found` is, if it lies there at the same place of a chunk as here: chunks of `chunk_beats`, at most
+/// `chunks` of them.
+pub fn elsewhere(found: u128, beat: u64, chunk_beats: u64, chunks: u64) -> Option<(Pattern, u64)> {
+    if chunk_beats == 0 {
+        return None;
+    }
+    let first = beat % chunk_beats;
+    let step = Multiplier::new(field::backward(1, chunk_beats));
+    let mut register = field::backward(found, first);
+    for chunk in 0..chunks.min(MAX_CHUNKS) {
+        if let Some(pattern) = genuine(register) {
+            return Some((pattern, first.checked_add(chunk.checked_mul(chunk_beats)?)?));
+        }
+        register = step.times(register);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn distances_are_found(seed: u64, beat in 0_u64..1 << 50, unit in 1_u64..9000, most in 0_u64..3000, way: i64) {
+            let steps = way.rem_euclid(2 * most as i64 + 1) - most as i64;
+            let there = beat.wrapping_add_signed(steps * unit as i64);
+            prop_assume!(there < 1 << 51);
+            let pattern = Pattern::new(seed);
+            let (here, there) = (pattern.beat(beat), pattern.beat(there));
+            prop_assert_eq!(distance(here, there, unit, most), Some(steps * unit as i64));
+            let out = most as i64 - steps.abs() + 1;
+            let beyond = pattern.beat((beat + (1 << 50)).wrapping_add_signed(if steps < 0 { -out } else { out } * unit as i64 + steps * unit as i64));
+            prop_assert_eq!(distance(pattern.beat(beat + (1 << 50)), beyond, unit, most), None);
+        }
+    }
+
+    #[test]
+    fn the_whole_range_is_searched() {
+        let pattern = Pattern::new(77);
+        let (here, chunk) = (123_456_789, 8192);
+        for chunks in [-(1 << 24), -5_000_000, 0, 1, (1 << 24) - 1, 1 << 24] {
+            let there = (here + (1 << 40)) as i64 + chunks * chunk;
+            let found = distance(
+                pattern.beat(here + (1 << 40)),
+                pattern.beat(there as u64),
+                chunk as u64,
+                MAX_CHUNKS,
+            );
+            assert_eq!(found, Some(chunks * chunk));
+        }
+        assert_eq!(distance(5, 0, 1, 10), None);
+        assert_eq!(distance(5, 7, u64::MAX, 10), None);
+        assert_eq!(distance(5, 7, 1, u64::MAX), None);
+    }
+
+    #[test]
+    fn another_seeds_place_is_found() {
+        let other = Pattern::new(0xdead_beef);
+        let beat = 37 + 256 * 70_000;
+        assert_eq!(
+            elsewhere(other.beat(beat), 37, 256, 70_001),
+            Some((other, beat))
+        );
+        assert_eq!(elsewhere(other.beat(beat), 37, 256, 70_000), None);
+        assert_eq!(elsewhere(other.beat(beat), 38, 256, 100), None);
+        assert_eq!(elsewhere(0, 5, 256, 100), None);
+    }
+}
