@@ -41,6 +41,9 @@ pub(crate) struct Checkpoints {
     flush: bool,
     /// Something it wrote failed: nothing more becomes durable.
     broken: bool,
+    /// A chunk failed. The drive may have lost its power, and with it what it had taken before: nothing more is called durable, only told of,
+    /// for the checksums to judge.
+    doubtful: bool,
 }
 
 impl Checkpoints {
@@ -63,6 +66,7 @@ impl Checkpoints {
             demanded: false,
             flush: true,
             broken: false,
+            doubtful: false,
         }
     }
 
@@ -136,7 +140,9 @@ impl Checkpoints {
     /// Something failed. Without index or flush nothing more becomes durable; a chunk that failed stops the run of those that are done, and
     /// what lies before it can still be told of.
     pub fn failed(&mut self, purpose: Purpose) {
-        if !matches!(purpose, Purpose::Chunk(_)) {
+        if matches!(purpose, Purpose::Chunk(_)) {
+            self.doubtful = true;
+        } else {
             self.broken = true;
             self.ended(purpose);
         }
@@ -178,7 +184,8 @@ impl Checkpoints {
         now: Nanos,
     ) -> Result<(), StreamError> {
         // Everything in flight has ended, so the checkpoint before has, too.
-        if !flush && !self.is_indexed() || self.broken {
+        let unsaid = self.doubtful && stream_bytes.is_some();
+        if !flush && !self.is_indexed() || self.broken || unsaid {
             return Ok(());
         }
         self.flush = flush;
@@ -240,12 +247,15 @@ impl Checkpoints {
                     if self.in_flight > 0 {
                         return Ok(());
                     }
+                    self.step = Step::Idle;
+                    if self.doubtful {
+                        return Ok(());
+                    }
                     self.durable = self.durable.max(self.covers);
                     let count = self.writers.len() as u64;
                     for (lane, writer) in self.writers.iter_mut().enumerate() {
                         writer.durable((self.covers + count - 1 - lane as u64) / count);
                     }
-                    self.step = Step::Idle;
                 }
             }
         }

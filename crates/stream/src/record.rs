@@ -446,6 +446,8 @@ impl<'a, 't> Recorder<'a, 't> {
                 .progress(address, self.bytes_of(self.frontier));
         }
         self.checkpoints.advance(self.lanes, self.frontier, now)?;
+        let durable = self.checkpoints.durable().min(self.frontier);
+        self.registers.durable(self.bytes_of(durable));
         Ok(())
     }
 

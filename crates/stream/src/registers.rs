@@ -24,6 +24,7 @@
 //! | 0x48 | `STALL_TIME` | 64 | nanoseconds of all of them |
 //! | 0x50 | `PATTERN_SEED` | 64 | seed of the pattern generator and checker |
 //! | 0x58 | `PACKET_BEATS` | 64 | beats per packet, 0 for one packet of the whole stream |
+//! | 0x60 | `DURABLE_BYTES` | 64 | bytes of the stream that a flush has made durable |
 //!
 //! # Non-goals
 //! No clearing on read, no interrupt register: a program waits for the call to return.
@@ -140,6 +141,7 @@ pub struct Registers {
     bytes: AtomicU64,
     stalls: AtomicU64,
     stall_time_ns: AtomicU64,
+    durable_bytes: AtomicU64,
 }
 
 /// Bytes of a beat: the 128-bit bus of report C's core.
@@ -216,6 +218,15 @@ impl Registers {
         self.stall_time_ns.load(Ordering::Relaxed)
     }
 
+    /// `DURABLE_BYTES`.
+    pub fn durable_bytes(&self) -> u64 {
+        self.durable_bytes.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn durable(&self, bytes: u64) {
+        self.durable_bytes.store(bytes, Ordering::SeqCst);
+    }
+
     pub(crate) fn begin(&self, first_address: u64, last_address: u64, chunk_bytes: u32) {
         self.first_address.store(first_address, Ordering::Relaxed);
         self.last_address.store(last_address, Ordering::Relaxed);
@@ -223,6 +234,7 @@ impl Registers {
         self.bytes.store(0, Ordering::Relaxed);
         self.stalls.store(0, Ordering::Relaxed);
         self.stall_time_ns.store(0, Ordering::Relaxed);
+        self.durable(0);
         self.set_status(StatusBits::RUNNING);
     }
 
