@@ -8,7 +8,8 @@
 //! - [`registers`]: what a streamer is told and tells, as registers of a core.
 //! - [`range`]: checked addresses; which chunk goes to which drive.
 //! - [`lane`]: one drive of a stream with its ring of buffers, over any `assay_target::Target`.
-//! - [`drives`]: opening them. [`source`]: where streams come from and go to. [`pattern`]: a source and a proof in one.
+//! - [`drives`]: opening them. [`source`]: where streams come from and go to; [`endpoint`]: their names.
+//! - [`pattern`] and [`proof`]: a stream that proves itself.
 //! - [`record`](mod@record), [`replay`](mod@replay): the two loops. `checkpoint` makes a recording durable as it goes on.
 //! - [`index`]: recordings that describe themselves, so that they can be found, verified and replayed after anything.
 //! - [`headroom`]: which buffer a rate needs, which rate a buffer bears. [`status`]: what came of a stream.
@@ -30,10 +31,12 @@
 
 mod checkpoint;
 pub mod drives;
+pub mod endpoint;
 pub mod headroom;
 pub mod index;
 pub mod lane;
 pub mod pattern;
+pub mod proof;
 pub mod range;
 pub mod record;
 pub mod registers;

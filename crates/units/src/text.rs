@@ -35,6 +35,7 @@ pub enum ParseError {
 }
 
 const SIZE_FORMS: &str = "a size such as 512, 4k, 128KiB or 16GiB";
+const RATE_FORMS: &str = "such as 800MB/s, 1.5GiB/s or 100k (bytes per second)";
 const DURATION_FORMS: &str = "a duration such as 500ms, 5s, 2m or 1h";
 
 /// Split `text` into its leading decimal number and the rest, trimmed.
@@ -95,6 +96,24 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
         }
     };
     scaled(text, number, factor)
+}
+
+/// Bytes per second from `800MB/s`, `1.5GiB/s`, `100k`. Decimal prefixes with a `B` are powers of 1000, as rates are quoted; `KiB`, `MiB`, ... and
+/// bare letters, as fio reads them, are powers of 1024.
+///
+/// # Errors
+/// As [`parse_size`].
+pub fn parse_rate(text: &str) -> Result<u64, ParseError> {
+    let trimmed = text.trim();
+    let size = trimmed.strip_suffix("/s").unwrap_or(trimmed);
+    let (number, unit) = number_and_unit(size, RATE_FORMS)?;
+    let decimal = match unit {
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        _ => return parse_size(size),
+    };
+    scaled(text, number, decimal)
 }
 
 /// A duration from `500ms`, `5s`, `5` (seconds), `2m`, `1h`, `10us`.

@@ -1,0 +1,209 @@
+//! The pattern as a source and as a sink: streams that prove themselves.
+
+use std::io;
+
+use crate::pattern::{
+    BEAT_BYTES, Diagnosis, Generator, Mismatch, Pattern, Scene, Shape, Suspect, WrongBeats,
+    diagnose,
+};
+use crate::registers::Registers;
+use crate::source::{Filled, Sink, Source};
+
+/// A stream of the pattern, made in the ring itself.
+#[derive(Clone, Debug)]
+pub struct PatternSource {
+    generator: Generator,
+    left_bytes: u64,
+}
+
+impl PatternSource {
+    /// The first `bytes` of the stream of this seed.
+    pub fn new(pattern: Pattern, bytes: u64) -> PatternSource {
+        PatternSource {
+            generator: pattern.generator(0),
+            left_bytes: bytes,
+        }
+    }
+}
+
+impl Source for PatternSource {
+    fn name(&self) -> String {
+        format!("the pattern of seed {:#x}", self.generator.pattern().seed())
+    }
+
+    fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<Filled> {
+        let bytes =
+            usize::try_from(self.left_bytes).map_or(chunk.len(), |left| left.min(chunk.len()));
+        self.generator.fill(&mut chunk[..bytes]);
+        self.left_bytes -= bytes as u64;
+        Ok(Filled {
+            bytes,
+            last: self.left_bytes == 0,
+        })
+    }
+
+    fn has_more(&mut self, _: bool, _: &Registers) -> io::Result<Option<bool>> {
+        Ok(Some(self.left_bytes > 0))
+    }
+}
+
+/// What a checked stream was found to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finding {
+    /// Beats checked, a begun one counted.
+    pub beats: u64,
+    /// Beats that are wrong.
+    pub wrong_beats: u64,
+    /// Chunks with any wrong beat.
+    pub wrong_chunks: u64,
+    /// The first wrong beat.
+    pub first: Option<Mismatch>,
+    /// What is wrong there, or with the length.
+    pub diagnosis: Option<Diagnosis>,
+}
+
+impl Finding {
+    /// Is everything as it should be?
+    pub fn is_right(&self) -> bool {
+        self.wrong_beats == 0 && self.diagnosis.is_none()
+    }
+}
+
+/// Checks a stream against the pattern, chunk by chunk, and remembers the first chunk that is wrong.
+#[derive(Debug)]
+pub struct CheckSink {
+    checker: crate::pattern::Checker,
+    scene: Scene,
+    position_beats: u64,
+    bytes: u64,
+    found: Finding,
+    /// The first wrong chunk, whole, and one right or wrong after it: what a diagnosis needs.
+    suspects: Vec<(u64, Vec<u8>)>,
+}
+
+impl CheckSink {
+    /// Check against this pattern from `first_beat` on; `chunk_bytes` and `chunks` are those of the range, for the diagnosis.
+    pub fn new(pattern: Pattern, first_beat: u64, chunk_bytes: u32, chunks: u64) -> CheckSink {
+        CheckSink {
+            checker: pattern.checker(first_beat),
+            scene: Scene {
+                pattern,
+                chunk_bytes: u64::from(chunk_bytes),
+                chunks,
+            },
+            position_beats: first_beat,
+            bytes: 0,
+            found: Finding::default(),
+            suspects: Vec::new(),
+        }
+    }
+
+    /// What was found; with a shape, also whether the stream had the length it should have.
+    pub fn finding(self, shape: Option<Shape>) -> Finding {
+        let mut found = self.found;
+        if let [(first_beat, bytes), rest @ ..] = &self.suspects[..] {
+            let wrong = Suspect {
+                first_beat: *first_beat,
+                bytes,
+            };
+            let other = rest.first().map(|(first_beat, bytes)| Suspect {
+                first_beat: *first_beat,
+                bytes,
+            });
+            found.diagnosis = diagnose(&self.scene, &wrong, other.as_ref());
+        }
+        if let (None, Some(shape)) = (&found.diagnosis, shape) {
+            found.diagnosis = shape.check_end(self.bytes).err();
+        }
+        found
+    }
+}
+
+impl Sink for CheckSink {
+    fn name(&self) -> String {
+        format!("the checker of seed {:#x}", self.scene.pattern.seed())
+    }
+
+    fn put(&mut self, bytes: &[u8], _: &Registers) -> io::Result<()> {
+        let WrongBeats { beats, first, .. } = self.checker.count_wrong(bytes);
+        if beats > 0 {
+            self.found.wrong_beats += beats;
+            self.found.wrong_chunks += 1;
+        }
+        if beats > 0 && self.found.first.is_none() {
+            self.found.first = first;
+            self.suspects.push((self.position_beats, bytes.to_vec()));
+        } else if self.suspects.len() == 1 {
+            self.suspects.push((self.position_beats, bytes.to_vec()));
+        }
+        self.bytes += bytes.len() as u64;
+        let now = bytes.len().div_ceil(BEAT_BYTES) as u64;
+        self.found.beats += now;
+        self.position_beats += now;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(seed: u64, bytes: usize) -> Vec<u8> {
+        let mut out = vec![0; bytes];
+        Pattern::new(seed).generator(0).fill(&mut out);
+        out
+    }
+
+    fn check(expected: u64, bytes: &[u8], length_bytes: u64) -> Finding {
+        let chunks = bytes.len().div_ceil(8192) as u64;
+        let mut sink = CheckSink::new(Pattern::new(expected), 0, 8192, chunks);
+        for chunk in bytes.chunks(8192) {
+            sink.put(chunk, &Registers::default()).unwrap();
+        }
+        sink.finding(Some(Shape {
+            length_bytes,
+            packet_beats: None,
+        }))
+    }
+
+    #[test]
+    fn a_right_stream_is_right_and_a_source_makes_it() {
+        let mut source = PatternSource::new(Pattern::new(5), 20_001);
+        let registers = Registers::default();
+        let mut all = Vec::new();
+        let mut chunk = vec![0; 8192];
+        loop {
+            let filled = source.fill(&mut chunk, &registers).unwrap();
+            all.extend_from_slice(&chunk[..filled.bytes]);
+            if filled.last {
+                break;
+            }
+        }
+        assert_eq!(all, stream(5, 20_001));
+        let found = check(5, &all, 20_001);
+        assert!(found.is_right(), "{found:?}");
+        assert_eq!(found.beats, 1251);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let mut old = stream(1, 40_000);
+        let new = stream(2, 40_000);
+        assert_eq!(
+            check(2, &old, 40_000).diagnosis,
+            Some(Diagnosis::WrongSeed { seed: 1 })
+        );
+        // The third chunk was not written.
+        old[..16_384].copy_from_slice(&new[..16_384]);
+        old[24_576..].copy_from_slice(&new[24_576..]);
+        let found = check(2, &old, 40_000);
+        assert_eq!(found.diagnosis, Some(Diagnosis::Stale { seed: 1 }));
+        assert_eq!(found.first.map(|m| m.beat), Some(1024));
+        assert_eq!((found.wrong_beats, found.wrong_chunks), (512, 1));
+        let short = check(2, &new[..30_000], 40_000);
+        assert!(
+            matches!(short.diagnosis, Some(Diagnosis::Short { .. })),
+            "{short:?}"
+        );
+    }
+}
