@@ -1,5 +1,7 @@
 //! Arguments, exactly as typed. Each command turns its own into a plan; nothing below sees them.
 
+pub mod stream;
+
 use std::path::PathBuf;
 
 use assay_engine::options::JobOptions;
@@ -24,6 +26,7 @@ First steps:
   assay run bandwidth /dev/nvme0n1            the whole procedure, read-only until --destroy names the drive
   assay job FILE --rw randread --bs 4k --iodepth 32 --runtime 5s
   assay report RUN -o report.html             one self-contained page
+  producer | assay record DRIVE --index       a stream onto a drive; assay replay DRIVE > stream gives it back
   assay fit samsung-951 --to RUN --name mine  a simulated drive that does what yours did
 
 Nothing is ever written to a drive unless --destroy names it, and never to one that is in use.
@@ -83,6 +86,12 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Fidelity(FidelityArguments),
     /// A run as Parquet, CSV, JSON, or JSON in fio's layout.
     Export(ExportArguments),
+    /// Record a stream onto a drive, with every byte accounted for.
+    Record(Box<stream::RecordArguments>),
+    /// Replay what was recorded.
+    Replay(stream::ReplayArguments),
+    /// Is a recording what was recorded?
+    Verify(stream::VerifyArguments),
     /// Completions for a shell, to be put where it looks for them.
     Completions(CompletionsArguments),
 }
@@ -303,7 +312,7 @@ struct WorkloadArguments {
     seed: Option<u64>,
 }
 
-fn parse_bool(text: &str) -> Result<bool, String> {
+pub(crate) fn parse_bool(text: &str) -> Result<bool, String> {
     match text {
         "1" | "true" | "yes" => Ok(true),
         "0" | "false" | "no" => Ok(false),

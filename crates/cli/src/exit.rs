@@ -6,6 +6,9 @@ use std::process::ExitCode;
 use assay_calibrate::CalibrateError;
 use assay_engine::session::SessionError;
 use assay_store::StoreError;
+use assay_stream::endpoint::EndpointError;
+use assay_stream::index::IndexError;
+use assay_stream::status::StreamError;
 use assay_suite::SuiteError;
 use assay_target::identity::IdentityError;
 use assay_target::interlock::Refusal;
@@ -93,6 +96,22 @@ fn code_of(error: &anyhow::Error) -> u8 {
                 _ => USAGE,
             };
         }
+        if let Some(error) = cause.downcast_ref::<StreamError>() {
+            return match error {
+                StreamError::Index(error) => index_code(error),
+                StreamError::Range(_) | StreamError::NoSlots { .. } => USAGE,
+                _ => IO_ERROR,
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<IndexError>() {
+            return index_code(error);
+        }
+        if let Some(error) = cause.downcast_ref::<EndpointError>() {
+            return match error {
+                EndpointError::System { .. } => IO_ERROR,
+                _ => USAGE,
+            };
+        }
         if cause.is::<Usage>() || cause.is::<ProfileFileError>() {
             return USAGE;
         }
@@ -109,6 +128,14 @@ fn session_code(error: &SessionError) -> u8 {
         | SessionError::Open(_)
         | SessionError::Purge(_)
         | SessionError::Target(_) => IO_ERROR,
+        _ => USAGE,
+    }
+}
+
+fn index_code(error: &IndexError) -> u8 {
+    match error {
+        IndexError::Device(_) | IndexError::Beyond { .. } => DRIVE_FAILED,
+        IndexError::Target(_) => IO_ERROR,
         _ => USAGE,
     }
 }

@@ -35,6 +35,9 @@ fn main() -> ExitCode {
         Command::Fit(fit) => commands::fit::run(*fit, output),
         Command::Fidelity(fidelity) => commands::fidelity::run(&fidelity, output),
         Command::Export(export) => commands::export::run(&export, output),
+        Command::Record(record) => commands::record::run(*record, output),
+        Command::Replay(replay) => commands::replay::run(&replay, output),
+        Command::Verify(verify) => commands::verify::run(&verify, output),
         Command::Completions(completions) => commands::completions::run(completions.shell, output),
     };
     exit::status(outcome, output)

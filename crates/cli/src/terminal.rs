@@ -35,6 +35,17 @@ impl Output {
         stdout.flush()
     }
 
+    /// As [`Output::show`], on stderr: where stdout belongs to a stream.
+    pub fn aside(self, text: impl FnOnce() -> String, json: impl FnOnce() -> serde_json::Value) {
+        let said = if self.json {
+            format!("{:#}\n", json())
+        } else {
+            text()
+        };
+        // Nobody listening is no reason to fail: the stream is where it should be.
+        let _ = write!(io::stderr().lock(), "{said}");
+    }
+
     /// Colour on stdout: on a terminal, unless NO_COLOR or a dumb terminal says otherwise.
     pub fn style(self) -> Style {
         if anstream::AutoStream::choice(&io::stdout()) == anstream::ColorChoice::Never

@@ -143,6 +143,15 @@ pub fn wall_clock() -> String {
         .to_string()
 }
 
+/// Whole seconds since 1970, UTC: [`wall_clock`] for formats that have no room for text. 0 before 1970.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "as wall_clock: for what is written into a header, never for a span"
+)]
+pub fn unix_seconds() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

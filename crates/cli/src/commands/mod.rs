@@ -8,10 +8,14 @@ pub mod fit;
 pub mod job;
 pub mod list;
 pub mod probe;
+pub mod record;
+pub mod replay;
 pub mod report;
 pub mod run;
+pub mod stream;
 pub mod suites;
 pub mod verdict;
+pub mod verify;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

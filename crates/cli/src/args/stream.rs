@@ -1,0 +1,166 @@
+//! Arguments of the streamer's commands.
+
+use assay_units::{Nanos, parse_duration, parse_size, text::parse_rate};
+use clap::Args;
+
+/// What all streamer commands need to know of the drives.
+#[derive(Clone, Debug, Args)]
+pub struct StreamArguments {
+    /// The drive, or several that share one stream chunk by chunk.
+    #[arg(required = true, value_name = "DRIVE")]
+    pub drives: Vec<String>,
+    /// Address of the first chunk, in bytes [default: 0]
+    #[arg(long, value_name = "ADDR", value_parser = size, help_heading = "Where")]
+    pub first: Option<u64>,
+    /// Address of the last chunk, inclusive [default: the last on the smallest drive]
+    #[arg(long, value_name = "ADDR", value_parser = size, help_heading = "Where")]
+    pub last: Option<u64>,
+    /// Bytes per chunk
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128k", help_heading = "Where")]
+    pub chunk: u64,
+    /// Chunks in flight per drive; times the chunk: the ring of buffers, and all the memory there is
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 32, help_heading = "How")]
+    pub iodepth: u32,
+    /// O_DIRECT (true) or through the page cache (false) [default: true]
+    #[arg(long, value_name = "BOOL", value_parser = super::parse_bool, help_heading = "How")]
+    pub direct: Option<bool>,
+    /// uring or sync
+    #[arg(long, default_value = "uring", value_parser = ["uring", "sync"], help_heading = "How")]
+    pub engine: String,
+}
+
+/// `assay record`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  producer | assay record /dev/nvme0n1 --destroy S4EWNX0M
+  assay record disk.img --destroy disk.img --index --from tcp-listen:0.0.0.0:9000
+  camera | assay record /dev/nvme0n1 --destroy S4EWNX0M --index --rate 800MB/s --lossy-deadline 50ms
+  assay record /dev/nvme0n1 --destroy S4EWNX0M --plan --rate 800MB/s
+  assay record sim:mle-brief-960gb --pattern 1 --length 4g
+
+Ctrl-C aborts (what is in flight is finished and flushed), SIGTERM stops (no flush). Addresses are those of chunks; a stream over several
+drives uses the same addresses on each. docs/build-a-recorder.md has the whole story.")]
+pub struct RecordArguments {
+    /// Where and how.
+    #[command(flatten)]
+    pub stream: StreamArguments,
+    /// Allow this drive to be overwritten: its serial (or a file's name)
+    #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
+    pub destroy: Vec<String>,
+    /// Where the stream comes from: - (stdin), a path, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        default_value = "-",
+        help_heading = "What"
+    )]
+    pub from: String,
+    /// Record the pattern of this seed instead, which proves itself (assay replay --check SEED)
+    #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "from", help_heading = "What")]
+    pub pattern: Option<u64>,
+    /// Bytes of the pattern, or of a plan [default: the whole range]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "What")]
+    pub length: Option<u64>,
+    /// Make the recording describe itself, so that it can be found, verified and replayed after anything
+    #[arg(long, help_heading = "What")]
+    pub index: bool,
+    /// What to call it in its index
+    #[arg(
+        long,
+        requires = "index",
+        default_value = "",
+        hide_default_value = true,
+        help_heading = "What"
+    )]
+    pub label: String,
+    /// Begin again at the first address when the range is full, over the oldest
+    #[arg(long, help_heading = "What")]
+    pub ring: bool,
+    /// Flush the drive when the stream has ended
+    #[arg(long, help_heading = "How")]
+    pub flush_after: bool,
+    /// Make what is recorded durable after so many bytes [default with --index: 64m; without: never]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "How")]
+    pub durable_every: Option<u64>,
+    /// The source delivers at this rate and does not wait (800MB/s, 1.5GiB/s)
+    #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "How")]
+    pub rate: Option<u64>,
+    /// The longest such a source can hold its data back before it loses some; longer stalls are reported and end in exit status 1
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "rate", help_heading = "How")]
+    pub lossy_deadline: Option<Nanos>,
+    /// Record nothing of a source, but measure: write flat out, and tell which buffer which rate needs
+    #[arg(long, conflicts_with_all = ["from", "pattern", "index", "ring", "lossy_deadline"], help_heading = "What")]
+    pub plan: bool,
+    /// A line of JSON on stderr whenever more has become durable
+    #[arg(long, help_heading = "Safety and output")]
+    pub watch: bool,
+}
+
+/// `assay replay`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay replay /dev/nvme0n1 > stream
+  assay replay /dev/nvme0n1 --raw --first 1g --length 4g --to unix:/run/player
+  assay replay /dev/nvme0n1 --check 1 --length 4g
+
+A recording with an index is found and replayed up to its last whole chunk, each chunk checked before it is handed on. Without one, or with
+--raw, the bytes of the range are replayed as they are.")]
+pub struct ReplayArguments {
+    /// Where and how.
+    #[command(flatten)]
+    pub stream: StreamArguments,
+    /// Where the stream goes: - (stdout), a new file, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT
+    #[arg(long, value_name = "SINK", default_value = "-", help_heading = "What")]
+    pub to: String,
+    /// Check it against the pattern of this seed instead of handing it on
+    #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "to", help_heading = "What")]
+    pub check: Option<u64>,
+    /// Bytes to replay of a raw range [default: all of it]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "What")]
+    pub length: Option<u64>,
+    /// Do not look for an index
+    #[arg(long, help_heading = "What")]
+    pub raw: bool,
+}
+
+/// `assay verify`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay verify /dev/nvme0n1
+  assay verify disk.img --first 1g --json
+
+Reads the whole recording and compares every chunk with its checksum. Exit status 1 when any is not what was recorded.")]
+pub struct VerifyArguments {
+    /// Where and how.
+    #[command(flatten)]
+    pub stream: StreamArguments,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    parse_size(text).map_err(|e| e.to_string())
+}
+
+fn rate(text: &str) -> Result<u64, String> {
+    match parse_rate(text) {
+        Ok(0) => Err("a rate of 0 never delivers anything".to_owned()),
+        other => other.map_err(|e| e.to_string()),
+    }
+}
+
+fn duration(text: &str) -> Result<Nanos, String> {
+    parse_duration(text).map_err(|e| e.to_string())
+}
+
+/// Decimal, or hexadecimal after 0x.
+pub fn seed(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| {
+        format!("{text:?} is no seed: give a whole number below 2^64, or 0x and hexadecimal digits")
+    })
+}

@@ -1,0 +1,333 @@
+//! `assay record DRIVE... < stream`.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use assay_engine::session::SessionOptions;
+use assay_stream::drives::Drives;
+use assay_stream::endpoint::Endpoint;
+use assay_stream::headroom::Headroom;
+use assay_stream::index::{IndexOptions, StreamId};
+use assay_stream::pattern::{Pattern, PatternPages};
+use assay_stream::proof::PatternSource;
+use assay_stream::record::{Pace, RecordOptions, Recorded, record};
+use assay_stream::registers::Registers;
+use assay_stream::source::{Blank, ReadSource, Source};
+use assay_target::host;
+use assay_units::text::format_size;
+use serde_json::{Value, json};
+
+use super::stream::{self, Lines, Streamed};
+use crate::args::stream::RecordArguments;
+use crate::exit::{Usage, Verdict};
+use crate::terminal::Output;
+
+/// Record a stream, or find out what buffer one would need.
+pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Verdict> {
+    let pages = Arc::new(PatternPages::new());
+    let session = SessionOptions {
+        destroy: arguments.destroy.clone(),
+        will_write: true,
+        // Nobody can read a simulated drive after this program has ended.
+        keep_data: false,
+        generator: Some(pages),
+    };
+    let mut streamed = stream::open(&arguments.stream, &session, true)?;
+    let registers = Arc::new(Registers::default());
+    let options = options(&arguments, &streamed)?;
+    let mut source = source(&arguments, &streamed)?;
+    stream::listen(&registers)?;
+    let watch = arguments.watch.then(|| Watch::begin(&registers));
+    let recorded = {
+        let mut drives = Drives::open(&mut streamed.sessions, streamed.lanes)?;
+        let mut lanes = drives.lanes()?;
+        record(
+            &mut lanes,
+            &streamed.range,
+            source.as_mut(),
+            &options,
+            &registers,
+        )
+    };
+    if let Some(watch) = watch {
+        watch.end();
+    }
+    let recorded = recorded?;
+    let came_from = source.name();
+    output.show(
+        || text(&arguments, &streamed, &options, &recorded, &came_from),
+        || document(&arguments, &streamed, &options, &recorded),
+    )?;
+    let status = &recorded.status;
+    if status.source_had_more == Some(true) && arguments.stream.last.is_none() && !arguments.plan {
+        let what = "the stream is longer than the drive: what fitted is recorded, the rest was not taken; \
+                    record on a larger drive, on several, or with --ring";
+        output.error(&anyhow::anyhow!(
+            "{}: {what}",
+            stream::named(&streamed.sessions)
+        ));
+        return Ok(Verdict::DriveFailed);
+    }
+    Ok(stream::verdict(status))
+}
+
+fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<RecordOptions> {
+    let index = if arguments.index {
+        Some(IndexOptions {
+            stream: StreamId::random()?,
+            label: arguments.label.clone(),
+            began_unix_s: host::unix_seconds(),
+        })
+    } else {
+        None
+    };
+    let endless = arguments.ring && arguments.pattern.is_some() && arguments.length.is_none();
+    if endless {
+        let what = "--ring with --pattern needs --length: both go on for ever";
+        return Err(Usage(what.to_owned()).into());
+    }
+    Ok(RecordOptions {
+        flush_after: arguments.flush_after,
+        ring: arguments.ring,
+        index,
+        checkpoint_bytes: arguments.durable_every,
+        pace: arguments
+            .rate
+            .filter(|_| !arguments.plan)
+            .map(|rate_bytes_per_s| Pace {
+                rate_bytes_per_s,
+                deadline: arguments.lossy_deadline,
+            }),
+        min_io_bytes: streamed.min_io_bytes,
+        // A range that was asked for is full when it is full; a drive that is full is a drive too small.
+        ask_for_more: arguments.stream.last.is_none(),
+        headroom: arguments.plan,
+    })
+}
+
+fn source(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<Box<dyn Source>> {
+    let length = arguments.length.unwrap_or(streamed.range.bytes());
+    if arguments.plan {
+        return Ok(Box::new(Blank::new(length)));
+    }
+    if let Some(seed) = arguments.pattern {
+        return Ok(Box::new(PatternSource::new(Pattern::new(seed), length)));
+    }
+    if arguments.length.is_some() {
+        let what = "--length is for --pattern and --plan; the length of a stream is its own, and --last says how much of it is taken";
+        return Err(Usage(what.to_owned()).into());
+    }
+    let endpoint = Endpoint::parse(&arguments.from).map_err(|e| Usage(e.to_string()))?;
+    let opened = endpoint.open_source()?;
+    Ok(Box::new(ReadSource::new(endpoint.name(false), opened)?))
+}
+
+/// Tells on stderr, a line of JSON at a time, what has become durable.
+struct Watch {
+    ended: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Watch {
+    fn begin(registers: &Arc<Registers>) -> Watch {
+        let ended = Arc::new(AtomicBool::new(false));
+        let (registers, over) = (Arc::clone(registers), Arc::clone(&ended));
+        let work = move || {
+            let mut told = 0;
+            loop {
+                let last_look = over.load(Ordering::SeqCst);
+                let durable_bytes = registers.durable_bytes();
+                if durable_bytes > told {
+                    told = durable_bytes;
+                    let line = json!({ "durable_bytes": durable_bytes, "bytes": registers.bytes(), "stalls": registers.stalls() });
+                    // Nobody listening is no reason to end a recording.
+                    let _ = writeln!(std::io::stderr().lock(), "{line}");
+                }
+                if last_look {
+                    return;
+                }
+                thread::park_timeout(Duration::from_millis(20));
+            }
+        };
+        Watch {
+            ended,
+            thread: thread::Builder::new()
+                .name("watch".to_owned())
+                .spawn(work)
+                .ok(),
+        }
+    }
+
+    fn end(self) {
+        self.ended.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread {
+            thread.thread().unpark();
+            // It only writes lines; if it panicked, there is nothing to be said that matters more.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Shares of the mean rate of which a plan tells.
+const SHARES_PERCENT: [u64; 8] = [50, 60, 70, 80, 90, 95, 98, 99];
+
+/// Rates with the buffers they need: of the plan, and the rate asked for.
+fn needs(arguments: &RecordArguments, headroom: &Headroom) -> Vec<(u64, Option<u64>)> {
+    let mean = headroom.mean_rate();
+    let shares = SHARES_PERCENT
+        .iter()
+        .map(|share| (mean * *share as f64 / 100.0) as u64);
+    let mut rates: Vec<u64> = shares.chain(arguments.rate).collect();
+    rates.sort_unstable();
+    rates.dedup();
+    let need = |rate: u64| (rate, headroom.buffer_for(rate as f64));
+    rates.into_iter().map(need).collect()
+}
+
+fn text(
+    arguments: &RecordArguments,
+    streamed: &Streamed,
+    options: &RecordOptions,
+    recorded: &Recorded,
+    came_from: &str,
+) -> String {
+    let status = &recorded.status;
+    let mut lines = Lines::default();
+    let verb = if arguments.plan {
+        "Measured"
+    } else {
+        "Recorded"
+    };
+    lines.head(&format!(
+        "{verb} {} on {} in {}: {}",
+        format_size(status.bytes),
+        stream::named(&streamed.sessions),
+        stream::span(status.elapsed_ns),
+        stream::rate(status.rate_bytes_per_s())
+    ));
+    stream::tell(&mut lines, status);
+    if !arguments.plan {
+        lines.line(
+            "durable",
+            format!(
+                "{} of {}",
+                format_size(status.durable_bytes),
+                format_size(status.bytes)
+            ),
+        );
+        let copies = match arguments.pattern {
+            Some(_) => "made in the ring",
+            None => "one copy, from the kernel into the ring",
+        };
+        let path = stream::path(&streamed.sessions, &streamed.lanes);
+        lines.line("path", format!("{came_from}, {copies}; {path}"));
+    }
+    if let Some(index) = &options.index {
+        lines.line(
+            "recording",
+            format!("{} (assay replay, assay verify)", index.stream),
+        );
+    }
+    if let Some(backlog) = &status.backlog {
+        lines.line(
+            "source",
+            format!(
+                "{} offered; at most {} were held, the ring has {}",
+                stream::rate(backlog.rate_bytes_per_s as f64),
+                format_size(backlog.high_water_bytes),
+                format_size(backlog.buffer_bytes)
+            ),
+        );
+        let borne = stream::rate(backlog.sustainable_bytes_per_s as f64);
+        let words =
+            if backlog.sustainable_bytes_per_s as f64 >= 0.99 * backlog.rate_bytes_per_s as f64 {
+                format!("at least {borne} with this ring; more was not offered")
+            } else {
+                format!("{borne} at most with this ring")
+            };
+        lines.line("sustainable", words);
+        if let Some(deadline) = arguments.lossy_deadline {
+            let over = status.stalls.over_deadline;
+            let words = match over {
+                0 => format!(
+                    "kept: no stall was longer than {}",
+                    stream::span(deadline.0)
+                ),
+                _ => format!(
+                    "MISSED: {over} stalls were longer than {}; such a source would have lost data",
+                    stream::span(deadline.0)
+                ),
+            };
+            lines.line("deadline", words);
+        }
+    }
+    if let Some(headroom) = recorded.headroom.as_ref().filter(|_| arguments.plan) {
+        lines.head(
+            "\n  A source that cannot wait needs this buffer (over as much as was written here):\n",
+        );
+        lines.head("      rate         share    buffer");
+        for (rate, buffer) in needs(arguments, headroom) {
+            let share = 100.0 * rate as f64 / headroom.mean_rate().max(1.0);
+            let buffer = match buffer {
+                Some(_) if share > 100.0 => "none is enough for long".to_owned(),
+                Some(bytes) => format_size(bytes),
+                None => "beyond the table".to_owned(),
+            };
+            let asked = if arguments.rate == Some(rate) {
+                "   <- asked for"
+            } else {
+                ""
+            };
+            lines.head(&format!(
+                "  {:>12} {share:>7.0} %    {buffer}{asked}",
+                stream::rate(rate as f64)
+            ));
+        }
+    }
+    if let Some(worst) = status
+        .stalls
+        .longest
+        .iter()
+        .max_by_key(|stall| stall.duration_ns)
+        && options.pace.is_some()
+    {
+        let at = stream::span(worst.at_ns);
+        lines.line(
+            "worst stall",
+            format!(
+                "{} at {at}, chunk {}",
+                stream::span(worst.duration_ns),
+                worst.chunk
+            ),
+        );
+    }
+    lines.text()
+}
+
+fn document(
+    arguments: &RecordArguments,
+    streamed: &Streamed,
+    options: &RecordOptions,
+    recorded: &Recorded,
+) -> Value {
+    let drives: Vec<_> = streamed.sessions.iter().map(|s| s.info()).collect();
+    let mut document = json!({
+        "drives": drives,
+        "simulated": drives.iter().any(|d| d.simulated),
+        "status": recorded.status,
+        "bytes_per_s": recorded.status.rate_bytes_per_s(),
+        "path": stream::path(&streamed.sessions, &streamed.lanes),
+        "recording": options.index.as_ref().map(|index| index.stream),
+    });
+    if let Some(headroom) = recorded.headroom.as_ref().filter(|_| arguments.plan) {
+        let rows = needs(arguments, headroom).into_iter();
+        let rows: Vec<Value> = rows
+            .map(|(rate, buffer)| json!({ "rate_bytes_per_s": rate, "buffer_bytes": buffer }))
+            .collect();
+        document["plan"] = json!({ "mean_bytes_per_s": headroom.mean_rate(), "needs": rows });
+    }
+    document
+}

@@ -1,0 +1,237 @@
+//! `assay replay DRIVE... > stream`.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use assay_engine::session::SessionOptions;
+use assay_stream::drives::Drives;
+use assay_stream::endpoint::Endpoint;
+use assay_stream::index::{IndexError, Recording};
+use assay_stream::pattern::{Pattern, Shape};
+use assay_stream::proof::{CheckSink, Finding};
+use assay_stream::registers::Registers;
+use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
+use assay_stream::source::{Sink, WriteSink};
+use assay_units::text::{format_size, group_digits};
+use serde_json::{Value, json};
+
+use super::stream::{self, Lines};
+use crate::args::stream::ReplayArguments;
+use crate::exit::{Usage, Verdict};
+use crate::terminal::Output;
+
+/// Replay a recording or a range.
+pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Verdict> {
+    let to_stdout = arguments.check.is_none() && arguments.to == "-";
+    let endpoint = Endpoint::parse(&arguments.to).map_err(|e| Usage(e.to_string()))?;
+    let session = SessionOptions {
+        keep_data: arguments.check.is_some(),
+        ..SessionOptions::default()
+    };
+    let mut streamed = stream::open(&arguments.stream, &session, false)?;
+    let capacities = stream::capacities(&streamed.sessions);
+    let names = stream::named(&streamed.sessions);
+    let range = streamed.range;
+    let registers = Arc::new(Registers::default());
+    stream::listen(&registers)?;
+    let options = ReplayOptions {
+        go_on: false,
+        min_io_bytes: streamed.min_io_bytes,
+    };
+    let mut drives = Drives::open(&mut streamed.sessions, streamed.lanes)?;
+    let mut lanes = drives.lanes()?;
+    let mut recording = None;
+    // A length is one of a raw range; a recording knows its own.
+    if !arguments.raw && arguments.length.is_none() {
+        match stream::recording(&mut lanes, range.first, &capacities) {
+            Ok(found) => recording = Some(found),
+            // Bytes without an index.
+            Err(error) if matches!(error.downcast_ref(), Some(IndexError::None { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let what = match &mut recording {
+        Some(recording) => What::Recording(recording),
+        None => What::Raw(range, arguments.length),
+    };
+    let length = arguments.length.unwrap_or(range.bytes());
+    let (replayed, finding) = match arguments.check {
+        Some(seed) => {
+            let mut sink = CheckSink::new(Pattern::new(seed), 0, range.chunk_bytes, range.chunks());
+            let replayed = replay(&mut lanes, what, &mut sink, options, &registers)?;
+            let shape = Shape {
+                length_bytes: length.min(range.bytes()),
+                packet_beats: None,
+            };
+            let shape = recording.is_none().then_some(shape);
+            (replayed, Some(sink.finding(shape)))
+        }
+        None => {
+            let opened = endpoint.open_sink()?;
+            let mut sink: Box<dyn Sink> = Box::new(
+                WriteSink::new(endpoint.name(true), opened).context("cannot write the stream")?,
+            );
+            (
+                replay(&mut lanes, what, sink.as_mut(), options, &registers)?,
+                None,
+            )
+        }
+    };
+    let text = || text(&names, &replayed, recording.as_ref(), finding.as_ref());
+    let document = || document(&replayed, recording.as_ref(), finding.as_ref());
+    if to_stdout {
+        // The stream has stdout to itself.
+        output.aside(text, document);
+    } else {
+        output.show(text, document)?;
+    }
+    let wrong = finding.is_some_and(|finding| !finding.is_right());
+    if wrong || replayed.bad_chunks > 0 {
+        return Ok(Verdict::DriveFailed);
+    }
+    Ok(stream::verdict(&replayed.status))
+}
+
+/// What a recording says of itself and how much of it there is.
+pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Replayed) {
+    let Some(header) = recording.header() else {
+        return;
+    };
+    let label = match header.label.as_str() {
+        "" => String::new(),
+        label => format!(" {label:?}"),
+    };
+    let ring = if header.ring { ", a ring" } else { "" };
+    lines.line(
+        "recording",
+        format!(
+            "{}{label}{ring}, on {} drive(s)",
+            header.stream, header.lanes
+        ),
+    );
+    let ending = if recording.is_whole() {
+        "whole: its recorder ended it".to_owned()
+    } else {
+        "cut off: its recorder did not end it".to_owned()
+    };
+    let mut details = vec![ending];
+    if recording.from > 0 {
+        details.push(format!(
+            "begins with chunk {}",
+            group_digits(recording.from)
+        ));
+    }
+    if replayed.not_durable_chunks > 0 {
+        details.push(format!(
+            "{} chunks at its end were not durable yet and are left out",
+            replayed.not_durable_chunks
+        ));
+    }
+    if replayed.frayed_chunks > 0 {
+        details.push(format!(
+            "{} of its oldest were being written over and are left out",
+            replayed.frayed_chunks
+        ));
+    }
+    lines.line("", details.join("; "));
+    let checked = match replayed.first_bad {
+        None => format!(
+            "{} chunks checked, all are what was recorded",
+            group_digits(replayed.checked_chunks)
+        ),
+        Some(bad) => format!(
+            "{} of {} chunks are NOT what was recorded, the first is chunk {} at address {} of drive {}",
+            group_digits(replayed.bad_chunks),
+            group_digits(replayed.checked_chunks),
+            group_digits(bad.chunk),
+            group_digits(bad.address),
+            bad.lane + 1
+        ),
+    };
+    lines.line("checked", checked);
+}
+
+/// The same for programs.
+pub fn recording_document(recording: Option<&Recording>, replayed: &Replayed) -> Value {
+    let Some(recording) = recording else {
+        return Value::Null;
+    };
+    json!({
+        "header": recording.header(),
+        "whole": recording.is_whole(),
+        "first_chunk": recording.from,
+        "end_chunk": recording.to,
+        "durable_chunks": recording.durable,
+        "checked_chunks": replayed.checked_chunks,
+        "bad_chunks": replayed.bad_chunks,
+        "first_bad": replayed.first_bad,
+        "not_durable_chunks": replayed.not_durable_chunks,
+        "frayed_chunks": replayed.frayed_chunks,
+    })
+}
+
+fn text(
+    names: &str,
+    replayed: &Replayed,
+    recording: Option<&Recording>,
+    finding: Option<&Finding>,
+) -> String {
+    let status = &replayed.status;
+    let mut lines = Lines::default();
+    lines.head(&format!(
+        "Replayed {} of {names} in {}: {}",
+        format_size(status.bytes),
+        stream::span(status.elapsed_ns),
+        stream::rate(status.rate_bytes_per_s())
+    ));
+    stream::tell(&mut lines, status);
+    if let Some(recording) = recording {
+        tell_recording(&mut lines, recording, replayed);
+    }
+    if let Some(finding) = finding {
+        let right = finding.is_right();
+        let words = if right {
+            format!(
+                "{} beats, all as they should be",
+                group_digits(finding.beats)
+            )
+        } else {
+            format!(
+                "{} of {} beats are WRONG, in {} chunks",
+                group_digits(finding.wrong_beats),
+                group_digits(finding.beats),
+                group_digits(finding.wrong_chunks)
+            )
+        };
+        lines.line("pattern", words);
+        if let Some(first) = &finding.first {
+            lines.line("first wrong", first.to_string());
+        }
+        if let Some(diagnosis) = &finding.diagnosis {
+            lines.line("diagnosis", diagnosis.to_string());
+        }
+    }
+    lines.text()
+}
+
+fn document(
+    replayed: &Replayed,
+    recording: Option<&Recording>,
+    finding: Option<&Finding>,
+) -> Value {
+    let checked = finding.map(|finding| {
+        json!({
+            "beats": finding.beats,
+            "wrong_beats": finding.wrong_beats,
+            "wrong_chunks": finding.wrong_chunks,
+            "first_wrong_beat": finding.first.map(|first| first.beat),
+            "diagnosis": finding.diagnosis.as_ref().map(ToString::to_string),
+        })
+    });
+    json!({
+        "status": replayed.status,
+        "bytes_per_s": replayed.status.rate_bytes_per_s(),
+        "recording": recording_document(recording, replayed),
+        "pattern": checked,
+    })
+}

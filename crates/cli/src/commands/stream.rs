@@ -1,0 +1,250 @@
+//! What the streamer's commands share: drives, ranges, signals, and how a status is told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+use assay_engine::session::{DriveSession, SessionOptions};
+use assay_stream::drives::{LaneOptions, media};
+use assay_stream::index::{Recording, find};
+use assay_stream::lane::Lane;
+use assay_stream::range::{Range, RangeRequest};
+use assay_stream::registers::{Control, Registers};
+use assay_stream::status::Status;
+use assay_units::text::{format_size, group_digits};
+
+use crate::args::stream::StreamArguments;
+use crate::exit::{Usage, Verdict};
+
+/// Drives of a stream, opened and their range checked.
+pub struct Streamed {
+    /// The drives.
+    pub sessions: Vec<DriveSession>,
+    /// The range on each of them.
+    pub range: Range,
+    /// How they are opened.
+    pub lanes: LaneOptions,
+    /// What a short last chunk is rounded up to, bytes.
+    pub min_io_bytes: u32,
+}
+
+/// Open the drives of a stream. The range is checked before anything asks for permission to write.
+pub fn open(
+    arguments: &StreamArguments,
+    session: &SessionOptions,
+    writes: bool,
+) -> anyhow::Result<Streamed> {
+    let looking = SessionOptions {
+        will_write: false,
+        destroy: Vec::new(),
+        ..session.clone()
+    };
+    let looked_at = super::open_drives(&arguments.drives, &looking)?;
+    let range = range_on(arguments, &looked_at)?;
+    let sessions = if writes {
+        drop(looked_at);
+        super::open_drives(&arguments.drives, session)?
+    } else {
+        looked_at
+    };
+    let min_io_bytes = sessions.iter().map(|s| s.info().min_io_bytes).max();
+    Ok(Streamed {
+        lanes: LaneOptions {
+            writes,
+            depth: arguments.iodepth,
+            chunk_bytes: range.chunk_bytes,
+            direct: arguments.direct.unwrap_or(true),
+            blocking: arguments.engine == "sync",
+        },
+        range,
+        sessions,
+        min_io_bytes: min_io_bytes.unwrap_or(1),
+    })
+}
+
+fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::Result<Range> {
+    let chunk_bytes = u32::try_from(arguments.chunk).unwrap_or(u32::MAX);
+    let request = RangeRequest {
+        first: arguments.first,
+        last: arguments.last,
+        chunk_bytes,
+    };
+    let media: Vec<_> = sessions.iter().map(|s| media(s.info())).collect();
+    Range::new(&request, &media).map_err(|error| Usage(error.to_string()).into())
+}
+
+/// Ctrl-C aborts, SIGTERM stops; a second signal ends the program at once.
+pub fn listen(registers: &Arc<Registers>) -> anyhow::Result<()> {
+    let seen = Arc::new(AtomicBool::new(false));
+    for (signal, control) in [
+        (signal_hook::consts::SIGINT, Control::ABORT),
+        (signal_hook::consts::SIGTERM, Control::STOP),
+    ] {
+        let this = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&seen))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&seen)))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&this)))
+            .context("cannot listen for signals")?;
+        let registers = Arc::clone(registers);
+        thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || {
+                while !this.load(Ordering::SeqCst) {
+                    thread::park_timeout(Duration::from_millis(20));
+                }
+                registers.command(control);
+            })
+            .context("cannot start a thread that listens for signals")?;
+    }
+    Ok(())
+}
+
+/// Look for a recording on all lanes and put them in its order. They stay as they are when there is none.
+pub fn recording(
+    lanes: &mut Vec<Lane<'_>>,
+    first: u64,
+    capacities: &[u64],
+) -> anyhow::Result<Recording> {
+    let mut found = Vec::new();
+    for (lane, &capacity) in lanes.iter_mut().zip(capacities) {
+        let part = find(lane, first, capacity)?;
+        found.push((lane.name().to_owned(), part));
+    }
+    let (recording, order) = Recording::assemble(found)?;
+    let mut slots: Vec<Option<Lane<'_>>> = lanes.drain(..).map(Some).collect();
+    lanes.extend(order.iter().filter_map(|&at| slots[at].take()));
+    Ok(recording)
+}
+
+/// Bytes of each drive.
+pub fn capacities(sessions: &[DriveSession]) -> Vec<u64> {
+    sessions.iter().map(|s| s.info().capacity_bytes).collect()
+}
+
+/// The drives as a person reads them, with the word that belongs to simulated ones.
+pub fn named(sessions: &[DriveSession]) -> String {
+    let name = |session: &DriveSession| {
+        let info = session.info();
+        let word = if info.simulated { " (simulated)" } else { "" };
+        format!("{}{word}", info.spec)
+    };
+    sessions.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// How the drives' bytes go to and from the program.
+pub fn path(sessions: &[DriveSession], lanes: &LaneOptions) -> String {
+    let real = |session: &DriveSession| !session.info().simulated && session.info().path.is_some();
+    if !sessions.iter().any(real) {
+        return "no bytes leave this program".to_owned();
+    }
+    let calls = if lanes.blocking {
+        "blocking calls"
+    } else {
+        "io_uring, registered buffers"
+    };
+    let cache = if lanes.direct {
+        "O_DIRECT"
+    } else {
+        "through the page cache"
+    };
+    format!("{calls}, {cache}")
+}
+
+/// A rate as a person reads it.
+pub fn rate(bytes_per_s: f64) -> String {
+    if bytes_per_s >= 1e9 {
+        format!("{:.2} GB/s", bytes_per_s / 1e9)
+    } else {
+        format!("{:.1} MB/s", bytes_per_s / 1e6)
+    }
+}
+
+/// Nanoseconds as a person reads them.
+pub fn span(ns: u64) -> String {
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} us", ns as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
+        _ => format!("{:.2} s", ns as f64 / 1e9),
+    }
+}
+
+/// Lines of a text with labels in one column.
+#[derive(Default)]
+pub struct Lines(String);
+
+impl Lines {
+    /// A line without a label.
+    pub fn head(&mut self, text: &str) {
+        self.0.push_str(text);
+        self.0.push('\n');
+    }
+
+    /// A labelled line.
+    pub fn line(&mut self, label: &str, text: impl AsRef<str>) {
+        self.0
+            .push_str(&format!("  {label:<14}{}\n", text.as_ref()));
+    }
+
+    /// The text.
+    pub fn text(self) -> String {
+        self.0
+    }
+}
+
+/// What both directions tell of a stream.
+pub fn tell(lines: &mut Lines, status: &Status) {
+    lines.line("status", status.status.names().join(", "));
+    let last = match status.last_address_written {
+        Some(last) => format!("; last done {}", group_digits(last)),
+        None => String::new(),
+    };
+    lines.line(
+        "addresses",
+        format!(
+            "{} to {} in chunks of {}{last}",
+            group_digits(status.first_address),
+            group_digits(status.last_address),
+            format_size(u64::from(status.chunk_bytes))
+        ),
+    );
+    lines.line(
+        "amount",
+        format!(
+            "{} bytes, {} beats, {} chunks",
+            group_digits(status.bytes),
+            group_digits(status.beats),
+            group_digits(status.chunks)
+        ),
+    );
+    let stalls = &status.stalls;
+    let waited = if stalls.count == 0 {
+        "none: the drive was never waited for".to_owned()
+    } else {
+        format!(
+            "{} times the drive was waited for, longest {}, {} in all ({:.0} % of the time)",
+            group_digits(stalls.count),
+            span(stalls.longest_ns),
+            span(stalls.total_ns),
+            100.0 * stalls.total_ns as f64 / status.elapsed_ns.max(1) as f64
+        )
+    };
+    lines.line("stalls", waited);
+    if let Some(failure) = &status.failure {
+        lines.line("failed", failure.to_string());
+    }
+}
+
+/// What a stream means for the exit status.
+pub fn verdict(status: &Status) -> Verdict {
+    use assay_stream::registers::StatusBits;
+    if !status.is_clean() {
+        Verdict::DriveFailed
+    } else if status.status.has(StatusBits::ABORTED) || status.status.has(StatusBits::STOPPED) {
+        Verdict::Interrupted
+    } else {
+        Verdict::Done
+    }
+}

@@ -1,0 +1,55 @@
+//! `assay verify DRIVE...`: is a recording what was recorded?
+
+use std::sync::Arc;
+
+use assay_engine::session::SessionOptions;
+use assay_stream::drives::Drives;
+use assay_stream::registers::Registers;
+use assay_stream::replay::{ReplayOptions, What, replay};
+use assay_stream::source::Discard;
+use assay_units::text::format_size;
+use serde_json::json;
+
+use super::replay::{recording_document, tell_recording};
+use super::stream::{self, Lines};
+use crate::args::stream::VerifyArguments;
+use crate::exit::Verdict;
+use crate::terminal::Output;
+
+/// Read all of it and compare every chunk with its checksum.
+pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Verdict> {
+    let mut streamed = stream::open(&arguments.stream, &SessionOptions::default(), false)?;
+    let capacities = stream::capacities(&streamed.sessions);
+    let names = stream::named(&streamed.sessions);
+    let registers = Arc::new(Registers::default());
+    stream::listen(&registers)?;
+    let mut drives = Drives::open(&mut streamed.sessions, streamed.lanes)?;
+    let mut lanes = drives.lanes()?;
+    let mut recording = stream::recording(&mut lanes, streamed.range.first, &capacities)?;
+    let options = ReplayOptions {
+        go_on: true,
+        min_io_bytes: streamed.min_io_bytes,
+    };
+    let what = What::Recording(&mut recording);
+    let replayed = replay(&mut lanes, what, &mut Discard, options, &registers)?;
+    let status = &replayed.status;
+    output.show(
+        || {
+            let mut lines = Lines::default();
+            lines.head(&format!(
+                "Verified {} on {names} in {}: {}",
+                format_size(status.bytes),
+                stream::span(status.elapsed_ns),
+                stream::rate(status.rate_bytes_per_s())
+            ));
+            tell_recording(&mut lines, &recording, &replayed);
+            stream::tell(&mut lines, status);
+            lines.text()
+        },
+        || json!({ "status": status, "recording": recording_document(Some(&recording), &replayed) }),
+    )?;
+    if replayed.bad_chunks > 0 {
+        return Ok(Verdict::DriveFailed);
+    }
+    Ok(stream::verdict(status))
+}
