@@ -2,8 +2,8 @@
 //!
 //! The bytes are taken apart into pieces: right ones, and wrong ones each with one origin, from the first wrong beat on as far as that
 //! origin explains them. A piece's origin is told by its first beat: zeroes and ones; few bits off the expected beat; the stream of
-//! another seed (the beat taken back to beat 0 gives a genuine register, see the module's head); the same stream elsewhere, or another
-//! one elsewhere (`search`). The pieces then make the diagnosis.
+//! another seed (the beat taken back to beat 0 gives a genuine register, see the module's head); the same stream elsewhere, by whole
+//! beats or not, or another one elsewhere (`search`). The pieces then make the diagnosis.
 //!
 //! # What it cannot tell
 //! - *Lost write or later overwrite by an old copy*: both leave stale data. Equally a stream that was recorded shorter than expected
@@ -12,8 +12,8 @@
 //! - *Wrong seed or a lost first write*, when the first chunk is all there is to see: show another chunk.
 //! - *A misdirected write or a misdirected read*: look whether the place that the data belongs to holds them as well.
 //! - *A write of the same seed before this one*: its bytes are the right ones. Take a new seed for each recording.
-//! - Data that is shifted by other than whole beats, or that is of another seed and from another place of its chunk, is of unknown
-//!   origin; so is a beat that is torn inside, or a flipped bit in stale data. Of unknown beats only [`MAX_SEARCHES`] are searched for
+//! - Data of another seed from another place of its chunk, and data shifted by other than whole beats and far (256 KiB), is of unknown
+//!   origin; so is a beat inside of which the right data begins again, or a flipped bit in stale data. Of unknown beats only [`MAX_SEARCHES`] are searched for
 //!   elsewhere.
 //! - Random bytes pass for another seed's once in 2^64 beats, for those of another seed elsewhere once in 2^64 / chunks: at 2^24 chunks
 //!   once in 2^40.
@@ -64,8 +64,6 @@ pub fn diagnose(scene: &Scene, suspect: &Suspect, other: Option<&Suspect>) -> Op
     let end_beat = suspect
         .first_beat
         .saturating_add(suspect.bytes.len().div_ceil(BEAT_BYTES) as u64);
-    let unknown = |piece: &Piece| piece.origin == Origin::Unknown;
-    let flipped = |piece: &Piece| matches!(piece.origin, Origin::Flipped { .. });
     let corrupt = Diagnosis::Corrupt {
         first_beat: first.first_beat,
         beats: apart.wrong_beats,
@@ -87,6 +85,7 @@ pub fn diagnose(scene: &Scene, suspect: &Suspect, other: Option<&Suspect>) -> Op
                 Origin::Seed { seed } => Diagnosis::Stale { seed },
                 Origin::SeedElsewhere { seed, beat } => Diagnosis::StaleElsewhere { seed, beat },
                 Origin::Place { beat } => Diagnosis::Misplaced { beat },
+                Origin::Shifted { byte } => Diagnosis::Shifted { byte },
                 Origin::Zero => Diagnosis::Zero,
                 Origin::Ones => Diagnosis::Ones,
                 Origin::Flipped { .. } | Origin::Unknown => corrupt,
@@ -140,43 +139,103 @@ impl Apart {
         };
         let mut checker = scene.pattern.checker(suspect.first_beat);
         let (mut unknown, mut patches) = (0, 0);
-        let mut rest = suspect.bytes;
-        while let Err(mismatch) = checker.check(rest) {
-            rest = rest
-                .get(mismatch.offset_bytes as usize..)
-                .unwrap_or_default();
-            let origin = tracer.origin(&mismatch, rest.len() >= BEAT_BYTES);
+        let mut at = 0;
+        while let Err(mismatch) = checker.check(suspect.bytes.get(at..).unwrap_or_default()) {
+            at += mismatch.offset_bytes as usize;
+            let (before, rest) = suspect.bytes.split_at(at);
+            let origin = tracer.origin(&mismatch, rest);
             let bytes = extent(origin, &mismatch, rest, scene.pattern);
-            let end_beat = mismatch
-                .beat
-                .saturating_add(bytes.div_ceil(BEAT_BYTES) as u64);
-            rest = rest.get(bytes..).unwrap_or_default();
+            let beats = bytes.div_ceil(BEAT_BYTES) as u64;
+            let piece = Piece {
+                first_beat: mismatch.beat,
+                end_beat: mismatch.beat.saturating_add(beats),
+                origin,
+            };
+            at += bytes;
             unknown += u64::from(origin == Origin::Unknown);
-            match apart.pieces.last_mut() {
-                Some(last)
-                    if last.origin == origin
-                        && origin == Origin::Unknown
-                        && last.end_beat == mismatch.beat =>
-                {
-                    last.end_beat = end_beat;
-                }
-                _ => {
-                    patches += usize::from(!matches!(origin, Origin::Flipped { .. }));
-                    apart.pieces.push(Piece {
-                        first_beat: mismatch.beat,
-                        end_beat,
-                        origin,
-                    });
-                }
-            }
+            patches += usize::from(apart.add(piece, before, scene.pattern) && !flipped(&piece));
             if unknown > MAX_UNKNOWN_BEATS || patches > MAX_PIECES {
                 apart.gave_up = true;
                 break;
             }
-            checker.skip_to(end_beat);
+            checker.skip_to(piece.end_beat);
         }
         apart
     }
+
+    /// Add a piece, the bytes before it being these; false: it only made the last one longer.
+    fn add(&mut self, piece: Piece, before: &[u8], pattern: Pattern) -> bool {
+        match self.pieces.last_mut() {
+            Some(last) if last.end_beat != piece.first_beat => {}
+            Some(last) if unknown(last) && unknown(&piece) => {
+                last.end_beat = piece.end_beat;
+                return false;
+            }
+            Some(last) => {
+                let new = flipped(last);
+                if let Some(piece) = spliced(last, &piece, before, pattern) {
+                    *last = piece;
+                    return new;
+                }
+            }
+            None => {}
+        }
+        self.pieces.push(piece);
+        true
+    }
+}
+
+fn unknown(piece: &Piece) -> bool {
+    piece.origin == Origin::Unknown
+}
+
+fn flipped(piece: &Piece) -> bool {
+    matches!(piece.origin, Origin::Flipped { .. })
+}
+
+/// If the one beat `last` begins right and goes on as `piece` does, it is torn inside: both are one piece.
+fn spliced(last: &Piece, piece: &Piece, before: &[u8], pattern: Pattern) -> Option<Piece> {
+    let single = last.end_beat.checked_sub(last.first_beat) == Some(1);
+    if !single || !(unknown(last) || flipped(last)) {
+        return None;
+    }
+    let found = before.last_chunk::<BEAT_BYTES>()?;
+    let right = pattern.beat(last.first_beat).to_le_bytes();
+    let (earlier, origin) = one_earlier(piece.origin, piece.first_beat, pattern)?;
+    let tear = |at: usize| found[..at] == right[..at] && found[at..] == earlier[at..];
+    (1..BEAT_BYTES).any(tear).then_some(Piece {
+        first_beat: last.first_beat,
+        end_beat: piece.end_beat,
+        origin,
+    })
+}
+
+/// The beat before one of this origin, and that origin one beat earlier.
+fn one_earlier(origin: Origin, beat: u64, pattern: Pattern) -> Option<([u8; BEAT_BYTES], Origin)> {
+    let of = |pattern: Pattern, beat: u64| pattern.beat(beat).to_le_bytes();
+    Some(match origin {
+        Origin::Seed { seed } => (of(Pattern::new(seed), beat.checked_sub(1)?), origin),
+        Origin::Place { beat } => {
+            let beat = beat.checked_sub(1)?;
+            (of(pattern, beat), Origin::Place { beat })
+        }
+        Origin::SeedElsewhere { seed, beat } => {
+            let beat = beat.checked_sub(1)?;
+            let origin = Origin::SeedElsewhere { seed, beat };
+            (of(Pattern::new(seed), beat), origin)
+        }
+        Origin::Shifted { byte } => {
+            let byte = byte.checked_sub(BEAT_BYTES as u64)?;
+            let mut two = [0; 2 * BEAT_BYTES];
+            pattern.generator(byte / BEAT_BYTES as u64).fill(&mut two);
+            let from = (byte % BEAT_BYTES as u64) as usize;
+            let earlier = *two.get(from..)?.first_chunk()?;
+            (earlier, Origin::Shifted { byte })
+        }
+        Origin::Zero => ([0; BEAT_BYTES], origin),
+        Origin::Ones => ([0xff; BEAT_BYTES], origin),
+        Origin::Flipped { .. } | Origin::Unknown => return None,
+    })
 }
 
 /// Finds origins.
@@ -186,7 +245,7 @@ struct Tracer<'a> {
 }
 
 impl Tracer<'_> {
-    fn origin(&mut self, wrong: &Mismatch, whole_beat: bool) -> Origin {
+    fn origin(&mut self, wrong: &Mismatch, rest: &[u8]) -> Origin {
         let flipped = wrong.wrong_bits();
         if wrong.found == 0 {
             Origin::Zero
@@ -194,18 +253,18 @@ impl Tracer<'_> {
             Origin::Ones
         } else if flipped.count_ones() <= MAX_FLIPPED_BITS {
             Origin::Flipped { mask: flipped }
-        } else if !whole_beat {
+        } else if rest.len() < BEAT_BYTES {
             Origin::Unknown
         } else if let Some(pattern) = Pattern::of_beat(wrong.beat, wrong.found) {
             Origin::Seed {
                 seed: pattern.seed(),
             }
         } else {
-            self.elsewhere(wrong).unwrap_or(Origin::Unknown)
+            self.elsewhere(wrong, rest).unwrap_or(Origin::Unknown)
         }
     }
 
-    fn elsewhere(&mut self, wrong: &Mismatch) -> Option<Origin> {
+    fn elsewhere(&mut self, wrong: &Mismatch, rest: &[u8]) -> Option<Origin> {
         self.searches = self.searches.checked_sub(1)?;
         let chunk_beats = self.scene.chunk_bytes / BEAT_BYTES as u64;
         let beats = chunk_beats.saturating_mul(self.scene.chunks).min(MAX_BEATS);
@@ -214,6 +273,9 @@ impl Tracer<'_> {
         let distance = far(chunk_beats, chunks).or_else(|| far(1, beats));
         if let Some(beat) = distance.and_then(|d| wrong.beat.checked_add_signed(d)) {
             return Some(Origin::Place { beat });
+        }
+        if let Some(byte) = search::shifted(wrong.expected, wrong.beat, rest) {
+            return Some(Origin::Shifted { byte });
         }
         let (pattern, beat) = search::elsewhere(wrong.found, wrong.beat, chunk_beats, chunks)?;
         Some(Origin::SeedElsewhere {
@@ -238,10 +300,28 @@ fn extent(origin: Origin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -> us
         Origin::Seed { seed } => follow(Pattern::new(seed).checker(wrong.beat)),
         Origin::Place { beat } => follow(pattern.checker(beat)),
         Origin::SeedElsewhere { seed, beat } => follow(Pattern::new(seed).checker(beat)),
+        Origin::Shifted { byte } => shifted_extent(pattern, byte, rest),
         Origin::Zero => same(0),
         Origin::Ones => same(0xff),
         Origin::Flipped { .. } | Origin::Unknown => 0,
     };
-    // At least the beat itself, so that there is an end.
+    // At least the beat itself, so that this comes to an end.
     bytes.max(BEAT_BYTES.min(rest.len()))
+}
+
+/// How many bytes are those of the stream from this byte on, to whole beats; the first two beats, where it may begin, are not looked at.
+fn shifted_extent(pattern: Pattern, byte: u64, rest: &[u8]) -> usize {
+    let beat_bytes = BEAT_BYTES as u64;
+    let first = byte.div_ceil(beat_bytes) + 1;
+    let skipped = (first * beat_bytes - byte) as usize;
+    let Some(shifted) = rest.get(skipped..) else {
+        return rest.len();
+    };
+    match pattern.checker(first).check(shifted) {
+        Ok(()) => rest.len(),
+        Err(end) => {
+            let bytes = skipped + end.offset_bytes as usize;
+            bytes - bytes % BEAT_BYTES
+        }
+    }
 }

@@ -70,6 +70,30 @@ proptest! {
         prop_assert_eq!(seen(seed, at, &bytes), Some(torn));
     }
 
+    /// Bytes lost or doubled on the way, at any place of a chunk, or somewhere before it.
+    #[test]
+    fn shifted_data_names_its_place(seed: u64, at in chunk(), tear in 0..CHUNK_BYTES - 64, by in 1_i64..20_000, late: bool) {
+        prop_assume!(by % 16 != 0);
+        let by = if late { -by } else { by };
+        let begin = (at * 16).wrapping_add_signed(by);
+        prop_assume!(begin < at * 16 + (1 << 30));
+        let stream = made(seed, begin / 16, CHUNK_BYTES + 16);
+        let shifted = &stream[begin as usize % 16..][..CHUNK_BYTES];
+        prop_assert_eq!(seen(seed, at, shifted), Some(Diagnosis::Shifted { byte: begin }));
+
+        let mut bytes = made(seed, at, CHUNK_BYTES);
+        bytes[tear..].copy_from_slice(&shifted[tear..]);
+        // A byte of the shifted data may happen to be right.
+        let first = made(seed, at, CHUNK_BYTES).iter().zip(&bytes).position(|(a, b)| a != b).unwrap() as u64 / 16;
+        let torn = Diagnosis::Torn {
+            first_beat: at + first,
+            end_beat: at + CHUNK_BEATS,
+            origin: Origin::Shifted { byte: begin + first * 16 },
+        };
+        let whole = Diagnosis::Shifted { byte: begin };
+        prop_assert_eq!(seen(seed, at, &bytes), Some(if first == 0 { whole } else { torn }));
+    }
+
     #[test]
     fn stale_chunks_of_another_place_name_both(seed: u64, old: u64, at in chunk(), from in 0..CHUNKS) {
         let from = from * CHUNK_BEATS;
@@ -95,6 +119,34 @@ proptest! {
         let mut bytes = made(seed, at, CHUNK_BYTES);
         bytes[begin as usize * BEAT_BYTES..][..len].copy_from_slice(&wrong);
         let torn = Diagnosis::Torn { first_beat: at + begin, end_beat: at + end, origin };
+        prop_assert_eq!(seen(seed, at, &bytes), Some(torn));
+    }
+
+    /// At any byte, wherever the beat ends.
+    #[test]
+    fn a_tear_inside_of_a_beat_is_one_tear(
+        seed: u64, old: u64, at in chunk(), from in 0..CHUNKS, tear in 1..CHUNK_BYTES - 16, kind in 0..4,
+    ) {
+        let from = from * CHUNK_BEATS;
+        prop_assume!(seed != old && from != at);
+        let right = made(seed, at, CHUNK_BYTES);
+        let (wrong, place) = match kind {
+            0 => (made(old, at, CHUNK_BYTES), None),
+            1 => (made(seed, from, CHUNK_BYTES), Some((None, from))),
+            2 => (made(old, from, CHUNK_BYTES), Some((Some(old), from))),
+            _ => (vec![0; CHUNK_BYTES], None),
+        };
+        let mut bytes = right.clone();
+        bytes[tear..].copy_from_slice(&wrong[tear..]);
+        let first = right.iter().zip(&bytes).position(|(a, b)| a != b).unwrap() as u64 / 16;
+        prop_assume!(first > 0);
+        let origin = match (kind, place) {
+            (0, _) => Origin::Seed { seed: old },
+            (_, Some((None, beat))) => Origin::Place { beat: beat + first },
+            (_, Some((Some(seed), beat))) => Origin::SeedElsewhere { seed, beat: beat + first },
+            _ => Origin::Zero,
+        };
+        let torn = Diagnosis::Torn { first_beat: at + first, end_beat: at + CHUNK_BEATS, origin };
         prop_assert_eq!(seen(seed, at, &bytes), Some(torn));
     }
 
@@ -238,6 +290,7 @@ fn words_are_one_line_and_say_what_it_means() {
         (Diagnosis::Stale { seed }, "0xabc"),
         (Diagnosis::StaleElsewhere { seed, beat: 7 }, "beat 7"),
         (Diagnosis::Misplaced { beat: 7 }, "beat 7"),
+        (Diagnosis::Shifted { byte: 7 }, "byte 7"),
         (
             Diagnosis::Torn {
                 first_beat: 4,

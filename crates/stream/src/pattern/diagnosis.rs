@@ -15,6 +15,11 @@ pub enum Origin {
         /// The beat that the first of them is.
         beat: u64,
     },
+    /// Another place of the same stream, shifted by other than whole beats.
+    Shifted {
+        /// The byte of the stream that the first of them begins with; of the first beat some bytes may be right instead.
+        byte: u64,
+    },
     /// Another place in the stream of another seed.
     SeedElsewhere {
         /// Which.
@@ -70,6 +75,11 @@ pub enum Diagnosis {
     Misplaced {
         /// The beat that the chunk begins with.
         beat: u64,
+    },
+    /// The chunk holds this stream shifted by other than whole beats: bytes were lost or doubled on the way.
+    Shifted {
+        /// The byte of the stream that the chunk begins with.
+        byte: u64,
     },
     /// A part of the chunk is right and one part, at the end, the beginning or in between, is not.
     Torn {
@@ -147,6 +157,10 @@ impl fmt::Display for Origin {
             Origin::Place { beat } => {
                 write!(f, "this stream's data from beat {beat} on, misplaced")
             }
+            Origin::Shifted { byte } => write!(
+                f,
+                "this stream's data from byte {byte} on, shifted by part of a beat"
+            ),
             Origin::SeedElsewhere { seed, beat } => {
                 write!(f, "stale data of seed {seed:#x} from its beat {beat} on")
             }
@@ -191,6 +205,10 @@ impl fmt::Display for Diagnosis {
             Diagnosis::Misplaced { beat } => write!(
                 f,
                 "misplaced: the chunk holds this stream from beat {beat} on, which belongs elsewhere"
+            ),
+            Diagnosis::Shifted { byte } => write!(
+                f,
+                "shifted: the chunk holds this stream from byte {byte} on, which is inside a beat; bytes were lost or doubled before"
             ),
             Diagnosis::Torn {
                 first_beat,

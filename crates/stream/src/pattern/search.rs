@@ -7,12 +7,14 @@
 use std::collections::HashMap;
 
 use super::field::{self, Multiplier};
-use super::{Pattern, genuine};
+use super::{BEAT_BYTES, Pattern, genuine};
 
 /// Chunks that are searched, to either side.
 pub const MAX_CHUNKS: u64 = 1 << 24;
 /// Beats that are searched for distances that are no multiple of the chunk, to either side: 2 TiB.
 pub const MAX_BEATS: u64 = 1 << 37;
+/// Beats that are searched for data shifted by part of a beat, to either side: 256 KiB.
+pub const MAX_SHIFT_BEATS: u64 = 1 << 14;
 /// Baby steps at most: 262,144, some 13 MiB for the time of the search.
 const MAX_BABY_STEPS: u64 = 1 << 18;
 
@@ -43,6 +45,20 @@ pub fn distance(expected: u128, found: u128, unit: u64, most: u64) -> Option<i64
         at = giant_step.times(at);
     }
     None
+}
+
+/// Which byte of the stream `bytes` begin with, if within two beats they go on as the same stream shifted by other than whole beats: words
+/// were lost or doubled on the way. `expected` is the beat that should be there, its number `beat`.
+pub fn shifted(expected: u128, beat: u64, bytes: &[u8]) -> Option<u64> {
+    let windows = bytes.windows(BEAT_BYTES).enumerate().take(2 * BEAT_BYTES);
+    let mut ahead = windows.filter(|(skipped, _)| skipped % BEAT_BYTES != 0);
+    ahead.find_map(|(skipped, window)| {
+        let found = u128::from_le_bytes(window.try_into().ok()?);
+        let distance = distance(expected, found, 1, MAX_SHIFT_BEATS)?;
+        let at = beat.checked_add_signed(distance)?;
+        at.checked_mul(BEAT_BYTES as u64)?
+            .checked_sub(skipped as u64)
+    })
 }
 
 /// The stream and the beat of it that `found` is, if it lies there at the same place of a chunk as here: chunks of `chunk_beats`, at most
