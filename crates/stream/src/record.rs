@@ -133,6 +133,9 @@ struct Recorder<'a, 't> {
     checkpoints: Checkpoints,
     ended: Vec<Ended>,
     stalls: Stalls,
+    /// The stall of a source with a rate of its own that is not over, and when the chunk before this one was taken.
+    open_stall: Option<Stall>,
+    taken_at: Nanos,
     headroom: Option<Headroom>,
     high_water_bytes: u64,
     failure: Option<DeviceFailure>,
@@ -190,6 +193,8 @@ impl<'a, 't> Recorder<'a, 't> {
             checkpoints: Checkpoints::new(writers, every_chunks, window),
             ended: Vec::new(),
             stalls: Stalls::default(),
+            open_stall: None,
+            taken_at: began,
             headroom: tables.then(|| Headroom::new(began)),
             high_water_bytes: 0,
             failure: None,
@@ -342,9 +347,17 @@ impl<'a, 't> Recorder<'a, 't> {
             self.collect(at, 1)?;
         }
         let now = self.now();
-        if waited && now > wanted_at {
-            self.stalled(wanted_at, now);
+        match due {
+            Some(due) => self.paced(due, now, waited),
+            None if waited && now > wanted_at => self.stalled(Stall {
+                at_ns: wanted_at.0.saturating_sub(self.began.0),
+                duration_ns: now.0 - wanted_at.0,
+                late_ns: 0,
+                chunk: self.next,
+            }),
+            None => {}
         }
+        self.taken_at = now;
         self.watch_backlog(now);
         Ok(self.lanes[lane].take_slot().map(|slot| (lane, slot)))
     }
@@ -357,12 +370,33 @@ impl<'a, 't> Recorder<'a, 't> {
         Some(self.began + Nanos(u64::try_from(ns).unwrap_or(u64::MAX / 2)))
     }
 
-    fn stalled(&mut self, from: Nanos, to: Nanos) {
-        let stall = Stall {
-            at_ns: from.0.saturating_sub(self.began.0),
-            duration_ns: to.0 - from.0,
-            chunk: self.next,
-        };
+    /// A chunk that was delivered at `due` is taken now. Waits run together into one stall until a chunk is taken that was not there yet when
+    /// the one before it was.
+    fn paced(&mut self, due: Nanos, now: Nanos, waited: bool) {
+        let behind = due <= self.taken_at;
+        if let Some(stall) = self.open_stall.as_mut().filter(|_| behind) {
+            stall.duration_ns = now.0.saturating_sub(self.began.0 + stall.at_ns);
+            stall.late_ns = stall.late_ns.max(now.0.saturating_sub(due.0));
+            return;
+        }
+        self.close_stall();
+        if waited && now > due {
+            self.open_stall = Some(Stall {
+                at_ns: due.0.saturating_sub(self.began.0),
+                duration_ns: now.0 - due.0,
+                late_ns: now.0 - due.0,
+                chunk: self.next,
+            });
+        }
+    }
+
+    fn close_stall(&mut self) {
+        if let Some(stall) = self.open_stall.take() {
+            self.stalled(stall);
+        }
+    }
+
+    fn stalled(&mut self, stall: Stall) {
         let deadline = self.options.pace.and_then(|pace| pace.deadline);
         self.stalls.add(stall, deadline.map(|d| d.0));
         self.registers.stalled(stall.duration_ns);
@@ -453,6 +487,7 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// Everything in flight ends, the index is completed, and the drive is flushed if that was asked for.
     fn finish(&mut self, stopped: bool) -> Result<(), StreamError> {
+        self.close_stall();
         self.drain()?;
         let stream_bytes = self.bytes_of(self.frontier);
         let aborted = self.registers.commanded(Control::ABORT);

@@ -317,6 +317,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             let stall = Stall {
                 at_ns: began.0.saturating_sub(self.began.0),
                 duration_ns: now.0 - began.0,
+                late_ns: 0,
                 chunk,
             };
             self.out.status.stalls.add(stall, None);

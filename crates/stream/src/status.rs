@@ -31,9 +31,11 @@ fn describe(result: i32) -> String {
 pub struct Stall {
     /// Nanoseconds since the stream began.
     pub at_ns: u64,
-    /// How long, nanoseconds.
+    /// How long, nanoseconds. Of a source with a rate of its own: until the stream had caught up with it.
     pub duration_ns: u64,
-    /// The chunk that had to wait.
+    /// The most that a chunk was taken after it was delivered, nanoseconds; 0 for sources without a rate.
+    pub late_ns: u64,
+    /// The (first) chunk that had to wait.
     pub chunk: u64,
 }
 
@@ -49,7 +51,9 @@ pub struct Stalls {
     pub total_ns: u64,
     /// The longest, nanoseconds.
     pub longest_ns: u64,
-    /// How many were longer than a source that cannot wait would have borne (`--lossy-deadline`).
+    /// The most that a chunk was taken after it was delivered, nanoseconds; 0 for sources without a rate.
+    pub latest_ns: u64,
+    /// In how many data was taken later than a source that cannot wait can hold it (`--lossy-deadline`).
     pub over_deadline: u64,
     /// The [`STALLS_KEPT`] longest, in order of time.
     pub longest: Vec<Stall>,
@@ -60,7 +64,8 @@ impl Stalls {
         self.count += 1;
         self.total_ns = self.total_ns.saturating_add(stall.duration_ns);
         self.longest_ns = self.longest_ns.max(stall.duration_ns);
-        if deadline_ns.is_some_and(|deadline| stall.duration_ns > deadline) {
+        self.latest_ns = self.latest_ns.max(stall.late_ns);
+        if deadline_ns.is_some_and(|deadline| stall.late_ns > deadline) {
             self.over_deadline += 1;
         }
         self.longest.push(stall);
@@ -191,6 +196,7 @@ mod tests {
             let stall = Stall {
                 at_ns: n,
                 duration_ns: (n * 7919) % 1000,
+                late_ns: (n * 7919) % 1000,
                 chunk: n,
             };
             stalls.add(stall, Some(989));

@@ -546,7 +546,8 @@ fn a_source_of_a_rate_is_delivered_at_it_and_what_it_needed_is_told() {
     )
     .status;
     let backlog = status.backlog.clone().unwrap();
-    assert!(status.stalls.count > 100 && status.stalls.over_deadline > 0 && !status.is_clean());
+    assert!(status.stalls.count >= 1 && status.stalls.over_deadline > 0 && !status.is_clean());
+    assert!(status.stalls.total_ns <= status.elapsed_ns && status.stalls.latest_ns > 1_000_000);
     assert!(backlog.high_water_bytes > backlog.buffer_bytes);
     // Its own rate, within what the ring smooths.
     let own = status.rate_bytes_per_s();

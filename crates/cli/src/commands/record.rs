@@ -171,6 +171,9 @@ impl Watch {
     }
 }
 
+/// The longest stalls that are shown to a person; programs get more of them.
+const STALLS_SHOWN: usize = 5;
+
 /// Shares of the mean rate of which a plan tells.
 const SHARES_PERCENT: [u64; 8] = [50, 60, 70, 80, 90, 95, 98, 99];
 
@@ -253,11 +256,12 @@ fn text(
             let over = status.stalls.over_deadline;
             let words = match over {
                 0 => format!(
-                    "kept: no stall was longer than {}",
-                    stream::span(deadline.0)
+                    "kept: nothing was taken later than {}",
+                    stream::span(status.stalls.latest_ns)
                 ),
                 _ => format!(
-                    "MISSED: {over} stalls were longer than {}; such a source would have lost data",
+                    "MISSED in {over} stalls: data was taken up to {} late, {} can be borne; such a source would have lost some",
+                    stream::span(status.stalls.latest_ns),
                     stream::span(deadline.0)
                 ),
             };
@@ -287,22 +291,24 @@ fn text(
             ));
         }
     }
-    if let Some(worst) = status
-        .stalls
-        .longest
-        .iter()
-        .max_by_key(|stall| stall.duration_ns)
-        && options.pace.is_some()
-    {
-        let at = stream::span(worst.at_ns);
-        lines.line(
-            "worst stall",
-            format!(
-                "{} at {at}, chunk {}",
-                stream::span(worst.duration_ns),
-                worst.chunk
-            ),
-        );
+    if options.pace.is_some() {
+        let mut longest = status.stalls.longest.clone();
+        longest.sort_by_key(|stall| std::cmp::Reverse(stall.duration_ns));
+        for stall in longest.iter().take(STALLS_SHOWN) {
+            lines.line(
+                "stall",
+                format!(
+                    "{} from {} on, at chunk {}; data up to {} late",
+                    stream::span(stall.duration_ns),
+                    stream::span(stall.at_ns),
+                    stall.chunk,
+                    stream::span(stall.late_ns)
+                ),
+            );
+        }
+        if longest.len() > STALLS_SHOWN {
+            lines.line("", "more with --json");
+        }
     }
     lines.text()
 }

@@ -31,6 +31,7 @@ mod repeat;
 mod review_lab;
 mod safety;
 mod signals;
+mod streams;
 mod suites;
 mod vanish;
 mod verify_faults;

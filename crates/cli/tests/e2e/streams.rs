@@ -1,0 +1,428 @@
+//! `assay record`, `replay` and `verify`: every byte of a stream, whatever becomes of its recorder.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::{Child, Stdio};
+
+use assay_units::Rng;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::lab::{ASSAY, Done, KIB, Lab, MIB, noise, number, pause, send, wait_until};
+
+/// A file to record on.
+fn disk(lab: &Lab, name: &str, bytes: usize) {
+    lab.write(name, noise(99, bytes));
+}
+
+/// Record a file's content through a pipe.
+#[track_caller]
+fn record(lab: &Lab, words: &str, stream: &str) -> Done {
+    let mut command = lab.command(&format!("record {words}"));
+    command.stdin(File::open(lab.path(stream)).unwrap());
+    Done::of(words, command.spawn().unwrap())
+}
+
+/// What replays on stdout.
+#[track_caller]
+fn replayed(lab: &Lab, words: &str) -> Vec<u8> {
+    let output = lab.command(&format!("replay {words}")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "replay {words}: {said}");
+    assert!(said.starts_with("Replayed"), "{said}");
+    output.stdout
+}
+
+#[test]
+fn a_stream_comes_back_to_the_byte_and_is_described() {
+    let lab = Lab::on_disk();
+    disk(&lab, "disk", 8 * MIB);
+    let stream = lab.noise("stream", 5 * MIB + 12_345);
+    let done = record(&lab, "disk --destroy disk --index --label camera", "stream").expect(0);
+    for part in [
+        "Recorded 5.01 MiB on disk",
+        "finished, early_last",
+        "durable       5.01 MiB of 5.01 MiB",
+        "standard input",
+        "O_DIRECT",
+    ] {
+        assert!(done.stdout.contains(part), "{part}: {done}");
+    }
+    assert_eq!(replayed(&lab, "disk"), stream);
+    let verified = lab.json("verify disk");
+    assert_eq!(verified["recording"]["whole"], true);
+    assert_eq!(verified["recording"]["bad_chunks"], 0);
+    assert_eq!(verified["recording"]["header"]["label"], "camera");
+    assert_eq!(number(&verified, "/recording/checked_chunks"), 41.0);
+    // One bit on the drive, and it is found.
+    let mut bytes = lab.read("disk");
+    let address = number(&verified, "/status/first_address") as usize;
+    bytes[address + 10 * 128 * KIB + 77] ^= 4;
+    lab.write("disk", bytes);
+    let spoilt = lab.json_status("verify disk", 1);
+    assert_eq!(spoilt["recording"]["bad_chunks"], 1);
+    assert_eq!(spoilt["recording"]["first_bad"]["chunk"], 10);
+    let output = lab.command("replay disk").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        output.stdout,
+        stream[..10 * 128 * KIB],
+        "nothing wrong is handed on"
+    );
+}
+
+#[test]
+fn without_an_index_the_range_is_the_stream() {
+    let lab = Lab::on_disk();
+    disk(&lab, "disk", 4 * MIB);
+    let before = lab.read("disk");
+    let stream = lab.noise("stream", 300_000);
+    let words = "disk --destroy disk --chunk 64k --first 1m --last 1472k --json";
+    let status = record(&lab, words, "stream").expect(0).json();
+    assert_eq!(status["status"]["bytes"], 300_000);
+    assert_eq!(status["status"]["beats"], 18_750);
+    assert_eq!(
+        status["status"]["last_address_written"],
+        1024 * 1024 + 4 * 65536
+    );
+    assert_eq!(status["simulated"], false);
+    assert_eq!(
+        replayed(&lab, "disk --chunk 64k --first 1m --length 300000"),
+        stream
+    );
+    let after = lab.read("disk");
+    assert_eq!(after[..MIB], before[..MIB]);
+    let end = MIB + 300_000_usize.next_multiple_of(512);
+    assert_eq!(
+        after[end..],
+        before[end..],
+        "beyond the last block nothing is touched"
+    );
+}
+
+#[test]
+fn streams_go_through_files_and_sockets() {
+    let lab = Lab::on_disk();
+    disk(&lab, "disk", 4 * MIB);
+    let stream = lab.noise("stream", 2 * MIB + 5);
+    lab.ok("record disk --destroy disk --index --from stream");
+    lab.ok("replay disk --to copy");
+    assert!(lab.read("copy") == stream);
+    lab.run("replay disk --to copy")
+        .refuses(2, &["copy exists", "not written over"]);
+    // A recorder that waits for its source, and a source that waits for its player.
+    let mut recorder = lab
+        .command("record disk --destroy disk --index --from unix-listen:sock --json")
+        .spawn()
+        .unwrap();
+    wait_until("the socket is there", || lab.path("sock").exists());
+    let mut socket = std::os::unix::net::UnixStream::connect(lab.path("sock")).unwrap();
+    socket.write_all(&stream[..MIB]).unwrap();
+    drop(socket);
+    let done = output_of("record", &mut recorder);
+    assert_eq!(done.expect(0).json()["status"]["bytes"], MIB);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let mut player = lab
+        .command(&format!("replay disk --to tcp:127.0.0.1:{port}"))
+        .spawn()
+        .unwrap();
+    let mut played = Vec::new();
+    listener
+        .accept()
+        .unwrap()
+        .0
+        .read_to_end(&mut played)
+        .unwrap();
+    output_of("replay", &mut player).expect(0);
+    assert!(played == stream[..MIB]);
+}
+
+fn output_of(words: &str, child: &mut Child) -> Done {
+    let child = std::mem::replace(
+        child,
+        std::process::Command::new("true")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    Done::of(words, child)
+}
+
+#[test]
+fn bad_input_is_refused_and_loses_nothing() {
+    let lab = Lab::on_disk();
+    disk(&lab, "disk", 4 * MIB);
+    let before = lab.read("disk");
+    lab.noise("stream", MIB);
+    for (words, status, said) in [
+        ("record disk --from stream", 3, &["--destroy disk"][..]),
+        (
+            "record disk --destroy disk --from stream --first 1000",
+            2,
+            &["first address 1000", "131072"],
+        ),
+        (
+            "record disk --destroy disk --from stream --last 131073",
+            2,
+            &["last address 131073"],
+        ),
+        (
+            "record disk --destroy disk --from stream --first 1m --last 512k",
+            2,
+            &["first address", "after the last"],
+        ),
+        (
+            "record disk --destroy disk --from stream --last 4m",
+            2,
+            &["beyond the drive", "4194304"],
+        ),
+        (
+            "record disk --destroy disk --from stream --chunk 1000",
+            2,
+            &["chunk of 1000", "multiple of"],
+        ),
+        (
+            "record disk --destroy disk --from stream --chunk 8m",
+            2,
+            &["at most"],
+        ),
+        (
+            "record disk --destroy disk --from stream --chunk 0",
+            2,
+            &["chunk of 0"],
+        ),
+        (
+            "record disk --destroy disk --from nowhere",
+            4,
+            &["cannot open nowhere"],
+        ),
+        (
+            "record disk --destroy disk --from tcp:x",
+            2,
+            &["names no stream"],
+        ),
+        (
+            "record disk --destroy disk --from stream --rate 0",
+            2,
+            &["never delivers"],
+        ),
+        (
+            "record disk --destroy disk --from stream --lossy-deadline 1s",
+            2,
+            &["--rate"],
+        ),
+        (
+            "record disk --destroy disk --pattern 1 --ring",
+            2,
+            &["--length"],
+        ),
+        (
+            "record disk --destroy disk --from stream --length 4k",
+            2,
+            &["--length is for"],
+        ),
+        (
+            "record disk --destroy disk --index --from stream --chunk 512",
+            2,
+            &["too small for an index"],
+        ),
+        (
+            "record disk --destroy disk --index --from stream --first 3968k",
+            2,
+            &["no room for an index"],
+        ),
+        (
+            "record disk disk --destroy disk --from stream",
+            2,
+            &["same drive"],
+        ),
+        (
+            "verify disk",
+            2,
+            &["no recording begins at address 0", "--index"],
+        ),
+        ("replay disk --to unix:nobody", 4, &["cannot connect"]),
+        ("replay disk --check many", 2, &["is no seed"]),
+    ] {
+        lab.run(words).refuses(status, said);
+        assert!(lab.read("disk") == before, "{words} changed the drive");
+    }
+}
+
+#[test]
+fn a_stream_too_long_for_the_drive_fills_it_and_fails() {
+    let lab = Lab::on_disk();
+    disk(&lab, "disk", MIB);
+    let stream = lab.noise("stream", MIB + 1);
+    let done = record(&lab, "disk --destroy disk", "stream").expect(1);
+    assert!(
+        done.stderr.contains("longer than the drive") && done.stdout.contains("Recorded 1 MiB"),
+        "{done}"
+    );
+    assert!(lab.read("disk") == stream[..MIB]);
+    // A range that was asked for is full when it is full.
+    let done = record(&lab, "disk --destroy disk --last 384k --json", "stream")
+        .expect(0)
+        .json();
+    assert_eq!(done["status"]["bytes"], 512 * KIB);
+    assert_eq!(done["status"]["source_had_more"], true);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let lab = Lab::on_disk();
+    disk(&lab, "disk", 8 * MIB);
+    let script =
+        format!("{ASSAY} replay disk --raw | head -c 100000 | wc -c; exit ${{PIPESTATUS[0]}}");
+    assert_eq!(lab.tool("bash", &["-c", &script]).trim(), "100000");
+}
+
+#[test]
+fn an_abort_keeps_and_flushes_what_came_and_a_stop_does_not_flush() {
+    for (signal, bit) in [(Signal::INT, "aborted"), (Signal::TERM, "stopped")] {
+        let lab = Lab::on_disk();
+        disk(&lab, "disk", 8 * MIB);
+        let stream = lab.noise("stream", 3 * MIB + 100_000);
+        let mut recorder = lab
+            .command("record disk --destroy disk --index --durable-every 1m --watch --json")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut pipe = recorder.stdin.take().unwrap();
+        pipe.write_all(&stream).unwrap();
+        pipe.flush().unwrap();
+        // All whole chunks are on the drive, and the recorder waits for more.
+        wait_until("the stream was taken", || {
+            let on_disk = lab.read("disk");
+            let chunk = &stream[23 * 128 * KIB..24 * 128 * KIB];
+            on_disk.chunks(128 * KIB).any(|found| found == chunk)
+        });
+        pause(100);
+        send(&recorder, signal);
+        let done = output_of("record", &mut recorder).expect(130);
+        let status = &done.json()["status"];
+        assert_eq!(status["bytes"], stream.len(), "{done}");
+        let bits = status["status"].as_array().unwrap();
+        assert!(bits.iter().any(|b| b == bit), "{done}");
+        assert_eq!(
+            status["durable_bytes"] == status["bytes"],
+            signal == Signal::INT,
+            "{done}"
+        );
+        assert!(
+            done.stderr
+                .lines()
+                .any(|line| line.starts_with("{\"bytes\"")),
+            "{done}"
+        );
+        drop(pipe);
+        assert!(replayed(&lab, "disk") == stream);
+    }
+}
+
+#[test]
+fn several_drives_share_a_stream() {
+    let lab = Lab::on_disk();
+    for name in ["one", "two", "three"] {
+        disk(&lab, name, 2 * MIB);
+    }
+    let stream = lab.noise("stream", 4 * MIB + 1000);
+    record(
+        &lab,
+        "one two three --destroy one --destroy two --destroy three --index",
+        "stream",
+    )
+    .expect(0);
+    assert!(replayed(&lab, "three one two") == stream);
+    lab.run("verify one two")
+        .refuses(2, &["drive 1 of 3", "2 were named"]);
+}
+
+/// What a killed recorder had called durable is there, and nothing that is there is wrong.
+#[test]
+fn fifty_kills_lose_nothing_that_was_durable() {
+    let lab = Lab::on_disk();
+    disk(&lab, "disk", 40 * MIB);
+    let mut rng = Rng::new(5);
+    let (mut kills, mut with_durable) = (0, 0);
+    for seed in 1..=200_u64 {
+        if kills == 50 {
+            break;
+        }
+        let words = format!(
+            "record disk --destroy disk --pattern {seed} --length 32m --rate 160MB/s --index --durable-every 512k --watch"
+        );
+        let mut recorder = lab.command(&words).spawn().unwrap();
+        pause(20 + rng.below(180));
+        if recorder.try_wait().unwrap().is_some() {
+            output_of(&words, &mut recorder).expect(0);
+            continue;
+        }
+        send(&recorder, Signal::KILL);
+        let output = recorder.wait_with_output().unwrap();
+        kills += 1;
+        let said = String::from_utf8(output.stderr).unwrap();
+        // The last line may be cut off: what it would have said was not said.
+        let whole_lines = said.rfind('\n').map_or("", |end| &said[..end]);
+        let told = whole_lines
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .next_back();
+        let Some(durable) = told.and_then(|line| line["durable_bytes"].as_u64()) else {
+            continue;
+        };
+        with_durable += 1;
+        let found = lab.json(&format!("replay disk --check {seed}"));
+        assert_eq!(found["pattern"]["wrong_beats"], 0, "{found}");
+        let bytes = found["status"]["bytes"].as_u64().unwrap();
+        assert!(
+            bytes >= durable,
+            "{durable} bytes were durable, {bytes} are there: {found}"
+        );
+        assert_eq!(found["recording"]["bad_chunks"], 0);
+        assert_eq!(lab.json("verify disk")["recording"]["bad_chunks"], 0);
+    }
+    assert!(
+        kills == 50 && with_durable > 20,
+        "{kills} kills, {with_durable} with something durable"
+    );
+}
+
+#[test]
+fn a_rate_that_is_too_much_for_a_drive_is_told_with_what_it_would_bear() {
+    let lab = Lab::in_memory();
+    // Report C's drive: 2.5 GiB/s into its cache of 8 MiB, some 1 GiB/s beyond.
+    let drive = "sim:mle-brief-960gb --length 1g";
+    let missed = lab.json_status(
+        &format!("record {drive} --pattern 3 --rate 2GB/s --lossy-deadline 50ms"),
+        1,
+    );
+    assert_eq!(missed["simulated"], true);
+    assert!(number(&missed, "/status/stalls/over_deadline") > 0.0);
+    assert!(number(&missed, "/status/stalls/latest_ns") > 50e6);
+    let bears = number(&missed, "/status/backlog/sustainable_bytes_per_s");
+    assert!((0.5e9..1.3e9).contains(&bears), "{bears}");
+    let easy = lab.json(&format!(
+        "record {drive} --pattern 3 --rate 300MB/s --lossy-deadline 50ms"
+    ));
+    assert_eq!(number(&easy, "/status/stalls/over_deadline"), 0.0);
+    let plan = lab.json(&format!("record {drive} --plan --rate 800MB/s"));
+    let needs = plan["plan"]["needs"].as_array().unwrap();
+    let buffers: Vec<f64> = needs
+        .iter()
+        .filter_map(|row| row["buffer_bytes"].as_f64())
+        .collect();
+    assert!(
+        buffers.windows(2).all(|pair| pair[0] <= pair[1]),
+        "{buffers:?}"
+    );
+    let text = lab
+        .ok("record sim:intel-600p --plan --length 19g --rate 100MB/s")
+        .stdout;
+    assert!(
+        text.contains("simulated") && text.contains("<- asked for"),
+        "{text}"
+    );
+}
