@@ -73,6 +73,8 @@ enum Part {
     Simulation,
     /// The stream's pattern: making and checking it, against copying memory
     Pattern,
+    /// Recording, replaying and proving streams, against fio doing the same
+    Stream,
     /// Wall time of `make demo`
     Demo,
     /// Size of a report of two drives, and its drawing time in a browser
@@ -131,7 +133,7 @@ fn run() -> Result<()> {
     let conditions = document::Conditions::read(&bench);
     eprintln!("{}", conditions.text());
     type Measure = fn(&Bench) -> Result<document::Section>;
-    let all: [(Part, Measure); 9] = [
+    let all: [(Part, Measure); 10] = [
         (Part::Null, parts::null::measure),
         (Part::Efficiency, parts::efficiency::measure),
         (Part::Scaling, parts::scaling::measure),
@@ -139,6 +141,7 @@ fn run() -> Result<()> {
         (Part::Agreement, parts::agreement::measure),
         (Part::Simulation, parts::simulation::measure),
         (Part::Pattern, parts::pattern::measure),
+        (Part::Stream, parts::stream::measure),
         (Part::Report, parts::report::measure),
         (Part::Demo, parts::demo::measure),
     ];

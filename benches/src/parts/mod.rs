@@ -9,3 +9,4 @@ pub mod pattern;
 pub mod report;
 pub mod scaling;
 pub mod simulation;
+pub mod stream;

@@ -14,6 +14,31 @@
 //! - [`index`]: recordings that describe themselves, so that they can be found, verified and replayed after anything.
 //! - [`headroom`]: which buffer a rate needs, which rate a buffer bears. [`status`]: what came of a stream.
 //!
+//! # Example
+//! ```
+//! use assay_stream::lane::Lane;
+//! use assay_stream::range::{DEFAULT_CHUNK_BYTES, Media, Range, RangeRequest};
+//! use assay_stream::record::{RecordOptions, record};
+//! use assay_stream::registers::{Registers, StatusBits};
+//! use assay_stream::source::Bytes;
+//! use assay_target::null::NullTarget;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let slots = 33; // a ring of 32 chunks, and one for the index
+//! let mut lanes = [Lane::new("null:", NullTarget::new(slots), slots, DEFAULT_CHUNK_BYTES)];
+//! let media = [Media { drive: "null:".to_owned(), capacity_bytes: 1 << 30, min_io_bytes: 512 }];
+//! let request = RangeRequest { first: None, last: None, chunk_bytes: DEFAULT_CHUNK_BYTES };
+//! let range = Range::new(&request, &media)?;
+//! let stream = vec![7; 300_000];
+//! let registers = Registers::default();
+//! let recorded = record(&mut lanes, &range, &mut Bytes::new(&stream), &RecordOptions::default(), &registers)?;
+//! assert_eq!(recorded.status.bytes, 300_000);
+//! assert_eq!(recorded.status.last_address_written, Some(2 * u64::from(DEFAULT_CHUNK_BYTES)));
+//! assert!(registers.status().has(StatusBits::EARLY_LAST));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Memory
 //! The ring, and what has a fixed size: stalls kept are the longest 64, the table of rates has 1113 rows, the index in memory is that since the
 //! last checkpoint. Nothing grows with the stream.

@@ -1,0 +1,278 @@
+//! The streamer: recording, replaying and proving, against fio doing the same work.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use assay_units::{GIB, median};
+use serde_json::Value;
+
+use crate::Bench;
+use crate::beds::{BED_BYTES, Bed};
+use crate::document::{Section, Table};
+use crate::rounds::Spread;
+
+/// Of fio's best rate.
+const GOAL_RATE: f64 = 0.95;
+/// Of fio's processor time for recording with proof.
+const GOAL_PROOF: f64 = 1.0 / 3.0;
+const FIO: &str = "/usr/bin/fio";
+/// Bytes of a stream into nothing.
+const NULL_BYTES: u64 = 16 * GIB;
+
+/// One way to do the work: one or several commands in a row, told by the last one's rate.
+struct Way {
+    label: &'static str,
+    is_assay: bool,
+    commands: Vec<(bool, String)>,
+    bytes: u64,
+    /// Bytes per second as the program tells, and processor seconds per GiB of the whole process.
+    rates: Vec<f64>,
+    cpu_s_per_gib: Vec<f64>,
+}
+
+impl Way {
+    fn assay(label: &'static str, commands: &[String], bytes: u64) -> Way {
+        Way {
+            label,
+            is_assay: true,
+            commands: commands
+                .iter()
+                .map(|c| (true, format!("{c} --json")))
+                .collect(),
+            bytes,
+            rates: Vec::new(),
+            cpu_s_per_gib: Vec::new(),
+        }
+    }
+
+    fn fio(label: &'static str, options: &str, bytes: u64) -> Way {
+        let fixed = "--name=stream --bs=128k --direct=1 --output-format=json";
+        Way {
+            label,
+            is_assay: false,
+            commands: vec![(false, format!("{fixed} --size={bytes} {options}"))],
+            bytes,
+            rates: Vec::new(),
+            cpu_s_per_gib: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, bench: &Bench, direction: &str) -> Result<()> {
+        let mut cpu_s = 0.0;
+        let mut rate = 0.0;
+        for (is_assay, command) in &self.commands {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            let program = if *is_assay {
+                bench.runner.assay.as_path()
+            } else {
+                Path::new(FIO)
+            };
+            let outcome = bench.runner.run(program, &words)?;
+            cpu_s += outcome.user_s + outcome.system_s;
+            // fio may say something before its document.
+            let begin = outcome.stdout.find('{').context("no JSON came")?;
+            let document: Value = serde_json::from_str(&outcome.stdout[begin..])
+                .with_context(|| format!("{command}: no JSON came"))?;
+            let told = match is_assay {
+                true => document["bytes_per_s"].as_f64().unwrap_or(0.0),
+                false => document["jobs"][0][direction]["bw_bytes"]
+                    .as_f64()
+                    .unwrap_or(0.0),
+            };
+            if told > 0.0 {
+                rate = told;
+            }
+        }
+        self.rates.push(rate);
+        self.cpu_s_per_gib
+            .push(cpu_s * GIB as f64 / self.bytes as f64);
+        Ok(())
+    }
+}
+
+/// Take turns, and tell rates and processor time; gives assay's and fio's best.
+fn compare(
+    bench: &Bench,
+    table: &mut Table,
+    section: &mut Section,
+    (what, direction): (&str, &str),
+    mut ways: Vec<Way>,
+) -> Result<()> {
+    for round in 0..bench.rounds() {
+        eprintln!("{what}: round {} of {}", round + 1, bench.rounds());
+        for way in &mut ways {
+            way.run(bench, direction)?;
+        }
+    }
+    for way in &ways {
+        let rate = Spread::of(way.rates.iter().map(|r| r / 1e6));
+        let cpu = Spread::of(way.cpu_s_per_gib.iter().copied());
+        table.rows.push(vec![
+            what.to_owned(),
+            way.label.to_owned(),
+            rate.show(0),
+            cpu.show(3),
+        ]);
+        section
+            .commands
+            .extend(way.commands.iter().map(|(is_assay, command)| {
+                format!("{} {command}", if *is_assay { "assay" } else { "fio" })
+            }));
+    }
+    let middle =
+        |way: &Way, figure: fn(&Way) -> &Vec<f64>| median(figure(way).clone()).unwrap_or(0.0);
+    let best = |assay: bool, figure: fn(&Way) -> &Vec<f64>| {
+        let of_program = ways.iter().filter(|way| way.is_assay == assay);
+        of_program.max_by(|a, b| middle(a, figure).total_cmp(&middle(b, figure)))
+    };
+    let (Some(ours), Some(theirs)) = (best(true, |w| &w.rates), best(false, |w| &w.rates)) else {
+        return Ok(());
+    };
+    // Round by round: what disturbed a round disturbed both.
+    let paired = |mine: &[f64], other: &[f64]| {
+        let ratios = mine
+            .iter()
+            .zip(other)
+            .filter(|(_, o)| **o > 0.0)
+            .map(|(m, o)| m / o);
+        Spread::of(ratios)
+    };
+    let rate = paired(&ours.rates, &theirs.rates);
+    let cpu = paired(&ours.cpu_s_per_gib, &theirs.cpu_s_per_gib);
+    if what.starts_with("prove") {
+        section.goal(
+            format!("{what}: at most {GOAL_PROOF:.2} of fio's processor time"),
+            cpu.show(2),
+            cpu.median <= GOAL_PROOF,
+        );
+    } else {
+        section.goal(
+            format!("{what}: at least {GOAL_RATE} of fio's best rate"),
+            format!("{} x {:?}", rate.show(2), theirs.label),
+            rate.median >= GOAL_RATE,
+        );
+        section.goal(
+            format!("{what}: less processor time per GiB than that"),
+            format!("{} x", cpu.show(2)),
+            cpu.median < 1.0,
+        );
+    }
+    Ok(())
+}
+
+/// zram, a file on the root disk, and nothing.
+pub fn measure(bench: &Bench) -> Result<Section> {
+    let mut section = Section::new(
+        "stream",
+        "Streams",
+        "Streams in chunks of 128 KiB, 1 GiB each (into nothing: 16 GiB), rates as each program tells them, processor time of the whole process \
+         with its start. *record*: assay makes its pattern, fio makes its data anew for each write (`--refill_buffers`), because what a \
+         drive in memory does depends on the data. *replay*: raw, to `/dev/null`. *prove*: written, read back and checked, assay with an index and \
+         `assay verify`, fio with `--verify=crc32c`.",
+    );
+    let mut table = Table::new(&["work", "program", "MB/s", "CPU s per GiB"]);
+    let ring = "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles";
+    for bed in [Bed::zram()?, Bed::disk()?] {
+        let (path, bytes) = (&bed.path, BED_BYTES);
+        let serial = Path::new(path)
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let file = format!("--filename={path}");
+        let record = |extra: &str| {
+            format!(
+                "record {path} --destroy {serial} --pattern 1 --length {} {extra}",
+                bytes - (64 << 20)
+            )
+        };
+        let streamed = bytes - (64 << 20);
+        let ways = vec![
+            Way::assay("assay", &[record("")], streamed),
+            Way::assay("assay, depth 8", &[record("--iodepth 8")], streamed),
+            Way::assay("assay, blocking", &[record("--engine sync")], streamed),
+            Way::fio(
+                "fio io_uring, depth 32",
+                &format!("{file} --rw=write --refill_buffers {ring}"),
+                streamed,
+            ),
+            Way::fio(
+                "fio io_uring, depth 8",
+                &format!(
+                    "{file} --rw=write --refill_buffers {}",
+                    ring.replace("32", "8")
+                ),
+                streamed,
+            ),
+            Way::fio(
+                "fio psync",
+                &format!("{file} --rw=write --refill_buffers --ioengine=psync"),
+                streamed,
+            ),
+        ];
+        compare(
+            bench,
+            &mut table,
+            &mut section,
+            (&format!("record, {}", bed.name), "write"),
+            ways,
+        )?;
+        let replay =
+            |extra: &str| format!("replay {path} --raw --length {streamed} --to /dev/null {extra}");
+        let ways = vec![
+            Way::assay("assay", &[replay("")], streamed),
+            Way::assay("assay, blocking", &[replay("--engine sync")], streamed),
+            Way::fio(
+                "fio io_uring, depth 32",
+                &format!("{file} --rw=read {ring}"),
+                streamed,
+            ),
+            Way::fio(
+                "fio psync",
+                &format!("{file} --rw=read --ioengine=psync"),
+                streamed,
+            ),
+        ];
+        compare(
+            bench,
+            &mut table,
+            &mut section,
+            (&format!("replay, {}", bed.name), "read"),
+            ways,
+        )?;
+        let verify = format!("verify {path}");
+        let ways = vec![
+            Way::assay("assay", &[record("--index"), verify], streamed),
+            Way::fio(
+                "fio",
+                &format!("{file} --rw=write --verify=crc32c --do_verify=1 {ring}"),
+                streamed,
+            ),
+        ];
+        compare(
+            bench,
+            &mut table,
+            &mut section,
+            (&format!("prove, {}", bed.name), "read"),
+            ways,
+        )?;
+    }
+    let blank = format!("record null: --pattern 1 --length {NULL_BYTES}");
+    let ways = vec![
+        Way::assay("assay", &[blank], NULL_BYTES),
+        Way::fio(
+            "fio null",
+            "--filename=null --ioengine=null --rw=write --refill_buffers --iodepth=32",
+            NULL_BYTES,
+        ),
+    ];
+    compare(
+        bench,
+        &mut table,
+        &mut section,
+        ("record, nothing", "write"),
+        ways,
+    )?;
+    section.tables.push(table);
+    Ok(section)
+}
