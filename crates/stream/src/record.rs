@@ -125,6 +125,8 @@ struct Recorder<'a, 't> {
     began: Nanos,
     /// Chunks submitted.
     next: u64,
+    /// The chunk that the source is still filling: drive, slot, bytes so far.
+    filling: Option<(usize, u32, usize)>,
     /// Chunks below this are done; `done` says which of the following are.
     frontier: u64,
     done: VecDeque<bool>,
@@ -187,6 +189,7 @@ impl<'a, 't> Recorder<'a, 't> {
             chunk_bytes: u64::from(range.chunk_bytes),
             began,
             next: 0,
+            filling: None,
             frontier: 0,
             done: VecDeque::new(),
             last_bytes: None,
@@ -229,7 +232,7 @@ impl<'a, 't> Recorder<'a, 't> {
                 let wait = self.options.ask_for_more && !self.registers.is_to_end();
                 source
                     .has_more(wait, self.registers)
-                    .map_err(|e| self.source_failed(source, e))?
+                    .map_err(|e| self.source_failed(source, 0, e))?
             }
             _ => Some(false),
         };
@@ -239,36 +242,58 @@ impl<'a, 't> Recorder<'a, 't> {
     /// Take the stream until it ends, the range is full, or somebody says so.
     fn take_all(&mut self, source: &mut dyn Source) -> Result<StatusBits, StreamError> {
         loop {
-            if self.registers.commanded(Control::ABORT) {
-                return Ok(StatusBits::ABORTED);
+            if self.failure.is_some() {
+                return Ok(StatusBits::DEVICE_ERROR);
             }
-            if self.registers.commanded(Control::STOP) {
-                return Ok(StatusBits::STOPPED);
+            if self.registers.is_to_end() {
+                // What came of a chunk is not thrown away.
+                if let Some((lane, slot, bytes)) = self.filling.take() {
+                    self.submit(lane, slot, bytes)?;
+                }
+                let aborted = self.registers.commanded(Control::ABORT);
+                return Ok(if aborted {
+                    StatusBits::ABORTED
+                } else {
+                    StatusBits::STOPPED
+                });
             }
             if self.registers.acknowledge(Control::FLUSH_NOW) {
                 self.checkpoints.demand();
             }
-            if self.failure.is_some() {
-                return Ok(StatusBits::DEVICE_ERROR);
+            if self.filling.is_none() {
+                if self.is_full() && !self.options.ring {
+                    return Ok(StatusBits::FINISHED);
+                }
+                let slot = self.wait_for_slot()?;
+                self.filling = slot.map(|(lane, slot)| (lane, slot, 0));
             }
-            if self.is_full() && !self.options.ring {
-                return Ok(StatusBits::FINISHED);
-            }
-            let Some((lane, slot)) = self.wait_for_slot()? else {
+            let Some((lane, slot, before)) = self.filling.take() else {
                 continue;
             };
             let whole = self.chunk_bytes as usize;
-            let chunk = &mut self.lanes[lane].buffer(slot)[..whole];
-            let filled = match source.fill(chunk, self.registers) {
+            let rest = &mut self.lanes[lane].buffer(slot)[before..whole];
+            let Filled { bytes: more, last } = match source.fill(rest, self.registers) {
                 Ok(filled) => filled,
                 Err(error) => {
-                    self.lanes[lane].give_slot(slot);
-                    return Err(self.source_failed(source, error));
+                    // As much as it gave is kept.
+                    let failed = self.source_failed(source, before as u64, error);
+                    self.submit(lane, slot, before)?;
+                    return Err(failed);
                 }
             };
-            let early = self.submit(lane, slot, filled)?;
+            let bytes = before + more;
+            if bytes < whole && !last {
+                // The source pauses: time to look after what is done, and to make it durable if that is wanted at all.
+                self.filling = Some((lane, slot, bytes));
+                if more == 0 && self.checkpoints.is_indexed() {
+                    self.checkpoints.demand();
+                }
+                self.collect_all()?;
+                continue;
+            }
+            let early = self.submit(lane, slot, bytes)?;
             self.collect(lane, 0)?;
-            if filled.last {
+            if last {
                 let bits = if early {
                     StatusBits::EARLY_LAST
                 } else {
@@ -280,21 +305,21 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Hand a chunk to its drive; true when the stream ended inside it.
-    fn submit(&mut self, lane: usize, slot: u32, filled: Filled) -> Result<bool, StreamError> {
+    fn submit(&mut self, lane: usize, slot: u32, bytes: usize) -> Result<bool, StreamError> {
         let whole = self.chunk_bytes as usize;
-        if filled.bytes == 0 {
+        if bytes == 0 {
             self.lanes[lane].give_slot(slot);
             return Ok(false);
         }
-        let early = filled.bytes < whole;
+        let early = bytes < whole;
         let unit = self.options.min_io_bytes.max(1) as usize;
-        let len_bytes = filled.bytes.next_multiple_of(unit).min(whole);
+        let len_bytes = bytes.next_multiple_of(unit).min(whole);
         let chunk = &mut self.lanes[lane].buffer(slot)[..len_bytes];
-        chunk[filled.bytes..].fill(0);
+        chunk[bytes..].fill(0);
         if self.checkpoints.is_indexed() {
             let entry = Entry {
-                crc32c: crc32c::crc32c(&chunk[..filled.bytes]),
-                len_bytes: filled.bytes as u32,
+                crc32c: crc32c::crc32c(&chunk[..bytes]),
+                len_bytes: bytes as u32,
             };
             self.checkpoints.note(lane, entry);
         }
@@ -302,7 +327,7 @@ impl<'a, 't> Recorder<'a, 't> {
         let purpose = Purpose::Chunk(self.next);
         self.lanes[lane].submit(slot, purpose, Op::Write, address, len_bytes as u32)?;
         if early {
-            self.last_bytes = Some(filled.bytes as u64);
+            self.last_bytes = Some(bytes as u64);
         }
         self.next += 1;
         self.done.push_back(false);
@@ -442,6 +467,16 @@ impl<'a, 't> Recorder<'a, 't> {
         self.settle()
     }
 
+    /// Take what has completed on any lane, without waiting.
+    fn collect_all(&mut self) -> Result<(), StreamError> {
+        for lane in 0..self.lanes.len() {
+            self.collect(lane, 0)?;
+        }
+        // With nothing in flight there is nothing to take, and a checkpoint may be due all the same.
+        let now = self.now();
+        self.checkpoints.advance(self.lanes, self.frontier, now)
+    }
+
     /// Account for what has ended.
     fn settle(&mut self) -> Result<(), StreamError> {
         if self.ended.is_empty() {
@@ -533,10 +568,10 @@ impl<'a, 't> Recorder<'a, 't> {
         }
     }
 
-    fn source_failed(&self, source: &dyn Source, error: std::io::Error) -> StreamError {
+    fn source_failed(&self, source: &dyn Source, begun: u64, error: std::io::Error) -> StreamError {
         StreamError::Source {
             source_name: source.name(),
-            bytes: self.bytes_of(self.next),
+            bytes: self.bytes_of(self.next) + begun,
             source: error,
         }
     }

@@ -21,7 +21,8 @@ pub trait Source {
     /// What to call it in messages.
     fn name(&self) -> String;
 
-    /// Fill a chunk: whole, or as far as the stream goes, or as far as it came when the registers say that it is to end.
+    /// Fill this part of a chunk: whole, or as far as the stream goes, or as far as it came when nothing more came for a while. Who gave less
+    /// than there was room for, and not the last, is asked again.
     ///
     /// # Errors
     /// When the stream cannot be read.
@@ -46,7 +47,7 @@ pub trait Sink {
     fn put(&mut self, bytes: &[u8], registers: &Registers) -> io::Result<()>;
 }
 
-/// How long a blocked read or write sleeps before it looks whether the stream is to end, nanoseconds.
+/// How long a blocked read or write sleeps before whoever asked may look up, nanoseconds.
 const LOOK_NS: i64 = 50_000_000;
 
 /// Wait until a descriptor is ready; false when the stream is to end first.
@@ -128,7 +129,9 @@ impl Source for ReadSource {
             bytes = 1;
         }
         while bytes < chunk.len() {
-            if self.waits && !ready(&self.fd, PollFlags::IN, registers)? {
+            if self.waits
+                && (registers.is_to_end() || !poll_once(&self.fd, PollFlags::IN, LOOK_NS)?)
+            {
                 return Ok(Filled { bytes, last: false });
             }
             match self.file.read(&mut chunk[bytes..]) {
@@ -150,6 +153,9 @@ impl Source for ReadSource {
             return Ok(Some(true));
         }
         if self.waits && !wait && !poll_once(&self.fd, PollFlags::IN, 0)? {
+            return Ok(None);
+        }
+        if self.waits && !ready(&self.fd, PollFlags::IN, registers)? {
             return Ok(None);
         }
         let mut byte = [0];

@@ -1,9 +1,8 @@
 //! What the streamer's commands share: drives, ranges, signals, and how a status is told.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::Context;
 use assay_engine::session::{DriveSession, SessionOptions};
@@ -75,29 +74,32 @@ fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::R
     Range::new(&request, &media).map_err(|error| Usage(error.to_string()).into())
 }
 
-/// Ctrl-C aborts, SIGTERM stops; a second signal ends the program at once.
+/// Ctrl-C aborts, SIGTERM stops, SIGUSR1 flushes now; a second Ctrl-C or SIGTERM ends the program at once.
 pub fn listen(registers: &Arc<Registers>) -> anyhow::Result<()> {
-    let seen = Arc::new(AtomicBool::new(false));
-    for (signal, control) in [
-        (signal_hook::consts::SIGINT, Control::ABORT),
-        (signal_hook::consts::SIGTERM, Control::STOP),
-    ] {
-        let this = Arc::new(AtomicBool::new(false));
-        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&seen))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&seen)))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&this)))
+    use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+    let ending = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // Looked at first, and set second: only the second signal ends the program.
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&ending))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&ending)))
             .context("cannot listen for signals")?;
-        let registers = Arc::clone(registers);
-        thread::Builder::new()
-            .name("signals".to_owned())
-            .spawn(move || {
-                while !this.load(Ordering::SeqCst) {
-                    thread::park_timeout(Duration::from_millis(20));
-                }
-                registers.command(control);
-            })
-            .context("cannot start a thread that listens for signals")?;
     }
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGUSR1])
+        .context("cannot listen for signals")?;
+    let registers = Arc::clone(registers);
+    let work = move || {
+        for signal in signals.forever() {
+            registers.command(match signal {
+                SIGINT => Control::ABORT,
+                SIGTERM => Control::STOP,
+                _ => Control::FLUSH_NOW,
+            });
+        }
+    };
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(work)
+        .context("cannot start a thread that listens for signals")?;
     Ok(())
 }
 

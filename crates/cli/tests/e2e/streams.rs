@@ -323,6 +323,39 @@ fn an_abort_keeps_and_flushes_what_came_and_a_stop_does_not_flush() {
 }
 
 #[test]
+fn a_flush_can_be_asked_for_while_the_stream_goes_on() {
+    let lab = Lab::on_disk();
+    disk(&lab, "disk", 8 * MIB);
+    let stream = lab.noise("stream", MIB);
+    let mut recorder = lab
+        .command("record disk --destroy disk --watch --json")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = recorder.stdin.take().unwrap();
+    pipe.write_all(&stream).unwrap();
+    wait_until("the stream was taken", || {
+        lab.read("disk")[..MIB] == stream[..]
+    });
+    send(&recorder, Signal::USR1);
+    // The recorder looks up when its source gives more, at the latest.
+    pipe.write_all(&stream[..300 * KIB]).unwrap();
+    let mut said = std::io::BufReader::new(recorder.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    let told: Value = serde_json::from_str(&line).unwrap();
+    assert!(
+        told["durable_bytes"].as_u64().unwrap() >= MIB as u64,
+        "{line}"
+    );
+    drop(pipe);
+    let output = recorder.wait_with_output().unwrap();
+    let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(status["status"]["bytes"], MIB + 300 * KIB);
+    assert!(output.status.success());
+}
+
+#[test]
 fn several_drives_share_a_stream() {
     let lab = Lab::on_disk();
     for name in ["one", "two", "three"] {
