@@ -274,5 +274,37 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         ways,
     )?;
     section.tables.push(table);
+    memory(bench, &mut section)?;
     Ok(section)
+}
+
+/// What a stream 64 times as long may need more: nothing but what an allocator does by chance.
+const GOAL_GROWTH_BYTES: f64 = (1 << 20) as f64;
+
+/// Resident memory against the length of the stream.
+fn memory(bench: &Bench, section: &mut Section) -> Result<()> {
+    let rss = |gib: u64| -> Result<f64> {
+        let command = format!("record null: --pattern 1 --length {gib}g --json");
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let outcome = bench.runner.run(&bench.runner.assay, &words)?;
+        Ok(outcome.max_rss_bytes as f64)
+    };
+    let (mut short, mut long) = (Vec::new(), Vec::new());
+    for round in 0..bench.rounds() {
+        eprintln!("memory: round {} of {}", round + 1, bench.rounds());
+        short.push(rss(1)?);
+        long.push(rss(64)?);
+    }
+    let middle = |values: Vec<f64>| median(values).unwrap_or(0.0);
+    let (short, long) = (middle(short), middle(long));
+    section.goal(
+        "a stream of 64 GiB needs no more memory than one of 1 GiB (within 1 MiB)",
+        format!(
+            "{:.1} and {:.1} MiB resident",
+            long / 1048576.0,
+            short / 1048576.0
+        ),
+        long - short < GOAL_GROWTH_BYTES,
+    );
+    Ok(())
 }
