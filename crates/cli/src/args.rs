@@ -291,6 +291,15 @@ struct WorkloadArguments {
     /// Write self-describing blocks and read them back; for reads, check what an earlier job wrote
     #[arg(long, help_heading = "Verification")]
     verify: bool,
+    /// Read back what was written when all of it is; false leaves that to a later job that reads [default: true]
+    #[arg(
+        long,
+        alias = "do-verify",
+        value_name = "BOOL",
+        value_parser = parse_bool,
+        help_heading = "Verification"
+    )]
+    do_verify: Option<bool>,
     /// Length of a self-describing block [default: 4k, or the block size if smaller]
     #[arg(
         long,
@@ -355,6 +364,7 @@ impl JobArguments {
             cpus_allowed: w.cpus_allowed,
             data: w.data,
             verify: flag(w.verify),
+            do_verify: w.do_verify,
             verify_interval: w.verify_interval,
             verify_seed: w.verify_seed,
             seed: w.seed,

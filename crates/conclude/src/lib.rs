@@ -9,6 +9,8 @@
 //! - [`knee`]: the depth of a sweep that is enough, the load of a curve that is borne.
 //! - [`compare`]: drives or runs against each other: faster, slower, same, can't tell.
 //! - [`attribution`]: phases of a cell and their causes, from its series and what the drive and the host said meanwhile.
+//! - [`power`]: what a drive drew, on average.
+//! - [`streams`]: short streams against one without end, and the cliffs between them.
 //! - [`series`]: the series of a cell, evenly spaced, as statistics take them.
 //!
 //! # Non-goals
@@ -24,5 +26,7 @@ pub mod estimate;
 pub mod knee;
 #[cfg(test)]
 mod made;
+pub mod power;
 pub mod score;
 pub mod series;
+pub mod streams;

@@ -39,6 +39,7 @@ pub struct Checker {
     verifier: Option<Verifier>,
     /// What a job that writes expects where.
     map: Option<GenerationMap>,
+    reads_back: bool,
     region: Region,
     read_back_at: u64,
     max_read_bytes: u32,
@@ -69,6 +70,7 @@ impl Checker {
             interval_bytes,
             pattern: workload.data,
             verifier,
+            reads_back: map.is_some() && workload.reads_back,
             map,
             region,
             read_back_at: region.offset_bytes,
@@ -82,7 +84,7 @@ impl Checker {
 
     /// Does the job read back what it wrote when it is done?
     pub fn reads_back(&self) -> bool {
-        self.map.is_some()
+        self.reads_back
     }
 
     /// May this I/O start? False while it overlaps one in flight in a way that leaves its outcome undefined.

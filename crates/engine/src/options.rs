@@ -67,6 +67,8 @@ pub struct JobOptions {
     pub data: Option<String>,
     /// Write self-describing blocks and check them; for reads, check what an earlier job with the same seed wrote.
     pub verify: Option<bool>,
+    /// Read back what was written when all of it is (fio's name); `false` leaves that to a later job that reads. Default true.
+    pub do_verify: Option<bool>,
     /// Length of a self-describing block.
     pub verify_interval: Option<String>,
     /// Seed that self-describing blocks carry, to check later what an earlier job wrote.
@@ -114,6 +116,7 @@ impl JobOptions {
             cpus_allowed: self.cpus_allowed.or(d.cpus_allowed),
             data: self.data.or(d.data),
             verify: self.verify.or(d.verify),
+            do_verify: self.do_verify.or(d.do_verify),
             verify_interval: self.verify_interval.or(d.verify_interval),
             verify_seed: self.verify_seed.or(d.verify_seed),
             seed: self.seed.or(d.seed),
@@ -139,7 +142,7 @@ impl JobOptions {
     }
 
     /// Every option with its text, in declaration order.
-    fn pairs(&self) -> [(&'static str, Option<String>); 33] {
+    fn pairs(&self) -> [(&'static str, Option<String>); 34] {
         fn text<T: ToString>(value: &Option<T>) -> Option<String> {
             value.as_ref().map(ToString::to_string)
         }
@@ -176,6 +179,7 @@ impl JobOptions {
             ("cpus_allowed", text(&self.cpus_allowed)),
             ("data", text(&self.data)),
             ("verify", text(&self.verify)),
+            ("do_verify", text(&self.do_verify)),
             ("verify_interval", text(&self.verify_interval)),
             ("verify_seed", text(&self.verify_seed)),
             ("seed", text(&self.seed)),

@@ -136,6 +136,8 @@ pub struct Workload {
     pub data: DataPattern,
     /// Self-describing blocks of this length.
     pub verify_bytes: Option<u32>,
+    /// Read them back when all are written.
+    pub reads_back: bool,
     /// Seed those blocks carry, which must be new for every run that writes on a drive that keeps data; `None`: the job's
     /// seed for writes, the first intact block's for reads.
     pub verify_seed: Option<u64>,
@@ -271,6 +273,7 @@ impl Workload {
             io_bytes,
             data,
             verify_bytes,
+            reads_back: options.do_verify.unwrap_or(true),
             verify_seed: options.verify_seed,
             seed: options.seed.unwrap_or(DEFAULT_SEED),
             interval,

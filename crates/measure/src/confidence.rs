@@ -75,6 +75,8 @@ pub enum Method {
         /// Values in each.
         batch_length: u64,
     },
+    /// From the spread of values that were measured apart from each other.
+    Independent,
     /// All values are the same.
     Constant,
 }
@@ -142,6 +144,34 @@ pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
             batch_length: length as u64,
         },
         ..constant
+    })
+}
+
+/// The mean of values that do not lean on each other, such as repetitions of a procedure with rests between them, with the textbook's interval:
+/// Student's t times s / sqrt(n). `None` of fewer than two values, or where [`mean`] has none for another reason.
+pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
+    if values.len() < 2 || !values.iter().all(|v| v.is_finite()) || !(level > 0.0 && level < 1.0) {
+        return None;
+    }
+    let count = values.len() as f64;
+    let (mean, variance) = moments(values)?;
+    let standard_error = (variance / count).sqrt();
+    let half = student::two_sided(level, count - 1.0)? * standard_error;
+    Some(Estimate {
+        mean,
+        low: mean - half,
+        high: mean + half,
+        level,
+        effective_samples: count,
+        samples: values.len() as u64,
+        stddev: variance.sqrt(),
+        standard_error,
+        degrees: count - 1.0,
+        method: if variance == 0.0 {
+            Method::Constant
+        } else {
+            Method::Independent
+        },
     })
 }
 

@@ -169,6 +169,30 @@ impl SteadyRule {
 
     /// The rule with its limits, for people.
     pub fn words(&self) -> String {
+        self.in_words()
+    }
+
+    /// How far from a mean a value may lie, in units of the figure: half the range that SNIA's rule allows, or fio's deviation. `None` of a
+    /// rule that limits only the slope.
+    pub fn half_band(&self, mean: f64) -> Option<f64> {
+        match *self {
+            SteadyRule::Snia { range_pct, .. } => Some(mean * range_pct / 200.0),
+            SteadyRule::Fio {
+                criterion: FioCriterion::MeanDeviation,
+                limit,
+                ..
+            } => Some(match limit {
+                Limit::Absolute(limit) => limit,
+                Limit::Percent(limit) => mean * limit / 100.0,
+            }),
+            SteadyRule::Fio {
+                criterion: FioCriterion::Slope,
+                ..
+            } => None,
+        }
+    }
+
+    fn in_words(&self) -> String {
         match *self {
             SteadyRule::Snia {
                 window,

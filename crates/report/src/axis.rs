@@ -1,6 +1,6 @@
 //! The axes along which the cells of a step differ.
 
-use assay_store::model::{CellPlan, Workload};
+use assay_store::model::{CellPlan, View, Workload};
 use assay_units::text::format_size;
 
 use crate::format;
@@ -147,10 +147,14 @@ impl Axis {
             ),
             Axis::Rate => number(0.0, "unlimited".to_owned()),
             Axis::Engine => word(&workload.engine),
-            Axis::Span => number(
-                workload.span_bytes as f64,
-                format!("{} area", format_size(workload.span_bytes)),
-            ),
+            Axis::Span => {
+                let stream = plan.view.is_some_and(View::is_stream);
+                let what = if stream { "stream" } else { "area" };
+                number(
+                    workload.span_bytes as f64,
+                    format!("{} {what}", format_size(workload.span_bytes)),
+                )
+            }
             Axis::Offset => number(
                 workload.offset_bytes as f64,
                 format!("at {}", format_size(workload.offset_bytes)),

@@ -13,6 +13,7 @@ pub mod percentiles;
 pub mod phases;
 pub mod rounds;
 pub mod saturation;
+pub mod stream;
 pub mod sweep;
 pub mod timeline;
 
@@ -140,11 +141,18 @@ pub fn of_section(
         Some(assay_store::model::View::Load) => load::charts(lineup, section),
         Some(assay_store::model::View::Rounds) => rounds::charts(lineup, section),
         Some(assay_store::model::View::Saturation) => saturation::charts(lineup, section),
+        Some(view) if view.is_stream() => stream::charts(lineup, section)?,
         _ => Vec::new(),
     };
     let charts = match section.kind {
         _ if !viewed.is_empty() => viewed.into_iter().map(Some).collect(),
         _ if section.view == Some(assay_store::model::View::Rounds) => Vec::new(),
+        _ if section
+            .view
+            .is_some_and(assay_store::model::View::is_stream) =>
+        {
+            Vec::new()
+        }
         _ if section.view == Some(assay_store::model::View::Capacity) => {
             vec![timeline::chart(lineup, section)?]
         }

@@ -123,6 +123,8 @@ pub fn sections<'a>(lineup: &Lineup<'a>) -> Vec<Section<'a>> {
                     step: &cell.plan.step,
                     title: if cell.plan.view == Some(View::Capacity) {
                         "Every block, written and read back"
+                    } else if cell.plan.view.is_some_and(View::is_stream) {
+                        "Streams: peak against continuous"
                     } else if cell.plan.title.is_empty() {
                         &cell.plan.step
                     } else {
@@ -185,6 +187,11 @@ fn points<'a>(lineup: &Lineup<'a>, run: usize, cell: &'a CellRecord) -> Vec<Poin
 impl<'a> Section<'a> {
     /// Does a cell belong here: of the same step of the same suite, or the same under another circumstance?
     fn takes(&self, suite: &str, plan: &CellPlan) -> bool {
+        // Short streams are read against the one without end, whichever suites they are of.
+        let stream = |view: Option<View>| view.is_some_and(View::is_stream);
+        if stream(self.view) || stream(plan.view) {
+            return stream(self.view) && stream(plan.view);
+        }
         if self.suite != suite {
             return false;
         }
@@ -292,7 +299,13 @@ impl<'a> Section<'a> {
                 Axis::Threads | Axis::Depth => self.varying().contains(&Axis::TotalDepth),
                 Axis::Rw => self.varying().contains(&Axis::ReadShare),
                 // Areas of different data are at different places: the data are what matters.
-                Axis::Offset => labels == ["at 0 B"] || self.varying().contains(&Axis::Data),
+                Axis::Offset => {
+                    // Streams lie one after the other.
+                    labels == ["at 0 B"]
+                        || self.varying().contains(&Axis::Data)
+                        || self.view.is_some_and(View::is_stream)
+                }
+                Axis::Span if self.view.is_some_and(View::is_stream) => labels.len() > 1,
                 _ => false,
             };
             if trivial || labels.is_empty() {

@@ -101,6 +101,8 @@ pub struct Number {
     pub mark: Option<String>,
     /// Half-width of its 95 % confidence interval, in its unit, where it is a mean with one.
     pub spread: Option<String>,
+    /// It is a mean over a series, and has a spread unless that was too short.
+    pub averaged: bool,
     /// More about it, for a tooltip.
     pub more: String,
 }

@@ -6,6 +6,7 @@
 //! - [`published`]: what was published of a drive beside what its simulation gives;
 //! - [`soak`]: a long run in figures;
 //! - [`consistency`], [`knee`], [`load`], [`rounds`], [`saturation`], [`thermal`], [`capacity`]: what the suites of the review lab conclude;
+//! - [`stream`]: short streams against one without end;
 //! - [`power`]: what drives draw, at work and at rest;
 //! - [`inspect`]: what a medium was found to hold, and what preparing it took.
 
@@ -23,6 +24,7 @@ pub mod published;
 pub mod rounds;
 pub mod saturation;
 pub mod soak;
+pub mod stream;
 pub mod thermal;
 
 use assay_store::model::{CellKind, CellResult, View};
@@ -72,6 +74,12 @@ pub fn principal(
         Some(View::Saturation) => vec![saturation::table(lineup, section)],
         Some(View::Thermal) => vec![thermal::table(lineup, section)],
         Some(View::Capacity) => vec![capacity::table(lineup, section)],
+        Some(View::Peak | View::Continuous) => {
+            let mut tables = vec![stream::table(lineup, section)];
+            tables.push(stream::lengths(lineup, section));
+            tables.retain(|t| !t.is_empty() || !t.notes.is_empty());
+            tables
+        }
         None => vec![by_kind(lineup, section, metric)],
     }
 }
@@ -150,6 +158,35 @@ pub fn spread_note(rows: &[crate::table::Row]) -> Option<String> {
     let known = |c: &Cell| matches!(c, Cell::Number(n) if n.spread.is_some());
     let any = rows.iter().flat_map(|r| &r.cells).any(known);
     any.then(|| "\u{b1}: half-width of the 95 % confidence interval of the mean, by batch means, as neighbouring seconds are alike".to_owned())
+}
+
+/// A mean's cell with its interval, where there is one; `unit` is what one of the cell's unit is in that of the estimate.
+pub fn with_spread(
+    cell: Cell,
+    estimate: Option<assay_measure::confidence::Estimate>,
+    unit: f64,
+) -> Cell {
+    match cell {
+        Cell::Number(number) => Cell::Number(Number {
+            spread: spread(estimate, unit),
+            averaged: true,
+            ..number
+        }),
+        other => other,
+    }
+}
+
+/// Notes with what has to be said of means: what \u{b1} is, and why one has none.
+pub fn spread_notes(mut notes: Vec<String>, rows: &[crate::table::Row]) -> Vec<String> {
+    notes.extend(spread_note(rows));
+    let short = |c: &Cell| matches!(c, Cell::Number(n) if n.averaged && n.spread.is_none());
+    if rows.iter().flat_map(|r| &r.cells).any(short) {
+        notes.push(format!(
+            "means without \u{b1}: too short, fewer than {} intervals were recorded",
+            assay_measure::confidence::FEWEST_VALUES
+        ));
+    }
+    notes
 }
 
 /// A result in one line.

@@ -53,7 +53,10 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
                 job(&mut page, &lineup, section, point);
             }
         } else {
-            if section.view == Some(View::Capacity) {
+            if matches!(
+                section.view,
+                Some(View::Capacity | View::Peak | View::Continuous)
+            ) {
                 for alarm in tables::capacity::alarms(&lineup, section) {
                     page.item("!! ", &alarm, Some(Paint::Alarm));
                 }
@@ -403,9 +406,16 @@ fn warnings(page: &mut Page, lineup: &Lineup<'_>) {
 fn cell_text(cell: &Cell) -> String {
     match cell {
         Cell::Number(Number {
-            text, mark, best, ..
+            text,
+            mark,
+            best,
+            spread,
+            ..
         }) => {
             let mut out = text.replace('\u{d7}', "x");
+            if let Some(spread) = spread {
+                out.push_str(&format!(" \u{b1}{spread}"));
+            }
             // The mark before, so that the figure stays under its neighbours.
             if let Some(mark) = mark {
                 out = format!("({mark}) {out}");

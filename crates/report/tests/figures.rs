@@ -171,6 +171,7 @@ fn published_figures_stand_beside_the_simulated_ones_of_the_same_workload() {
         bs_bytes: 4096,
         numjobs,
         data: data.to_owned(),
+        stream_bytes: None,
         mib_per_s,
     };
     run.manifest.drives[0].published = vec![

@@ -41,7 +41,11 @@ fn every_suite_s_page_is_well_formed_alone_and_together() {
     assert_well_formed(&without_library(&together).0);
     // A drive is one drive however many suites it went through.
     assert_eq!(together.matches("<article class=\"card\"").count(), 2);
-    assert_eq!(together.matches("<div class=\"suite\"").count(), all.len());
+    // Short streams and the one without end are one section, of two suites.
+    assert_eq!(
+        together.matches("<div class=\"suite\"").count(),
+        all.len() - 1
+    );
 }
 
 #[test]
@@ -180,6 +184,111 @@ fn a_fake_capacity_is_said_first_in_page_and_terminal() {
     assert!(
         text.contains("!! plextor-m8pe-gn (simulated) says that it holds"),
         "{text}"
+    );
+}
+
+const STREAMS: &str = "Streams: peak against continuous: verdict";
+
+#[test]
+fn peak_stands_against_continuous_with_the_cliff_and_the_cache() {
+    let runs = [common::labs::peak(2, 3), common::labs::continuous(2)];
+    let page = html::render(&runs).unwrap();
+    let tables = tables(&page);
+    let rows = rows(&tables, STREAMS);
+    let ways: Vec<&str> = rows.iter().map(|r| r.1[0].as_str()).collect();
+    assert_eq!(ways, ["write", "read", "write", "read"]);
+    let (falls, holds) = (&rows[0].1, &rows[2].1);
+    let (peak, endless) = (number(&falls[2]), number(&falls[4]));
+    // Three repetitions at 1, 2 and 3 % more than 2500, two streams of 20 seconds at 2500 and 220 at 500.
+    assert!((peak / 2550.0 - 1.0).abs() < 0.02, "{falls:?}");
+    assert!((endless - 667.0).abs() < 10.0, "{falls:?}");
+    assert!(falls[2].contains('\u{b1}'), "{falls:?}");
+    assert!(falls[1].starts_with("falls from 2,5"), "{falls:?}");
+    assert!((number(&falls[6]) - 100.0 * endless / peak).abs() < 0.1);
+    assert_eq!(falls[7], "16 MiB to 32 MiB");
+    // Twenty seconds at 2500 MiB/s went into the cache.
+    assert!((number(&falls[8]) - 48.8).abs() < 1.0, "{falls:?}");
+    assert!(falls[8].ends_with("GiB"), "{falls:?}");
+    assert_eq!(
+        (holds[1].as_str(), holds[7].as_str()),
+        ("holds its rate", "none")
+    );
+    assert_eq!(holds[8], "");
+    let drawn = charts(&page);
+    let by_length = drawn
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|c| c["views"][0]["layout"]["xaxis"]["type"] == "log");
+    let view = &by_length.unwrap()["views"][0];
+    // Writes of both drives, with a level line each; the cliff of one of them is shaded.
+    assert_eq!(view["data"].as_array().unwrap().len(), 4);
+    assert_eq!(view["layout"]["shapes"].as_array().unwrap().len(), 1);
+    assert!(page.contains("all as written"));
+}
+
+#[test]
+fn one_of_the_two_stream_suites_shows_what_there_is() {
+    let peak = page(&common::labs::peak(1, 1));
+    let tables = tables(&peak);
+    let first = &rows(&tables, STREAMS)[0].1;
+    assert_eq!((first[1].as_str(), first[4].as_str()), ("", "\u{2013}"));
+    assert!(!first[2].contains('\u{b1}'), "measured once: {first:?}");
+    assert!(peak.contains("measured once"));
+    let lengths = rows(
+        &tables,
+        "Streams: peak against continuous: mean rate by length, MiB/s",
+    );
+    assert_eq!(lengths.len(), 11);
+    let endless = page(&common::labs::continuous(1));
+    let tables = common::page::tables(&endless);
+    let first = &rows(&tables, STREAMS)[0].1;
+    assert_eq!((first[2].as_str(), first[7].as_str()), ("\u{2013}", ""));
+    assert!(number(&first[4]) > 600.0);
+}
+
+#[test]
+fn a_stream_that_comes_back_wrong_is_said_first() {
+    let mut run = common::labs::continuous(1);
+    let read = &mut run.cells[1].drives[0].result.as_mut().unwrap().verify;
+    let found = &mut read.as_mut().unwrap().found;
+    found.insert("corrupt".to_owned(), 3);
+    let page = page(&run);
+    let alarm = page.find("gave back wrong data").unwrap();
+    assert!(alarm < page.find("<caption>Streams").unwrap());
+    assert!(!page.contains("all as written"));
+    let text = terminal::render(&run, 80, Style::Plain);
+    assert!(
+        text.contains("!! plextor-m8pe-y (simulated) gave back"),
+        "{text}"
+    );
+}
+
+#[test]
+fn published_streams_stand_beside_the_simulated_ones() {
+    let mut run = common::labs::peak(1, 2);
+    let published = |rw: &str, stream_bytes: u64| assay_store::model::Published {
+        source: "MLE".to_owned(),
+        rw: rw.to_owned(),
+        bs_bytes: 131_072,
+        numjobs: 1,
+        data: "incompressible".to_owned(),
+        stream_bytes: Some(stream_bytes),
+        mib_per_s: 2000.0,
+    };
+    run.manifest.drives[0].published = vec![
+        published("write", 1 << 23),
+        published("read", 1 << 50),
+        published("write", 1 << 24),
+    ];
+    let tables = tables(&page(&run));
+    let caption = "plextor-m8pe-y (simulated): published and simulated, MiB/s";
+    let rows = rows(&tables, caption);
+    assert_eq!(rows.len(), 2);
+    // The mean of both repetitions, not the last: 2500 and 1 or 2 % more.
+    assert!(
+        (number(&rows[0].1[1]) / 2537.0 - 1.0).abs() < 0.01,
+        "{rows:?}"
     );
 }
 

@@ -3,10 +3,13 @@
 //! The figures are those of `reference/*.csv` at the repository's root, embedded here. The model never reads them: a profile's
 //! numbers were fitted to some of them, and nothing else connects the two.
 
+/// Who published the rates of streams: the brief, by name.
+pub const STREAM_SOURCE: &str = "MLE: technical brief on an NVMe streamer";
 /// Who published the bandwidths: the report, by name.
 pub const BANDWIDTH_SOURCE: &str = "DragonFly: NVMe M.2 bandwidth tests (M. Dillon)";
 
 const RANDOM_READ: &str = include_str!("../../../reference/random_read_bandwidth.csv");
+const STREAMS: &str = include_str!("../../../reference/streamer_chunk_sweep.csv");
 const SEQUENTIAL_READ: &str = include_str!("../../../reference/sequential_read_bandwidth.csv");
 
 /// A published read bandwidth: one block in flight per thread, on an area filled with incompressible data.
@@ -27,6 +30,48 @@ impl ReadBandwidth {
     pub fn error_pct(&self, simulated_mib_per_s: f64) -> f64 {
         (simulated_mib_per_s / self.mib_per_s - 1.0) * 100.0
     }
+}
+
+/// A published rate of one stream of 128 KiB chunks, from the first submission to the last completion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StreamRate {
+    /// Written, or read.
+    pub write: bool,
+    /// Length of the stream.
+    pub stream_bytes: u64,
+    /// Bytes per chunk.
+    pub chunk_bytes: u32,
+    /// MiB/s, computed from the published time: the printed rates are cut to whole ones.
+    pub mib_per_s: f64,
+}
+
+/// The published streams of the drive that a profile models, in the file's order; empty where none were.
+pub fn stream_rates(profile: &str) -> Vec<StreamRate> {
+    let rows = STREAMS.lines().filter_map(stream_row);
+    rows.filter(|(name, _)| *name == profile)
+        .map(|(_, rate)| rate)
+        .collect()
+}
+
+/// `drive,operation,chunks,bytes,nanoseconds,mib_per_s`; `None` for the heading.
+fn stream_row(line: &str) -> Option<(&str, StreamRate)> {
+    let mut fields = line.trim().split(',');
+    let name = fields.next()?;
+    let write = match fields.next()? {
+        "write" => true,
+        "read" => false,
+        _ => return None,
+    };
+    let chunks: u64 = fields.next()?.parse().ok()?;
+    let stream_bytes: u64 = fields.next()?.parse().ok()?;
+    let seconds = fields.next()?.parse::<f64>().ok()? / 1e9;
+    let rate = StreamRate {
+        write,
+        stream_bytes,
+        chunk_bytes: u32::try_from(stream_bytes.checked_div(chunks)?).ok()?,
+        mib_per_s: stream_bytes as f64 / (1 << 20) as f64 / seconds,
+    };
+    Some((name, rate))
 }
 
 /// The published read bandwidths of the drive that a profile models; empty where none were.
@@ -66,6 +111,17 @@ mod tests {
                 assert!(figure.mib_per_s > 0.0 && figure.block_bytes.is_power_of_two());
             }
         }
+    }
+
+    #[test]
+    fn every_published_stream_is_found() {
+        let rates = stream_rates("mle-brief-960gb");
+        assert_eq!(rates.len(), STREAMS.lines().count() - 1);
+        assert!(rates.iter().all(|r| r.chunk_bytes == 131_072));
+        let whole = rates.iter().find(|r| r.write && r.stream_bytes > 1 << 33);
+        let rate = whole.map_or(0.0, |r| r.mib_per_s);
+        assert!((rate - 441.7).abs() < 0.1, "{rate}");
+        assert!(stream_rates("samsung-951").is_empty());
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl Drive {
     }
 }
 
-/// A published bandwidth of a workload with one I/O in flight per thread.
+/// A published bandwidth: of a workload with one I/O in flight per thread, or of one stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Published {
     /// Who published it.
@@ -139,6 +139,9 @@ pub struct Published {
     pub numjobs: u32,
     /// As [`Workload::data`].
     pub data: String,
+    /// Length of the stream it is the rate of; none where it does not depend on that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stream_bytes: Option<u64>,
     /// All threads together.
     pub mib_per_s: f64,
 }
@@ -193,9 +196,18 @@ pub struct CellPlan {
     /// Where the offered rate comes from, when from an earlier cell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub load: Option<Load>,
+    /// How long its drives are left alone before it, nanoseconds.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub rest_ns: u64,
     /// Why it will not be run (needs `--destroy`, needs a file, needs two drives), when so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
+}
+
+/// Left out of what is written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// The workload of a cell, per drive, in the figures that tables and charts use.

@@ -6,7 +6,7 @@ use crate::SuiteError;
 use crate::schema::Suite;
 
 /// The suites in `suites/`, by name.
-const BUILT_IN: [(&str, &str); 13] = [
+const BUILT_IN: [(&str, &str); 15] = [
     ("bandwidth", include_str!("../../../suites/bandwidth.toml")),
     ("quick", include_str!("../../../suites/quick.toml")),
     (
@@ -34,6 +34,14 @@ const BUILT_IN: [(&str, &str); 13] = [
     ("jesd219", include_str!("../../../suites/jesd219.toml")),
     ("thermal", include_str!("../../../suites/thermal.toml")),
     ("capacity", include_str!("../../../suites/capacity.toml")),
+    (
+        "streamer-peak",
+        include_str!("../../../suites/streamer-peak.toml"),
+    ),
+    (
+        "streamer-continuous",
+        include_str!("../../../suites/streamer-continuous.toml"),
+    ),
     ("load", include_str!("../../../suites/load.toml")),
 ];
 

@@ -257,20 +257,31 @@ impl RunPlan {
         let combinations = self.combinations(step, &drives[drive])?;
         let most = match &step.rounds {
             Some(rounds) => self.most_rounds(step, rounds, &drives[drive])?,
-            None => 1,
+            None => self.repeats(step, &drives[drive])?,
         };
+        let repeated = step.repeats.as_ref().map(|_| most);
         for number in 1..=most {
             for (i, combination) in combinations.iter().enumerate() {
                 let mut combination = combination.clone();
-                combination.round = step.rounds.as_ref().map(|rounds| Round {
-                    number,
-                    most,
-                    window: rounds.window,
-                    tracked: self.is_tracked(rounds, &combination, &drives[drive]),
-                });
+                combination.round = match &step.rounds {
+                    Some(rounds) => Some(Round {
+                        number,
+                        most,
+                        window: rounds.window,
+                        tracked: self.is_tracked(rounds, &combination, &drives[drive]),
+                    }),
+                    // All repetitions count, whatever they give.
+                    None => repeated.map(|most| Round {
+                        number,
+                        most,
+                        window: most,
+                        tracked: false,
+                    }),
+                };
+                combination.rest = self.rest(step, &drives[drive], i == 0)?;
                 let holds = &contents[drive];
-                let mut cell =
-                    self.cell(step, &[drive], drives, &combination, skip.clone(), holds)?;
+                let skip = skip.clone().or_else(|| combination.skip.clone());
+                let mut cell = self.cell(step, &[drive], drives, &combination, skip, holds)?;
                 if let Some(name) = &step.leaves {
                     cell.leaves = Some(Preconditioning {
                         name: name.clone(),

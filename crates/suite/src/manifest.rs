@@ -114,6 +114,17 @@ fn published(info: &DriveInfo) -> Vec<model::Published> {
     if info.spec != format!("sim:{profile}") {
         return Vec::new();
     }
+    let streams = published::stream_rates(profile)
+        .into_iter()
+        .map(|rate| model::Published {
+            source: published::STREAM_SOURCE.to_owned(),
+            rw: if rate.write { "write" } else { "read" }.to_owned(),
+            bs_bytes: u64::from(rate.chunk_bytes),
+            numjobs: 1,
+            data: "incompressible".to_owned(),
+            stream_bytes: Some(rate.stream_bytes),
+            mib_per_s: rate.mib_per_s,
+        });
     published::read_bandwidths(profile)
         .into_iter()
         .map(|figure| model::Published {
@@ -122,8 +133,10 @@ fn published(info: &DriveInfo) -> Vec<model::Published> {
             bs_bytes: u64::from(figure.block_bytes),
             numjobs: figure.threads,
             data: "incompressible".to_owned(),
+            stream_bytes: None,
             mib_per_s: figure.mib_per_s,
         })
+        .chain(streams)
         .collect()
 }
 

@@ -11,10 +11,10 @@ use crate::SuiteError;
 
 mod procedure;
 
-pub use procedure::{Rounds, Tracked, Until};
+pub use procedure::{Rest, Rounds, Tracked, Until};
 
 /// Keys of a job that are the suite's, not the engine's: what a cell is given beyond its workload.
-pub const SUITE_OPTIONS: [&str; 3] = ["queue_depth", "load_pct", "power_state"];
+pub const SUITE_OPTIONS: [&str; 4] = ["queue_depth", "load_pct", "power_state", "chunks"];
 
 /// A suite as written.
 #[derive(Clone, Debug, Deserialize)]
@@ -124,6 +124,12 @@ pub struct Step {
     /// Repeat its cells in rounds until they come to rest.
     #[serde(default)]
     pub rounds: Option<Rounds>,
+    /// Repeat all its cells so many times, and take the mean. A number, or a parameter.
+    #[serde(default)]
+    pub repeats: Option<toml::Value>,
+    /// Leave the drive alone before each of its cells.
+    #[serde(default)]
+    pub rest: Option<Rest>,
     /// End its cells once the drive has settled.
     #[serde(default)]
     pub until: Option<Until>,
@@ -451,6 +457,28 @@ impl Step {
         }
         if self.until.is_some() && !(self.kind == CellKind::Soak && has("runtime")) {
             return fail("until ends a step of kind soak before its runtime, which it must have");
+        }
+        if has("chunks") && (has("size") || has("runtime") || has("io_size")) {
+            return fail(
+                "chunks stands for a size that is gone over once; do not give another, nor a runtime",
+            );
+        }
+        if has("chunks") && !has("bs") {
+            return fail("chunks is a number of blocks, and needs bs");
+        }
+        if self.repeats.is_some() && !self.view.is_some_and(View::is_stream) {
+            return fail(
+                "repeats are averaged by the views peak and continuous; other steps have rounds",
+            );
+        }
+        if self.repeats.is_some() && self.rounds.is_some() {
+            return fail("has repeats or rounds, not both");
+        }
+        if self.view.is_some_and(View::is_stream) && self.kind != CellKind::Measure {
+            return fail("the views peak and continuous are of steps of kind measure");
+        }
+        if self.rest.is_some() && !matches!(self.kind, CellKind::Measure | CellKind::Soak) {
+            return fail("rests come before cells of kind measure or soak");
         }
         if let Some(rounds) = &self.rounds {
             if self.kind != CellKind::Measure {

@@ -303,3 +303,108 @@ fn every_suite_can_be_planned_on_every_simulated_drive() {
         }
     }
 }
+
+const STREAMS: &str = r#"
+[[step]]
+id = "s"
+title = "Streams"
+kind = "measure"
+view = "peak"
+repeats = 2
+rest = { before = "1s", first = "70s" }
+job = { bs = "128k", iodepth = 8 }
+matrix = { chunks = [1, 64, 20000000], rw = ["write", "read"] }
+"#;
+
+/// The drive of report C goes to sleep after a minute: waking up is what its first chunk waits for, and no other does.
+#[test]
+fn streams_lie_one_after_the_other_with_rests_before_them_and_repeat() {
+    let (ending, run, _folder) = run(&text(STREAMS), &["sim:mle-brief-960gb"]);
+    assert_eq!(
+        (ending.outcome, ending.failed_cells),
+        (Outcome::Complete, 0)
+    );
+    let cells = cells(&run, "s");
+    assert_eq!(cells.len(), 12);
+    let places: Vec<(u64, u64, u64)> = cells[..4]
+        .iter()
+        .map(|c| {
+            let w = &c.plan.workload;
+            (
+                w.offset_bytes >> 17,
+                w.span_bytes >> 17,
+                c.plan.rest_ns / 1_000_000_000,
+            )
+        })
+        .collect();
+    assert_eq!(places, [(0, 1, 70), (0, 1, 1), (1, 64, 1), (1, 64, 1)]);
+    for cell in &cells[4..6] {
+        let CellState::Skipped(why) = &cell.state else {
+            panic!("{} does not fit", cell.plan.id);
+        };
+        assert!(why.contains("does not fit on the drive"), "{why}");
+    }
+    let ms = |cell: &CellRecord| cell.drives[0].result.as_ref().unwrap().elapsed.0 as f64 / 1e6;
+    for first in [cells[0], cells[6]] {
+        assert_eq!(first.plan.rest_ns, 70_000_000_000);
+        assert!(ms(first) > 5.0, "it slept: {}", ms(first));
+    }
+    assert!(ms(cells[1]) < 1.0 && ms(cells[2]) < 5.0);
+    let round = cells[6].plan.round.as_ref().unwrap();
+    assert_eq!((round.number, round.most), (2, 2));
+}
+
+const VERIFIED: &str = r#"
+[[step]]
+id = "s"
+title = "Stream"
+kind = "measure"
+view = "continuous"
+repeats = 2
+job = { bs = "128k", iodepth = 8, size = "8MiB", verify = true, do_verify = false }
+matrix = { rw = ["write", "read"] }
+"#;
+
+/// What an earlier repetition left must not pass for what this one wrote.
+#[test]
+fn repetitions_write_with_seeds_of_their_own_and_read_back_once() {
+    let (ending, run, _folder) = run(&text(VERIFIED), &["sim:samsung-951,data=keep"]);
+    assert_eq!((ending.failed_cells, ending.bad_blocks), (0, 0));
+    let cells = cells(&run, "s");
+    let verify = |at: usize| {
+        let result = cells[at].drives[0].result.as_ref().unwrap();
+        (result.verify.clone().unwrap(), result.read.bytes)
+    };
+    for (write, read) in [(0, 1), (2, 3)] {
+        assert_eq!((verify(write).0.blocks_checked, verify(write).1), (0, 0));
+        assert_eq!(verify(read).0.blocks_checked, 2048);
+        assert_eq!(verify(read).0.seed, verify(write).0.seed);
+    }
+    assert_ne!(verify(1).0.seed, verify(3).0.seed);
+}
+
+#[test]
+fn streams_and_repeats_that_make_no_sense_are_refused() {
+    for (from, to, why) in [
+        ("bs = \"128k\", ", "", "needs bs"),
+        (
+            "iodepth = 8",
+            "iodepth = 8, size = \"1m\"",
+            "stands for a size",
+        ),
+        ("view = \"peak\"", "", "averaged by the views"),
+        ("repeats = 2", "repeats = 0", "a whole number from 1"),
+        ("[1, 64, 20000000]", "[0]", "a whole number above 0"),
+        (
+            "repeats = 2",
+            "rounds = { most = 5 }\nrepeats = 2",
+            "not both",
+        ),
+    ] {
+        let suite = Suite::parse("test", &text(&STREAMS.replacen(from, to, 1)));
+        let drives = drives(&["sim:mle-brief-960gb"]);
+        let error = suite.and_then(|s| expand(&s, &settings(&[], 1.0), &drives));
+        let message = error.unwrap_err().to_string();
+        assert!(message.contains(why), "{from} -> {to}: {message}");
+    }
+}

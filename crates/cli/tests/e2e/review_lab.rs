@@ -8,7 +8,7 @@ use crate::lab::{Lab, MIB, number};
 use crate::rig::Rig;
 
 /// Each suite with what makes it short enough to be run in a test: sizes and lists; durations go by `--scale`.
-const SUITES: [(&str, &str); 11] = [
+const SUITES: [(&str, &str); 13] = [
     ("consistency", ""),
     (
         "client",
@@ -37,6 +37,8 @@ const SUITES: [(&str, &str); 11] = [
     ),
     ("thermal", "--set area=64MiB"),
     ("capacity", "--set area=0.5%"),
+    ("streamer-peak", "--set chunks=1,4,64,512 --set repeats=2"),
+    ("streamer-continuous", "--set size=0.05%"),
     ("load", "--set precondition=1% --set loads=20,60,95"),
 ];
 
@@ -100,7 +102,8 @@ fn every_suite_runs_on_a_file_that_may_be_overwritten() {
     for (suite, set) in SUITES {
         let set = set
             .replace("area=5%", "area=100%")
-            .replace("area=0.5%", "area=100%");
+            .replace("area=0.5%", "area=100%")
+            .replace("size=0.05%", "size=100%");
         let short = match suite {
             "consistency" => "--set runtime=8m",
             "enterprise" => "--set settle=2m --set steady=5m",
@@ -119,11 +122,17 @@ fn capacity_and_saturation_run_on_zram() {
     let Some(mut rig) = Rig::new() else { return };
     let Some(device) = rig.zram(64) else { return };
     let serial = device.trim_start_matches("/dev/").to_owned();
-    for suite in ["capacity", "snia-saturation", "consistency"] {
-        let short = if suite == "consistency" {
-            "--set runtime=8m"
-        } else {
-            ""
+    for suite in [
+        "capacity",
+        "snia-saturation",
+        "consistency",
+        "streamer-peak",
+        "streamer-continuous",
+    ] {
+        let short = match suite {
+            "consistency" => "--set runtime=8m",
+            "streamer-peak" => "--set chunks=1,64,256",
+            _ => "",
         };
         let words =
             format!("run {suite} {device} --destroy {serial} {short} --scale 0.001 --out {suite}");

@@ -8,7 +8,7 @@ use assay_units::Op;
 use serde::Serialize;
 
 use super::{Cause, Facts, Moment, Phase, Watched, phases};
-use crate::series;
+use crate::{power, series};
 
 /// The run's warning that the host set a cell's rate (`suite::warn`).
 const HOST_WARNING: &str = "host-limited";
@@ -189,12 +189,8 @@ fn unlimited(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<(u64, f64
             return None;
         }
         let theirs = other.drives.iter().find(|d| d.drive == part.drive)?;
-        let powers: Vec<u64> = theirs.telemetry.iter().filter_map(|t| t.power_mw).collect();
-        let mean = powers
-            .iter()
-            .sum::<u64>()
-            .checked_div(powers.len() as u64)?;
-        Some((mean, theirs.result.as_ref()?.iops()))
+        let mean_mw = (power::mean_watts(theirs)? * 1e3).round() as u64;
+        Some((mean_mw, theirs.result.as_ref()?.iops()))
     })
 }
 

@@ -381,6 +381,9 @@ pub(super) fn verify(
     area: Region,
 ) -> Result<Option<u32>, PlanError> {
     if !options.verify.unwrap_or(false) {
+        if options.do_verify.is_some() {
+            return Err(PlanError::Conflict("--do_verify needs --verify".to_owned()));
+        }
         if options.verify_interval.is_some() {
             return Err(PlanError::Conflict(
                 "--verify_interval needs --verify".to_owned(),

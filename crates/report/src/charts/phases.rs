@@ -27,6 +27,8 @@ pub struct Phase {
     pub iops: f64,
     /// Temperature at which heat began to hold the drive back, degrees Celsius, where it did and that is known.
     pub onset_c: Option<f64>,
+    /// Size of the write cache that had filled, bytes, where that is the cause.
+    pub cache_bytes: Option<u64>,
     /// What it rests on.
     pub evidence: String,
 }
@@ -120,6 +122,10 @@ impl Phase {
             iops: concluded.mean_iops,
             onset_c: match concluded.cause {
                 Cause::ThermalThrottling { onset_c, .. } => onset_c,
+                _ => None,
+            },
+            cache_bytes: match concluded.cause {
+                Cause::SlcCacheExhausted { cache_bytes } => Some(cache_bytes),
                 _ => None,
             },
             evidence: concluded.evidence,
@@ -253,6 +259,7 @@ mod tests {
             mib_per_s: 1.0,
             iops: 256.0,
             onset_c: Some(84.0),
+            cache_bytes: None,
             evidence: "84 C".to_owned(),
         };
         let row = |name: &str, phases| Row {

@@ -45,13 +45,23 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
             log_switch: true,
             height: 420,
             views: windows,
-            notes: vec![
-                "filled: the rounds that count. Steady when all lie within 20 % of their mean from highest to lowest, and the line through them rises or falls by at most 10 % of it".to_owned(),
-            ],
+            notes: rules(&drives),
             ..Chart::default()
         });
     }
     charts
+}
+
+/// What the filled dots are, and each rule by which they were judged, once.
+fn rules(drives: &[Drive<'_, '_>]) -> Vec<String> {
+    let mut notes = vec!["filled: the rounds that count. Dotted: as far as one of them may lie from the mean, where the rule limits that".to_owned()];
+    for steady in drives.iter().flat_map(|d| &d.steady) {
+        let rule = format!("steady by {}", steady.rule);
+        if !steady.rule.is_empty() && !notes.contains(&rule) {
+            notes.push(rule);
+        }
+    }
+    notes
 }
 
 /// An axis of rounds: no fractions, and no more labels than there is room for.
@@ -196,10 +206,10 @@ fn window(
     }
     .json();
     tracked["marker"]["symbol"] = json!(symbols);
-    let level = |name: &str, factor: f64, dash, size| {
+    let level = |name: &str, at: f64, dash, size| {
         Trace {
             name: name.to_owned(),
-            points: vec![(first, steady.mean * factor), (last, steady.mean * factor)],
+            points: vec![(first, at), (last, at)],
             colour: "@ink".to_owned(),
             dash,
             size,
@@ -217,13 +227,17 @@ fn window(
         size: 2.5,
         ..Trace::default()
     };
-    let data = vec![
+    let mut data = vec![
         tracked,
-        level("mean of the window", 1.0, "solid", 1.5),
-        level("mean + 10 %", 1.1, "dot", 1.2),
-        level("mean \u{2212} 10 %", 0.9, "dot", 1.2),
-        fit.json(),
+        level("mean of the window", steady.mean, "solid", 1.5),
     ];
+    if let Some(band) = steady.band {
+        let share = crate::format::percent(100.0 * band / steady.mean.abs().max(f64::MIN_POSITIVE));
+        for (sign, at) in [("+", steady.mean + band), ("\u{2212}", steady.mean - band)] {
+            data.push(level(&format!("mean {sign} {share} %"), at, "dot", 1.2));
+        }
+    }
+    data.push(fit.json());
     let mut layout = panels(
         "round",
         &[Panel {

@@ -9,7 +9,8 @@ use crate::format::escape;
 use crate::grid::Section;
 use crate::lineup::Lineup;
 use crate::tables::{
-    capacity, consistency, knee, load, phases, power, remarks, rounds, saturation, thermal,
+    capacity, consistency, knee, load, phases, power, published, remarks, rounds, saturation,
+    stream, thermal,
 };
 
 /// What stands below a section's heading and its words on how to read it.
@@ -78,8 +79,33 @@ pub fn section(
             push_charts(charts, out);
             details(lineup, section, out);
         }
+        Some(View::Peak | View::Continuous) => streams(lineup, section, charts, out),
         None => {}
     }
+}
+
+fn streams(lineup: &Lineup<'_>, section: &Section<'_>, charts: &[Chart], out: &mut String) {
+    for alarm in capacity::alarms(lineup, section) {
+        out.push_str(&format!(
+            "<p class=\"banner alarm loud\" role=\"alert\">{}</p>\n",
+            escape(&alarm)
+        ));
+    }
+    let table = stream::table(lineup, section);
+    out.push_str(&write::table(&table));
+    if table.is_empty() {
+        out.push_str(&write::notes(&table.notes));
+    }
+    push_charts(charts, out);
+    let lengths = stream::lengths(lineup, section);
+    if !lengths.is_empty() {
+        out.push_str(&write::table(&lengths));
+    }
+    for table in published::tables(lineup, section) {
+        out.push_str(&write::table(&table));
+    }
+    causes(lineup, section, out);
+    details(lineup, section, out);
 }
 
 fn rounds(

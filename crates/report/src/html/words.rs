@@ -39,13 +39,16 @@ fn viewed(view: View) -> &'static str {
             "Operations are sent when they are due, whether or not earlier ones are done, as a service sees its clients. Latency counts from the moment an operation was due (solid); the dotted line counts from when it was sent, which is all that closed-loop tests can see. The knee (ringed) is the load up to which the tail stays short: plan for less than that, because beyond it waiting grows without end."
         }
         View::Rounds => {
-            "The same cells are measured round after round until the tracked one rests: over five rounds its figures lie within 20 % of their mean, and the line through them rises or falls by at most 10 %. The first chart shows the way there and the second the window that was judged, with its mean, the limits 10 % above and below, and the line. Only the figures of that window are in the tables; where steady state was not achieved they are marked, and are no figures of a drive at rest."
+            "The same cells are measured round after round until the tracked one rests, by the rule that stands below the first table (SNIA's unless the suite has another: over five rounds its figures lie within 20 % of their mean, and the line through them rises or falls by at most 10 %). The first chart shows the way there and the second the window that was judged, with its mean, the rule's limits above and below, and the line. Only the figures of that window are in the tables; where steady state was not achieved they are marked, and are no figures of a drive at rest."
         }
         View::Saturation => {
             "One write without end onto a purged drive. The high level at the start is the drive fresh, the steps down are caches that fill and spare area that is used up, and the level at the end is what it does for ever. Shown against capacities written instead of time, drives of different sizes and speeds can be compared: where between one and two the fall ends depends on their spare area."
         }
         View::Thermal => {
             "The drive is worked until its temperature and rate settle. Shaded is where it holds itself back for heat: when that begins, how hot it is then, what rate is left and for how much of the time says what it is worth without better cooling. A drive whose rate stays level while its temperature does too needs none."
+        }
+        View::Peak | View::Continuous => {
+            "A stream of chunks, written or read in order with many in flight, from the first submission to the last completion. At one chunk the set-up of a first command shows; short streams fit into caches and show the peak; at a cliff something is full. The level line is what the stream averages that does not end: a recorder that must never wait can count on that, and on more only for as long as the cache lasts. A drive whose points stay at its line holds its rate."
         }
         View::Capacity => {
             "Every block was written with its own address and number in it and read back. A block that holds another place's data means that addresses share flash: the drive is smaller than it says, or puts writes where they do not belong. Only a drive with nothing found, and all of it verified, holds what it says."

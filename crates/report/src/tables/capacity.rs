@@ -6,7 +6,8 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
-use crate::tables::{name, remarks};
+use crate::tables::{name, remarks, spread_notes, with_spread};
+use assay_conclude::estimate;
 use assay_units::text::group_digits;
 
 /// Kinds of findings, in words, the ones that a drive smaller than it says gives first.
@@ -106,7 +107,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     ];
     columns.extend(kinds.iter().map(|(key, _)| Column::under(blocks, key, "")));
     columns.push(Column::under("", "errors", ""));
-    let rows = section
+    let rows: Vec<Row> = section
         .drives
         .iter()
         .map(|&drive| Row {
@@ -126,8 +127,8 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         caption: format!("{}: result", section.title),
         corner: "drive".to_owned(),
         columns,
+        notes: spread_notes(notes, &rows),
         rows,
-        notes,
     }
 }
 
@@ -170,12 +171,15 @@ fn figures(
         (|r| r.read.bytes, |r| r.read.mib_per_s),
     ];
     for (bytes, rate) in ways {
-        let done: Vec<&CellResult> = results().filter(|r| bytes(r) > 0).collect();
-        match done.last() {
-            Some(last) => {
-                let all = done.iter().map(|r| bytes(r)).sum();
+        let moved = |p: &&Point<'_>| p.result().is_some_and(|r| bytes(r) > 0);
+        let last = own().filter(moved).last();
+        match last.and_then(|p| p.result()) {
+            Some(result) => {
+                let all = results().map(bytes).sum();
                 cells.push(Cell::number(format::capacity(all)));
-                cells.push(Cell::number(format::figure(rate(last))));
+                let known = last.and_then(|p| estimate::of(p.part?).mib_per_s);
+                let figure = Cell::number(format::figure(rate(result)));
+                cells.push(with_spread(figure, known, 1.0));
             }
             None => cells.extend([Cell::Empty, Cell::Empty]),
         }

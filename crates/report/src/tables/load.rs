@@ -7,7 +7,8 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
-use crate::tables::{name, remarks};
+use crate::tables::{name, remarks, spread_notes, with_spread};
+use assay_conclude::estimate;
 
 /// One offered load and what came of it.
 #[derive(Clone, Debug)]
@@ -143,7 +144,11 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
                 }
             };
             let l = &offer.latency;
-            cells.push(figure(l.mean, l.samples, 1));
+            let known = offer
+                .point
+                .part
+                .and_then(|p| estimate::of(p).latency_mean_ns);
+            cells.push(with_spread(figure(l.mean, l.samples, 1), known, 1e3));
             cells.push(figure(l.p50 as f64, l.samples, 1));
             cells.push(figure(l.p99 as f64, l.samples, 100));
             cells.push(figure(l.p99_99 as f64, l.samples, 10_000));
@@ -173,7 +178,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         caption: format!("{}: latency by offered load", section.title),
         corner: "drive".to_owned(),
         columns,
+        notes: spread_notes(notes, &rows),
         rows,
-        notes,
     }
 }

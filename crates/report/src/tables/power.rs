@@ -4,25 +4,25 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Row, Table};
-use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks};
+use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks, spread_notes, with_spread};
+use assay_conclude::{estimate, power};
 
 /// 10^6 bytes in 2^20: published rates per watt are decimal.
 pub const MB_PER_MIB: f64 = 1.048_576;
 
 /// Mean power over the measured span, watts; `None` where the drive (or a meter) gives none.
 pub fn mean_watts(point: &Point<'_>) -> Option<f64> {
+    power::mean_watts(point.part?)
+}
+
+/// The same as a cell, with its interval.
+pub fn watts_cell(point: &Point<'_>) -> Option<Cell> {
     let part = point.part?;
-    let ramp = part.series.iter().filter(|p| p.ramp).map(|p| p.end).max();
-    let watts = |all: bool| {
-        let readings = part.telemetry.iter();
-        let measured = readings.filter(|t| all || ramp.is_none_or(|end| t.at > end));
-        let (n, sum) = measured
-            .filter_map(|t| t.power_mw)
-            .fold((0u64, 0u64), |(n, sum), mw| (n + 1, sum + mw));
-        (n > 0 && sum > 0).then(|| sum as f64 / n as f64 / 1e3)
-    };
-    // One reading at the start is better than none.
-    watts(false).or_else(|| watts(true))
+    Some(with_spread(
+        Cell::number(format::figure(power::mean_watts(part)?)),
+        power::estimate(part),
+        1.0,
+    ))
 }
 
 /// Where there is no reading.
@@ -59,15 +59,22 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Option<Table> {
             r.mib_per_s() * MB_PER_MIB
         }
     };
-    let rows = section
+    let rows: Vec<Row> = section
         .points
         .iter()
         .map(|point| {
             let mut cells = axis_cells(&axes, point);
-            cells.push(cell_of(point, |r| Some(rate(r)), format::figure));
+            let known = point.part.map(estimate::of).unwrap_or_default();
+            let (known, unit) = if small {
+                (known.iops, 1.0)
+            } else {
+                (known.mib_per_s, 1.0 / MB_PER_MIB)
+            };
+            let figure = cell_of(point, |r| Some(rate(r)), format::figure);
+            cells.push(with_spread(figure, known, unit));
             if let Some(result) = point.result() {
                 let watts = mean_watts(point);
-                cells.push(watts.map_or_else(silent, |w| Cell::number(format::figure(w))));
+                cells.push(watts_cell(point).unwrap_or_else(silent));
                 cells.push(watts.map_or_else(silent, |w| {
                     let per_watt = if small {
                         rate(result) / 1e3
@@ -88,8 +95,8 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Option<Table> {
         caption: format!("{}: power", section.title),
         corner: "drive".to_owned(),
         columns,
+        notes: spread_notes(remarks(lineup, &section.points), &rows),
         rows,
-        notes: remarks(lineup, &section.points),
     })
 }
 
@@ -106,43 +113,40 @@ pub fn idle(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         Column::of("at end", "\u{b0}C"),
     ]);
     let silent = || Cell::Missing("n/a", "the drive does not say".to_owned());
-    let rows = section
-        .points
-        .iter()
-        .map(|point| {
-            let mut cells = axis_cells(&axes, point);
-            let readings = point.part.map_or(&[][..], |p| &p.telemetry);
-            match (readings.last(), point.remark()) {
-                (Some(last), _) => {
-                    cells.push(Cell::number(format::duration(last.at.0)));
-                    cells.push(
-                        mean_watts(point).map_or_else(silent, |w| Cell::number(format::figure(w))),
-                    );
-                    let watts = last.power_mw.filter(|mw| *mw > 0);
-                    cells.push(
-                        watts.map_or_else(silent, |mw| {
+    let rows: Vec<Row> =
+        section
+            .points
+            .iter()
+            .map(|point| {
+                let mut cells = axis_cells(&axes, point);
+                let readings = point.part.map_or(&[][..], |p| &p.telemetry);
+                match (readings.last(), point.remark()) {
+                    (Some(last), _) => {
+                        cells.push(Cell::number(format::duration(last.at.0)));
+                        cells.push(watts_cell(point).unwrap_or_else(silent));
+                        let watts = last.power_mw.filter(|mw| *mw > 0);
+                        cells.push(watts.map_or_else(silent, |mw| {
                             Cell::number(format::figure(mw as f64 / 1e3))
-                        }),
-                    );
-                    cells.push(match last.power_state {
-                        Some(state) => Cell::number(format!("PS{state}")),
-                        None => silent(),
-                    });
-                    let mut degrees = readings.iter().filter_map(|t| t.temperature_c);
-                    for t in [degrees.next(), last.temperature_c] {
-                        cells.push(t.map_or_else(silent, |t| Cell::number(format!("{t:.0}"))));
+                        }));
+                        cells.push(match last.power_state {
+                            Some(state) => Cell::number(format!("PS{state}")),
+                            None => silent(),
+                        });
+                        let mut degrees = readings.iter().filter_map(|t| t.temperature_c);
+                        for t in [degrees.next(), last.temperature_c] {
+                            cells.push(t.map_or_else(silent, |t| Cell::number(format!("{t:.0}"))));
+                        }
                     }
+                    (None, Some((short, full))) => cells.push(Cell::Missing(short, full)),
+                    (None, None) => cells.push(silent()),
                 }
-                (None, Some((short, full))) => cells.push(Cell::Missing(short, full)),
-                (None, None) => cells.push(silent()),
-            }
-            cells.resize(columns.len(), Cell::Empty);
-            Row {
-                name: name(lineup, point.drive),
-                cells,
-            }
-        })
-        .collect();
+                cells.resize(columns.len(), Cell::Empty);
+                Row {
+                    name: name(lineup, point.drive),
+                    cells,
+                }
+            })
+            .collect();
     let reasons: Vec<Point<'_>> = section
         .points
         .iter()
@@ -153,7 +157,7 @@ pub fn idle(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         caption: format!("{}: power and temperature at rest", section.title),
         corner: "drive".to_owned(),
         columns,
+        notes: spread_notes(remarks(lineup, &reasons), &rows),
         rows,
-        notes: remarks(lineup, &reasons),
     }
 }

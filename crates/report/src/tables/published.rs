@@ -1,6 +1,6 @@
 //! Published figures of a drive beside those that its simulation gives for the same workload.
 
-use assay_store::model::{CellKind, Published, Workload};
+use assay_store::model::{CellKind, CellResult, Published, View, Workload};
 
 use assay_units::median;
 
@@ -9,6 +9,7 @@ use crate::format;
 use crate::grid::Section;
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
+use crate::tables::stream;
 
 /// A simulated figure this far from the published one is marked.
 const FAR_PCT: f64 = 10.0;
@@ -22,8 +23,18 @@ pub fn tables(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Table> {
         .collect()
 }
 
-fn same(published: &Published, workload: &Workload) -> bool {
+/// Was the rate of this stream published? A whole drive is so many whole chunks.
+fn same_stream(published: &Published, workload: &Workload) -> bool {
+    let chunks = |bytes: u64| bytes / workload.bs_bytes.max(1);
     published.rw == workload.rw
+        && published.bs_bytes == workload.bs_bytes
+        && published.data == workload.data
+        && published.stream_bytes.map(chunks) == Some(chunks(workload.span_bytes))
+}
+
+fn same(published: &Published, workload: &Workload) -> bool {
+    published.stream_bytes.is_none()
+        && published.rw == workload.rw
         && published.bs_bytes == workload.bs_bytes
         && published.numjobs == workload.numjobs
         && workload.iodepth == 1
@@ -96,11 +107,18 @@ fn compared<'a>(lineup: &Lineup<'a>, section: &Section<'a>, drive: usize) -> Vec
             let Some(point) = point.filter(|p| p.plan().kind == CellKind::Measure) else {
                 continue;
             };
-            let figure = figures.iter().find(|p| same(p, &point.plan().workload));
-            let (Some(published), Some(result)) = (figure, point.result()) else {
+            let plan = point.plan();
+            let streams = plan.view.is_some_and(View::is_stream);
+            let same = if streams { same_stream } else { same };
+            let figure = figures.iter().find(|p| same(p, &plan.workload));
+            let rate = if streams {
+                stream::mean_at(section, point)
+            } else {
+                point.result().map(CellResult::mib_per_s)
+            };
+            let (Some(published), Some(simulated_mib_per_s)) = (figure, rate) else {
                 continue;
             };
-            let simulated_mib_per_s = result.mib_per_s();
             compared.push(Compared {
                 row,
                 column,
@@ -145,7 +163,12 @@ fn table(lineup: &Lineup<'_>, section: &Section<'_>, drive: usize) -> Option<Tab
             "{}: published and simulated, MiB/s",
             lineup.drives[drive].full_name()
         ),
-        corner: section.row_axis.map_or("", Axis::title).to_owned(),
+        corner: if section.view.is_some_and(View::is_stream) {
+            "stream"
+        } else {
+            section.row_axis.map_or("", Axis::title)
+        }
+        .to_owned(),
         columns: columns
             .iter()
             .flat_map(|column| {

@@ -8,7 +8,9 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
-use crate::tables::{name, remarks};
+use crate::tables::{name, remarks, spread_notes, with_spread};
+use assay_conclude::estimate;
+use assay_measure::confidence::Estimate;
 
 /// The words that stand wherever rounds did not come to rest.
 pub const NOT_ACHIEVED: &str = "steady state not achieved";
@@ -130,6 +132,24 @@ impl Drive<'_, '_> {
         })
     }
 
+    /// How well the mean over a window is known: from the seconds of its rounds, one after the other.
+    pub fn estimate(&self, steady: &Steady) -> Option<Estimate> {
+        let (row, column) = self.place_of(steady)?;
+        let (from, to) = steady.window;
+        let rounds = (from..=to).filter_map(|n| self.points.get(&(row, column, n))?.part);
+        let known = estimate::of_several(rounds);
+        match steady.figure.as_str() {
+            "IOPS" => known.iops,
+            "MiB/s" => known.mib_per_s,
+            _ => known.latency_mean_ns.map(|ns| Estimate {
+                mean: ns.mean / 1e3,
+                low: ns.low / 1e3,
+                high: ns.high / 1e3,
+                ..ns
+            }),
+        }
+    }
+
     /// The row and column of a tracked group, by its planned cell.
     pub fn place_of(&self, steady: &Steady) -> Option<(usize, usize)> {
         let mut tracked = self
@@ -229,7 +249,11 @@ pub fn judgement(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
                     },
                     Cell::number(format!("{} of {}", drive.done, drive.most)),
                     Cell::number(format!("{} to {}", steady.window.0, steady.window.1)),
-                    Cell::number(format::figure(steady.mean)),
+                    with_spread(
+                        Cell::number(format::figure(steady.mean)),
+                        drive.estimate(steady),
+                        1.0,
+                    ),
                     Cell::number(format::percent(steady.range_pct)),
                     Cell::number(format::percent(steady.excursion_pct)),
                     Cell::number(format::figure(steady.slope_per_round)),
@@ -251,8 +275,8 @@ pub fn judgement(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         caption: format!("{}: steady state", section.title),
         corner: "drive".to_owned(),
         columns,
+        notes: spread_notes(notes, &rows),
         rows,
-        notes,
     }
 }
 

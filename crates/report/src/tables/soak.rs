@@ -9,7 +9,9 @@ use crate::format;
 use crate::grid::Section;
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Row, Table};
-use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks};
+use crate::tables::power::watts_cell;
+use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks, spread_notes, with_spread};
+use assay_conclude::estimate;
 
 /// All operations of one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,12 +100,14 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     }
     let mut notes = remarks(lineup, &section.points);
     notes.push("slowest, fastest: of the intervals that the run was recorded in".to_owned());
-    let rows = section
+    let rows: Vec<Row> = section
         .points
         .iter()
         .map(|point| {
             let mut cells = axis_cells(&axes, point);
-            cells.push(cell_of(point, |r| Some(r.mib_per_s()), format::figure));
+            let known = point.part.and_then(|part| estimate::of(part).mib_per_s);
+            let mean = cell_of(point, |r| Some(r.mib_per_s()), format::figure);
+            cells.push(with_spread(mean, known, 1.0));
             if let Some(part) = point.part {
                 let rates: Vec<f64> = whole_ticks(part).iter().map(Tick::mib_per_s).collect();
                 let extreme = |of: fn(f64, f64) -> f64| rates.iter().copied().reduce(of);
@@ -132,16 +136,9 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
                     });
                 }
                 if power {
-                    let watts: Vec<f64> = readings
-                        .iter()
-                        .filter_map(|t| t.power_mw.map(|mw| mw as f64 / 1e3))
-                        .collect();
-                    let mean = watts.iter().sum::<f64>() / watts.len() as f64;
-                    cells.push(if watts.is_empty() {
+                    cells.push(watts_cell(point).unwrap_or_else(|| {
                         Cell::Missing("n/a", "the drive does not say".to_owned())
-                    } else {
-                        Cell::number(format::figure(mean))
-                    });
+                    }));
                 }
             }
             cells.resize(columns.len(), Cell::Empty);
@@ -155,7 +152,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         caption: format!("{}: rate and temperature", section.title),
         corner: "drive".to_owned(),
         columns,
+        notes: spread_notes(notes, &rows),
         rows,
-        notes,
     }
 }

@@ -7,7 +7,8 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
-use crate::tables::{axis_cells, axis_columns, name, remarks};
+use crate::tables::{axis_cells, axis_columns, name, remarks, spread_notes, with_spread};
+use assay_measure::confidence::{self, LEVEL};
 
 /// A second slower than this share of the rate before throttling is one in the slow state.
 const SLOW: f64 = 0.85;
@@ -92,7 +93,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         Column::under("", "hottest", "\u{b0}C"),
         Column::under("", "ran for", ""),
     ]);
-    let rows = section
+    let rows: Vec<Row> = section
         .points
         .iter()
         .map(|point| {
@@ -114,8 +115,8 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         caption: format!("{}: heat and rate", section.title),
         corner: "drive".to_owned(),
         columns,
+        notes: spread_notes(notes, &rows),
         rows,
-        notes,
     }
 }
 
@@ -144,6 +145,12 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
     };
     let seconds = seconds(part);
     let number = |value: f64| Cell::number(format::figure(value));
+    // A mean of these seconds, with its interval.
+    let averaged = |cell: Cell, of: &dyn Fn(usize, &Second) -> bool| {
+        let chosen = seconds.iter().enumerate().filter(|(i, s)| of(*i, s));
+        let rates: Vec<f64> = chosen.map(|(_, s)| s.mib_per_s).collect();
+        with_spread(cell, confidence::mean(&rates, LEVEL), 1.0)
+    };
     let mut cells = match throttling(lineup, point) {
         Some(t) => vec![
             Cell::number(format::duration((t.onset_s * 1e9) as u64)),
@@ -151,30 +158,32 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
                 || Cell::Missing("n/a", "the drive reports no temperature".to_owned()),
                 |c| Cell::number(format!("{c:.0}")),
             ),
-            number(t.before),
-            Cell::Number(Number {
-                text: format::figure(t.after),
-                alarm: t.after < SLOW * t.before,
-                ..Number::default()
-            }),
+            averaged(number(t.before), &|_, s| s.start_s < t.onset_s),
+            averaged(
+                Cell::Number(Number {
+                    text: format::figure(t.after),
+                    alarm: t.after < SLOW * t.before,
+                    ..Number::default()
+                }),
+                &|_, s| s.start_s >= t.onset_s,
+            ),
             t.slow.map_or(Cell::Empty, number),
         ],
         None => vec![
             Cell::Text("never".to_owned()),
             Cell::Empty,
-            mean(seconds.iter().map(|s| s.mib_per_s)).map_or(Cell::Empty, number),
+            mean(seconds.iter().map(|s| s.mib_per_s))
+                .map_or(Cell::Empty, |rate| averaged(number(rate), &|_, _| true)),
             Cell::Empty,
             Cell::Empty,
         ],
     };
     let tail = seconds.len() - seconds.len() / 10;
-    let last = mean(
-        seconds
-            .iter()
-            .skip(tail.min(seconds.len().saturating_sub(1)))
-            .map(|s| s.mib_per_s),
-    );
-    cells.push(last.map_or(Cell::Empty, number));
+    let tail = tail.min(seconds.len().saturating_sub(1));
+    let last = mean(seconds.iter().skip(tail).map(|s| s.mib_per_s));
+    cells.push(last.map_or(Cell::Empty, |rate| {
+        averaged(number(rate), &|i, _| i >= tail)
+    }));
     cells.push(rested(lineup, point).map_or(Cell::Empty, number));
     cells.push(match throttling(lineup, point) {
         Some(t) => Cell::number(format::percent(t.duty_pct)),

@@ -1,8 +1,10 @@
 //! The suites of the review lab on made-up drives, with rates of the size that reports B, D and E published.
 
 mod standards;
+mod streams;
 
 pub use standards::{capacity, load, saturation, snia, thermal};
+pub use streams::{continuous, peak};
 
 use assay_measure::OpSummary;
 use assay_store::model::*;
@@ -381,6 +383,8 @@ pub fn all(drives: usize, seconds: u64) -> Vec<Run> {
         thermal(drives, seconds),
         capacity(drives),
         load(drives),
+        peak(drives, 3),
+        continuous(drives),
     ]
 }
 

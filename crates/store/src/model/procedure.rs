@@ -21,6 +21,17 @@ pub enum View {
     Thermal,
     /// The whole drive written and verified.
     Capacity,
+    /// Streams from one chunk to many, each written, read and repeated: the rate by length (report C, "average peak").
+    Peak,
+    /// The whole area as one stream, written, read back and verified, repeated (report C, "average continuous").
+    Continuous,
+}
+
+impl View {
+    /// Streams of chunks, short or long: what one shows is read against the other.
+    pub fn is_stream(self) -> bool {
+        matches!(self, View::Peak | View::Continuous)
+    }
 }
 
 /// A cell's place among rounds.
@@ -76,6 +87,9 @@ pub struct Steady {
     pub excursion_pct: f64,
     /// Slope of that line, in units of the figure per round.
     pub slope_per_round: f64,
+    /// How far from the mean a value may lie by the rule, in units of the figure; absent where the rule does not limit that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub band: Option<f64>,
     /// Why it has not come to rest, when so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<String>,

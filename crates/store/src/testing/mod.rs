@@ -155,6 +155,7 @@ pub fn entries(manifest: &Manifest, size: Size) -> Vec<Entry> {
         range_pct: 4.0,
         excursion_pct: 2.0,
         slope_per_round: 0.5,
+        band: None,
         why: None,
     }));
     for (drive, shape) in SHAPES.iter().enumerate() {

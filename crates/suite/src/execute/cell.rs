@@ -45,6 +45,7 @@ impl Runner<'_> {
             return Ok(());
         }
         self.set_power_states(cell)?;
+        self.rest_before(cell);
         match cell.plan.kind {
             CellKind::Purge => {
                 self.purge(cell)?;
@@ -65,6 +66,14 @@ impl Runner<'_> {
             self.drives[drive].set_power_state(cell.plan.workload.power_state)?;
         }
         Ok(())
+    }
+
+    /// Nothing is recorded of it: it is no part of the cell.
+    fn rest_before(&mut self, cell: &Cell) {
+        let span = Nanos(cell.plan.rest_ns);
+        if span > Nanos::ZERO {
+            leave_alone(self.drives, cell, span, self.stop, &mut Ignore);
+        }
     }
 
     fn purge(&mut self, cell: &Cell) -> Result<Done, SuiteError> {
@@ -95,7 +104,11 @@ impl Runner<'_> {
         cell: &Cell,
         earlier: &BTreeMap<String, Vec<CellResult>>,
     ) -> Result<Vec<Workload>, SuiteError> {
-        let mut workloads: Vec<Workload> = cell.workloads.iter().map(with_verify_seed).collect();
+        let mut workloads: Vec<Workload> = cell
+            .workloads
+            .iter()
+            .map(|workload| with_verify_seed(cell, workload))
+            .collect();
         if let Some(load) = &cell.plan.load {
             for (&drive, workload) in cell.plan.drives.iter().zip(&mut workloads) {
                 let best = self
@@ -135,6 +148,7 @@ impl Runner<'_> {
         if cell.drop_cache {
             self.drop_caches(cell)?;
         }
+        self.rest_before(cell);
         let mut journal = Journal::new(cell, &mut self.writer, &mut *self.progress, self.stop);
         let idle = cell.plan.kind == CellKind::Idle;
         let outcome = if idle {
@@ -250,6 +264,16 @@ impl Runner<'_> {
 /// Leave the drives of a cell alone for its span.
 fn rest(drives: &mut [DriveSession], cell: &Cell, stop: &AtomicBool, observer: &mut dyn Observer) {
     let span = cell.planned_span().unwrap_or_default();
+    leave_alone(drives, cell, span, stop, observer);
+}
+
+fn leave_alone(
+    drives: &mut [DriveSession],
+    cell: &Cell,
+    span: Nanos,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) {
     for &drive in &cell.plan.drives {
         drives[drive].rest(span, REST_INTERVAL, stop, observer, drive);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_conclude::power::MeanPower;
 use assay_engine::run::Observer;
 use assay_measure::{HostLoad, Interval};
 use assay_store::model::{CellResult, Entry, IntervalRecord, TelemetryRecord};
@@ -17,8 +18,8 @@ use crate::expand::Cell;
 #[derive(Clone, Copy, Debug, Default)]
 struct Said {
     hottest_c: Option<f64>,
-    /// Sum of the readings after the ramp, and how many.
-    power_mw: (u64, u64),
+    /// Of the readings after the ramp.
+    power: MeanPower,
     /// First and last reading of bytes written by the host and to the flash.
     host_written: Option<(u64, u64)>,
     nand_written: Option<(u64, u64)>,
@@ -42,8 +43,7 @@ impl Watched {
             return;
         }
         if let Some(power_mw) = telemetry.power_mw {
-            said.power_mw.0 += power_mw;
-            said.power_mw.1 += 1;
+            said.power.add(power_mw);
         }
         let stretch = |span: &mut Option<(u64, u64)>, now: Option<u64>| {
             if let Some(now) = now {
@@ -65,9 +65,8 @@ impl Watched {
         if let Some(celsius) = said.hottest_c {
             insert("temperature_max_c", celsius);
         }
-        if said.power_mw.1 > 0 {
-            let mean_mw = said.power_mw.0 as f64 / said.power_mw.1 as f64;
-            insert("power_mean_w", mean_mw / 1e3);
+        if let Some(watts) = said.power.watts() {
+            insert("power_mean_w", watts);
         }
         if let (Some(host), Some(nand)) = (said.host_written, said.nand_written)
             && host.1 > host.0

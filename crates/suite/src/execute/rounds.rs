@@ -138,6 +138,7 @@ fn judge(
         range_pct: judgement.range_pct,
         excursion_pct: judgement.excursion_pct,
         slope_per_round: judgement.slope_per_step,
+        band: rule(rounds).half_band(judgement.mean),
         why: judgement.why.map(|why| match gap {
             Some(at) => format!(
                 "{why} (counted from after round {}, which failed)",
@@ -167,6 +168,13 @@ mod tests {
         let five = judge(&rounds(), 0, "s", "d/s".into(), &course(&[Some(100.0); 5]));
         assert!(five.achieved, "{five:?}");
         assert_eq!((five.window, five.mean), ((1, 5), 100.0));
+        assert_eq!(five.band, Some(10.0), "20 % from lowest to highest");
+        let fio = toml::from_str("most = 25\nfio = \"iops:3%\"").unwrap();
+        let five = judge(&fio, 0, "s", "d/s".into(), &course(&[Some(100.0); 5]));
+        assert_eq!(five.band, Some(3.0));
+        let slope = toml::from_str("most = 25\nfio = \"iops_slope:3%\"").unwrap();
+        let five = judge(&slope, 0, "s", "d/s".into(), &course(&[Some(100.0); 5]));
+        assert_eq!(five.band, None);
     }
 
     #[test]

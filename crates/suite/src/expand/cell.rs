@@ -112,6 +112,7 @@ impl RunPlan {
                         of: of.clone(),
                         percent,
                     }),
+                rest_ns: combination.rest.0,
                 skipped: skip,
             },
             workloads,

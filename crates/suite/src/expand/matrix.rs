@@ -26,6 +26,12 @@ pub(super) struct Combination {
     pub(super) load_percent: Option<f64>,
     pub(super) power_state: Option<u8>,
     pub(super) round: Option<Round>,
+    /// The drive is left alone for so long before it.
+    pub(super) rest: Nanos,
+    /// Length of the stream that it is, where the suite says that in chunks.
+    pub(super) stream_bytes: Option<u64>,
+    /// Why it cannot be run on this drive.
+    pub(super) skip: Option<String>,
 }
 
 /// Over how many threads a total depth is spread: as many as may be, each with the same depth.
@@ -34,6 +40,42 @@ fn spread(depth: u32, most_threads: u32) -> u32 {
         .rev()
         .find(|threads| depth.is_multiple_of(*threads))
         .unwrap_or(1)
+}
+
+/// Lays streams of different lengths one after the other, as report C's sweep does: a stream that overwrote the last one's place would
+/// be read from wherever the drive had moved that to. Where the drive ends, they begin again at the first address.
+fn place_streams(combinations: &mut [Combination], room: u64) -> Result<(), String> {
+    let mut places: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut next = None;
+    for combination in combinations {
+        let Some(bytes) = combination.stream_bytes else {
+            continue;
+        };
+        let options = &mut combination.options;
+        let text = options.offset.as_deref().unwrap_or("0");
+        let first = parse_size(text).map_err(|e| format!("offset = {text:?}: {e}"))?;
+        if first.saturating_add(bytes) > room {
+            combination.skip = Some(format!(
+                "a stream of {} does not fit on the drive, which holds {}",
+                text::format_size(bytes),
+                text::format_size(room)
+            ));
+            continue;
+        }
+        let place = *places.entry(bytes).or_insert_with(|| {
+            let wanted: u64 = next.unwrap_or(first);
+            let place = if wanted.saturating_add(bytes) > room {
+                first
+            } else {
+                wanted
+            };
+            next = Some(place.saturating_add(bytes));
+            place
+        });
+        options.size = Some(bytes.to_string());
+        options.offset = Some(place.to_string());
+    }
+    Ok(())
 }
 
 /// Are two texts the same value? `4k` and `4096` are.
@@ -62,10 +104,13 @@ impl RunPlan {
                 })
                 .collect();
         }
-        combinations
+        let mut combinations: Vec<Combination> = combinations
             .into_iter()
             .map(|chosen| self.combination(step, drive, &chosen))
-            .collect()
+            .collect::<Result<_, _>>()?;
+        let room = drive.info().capacity_bytes;
+        place_streams(&mut combinations, room).map_err(|why| self.step_failed(step, &why))?;
+        Ok(combinations)
     }
 
     fn combination(
@@ -108,6 +153,17 @@ impl RunPlan {
             let threads = spread(depth, step.most_threads.unwrap_or(1));
             (options.numjobs, options.iodepth) = (Some(threads), Some(depth / threads));
         }
+        let mut stream_bytes = None;
+        if let Some(text) = own.get("chunks") {
+            let chunks: u64 = text
+                .parse()
+                .ok()
+                .filter(|chunks| *chunks > 0)
+                .ok_or_else(|| bad("chunks", text, "a whole number above 0"))?;
+            let block = options.bs.as_deref().unwrap_or_default();
+            let block_bytes = parse_size(block).map_err(|_| bad("bs", block, "one size"))?;
+            stream_bytes = Some(chunks.saturating_mul(block_bytes));
+        }
         let mut load_percent = None;
         if let Some(text) = own.get("load_pct") {
             let percent = text
@@ -140,6 +196,9 @@ impl RunPlan {
             load_percent,
             power_state,
             round: None,
+            rest: Nanos::ZERO,
+            stream_bytes,
+            skip: None,
         })
     }
 
@@ -168,6 +227,37 @@ impl RunPlan {
                     &format!("rounds = {text:?}: a whole number from {window} (the window) to {MOST_ROUNDS}"),
                 )
             })
+    }
+
+    /// How often all cells of a step are measured.
+    pub(super) fn repeats(&self, step: &Step, drive: &DriveSession) -> Result<u32, SuiteError> {
+        let Some(repeats) = &step.repeats else {
+            return Ok(1);
+        };
+        let text = plain(&self.substituted(repeats, drive));
+        text.parse()
+            .ok()
+            .filter(|n| (1..=MOST_ROUNDS).contains(n))
+            .ok_or_else(|| {
+                self.step_failed(
+                    step,
+                    &format!("repeats = {text:?}: a whole number from 1 to {MOST_ROUNDS}"),
+                )
+            })
+    }
+
+    /// The rest before a step's cell, which may be the first of a repetition.
+    pub(super) fn rest(
+        &self,
+        step: &Step,
+        drive: &DriveSession,
+        first: bool,
+    ) -> Result<Nanos, SuiteError> {
+        let Some(rest) = &step.rest else {
+            return Ok(Nanos::ZERO);
+        };
+        let text = rest.first.as_ref().filter(|_| first);
+        self.duration(step, text.unwrap_or(&rest.before), drive)
     }
 
     /// Does the figure of this cell decide whether the rounds have come to rest?

@@ -10,7 +10,7 @@ use crate::schema::{ParameterKind, Suite};
 /// Options that are whole numbers.
 const NUMBERS: [&str; 5] = ["iodepth", "numjobs", "rwmixread", "seed", "verify_seed"];
 /// Options that are true or false.
-const FLAGS: [&str; 5] = ["split", "direct", "sqpoll", "hipri", "verify"];
+const FLAGS: [&str; 6] = ["split", "direct", "sqpoll", "hipri", "verify", "do_verify"];
 
 pub(super) fn parameters(
     suite: &Suite,

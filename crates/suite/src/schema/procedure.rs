@@ -70,6 +70,17 @@ impl Tracked {
     }
 }
 
+/// Leave the drive alone before a cell: caches empty themselves meanwhile, and a drive may go to sleep.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rest {
+    /// A duration, before each cell. Scaled where it is a parameter.
+    pub before: String,
+    /// Another one before the first cell of each repetition; as before every other when absent.
+    #[serde(default)]
+    pub first: Option<String>,
+}
+
 /// End a cell before its runtime is over, once the drive has settled or got too hot.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

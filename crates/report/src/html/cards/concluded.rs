@@ -1,12 +1,14 @@
 //! What to remember a drive by of each view of the review lab's suites.
 
 use assay_store::model::View;
+use assay_units::Op;
+use assay_units::text::format_size;
 
 use super::Key;
 use crate::format::figure;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
-use crate::tables::{capacity, consistency, knee, load, rounds, saturation, thermal};
+use crate::tables::{capacity, consistency, knee, load, rounds, saturation, stream, thermal};
 
 /// What the section's view concludes.
 pub(super) fn keys(
@@ -144,6 +146,39 @@ pub(super) fn keys(
                 Some(key(title.to_owned(), value.to_owned(), "", detail))
             })
             .collect(),
+        Some(View::Peak | View::Continuous) => stream::courses(lineup, section)
+            .iter()
+            .filter(|c| c.drive == position)
+            .flat_map(|course| stream::WAYS.map(|(op, word)| streamed(course, op, word)))
+            .flatten()
+            .map(|(label, value, detail)| key(label, value, "MiB/s", detail))
+            .collect(),
         None => Vec::new(),
     }
+}
+
+/// The stream without end where there is one, else the best short one.
+fn streamed(course: &stream::Course, op: Op, word: &str) -> Option<(String, String, String)> {
+    let peak = course.peak(op);
+    let Some(endless) = course.continuous(op) else {
+        let peak = peak?;
+        let at = format!("a stream of {}", format_size(peak.length_bytes));
+        return Some((format!("Peak {word}"), figure(peak.mib_per_s), at));
+    };
+    let detail = match (peak, op, course.cache()) {
+        (Some(peak), Op::Write, Some(cache)) => {
+            format!("peak {}, write cache {cache}", figure(peak.mib_per_s))
+        }
+        (Some(peak), ..) => format!("peak {}", figure(peak.mib_per_s)),
+        (None, Op::Write, Some(cache)) => format!("write cache {cache}"),
+        (None, ..) => format!(
+            "a stream of {}",
+            crate::format::capacity(endless.length_bytes)
+        ),
+    };
+    Some((
+        format!("Continuous {word}"),
+        figure(endless.mib_per_s),
+        detail,
+    ))
 }

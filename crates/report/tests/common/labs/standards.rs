@@ -113,6 +113,7 @@ pub fn snia(drives: usize) -> Run {
             range_pct,
             excursion_pct: (400.0 * slope / mean).abs(),
             slope_per_round: slope,
+            band: Some(0.1 * mean),
             why: restless.then(|| format!("range {range_pct:.0} % of the mean, at most 20 %")),
             values: tracked,
         });
