@@ -15,21 +15,16 @@ use assay_target::{Nanos, Op};
 
 use crate::checkpoint::Checkpoints;
 use crate::headroom::Headroom;
-use crate::index::{Entry, IndexError, IndexLayout, IndexOptions, IndexWriter};
+use crate::index::{Entry, IndexOptions, IndexWriter};
 use crate::lane::{Ended, Lane, Purpose};
+use crate::pacing::{Pacing, Times};
+use crate::places::{Places, indexed};
 use crate::range::Range;
 use crate::registers::{Control, Registers, StatusBits};
 use crate::source::{Filled, Source};
-use crate::status::{Backlog, DeviceFailure, Stall, Stalls, Status, StreamError};
+use crate::status::{DeviceFailure, Status, StreamError};
 
-/// A source that delivers at a rate of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
-    /// Bytes per second.
-    pub rate_bytes_per_s: u64,
-    /// The longest the source can wait before it loses data; `None`: it can wait for ever.
-    pub deadline: Option<Nanos>,
-}
+pub use crate::pacing::Pace;
 
 /// How to record.
 #[derive(Clone, Debug, Default)]
@@ -70,35 +65,6 @@ const MIN_SLOTS: usize = 2;
 /// How often a waiting loop looks whether the stream is to end.
 const LOOK: Nanos = Nanos::from_millis(50);
 
-/// Where chunks go: straight into the range, or behind an index.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Places {
-    Plain(Range),
-    Indexed(IndexLayout, u32),
-}
-
-impl Places {
-    pub(crate) fn chunks(&self) -> u64 {
-        match self {
-            Places::Plain(range) => range.chunks(),
-            Places::Indexed(layout, lanes) => layout.chunks.saturating_mul(u64::from(*lanes)),
-        }
-    }
-
-    pub(crate) fn place(&self, chunk: u64) -> (usize, u64) {
-        match self {
-            Places::Plain(range) => range.place(chunk),
-            Places::Indexed(layout, lanes) => {
-                let lanes = u64::from(*lanes);
-                (
-                    (chunk % lanes) as usize,
-                    layout.chunk_address(chunk / lanes),
-                )
-            }
-        }
-    }
-}
-
 /// Record a stream onto lanes, one per drive of the range.
 ///
 /// The status says how it ended; a drive that fails a command ends it with `DEVICE_ERROR`, and everything before stays.
@@ -134,12 +100,8 @@ struct Recorder<'a, 't> {
     last_bytes: Option<u64>,
     checkpoints: Checkpoints,
     ended: Vec<Ended>,
-    stalls: Stalls,
-    /// The stall of a source with a rate of its own that is not over, and when the chunk before this one was taken.
-    open_stall: Option<Stall>,
-    taken_at: Nanos,
+    pacing: Pacing,
     headroom: Option<Headroom>,
-    high_water_bytes: u64,
     failure: Option<DeviceFailure>,
 }
 
@@ -195,11 +157,8 @@ impl<'a, 't> Recorder<'a, 't> {
             last_bytes: None,
             checkpoints: Checkpoints::new(writers, every_chunks, window),
             ended: Vec::new(),
-            stalls: Stalls::default(),
-            open_stall: None,
-            taken_at: began,
+            pacing: Pacing::new(options.pace, began, u64::from(range.chunk_bytes)),
             headroom: tables.then(|| Headroom::new(began)),
-            high_water_bytes: 0,
             failure: None,
         })
     }
@@ -207,6 +166,7 @@ impl<'a, 't> Recorder<'a, 't> {
     fn run(mut self, source: &mut dyn Source) -> Result<Recorded, StreamError> {
         self.checkpoints.begin(self.lanes, self.began)?;
         self.began = self.now();
+        self.pacing = Pacing::new(self.options.pace, self.began, self.chunk_bytes);
         if let Some(headroom) = &mut self.headroom {
             *headroom = Headroom::new(self.began);
         }
@@ -337,7 +297,7 @@ impl<'a, 't> Recorder<'a, 't> {
     /// A free slot on the next chunk's drive, at the time the chunk is there; `None` when something else must be looked at first.
     fn wait_for_slot(&mut self) -> Result<Option<(usize, u32)>, StreamError> {
         let (lane, _) = self.places.place(self.next);
-        let due = self.due();
+        let due = self.pacing.due(self.next);
         let now = self.now();
         if let Some(due) = due.filter(|&due| due > now) {
             // In steps, so that an order to end is seen.
@@ -372,71 +332,14 @@ impl<'a, 't> Recorder<'a, 't> {
             self.collect(at, 1)?;
         }
         let now = self.now();
-        match due {
-            Some(due) => self.paced(due, now, waited),
-            None if waited && now > wanted_at => self.stalled(Stall {
-                at_ns: wanted_at.0.saturating_sub(self.began.0),
-                duration_ns: now.0 - wanted_at.0,
-                late_ns: 0,
-                chunk: self.next,
-            }),
-            None => {}
-        }
-        self.taken_at = now;
-        self.watch_backlog(now);
+        let done = self.frontier + self.done.iter().filter(|&&done| done).count() as u64;
+        let times = Times {
+            wanted_at,
+            now,
+            waited,
+        };
+        self.pacing.taken(self.next, done, times, self.registers);
         Ok(self.lanes[lane].take_slot().map(|slot| (lane, slot)))
-    }
-
-    /// When the source will have delivered the next chunk.
-    fn due(&self) -> Option<Nanos> {
-        let pace = self.options.pace?;
-        let bytes = u128::from(self.next + 1) * u128::from(self.chunk_bytes);
-        let ns = bytes * 1_000_000_000 / u128::from(pace.rate_bytes_per_s.max(1));
-        Some(self.began + Nanos(u64::try_from(ns).unwrap_or(u64::MAX / 2)))
-    }
-
-    /// A chunk that was delivered at `due` is taken now. Waits run together into one stall until a chunk is taken that was not there yet when
-    /// the one before it was.
-    fn paced(&mut self, due: Nanos, now: Nanos, waited: bool) {
-        let behind = due <= self.taken_at;
-        if let Some(stall) = self.open_stall.as_mut().filter(|_| behind) {
-            stall.duration_ns = now.0.saturating_sub(self.began.0 + stall.at_ns);
-            stall.late_ns = stall.late_ns.max(now.0.saturating_sub(due.0));
-            return;
-        }
-        self.close_stall();
-        if waited && now > due {
-            self.open_stall = Some(Stall {
-                at_ns: due.0.saturating_sub(self.began.0),
-                duration_ns: now.0 - due.0,
-                late_ns: now.0 - due.0,
-                chunk: self.next,
-            });
-        }
-    }
-
-    fn close_stall(&mut self) {
-        if let Some(stall) = self.open_stall.take() {
-            self.stalled(stall);
-        }
-    }
-
-    fn stalled(&mut self, stall: Stall) {
-        let deadline = self.options.pace.and_then(|pace| pace.deadline);
-        self.stalls.add(stall, deadline.map(|d| d.0));
-        self.registers.stalled(stall.duration_ns);
-    }
-
-    fn watch_backlog(&mut self, now: Nanos) {
-        if let Some(pace) = self.options.pace {
-            let elapsed = u128::from(now.0.saturating_sub(self.began.0));
-            let bytes = elapsed * u128::from(pace.rate_bytes_per_s) / 1_000_000_000;
-            let delivered = u64::try_from(bytes).unwrap_or(u64::MAX);
-            let flying: usize = self.done.iter().filter(|&&done| done).count();
-            let done_bytes = (self.frontier + flying as u64) * self.chunk_bytes;
-            let held = delivered.saturating_sub(done_bytes);
-            self.high_water_bytes = self.high_water_bytes.max(held);
-        }
     }
 
     fn now(&mut self) -> Nanos {
@@ -522,7 +425,7 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// Everything in flight ends, the index is completed, and the drive is flushed if that was asked for.
     fn finish(&mut self, stopped: bool) -> Result<(), StreamError> {
-        self.close_stall();
+        self.pacing.end(self.registers);
         self.drain()?;
         let stream_bytes = self.bytes_of(self.frontier);
         let aborted = self.registers.commanded(Control::ABORT);
@@ -591,19 +494,9 @@ impl<'a, 't> Recorder<'a, 't> {
         let status = status.with(valid);
         self.registers.set_status(status);
         let slots: u64 = self.lanes.iter().map(|lane| lane.slots() as u64).sum();
-        let backlog = self.options.pace.map(|pace| {
-            let buffer_bytes = slots * self.chunk_bytes;
-            let bears = self
-                .headroom
-                .as_ref()
-                .map_or(0, |h| h.rate_for(buffer_bytes));
-            Backlog {
-                rate_bytes_per_s: pace.rate_bytes_per_s,
-                buffer_bytes,
-                high_water_bytes: self.high_water_bytes,
-                sustainable_bytes_per_s: bears.min(pace.rate_bytes_per_s),
-            }
-        });
+        let backlog = self
+            .pacing
+            .backlog(slots * self.chunk_bytes, self.headroom.as_ref());
         let durable = self.checkpoints.durable();
         Recorded {
             status: Status {
@@ -618,7 +511,7 @@ impl<'a, 't> Recorder<'a, 't> {
                 chunks: self.frontier,
                 durable_bytes: self.bytes_of(durable.min(self.frontier)),
                 source_had_more: more,
-                stalls: self.stalls,
+                stalls: self.pacing.stalls,
                 backlog,
                 elapsed_ns: end.0.saturating_sub(self.began.0),
                 failure: self.failure,
@@ -626,20 +519,4 @@ impl<'a, 't> Recorder<'a, 't> {
             headroom: self.headroom,
         }
     }
-}
-
-/// How a range is parted between index and stream.
-pub(crate) fn indexed(range: &Range, drive: &str) -> Result<IndexLayout, IndexError> {
-    if u64::from(range.chunk_bytes) < crate::index::BLOCK_BYTES {
-        return Err(IndexError::SmallChunks {
-            chunk_bytes: range.chunk_bytes,
-        });
-    }
-    IndexLayout::new(range.first, range.chunks_per_lane(), range.chunk_bytes).ok_or_else(|| {
-        IndexError::NoRoom {
-            drive: drive.to_owned(),
-            chunks: range.chunks_per_lane(),
-            chunk_bytes: range.chunk_bytes,
-        }
-    })
 }

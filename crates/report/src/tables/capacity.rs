@@ -172,7 +172,7 @@ fn figures(
     ];
     for (bytes, rate) in ways {
         let moved = |p: &&Point<'_>| p.result().is_some_and(|r| bytes(r) > 0);
-        let last = own().filter(moved).last();
+        let last = own().rfind(moved);
         match last.and_then(|p| p.result()) {
             Some(result) => {
                 let all = results().map(bytes).sum();

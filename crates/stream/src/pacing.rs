@@ -1,0 +1,206 @@
+//! Sources with a rate of their own, and every time a stream had to wait for the drive.
+
+use assay_target::Nanos;
+
+use crate::headroom::Headroom;
+use crate::registers::Registers;
+use crate::status::{Backlog, Stall, Stalls};
+
+/// A source that delivers at a rate of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Bytes per second.
+    pub rate_bytes_per_s: u64,
+    /// The longest the source can wait before it loses data; `None`: it can wait for ever.
+    pub deadline: Option<Nanos>,
+}
+
+/// When a chunk was wanted, when it was taken, and whether a slot had to be waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub wanted_at: Nanos,
+    pub now: Nanos,
+    pub waited: bool,
+}
+
+/// The accounts of one recording.
+#[derive(Debug)]
+pub(crate) struct Pacing {
+    pace: Option<Pace>,
+    began: Nanos,
+    chunk_bytes: u64,
+    pub stalls: Stalls,
+    /// The stall of a source with a rate of its own that is not over, and when the chunk before this one was taken.
+    open: Option<Stall>,
+    taken_at: Nanos,
+    high_water_bytes: u64,
+}
+
+impl Pacing {
+    pub fn new(pace: Option<Pace>, began: Nanos, chunk_bytes: u64) -> Pacing {
+        Pacing {
+            pace,
+            began,
+            chunk_bytes,
+            stalls: Stalls::default(),
+            open: None,
+            taken_at: began,
+            high_water_bytes: 0,
+        }
+    }
+
+    /// When the source will have delivered a chunk; `None` for one that gives whenever it is asked.
+    pub fn due(&self, chunk: u64) -> Option<Nanos> {
+        let pace = self.pace?;
+        let bytes = u128::from(chunk + 1) * u128::from(self.chunk_bytes);
+        let ns = bytes * 1_000_000_000 / u128::from(pace.rate_bytes_per_s.max(1));
+        Some(self.began + Nanos(u64::try_from(ns).unwrap_or(u64::MAX / 2)))
+    }
+
+    /// A chunk is taken; `done` chunks are on the drive.
+    pub fn taken(&mut self, chunk: u64, done: u64, times: Times, registers: &Registers) {
+        match self.due(chunk) {
+            Some(due) => {
+                self.paced(chunk, due, times, registers);
+                self.watch(done, times.now);
+            }
+            None if times.waited && times.now > times.wanted_at => {
+                let stall = Stall {
+                    at_ns: times.wanted_at.0.saturating_sub(self.began.0),
+                    duration_ns: times.now.0 - times.wanted_at.0,
+                    late_ns: 0,
+                    chunk,
+                };
+                self.add(stall, registers);
+            }
+            None => {}
+        }
+        self.taken_at = times.now;
+    }
+
+    /// Waits run together into one stall until a chunk is taken that was not there yet when the one before it was.
+    fn paced(&mut self, chunk: u64, due: Nanos, times: Times, registers: &Registers) {
+        let (began, now) = (self.began.0, times.now.0);
+        let behind = due <= self.taken_at;
+        if let Some(stall) = self.open.as_mut().filter(|_| behind) {
+            stall.duration_ns = now.saturating_sub(began + stall.at_ns);
+            stall.late_ns = stall.late_ns.max(now.saturating_sub(due.0));
+            return;
+        }
+        self.end(registers);
+        if times.waited && now > due.0 {
+            self.open = Some(Stall {
+                at_ns: due.0.saturating_sub(began),
+                duration_ns: now - due.0,
+                late_ns: now - due.0,
+                chunk,
+            });
+        }
+    }
+
+    /// How much was delivered and is not on the drive?
+    fn watch(&mut self, done: u64, now: Nanos) {
+        if let Some(pace) = self.pace {
+            let elapsed = u128::from(now.0.saturating_sub(self.began.0));
+            let bytes = elapsed * u128::from(pace.rate_bytes_per_s) / 1_000_000_000;
+            let delivered = u64::try_from(bytes).unwrap_or(u64::MAX);
+            let held = delivered.saturating_sub(done * self.chunk_bytes);
+            self.high_water_bytes = self.high_water_bytes.max(held);
+        }
+    }
+
+    /// A stall that is open is over.
+    pub fn end(&mut self, registers: &Registers) {
+        if let Some(stall) = self.open.take() {
+            self.add(stall, registers);
+        }
+    }
+
+    fn add(&mut self, stall: Stall, registers: &Registers) {
+        let deadline = self.pace.and_then(|pace| pace.deadline);
+        self.stalls.add(stall, deadline.map(|d| d.0));
+        registers.stalled(stall.duration_ns);
+    }
+
+    /// What a source that cannot wait would have met with a ring of so many bytes.
+    pub fn backlog(&self, buffer_bytes: u64, headroom: Option<&Headroom>) -> Option<Backlog> {
+        let pace = self.pace?;
+        let bears = headroom.map_or(0, |headroom| headroom.rate_for(buffer_bytes));
+        Some(Backlog {
+            rate_bytes_per_s: pace.rate_bytes_per_s,
+            buffer_bytes,
+            high_water_bytes: self.high_water_bytes,
+            sustainable_bytes_per_s: bears.min(pace.rate_bytes_per_s),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(now_ms: u64, waited: bool) -> Times {
+        Times {
+            wanted_at: Nanos::ZERO,
+            now: Nanos::from_millis(now_ms),
+            waited,
+        }
+    }
+
+    /// A chunk is due every 10 ms.
+    fn pacing() -> Pacing {
+        let pace = Pace {
+            rate_bytes_per_s: 100_000,
+            deadline: Some(Nanos::from_millis(25)),
+        };
+        Pacing::new(Some(pace), Nanos::ZERO, 1000)
+    }
+
+    #[test]
+    fn waits_run_together_until_the_stream_has_caught_up() {
+        let registers = Registers::default();
+        let mut pacing = pacing();
+        // Chunk 0 in time; chunk 1 waits until 50 ms; 2, 3 and 4 were there by then; 5 comes in time.
+        for (chunk, now, waited) in [
+            (0, 10, false),
+            (1, 50, true),
+            (2, 51, false),
+            (3, 52, true),
+            (4, 53, false),
+            (5, 60, false),
+        ] {
+            pacing.taken(chunk, chunk, times(now, waited), &registers);
+        }
+        pacing.end(&registers);
+        let stalls = &pacing.stalls;
+        assert_eq!((stalls.count, stalls.total_ns), (1, 33_000_000));
+        assert_eq!((stalls.latest_ns, stalls.over_deadline), (30_000_000, 1));
+        assert_eq!(stalls.longest[0].at_ns, 20_000_000);
+        assert_eq!(
+            (registers.stalls(), registers.stall_time_ns()),
+            (1, 33_000_000)
+        );
+        // 5000 bytes were delivered by 50 ms, 1000 were on the drive.
+        let backlog = pacing.backlog(2000, None).unwrap();
+        assert_eq!(backlog.high_water_bytes, 4000);
+    }
+
+    #[test]
+    fn a_source_that_waits_has_a_stall_per_wait() {
+        let registers = Registers::default();
+        let mut pacing = Pacing::new(None, Nanos::ZERO, 1000);
+        for (from, to, waited) in [(1, 3, true), (4, 4, true), (5, 9, false)] {
+            let times = Times {
+                wanted_at: Nanos::from_millis(from),
+                now: Nanos::from_millis(to),
+                waited,
+            };
+            pacing.taken(0, 0, times, &registers);
+        }
+        assert_eq!(
+            (pacing.stalls.count, pacing.stalls.total_ns),
+            (1, 2_000_000)
+        );
+        assert_eq!(pacing.backlog(1, None), None);
+    }
+}
