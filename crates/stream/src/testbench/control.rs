@@ -197,7 +197,16 @@ pub(super) fn early_last(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
         let layout = Layout::stream(seed, bytes)
             .then(block_end - bytes, Holds::Zeroes)
             .then(window.bytes() - block_end, behind);
-        desk.compare(lanes, &window, &layout, "a stream that ended early, and what lay behind it")?;
+        let (found, _) = desk.look(lanes, &window, &layout)?;
+        if let Some(first) = found.wrong.first() {
+            let what = if first.at_byte < bytes {
+                "a stream that ended early"
+            } else {
+                "overrun behind the stream's end"
+            };
+            let words = desk.explain(lanes, &window, &layout, &found)?;
+            return fail(format!("{what}: {words}"));
+        }
         Ok(Seen::Pass(format!(
             "{bytes} bytes ended inside chunk {chunks}: early_last, last address {last}, {beats} beats; nothing behind them was touched"
         )))
