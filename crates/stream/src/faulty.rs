@@ -497,8 +497,8 @@ impl<T: Target> Target for Faulty<T> {
         out.append(&mut self.done);
         let first = out.len();
         self.inner.reap(min.saturating_sub(ready), until, out)?;
-        for at in first..out.len() {
-            out[at] = self.mended(out[at]);
+        for completion in out.iter_mut().skip(first) {
+            *completion = self.mended(*completion);
         }
         Ok(())
     }

@@ -56,8 +56,13 @@ fn passes(device: &Path, options: &BenchOptions) {
 
 /// At several depths and chunk sizes, ones that are no power of two among them.
 fn passes_each(device: &Path) {
-    for (chunk_bytes, depth) in [(128 << 10, 32), (12 << 10, 5), (4 << 10, 1)] {
+    for (chunk_bytes, depth, chunks) in [
+        (128 << 10, 32, None),
+        (12 << 10, 5, Some(200)),
+        (4 << 10, 1, Some(80)),
+    ] {
         let options = BenchOptions {
+            last: chunks.map(|chunks: u64| (chunks - 1) * u64::from(chunk_bytes)),
             chunk_bytes,
             depth,
             seed: u64::from(chunk_bytes),
