@@ -94,7 +94,10 @@ fn all_pass_on_a_simulated_drive_and_its_power_is_cut() {
     let report = bench(&["sim:samsung-951"]);
     let text = render(&report);
     assert_eq!(results(&report), "PPPPPPPPPPPP", "{text}");
-    assert!(detail(&report, "00").contains("8.0 GT/s PCIe x4"), "{text}");
+    assert!(
+        detail(&report, "00").contains("8.0 GT/s PCIe x4 (simulated)"),
+        "{text}"
+    );
     assert!(
         detail(&report, "03").contains("the power was cut"),
         "{text}"

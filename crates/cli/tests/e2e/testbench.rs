@@ -77,7 +77,7 @@ fn a_fault_is_found_and_is_status_1() {
     );
     let done = lab
         .run(&format!(
-            "testbench sim:samsung-951,fault=drop-write@10 {QUICK}"
+            "testbench sim:samsung-951,fault=drop-write@50 {QUICK}"
         ))
         .expect(1);
     assert!(
@@ -96,8 +96,8 @@ fn nothing_is_written_without_leave_and_bad_input_is_told() {
     refuses(&format!("disk {QUICK}"), 3, &["--destroy disk"]);
     refuses(
         &format!("disk --destroy other {QUICK}"),
-        2,
-        &["names none of the drives"],
+        3,
+        &["its serial is disk"],
     );
     refuses("disk --destroy disk --first 1", 2, &["first address 1"]);
     refuses("disk --destroy disk --chunk 1000", 2, &["1000"]);

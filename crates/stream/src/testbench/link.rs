@@ -61,7 +61,11 @@ pub(super) fn status(bench: &mut Bench<'_>, links: &mut Links) -> Result<Seen, T
         } else {
             format!(", less than the {most} that the drive can: look at the slot")
         };
-        said.push(format!("{} at {}{less}", now(link), link.address));
+        let place = match link.address.as_str() {
+            "simulated" => "(simulated)".to_owned(),
+            address => format!("at {address}"),
+        };
+        said.push(format!("{} {place}{less}", now(link)));
     }
     Ok(if said.is_empty() {
         Seen::NotApplicable("not a PCIe drive".to_owned())

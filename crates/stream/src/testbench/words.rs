@@ -88,6 +88,11 @@ fn happened(book: &Book, wrong: &Wrong, range: &Range) -> (String, String) {
         Some(diagnosis @ (Diagnosis::Zero | Diagnosis::Ones)) => {
             ("lost write", after_colon(diagnosis))
         }
+        Some(Diagnosis::Corrupt { beats, .. }) if *beats >= chunk_beats => (
+            "unknown data",
+            "nothing of the chunk is of any stream: what was there before this bench, or corrupt"
+                .to_owned(),
+        ),
         Some(diagnosis) => ("wrong data", diagnosis.to_string()),
     };
     (word.to_owned(), text)
