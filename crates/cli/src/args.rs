@@ -1,6 +1,7 @@
 //! Arguments, exactly as typed. Each command turns its own into a plan; nothing below sees them.
 
 pub mod stream;
+pub mod testbench;
 
 use std::path::PathBuf;
 
@@ -92,6 +93,8 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Replay(stream::ReplayArguments),
     /// Is a recording what was recorded?
     Verify(stream::VerifyArguments),
+    /// Twelve tests that find out whether a drive keeps every byte of a stream.
+    Testbench(testbench::TestbenchArguments),
     /// Completions for a shell, to be put where it looks for them.
     Completions(CompletionsArguments),
 }

@@ -9,6 +9,7 @@ use assay_store::StoreError;
 use assay_stream::endpoint::EndpointError;
 use assay_stream::index::IndexError;
 use assay_stream::status::StreamError;
+use assay_stream::testbench::BenchError;
 use assay_suite::SuiteError;
 use assay_target::identity::IdentityError;
 use assay_target::interlock::Refusal;
@@ -109,6 +110,12 @@ fn code_of(error: &anyhow::Error) -> u8 {
         if let Some(error) = cause.downcast_ref::<EndpointError>() {
             return match error {
                 EndpointError::System { .. } => IO_ERROR,
+                _ => USAGE,
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<BenchError>() {
+            return match error {
+                BenchError::Session(error) => session_code(error),
                 _ => USAGE,
             };
         }

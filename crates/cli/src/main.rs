@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Record(record) => commands::record::run(*record, output),
         Command::Replay(replay) => commands::replay::run(&replay, output),
         Command::Verify(verify) => commands::verify::run(&verify, output),
+        Command::Testbench(testbench) => commands::testbench::run(testbench, output),
         Command::Completions(completions) => commands::completions::run(completions.shell, output),
     };
     exit::status(outcome, output)

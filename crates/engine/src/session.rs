@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use assay_ssd::regenerate::Generator;
 use assay_ssd::{DriveOptions, InitialState, OptionError};
-use assay_target::identity::{self, DriveInfo, DriveKind, IdentityError};
+use assay_target::identity::{self, DriveInfo, DriveKind, IdentityError, PcieLink};
 use assay_target::interlock::{self, Refusal, WritePermit};
 use assay_target::open::{OpenDrive, OpenError};
 use assay_target::profile::{self, ProfileFileError};
@@ -249,6 +249,26 @@ impl DriveSession {
         match &mut self.kind {
             Kind::Sim(target, _) => assay_target::Target::telemetry(target.as_mut()),
             Kind::Null | Kind::Real(_) => None,
+        }
+    }
+
+    /// Cut the power of a simulated drive and give it back at once; false for others, whose power is not ours to cut.
+    pub fn lose_power(&mut self) -> bool {
+        match &mut self.kind {
+            Kind::Sim(target, _) => {
+                target.lose_power();
+                true
+            }
+            Kind::Null | Kind::Real(_) => false,
+        }
+    }
+
+    /// The PCIe link as it is now; none where the drive has none, or it cannot be read.
+    pub fn pcie(&self) -> Option<PcieLink> {
+        match (&self.kind, &self.info.path) {
+            (Kind::Sim(target, _), _) => target.pcie(),
+            (Kind::Real(_), Some(path)) => identity::identify(path).ok()?.pcie,
+            _ => None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use assay_engine::run::Bed;
 use assay_engine::session::{DriveSession, SessionError};
+use assay_target::Target;
 use assay_target::identity::DriveInfo;
 use assay_target::null::NullTarget;
 use assay_target::sync::SyncTarget;
@@ -67,37 +68,77 @@ impl<'s> Drives<'s> {
     /// # Errors
     /// When memory or a ring cannot be had.
     pub fn lanes(&mut self) -> Result<Vec<Lane<'_>>, SessionError> {
+        self.lanes_through(&mut Straight)
+    }
+
+    /// Lanes over them, with something in between.
+    ///
+    /// # Errors
+    /// As [`Drives::lanes`].
+    pub fn lanes_through(
+        &mut self,
+        between: &mut dyn Between,
+    ) -> Result<Vec<Lane<'_>>, SessionError> {
         let options = self.options;
-        let sessions = self.sessions.iter();
-        self.beds
-            .iter_mut()
-            .zip(sessions)
-            .map(|(bed, session)| lane(bed, session, options))
-            .collect()
+        let slots = options.depth.max(1) + 1;
+        let spare = between.spare_slots();
+        let mut lanes = Vec::new();
+        for (at, (bed, session)) in self.beds.iter_mut().zip(self.sessions.iter()).enumerate() {
+            let target = target(bed, options, slots.saturating_add(spare))?;
+            let target = between.wrap(at, target, slots);
+            let name = session.info().spec.clone();
+            lanes.push(Lane::new(name, target, slots, options.chunk_bytes));
+        }
+        Ok(lanes)
     }
 }
 
-fn lane<'b>(
+/// What stands between lanes and their targets.
+pub trait Between {
+    /// Slots it needs for itself on each target, each with a buffer of a chunk.
+    fn spare_slots(&self) -> u32;
+
+    /// Put it before this drive's target, whose slots from `first_spare` on are its own.
+    fn wrap<'t>(
+        &mut self,
+        drive: usize,
+        target: Box<dyn Target + 't>,
+        first_spare: u32,
+    ) -> Box<dyn Target + 't>;
+}
+
+/// Nothing in between.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Straight;
+
+impl Between for Straight {
+    fn spare_slots(&self) -> u32 {
+        0
+    }
+
+    fn wrap<'t>(&mut self, _: usize, target: Box<dyn Target + 't>, _: u32) -> Box<dyn Target + 't> {
+        target
+    }
+}
+
+fn target<'b>(
     bed: &'b mut Bed,
-    session: &DriveSession,
     options: LaneOptions,
-) -> Result<Lane<'b>, SessionError> {
-    let name = session.info().spec.clone();
-    let (slots, chunk_bytes) = (options.depth.max(1) + 1, options.chunk_bytes);
+    slots: u32,
+) -> Result<Box<dyn Target + 'b>, SessionError> {
+    let chunk_bytes = options.chunk_bytes;
     Ok(match bed {
-        Bed::Null => Lane::new(name, NullTarget::new(slots), slots, chunk_bytes),
+        Bed::Null => Box::new(NullTarget::new(slots)),
         Bed::Sim(target, _) => {
             target.begin_job(1, slots, chunk_bytes)?;
-            Lane::new(name, target.as_mut(), slots, chunk_bytes)
+            Box::new(target.as_mut())
         }
         Bed::Real { open, .. } if options.blocking => {
-            let target = SyncTarget::new(open.clone(), slots, chunk_bytes)?;
-            Lane::new(name, target, slots, chunk_bytes)
+            Box::new(SyncTarget::new(open.clone(), slots, chunk_bytes)?)
         }
         Bed::Real { open, .. } => {
             let ring = UringOptions::default();
-            let target = UringTarget::new(open.clone(), slots, chunk_bytes, ring)?;
-            Lane::new(name, target, slots, chunk_bytes)
+            Box::new(UringTarget::new(open.clone(), slots, chunk_bytes, ring)?)
         }
     })
 }

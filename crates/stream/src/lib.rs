@@ -12,6 +12,7 @@
 //! - [`pattern`] and [`proof`]: a stream that proves itself.
 //! - [`record`](mod@record), [`replay`](mod@replay): the two loops. `checkpoint` makes a recording durable as it goes on.
 //! - [`index`]: recordings that describe themselves, so that they can be found, verified and replayed after anything.
+//! - [`testbench`]: twelve tests of a drive behind a streamer; [`faulty`]: a target with planned faults, which they must find.
 //! - [`headroom`]: which buffer a rate needs, which rate a buffer bears. [`status`]: what came of a stream.
 //!
 //! # Example
@@ -57,6 +58,7 @@
 mod checkpoint;
 pub mod drives;
 pub mod endpoint;
+pub mod faulty;
 pub mod headroom;
 pub mod index;
 pub mod lane;
@@ -70,3 +72,4 @@ pub mod registers;
 pub mod replay;
 pub mod source;
 pub mod status;
+pub mod testbench;

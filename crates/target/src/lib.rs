@@ -208,6 +208,33 @@ impl<T: Target + ?Sized> Target for &mut T {
     }
 }
 
+impl<T: Target + ?Sized> Target for Box<T> {
+    fn now(&mut self) -> Nanos {
+        (**self).now()
+    }
+
+    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
+        (**self).submit(batch)
+    }
+
+    fn reap(
+        &mut self,
+        min: usize,
+        until: Nanos,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), TargetError> {
+        (**self).reap(min, until, out)
+    }
+
+    fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
+        (**self).buffer(slot)
+    }
+
+    fn telemetry(&mut self) -> Option<Telemetry> {
+        (**self).telemetry()
+    }
+}
+
 /// What a drive says of itself while it works.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Telemetry {

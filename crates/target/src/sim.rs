@@ -19,6 +19,7 @@ use assay_ssd::{Drive, DriveOptions, Identity, Profile, Status};
 use assay_units::{Nanos, Op};
 
 use crate::buffers::Buffers;
+use crate::identity::PcieLink;
 use crate::memory::prefer_huge_tables;
 use crate::{Completion, Io, Target, TargetError, Telemetry};
 
@@ -187,6 +188,37 @@ impl SimTarget {
         self.now = self.now.max(end);
         self.idle(Nanos::ZERO);
         Ok(())
+    }
+
+    /// The drive loses power now and has it back at once, see [`Drive::power_loss`]. Nothing may be in flight.
+    pub fn lose_power(&mut self) {
+        self.drive.power_loss(self.now);
+        self.idle(Nanos::ZERO);
+    }
+
+    /// Its link, worded as sysfs words that of a real drive; none for one on Serial ATA.
+    pub fn pcie(&self) -> Option<PcieLink> {
+        let link = &self.drive.profile().link;
+        if link.sata.is_some() {
+            return None;
+        }
+        // PCI Express Base Specification 6.0, section 1.2: transfer rates of the generations.
+        let gt_per_s = match link.generation.value {
+            0 | 1 => "2.5",
+            2 => "5.0",
+            3 => "8.0",
+            4 => "16.0",
+            _ => "32.0",
+        };
+        let speed = Some(format!("{gt_per_s} GT/s PCIe"));
+        let width = Some(u32::from(link.lanes.value));
+        Some(PcieLink {
+            address: "simulated".to_owned(),
+            speed: speed.clone(),
+            width,
+            max_speed: speed,
+            max_width: width,
+        })
     }
 
     /// Power states in which the drive serves commands, state 0 first.

@@ -14,6 +14,7 @@ pub mod report;
 pub mod run;
 pub mod stream;
 pub mod suites;
+pub mod testbench;
 pub mod verdict;
 pub mod verify;
 

@@ -33,6 +33,7 @@ mod safety;
 mod signals;
 mod streams;
 mod suites;
+mod testbench;
 mod vanish;
 mod verify_faults;
 mod verify_files;

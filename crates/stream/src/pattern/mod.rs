@@ -142,6 +142,21 @@ impl Pattern {
     }
 }
 
+/// What follows the last block of these bytes in their stream, whichever that is; false, and nothing done, where they are less than a block.
+pub(crate) fn go_on(bytes: &[u8], out: &mut [u8]) -> bool {
+    let Some(last) = bytes.last_chunk::<{ block::BLOCK_BYTES }>() else {
+        return false;
+    };
+    let mut previous = *last;
+    for part in out.chunks_mut(block::BLOCK_BYTES) {
+        let mut next = previous;
+        block::step(&previous, &mut next);
+        part.copy_from_slice(&next[..part.len()]);
+        previous = next;
+    }
+    true
+}
+
 /// The register at beat 0.
 fn start(seed: u64) -> u128 {
     let mut state = seed;

@@ -1,0 +1,48 @@
+//! Arguments of `assay testbench`.
+
+use assay_units::parse_size;
+use clap::Args;
+
+/// `assay testbench`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay testbench /dev/nvme0n1 --destroy S4EWNX0M
+  assay testbench disk.img --destroy disk.img --chunk 64k --json
+  assay testbench /dev/nvme0n1 --destroy S4EWNX0M --span 16g          not the whole drive in tests 08 and 10
+  assay testbench sim:mle-brief-960gb,fault=drop-write@40000 --span 8g
+
+Everything on the range is lost. Without --span, test 10 writes and reads the whole of it. Exit status 1 when a test failed.
+docs/testbench.md says what each test does and how to read the log.")]
+pub struct TestbenchArguments {
+    /// The drive.
+    pub drive: String,
+    /// Allow this drive to be overwritten: its serial (or a file's name)
+    #[arg(long, value_name = "SERIAL")]
+    pub destroy: Vec<String>,
+    /// Address of the first chunk, in bytes [default: 0]
+    #[arg(long, value_name = "ADDR", value_parser = size)]
+    pub first: Option<u64>,
+    /// Address of the last chunk, inclusive [default: the last on the drive]
+    #[arg(long, value_name = "ADDR", value_parser = size)]
+    pub last: Option<u64>,
+    /// Bytes per chunk
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128k")]
+    pub chunk: u64,
+    /// Chunks in flight
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 32)]
+    pub iodepth: u32,
+    /// Most bytes written at once by the chunk sweep (08) and the full disk test (10) [default: 32768 chunks, and all of the range]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub span: Option<u64>,
+    /// Seed of the patterns [default: 1 on simulated drives, else a new one for each run, so that no old data looks right]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// uring or sync
+    #[arg(long, default_value = "uring", value_parser = ["uring", "sync"])]
+    pub engine: String,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    parse_size(text).map_err(|e| e.to_string())
+}

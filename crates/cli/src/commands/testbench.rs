@@ -1,0 +1,128 @@
+//! `assay testbench DRIVE`: the twelve tests.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use assay_engine::plan::DEFAULT_SEED;
+use assay_engine::session::{DriveSession, SessionOptions};
+use assay_stream::drives::media;
+use assay_stream::pattern::PatternPages;
+use assay_stream::range::{Range, RangeRequest};
+use assay_stream::testbench::{self, BenchError, BenchOptions, Observer, TestResult};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use crate::args::testbench::TestbenchArguments;
+use crate::exit::Verdict;
+use crate::terminal::Output;
+
+/// Run the tests and show the log. What was tested before a Ctrl-C is shown, too.
+pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Verdict> {
+    let pages = Arc::new(PatternPages::new());
+    let request = RangeRequest {
+        first: arguments.first,
+        last: arguments.last,
+        chunk_bytes: u32::try_from(arguments.chunk).unwrap_or(u32::MAX),
+    };
+    let looking = SessionOptions {
+        keep_data: true,
+        generator: Some(pages.clone()),
+        ..SessionOptions::default()
+    };
+    let names = [arguments.drive];
+    let mut drives = super::open_drives(&names, &looking)?;
+    // A typing error is not to be answered with a safety refusal.
+    Range::new(&request, &[media(drives[0].info())]).map_err(BenchError::from)?;
+    let simulated = drives[0].info().simulated;
+    if !simulated {
+        let writing = SessionOptions {
+            destroy: arguments.destroy,
+            will_write: true,
+            ..looking
+        };
+        drop(drives);
+        drives = super::open_drives(&names, &writing)?;
+    }
+    let options = BenchOptions {
+        first: request.first,
+        last: request.last,
+        chunk_bytes: request.chunk_bytes,
+        depth: arguments.iodepth,
+        seed: arguments.seed.unwrap_or_else(|| seed_of(simulated)),
+        span_bytes: arguments.span,
+        blocking: arguments.engine == "sync",
+        pages: Some(pages),
+    };
+    let mut watch = Watch::new(output, super::stop_flag()?, &drives);
+    let report = testbench::run(&mut drives, &options, &mut watch);
+    watch.bar.finish_and_clear();
+    let report = report?;
+    output.show(|| testbench::render(&report), || json!(report))?;
+    Ok(if report.failed > 0 {
+        Verdict::DriveFailed
+    } else if report.interrupted {
+        Verdict::Interrupted
+    } else {
+        Verdict::Done
+    })
+}
+
+/// A simulated drive begins anew and can be repeated to the bit; on others what an earlier bench left must not look right.
+fn seed_of(simulated: bool) -> u64 {
+    if simulated {
+        return DEFAULT_SEED;
+    }
+    // The system's randomness by way of the hasher's keys; short enough for a JSON number.
+    RandomState::new().build_hasher().finish() >> 32
+}
+
+/// A bar with the time left on a terminal, where each test is told as it ends; nothing where nobody watches.
+struct Watch {
+    bar: ProgressBar,
+    stop: Arc<AtomicBool>,
+    word: &'static str,
+}
+
+impl Watch {
+    fn new(output: Output, stop: Arc<AtomicBool>, drives: &[DriveSession]) -> Watch {
+        let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
+        if !output.shows_progress() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let template = "{elapsed_precise} [{bar:28}] {percent:>3} %  {eta:>6} left  {wide_msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        let simulated = drives.iter().any(|drive| drive.info().simulated);
+        Watch {
+            bar,
+            stop,
+            word: if simulated { " (simulated)" } else { "" },
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn began(&mut self, id: &'static str, name: &'static str) {
+        self.bar.set_message(format!("{id} {name}{}", self.word));
+    }
+
+    fn progress(&mut self, done_bytes: u64, total_bytes: u64) {
+        self.bar.set_length(total_bytes);
+        self.bar.set_position(done_bytes);
+    }
+
+    fn ended(&mut self, result: &TestResult) {
+        // On a terminal a failure is told at once; the log comes at the end in any case.
+        if result.result == testbench::TestOutcome::Fail {
+            self.bar.println(testbench::line(result));
+        }
+    }
+
+    fn is_to_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}

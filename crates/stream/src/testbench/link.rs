@@ -1,0 +1,107 @@
+//! Tests 00 and 11: the link.
+
+use assay_engine::session::DriveSession;
+use assay_target::identity::PcieLink;
+
+use super::desk::{Bench, Trouble, fail};
+use super::{Links, Seen};
+
+/// How a link is worded: speed and lanes.
+fn worded(speed: Option<&String>, width: Option<u32>) -> String {
+    let speed = speed.map_or("unknown speed", String::as_str);
+    match width {
+        Some(width) => format!("{speed} x{width}"),
+        None => format!("{speed}, unknown width"),
+    }
+}
+
+fn now(link: &PcieLink) -> String {
+    worded(link.speed.as_ref(), link.width)
+}
+
+/// Is it up: a speed and at least a lane?
+fn is_up(link: &PcieLink) -> bool {
+    let speed = link.speed.as_ref();
+    speed.is_some_and(|speed| speed.starts_with(|c: char| c.is_ascii_digit()))
+        && link.width.is_some_and(|width| width > 0)
+}
+
+fn names(drives: &[DriveSession]) -> Vec<String> {
+    drives
+        .iter()
+        .map(|drive| drive.info().spec.clone())
+        .collect()
+}
+
+fn look(bench: &mut Bench<'_>) -> Vec<Option<PcieLink>> {
+    let drives = &*bench.drives;
+    drives
+        .iter()
+        .map(|drive| bench.wiring.link(drive))
+        .collect()
+}
+
+/// 00: is the link up, and which is it?
+pub(super) fn status(bench: &mut Bench<'_>, links: &mut Links) -> Result<Seen, Trouble> {
+    let found = look(bench);
+    *links = Some(found.clone());
+    let mut said = Vec::new();
+    for (name, link) in names(bench.drives).into_iter().zip(&found) {
+        let Some(link) = link else { continue };
+        if !is_up(link) {
+            return fail(format!(
+                "{name}: the link at {} is down ({})",
+                link.address,
+                now(link)
+            ));
+        }
+        let most = worded(link.max_speed.as_ref(), link.max_width);
+        let less = if now(link) == most || link.max_speed.is_none() {
+            String::new()
+        } else {
+            format!(", less than the {most} that the drive can: look at the slot")
+        };
+        let place = match link.address.as_str() {
+            "simulated" => "(simulated)".to_owned(),
+            address => format!("at {address}"),
+        };
+        said.push(format!("{} {place}{less}", now(link)));
+    }
+    Ok(if said.is_empty() {
+        Seen::NotApplicable("not a PCIe drive".to_owned())
+    } else {
+        Seen::Pass(said.join("; "))
+    })
+}
+
+/// 11: is it still the same?
+pub(super) fn again(bench: &mut Bench<'_>, links: &mut Links) -> Result<Seen, Trouble> {
+    let found = look(bench);
+    let before = links.take().unwrap_or_default();
+    let mut said = Vec::new();
+    let pairs = before.iter().zip(&found).zip(names(bench.drives));
+    for ((before, after), name) in pairs {
+        match (before, after) {
+            (None, _) => {}
+            (Some(link), None) => {
+                return fail(format!(
+                    "{name}: the link ({}) cannot be seen any more",
+                    now(link)
+                ));
+            }
+            (Some(before), Some(after)) if now(before) != now(after) => {
+                return fail(format!(
+                    "{name}: the link was {} and is {} now",
+                    now(before),
+                    now(after)
+                ));
+            }
+            (Some(link), Some(_)) => said.push(format!("still {}", now(link))),
+        }
+    }
+    Ok(if said.is_empty() {
+        Seen::NotApplicable("not a PCIe drive".to_owned())
+    } else {
+        Seen::Pass(said.join("; "))
+    })
+}

@@ -1,0 +1,62 @@
+//! The log, as people read it.
+
+use assay_units::text::{format_size, group_digits};
+
+use super::{Report, TestOutcome, TestResult};
+
+/// Width of the longest name of a test.
+const NAME: usize = 18;
+
+/// One test in one line.
+pub fn line(test: &TestResult) -> String {
+    let word = match test.result {
+        TestOutcome::Pass => "PASS",
+        TestOutcome::Fail => "FAIL",
+        TestOutcome::NotApplicable => "N/A ",
+    };
+    format!("{word}  {}  {:<NAME$} {}", test.id, test.name, test.detail)
+}
+
+/// All of it: what was tested and how, a line per test, and a summary.
+pub fn render(report: &Report) -> String {
+    let mut out = String::new();
+    let simulated = if report.simulated { " (simulated)" } else { "" };
+    out += &format!("Test bench on {}{simulated}\n", report.drives.join(", "));
+    let range = &report.range;
+    out += &format!(
+        "addresses {} to {} in chunks of {}, {} in flight, seed {}\n",
+        group_digits(range.first),
+        group_digits(range.last),
+        format_size(u64::from(range.chunk_bytes)),
+        report.depth,
+        report.seed
+    );
+    if !report.direct {
+        out += "through the page cache, for want of O_DIRECT: what was read may never have left this machine's memory\n";
+    }
+    out.push('\n');
+    for test in &report.tests {
+        out += &line(test);
+        out.push('\n');
+    }
+    out.push('\n');
+    let verdict = match (report.failed, report.interrupted) {
+        (0, false) => "PASS",
+        (0, true) => "INTERRUPTED",
+        (_, _) => "FAIL",
+    };
+    out += &format!(
+        "{verdict}: {} passed, {} failed, {} not applicable",
+        report.passed, report.failed, report.not_applicable
+    );
+    let missing = super::TESTS.len() - report.tests.len();
+    if missing > 0 {
+        out += &format!(", {missing} not run");
+    }
+    out += if report.simulated {
+        " (simulated drive)\n"
+    } else {
+        "\n"
+    };
+    out
+}
