@@ -30,9 +30,10 @@ mod parts;
 mod powered;
 mod purge;
 mod slots;
+mod wheel;
 
 use finished::FinishedQueue;
-use parts::{Part, Parts, WHOLE};
+use parts::{Part, Parts, WHOLE, Way};
 
 /// So many waiting reads have memory asked for their map entries together: one wait then serves all.
 const TOUCHED_TOGETHER: usize = 4;
@@ -252,6 +253,7 @@ impl Drive {
     /// Is the way in a plain one from now on? To be asked after every change of the power state and of the drive's presence.
     fn review(&mut self) {
         self.plain = self.present
+            && self.slots.is_none()
             && self.faults.is_empty()
             && self.data.is_none()
             && self.journal.is_none()
@@ -282,13 +284,8 @@ impl Drive {
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
         let done_ns = self.finished.next_ns();
-        let start_ns = self.front.next_ns();
-        // What starts then is not done before the next completion: it can start when that is asked for.
-        let mut next = if start_ns.saturating_add(self.least_ns) >= done_ns {
-            done_ns
-        } else {
-            start_ns
-        };
+        // What starts next is not done sooner.
+        let mut next = done_ns.min(self.front.next_ns().saturating_add(self.least_ns));
         if let Some(coalescer) = &self.coalescer {
             next = next.min(coalescer.next_ns());
         }
@@ -298,7 +295,10 @@ impl Drive {
     /// Live up to `until` and append the completions up to and including it, in order of time, ties in order of submission.
     #[inline]
     pub fn advance(&mut self, until: Nanos, out: &mut Vec<Completion>) {
-        self.start_waiting(until.0);
+        // What starts too late to be done by then can start when somebody looks, or when the next command comes.
+        if self.front.next_ns().saturating_add(self.least_ns) <= until.0 {
+            self.start_waiting(until.0);
+        }
         if self.coalescer.is_some() {
             self.advance_coalesced(until.0, out);
             return;
@@ -318,8 +318,8 @@ impl Drive {
     #[inline]
     fn enqueue(&mut self, now: Nanos, command: Command) -> (bool, WriteFate) {
         let now_ns = now.0.min(LAST_NS).max(self.last_submit_ns);
-        self.start_waiting(now_ns);
         if self.housekeeps {
+            self.start_waiting(now_ns);
             let quiet_since_ns = self.last_submit_ns.max(self.now_ns);
             self.medium.idle(quiet_since_ns, now_ns);
         }
@@ -327,15 +327,22 @@ impl Drive {
         let seq = self.next_seq;
         self.next_seq += 1;
         let status = self.check(&command);
+        let way = Way::of(command.op);
         if self.plain
-            && matches!(command.op, Op::Read | Op::Write)
+            && way != Way::Other
             && status.is_ok()
             && u64::from(command.len_bytes) <= self.identity.max_transfer_bytes
         {
-            let part = Part::of(&command, seq, self.faults.count(command.op));
-            self.arrive(now_ns + self.link.fetch_ns, part);
+            let arrival_ns = now_ns + self.link.fetch_ns;
+            // What starts before its arrival does so without regard to it.
+            if self.front.next_ns() < arrival_ns {
+                self.start_waiting(arrival_ns - 1);
+            }
+            let part = Part::of(&command, seq, self.faults.count(way == Way::Read));
+            self.arrive(arrival_ns, part);
             return (true, WriteFate::Stored);
         }
+        self.start_waiting(now_ns);
         self.enqueue_other(now_ns, command, seq, status)
     }
 
@@ -343,16 +350,18 @@ impl Drive {
     #[inline]
     fn arrive(&mut self, arrival_ns: u64, part: Part) {
         let number = self.parts.add(part);
-        if let Some(core) = self.front.take_at_once(part.queue, arrival_ns) {
+        if self.front.take_at_once(part.queue, arrival_ns) {
             // An idle core: nothing submitted later can overtake this command, so start it now.
-            self.start(arrival_ns, core, number);
+            self.start(arrival_ns, number);
             return;
         }
         self.front.push(part.queue, arrival_ns, number);
-        if part.op == Op::Read && part.status.is_ok() {
+        if part.way == Way::Read {
             self.expect_read(part.offset_bytes);
         }
-        self.start_waiting(arrival_ns);
+        if self.front.next_ns() <= arrival_ns {
+            self.start_waiting(arrival_ns);
+        }
     }
 
     /// [`Drive::enqueue`] where there is more to think of.
@@ -403,6 +412,11 @@ impl Drive {
             status,
             spiked,
             dropped,
+            way: if status.is_ok() && !spiked && self.slots.is_none() {
+                Way::of(command.op)
+            } else {
+                Way::Other
+            },
             ..Part::of(&command, seq, ordinal)
         };
         if !self.present {
@@ -429,6 +443,9 @@ impl Drive {
     /// A read of this place waits for a core.
     #[inline]
     fn expect_read(&mut self, offset_bytes: u64) {
+        if !self.medium.has_table() {
+            return;
+        }
         self.upcoming.push((offset_bytes / MAP_UNIT_BYTES) as u32);
         if self.upcoming.len() == TOUCHED_TOGETHER {
             self.medium.touch(&self.upcoming);
@@ -460,6 +477,7 @@ impl Drive {
                 offset_bytes: whole.offset_bytes + u64::from(done),
                 len_bytes,
                 split,
+                way: Way::Other,
                 ..whole
             };
             let number = self.parts.add(part);
@@ -484,69 +502,59 @@ impl Drive {
     }
 
     /// Start every waiting command that gets a core by then.
-    #[inline]
+    #[inline(never)]
     fn start_waiting(&mut self, until_ns: u64) {
-        while let Some((start_ns, core, number)) = self.front.take(until_ns) {
-            self.start(start_ns, core, number);
+        while let Some((start_ns, number)) = self.front.take(until_ns) {
+            self.start(start_ns, number);
         }
     }
 
     #[inline]
-    fn start(&mut self, start_ns: u64, core: usize, number: u32) {
-        let part = *self.parts.get(number);
-        if self.slots.is_some() || !part.status.is_ok() {
-            return self.start_other(start_ns, core, number, &part);
-        }
-        match part.op {
-            Op::Read => self.start_plain::<false>(start_ns, core, number, &part),
-            Op::Write => self.start_plain::<true>(start_ns, core, number, &part),
-            _ => self.start_other(start_ns, core, number, &part),
+    fn start(&mut self, start_ns: u64, number: u32) {
+        match self.parts.get(number).way {
+            Way::Read => self.start_plain::<false>(start_ns, number),
+            Way::Write => self.start_plain::<true>(start_ns, number),
+            Way::Other => self.start_other(start_ns, number),
         }
     }
 
     /// [`Drive::start`] of what most commands are. For reads and for writes it is one function each, down to the flash or to the write
     /// buffer and the open group: calls are a fifth of what a read costs.
     #[inline(never)]
-    fn start_plain<const WRITE: bool>(
-        &mut self,
-        start_ns: u64,
-        core: usize,
-        number: u32,
-        part: &Part,
-    ) {
+    fn start_plain<const WRITE: bool>(&mut self, start_ns: u64, number: u32) {
         self.now_ns = start_ns;
-        let (busy_until_ns, done_ns, status) = self.execute_plain::<WRITE>(start_ns, part);
-        self.front.occupy(core, busy_until_ns);
-        self.finish(number, part, done_ns + self.link.completion_ns, status);
+        let (busy_until_ns, done_ns, status) = self.execute_plain::<WRITE>(start_ns, number);
+        self.front.occupy(busy_until_ns);
+        let at_ns = done_ns + self.link.completion_ns;
+        if WRITE {
+            if !status.is_ok() {
+                let part = *self.parts.get(number);
+                return self.finish(number, &part, at_ns, status);
+            }
+            self.host.writes += 1;
+        } else {
+            self.host.reads += 1;
+        }
+        self.power.busy_until(at_ns);
+        let seq = self.parts.get(number).seq;
+        self.finished.push(at_ns.min(u64::MAX - 1), seq, number);
     }
 
     #[inline(never)]
-    fn start_other(&mut self, start_ns: u64, core: usize, number: u32, part: &Part) {
+    fn start_other(&mut self, start_ns: u64, number: u32) {
         if self.slots.is_some() {
-            return self.start_in_slot(start_ns, core, number);
+            return self.start_in_slot(start_ns, number);
         }
         self.now_ns = start_ns;
-        let (busy_until_ns, done_ns, status) = self.execute(start_ns, part);
-        self.front.occupy(core, busy_until_ns);
-        self.finish(number, part, done_ns + self.link.completion_ns, status);
+        let part = *self.parts.get(number);
+        let (busy_until_ns, done_ns, status) = self.execute(start_ns, number, &part);
+        self.front.occupy(busy_until_ns);
+        self.finish(number, &part, done_ns + self.link.completion_ns, status);
     }
 
-    #[inline(always)]
-    fn finish(&mut self, number: u32, part: &Part, at_ns: u64, status: Status) {
-        if part.split == WHOLE && !part.spiked && status.is_ok() && part.status.is_ok() {
-            self.host.reads += u64::from(part.op == Op::Read);
-            self.host.writes += u64::from(part.op == Op::Write);
-            self.power.busy_until(at_ns);
-            self.finished
-                .push(at_ns.min(u64::MAX - 1), part.seq, number);
-            return;
-        }
-        self.finish_other(number, part, at_ns, status);
-    }
-
-    /// [`Drive::finish`] for parts, and for commands that fail or are held up.
+    /// A command, or a part of one, ended; it may have failed or be held up.
     #[inline(never)]
-    fn finish_other(&mut self, number: u32, part: &Part, at_ns: u64, status: Status) {
+    fn finish(&mut self, number: u32, part: &Part, at_ns: u64, status: Status) {
         let (mut at_ns, mut status) = (at_ns, status);
         if part.split != WHOLE {
             let split = &mut self.splits[part.split as usize];

@@ -85,8 +85,8 @@ impl FaultPlan {
 
     /// Count a read or a write for which nothing is planned; returns its ordinal.
     #[inline]
-    pub fn count(&mut self, op: Op) -> u64 {
-        let counter = if op == Op::Read {
+    pub fn count(&mut self, is_read: bool) -> u64 {
+        let counter = if is_read {
             &mut self.reads
         } else {
             &mut self.writes

@@ -1,17 +1,20 @@
 //! Submission queues, arbitration and controller cores.
 //!
 //! A command waits in its queue until a core is free; a free core takes the head of the next non-empty queue in turn (round
-//! robin with a burst of one: NVM Express Base Specification 1.4, section 4.13.1). Cores are identical and take any command.
+//! robin with a burst of one: NVM Express Base Specification 1.4, section 4.13.1). Cores are identical and take any command, so
+//! that only the times at which they are free are kept, not which is which.
 
-/// No command.
-const NONE: u32 = u32::MAX;
+use crate::fastdiv::FastDiv;
+
+/// No command: the link of this number is one that never arrives.
+const NONE: u32 = 0;
 
 /// One submission queue.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
     /// When its first command arrived: `u64::MAX` when it is empty.
     head_ns: u64,
-    /// Its first and its last command.
+    /// Its first and its last command, by link; the last means nothing when it is empty.
     head: u32,
     tail: u32,
 }
@@ -26,7 +29,8 @@ const EMPTY: Queue = Queue {
 #[derive(Clone, Debug)]
 pub struct Frontend {
     queues: Vec<Queue>,
-    /// Per command number, when it arrived and the command behind it.
+    queue_count: FastDiv,
+    /// Per command number and one, when it arrived and the link behind it.
     links: Vec<(u64, u32)>,
     /// One bit per queue that holds something: the first 64 queues, and the others.
     waiting: [u64; 2],
@@ -34,11 +38,12 @@ pub struct Frontend {
     turn: u32,
     /// The first queue from the turn on, and then from 0, that holds something; any when none does.
     next_queue: u32,
-    /// When each core is free.
+    /// When the cores are free, first to last.
     cores: Vec<u64>,
-    /// The core that is free first, and when.
-    free_core: usize,
+    /// The first of these.
     free_ns: u64,
+    /// The same while nothing waits, `u64::MAX` while something does.
+    at_once_ns: u64,
     /// When the next command starts; `u64::MAX` when none waits.
     next_ns: u64,
 }
@@ -46,15 +51,17 @@ pub struct Frontend {
 impl Frontend {
     /// Idle cores and empty queues; `queues` is held between 1 and 128, `cores` at least 1.
     pub fn new(queues: u16, cores: u8) -> Frontend {
+        let queues = queues.clamp(1, 128);
         Frontend {
-            queues: vec![EMPTY; usize::from(queues.clamp(1, 128))],
-            links: Vec::new(),
+            queues: vec![EMPTY; usize::from(queues)],
+            queue_count: FastDiv::new(u32::from(queues)),
+            links: vec![(u64::MAX, NONE)],
             waiting: [0; 2],
             turn: 0,
             next_queue: 0,
             cores: vec![0; usize::from(cores.max(1))],
-            free_core: 0,
             free_ns: 0,
+            at_once_ns: 0,
             next_ns: u64::MAX,
         }
     }
@@ -65,39 +72,27 @@ impl Frontend {
         self.next_ns
     }
 
-    /// The core that takes a command at its arrival, if nothing waits and one is free by then: what [`Frontend::push`] and
-    /// [`Frontend::take`] would come to. Call [`Frontend::occupy`] after it.
+    /// Does a core take a command at its arrival, because nothing waits and one is free by then: what [`Frontend::push`] and
+    /// [`Frontend::take`] would come to? Call [`Frontend::occupy`] after it.
     #[inline]
-    pub fn take_at_once(&mut self, queue: u16, arrival_ns: u64) -> Option<usize> {
-        if self.free_ns > arrival_ns || self.holds_some() {
-            return None;
+    pub fn take_at_once(&mut self, queue: u16, arrival_ns: u64) -> bool {
+        if self.at_once_ns > arrival_ns {
+            return false;
         }
         self.turn = self.turn_after(self.granted(queue) as u32);
-        Some(self.free_core)
-    }
-
-    /// Does anything wait? Told by the first start, which there is if anything does.
-    #[inline]
-    fn holds_some(&self) -> bool {
-        self.next_ns != u64::MAX
+        true
     }
 
     /// The queue that a command of this queue goes to: modulo those granted.
     #[inline]
     fn granted(&self, queue: u16) -> usize {
-        let queue = usize::from(queue);
-        if queue < self.queues.len() {
-            queue
-        } else {
-            // A division of 32 bits takes half the time of one of 64.
-            (queue as u32 % self.queues.len() as u32) as usize
-        }
+        self.queue_count.div_rem(u32::from(queue)).1 as usize
     }
 
     #[inline]
     fn turn_after(&self, queue: u32) -> u32 {
         let next = queue + 1;
-        if next as usize == self.queues.len() {
+        if next == self.queue_count.divisor() {
             0
         } else {
             next
@@ -109,35 +104,33 @@ impl Frontend {
     #[inline]
     pub fn push(&mut self, queue: u16, arrival_ns: u64, number: u32) {
         let index = self.granted(queue);
-        if self.links.len() <= number as usize {
-            self.links.resize(number as usize + 1, (0, NONE));
+        let link = number as usize + 1;
+        if self.links.len() <= link {
+            self.links.resize(link + 1, (u64::MAX, NONE));
         }
-        self.links[number as usize] = (arrival_ns, NONE);
+        self.links[link] = (arrival_ns, NONE);
         let queue = &mut self.queues[index];
-        let behind = std::mem::replace(&mut queue.tail, number);
+        let behind = std::mem::replace(&mut queue.tail, link as u32);
         if queue.head == NONE {
-            queue.head = number;
+            queue.head = link as u32;
             queue.head_ns = arrival_ns;
             self.waiting[index >> 6 & 1] |= 1 << (index & 63);
             self.find_queue();
+            if self.next_ns == u64::MAX {
+                self.next_ns = arrival_ns.max(self.free_ns);
+                self.at_once_ns = u64::MAX;
+            }
         } else {
-            self.links[behind as usize].1 = number;
-        }
-        if self.next_ns == u64::MAX {
-            self.next_ns = arrival_ns.max(self.free_ns);
+            self.links[behind as usize].1 = link as u32;
         }
     }
 
-    /// The command that starts next if it does so by `until_ns`: its start, its core and its number.
-    #[inline]
-    pub fn take(&mut self, until_ns: u64) -> Option<(u64, usize, u32)> {
+    /// The command that starts next if it does so by `until_ns`: its start and its number.
+    #[inline(always)]
+    pub fn take(&mut self, until_ns: u64) -> Option<(u64, u32)> {
         if self.next_ns > until_ns {
             return None;
         }
-        self.take_next()
-    }
-
-    fn take_next(&mut self) -> Option<(u64, usize, u32)> {
         let start = self.next_ns;
         // From the turn upward, then from 0: the first queue whose head has arrived by the start.
         let mut index = self.next_queue as usize;
@@ -146,16 +139,13 @@ impl Frontend {
         }
         let queue = &mut self.queues[index];
         let head = queue.head;
+        // Behind the last is the link that never arrives.
         let behind = self.links[head as usize].1;
-        if behind == NONE {
-            *queue = EMPTY;
-            self.waiting[index >> 6 & 1] &= !(1 << (index & 63));
-        } else {
-            queue.head = behind;
-            queue.head_ns = self.links[behind as usize].0;
-        }
+        queue.head = behind;
+        queue.head_ns = self.links[behind as usize].0;
+        self.waiting[index >> 6 & 1] &= !(u64::from(behind == NONE) << (index & 63));
         self.turn = self.turn_after(index as u32);
-        Some((start, self.free_core, head))
+        Some((start, head - 1))
     }
 
     /// Note the first queue from the turn on, and then from 0, that holds something; any when none does.
@@ -172,7 +162,7 @@ impl Frontend {
             let mask = if from_turn == 0 { waiting } else { from_turn };
             mask.trailing_zeros()
         };
-        self.next_queue = first.min(self.queues.len() as u32 - 1);
+        self.next_queue = first.min(self.queue_count.divisor() - 1);
     }
 
     /// The first queue from the turn on, and then from 0, whose head has arrived by `start_ns`.
@@ -186,25 +176,28 @@ impl Frontend {
             .or_else(|| before.iter().position(arrived))
     }
 
-    /// Keep a core busy until then. Call after each [`Frontend::take`].
+    /// Keep the core that is free first busy until then. Call after each [`Frontend::take`].
     #[inline(always)]
-    pub fn occupy(&mut self, core: usize, until_ns: u64) {
-        self.cores[core] = until_ns;
-        let (mut free_core, mut free_ns) = (0, u64::MAX);
-        for (core, &core_ns) in self.cores.iter().enumerate() {
-            let sooner = core_ns < free_ns;
-            free_core = if sooner { core } else { free_core };
-            free_ns = if sooner { core_ns } else { free_ns };
+    pub fn occupy(&mut self, until_ns: u64) {
+        // In order, without a branch: it is carried up to its place.
+        let mut carried_ns = until_ns;
+        let cores = &mut self.cores[..];
+        for at in 1..cores.len() {
+            let later_ns = cores[at].max(carried_ns);
+            cores[at - 1] = cores[at].min(carried_ns);
+            carried_ns = later_ns;
         }
-        self.free_core = free_core;
-        self.free_ns = free_ns;
+        let last = cores.len() - 1;
+        cores[last] = carried_ns;
+        self.free_ns = cores[0];
         self.find_next();
     }
 
-    #[inline]
+    #[inline(always)]
     fn find_next(&mut self) {
-        self.next_ns = u64::MAX;
         if self.waiting[0] | self.waiting[1] == 0 {
+            self.next_ns = u64::MAX;
+            self.at_once_ns = self.free_ns;
             return;
         }
         self.find_queue();
@@ -258,10 +251,10 @@ mod tests {
                     let arrived = |queue: &usize| plain[*queue].front().is_some_and(|&(at, _)| at <= next_ns);
                     let queue = (turn..plain.len()).chain(0..turn).find(arrived).unwrap();
                     let (_, expected) = plain[queue].pop_front().unwrap();
-                    prop_assert_eq!(taken, Some((next_ns, core, expected)));
+                    prop_assert_eq!(taken, Some((next_ns, expected)));
                     turn = (queue + 1) % plain.len();
                     free[core] = next_ns + busy;
-                    front.occupy(core, next_ns + busy);
+                    front.occupy(next_ns + busy);
                 }
                 // What comes later arrives later than anything looked at.
                 now = until;
@@ -278,8 +271,8 @@ mod tests {
         front.push(2, 0, 20);
         front.push(5, 0, 21);
         let mut order = Vec::new();
-        while let Some((start, core, name)) = front.take(u64::MAX - 1) {
-            front.occupy(core, start + 10);
+        while let Some((start, name)) = front.take(u64::MAX - 1) {
+            front.occupy(start + 10);
             order.push((start, name));
         }
         assert_eq!(order, [(0, 0), (10, 20), (20, 1), (30, 21), (40, 2)]);
@@ -293,17 +286,17 @@ mod tests {
             let at_once = direct.take_at_once(queue, arrival);
             queued.push(queue, arrival, 0);
             let taken = queued.take(arrival);
-            assert_eq!(at_once, taken.map(|(_, core, _)| core));
+            assert_eq!(at_once, taken.is_some());
             match taken {
-                Some((start, core, _)) => {
+                Some((start, _)) => {
                     assert_eq!(start, arrival);
-                    queued.occupy(core, start + 10);
-                    direct.occupy(core, start + 10);
+                    queued.occupy(start + 10);
+                    direct.occupy(start + 10);
                 }
                 None => {
                     queued.take(u64::MAX - 1);
-                    queued.occupy(0, 20);
-                    direct.occupy(0, 20);
+                    queued.occupy(20);
+                    direct.occupy(20);
                     direct.turn = queued.turn;
                 }
             }
@@ -319,8 +312,8 @@ mod tests {
         }
         let mut starts = Vec::new();
         assert!(front.take(4).is_none());
-        while let Some((start, core, _)) = front.take(1000) {
-            front.occupy(core, start + 10);
+        while let Some((start, _)) = front.take(1000) {
+            front.occupy(start + 10);
             starts.push(start);
         }
         assert_eq!(starts, [5, 5, 15, 100]);

@@ -258,6 +258,12 @@ impl Ftl {
         self.map.get(unit)
     }
 
+    /// Did anything change since the drive was switched on, so that map entries lie in memory?
+    #[inline]
+    pub fn has_table(&self) -> bool {
+        self.map.has_table()
+    }
+
     /// Ask memory for the map entries of these units together, because they will be wanted soon.
     #[inline]
     pub fn touch(&self, units: &[u32]) {
@@ -293,13 +299,25 @@ impl Ftl {
     /// the buffer at once.
     #[inline(always)]
     pub fn read(&mut self, floor_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
+        if self.blocks.is_open(physical >> self.shift) && self.is_gathered(physical) {
+            return issue_ns;
+        }
+        self.read_sense(floor_ns, issue_ns, physical, units)
+    }
+
+    /// Does this address lie in an open group?
+    #[inline(never)]
+    fn is_gathered(&self, physical: u32) -> bool {
         let gathering = |frontier: &Frontier| {
             physical.wrapping_sub(frontier.group_start) < frontier.group_units
                 && frontier.superblock != NONE
         };
-        if self.frontiers.iter().any(gathering) {
-            return issue_ns;
-        }
+        self.frontiers.iter().any(gathering)
+    }
+
+    /// [`Ftl::read`] of what does not lie in an open group.
+    #[inline(always)]
+    fn read_sense(&mut self, floor_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
         let sense = self.nand.locate(physical);
         if self.nand.is_being_programmed(sense, issue_ns) {
             return issue_ns;

@@ -29,6 +29,8 @@ pub struct PageMap {
     table: Vec<u32>,
     /// Was this chunk ever a table?
     touched: Vec<bool>,
+    /// How many chunks are tables.
+    tables: usize,
     superblock_units: FastDiv,
     shift: u32,
     units: u32,
@@ -66,6 +68,7 @@ impl PageMap {
             chunks: vec![chunk; chunks],
             table: vec![0; chunks * CHUNK_UNITS],
             touched: vec![false; chunks],
+            tables: 0,
             superblock_units: FastDiv::new(superblock_units),
             shift,
             units,
@@ -96,14 +99,17 @@ impl PageMap {
         std::mem::replace(&mut self.table[logical as usize], physical)
     }
 
-    /// Map units to consecutive addresses from `physical` on, whatever they were mapped to, and copy them to `owners` (as long):
-    /// stores alone, which do not wait for memory.
+    /// Map units to consecutive addresses from `physical` on, whatever they were mapped to: stores alone, which do not wait for
+    /// memory.
     #[inline]
-    pub fn move_to(&mut self, logical: &[u32], physical: u32, owners: &mut [u32]) {
-        for ((&unit, physical), owner) in logical.iter().zip(physical..).zip(owners) {
-            self.make_table(unit);
+    pub fn move_to(&mut self, logical: &[u32], physical: u32) {
+        if !self.is_all_table() {
+            for &unit in logical {
+                self.make_table(unit);
+            }
+        }
+        for (&unit, physical) in logical.iter().zip(physical..) {
             self.table[unit as usize] = physical;
-            *owner = unit;
         }
     }
 
@@ -131,9 +137,25 @@ impl PageMap {
         &self.table
     }
 
+    /// Is any chunk a table?
+    #[inline]
+    pub fn has_table(&self) -> bool {
+        self.tables > 0
+    }
+
+    /// Is every chunk?
+    #[inline]
+    fn is_all_table(&self) -> bool {
+        self.tables == self.chunks.len()
+    }
+
     /// Ask memory for the table entries of these units at once, so that they are near when they are needed one by one.
     #[inline]
     pub fn touch(&self, logical: &[u32]) -> u32 {
+        if self.is_all_table() {
+            let entry = |&unit: &u32| self.table.get(unit as usize).copied().unwrap_or(0);
+            return logical.iter().map(entry).fold(0, |sum, entry| sum ^ entry);
+        }
         let entry = |&unit: &u32| match self.chunks.get((unit >> CHUNK_SHIFT) as usize) {
             Some(Chunk::Table) => self.table.get(unit as usize).copied().unwrap_or(0),
             _ => 0,
@@ -169,6 +191,7 @@ impl PageMap {
                         }
                     }
                     if whole {
+                        self.tables -= 1;
                         self.chunks[index] = Chunk::Unmapped;
                     }
                 }
@@ -180,6 +203,7 @@ impl PageMap {
     /// Unmap everything.
     pub fn clear(&mut self) {
         self.chunks.fill(Chunk::Unmapped);
+        self.tables = 0;
     }
 
     /// Bytes of memory in tables.
@@ -219,6 +243,7 @@ impl PageMap {
                 }
             }
         }
+        self.tables += usize::from(self.chunks[index] != Chunk::Table);
         self.chunks[index] = Chunk::Table;
         self.touched[index] = true;
     }
@@ -248,6 +273,9 @@ mod tests {
                     let physical = 1 << 24 | step as u32;
                     let old = map.set(at, physical);
                     prop_assert_eq!(old, model.insert(at, physical).unwrap_or(UNMAPPED));
+                    let moved = [at, (at + len) % units];
+                    map.move_to(&moved, physical + 64);
+                    model.extend(moved.into_iter().zip(physical + 64..));
                 } else {
                     let mut gone = Vec::new();
                     map.unmap(at, at + len, |start, count| gone.extend(start..start + count));
@@ -257,6 +285,8 @@ mod tests {
                     prop_assert_eq!(gone, expected);
                 }
             }
+            let tables = map.chunks.iter().filter(|&&chunk| chunk == Chunk::Table);
+            prop_assert_eq!(map.tables, tables.count());
             for unit in (0..units).step_by(97) {
                 prop_assert_eq!(map.get(unit), model.get(&unit).copied().unwrap_or(UNMAPPED));
             }

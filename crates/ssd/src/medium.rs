@@ -67,6 +67,15 @@ impl Medium {
         }
     }
 
+    /// Is there anything for [`Medium::touch`] to ask memory for?
+    #[inline]
+    pub fn has_table(&self) -> bool {
+        match self {
+            Medium::Flash(ftl) => ftl.has_table(),
+            Medium::InPlace(_) => false,
+        }
+    }
+
     /// See [`Ftl::touch`].
     #[inline]
     pub fn touch(&self, units: &[u32]) {
@@ -249,6 +258,25 @@ impl Medium {
 /// [`Medium::write`] to flash. Units covered in part are at the ends; those between go together.
 #[inline]
 fn write_to_flash(
+    ftl: &mut Ftl,
+    floor_ns: u64,
+    offset: u64,
+    end: u64,
+    arrival_ns: u64,
+) -> (u64, bool) {
+    if offset.is_multiple_of(MAP_UNIT_BYTES) && end - offset == MAP_UNIT_BYTES {
+        let unit = (offset / MAP_UNIT_BYTES) as u32;
+        return match ftl.write(floor_ns, unit, arrival_ns, arrival_ns) {
+            Some(slot_ns) => (arrival_ns.max(slot_ns), true),
+            None => (arrival_ns, false),
+        };
+    }
+    write_many_to_flash(ftl, floor_ns, offset, end, arrival_ns)
+}
+
+/// [`write_to_flash`] of anything but one whole unit.
+#[inline(never)]
+fn write_many_to_flash(
     ftl: &mut Ftl,
     floor_ns: u64,
     offset: u64,

@@ -49,10 +49,11 @@ impl Die {
     fn read_start_ns(&self, issue_ns: u64, erase_ns: u64) -> u64 {
         let after_reads_ns = issue_ns.max(self.reads_free_ns);
         // Behind reads under way, or on a die that is idle or whose program waits for its data, there is nothing else to wait for.
-        if self.reads_free_ns > issue_ns
-            || self.free_ns <= issue_ns
-            || self.program_start_ns > issue_ns
-        {
+        // All three are looked at: each alone is anybody's guess, that one of them holds is the rule.
+        let reads = self.reads_free_ns > issue_ns;
+        let idle = self.free_ns <= issue_ns;
+        let waits_for_data = self.program_start_ns > issue_ns;
+        if reads | idle | waits_for_data {
             return after_reads_ns;
         }
         if self.erase_end_ns > issue_ns && self.erase_end_ns - issue_ns <= erase_ns {
@@ -203,6 +204,12 @@ impl Nand {
         } else {
             &self.multi
         }
+    }
+
+    /// Units of a sense of the superblock that holds this address.
+    #[inline]
+    pub fn sense_units(&self, physical: u32) -> u32 {
+        self.shape(physical).sense_units.divisor()
     }
 
     /// How many of the units from `physical` on, at most `limit`, one sense delivers.

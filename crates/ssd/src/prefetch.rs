@@ -32,15 +32,16 @@ const HASHES: usize = 256;
 
 /// Hash of a place, by its logical block.
 #[inline]
-fn hash(offset: u64) -> usize {
-    ((offset >> 9).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+fn hash(offset: u64) -> u8 {
+    ((offset >> 9).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
 
 /// The streams a drive follows.
 #[derive(Clone, Debug)]
 pub struct Prefetcher {
-    /// Where each stream's next read would start.
+    /// Where each stream's next read would start, and the hash of that.
     next: Vec<u64>,
+    next_hash: Vec<u8>,
     streams: Vec<Stream>,
     /// How many streams start next at a place of this hash: most reads continue none, and see that at one glance.
     hashed: Box<[u8; HASHES]>,
@@ -61,6 +62,7 @@ impl Prefetcher {
         };
         Prefetcher {
             next: vec![u64::MAX; streams],
+            next_hash: vec![0; streams],
             streams: vec![
                 Stream {
                     run: 0,
@@ -83,7 +85,7 @@ impl Prefetcher {
         if self.next.is_empty() {
             return None;
         }
-        let known = self.hashed[hash(offset)] > 0;
+        let known = self.hashed[usize::from(hash(offset))] > 0;
         let found = known.then(|| self.next.iter().position(|&next| next == offset));
         match found.flatten() {
             Some(index) => self.follow(index, offset, len),
@@ -115,11 +117,11 @@ impl Prefetcher {
 
     #[inline]
     fn set_next(&mut self, index: usize, next: u64) {
+        let hash = hash(next);
         let old = std::mem::replace(&mut self.next[index], next);
-        if old != u64::MAX {
-            self.hashed[hash(old)] -= 1;
-        }
-        self.hashed[hash(next)] += 1;
+        let old_hash = std::mem::replace(&mut self.next_hash[index], hash);
+        self.hashed[usize::from(old_hash)] -= u8::from(old != u64::MAX);
+        self.hashed[usize::from(hash)] += 1;
     }
 
     #[inline(never)]

@@ -107,14 +107,17 @@ impl Timeline {
         end
     }
 
-    /// [`Timeline::first_ending_after`] where the last interval does: most likely one of the last. These are counted without a branch
-    /// for each, which nobody could foretell; what is past ends sooner and does no harm.
-    #[inline]
+    /// [`Timeline::first_ending_after`] where the last interval does: most likely one of the last. These are counted, fours and then
+    /// ones, without a branch that nobody could foretell; what is past ends sooner and does no harm.
+    #[inline(always)]
     fn near_end_ending_after(&self, at_ns: u64) -> usize {
         if let Some(last) = self.busy.last_chunk::<SEARCHED>() {
-            // The sign of a difference of times (which end long before 2^63) is what a processor can add up several at once.
-            let is_later = |&(_, end): &(u64, u64)| at_ns.wrapping_sub(end) >> 63;
-            let later = last.iter().map(is_later).sum::<u64>() as usize;
+            // Counted from the far end.
+            let is_later = |index: usize| usize::from(last[SEARCHED - 1 - index].1 > at_ns);
+            let fours = is_later(4) + is_later(8) + is_later(12);
+            let rest = (SEARCHED - 4 - 4 * fours) % SEARCHED;
+            let is_later = |index: usize| usize::from(last[(rest + index) % SEARCHED].1 > at_ns);
+            let later = 4 * fours + 1 + is_later(2) + is_later(1) + is_later(0);
             if later < SEARCHED {
                 return self.busy.len() - later;
             }
@@ -247,20 +250,24 @@ impl Timeline {
     }
 
     /// Put an interval before `index`, moving the shorter side; returns where it is.
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, index: usize, interval: (u64, u64)) -> usize {
         let (before, after) = (index - self.head, self.busy.len() - index);
-        if after <= before.max(FEW) {
-            // One by one: they are too few for the price of a call.
-            self.busy.push(interval);
-            let mut hole = self.busy.len() - 1;
-            while hole > index {
-                self.busy[hole] = self.busy[hole - 1];
-                hole -= 1;
-            }
-            self.busy[index] = interval;
-            return index;
+        if after > before.max(FEW) {
+            return self.insert_near_front(before, interval);
         }
+        // One by one: they are too few for the price of a call.
+        self.busy.push(interval);
+        let moved = &mut self.busy[index..];
+        for hole in (1..moved.len()).rev() {
+            moved[hole] = moved[hole - 1];
+        }
+        moved[0] = interval;
+        index
+    }
+
+    #[inline(never)]
+    fn insert_near_front(&mut self, before: usize, interval: (u64, u64)) -> usize {
         if self.head == 0 {
             self.busy.splice(0..0, [(0, 0); SLACK]);
             self.head = SLACK;
@@ -295,12 +302,15 @@ impl Timeline {
 #[derive(Clone, Debug, Default)]
 pub struct Follower {
     line: Timeline,
-    /// Start and end of what was served so, in order of reservation. While there is anything in `line` that is not past: none.
+    /// Start and end of what was served so: a ring, nothing or a power of two long, of which most of the oldest are past.
     served: Vec<(u64, u64)>,
-    /// The longest of it here, the shortest of it in the resource before; `None` when `line` counts.
-    durations_ns: Option<(u64, u64)>,
-    /// At this length of `served`, look what of it is past.
-    prune_at: usize,
+    /// Where the latest is, but for whole rounds.
+    next: usize,
+    /// Is nothing in `line` that is not past?
+    follows: bool,
+    /// While it follows: the longest here, the shortest in the resource before.
+    longest_ns: u64,
+    shortest_ns: u64,
 }
 
 impl Follower {
@@ -319,43 +329,66 @@ impl Follower {
         duration_ns: u64,
         before_ns: u64,
     ) -> u64 {
-        if self.durations_ns.is_none() && self.line.is_past(floor_ns) {
-            self.durations_ns = Some((0, u64::MAX));
+        if !self.follows && self.line.is_past(floor_ns) {
+            self.follows = true;
+            (self.longest_ns, self.shortest_ns) = (0, u64::MAX);
         }
-        if let Some((longest_ns, shortest_ns)) = self.durations_ns {
-            let (longest_ns, shortest_ns) =
-                (longest_ns.max(duration_ns), shortest_ns.min(before_ns));
-            if longest_ns <= shortest_ns {
-                self.durations_ns = Some((longest_ns, shortest_ns));
-                if self.served.len() >= self.prune_at {
-                    self.prune(floor_ns);
-                }
-                let end_ns = ready_ns + duration_ns;
-                self.served.push((ready_ns, end_ns));
-                return end_ns;
-            }
+        let longest_ns = self.longest_ns.max(duration_ns);
+        let shortest_ns = self.shortest_ns.min(before_ns);
+        if !self.follows || longest_ns > shortest_ns {
+            return self.reserve(floor_ns, ready_ns, duration_ns);
         }
-        self.reserve(floor_ns, ready_ns, duration_ns)
+        self.longest_ns = longest_ns;
+        self.shortest_ns = shortest_ns;
+        let end_ns = ready_ns + duration_ns;
+        self.remember(floor_ns, (ready_ns, end_ns));
+        end_ns
     }
 
     /// Reserve as in [`Timeline::reserve`], wherever it comes from.
     #[inline]
     pub fn reserve(&mut self, floor_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
-        if self.durations_ns.is_some() {
-            self.durations_ns = None;
-            for (start_ns, end_ns) in self.served.drain(..) {
-                if end_ns > floor_ns {
-                    self.line.reserve(0, start_ns, end_ns - start_ns);
-                }
-            }
+        if self.follows {
+            self.become_busy(floor_ns);
         }
         self.line.reserve(floor_ns, ready_ns, duration_ns)
     }
 
+    /// Something else wants in: what was served becomes busy intervals.
     #[cold]
-    fn prune(&mut self, floor_ns: u64) {
-        self.served.retain(|&(_, end_ns)| end_ns > floor_ns);
-        self.prune_at = (2 * self.served.len()).max(2 * SLACK);
+    fn become_busy(&mut self, floor_ns: u64) {
+        self.follows = false;
+        for (start_ns, end_ns) in &mut self.served {
+            if *end_ns > floor_ns {
+                self.line.reserve(0, *start_ns, *end_ns - *start_ns);
+            }
+            (*start_ns, *end_ns) = (0, 0);
+        }
+    }
+
+    /// Keep what was served, in the place of something that is past: there is some a little further on, or in a longer ring.
+    #[inline(always)]
+    fn remember(&mut self, floor_ns: u64, served: (u64, u64)) {
+        loop {
+            let mask = self.served.len().wrapping_sub(1);
+            for _ in 0..SLACK {
+                self.next = self.next.wrapping_add(1);
+                if let Some(oldest) = self.served.get_mut(self.next & mask)
+                    && oldest.1 <= floor_ns
+                {
+                    *oldest = served;
+                    return;
+                }
+            }
+            self.lengthen();
+        }
+    }
+
+    #[cold]
+    fn lengthen(&mut self) {
+        let length = (2 * self.served.len()).max(2 * SLACK);
+        self.next = self.served.len().wrapping_sub(1);
+        self.served.resize(length, (0, 0));
     }
 }
 
@@ -374,6 +407,17 @@ mod tests {
         assert_eq!(line.busy.len() - line.head, 1, "all joined: {line:?}");
         assert_eq!(line.reserve(500, 500, 1), 501);
         assert_eq!(line.busy.len() - line.head, 1, "the past is forgotten");
+    }
+
+    #[test]
+    fn joining_two_near_the_front_leaves_nothing_behind() {
+        let mut line = Timeline::new();
+        for n in 0..14 {
+            assert_eq!(line.reserve(0, 100 + 20 * n, 10), 110 + 20 * n);
+        }
+        assert_eq!(line.reserve(0, 110, 10), 120, "between the first two");
+        assert_eq!(line.reserve(0, 50, 10), 60);
+        assert_eq!(line.reserve(0, 50, 10), 70, "{line:?}");
     }
 
     #[test]

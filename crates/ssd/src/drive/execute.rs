@@ -96,20 +96,30 @@ fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
     end.min(stop) - offset.max(start)
 }
 
+/// Until when a core is busy with a read before it has looked for any of its units.
+#[inline(always)]
+fn read_begun_ns(now_ns: u64, offset: u64, len: u64, costs: &Costs) -> u64 {
+    let is_whole = (offset | len).is_multiple_of(MAP_UNIT_BYTES);
+    let partial_ns = if is_whole { 0 } else { costs.read_partial_ns };
+    now_ns + costs.read_command_ns + partial_ns
+}
+
 impl Drive {
     /// [`Drive::execute`] of a read or a write that will work.
     #[inline(always)]
-    pub(super) fn execute_plain<const WRITE: bool>(&mut self, now_ns: u64, part: &Part) -> Outcome {
+    pub(super) fn execute_plain<const WRITE: bool>(&mut self, now_ns: u64, number: u32) -> Outcome {
         self.thermal.advance(now_ns);
         let clock = usize::from(self.thermal.throttled());
+        let part = self.parts.get(number);
+        let (offset, len) = (part.offset_bytes, u64::from(part.len_bytes));
         let costs = &self.costs[clock];
-        let energy_nj =
-            costs.command_nj + ((u64::from(part.len_bytes) * costs.transfer_kib_nj) >> 10);
+        let energy_nj = costs.command_nj + ((len * costs.transfer_kib_nj) >> 10);
         let percent = costs.data_path_percent;
         let outcome = if WRITE {
-            self.write(now_ns, part, clock)
+            let part = *part;
+            self.write(now_ns, &part, clock)
         } else {
-            self.read(now_ns, part, clock)
+            self.read(now_ns, offset, len, clock)
         };
         self.account(now_ns, outcome, energy_nj, percent)
     }
@@ -139,11 +149,11 @@ impl Drive {
 
     /// Run one part from `now_ns`, when a core takes it.
     #[inline]
-    pub(super) fn execute(&mut self, now_ns: u64, part: &Part) -> Outcome {
+    pub(super) fn execute(&mut self, now_ns: u64, number: u32, part: &Part) -> Outcome {
         if part.status.is_ok() {
             match part.op {
-                Op::Read => return self.execute_plain::<false>(now_ns, part),
-                Op::Write => return self.execute_plain::<true>(now_ns, part),
+                Op::Read => return self.execute_plain::<false>(now_ns, number),
+                Op::Write => return self.execute_plain::<true>(now_ns, number),
                 _ => {}
             }
         }
@@ -172,7 +182,8 @@ impl Drive {
         let costs = self.costs[clock];
         let (busy, done) = match part.status {
             Status::UnrecoveredReadError => {
-                let (busy, done, _) = self.read(now_ns, part, clock);
+                let len = u64::from(part.len_bytes);
+                let (busy, done, _) = self.read(now_ns, part.offset_bytes, len, clock);
                 self.host.bytes_read -= u64::from(part.len_bytes);
                 (busy, done)
             }
@@ -185,27 +196,32 @@ impl Drive {
     }
 
     #[inline(always)]
-    fn read(&mut self, now_ns: u64, part: &Part, clock: usize) -> Outcome {
+    fn read(&mut self, now_ns: u64, offset: u64, len: u64, clock: usize) -> Outcome {
         self.medium.settle();
-        let len = u64::from(part.len_bytes);
         self.host.bytes_read += len;
-        let hit = self.prefetch.look(part.offset_bytes, len);
-        let (first, last) = units_of(part.offset_bytes, len.max(1));
+        let hit = self.prefetch.look(offset, len);
+        let (first, last) = units_of(offset, len.max(1));
         if hit.is_none() && first == last && len > 0 {
-            self.read_unit(now_ns, part, clock, first)
+            self.read_unit(now_ns, offset, len, clock)
         } else {
-            self.read_units(now_ns, part, clock, hit)
+            self.read_units(now_ns, offset, len, clock, hit)
         }
     }
 
     /// [`Drive::read`] of several units, or of what may have been read ahead.
     #[inline(never)]
-    fn read_units(&mut self, now_ns: u64, part: &Part, clock: usize, hit: Option<Hit>) -> Outcome {
+    fn read_units(
+        &mut self,
+        now_ns: u64,
+        offset: u64,
+        len: u64,
+        clock: usize,
+        hit: Option<Hit>,
+    ) -> Outcome {
         let costs = self.costs[clock];
-        let len = u64::from(part.len_bytes);
-        let mut from = part.offset_bytes;
+        let mut from = offset;
         let end = from + len;
-        let mut busy_ns = self.read_begun_ns(now_ns, part, &costs);
+        let mut busy_ns = read_begun_ns(now_ns, offset, len, &costs);
         let mut done_ns = busy_ns;
         if let Some(hit) = hit
             && hit.bytes > 0
@@ -245,22 +261,12 @@ impl Drive {
         (busy_ns, done_ns, Status::Ok)
     }
 
-    /// Until when a core is busy with a read before it has looked for any of its units.
-    #[inline(always)]
-    fn read_begun_ns(&self, now_ns: u64, part: &Part, costs: &Costs) -> u64 {
-        let mut busy_ns = now_ns + costs.read_command_ns;
-        if !self.is_whole(part) {
-            busy_ns += costs.read_partial_ns;
-        }
-        busy_ns
-    }
-
     /// [`Drive::read`] of one unit, or of a part of it, that was not read ahead.
     #[inline(always)]
-    fn read_unit(&mut self, now_ns: u64, part: &Part, clock: usize, unit: u32) -> Outcome {
+    fn read_unit(&mut self, now_ns: u64, offset: u64, bytes: u64, clock: usize) -> Outcome {
         let costs = &self.costs[clock];
-        let bytes = u64::from(part.len_bytes);
-        let mut busy_ns = self.read_begun_ns(now_ns, part, costs);
+        let unit = (offset / MAP_UNIT_BYTES) as u32;
+        let mut busy_ns = read_begun_ns(now_ns, offset, bytes, costs);
         let known_ns = self.look_up(now_ns, busy_ns, unit, unit);
         let costs = &self.costs[clock];
         busy_ns += (bytes * costs.read_kib_ns) >> 10;

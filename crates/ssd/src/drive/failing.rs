@@ -62,8 +62,8 @@ impl Drive {
         while let Some(finished) = self.finished.pop(u64::MAX - 1) {
             ended.push(finished);
         }
-        while let Some((_, core, number)) = self.front.take(u64::MAX - 1) {
-            self.front.occupy(core, now_ns);
+        while let Some((_, number)) = self.front.take(u64::MAX - 1) {
+            self.front.occupy(now_ns);
             let part = *self.parts.get(number);
             self.finish(number, &part, now_ns, status);
         }

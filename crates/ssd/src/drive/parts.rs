@@ -9,6 +9,29 @@ use crate::command::{Command, Status};
 /// A command that is one NVMe command, not a part of a split one.
 pub(super) const WHOLE: u32 = u32::MAX;
 
+/// Which way a command takes through the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// A whole read that is expected to work, and that nothing holds up.
+    Read,
+    /// A write of that kind.
+    Write,
+    /// Anything else.
+    Other,
+}
+
+impl Way {
+    /// That of a whole command which is expected to work.
+    #[inline]
+    pub(super) fn of(op: Op) -> Way {
+        match op {
+            Op::Read => Way::Read,
+            Op::Write => Way::Write,
+            _ => Way::Other,
+        }
+    }
+}
+
 /// A command, or part of one, on its way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
@@ -22,6 +45,7 @@ pub(super) struct Part {
     /// The submission queue it came by.
     pub(super) queue: u16,
     pub(super) op: Op,
+    pub(super) way: Way,
     /// How it will end, as far as known.
     pub(super) status: Status,
     pub(super) data: DataClass,
@@ -44,6 +68,7 @@ impl Part {
             split: WHOLE,
             queue: command.queue,
             op: command.op,
+            way: Way::of(command.op),
             status: Status::Ok,
             data: command.data,
             spiked: false,
@@ -56,23 +81,33 @@ impl Part {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
     parts: Vec<Part>,
-    free: Vec<u32>,
+    /// The number given back last and, by number, the one given back before it; as many as there are parts when there is none.
+    free: u32,
+    free_before: Vec<u32>,
 }
 
 impl Parts {
     /// Keep a part; returns its number. The number given back last comes first: its memory is near.
     #[inline]
     pub(super) fn add(&mut self, part: Part) -> u32 {
-        match self.free.pop() {
-            Some(number) => {
-                self.parts[number as usize] = part;
+        let number = self.free;
+        match self.parts.get_mut(number as usize) {
+            Some(place) => {
+                *place = part;
+                self.free = self.free_before[number as usize];
                 number
             }
-            None => {
-                self.parts.push(part);
-                (self.parts.len() - 1) as u32
-            }
+            None => self.add_more(part),
         }
+    }
+
+    #[cold]
+    fn add_more(&mut self, part: Part) -> u32 {
+        let number = self.parts.len() as u32;
+        self.parts.push(part);
+        self.free_before.push(0);
+        self.free = number + 1;
+        number
     }
 
     /// A part that was added and not taken out yet.
@@ -90,7 +125,8 @@ impl Parts {
     /// Take a part out; what it was can be read until the next is added.
     #[inline]
     pub(super) fn take(&mut self, number: u32) -> &Part {
-        self.free.push(number);
+        self.free_before[number as usize] = self.free;
+        self.free = number;
         &self.parts[number as usize]
     }
 }
@@ -110,6 +146,7 @@ mod tests {
             split: WHOLE,
             queue: 0,
             op: Op::Read,
+            way: Way::Read,
             status: Status::Ok,
             data: DataClass::Incompressible,
             spiked: false,

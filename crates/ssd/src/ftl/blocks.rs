@@ -120,6 +120,12 @@ impl Superblocks {
         self.state[superblock as usize]
     }
 
+    /// Is this superblock being written?
+    #[inline]
+    pub(super) fn is_open(&self, superblock: u32) -> bool {
+        self.state[superblock as usize] == State::Open
+    }
+
     /// Is this superblock used in SLC mode?
     pub(super) fn is_slc(&self, superblock: u32) -> bool {
         superblock >= self.multi
@@ -255,6 +261,43 @@ impl Superblocks {
                 });
             }
         });
+    }
+
+    /// The same into a list that is long enough for all of them, and without a branch for each; returns how many there are.
+    #[inline]
+    pub(super) fn owners_into(&self, physical: u32, count: u32, found: &mut [u32]) -> u32 {
+        let (index, within) = self.split(physical);
+        if !self.listed[index] || count > 64 {
+            return self.owners_one_by_one(physical, count, found);
+        }
+        let first = self.place_of(index, within);
+        let listed = &self.owners[first..first + count as usize];
+        let found = &mut found[..listed.len()];
+        let mut wanted = self.wanted(physical);
+        let mut holds = 0;
+        for &unit in listed {
+            found[holds] = unit;
+            holds += (wanted & 1) as usize;
+            wanted >>= 1;
+        }
+        holds as u32
+    }
+
+    #[inline(never)]
+    fn owners_one_by_one(&self, physical: u32, count: u32, found: &mut [u32]) -> u32 {
+        let units = (physical..physical + count).filter_map(|physical| self.owner(physical));
+        let holds = units.zip(found).map(|(unit, place)| *place = unit);
+        holds.count() as u32
+    }
+
+    /// A bit for each of the 64 units from `physical` on: is it not stale?
+    #[inline]
+    fn wanted(&self, physical: u32) -> u64 {
+        let (word, low) = ((physical >> 6) as usize, physical & 63);
+        let here = self.stale[word] >> low;
+        let next = self.stale.get(word + 1).copied().unwrap_or(0);
+        // Twice, because a shift by 64 is none.
+        !(here | next << 1 << (63 - low))
     }
 
     /// The closed multi-bit superblock with the fewest valid units, the first of equals; `None` when none would free anything.
@@ -502,7 +545,18 @@ mod tests {
                 let mut found = Vec::new();
                 blocks.owners(b << SHIFT, expected.units.len() as u32, &mut found);
                 let wanted: Vec<u32> = expected.units.iter().flatten().copied().collect();
-                prop_assert_eq!(found, wanted);
+                prop_assert_eq!(&found, &wanted);
+                // The same in pieces, of which some lie across two words of bits and one is long.
+                let (mut piecewise, mut holds, mut at) = (vec![0; expected.units.len()], 0, 0);
+                for piece in [7, 8, 64, 5].into_iter().cycle() {
+                    let count = piece.min(expected.units.len() as u32 - at);
+                    if count == 0 {
+                        break;
+                    }
+                    holds += blocks.owners_into(b << SHIFT | at, count, &mut piecewise[holds..]) as usize;
+                    at += count;
+                }
+                prop_assert_eq!(&piecewise[..holds], &wanted);
                 for (at, &unit) in expected.units.iter().enumerate() {
                     prop_assert_eq!(blocks.owner(b << SHIFT | at as u32), unit);
                 }

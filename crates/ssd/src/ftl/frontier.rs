@@ -55,7 +55,8 @@ impl Ftl {
             };
             let part = &units[done..units.len().min(done + room as usize)];
             let owners = self.blocks.place(physical, part.len() as u32);
-            self.map.move_to(part, physical, owners);
+            owners.copy_from_slice(part);
+            self.map.move_to(part, physical);
             self.map_pages.note_moved(part);
             self.gathered(which, floor_ns, part.len() as u32, ready_ns);
             done += part.len();

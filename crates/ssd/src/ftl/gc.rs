@@ -223,7 +223,8 @@ impl Ftl {
         Some(superblock)
     }
 
-    /// Owners of what is not stale from address `from` on: whole senses, until they hold `budget` units or end at `end`.
+    /// Owners of what is not stale from address `from` on, where a sense begins: whole senses, until they hold `budget` units or end at
+    /// `end`. Returns how many there are.
     #[inline]
     fn look(
         &self,
@@ -232,17 +233,22 @@ impl Ftl {
         budget: u32,
         found: &mut Vec<u32>,
         senses: &mut Vec<(u32, u32)>,
-    ) {
-        found.clear();
+    ) -> usize {
+        let sense_units = self.nand.sense_units(from);
+        let most = (budget.saturating_add(sense_units)).min(end - from) as usize;
+        if found.len() < most {
+            found.resize(most, 0);
+        }
         senses.clear();
-        let mut at = from;
+        let (mut at, mut holds) = (from, 0);
         while at < end && at - from < budget {
-            let units = self.nand.units_in_sense(at, end - at);
-            let before = found.len();
-            self.blocks.owners(at, units, found);
-            senses.push((units, (found.len() - before) as u32));
+            let units = sense_units.min(end - at);
+            let valid = self.blocks.owners_into(at, units, &mut found[holds..]);
+            senses.push((units, valid));
+            holds += valid as usize;
             at += units;
         }
+        holds
     }
 
     /// Look at up to `budget` units of the victim and move the valid ones; erases it at its end. `false` when nothing could move.
@@ -256,34 +262,41 @@ impl Ftl {
         let mut found = std::mem::take(&mut self.collector.found);
         let mut senses = std::mem::take(&mut self.collector.senses);
         let (from, end) = (base | victim.cursor, base + written);
-        self.look(from, end, budget, &mut found, &mut senses);
-        if self.is_unsettled(&found) {
+        let mut holds = self.look(from, end, budget, &mut found, &mut senses);
+        if self.is_unsettled(&found[..holds]) {
             self.settle();
-            self.look(from, end, budget, &mut found, &mut senses);
+            holds = self.look(from, end, budget, &mut found, &mut senses);
         }
-        std::hint::black_box(self.map.touch(&found));
-        let mut rest = &found[..];
-        let mut stuck = false;
+        let units = &found[..holds];
+        std::hint::black_box(self.map.touch(units));
+        // Flash is busy sense by sense and group by group; what that does to the books is done together.
+        let mut moving = Moving::default();
+        let mut stuck = None;
         for &(count, valid) in &senses {
             if valid > 0 {
                 let physical = base | victim.cursor;
-                let (units, others) = rest.split_at(valid as usize);
-                rest = others;
-                let read_ns = self.read(floor_ns, at_ns, physical, valid);
+                let read_ns = self.read_sense(floor_ns, at_ns, physical, valid);
                 victim.moved_ns = victim.moved_ns.max(read_ns);
-                let moved = self.relocate(COLLECT, floor_ns, units, read_ns);
-                self.collector.firmware_ns += self.collector.unit_ns * moved as u64;
-                self.give_up(physical, count, units.len(), moved);
-                if moved < units.len() {
-                    stuck = true;
+                let moved = self.move_sense(&mut moving, units, valid, floor_ns, read_ns);
+                if moved < valid {
+                    stuck = Some((physical, count, valid, moved));
                     break;
                 }
             }
             victim.cursor += count;
         }
+        self.note_moving(&moving, units);
+        let moved = moving.end as u32;
+        self.counters.relocated_units += u64::from(moved);
+        self.collector.firmware_ns += self.collector.unit_ns * u64::from(moved);
+        let moved_of_stuck = stuck.map_or(0, |(_, _, _, moved)| moved);
+        let looked_at = base + victim.cursor - from;
+        self.blocks
+            .invalidate_run(from, looked_at, moved - moved_of_stuck);
         self.collector.found = found;
         self.collector.senses = senses;
-        if stuck {
+        if let Some((physical, count, valid, moved)) = stuck {
+            self.give_up(physical, count, valid as usize, moved as usize);
             return false;
         }
         if victim.cursor >= written {
@@ -295,4 +308,53 @@ impl Ftl {
         }
         true
     }
+
+    /// Put the next `count` units that were found into the collector's open superblock; returns how many found room.
+    #[inline]
+    fn move_sense(
+        &mut self,
+        moving: &mut Moving,
+        units: &[u32],
+        count: u32,
+        floor_ns: u64,
+        ready_ns: u64,
+    ) -> u32 {
+        let mut left = count;
+        while left > 0 {
+            let Some((physical, room)) = self.room(COLLECT, floor_ns) else {
+                break;
+            };
+            let part = left.min(room);
+            let opened = physical & ((1 << self.shift) - 1) == 0;
+            if opened || physical != moving.physical + (moving.end - moving.start) as u32 {
+                self.note_moving(moving, units);
+                (moving.start, moving.physical) = (moving.end, physical);
+            }
+            moving.end += part as usize;
+            self.gathered(COLLECT, floor_ns, part, ready_ns);
+            left -= part;
+        }
+        count - left
+    }
+
+    /// Tell the books of units that lie together now.
+    #[inline]
+    fn note_moving(&mut self, moving: &Moving, units: &[u32]) {
+        let units = &units[moving.start..moving.end];
+        if !units.is_empty() {
+            let owners = self.blocks.place(moving.physical, units.len() as u32);
+            owners.copy_from_slice(units);
+            self.map.move_to(units, moving.physical);
+            self.map_pages.note_moved(units);
+        }
+    }
+}
+
+/// Of the units that were found: those that go to consecutive addresses, of which the books do not know yet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moving {
+    start: usize,
+    end: usize,
+    /// Where the first of them goes.
+    physical: u32,
 }
