@@ -49,11 +49,9 @@ impl Die {
     fn read_start_ns(&self, issue_ns: u64, erase_ns: u64) -> u64 {
         let after_reads_ns = issue_ns.max(self.reads_free_ns);
         // Behind reads under way, or on a die that is idle or whose program waits for its data, there is nothing else to wait for.
-        // All three are looked at: each alone is anybody's guess, that one of them holds is the rule.
-        let reads = self.reads_free_ns > issue_ns;
-        let idle = self.free_ns <= issue_ns;
-        let waits_for_data = self.program_start_ns > issue_ns;
-        if reads | idle | waits_for_data {
+        // Is something else under way, begun by then and not ended? One comparison, because each half of it is anybody's guess.
+        let begun_ns = self.reads_free_ns.max(self.program_start_ns);
+        if issue_ns.wrapping_sub(begun_ns) >= self.free_ns.saturating_sub(begun_ns) {
             return after_reads_ns;
         }
         if self.erase_end_ns > issue_ns && self.erase_end_ns - issue_ns <= erase_ns {

@@ -208,6 +208,16 @@ impl Superblocks {
         &mut self.owners[first..first + count as usize]
     }
 
+    /// Write one unit to an open superblock.
+    #[inline]
+    pub(super) fn place_one(&mut self, physical: u32, owner: u32) {
+        self.stale[(physical >> 6) as usize] &= !(1 << (physical & 63));
+        let (index, within) = self.split(physical);
+        self.valid[index] += 1;
+        let place = self.place_of(index, within);
+        self.owners[place] = owner;
+    }
+
     /// Owners of `count` units from `physical` on, in a superblock that was opened.
     #[inline]
     pub(super) fn listed(&self, physical: u32, count: u32) -> &[u32] {
@@ -490,7 +500,7 @@ mod tests {
                         let n = n.min(UNITS - at);
                         let physical = b << SHIFT | at;
                         if run {
-                            blocks.place(physical, n).iter_mut().zip(next..).for_each(|(owner, unit)| *owner = unit);
+                            (physical..physical + n).zip(next..).for_each(|(at, unit)| blocks.place_one(at, unit));
                             plain[b as usize].units.extend((next..next + n).map(Some));
                         } else {
                             let units: Vec<u32> = (next..next + n).rev().collect();

@@ -66,7 +66,7 @@ impl Ftl {
     }
 
     /// Where the next unit of this kind goes, and how many more until its group is full.
-    #[inline]
+    #[inline(always)]
     pub(super) fn room(&mut self, which: usize, floor_ns: u64) -> Option<(u32, u32)> {
         if self.frontiers[which].next == self.frontiers[which].limit
             && !self.open_next(which, floor_ns)

@@ -149,7 +149,7 @@ impl Ftl {
         let Some((physical, _)) = self.room(HOST, floor_ns) else {
             return false;
         };
-        self.blocks.place(physical, 1)[0] = unit;
+        self.blocks.place_one(physical, unit);
         self.unsettled.insert(unit);
         self.gathered(HOST, floor_ns, 1, ready_ns);
         true
