@@ -349,7 +349,9 @@ impl Ftl {
     /// Let an idle drive do its housekeeping up to `now_ns`, the host having been silent since `quiet_since_ns`.
     #[inline]
     pub fn idle(&mut self, quiet_since_ns: u64, now_ns: u64) {
-        if self.slc.is_some() {
+        if let Some(slc) = &self.slc
+            && slc.may_fold(quiet_since_ns, now_ns)
+        {
             self.idle_fold(quiet_since_ns, now_ns);
         }
         self.idle_collect(quiet_since_ns, now_ns);

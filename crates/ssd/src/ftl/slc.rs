@@ -102,6 +102,13 @@ impl SlcCache {
         }
     }
 
+    /// Was the host silent for long enough that a fold may have begun and ended by now?
+    #[inline]
+    pub(super) fn may_fold(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
+        let begin_ns = quiet_since_ns.saturating_add(self.idle_after_ns);
+        begin_ns.saturating_add(self.fold_ns) <= now_ns
+    }
+
     /// Is there nothing to fold?
     fn is_empty(&self) -> bool {
         self.victim.is_none() && self.full.is_empty()
