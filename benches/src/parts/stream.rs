@@ -284,7 +284,7 @@ const GOAL_GROWTH_BYTES: f64 = (1 << 20) as f64;
 /// Resident memory against the length of the stream.
 fn memory(bench: &Bench, section: &mut Section) -> Result<()> {
     let rss = |gib: u64| -> Result<f64> {
-        let command = format!("record null: --pattern 1 --length {gib}g --json");
+        let command = format!("record null:size=64g --pattern 1 --length {gib}g --json");
         let words: Vec<&str> = command.split_whitespace().collect();
         let outcome = bench.runner.run(&bench.runner.assay, &words)?;
         Ok(outcome.max_rss_bytes as f64)

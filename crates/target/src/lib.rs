@@ -15,7 +15,7 @@
 //! No workload, no statistics: a target neither decides what to do next nor how long it took.
 //!
 //! # Unsafe
-//! This is the one room that may use `unsafe`: for memory that the kernel writes to ([`buffers`], [`uring`]), for the processor's
+//! With one kernel of the stream's pattern, this is the room that may use `unsafe`: for memory that the kernel writes to ([`buffers`], [`uring`]), for the processor's
 //! time-stamp counter ([`clock`]) and for three system calls that no crate wraps: loop devices' status ([`interlock`]),
 //! `getrusage` ([`host`]) and discarding a block device ([`mod@purge`]), and for advice on memory ([`memory`]). Each use states why it is sound.
 //!
