@@ -202,6 +202,19 @@ fn collection_declines_to_a_plateau() {
     assert!((found[2].mean_mib_per_s - 250.0).abs() < 15.0, "{found:?}");
 }
 
+/// As measured on zram, on a restless machine: rates of a device that has nothing to collect.
+#[test]
+fn unrest_is_not_collection() {
+    let iops = [
+        64_620, 117_600, 109_505, 129_020, 87_340, 79_670, 91_715, 85_985, 82_435, 79_730, 74_250,
+        89_460, 94_780, 93_855, 48_720, 103_195, 75_890, 88_135, 76_920, 67_690,
+    ];
+    let rates: Vec<f64> = iops.iter().map(|&iops| f64::from(iops) / 256.0).collect();
+    let found = phases(&watched(&rates, true, true));
+    let named = |cause: &Cause| matches!(cause, Cause::Steady | Cause::Unexplained);
+    assert!(found.iter().all(|phase| named(&phase.cause)), "{found:?}");
+}
+
 #[test]
 fn collection_cannot_begin_on_flash_that_is_not_yet_written() {
     let mut seen = collecting();

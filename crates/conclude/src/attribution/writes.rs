@@ -17,6 +17,9 @@ use super::{Cause, Finding, Watched, heat};
 
 /// A lasting fall is at least this deep, share of the rate before.
 const LEAST_FALL: f64 = 0.15;
+/// And stands out of the unrest on both sides of it by so many standard deviations (estimated from the median deviation, which a drive that changes
+/// between two rates does not raise): a restless host falls and rises by itself.
+const LEAST_FALL_DEVIATIONS: f64 = 2.5;
 /// And a second one, behind a full cache, where rates are slow already: a step of this depth.
 const LEAST_SECOND_FALL: f64 = 0.08;
 /// It lasts so many moments at least; collection may become easier afterwards.
@@ -141,7 +144,10 @@ impl Span<'_> {
     /// The first lasting fall among segments.
     fn fall(&self, segments: &[Segment], least: f64, lasting: usize) -> Option<Fall> {
         (1..segments.len()).find_map(|at| {
-            let before = segments[..at].iter().map(|s| s.level).fold(0.0, f64::max);
+            let highest = segments[..at]
+                .iter()
+                .max_by(|a, b| a.level.total_cmp(&b.level))?;
+            let before = highest.level.max(0.0);
             let from = segments[at].from;
             let rest = &self.rates[from..self.to.min(from.saturating_add(lasting))];
             let low = before * (1.0 - least);
@@ -149,7 +155,11 @@ impl Span<'_> {
             let back = rest
                 .iter()
                 .filter(|rate| **rate >= before * (1.0 - least / 2.0));
-            let fell = median(rest) < low && segments[at].level < low;
+            let after = median(rest);
+            let unrest = deviation(rest, after)
+                .max(deviation(&self.rates[highest.from..highest.to], before));
+            let stands_out = before - after >= LEAST_FALL_DEVIATIONS * unrest;
+            let fell = after < low && segments[at].level < low && stands_out;
             (fell && back.count() * 10 < rest.len()).then_some(Fall { at: from, before })
         })
     }
@@ -393,4 +403,11 @@ fn usual(rates: &[f64]) -> f64 {
         n => &sorted[1..n - 1],
     };
     inner.iter().sum::<f64>() / inner.len().max(1) as f64
+}
+
+/// Standard deviation of normal values that deviate from their middle as these do (1.4826 times the median deviation; F. Hampel, "The
+/// influence curve and its role in robust estimation", 1974).
+fn deviation(rates: &[f64], middle: f64) -> f64 {
+    let deviations: Vec<f64> = rates.iter().map(|rate| (rate - middle).abs()).collect();
+    1.4826 * median(&deviations)
 }
