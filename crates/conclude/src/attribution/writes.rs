@@ -49,6 +49,8 @@ const FLAT_LEAST: usize = 5;
 const FLAT_MOMENTS: usize = 20;
 /// Collection cannot begin before this share of the capacity was written since a purge (some is lost to what superblocks leave open).
 const WRITTEN_OVER: f64 = 0.97;
+/// Where nothing but its shape speaks for collection, it must have been seen for so many seconds: a shorter fall may be anybody's.
+const LEAST_SEEN_S: f64 = 10.0;
 /// Workloads with fewer writes than this share are reads.
 const READS: f64 = 0.01;
 
@@ -232,7 +234,12 @@ impl Span<'_> {
     /// Does anything speak against collection from this fall on?
     fn may_collect(&self, fall: Fall) -> bool {
         let amplification = self.amplification(fall.at, self.to);
-        self.written_over(fall.at) && amplification.is_none_or(|a| a >= NO_AMPLIFICATION)
+        let seen_s: f64 = self.watched.moments[fall.at..self.to]
+            .iter()
+            .map(|m| m.elapsed_s)
+            .sum();
+        self.written_over(fall.at)
+            && amplification.map_or(seen_s >= LEAST_SEEN_S, |a| a >= NO_AMPLIFICATION)
     }
 
     /// Can all flash have been written once over by this moment?

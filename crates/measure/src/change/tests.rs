@@ -177,8 +177,13 @@ proptest! {
     fn a_clear_step_is_found_wherever_it_is(at in 5usize..195, seed: u64, ratio in 1.3f64..50.0, up: bool) {
         let (before, after) = if up { (100.0, 100.0 * ratio) } else { (100.0 * ratio, 100.0) };
         let found = segments(&made(&[(before, at), (after, 200 - at)], 0.03, seed));
-        prop_assert_eq!(found.len(), 2, "{:?}", found);
-        prop_assert!(found[0].to.abs_diff(at) <= 1, "{:?}", found);
+        prop_assert!(found.iter().any(|s| s.to < 200 && s.to.abs_diff(at) <= 1), "{:?}", found);
+        // By chance, and rarely (see the test of even noise), a few values stand out on one side; then they are near its level.
+        prop_assert!(found.len() <= 3, "{:?}", found);
+        for segment in &found {
+            let level = if segment.to <= at + 1 { before } else { after };
+            prop_assert!((segment.level / level - 1.0).abs() < 0.1, "{:?}", found);
+        }
     }
 
     #[test]
