@@ -28,6 +28,8 @@ struct Way {
     /// Bytes per second as the program tells, and processor seconds per GiB of the whole process.
     rates: Vec<f64>,
     cpu_s_per_gib: Vec<f64>,
+    /// Of it spent in the kernel.
+    kernel_s_per_gib: Vec<f64>,
 }
 
 impl Way {
@@ -42,6 +44,7 @@ impl Way {
             bytes,
             rates: Vec::new(),
             cpu_s_per_gib: Vec::new(),
+            kernel_s_per_gib: Vec::new(),
         }
     }
 
@@ -54,11 +57,12 @@ impl Way {
             bytes,
             rates: Vec::new(),
             cpu_s_per_gib: Vec::new(),
+            kernel_s_per_gib: Vec::new(),
         }
     }
 
     fn run(&mut self, bench: &Bench, direction: &str) -> Result<()> {
-        let mut cpu_s = 0.0;
+        let (mut cpu_s, mut kernel_s) = (0.0, 0.0);
         let mut rate = 0.0;
         for (is_assay, command) in &self.commands {
             let words: Vec<&str> = command.split_whitespace().collect();
@@ -69,6 +73,7 @@ impl Way {
             };
             let outcome = bench.runner.run(program, &words)?;
             cpu_s += outcome.user_s + outcome.system_s;
+            kernel_s += outcome.system_s;
             // fio may say something before its document.
             let begin = outcome.stdout.find('{').context("no JSON came")?;
             let document: Value = serde_json::from_str(&outcome.stdout[begin..])
@@ -86,6 +91,8 @@ impl Way {
         self.rates.push(rate);
         self.cpu_s_per_gib
             .push(cpu_s * GIB as f64 / self.bytes as f64);
+        self.kernel_s_per_gib
+            .push(kernel_s * GIB as f64 / self.bytes as f64);
         Ok(())
     }
 }
@@ -107,11 +114,13 @@ fn compare(
     for way in &ways {
         let rate = Spread::of(way.rates.iter().map(|r| r / 1e6));
         let cpu = Spread::of(way.cpu_s_per_gib.iter().copied());
+        let kernel = Spread::of(way.kernel_s_per_gib.iter().copied());
         table.rows.push(vec![
             what.to_owned(),
             way.label.to_owned(),
             rate.show(0),
             cpu.show(3),
+            kernel.show(3),
         ]);
         section
             .commands
@@ -168,9 +177,10 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "Streams in chunks of 128 KiB, 1 GiB each (into nothing: 16 GiB), rates as each program tells them, processor time of the whole process \
          with its start. *record*: assay makes its pattern, fio makes its data anew for each write (`--refill_buffers`), because what a \
          drive in memory does depends on the data. *replay*: raw, to `/dev/null`. *prove*: written, read back and checked, assay with an index and \
-         `assay verify`, fio with `--verify=crc32c`.",
+         `assay verify`, fio with `--verify=crc32c`. On zram nearly all of \
+         assay's processor time is the kernel's, which compresses each page that is written, and so alone is more than a third of fio's.",
     );
-    let mut table = Table::new(&["work", "program", "MB/s", "CPU s per GiB"]);
+    let mut table = Table::new(&["work", "program", "MB/s", "CPU s per GiB", "of it kernel"]);
     let ring = "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles";
     for bed in [Bed::zram()?, Bed::disk()?] {
         let (path, bytes) = (&bed.path, BED_BYTES);

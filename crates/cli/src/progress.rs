@@ -17,6 +17,20 @@ use crate::terminal::Output;
 /// A cell without a runtime is weighed as if it moved its bytes at this rate, bytes per second, until it shows better.
 const GUESSED_BYTES_PER_S: u64 = 500 << 20;
 
+/// A bar with the time left, of so many steps; hidden where nobody watches.
+pub fn bar(output: Output, steps: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
+    if !output.shows_progress() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let template = "{elapsed_precise} [{bar:28}] {percent:>3} %  {eta:>6} left  {wide_msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
 /// Watches a run.
 pub struct Watch {
     bar: ProgressBar,
@@ -47,18 +61,7 @@ impl Watch {
     /// Begin to watch a plan whose run folder is this.
     pub fn new(output: Output, plan: &RunPlan, folder: &Path) -> Watch {
         let weights_ms: Vec<u64> = plan.cells.iter().map(weight_ms).collect();
-        let bar = ProgressBar::with_draw_target(
-            Some(weights_ms.iter().sum()),
-            ProgressDrawTarget::stderr(),
-        );
-        if !output.shows_progress() {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        let template = "{elapsed_precise} [{bar:28}] {percent:>3} %  {eta:>6} left  {wide_msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        bar.enable_steady_tick(Duration::from_millis(250));
+        let bar = bar(output, weights_ms.iter().sum());
         bar.println(format!("writing to {}", folder.display()));
         Watch {
             bar,

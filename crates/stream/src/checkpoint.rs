@@ -197,10 +197,8 @@ impl Checkpoints {
         self.demanded = false;
         self.covers = frontier;
         self.step = Step::Index;
-        let count = self.writers.len() as u64;
         for (lane, writer) in self.writers.iter_mut().enumerate() {
-            // Chunks of this drive among the first `frontier` of the stream.
-            let finished = (frontier + count - 1 - lane as u64) / count;
+            let finished = of_lane(frontier, lane, lanes);
             let writes = writer.checkpoint(finished, stream_bytes).into_iter();
             self.queued
                 .extend(writes.map(|(address, block)| (lane, address, block)));
@@ -252,14 +250,18 @@ impl Checkpoints {
                         return Ok(());
                     }
                     self.durable = self.durable.max(self.covers);
-                    let count = self.writers.len() as u64;
                     for (lane, writer) in self.writers.iter_mut().enumerate() {
-                        writer.durable((self.covers + count - 1 - lane as u64) / count);
+                        writer.durable(of_lane(self.covers, lane, lanes.len()));
                     }
                 }
             }
         }
     }
+}
+
+/// Chunks of a lane among the first so many of the stream.
+fn of_lane(chunks: u64, lane: usize, lanes: usize) -> u64 {
+    (chunks + (lanes - 1 - lane) as u64) / lanes as u64
 }
 
 /// A simulated drive that was left alone is behind; what is given to it now is given at the stream's time. Completions are taken by

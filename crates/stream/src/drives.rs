@@ -22,8 +22,32 @@ pub struct LaneOptions {
     pub chunk_bytes: u32,
     /// Past the page cache.
     pub direct: bool,
-    /// Blocking calls instead of io_uring (depth 1 in effect).
-    pub blocking: bool,
+    /// Which calls move the bytes of real drives.
+    pub calls: Calls,
+}
+
+/// Which calls move the bytes of real drives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Calls {
+    /// Blocking ones on drives that are memory, io_uring on all others: on zram and RAM disks the kernel does the whole I/O by processor, and
+    /// io_uring hands each to a kernel thread, because they do not answer `RWF_NOWAIT`. One chunk at a time also stays in the processor's cache.
+    #[default]
+    Fitting,
+    /// io_uring with registered buffers.
+    Ring,
+    /// `pread` and `pwrite`, one chunk at a time.
+    Blocking,
+}
+
+impl Calls {
+    /// Blocking ones on this drive?
+    pub fn block_on(self, info: &DriveInfo) -> bool {
+        match self {
+            Calls::Fitting => matches!(info.transport.as_deref(), Some("zram" | "ram")),
+            Calls::Ring => false,
+            Calls::Blocking => true,
+        }
+    }
 }
 
 /// The drives of a stream, each lent by its session for as long as this lives.
@@ -80,13 +104,21 @@ impl<'s> Drives<'s> {
         between: &mut dyn Between,
     ) -> Result<Vec<Lane<'_>>, SessionError> {
         let options = self.options;
-        let slots = options.depth.max(1) + 1;
         let spare = between.spare_slots();
         let mut lanes = Vec::new();
         for (at, (bed, session)) in self.beds.iter_mut().zip(self.sessions.iter()).enumerate() {
-            let target = target(bed, options, slots.saturating_add(spare))?;
+            let info = session.info();
+            let blocking = options.calls.block_on(info) && matches!(bed, Bed::Real { .. });
+            let depth = if blocking { 1 } else { options.depth.max(1) };
+            let slots = depth + 1;
+            let target = target(
+                bed,
+                options.chunk_bytes,
+                blocking,
+                slots.saturating_add(spare),
+            )?;
             let target = between.wrap(at, target, slots);
-            let name = session.info().spec.clone();
+            let name = info.spec.clone();
             lanes.push(Lane::new(name, target, slots, options.chunk_bytes));
         }
         Ok(lanes)
@@ -123,17 +155,17 @@ impl Between for Straight {
 
 fn target<'b>(
     bed: &'b mut Bed,
-    options: LaneOptions,
+    chunk_bytes: u32,
+    blocking: bool,
     slots: u32,
 ) -> Result<Box<dyn Target + 'b>, SessionError> {
-    let chunk_bytes = options.chunk_bytes;
     Ok(match bed {
         Bed::Null => Box::new(NullTarget::new(slots)),
         Bed::Sim(target, _) => {
             target.begin_job(1, slots, chunk_bytes)?;
             Box::new(target.as_mut())
         }
-        Bed::Real { open, .. } if options.blocking => {
+        Bed::Real { open, .. } if blocking => {
             Box::new(SyncTarget::new(open.clone(), slots, chunk_bytes)?)
         }
         Bed::Real { open, .. } => {

@@ -16,7 +16,7 @@ use assay_target::{Nanos, Op};
 use crate::checkpoint::Checkpoints;
 use crate::headroom::Headroom;
 use crate::index::{Entry, IndexOptions, IndexWriter};
-use crate::lane::{Ended, Lane, Purpose};
+use crate::lane::{Ended, LOOK, Lane, Purpose, latest};
 use crate::pacing::{Pacing, Times};
 use crate::places::{Places, indexed};
 use crate::range::Range;
@@ -61,9 +61,6 @@ pub const DEFAULT_CHECKPOINT_BYTES: u64 = 64 << 20;
 
 /// Slots a lane must have: one for the index beside the stream's.
 const MIN_SLOTS: usize = 2;
-
-/// How often a waiting loop looks whether the stream is to end.
-const LOOK: Nanos = Nanos::from_millis(50);
 
 /// Record a stream onto lanes, one per drive of the range.
 ///
@@ -139,7 +136,7 @@ impl<'a, 't> Recorder<'a, 't> {
                 (Places::Indexed(layout, range.lanes), writers, window)
             }
         };
-        let began = lanes.iter_mut().map(Lane::now).max().unwrap_or(Nanos::ZERO);
+        let began = latest(lanes);
         registers.begin(range.first, range.last, range.chunk_bytes);
         let tables = options.headroom || options.pace.is_some();
         Ok(Recorder {
@@ -252,7 +249,10 @@ impl<'a, 't> Recorder<'a, 't> {
                 continue;
             }
             let early = self.submit(lane, slot, bytes)?;
-            self.collect(lane, 0)?;
+            // A rate, or a table of rates, is about when each chunk begins and ends.
+            if self.headroom.is_some() || !self.lanes[lane].may_gather() {
+                self.collect(lane, 0)?;
+            }
             if last {
                 let bits = if early {
                     StatusBits::EARLY_LAST
@@ -343,11 +343,7 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     fn now(&mut self) -> Nanos {
-        self.lanes
-            .iter_mut()
-            .map(Lane::now)
-            .max()
-            .unwrap_or(Nanos::ZERO)
+        latest(self.lanes)
     }
 
     /// Bring a lane's clock up to the stream's time.

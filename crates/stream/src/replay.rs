@@ -5,7 +5,7 @@ use std::io;
 use assay_target::{Nanos, Op};
 
 use crate::index::Recording;
-use crate::lane::{Ended, Lane, Purpose};
+use crate::lane::{Ended, LOOK, Lane, Purpose, latest};
 use crate::range::Range;
 use crate::registers::{Control, Registers, StatusBits};
 use crate::source::Sink;
@@ -56,16 +56,13 @@ pub struct Replayed {
     pub frayed_chunks: u64,
 }
 
-/// How often a waiting loop looks whether the stream is to end.
-const LOOK: Nanos = Nanos::from_millis(50);
-
 /// Replay a stream to a sink.
 ///
 /// # Errors
 /// When the sink fails, or a target as a whole cannot go on. What the drive fails is in the status.
 pub fn replay(
     lanes: &mut [Lane<'_>],
-    what: What<'_>,
+    mut what: What<'_>,
     sink: &mut dyn Sink,
     options: ReplayOptions,
     registers: &Registers,
@@ -77,7 +74,6 @@ pub fn replay(
     if lanes.is_empty() || lanes.len() != needed || lanes.iter().any(|lane| lane.slots() < 2) {
         return Err(StreamError::NoSlots { needed: 2 });
     }
-    let mut what = what;
     let frayed_chunks = match &mut what {
         What::Raw(..) => 0,
         What::Recording(recording) => recording.trim(lanes)?,
@@ -156,7 +152,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             }
         };
         registers.begin(first, last, chunk_bytes);
-        let began = lanes.iter_mut().map(Lane::now).max().unwrap_or(Nanos::ZERO);
+        let began = latest(lanes);
         let status = Status {
             first_address: first,
             last_address: last,
@@ -204,12 +200,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             self.registers.progress(address, self.bytes);
         }
         self.registers.set_status(status);
-        let end = self
-            .lanes
-            .iter_mut()
-            .map(Lane::now)
-            .max()
-            .unwrap_or(self.began);
+        let end = latest(self.lanes);
         let out = &mut self.out.status;
         out.status = status;
         out.bytes = self.bytes;

@@ -1,7 +1,8 @@
 //! Where streams come from and go to.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -51,7 +52,7 @@ pub trait Sink {
 const LOOK_NS: i64 = 50_000_000;
 
 /// Wait until a descriptor is ready; false when the stream is to end first.
-fn ready(fd: &OwnedFd, flags: PollFlags, registers: &Registers) -> io::Result<bool> {
+fn ready(fd: &File, flags: PollFlags, registers: &Registers) -> io::Result<bool> {
     loop {
         if registers.is_to_end() {
             return Ok(false);
@@ -62,7 +63,7 @@ fn ready(fd: &OwnedFd, flags: PollFlags, registers: &Registers) -> io::Result<bo
     }
 }
 
-fn poll_once(fd: &OwnedFd, flags: PollFlags, span_ns: i64) -> io::Result<bool> {
+fn poll_once(fd: &File, flags: PollFlags, span_ns: i64) -> io::Result<bool> {
     let mut fds = [PollFd::new(fd, flags)];
     let span = Timespec {
         tv_sec: 0,
@@ -78,24 +79,34 @@ fn poll_once(fd: &OwnedFd, flags: PollFlags, span_ns: i64) -> io::Result<bool> {
 /// Pipes are widened to this many bytes, where the system lets them: fewer wake-ups per chunk.
 const PIPE_BYTES: usize = 1 << 20;
 
-fn widen(fd: &OwnedFd) {
-    // Only advice; a file or socket is no pipe, and a limit may forbid it.
-    let _ = rustix::pipe::fcntl_setpipe_size(fd, PIPE_BYTES);
+/// A pipe, socket, file or terminal at an end of a stream.
+#[derive(Debug)]
+struct End {
+    name: String,
+    file: File,
+    /// A regular file never makes anyone wait.
+    waits: bool,
 }
 
-/// Is it a regular file, which never makes anyone wait?
-fn is_regular(fd: &OwnedFd) -> bool {
-    rustix::fs::fstat(fd)
-        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file())
+impl End {
+    fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<End> {
+        let file = File::from(fd.as_fd().try_clone_to_owned()?);
+        // Only advice; a file or socket is no pipe, and a limit may forbid it.
+        let _ = rustix::pipe::fcntl_setpipe_size(&file, PIPE_BYTES);
+        let is_regular =
+            |stat: rustix::fs::Stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
+        Ok(End {
+            name: name.into(),
+            waits: !rustix::fs::fstat(&file).is_ok_and(is_regular),
+            file,
+        })
+    }
 }
 
 /// A pipe, socket, file or terminal to read from: one copy, from the kernel into the ring's buffer.
 #[derive(Debug)]
 pub struct ReadSource {
-    name: String,
-    file: std::fs::File,
-    fd: OwnedFd,
-    waits: bool,
+    end: End,
     ahead: Option<u8>,
 }
 
@@ -105,13 +116,8 @@ impl ReadSource {
     /// # Errors
     /// When the system cannot duplicate it.
     pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<ReadSource> {
-        let fd = fd.as_fd().try_clone_to_owned()?;
-        widen(&fd);
         Ok(ReadSource {
-            name: name.into(),
-            file: fd.try_clone()?.into(),
-            waits: !is_regular(&fd),
-            fd,
+            end: End::new(name, fd)?,
             ahead: None,
         })
     }
@@ -119,7 +125,7 @@ impl ReadSource {
 
 impl Source for ReadSource {
     fn name(&self) -> String {
-        self.name.clone()
+        self.end.name.clone()
     }
 
     fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<Filled> {
@@ -129,12 +135,12 @@ impl Source for ReadSource {
             bytes = 1;
         }
         while bytes < chunk.len() {
-            if self.waits
-                && (registers.is_to_end() || !poll_once(&self.fd, PollFlags::IN, LOOK_NS)?)
+            if self.end.waits
+                && (registers.is_to_end() || !poll_once(&self.end.file, PollFlags::IN, LOOK_NS)?)
             {
                 return Ok(Filled { bytes, last: false });
             }
-            match self.file.read(&mut chunk[bytes..]) {
+            match self.end.file.read(&mut chunk[bytes..]) {
                 Ok(0) => return Ok(Filled { bytes, last: true }),
                 Ok(more) => bytes += more,
                 Err(e)
@@ -152,10 +158,10 @@ impl Source for ReadSource {
         if self.ahead.is_some() {
             return Ok(Some(true));
         }
-        if self.waits && !wait && !poll_once(&self.fd, PollFlags::IN, 0)? {
+        if self.end.waits && !wait && !poll_once(&self.end.file, PollFlags::IN, 0)? {
             return Ok(None);
         }
-        if self.waits && !ready(&self.fd, PollFlags::IN, registers)? {
+        if self.end.waits && !ready(&self.end.file, PollFlags::IN, registers)? {
             return Ok(None);
         }
         let mut byte = [0];
@@ -170,10 +176,7 @@ impl Source for ReadSource {
 /// A pipe, socket or file to write to: one copy, from the ring's buffer into the kernel.
 #[derive(Debug)]
 pub struct WriteSink {
-    name: String,
-    file: std::fs::File,
-    fd: OwnedFd,
-    waits: bool,
+    end: End,
 }
 
 impl WriteSink {
@@ -182,13 +185,8 @@ impl WriteSink {
     /// # Errors
     /// When the system cannot duplicate it.
     pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<WriteSink> {
-        let fd = fd.as_fd().try_clone_to_owned()?;
-        widen(&fd);
         Ok(WriteSink {
-            name: name.into(),
-            file: fd.try_clone()?.into(),
-            waits: !is_regular(&fd),
-            fd,
+            end: End::new(name, fd)?,
         })
     }
 }
@@ -198,20 +196,20 @@ const PIECE_BYTES: usize = 64 << 10;
 
 impl Sink for WriteSink {
     fn name(&self) -> String {
-        self.name.clone()
+        self.end.name.clone()
     }
 
     fn put(&mut self, mut bytes: &[u8], registers: &Registers) -> io::Result<()> {
         while !bytes.is_empty() {
-            let piece = if self.waits {
-                if !ready(&self.fd, PollFlags::OUT, registers)? {
+            let piece = if self.end.waits {
+                if !ready(&self.end.file, PollFlags::OUT, registers)? {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
                 &bytes[..bytes.len().min(PIECE_BYTES)]
             } else {
                 bytes
             };
-            match self.file.write(piece) {
+            match self.end.file.write(piece) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(written) => bytes = &bytes[written..],
                 Err(e)

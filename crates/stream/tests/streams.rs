@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used)]
 
 use assay_engine::session::{DriveSession, SessionOptions};
-use assay_stream::drives::{Drives, LaneOptions, media};
+use assay_stream::drives::{Calls, Drives, LaneOptions, media};
 use assay_stream::index::{IndexOptions, Recording, StreamId, find};
 use assay_stream::range::{Range, RangeRequest};
 use assay_stream::record::{Pace, RecordOptions, Recorded, record};
 use assay_stream::registers::{Control, Registers, StatusBits};
 use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
 use assay_stream::source::{Blank, Bytes, Discard, Filled, Source};
+use assay_stream::status::Status;
 use assay_target::Nanos;
 use assay_target::spec::DriveSpec;
 use assay_units::Rng;
@@ -65,7 +66,7 @@ fn lanes(writes: bool) -> LaneOptions {
         depth: 8,
         chunk_bytes: CHUNK,
         direct: true,
-        blocking: false,
+        calls: Calls::Ring,
     }
 }
 
@@ -93,6 +94,17 @@ fn put(
     let mut open = Drives::open(drives, lanes(true)).unwrap();
     let mut lanes = open.lanes().unwrap();
     record(&mut lanes, range, source, &options, registers).unwrap()
+}
+
+/// Record these bytes, with nobody watching.
+fn take(
+    drives: &mut [DriveSession],
+    range: &Range,
+    bytes: &[u8],
+    options: &RecordOptions,
+) -> Status {
+    let registers = Registers::default();
+    put(drives, range, &mut Bytes::new(bytes), options, &registers).status
 }
 
 fn get(drives: &mut [DriveSession], range: &Range, bytes: u64) -> (Replayed, Vec<u8>) {
@@ -154,13 +166,7 @@ fn what_is_recorded_is_replayed_whole_and_nothing_else_is_touched() {
     on_each(64, |drives| {
         let before = noise(1, 64 * CHUNK as usize);
         let whole = range(drives, None, Some(63));
-        put(
-            drives,
-            &whole,
-            &mut Bytes::new(&before),
-            &RecordOptions::default(),
-            &Registers::default(),
-        );
+        take(drives, &whole, &before, &RecordOptions::default());
         // Not whole chunks, not whole beats, at an offset.
         let stream = noise(2, 10 * CHUNK as usize + 777);
         let part = range(drives, Some(5), Some(40));
@@ -213,27 +219,13 @@ fn a_stream_longer_than_the_range_fills_it_and_is_known_to_be_longer() {
             ask_for_more: true,
             ..RecordOptions::default()
         };
-        let status = put(
-            drives,
-            &part,
-            &mut Bytes::new(&stream),
-            &options,
-            &Registers::default(),
-        )
-        .status;
+        let status = take(drives, &part, &stream, &options);
         assert_eq!(status.source_had_more, Some(true));
         assert_eq!(status.chunks, 4);
         assert_eq!(status.last_address_written, Some(part.last));
         let (_, out) = get(drives, &part, part.bytes());
         assert_eq!(out, stream[..4 * CHUNK as usize]);
-        let exact = put(
-            drives,
-            &part,
-            &mut Bytes::new(&stream[..4 * CHUNK as usize]),
-            &options,
-            &Registers::default(),
-        )
-        .status;
+        let exact = take(drives, &part, &stream[..4 * CHUNK as usize], &options);
         assert_eq!(
             (exact.source_had_more, exact.status.names()),
             (Some(false), vec!["finished", "last_valid"])
@@ -250,14 +242,7 @@ fn a_ring_keeps_the_newest() {
             ring: true,
             ..RecordOptions::default()
         };
-        let status = put(
-            drives,
-            &part,
-            &mut Bytes::new(&stream),
-            &options,
-            &Registers::default(),
-        )
-        .status;
+        let status = take(drives, &part, &stream, &options);
         assert_eq!((status.chunks, status.bytes), (11, stream.len() as u64));
         assert_eq!(status.last_address_written, Some(2 * u64::from(CHUNK)));
         let (_, out) = get(drives, &part, part.bytes());
@@ -298,13 +283,7 @@ fn stop_and_abort_end_at_the_last_address_they_name() {
         on_each(64, |drives| {
             let old = noise(5, 64 * CHUNK as usize);
             let whole = range(drives, None, Some(63));
-            put(
-                drives,
-                &whole,
-                &mut Bytes::new(&old),
-                &RecordOptions::default(),
-                &Registers::default(),
-            );
+            take(drives, &whole, &old, &RecordOptions::default());
             let new = noise(6, 64 * CHUNK as usize);
             let mut source = Ending {
                 bytes: Bytes::new(&new),
@@ -365,14 +344,7 @@ fn a_flush_now_makes_durable_what_is_done() {
             flush_after: true,
             ..RecordOptions::default()
         };
-        let status = put(
-            drives,
-            &whole,
-            &mut Bytes::new(&stream),
-            &after,
-            &Registers::default(),
-        )
-        .status;
+        let status = take(drives, &whole, &stream, &after);
         assert_eq!(status.durable_bytes, status.bytes);
     });
 }
@@ -393,14 +365,7 @@ fn an_indexed_recording_is_found_and_is_what_it_was() {
                 checkpoint_bytes: Some(10 * u64::from(CHUNK)),
                 ..RecordOptions::default()
             };
-            let status = put(
-                drives,
-                &part,
-                &mut Bytes::new(&bytes),
-                &options,
-                &Registers::default(),
-            )
-            .status;
+            let status = take(drives, &part, &bytes, &options);
             assert_eq!(status.durable_bytes, len as u64);
             let (replayed, out, whole) = recover(drives, part.first);
             assert_eq!(out, bytes, "stream {stream}");
@@ -425,14 +390,7 @@ fn a_ring_with_an_index_is_replayed_from_its_oldest() {
             checkpoint_bytes: Some(4 * u64::from(CHUNK)),
             ..RecordOptions::default()
         };
-        let status = put(
-            drives,
-            &part,
-            &mut Bytes::new(&stream),
-            &options,
-            &Registers::default(),
-        )
-        .status;
+        let status = take(drives, &part, &stream, &options);
         assert_eq!(status.bytes, stream.len() as u64);
         let (replayed, out, _) = recover(drives, 0);
         assert!(!out.is_empty(), "{replayed:?}");
@@ -463,13 +421,7 @@ fn a_stream_over_several_drives_comes_back_in_order_whatever_order_they_are_name
         let stream = noise(10, 101 * CHUNK as usize + 1000);
         let part = range(&drives, Some(2), Some(45));
         assert_eq!(part.lanes, 3);
-        put(
-            &mut drives,
-            &part,
-            &mut Bytes::new(&stream),
-            &RecordOptions::default(),
-            &Registers::default(),
-        );
+        take(&mut drives, &part, &stream, &RecordOptions::default());
         let (_, out) = get(&mut drives, &part, stream.len() as u64);
         assert_eq!(out, stream);
         let options = RecordOptions {
@@ -477,14 +429,7 @@ fn a_stream_over_several_drives_comes_back_in_order_whatever_order_they_are_name
             checkpoint_bytes: Some(20 * u64::from(CHUNK)),
             ..RecordOptions::default()
         };
-        let status = put(
-            &mut drives,
-            &part,
-            &mut Bytes::new(&stream),
-            &options,
-            &Registers::default(),
-        )
-        .status;
+        let status = take(&mut drives, &part, &stream, &options);
         assert_eq!(status.durable_bytes, stream.len() as u64);
         drives.rotate_left(1);
         drives.swap(0, 1);
@@ -566,14 +511,7 @@ fn a_drive_that_fails_ends_the_stream_and_keeps_what_was_before() {
         checkpoint_bytes: Some(5 * u64::from(CHUNK)),
         ..RecordOptions::default()
     };
-    let status = put(
-        &mut drives,
-        &part,
-        &mut Bytes::new(&stream),
-        &options,
-        &Registers::default(),
-    )
-    .status;
+    let status = take(&mut drives, &part, &stream, &options);
     assert!(
         status.status.has(StatusBits::DEVICE_ERROR) && !status.status.has(StatusBits::FINISHED)
     );
@@ -645,13 +583,7 @@ fn reads_that_fail_end_a_replay_there() {
     let mut drives = lab.open(&["sim:samsung-951,fault=read-error@7"]);
     let part = range(&drives, None, Some(19));
     let stream = noise(14, 20 * CHUNK as usize);
-    put(
-        &mut drives,
-        &part,
-        &mut Bytes::new(&stream),
-        &RecordOptions::default(),
-        &Registers::default(),
-    );
+    take(&mut drives, &part, &stream, &RecordOptions::default());
     let (replayed, out) = get(&mut drives, &part, stream.len() as u64);
     assert!(replayed.status.status.has(StatusBits::DEVICE_ERROR));
     assert_eq!(replayed.status.failure.unwrap().op, "read");

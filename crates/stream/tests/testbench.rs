@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use assay_engine::session::{DriveSession, SessionOptions};
-use assay_stream::drives::Between;
+use assay_stream::drives::{Between, Calls};
 use assay_stream::faulty::{Counts, Fault, Faults, Strike};
 use assay_stream::pattern::PatternPages;
 use assay_stream::testbench::{
@@ -154,7 +154,7 @@ fn all_pass_on_a_file_past_the_page_cache_and_by_blocking_calls() {
     );
     let (mut drives, options) = open(&[&file]);
     let blocking = BenchOptions {
-        blocking: true,
+        calls: Calls::Blocking,
         ..options
     };
     let report = run(&mut drives, &blocking, &mut ()).unwrap();

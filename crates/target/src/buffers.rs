@@ -10,6 +10,12 @@ use crate::TargetError;
 /// Alignment of every buffer, bytes: a page, which satisfies every O_DIRECT requirement in the field.
 pub const ALIGN_BYTES: u64 = 4096;
 
+/// A huge page of x86-64 and of ARM with pages of 4 KiB, bytes. Since Linux 6.7 a mapping of that size is aligned to it.
+const HUGE_PAGE_BYTES: u64 = 2 << 20;
+
+/// From so many bytes of buffers on a huge page is taken for them, bytes. Below it would be mostly waste.
+const HUGE_FROM_BYTES: u64 = 256 << 10;
+
 /// Equal buffers in one mapping. A slot marked in flight belongs to the kernel and cannot be borrowed.
 #[derive(Debug)]
 pub struct Buffers {
@@ -32,8 +38,14 @@ impl Buffers {
         let slot_bytes = u64::from(slot_bytes.max(1)).next_multiple_of(ALIGN_BYTES);
         let bytes = slot_bytes * u64::from(slots.max(1));
         let failed = |source: io::Error| TargetError::Buffers { bytes, source };
+        // A ring of streams fits into one huge page, if it is let: then each I/O is one piece of memory to the kernel, not 32.
+        let mapped = if (HUGE_FROM_BYTES..HUGE_PAGE_BYTES).contains(&bytes) {
+            HUGE_PAGE_BYTES
+        } else {
+            bytes
+        };
         let length =
-            usize::try_from(bytes).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
+            usize::try_from(mapped).map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
         // SAFETY: a fresh anonymous private mapping at an address of the kernel's choice touches no existing memory.
         let pointer = unsafe {
             mmap_anonymous(

@@ -83,8 +83,14 @@ fn calibrate() -> Clock {
     if !kernel_uses_tsc() {
         return clock;
     }
-    while kernel_now() - first_at < CALIBRATION {
-        std::hint::spin_loop();
+    // Asleep, not spinning: the counter goes on, and a short command should not cost 40 ms of a processor. What the sleep lacks
+    // (a signal ended it) is slept again.
+    loop {
+        let left = CALIBRATION.saturating_sub(kernel_now() - first_at);
+        if left.is_zero() {
+            break;
+        }
+        sleep(Nanos(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX)));
     }
     let (last_ticks, last_at) = read_both();
     let ticks = last_ticks.wrapping_sub(first_ticks);

@@ -181,59 +181,40 @@ pub trait Target {
     }
 }
 
-impl<T: Target + ?Sized> Target for &mut T {
-    fn now(&mut self) -> Nanos {
-        (**self).now()
-    }
+/// What points to a target is one.
+macro_rules! target_behind {
+    ($pointer:ty) => {
+        impl<T: Target + ?Sized> Target for $pointer {
+            fn now(&mut self) -> Nanos {
+                (**self).now()
+            }
 
-    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
-        (**self).submit(batch)
-    }
+            fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
+                (**self).submit(batch)
+            }
 
-    fn reap(
-        &mut self,
-        min: usize,
-        until: Nanos,
-        out: &mut Vec<Completion>,
-    ) -> Result<(), TargetError> {
-        (**self).reap(min, until, out)
-    }
+            fn reap(
+                &mut self,
+                min: usize,
+                until: Nanos,
+                out: &mut Vec<Completion>,
+            ) -> Result<(), TargetError> {
+                (**self).reap(min, until, out)
+            }
 
-    fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
-        (**self).buffer(slot)
-    }
+            fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
+                (**self).buffer(slot)
+            }
 
-    fn telemetry(&mut self) -> Option<Telemetry> {
-        (**self).telemetry()
-    }
+            fn telemetry(&mut self) -> Option<Telemetry> {
+                (**self).telemetry()
+            }
+        }
+    };
 }
 
-impl<T: Target + ?Sized> Target for Box<T> {
-    fn now(&mut self) -> Nanos {
-        (**self).now()
-    }
-
-    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
-        (**self).submit(batch)
-    }
-
-    fn reap(
-        &mut self,
-        min: usize,
-        until: Nanos,
-        out: &mut Vec<Completion>,
-    ) -> Result<(), TargetError> {
-        (**self).reap(min, until, out)
-    }
-
-    fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
-        (**self).buffer(slot)
-    }
-
-    fn telemetry(&mut self) -> Option<Telemetry> {
-        (**self).telemetry()
-    }
-}
+target_behind!(&mut T);
+target_behind!(Box<T>);
 
 /// What a drive says of itself while it works.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,9 @@
 //! Arguments of the streamer's commands.
 
+use assay_stream::drives::Calls;
 use assay_units::{Nanos, parse_duration, parse_size, text::parse_rate};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// What all streamer commands need to know of the drives.
 #[derive(Clone, Debug, Args)]
@@ -24,9 +26,9 @@ pub struct StreamArguments {
     /// O_DIRECT (true) or through the page cache (false) [default: true]
     #[arg(long, value_name = "BOOL", value_parser = super::parse_bool, help_heading = "How")]
     pub direct: Option<bool>,
-    /// uring or sync
-    #[arg(long, default_value = "uring", value_parser = ["uring", "sync"], help_heading = "How")]
-    pub engine: String,
+    /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others
+    #[arg(long, default_value = "auto", value_parser = calls(), help_heading = "How")]
+    pub engine: Calls,
 }
 
 /// `assay record`.
@@ -139,7 +141,17 @@ pub struct VerifyArguments {
     pub stream: StreamArguments,
 }
 
-fn size(text: &str) -> Result<u64, String> {
+/// Which calls move the bytes.
+pub fn calls() -> impl TypedValueParser<Value = Calls> {
+    PossibleValuesParser::new(["auto", "uring", "sync"]).map(|name| match name.as_str() {
+        "uring" => Calls::Ring,
+        "sync" => Calls::Blocking,
+        _ => Calls::Fitting,
+    })
+}
+
+/// Bytes.
+pub fn size(text: &str) -> Result<u64, String> {
     parse_size(text).map_err(|e| e.to_string())
 }
 

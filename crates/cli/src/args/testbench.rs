@@ -1,7 +1,9 @@
 //! Arguments of `assay testbench`.
 
-use assay_units::parse_size;
+use assay_stream::drives::Calls;
 use clap::Args;
+
+use super::stream::{calls, size};
 
 /// `assay testbench`.
 #[derive(Debug, Args)]
@@ -38,11 +40,7 @@ pub struct TestbenchArguments {
     /// Seed of the patterns [default: 1 on simulated drives, else a new one for each run, so that no old data looks right]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// uring or sync
-    #[arg(long, default_value = "uring", value_parser = ["uring", "sync"])]
-    pub engine: String,
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    parse_size(text).map_err(|e| e.to_string())
+    /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others
+    #[arg(long, default_value = "auto", value_parser = calls())]
+    pub engine: Calls,
 }

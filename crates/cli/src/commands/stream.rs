@@ -55,7 +55,7 @@ pub fn open(
             depth: arguments.iodepth,
             chunk_bytes: range.chunk_bytes,
             direct: arguments.direct.unwrap_or(true),
-            blocking: arguments.engine == "sync",
+            calls: arguments.engine,
         },
         range,
         sessions,
@@ -137,14 +137,22 @@ pub fn named(sessions: &[DriveSession]) -> String {
 
 /// How the drives' bytes go to and from the program.
 pub fn path(sessions: &[DriveSession], lanes: &LaneOptions) -> String {
-    let real = |session: &DriveSession| !session.info().simulated && session.info().path.is_some();
-    if !sessions.iter().any(real) {
+    let real: Vec<_> = sessions
+        .iter()
+        .map(DriveSession::info)
+        .filter(|info| !info.simulated && info.path.is_some())
+        .collect();
+    if real.is_empty() {
         return "no bytes leave this program".to_owned();
     }
-    let calls = if lanes.blocking {
-        "blocking calls"
-    } else {
-        "io_uring, registered buffers"
+    let blocking = real
+        .iter()
+        .filter(|info| lanes.calls.block_on(info))
+        .count();
+    let calls = match blocking {
+        0 => "io_uring, registered buffers",
+        some if some == real.len() => "blocking calls, one chunk at a time",
+        _ => "blocking calls on drives in memory, io_uring with registered buffers on the others",
     };
     let cache = if lanes.direct {
         "O_DIRECT"

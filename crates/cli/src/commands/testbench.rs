@@ -3,7 +3,6 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use assay_engine::plan::DEFAULT_SEED;
 use assay_engine::session::{DriveSession, SessionOptions};
@@ -11,11 +10,12 @@ use assay_stream::drives::media;
 use assay_stream::pattern::PatternPages;
 use assay_stream::range::{Range, RangeRequest};
 use assay_stream::testbench::{self, BenchError, BenchOptions, Observer, TestResult};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use serde_json::json;
 
 use crate::args::testbench::TestbenchArguments;
 use crate::exit::Verdict;
+use crate::progress::bar;
 use crate::terminal::Output;
 
 /// Run the tests and show the log. What was tested before a Ctrl-C is shown, too.
@@ -52,7 +52,7 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Verd
         depth: arguments.iodepth,
         seed: arguments.seed.unwrap_or_else(|| seed_of(simulated)),
         span_bytes: arguments.span,
-        blocking: arguments.engine == "sync",
+        calls: arguments.engine,
         pages: Some(pages),
     };
     let mut watch = Watch::new(output, super::stop_flag()?, &drives);
@@ -87,18 +87,9 @@ struct Watch {
 
 impl Watch {
     fn new(output: Output, stop: Arc<AtomicBool>, drives: &[DriveSession]) -> Watch {
-        let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
-        if !output.shows_progress() {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        let template = "{elapsed_precise} [{bar:28}] {percent:>3} %  {eta:>6} left  {wide_msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        bar.enable_steady_tick(Duration::from_millis(250));
         let simulated = drives.iter().any(|drive| drive.info().simulated);
         Watch {
-            bar,
+            bar: bar(output, 1),
             stop,
             word: if simulated { " (simulated)" } else { "" },
         }

@@ -73,6 +73,15 @@ fn nothing_and_next_to_nothing() {
 }
 
 #[test]
+fn a_step_has_two_segments_in_99_of_100_series() {
+    for ratio in [1.3, 3.0, 50.0] {
+        let found = |seed| segments(&made(&[(100.0 * ratio, 120), (100.0, 80)], 0.03, seed));
+        let two = (0..100).filter(|&seed| found(seed).len() == 2).count();
+        assert!(two >= 99, "{two} of 100 at a ratio of {ratio}");
+    }
+}
+
+#[test]
 fn the_slope_of_a_decline_is_told() {
     // 1 % less at each point: in a single segment when it is short.
     let rates: Vec<f64> = (0..4).map(|n| 1000.0 * 0.99f64.powi(n)).collect();

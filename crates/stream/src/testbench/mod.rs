@@ -48,7 +48,7 @@ use assay_engine::session::{DriveSession, SessionError};
 use assay_target::identity::PcieLink;
 use serde::Serialize;
 
-use crate::drives::{LaneOptions, Straight, media};
+use crate::drives::{Calls, LaneOptions, Straight, media};
 use crate::pattern::PatternPages;
 use crate::range::{Range, RangeError, RangeRequest};
 use desk::{Bench, Desk, Trouble};
@@ -80,8 +80,8 @@ pub struct BenchOptions {
     pub seed: u64,
     /// Most bytes that test 08 and test 10 write at once; none: the sweep goes to [`MAX_SWEEP_CHUNKS`], test 10 over the whole range.
     pub span_bytes: Option<u64>,
-    /// Blocking calls instead of io_uring.
-    pub blocking: bool,
+    /// Which calls move the bytes of a real drive.
+    pub calls: Calls,
     /// Where simulated drives learn which pages they can make again instead of keeping them: what their sessions were opened with.
     pub pages: Option<Arc<PatternPages>>,
 }
@@ -95,7 +95,7 @@ impl Default for BenchOptions {
             depth: 32,
             seed: 1,
             span_bytes: None,
-            blocking: false,
+            calls: Calls::default(),
             pages: None,
         }
     }
@@ -338,7 +338,7 @@ pub fn run_through(
                 depth: options.depth,
                 chunk_bytes: range.chunk_bytes,
                 direct,
-                blocking: options.blocking,
+                calls: options.calls,
             },
             min_io_bytes: infos().map(|info| info.min_io_bytes).max().unwrap_or(1),
             capacity_bytes: infos().map(|info| info.capacity_bytes).max().unwrap_or(0),
