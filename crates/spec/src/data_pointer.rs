@@ -1,0 +1,74 @@
+//! Where a command's data lies in host memory: physical region pages and scatter-gather lists (Base 4.1).
+
+use crate::wire::{codes, wire};
+
+/// Bytes of one PRP entry in a list (Base 4.1.1).
+pub const PRP_ENTRY_BYTES: u64 = 8;
+
+codes! {
+    /// SGL Descriptor Type (Base 4.1.2.1).
+    pub struct SglType(u8) {
+        DATA_BLOCK = 0x0, "SGL Data Block descriptor";
+        BIT_BUCKET = 0x1, "SGL Bit Bucket descriptor";
+        SEGMENT = 0x2, "SGL Segment descriptor";
+        LAST_SEGMENT = 0x3, "SGL Last Segment descriptor";
+        KEYED_DATA_BLOCK = 0x4, "Keyed SGL Data Block descriptor";
+        TRANSPORT_DATA_BLOCK = 0x5, "Transport SGL Data Block descriptor";
+        VENDOR = 0xf, "Vendor Specific";
+    }
+}
+
+wire! {
+    /// SGL descriptor (Base 4.1.2.1).
+    pub struct SglDescriptor[16] {
+        /// Address: of data, or of the next segment.
+        address / set_address: u64 = 0;
+        /// Length in bytes: of data, or of the next segment (a multiple of 16).
+        length / set_length: u32 = 8;
+        /// Sub Type: 0 for an address, 1 for an offset.
+        sub_type / set_sub_type: u8 = 15, u8[0..=3];
+        /// Type, see [`SglType`].
+        kind / set_kind: u8 = 15, u8[4..=7];
+    }
+}
+
+impl SglDescriptor {
+    /// A descriptor by address.
+    pub fn new(kind: SglType, address: u64, length: u32) -> SglDescriptor {
+        let mut descriptor = SglDescriptor::default();
+        descriptor
+            .set_kind(kind.0)
+            .set_address(address)
+            .set_length(length);
+        descriptor
+    }
+
+    /// Its type.
+    pub fn sgl_type(&self) -> SglType {
+        SglType(self.kind())
+    }
+}
+
+/// How many PRP entries data needs that begins at `address`: the first page may begin anywhere, the others at their start.
+/// `page_bytes` must be a power of two.
+pub const fn prp_entries(address: u64, len_bytes: u64, page_bytes: u64) -> u64 {
+    if len_bytes == 0 {
+        return 0;
+    }
+    let offset = address & (page_bytes - 1);
+    (offset + len_bytes).div_ceil(page_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_pages() {
+        assert_eq!(prp_entries(0x1000, 0, 4096), 0);
+        assert_eq!(prp_entries(0x1000, 4096, 4096), 1);
+        assert_eq!(prp_entries(0x1200, 4096, 4096), 2);
+        assert_eq!(prp_entries(0x1ffc, 5, 4096), 2);
+        assert_eq!(prp_entries(0x1ffc, 4, 4096), 1);
+    }
+}

@@ -1,0 +1,231 @@
+//! Features (Base 5.27.1; NVM 4.1.3): their identifiers, and their values as Command Dword 11 and completion dword 0 have them.
+
+use crate::wire::{Wire, codes, wire};
+
+codes! {
+    /// Feature Identifier (FID; Base 5.27.1).
+    pub struct FeatureId(u8) {
+        ARBITRATION = 0x01, "Arbitration";
+        POWER_MANAGEMENT = 0x02, "Power Management";
+        LBA_RANGE_TYPE = 0x03, "LBA Range Type";
+        TEMPERATURE_THRESHOLD = 0x04, "Temperature Threshold";
+        ERROR_RECOVERY = 0x05, "Error Recovery";
+        VOLATILE_WRITE_CACHE = 0x06, "Volatile Write Cache";
+        NUMBER_OF_QUEUES = 0x07, "Number of Queues";
+        INTERRUPT_COALESCING = 0x08, "Interrupt Coalescing";
+        INTERRUPT_VECTOR = 0x09, "Interrupt Vector Configuration";
+        WRITE_ATOMICITY = 0x0a, "Write Atomicity Normal";
+        ASYNC_EVENT = 0x0b, "Asynchronous Event Configuration";
+        AUTONOMOUS_POWER = 0x0c, "Autonomous Power State Transition";
+        HOST_MEMORY_BUFFER = 0x0d, "Host Memory Buffer";
+        TIMESTAMP = 0x0e, "Timestamp";
+        KEEP_ALIVE = 0x0f, "Keep Alive Timer";
+        HOST_THERMAL = 0x10, "Host Controlled Thermal Management";
+        NON_OPERATIONAL_POWER = 0x11, "Non-Operational Power State Config";
+        HOST_BEHAVIOR = 0x16, "Host Behavior Support";
+        SANITIZE_CONFIG = 0x17, "Sanitize Config";
+        SOFTWARE_PROGRESS = 0x80, "Software Progress Marker";
+        HOST_IDENTIFIER = 0x81, "Host Identifier";
+    }
+
+    /// Asynchronous Event Type (bits 2:0 of dword 0; Base 5.2.1).
+    pub struct AsyncEventType(u8) {
+        ERROR = 0x0, "Error status";
+        SMART = 0x1, "SMART / Health status";
+        NOTICE = 0x2, "Notice";
+        IMMEDIATE = 0x3, "Immediate";
+        ONE_SHOT = 0x4, "One-Shot";
+        IO_SPECIFIC = 0x6, "I/O Command specific status";
+        VENDOR = 0x7, "Vendor specific";
+    }
+}
+
+wire! {
+    /// Arbitration (Base 5.27.1.1).
+    pub struct Arbitration[4] {
+        /// Arbitration Burst (AB) as a power of two, 7 for no limit.
+        burst / set_burst: u8 = 0, u32[0..=2];
+        /// Low Priority Weight (LPW), less one.
+        low_weight / set_low_weight: u8 = 1;
+        /// Medium Priority Weight (MPW), less one.
+        medium_weight / set_medium_weight: u8 = 2;
+        /// High Priority Weight (HPW), less one.
+        high_weight / set_high_weight: u8 = 3;
+    }
+
+    /// Power Management (Base 5.27.1.2).
+    pub struct PowerManagement[4] {
+        /// Power State (PS).
+        state / set_state: u8 = 0, u32[0..=4];
+        /// Workload Hint (WH).
+        workload / set_workload: u8 = 0, u32[5..=7];
+    }
+
+    /// Temperature Threshold (Base 5.27.1.3).
+    pub struct TemperatureThreshold[4] {
+        /// Temperature Threshold (TMPTH) in kelvin.
+        kelvin / set_kelvin: u16 = 0;
+        /// Threshold Temperature Select (TMPSEL): 0 composite, 1 to 8 sensors, 15 all (of Set Features).
+        sensor / set_sensor: u8 = 0, u32[16..=19];
+        /// Threshold Type Select (THSEL): 0 over, 1 under.
+        threshold_type / set_threshold_type: u8 = 0, u32[20..=21];
+    }
+
+    /// Error Recovery (NVM 4.1.3.2).
+    pub struct ErrorRecovery[4] {
+        /// Time Limited Error Recovery (TLER) in units of 100 ms, 0 for no limit.
+        time_limit_100ms / set_time_limit_100ms: u16 = 0;
+        /// Deallocated or Unwritten Logical Block Error Enable (DULBE).
+        deallocated_errors / set_deallocated_errors: bool = 0, u32[16..=16];
+    }
+
+    /// Volatile Write Cache (Base 5.27.1.4).
+    pub struct VolatileWriteCache[4] {
+        /// Volatile Write Cache Enable (WCE).
+        enabled / set_enabled: bool = 0, u32[0..=0];
+    }
+
+    /// Number of Queues (Base 5.27.1.5): what is asked for, and in the completion what is granted.
+    pub struct NumberOfQueues[4] {
+        /// I/O Submission Queues, less one (NSQR, NSQA).
+        submission / set_submission: u16 = 0;
+        /// I/O Completion Queues, less one (NCQR, NCQA).
+        completion / set_completion: u16 = 2;
+    }
+
+    /// Interrupt Coalescing (Base 5.27.1.6).
+    pub struct InterruptCoalescing[4] {
+        /// Aggregation Threshold (THR) in completion entries, less one.
+        threshold / set_threshold: u8 = 0;
+        /// Aggregation Time (TIME) in units of 100 us, 0 for none.
+        time_100us / set_time_100us: u8 = 1;
+    }
+
+    /// Interrupt Vector Configuration (Base 5.27.1.7).
+    pub struct InterruptVector[4] {
+        /// Interrupt Vector (IV).
+        vector / set_vector: u16 = 0;
+        /// Coalescing Disable (CD).
+        coalescing_disabled / set_coalescing_disabled: bool = 0, u32[16..=16];
+    }
+
+    /// Write Atomicity Normal (NVM 4.1.3.3).
+    pub struct WriteAtomicity[4] {
+        /// Disable Normal (DN): only what is atomic at power fail is so.
+        disable_normal / set_disable_normal: bool = 0, u32[0..=0];
+    }
+
+    /// Asynchronous Event Configuration (Base 5.27.1.8).
+    pub struct AsyncEventConfig[4] {
+        /// SMART / Health Critical Warnings: the bits of [`crate::log::critical_warning`] that are told.
+        critical_warnings / set_critical_warnings: u8 = 0;
+        /// Namespace Attribute Notices.
+        namespace_notices / set_namespace_notices: bool = 0, u32[8..=8];
+        /// Firmware Activation Notices.
+        firmware_notices / set_firmware_notices: bool = 0, u32[9..=9];
+        /// Telemetry Log Notices.
+        telemetry_notices / set_telemetry_notices: bool = 0, u32[10..=10];
+    }
+
+    /// What an Asynchronous Event Request's completion says in dword 0 (Base 5.2.1).
+    pub struct AsyncEvent[4] {
+        /// Asynchronous Event Type, see [`AsyncEventType`].
+        event_type / set_event_type: u8 = 0, u32[0..=2];
+        /// Asynchronous Event Information, by type: see [`event`].
+        information / set_information: u8 = 1;
+        /// Log Page Identifier: reading it lets further events of the type come.
+        lid / set_lid: u8 = 2;
+    }
+
+    /// One entry of Autonomous Power State Transition data (Base 5.27.1.9), of 32.
+    pub struct AutonomousTransition[8] {
+        /// Idle Transition Power State (ITPS).
+        state / set_state: u8 = 0, u64[3..=7];
+        /// Idle Time Prior to Transition (ITPT) in milliseconds, 0 for no transition.
+        idle_ms / set_idle_ms: u32 = 0, u64[8..=31];
+    }
+
+    /// Autonomous Power State Transition, Command Dword 11 (Base 5.27.1.9).
+    pub struct AutonomousPower[4] {
+        /// Autonomous Power State Transition Enable (APSTE).
+        enabled / set_enabled: bool = 0, u32[0..=0];
+    }
+
+    /// Autonomous Power State Transition data (Base 5.27.1.9).
+    pub struct AutonomousTable[256] {
+        /// By power state.
+        transitions / set_transitions: [AutonomousTransition; 32] = 0;
+    }
+
+    /// Timestamp data (Base 5.27.1.11).
+    pub struct Timestamp[8] {
+        /// Milliseconds since 1970.
+        milliseconds / set_milliseconds: u64 = 0, u64[0..=47];
+        /// Synch: the controller may have stopped counting.
+        stopped / set_stopped: bool = 6, u8[0..=0];
+        /// Timestamp Origin: 0 since reset, 1 set by a host.
+        origin / set_origin: u8 = 6, u8[1..=3];
+    }
+
+    /// Host Controlled Thermal Management (Base 5.27.1.13).
+    pub struct HostThermal[4] {
+        /// Thermal Management Temperature 2 (TMT2) in kelvin: throttle as hard as needed; 0 for off.
+        heavy_kelvin / set_heavy_kelvin: u16 = 0;
+        /// Thermal Management Temperature 1 (TMT1) in kelvin: throttle lightly; 0 for off.
+        light_kelvin / set_light_kelvin: u16 = 2;
+    }
+
+    /// Non-Operational Power State Config (Base 5.27.1.14).
+    pub struct NonOperationalPower[4] {
+        /// Non-Operational Power State Permissive Mode Enable (NOPPME).
+        permissive / set_permissive: bool = 0, u32[0..=0];
+    }
+}
+
+macro_rules! raw_features {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// As a dword.
+            pub fn raw(&self) -> u32 {
+                u32::load(self.as_bytes())
+            }
+
+            /// From a dword.
+            pub fn from_raw(raw: u32) -> $name {
+                $name::from_bytes(raw.to_le_bytes())
+            }
+        }
+    )*};
+}
+raw_features!(
+    Arbitration,
+    PowerManagement,
+    TemperatureThreshold,
+    ErrorRecovery,
+    VolatileWriteCache,
+    NumberOfQueues,
+    InterruptCoalescing,
+    InterruptVector,
+    WriteAtomicity,
+    AsyncEventConfig,
+    AsyncEvent,
+    AutonomousPower,
+    HostThermal,
+    NonOperationalPower
+);
+
+/// Asynchronous Event Information (Base 5.2.1).
+pub mod event {
+    /// Of Error status: a doorbell of a queue that there is not was written.
+    pub const INVALID_DOORBELL_REGISTER: u8 = 0x00;
+    /// Of Error status: a doorbell was written with a value that cannot be.
+    pub const INVALID_DOORBELL_VALUE: u8 = 0x01;
+    /// Of SMART / Health status: reliability.
+    pub const RELIABILITY: u8 = 0x00;
+    /// Of SMART / Health status: a temperature threshold.
+    pub const TEMPERATURE: u8 = 0x01;
+    /// Of SMART / Health status: spare below threshold.
+    pub const SPARE: u8 = 0x02;
+    /// Of I/O Command specific status: a sanitize operation completed.
+    pub const SANITIZE_COMPLETED: u8 = 0x01;
+}

@@ -1,0 +1,45 @@
+//! Lists that Identify returns (Base 5.17.2.2 and 5.17.2.3).
+
+use super::{DATA_BYTES, NamespaceIdType};
+use crate::wire::Wire;
+
+/// Namespace identifiers of a list (CNS 02h, 07h, 10h; Base 5.17.2.2): up to 1,024, ascending, ended by a zero.
+pub fn namespace_list(data: &[u8]) -> impl Iterator<Item = u32> {
+    let numbers = data.chunks_exact(4).take(DATA_BYTES / 4).map(u32::load);
+    numbers.take_while(|&nsid| nsid != 0)
+}
+
+/// One Namespace Identification Descriptor (CNS 03h; Base 5.17.2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamespaceDescriptor<'a> {
+    /// What kind of identifier.
+    pub kind: NamespaceIdType,
+    /// The identifier.
+    pub id: &'a [u8],
+}
+
+/// The descriptors of a list; what is cut off or of length 0 ends it.
+pub fn namespace_descriptors(data: &[u8]) -> impl Iterator<Item = NamespaceDescriptor<'_>> {
+    let mut rest = data;
+    std::iter::from_fn(move || {
+        let &[kind, len, _, _, ref after @ ..] = rest else {
+            return None;
+        };
+        if len == 0 {
+            return None;
+        }
+        let (id, next) = after.split_at_checked(usize::from(len))?;
+        rest = next;
+        Some(NamespaceDescriptor {
+            kind: NamespaceIdType(kind),
+            id,
+        })
+    })
+}
+
+/// Appends a descriptor to the beginning of a list.
+pub fn push_descriptor(list: &mut Vec<u8>, kind: NamespaceIdType, id: &[u8]) {
+    let id = &id[..id.len().min(255)];
+    list.extend([kind.0, id.len() as u8, 0, 0]);
+    list.extend(id);
+}

@@ -1,0 +1,206 @@
+//! Log pages (Base 5.16.1).
+
+use crate::wire::{Wire, codes, text, wire};
+
+mod health;
+mod ocp;
+
+pub use health::{SelfTestLog, SelfTestResult, SmartLog, critical_warning};
+pub use ocp::{OCP_GUID, OcpSmartLog};
+
+codes! {
+    /// Log Page Identifier (LID; Base 5.16.1).
+    pub struct LogId(u8) {
+        SUPPORTED_PAGES = 0x00, "Supported Log Pages";
+        ERROR = 0x01, "Error Information";
+        SMART = 0x02, "SMART / Health Information";
+        FIRMWARE_SLOT = 0x03, "Firmware Slot Information";
+        CHANGED_NAMESPACES = 0x04, "Changed Namespace List";
+        COMMAND_EFFECTS = 0x05, "Commands Supported and Effects";
+        SELF_TEST = 0x06, "Device Self-test";
+        TELEMETRY_HOST = 0x07, "Telemetry Host-Initiated";
+        TELEMETRY_CONTROLLER = 0x08, "Telemetry Controller-Initiated";
+        ENDURANCE_GROUP = 0x09, "Endurance Group Information";
+        PREDICTABLE_LATENCY = 0x0a, "Predictable Latency Per NVM Set";
+        ANA = 0x0c, "Asymmetric Namespace Access";
+        PERSISTENT_EVENT = 0x0d, "Persistent Event Log";
+        FEATURE_EFFECTS = 0x12, "Feature Identifiers Supported and Effects";
+        SANITIZE = 0x81, "Sanitize Status";
+        OCP_SMART = 0xc0, "OCP SMART / Health Information Extended";
+    }
+
+    /// Sanitize Status (bits 2:0 of SSTAT; Base 5.16.1.25).
+    pub struct SanitizeState(u8) {
+        NEVER = 0x0, "never sanitized";
+        COMPLETED = 0x1, "completed successfully";
+        IN_PROGRESS = 0x2, "in progress";
+        FAILED = 0x3, "failed";
+        COMPLETED_NO_DEALLOCATE = 0x4, "completed successfully without deallocation as requested";
+    }
+}
+
+wire! {
+    /// One entry of the Error Information log (Base 5.16.1.2), latest first.
+    pub struct ErrorEntry[64] {
+        /// Error Count: a number of its own per error since manufacture; 0 for an entry that is not used.
+        error_count / set_error_count: u64 = 0;
+        /// Submission Queue ID.
+        sqid / set_sqid: u16 = 8;
+        /// Command ID.
+        cid / set_cid: u16 = 10;
+        /// Status Field, bits 15:1, with the phase tag in bit 0.
+        status_field / set_status_field: u16 = 12;
+        /// Parameter Error Location, byte of the command.
+        parameter_byte / set_parameter_byte: u8 = 14;
+        /// Parameter Error Location, bit of that byte.
+        parameter_bit / set_parameter_bit: u8 = 15, u8[0..=2];
+        /// LBA: the first that met the error.
+        lba / set_lba: u64 = 16;
+        /// Namespace.
+        nsid / set_nsid: u32 = 24;
+        /// Vendor Specific Information Available.
+        vendor_information / set_vendor_information: u8 = 28;
+        /// Transport Type (TRTYPE).
+        transport / set_transport: u8 = 29;
+        /// Command Set Indicator (CSI).
+        csi / set_csi: u8 = 30;
+        /// Opcode.
+        opcode / set_opcode: u8 = 31;
+        /// Command Specific Information.
+        command_specific / set_command_specific: u64 = 32;
+    }
+
+    /// Firmware Slot Information (Base 5.16.1.4).
+    pub struct FirmwareSlotLog[512] {
+        /// Active Firmware Info: the active slot.
+        active_slot / set_active_slot: u8 = 0, u8[0..=2];
+        /// Active Firmware Info: the slot that is activated at the next reset, 0 when not reported.
+        next_slot / set_next_slot: u8 = 0, u8[4..=6];
+        /// Firmware Revision for Slot 1 to 7, ASCII, zeroes where there is none.
+        revisions / set_revisions: [[u8; 8]; 7] = 8;
+    }
+
+    /// One command in Commands Supported and Effects (Base 5.16.1.6).
+    pub struct CommandEffect[4] {
+        /// Command Supported (CSUPP).
+        supported / set_supported: bool = 0, u32[0..=0];
+        /// Logical Block Content Change (LBCC).
+        content_change / set_content_change: bool = 0, u32[1..=1];
+        /// Namespace Capability Change (NCC).
+        namespace_capability_change / set_namespace_capability_change: bool = 0, u32[2..=2];
+        /// Namespace Inventory Change (NIC).
+        namespace_inventory_change / set_namespace_inventory_change: bool = 0, u32[3..=3];
+        /// Controller Capability Change (CCC).
+        controller_capability_change / set_controller_capability_change: bool = 0, u32[4..=4];
+        /// Command Submission and Execution (CSE): 0 no restriction, 1 alone in its namespace, 2 alone in the subsystem.
+        execution / set_execution: u8 = 0, u32[16..=18];
+        /// UUID Selection Supported.
+        uuid_selection / set_uuid_selection: bool = 0, u32[19..=19];
+        /// Command Scope (CSP).
+        scope / set_scope: u16 = 0, u32[20..=31];
+    }
+
+    /// Commands Supported and Effects (Base 5.16.1.6).
+    pub struct CommandEffectsLog[4096] {
+        /// Admin commands by opcode.
+        admin / set_admin: [CommandEffect; 256] = 0;
+        /// I/O commands by opcode.
+        io / set_io: [CommandEffect; 256] = 1024;
+    }
+
+    /// Header of both telemetry log pages (Base 5.16.1.8 and 5.16.1.9); data blocks of 512 bytes follow.
+    pub struct TelemetryHeader[512] {
+        /// Log Identifier.
+        lid / set_lid: u8 = 0;
+        /// IEEE OUI Identifier, least significant byte first.
+        ieee_oui / set_ieee_oui: [u8; 3] = 5;
+        /// Data Area 1 Last Block.
+        area1_last_block / set_area1_last_block: u16 = 8;
+        /// Data Area 2 Last Block.
+        area2_last_block / set_area2_last_block: u16 = 10;
+        /// Data Area 3 Last Block.
+        area3_last_block / set_area3_last_block: u16 = 12;
+        /// Data Area 4 Last Block.
+        area4_last_block / set_area4_last_block: u32 = 16;
+        /// Host-Initiated Data Generation Number.
+        host_generation / set_host_generation: u8 = 381;
+        /// Controller-Initiated Data Available.
+        controller_data_available / set_controller_data_available: bool = 382, u8[0..=0];
+        /// Controller-Initiated Data Generation Number.
+        controller_generation / set_controller_generation: u8 = 383;
+        /// Reason Identifier, of the maker's choice.
+        reason / set_reason: [u8; 128] = 384;
+    }
+
+    /// Sanitize Status (Base 5.16.1.25).
+    pub struct SanitizeLog[512] {
+        /// Sanitize Progress (SPROG): the share that is done, of 65,536; FFFFh when nothing goes on.
+        progress / set_progress: u16 = 0;
+        /// Status of the most recent operation, see [`SanitizeState`].
+        state / set_state: u8 = 2, u16[0..=2];
+        /// Completed passes of an overwrite.
+        passes / set_passes: u8 = 2, u16[3..=7];
+        /// Global Data Erased: nothing was written since the last sanitize.
+        erased / set_erased: bool = 2, u16[8..=8];
+        /// Sanitize Command Dword 10 Information (SCDW10).
+        command / set_command: u32 = 4;
+        /// Estimated Time For Overwrite in seconds; FFFFFFFFh when not reported, as below.
+        overwrite_s / set_overwrite_s: u32 = 8;
+        /// Estimated Time For Block Erase in seconds.
+        block_erase_s / set_block_erase_s: u32 = 12;
+        /// Estimated Time For Crypto Erase in seconds.
+        crypto_erase_s / set_crypto_erase_s: u32 = 16;
+        /// Estimated Time For Overwrite With No-Deallocate in seconds.
+        overwrite_kept_s / set_overwrite_kept_s: u32 = 20;
+        /// Estimated Time For Block Erase With No-Deallocate in seconds.
+        block_erase_kept_s / set_block_erase_kept_s: u32 = 24;
+        /// Estimated Time For Crypto Erase With No-Deallocate in seconds.
+        crypto_erase_kept_s / set_crypto_erase_kept_s: u32 = 28;
+    }
+
+    /// One page in Supported Log Pages (Base 5.16.1.1).
+    pub struct SupportedPage[4] {
+        /// LID Supported (LSUPP).
+        supported / set_supported: bool = 0, u32[0..=0];
+        /// Index Offset Supported (IOS).
+        index_offset / set_index_offset: bool = 0, u32[1..=1];
+        /// LID Specific Parameter.
+        specific / set_specific: u16 = 2;
+    }
+
+    /// Supported Log Pages (Base 5.16.1.1).
+    pub struct SupportedPagesLog[1024] {
+        /// By log page identifier.
+        pages / set_pages: [SupportedPage; 256] = 0;
+    }
+}
+
+/// The entries of an Error Information log that are used, latest first.
+pub fn error_entries(data: &[u8]) -> impl Iterator<Item = ErrorEntry> {
+    let entries = data.chunks_exact(ErrorEntry::SIZE).map(ErrorEntry::load);
+    entries.filter(|entry| entry.error_count() != 0)
+}
+
+impl ErrorEntry {
+    /// The status, without phase tag, More and the like.
+    pub fn status(&self) -> crate::StatusCode {
+        crate::StatusCode(self.status_field() >> 1 & 0x7ff)
+    }
+}
+
+impl FirmwareSlotLog {
+    /// Revisions by slot (1 to 7), where there are any.
+    pub fn slots(&self) -> impl Iterator<Item = (u8, String)> {
+        let revisions = (1..).zip(self.revisions());
+        revisions
+            .filter(|(_, revision)| revision.iter().any(|&byte| byte != 0))
+            .map(|(slot, revision)| (slot, text(&revision)))
+    }
+}
+
+impl SanitizeLog {
+    /// Its state.
+    pub fn sanitize_state(&self) -> SanitizeState {
+        SanitizeState(self.state())
+    }
+}

@@ -1,0 +1,102 @@
+//! I/O commands of the NVM command set (NVM 3.2, Flush: Base 7.1): views of a submission queue entry.
+
+use crate::opcode::NvmOpcode;
+use crate::wire::{commands, wire};
+
+/// Declares the commands that name a range of logical blocks: all have these fields at these places.
+macro_rules! range_commands {
+    ($( $(#[$meta:meta])* pub struct $name:ident = $opcode:expr; )*) => {
+        commands! {$(
+            $(#[$meta])*
+            pub struct $name = $opcode => {
+                /// Starting LBA (SLBA).
+                slba / set_slba: u64 = 40;
+                /// Number of Logical Blocks (NLB), less one.
+                nlb / set_nlb: u16 = 48;
+                /// Storage Tag Check (STC).
+                storage_tag_check / set_storage_tag_check: bool = 48, u32[24..=24];
+                /// Deallocate (DEAC): of Write Zeroes alone.
+                deallocate / set_deallocate: bool = 48, u32[25..=25];
+                /// Protection Information Field (PRINFO).
+                protection / set_protection: u8 = 48, u32[26..=29];
+                /// Force Unit Access (FUA).
+                fua / set_fua: bool = 48, u32[30..=30];
+                /// Limited Retry (LR).
+                limited_retry / set_limited_retry: bool = 48, u32[31..=31];
+                /// Dataset Management hints (DSM).
+                hints / set_hints: u8 = 52;
+                /// (Expected) Initial Logical Block Reference Tag.
+                reference_tag / set_reference_tag: u32 = 56;
+                /// (Expected) Logical Block Application Tag.
+                application_tag / set_application_tag: u16 = 60;
+                /// (Expected) Logical Block Application Tag Mask.
+                application_tag_mask / set_application_tag_mask: u16 = 62;
+            }
+        )*}
+        $(
+            impl $name {
+                /// `blocks` (1 to 65,536) logical blocks of a namespace from `slba` on.
+                pub fn of(nsid: u32, slba: u64, blocks: u32) -> $name {
+                    let mut command = $name::new();
+                    command
+                        .set_nsid(nsid)
+                        .set_slba(slba)
+                        .set_nlb(blocks.saturating_sub(1) as u16);
+                    command
+                }
+
+                /// How many logical blocks: Number of Logical Blocks counts from 0.
+                pub fn blocks(&self) -> u32 {
+                    u32::from(self.nlb()) + 1
+                }
+            }
+        )*
+    };
+}
+
+range_commands! {
+    /// Read (NVM 3.2.4).
+    pub struct Read = NvmOpcode::READ;
+    /// Write (NVM 3.2.6).
+    pub struct Write = NvmOpcode::WRITE;
+    /// Compare (NVM 3.2.1).
+    pub struct Compare = NvmOpcode::COMPARE;
+    /// Verify (NVM 3.2.5).
+    pub struct Verify = NvmOpcode::VERIFY;
+    /// Write Zeroes (NVM 3.2.8).
+    pub struct WriteZeroes = NvmOpcode::WRITE_ZEROES;
+    /// Write Uncorrectable (NVM 3.2.7).
+    pub struct WriteUncorrectable = NvmOpcode::WRITE_UNCORRECTABLE;
+}
+
+commands! {
+    /// Flush (Base 7.1).
+    pub struct Flush = NvmOpcode::FLUSH => {}
+
+    /// Dataset Management (NVM 3.2.3); its data are [`DatasetRange`]s.
+    pub struct DatasetManagement = NvmOpcode::DATASET_MANAGEMENT => {
+        /// Number of Ranges (NR), less one.
+        ranges / set_ranges: u8 = 40;
+        /// Attribute, Integral Dataset for Read (IDR).
+        integral_read / set_integral_read: bool = 44, u32[0..=0];
+        /// Attribute, Integral Dataset for Write (IDW).
+        integral_write / set_integral_write: bool = 44, u32[1..=1];
+        /// Attribute, Deallocate (AD).
+        deallocate / set_deallocate: bool = 44, u32[2..=2];
+    }
+}
+
+wire! {
+    /// One range of Dataset Management (NVM 3.2.3).
+    pub struct DatasetRange[16] {
+        /// Context Attributes.
+        attributes / set_attributes: u32 = 0;
+        /// Length in logical blocks.
+        blocks / set_blocks: u32 = 4;
+        /// Starting LBA.
+        slba / set_slba: u64 = 8;
+    }
+}
+
+/// Ranges that one Dataset Management command has at most.
+pub const MAX_RANGES: usize = 256;

@@ -1,0 +1,200 @@
+//! Controller registers (Base 3.1.3) and doorbells (NVMe over PCIe Transport 1.0c, section 3.1.2).
+
+use crate::wire::{Wire, wire};
+
+/// Controller Capabilities (CAP), 8 bytes.
+pub const CAP: u64 = 0x00;
+/// Version (VS), 4 bytes.
+pub const VS: u64 = 0x08;
+/// Interrupt Mask Set (INTMS), 4 bytes.
+pub const INTMS: u64 = 0x0c;
+/// Interrupt Mask Clear (INTMC), 4 bytes.
+pub const INTMC: u64 = 0x10;
+/// Controller Configuration (CC), 4 bytes.
+pub const CC: u64 = 0x14;
+/// Controller Status (CSTS), 4 bytes.
+pub const CSTS: u64 = 0x1c;
+/// NVM Subsystem Reset (NSSR), 4 bytes.
+pub const NSSR: u64 = 0x20;
+/// Admin Queue Attributes (AQA), 4 bytes.
+pub const AQA: u64 = 0x24;
+/// Admin Submission Queue Base Address (ASQ), 8 bytes.
+pub const ASQ: u64 = 0x28;
+/// Admin Completion Queue Base Address (ACQ), 8 bytes.
+pub const ACQ: u64 = 0x30;
+/// Controller Memory Buffer Location (CMBLOC), 4 bytes.
+pub const CMBLOC: u64 = 0x38;
+/// Controller Memory Buffer Size (CMBSZ), 4 bytes.
+pub const CMBSZ: u64 = 0x3c;
+/// Controller Ready Timeouts (CRTO), 4 bytes.
+pub const CRTO: u64 = 0x68;
+/// The first doorbell: Submission Queue 0 Tail.
+pub const DOORBELLS: u64 = 0x1000;
+
+/// Offset of a submission queue's tail doorbell, with the doorbell stride of CAP.DSTRD.
+pub const fn sq_doorbell(qid: u16, stride: u8) -> u64 {
+    DOORBELLS + 2 * qid as u64 * (4 << stride)
+}
+
+/// Offset of a completion queue's head doorbell, with the doorbell stride of CAP.DSTRD.
+pub const fn cq_doorbell(qid: u16, stride: u8) -> u64 {
+    DOORBELLS + (2 * qid as u64 + 1) * (4 << stride)
+}
+
+wire! {
+    /// Controller Capabilities (Base 3.1.3.1).
+    pub struct Capabilities[8] {
+        /// Maximum Queue Entries Supported (MQES), less one.
+        mqes / set_mqes: u16 = 0;
+        /// Contiguous Queues Required (CQR).
+        contiguous_queues / set_contiguous_queues: bool = 0, u64[16..=16];
+        /// Arbitration Mechanism Supported (AMS): bit 0 weighted round robin with urgent class, bit 1 vendor specific.
+        ams / set_ams: u8 = 0, u64[17..=18];
+        /// Timeout (TO): the longest wait for CSTS.RDY, in units of 500 ms.
+        timeout / set_timeout: u8 = 0, u64[24..=31];
+        /// Doorbell Stride (DSTRD): doorbells are 4 << this bytes apart.
+        doorbell_stride / set_doorbell_stride: u8 = 0, u64[32..=35];
+        /// NVM Subsystem Reset Supported (NSSRS).
+        subsystem_reset / set_subsystem_reset: bool = 0, u64[36..=36];
+        /// Command Sets Supported (CSS): bit 0 NVM, bit 6 one or more I/O command sets, bit 7 none.
+        css / set_css: u8 = 0, u64[37..=44];
+        /// Boot Partition Support (BPS).
+        boot_partitions / set_boot_partitions: bool = 0, u64[45..=45];
+        /// Controller Power Scope (CPS).
+        power_scope / set_power_scope: u8 = 0, u64[46..=47];
+        /// Memory Page Size Minimum (MPSMIN): 2^(12 + this) bytes.
+        mps_min / set_mps_min: u8 = 0, u64[48..=51];
+        /// Memory Page Size Maximum (MPSMAX): 2^(12 + this) bytes.
+        mps_max / set_mps_max: u8 = 0, u64[52..=55];
+        /// Persistent Memory Region Supported (PMRS).
+        persistent_memory / set_persistent_memory: bool = 0, u64[56..=56];
+        /// Controller Memory Buffer Supported (CMBS).
+        memory_buffer / set_memory_buffer: bool = 0, u64[57..=57];
+        /// NVM Subsystem Shutdown Supported (NSSS).
+        subsystem_shutdown / set_subsystem_shutdown: bool = 0, u64[58..=58];
+        /// Controller Ready Modes Supported (CRMS): bit 0 with media, bit 1 independent of media.
+        ready_modes / set_ready_modes: u8 = 0, u64[59..=60];
+    }
+
+    /// Version (Base 3.1.3.2).
+    pub struct Version[4] {
+        /// Tertiary Version Number (TER).
+        tertiary / set_tertiary: u8 = 0;
+        /// Minor Version Number (MNR).
+        minor / set_minor: u8 = 1;
+        /// Major Version Number (MJR).
+        major / set_major: u16 = 2;
+    }
+
+    /// Controller Configuration (Base 3.1.3.5).
+    pub struct Configuration[4] {
+        /// Enable (EN).
+        enable / set_enable: bool = 0, u32[0..=0];
+        /// I/O Command Set Selected (CSS): 0 NVM, 6 all supported ones, 7 admin only.
+        css / set_css: u8 = 0, u32[4..=6];
+        /// Memory Page Size (MPS): 2^(12 + this) bytes.
+        mps / set_mps: u8 = 0, u32[7..=10];
+        /// Arbitration Mechanism Selected (AMS): 0 round robin.
+        ams / set_ams: u8 = 0, u32[11..=13];
+        /// Shutdown Notification (SHN): 1 normal, 2 abrupt.
+        shutdown / set_shutdown: u8 = 0, u32[14..=15];
+        /// I/O Submission Queue Entry Size (IOSQES) as a power of two: 6.
+        io_sq_entry_size / set_io_sq_entry_size: u8 = 0, u32[16..=19];
+        /// I/O Completion Queue Entry Size (IOCQES) as a power of two: 4.
+        io_cq_entry_size / set_io_cq_entry_size: u8 = 0, u32[20..=23];
+        /// Controller Ready Independent of Media Enable (CRIME).
+        ready_without_media / set_ready_without_media: bool = 0, u32[24..=24];
+    }
+
+    /// Controller Status (Base 3.1.3.6).
+    pub struct ControllerStatus[4] {
+        /// Ready (RDY).
+        ready / set_ready: bool = 0, u32[0..=0];
+        /// Controller Fatal Status (CFS).
+        fatal / set_fatal: bool = 0, u32[1..=1];
+        /// Shutdown Status (SHST): 0 none, 1 going on, 2 complete.
+        shutdown / set_shutdown: u8 = 0, u32[2..=3];
+        /// NVM Subsystem Reset Occurred (NSSRO).
+        subsystem_reset / set_subsystem_reset: bool = 0, u32[4..=4];
+        /// Processing Paused (PP).
+        paused / set_paused: bool = 0, u32[5..=5];
+        /// Shutdown Type (ST): of the subsystem rather than of the controller.
+        subsystem_shutdown / set_subsystem_shutdown: bool = 0, u32[6..=6];
+    }
+
+    /// Admin Queue Attributes (Base 3.1.3.8).
+    pub struct AdminQueueAttributes[4] {
+        /// Admin Submission Queue Size (ASQS), less one.
+        sq_size / set_sq_size: u16 = 0, u32[0..=11];
+        /// Admin Completion Queue Size (ACQS), less one.
+        cq_size / set_cq_size: u16 = 0, u32[16..=27];
+    }
+}
+
+impl Capabilities {
+    /// The register's value.
+    pub fn raw(&self) -> u64 {
+        u64::load(self.as_bytes())
+    }
+
+    /// From the register's value.
+    pub fn from_raw(raw: u64) -> Capabilities {
+        Capabilities::from_bytes(raw.to_le_bytes())
+    }
+}
+
+macro_rules! raw_registers {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// The register's value.
+            pub fn raw(&self) -> u32 {
+                u32::load(self.as_bytes())
+            }
+
+            /// From the register's value.
+            pub fn from_raw(raw: u32) -> $name {
+                $name::from_bytes(raw.to_le_bytes())
+            }
+        }
+    )*};
+}
+raw_registers!(
+    Version,
+    Configuration,
+    ControllerStatus,
+    AdminQueueAttributes
+);
+
+/// Shutdown Status (CSTS.SHST).
+pub mod shutdown_status {
+    /// No shutdown was asked for.
+    pub const NORMAL: u8 = 0;
+    /// Shutdown processing goes on.
+    pub const OCCURRING: u8 = 1;
+    /// Shutdown processing is complete: power may be taken away.
+    pub const COMPLETE: u8 = 2;
+}
+
+impl Version {
+    /// From `"1.4"` or `"1.2.1"`; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Version> {
+        let mut parts = text.split('.');
+        let mut version = Version::default();
+        version.set_major(parts.next()?.parse().ok()?);
+        version.set_minor(parts.next()?.parse().ok()?);
+        if let Some(tertiary) = parts.next() {
+            version.set_tertiary(tertiary.parse().ok()?);
+        }
+        parts.next().is_none().then_some(version)
+    }
+}
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major(), self.minor())?;
+        if self.tertiary() > 0 {
+            write!(f, ".{}", self.tertiary())?;
+        }
+        Ok(())
+    }
+}
