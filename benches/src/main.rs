@@ -79,6 +79,8 @@ enum Part {
     Demo,
     /// Size of a report of two drives, and its drawing time in a browser
     Report,
+    /// Drawing time of a report of five drives through every suite; making the runs takes minutes
+    LabReport,
 }
 
 /// What the benchmarks share.
@@ -133,7 +135,7 @@ fn run() -> Result<()> {
     let conditions = document::Conditions::read(&bench);
     eprintln!("{}", conditions.text());
     type Measure = fn(&Bench) -> Result<document::Section>;
-    let all: [(Part, Measure); 10] = [
+    let all: [(Part, Measure); 11] = [
         (Part::Null, parts::null::measure),
         (Part::Efficiency, parts::efficiency::measure),
         (Part::Scaling, parts::scaling::measure),
@@ -143,6 +145,7 @@ fn run() -> Result<()> {
         (Part::Pattern, parts::pattern::measure),
         (Part::Stream, parts::stream::measure),
         (Part::Report, parts::report::measure),
+        (Part::LabReport, parts::report::measure_lab),
         (Part::Demo, parts::demo::measure),
     ];
     for (part, measure) in all {
