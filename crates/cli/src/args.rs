@@ -6,7 +6,9 @@ pub mod testbench;
 use std::path::PathBuf;
 
 use assay_engine::options::JobOptions;
+use assay_engine::session::PurgeHow;
 use clap::builder::styling::{AnsiColor, Styles};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use crate::terminal::Output;
@@ -95,8 +97,43 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Verify(stream::VerifyArguments),
     /// Twelve tests that find out whether a drive keeps every byte of a stream.
     Testbench(testbench::TestbenchArguments),
+    /// Erase a drive by the best means it has, and say what was reached.
+    Purge(PurgeArguments),
     /// Completions for a shell, to be put where it looks for them.
     Completions(CompletionsArguments),
+}
+
+/// `assay purge`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay purge /dev/nvme0n1 --destroy S4EWNX0M
+  assay purge /dev/nvme0n1 --destroy S4EWNX0M --how format
+  assay purge /dev/nvme0n1 --destroy S4EWNX0M --how sanitize --destroy nvme0n2     reaches the other namespace too, which must be named
+  assay purge disk.img --destroy disk.img
+
+auto takes the most thorough way that reaches nothing but this drive: sanitize where it is the only namespace, format where a format is of one
+namespace, else discard. A discard is advice, and said to be so. docs/real-drives.md has the whole story.")]
+pub struct PurgeArguments {
+    /// The drive.
+    pub drive: String,
+    /// Allow this drive to be erased: its serial (or a file's name); other namespaces that are reached by their names (nvme0n2)
+    #[arg(long, value_name = "SERIAL")]
+    pub destroy: Vec<String>,
+    /// How
+    #[arg(long, default_value = "auto", value_parser = purge_how())]
+    pub how: PurgeHow,
+}
+
+fn purge_how() -> impl TypedValueParser<Value = PurgeHow> {
+    PossibleValuesParser::new(["auto", "sanitize", "format", "discard"]).map(|name| {
+        match name.as_str() {
+            "sanitize" => PurgeHow::Sanitize,
+            "format" => PurgeHow::Format,
+            "discard" => PurgeHow::Discard,
+            _ => PurgeHow::Best,
+        }
+    })
 }
 
 /// `assay probe`.
@@ -151,6 +188,9 @@ pub struct RunArguments {
     /// must be named by a further --destroy (the refusal says which).
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Vec<String>,
+    /// A program that prints the drive's watts, one reading per line (for one drive): its power, in place of what the drive tells.
+    #[arg(long, value_name = "COMMAND")]
+    pub power_meter: Option<String>,
     /// Continue a run that was cut off, at the first cell it did not finish.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["suite", "drives", "out", "set", "scale", "seed"])]
     pub resume: Option<PathBuf>,
@@ -175,6 +215,9 @@ pub struct JobArguments {
     /// Allow this drive to be overwritten: its serial (or a file's name).
     #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
     pub destroy: Vec<String>,
+    /// A program that prints the drive's watts, one reading per line: its power, in place of what the drive tells.
+    #[arg(long, value_name = "COMMAND", help_heading = "Safety and output")]
+    pub power_meter: Option<String>,
     /// Keep a run folder of the job here, for reports and exports.
     #[arg(long, value_name = "DIR", help_heading = "Safety and output")]
     pub out: Option<PathBuf>,

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Replay(replay) => commands::replay::run(&replay, output),
         Command::Verify(verify) => commands::verify::run(&verify, output),
         Command::Testbench(testbench) => commands::testbench::run(testbench, output),
+        Command::Purge(purge) => commands::purge::run(purge, output),
         Command::Completions(completions) => commands::completions::run(completions.shell, output),
     };
     exit::status(outcome, output)

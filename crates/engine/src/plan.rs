@@ -48,6 +48,8 @@ pub enum FactsKind {
     Block {
         /// The device has polling queues.
         io_poll: bool,
+        /// Commands can be passed through to it.
+        passthru: Passthru,
     },
     /// A regular file: sync or uring.
     File,
@@ -57,6 +59,18 @@ pub enum FactsKind {
     Simulated,
 }
 
+/// Can NVMe commands be passed through to a drive?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Passthru {
+    /// No: it is not a whole NVMe namespace, or the kernel makes no generic device for it.
+    #[default]
+    No,
+    /// If that is asked for.
+    Possible,
+    /// Its generic device was named: nothing else can be meant.
+    Named,
+}
+
 /// Which target implementation does the I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -64,6 +78,8 @@ pub enum Engine {
     Sync,
     /// io_uring.
     Uring,
+    /// NVMe commands through io_uring.
+    Passthru,
     /// The null target.
     Null,
     /// A simulated drive.
@@ -76,6 +92,7 @@ impl Engine {
         match self {
             Engine::Sync => "sync",
             Engine::Uring => "uring",
+            Engine::Passthru => "passthru",
             Engine::Null => "null",
             Engine::Sim => "sim",
         }

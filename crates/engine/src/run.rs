@@ -3,15 +3,17 @@
 mod threads;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use assay_measure::{HostLoad, Interval, JobTotals, Recorder};
 use assay_ssd::InitialState;
 use assay_target::clock::Clock;
-use assay_target::identity::DriveInfo;
+
 use assay_target::load;
 use assay_target::open::OpenDrive;
 use assay_target::sim::SimTarget;
+use assay_target::watch::Watch;
 use assay_target::{Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
@@ -29,8 +31,8 @@ pub enum Bed {
     Real {
         /// The open handle.
         open: OpenDrive,
-        /// What it is (for its temperature).
-        info: Box<DriveInfo>,
+        /// Who asks it how it is.
+        watch: Arc<Watch>,
     },
     /// A simulated drive; keeps its state and its virtual time from job to job.
     Sim(Box<SimTarget>, InitialState),
@@ -133,12 +135,12 @@ pub fn run_together(
                 simulated.push((position, part.drive, part.workload, target));
             }
             Bed::Null => real.push((position, part.drive, part.workload, None)),
-            Bed::Real { open, info } => {
+            Bed::Real { open, watch } => {
                 real.push((
                     position,
                     part.drive,
                     part.workload,
-                    Some((open.clone(), &**info)),
+                    Some((open.clone(), &**watch)),
                 ));
             }
         }

@@ -5,21 +5,29 @@ use std::sync::Arc;
 use assay_ssd::regenerate::Generator;
 use assay_ssd::{DriveOptions, InitialState, OptionError};
 use assay_target::identity::{self, DriveInfo, DriveKind, IdentityError, PcieLink};
-use assay_target::interlock::{self, Refusal, WritePermit};
-use assay_target::open::{OpenDrive, OpenError};
+use assay_target::interlock::{self, Refusal};
+use assay_target::nvme::CommandError;
+use assay_target::nvme::place;
+use assay_target::nvme::probe::Probe;
+use assay_target::nvme::purge::EraseError;
+use assay_target::open::OpenError;
 use assay_target::profile::{self, ProfileFileError};
 use assay_target::purge::PurgeError;
 use assay_target::sim::SimTarget;
 use assay_target::spec::{DriveSpec, SpecError, SpecKind};
+use assay_target::watch::meter::PowerMeter;
 use assay_target::{Nanos, TargetError, Telemetry};
 
-use crate::plan::{DriveFacts, FactsKind, Workload};
+use crate::plan::{DriveFacts, FactsKind, Passthru, Workload};
 use crate::run::Bed;
 use crate::verify::VerifyBlocks;
 
 mod condition;
+mod real;
 
 pub use condition::Purged;
+pub use real::PurgeHow;
+use real::RealDrive;
 
 /// Why a drive cannot take part.
 #[derive(Debug, thiserror::Error)]
@@ -68,10 +76,9 @@ pub enum SessionError {
     /// It cannot be purged.
     #[error(transparent)]
     Purge(#[from] PurgeError),
-    /// Its power state cannot be chosen from here.
+    /// It has no power states.
     #[error(
-        "{drive}: this program cannot choose power state {state} of a real drive; choose it before the run (nvme set-feature /dev/nvmeX \
-         -f 2 -V {state}) and measure only that one, or measure a simulated drive"
+        "{drive}: power state {state} cannot be chosen: only NVMe drives have power states; leave power_states out, or measure an NVMe or a simulated drive"
     )]
     NoPowerControl {
         /// As named.
@@ -79,15 +86,41 @@ pub enum SessionError {
         /// The state asked for.
         state: u8,
     },
-    /// NVMe generic devices are for passthrough.
-    #[error(
-        "{spec}: is an NVMe generic device, which takes passthrough commands only; name the block device ({block}) instead"
-    )]
-    Generic {
+    /// An admin command failed.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// Erasing failed.
+    #[error(transparent)]
+    Erase(#[from] EraseError),
+    /// Its controller cannot be opened.
+    #[error("{drive}: cannot open its controller {controller}: {source}; admin commands need root")]
+    Controller {
         /// As named.
-        spec: String,
-        /// The block device beside it.
-        block: String,
+        drive: String,
+        /// The controller.
+        controller: String,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// It cannot be erased in the way that was asked for.
+    #[error(
+        "{drive}: cannot be erased in this way: {why}; --how auto takes the best way that there is"
+    )]
+    NotErasable {
+        /// As named.
+        drive: String,
+        /// Why not.
+        why: String,
+    },
+    /// More would be erased than was named.
+    #[error("{drive}: this would also erase {others}, which is not named; {advice}")]
+    ReachesOthers {
+        /// As named.
+        drive: String,
+        /// What else.
+        others: String,
+        /// What to do about it.
+        advice: String,
     },
 }
 
@@ -104,7 +137,7 @@ pub enum Holds {
 
 enum Kind {
     Null,
-    Real(Option<WritePermit>),
+    Real(Box<RealDrive>),
     Sim(Box<SimTarget>, InitialState),
 }
 
@@ -125,6 +158,8 @@ pub struct SessionOptions {
     pub will_write: bool,
     /// Something will be verified: simulated drives must keep what is written.
     pub keep_data: bool,
+    /// A meter of the power of real drives, for one drive alone.
+    pub power_meter: Option<Arc<PowerMeter>>,
     /// What can make the pages again that will be written, so that a simulated drive need not keep them whole; the verified blocks of
     /// [`crate::verify`] when nothing else is named.
     pub generator: Option<Arc<dyn Generator>>,
@@ -151,15 +186,11 @@ impl DriveSession {
                 profile,
                 options: pairs,
             } => simulated(spec.text(), profile, pairs, options),
-            SpecKind::NvmeGeneric(path) => {
-                let text = path.display().to_string();
-                Err(SessionError::Generic {
-                    block: text.replacen("/ng", "/nvme", 1),
-                    spec: spec.text().to_owned(),
-                })
-            }
-            SpecKind::Path(path) => {
-                let mut info = identity::identify(path)?;
+            SpecKind::Path(path) | SpecKind::NvmeGeneric(path) => {
+                // A generic device is the same namespace by another door; everything about it is known of its block device.
+                let generic = matches!(spec.kind(), SpecKind::NvmeGeneric(_));
+                let beside = generic.then(|| place::block_beside(path)).flatten();
+                let mut info = identity::identify(beside.as_deref().unwrap_or(path))?;
                 info.spec = spec.text().to_owned();
                 let named = options.destroy.contains(&info.serial);
                 let permit = if options.will_write || named {
@@ -169,7 +200,11 @@ impl DriveSession {
                 };
                 Ok(DriveSession {
                     info,
-                    kind: Kind::Real(permit),
+                    kind: Kind::Real(Box::new(RealDrive::new(
+                        permit,
+                        options.power_meter.clone(),
+                        options.destroy.clone(),
+                    ))),
                     own_power_state: 0,
                 })
             }
@@ -183,7 +218,10 @@ impl DriveSession {
 
     /// May it be written? Simulated and null drives hold nobody's data.
     pub fn may_write(&self) -> bool {
-        !matches!(self.kind, Kind::Real(None))
+        match &self.kind {
+            Kind::Real(drive) => drive.may_write(),
+            Kind::Null | Kind::Sim(..) => true,
+        }
     }
 
     /// What is on it before anything was written.
@@ -204,11 +242,27 @@ impl DriveSession {
             kind: match self.info.kind {
                 DriveKind::Block => FactsKind::Block {
                     io_poll: self.info.io_poll.unwrap_or(false),
+                    passthru: self.passthru(),
                 },
                 DriveKind::File => FactsKind::File,
                 DriveKind::Null => FactsKind::Null,
                 DriveKind::Simulated => FactsKind::Simulated,
             },
+        }
+    }
+
+    fn passthru(&self) -> Passthru {
+        let generic = self.info.nvme.as_ref().and_then(|p| p.generic.as_ref());
+        let named = matches!(
+            DriveSpec::parse(&self.info.spec)
+                .as_ref()
+                .map(DriveSpec::kind),
+            Ok(SpecKind::NvmeGeneric(_))
+        );
+        match generic {
+            Some(_) if named => Passthru::Named,
+            Some(_) if self.info.partition_of.is_none() => Passthru::Possible,
+            _ => Passthru::No,
         }
     }
 
@@ -229,9 +283,9 @@ impl DriveSession {
         match std::mem::replace(&mut self.kind, Kind::Null) {
             Kind::Null => Ok(Bed::Null),
             Kind::Sim(target, state) => Ok(Bed::Sim(target, state)),
-            Kind::Real(permit) => {
-                let bed = open_real(&self.info, permit.as_ref(), writes, direct);
-                self.kind = Kind::Real(permit);
+            Kind::Real(mut drive) => {
+                let bed = drive.open(&self.info, writes, direct);
+                self.kind = Kind::Real(drive);
                 bed
             }
         }
@@ -249,6 +303,17 @@ impl DriveSession {
         match &mut self.kind {
             Kind::Sim(target, _) => assay_target::Target::telemetry(target.as_mut()),
             Kind::Null | Kind::Real(_) => None,
+        }
+    }
+
+    /// What the controller of a real NVMe drive says of itself, asked once; `None` for all other drives.
+    ///
+    /// # Errors
+    /// When it cannot be asked (one needs root), or does not answer.
+    pub fn probe(&self) -> Option<Result<&Probe, &SessionError>> {
+        match &self.kind {
+            Kind::Real(drive) => drive.probe(&self.info),
+            Kind::Null | Kind::Sim(..) => None,
         }
     }
 
@@ -278,25 +343,6 @@ impl DriveSession {
             target.idle(span);
         }
     }
-}
-
-fn open_real(
-    info: &DriveInfo,
-    permit: Option<&WritePermit>,
-    writes: bool,
-    direct: bool,
-) -> Result<Bed, SessionError> {
-    if writes && permit.is_none() {
-        return Err(SessionError::NoPermit {
-            drive: info.spec.clone(),
-            serial: info.serial.clone(),
-        });
-    }
-    let permit = permit.filter(|_| writes);
-    Ok(Bed::Real {
-        open: OpenDrive::open(info, direct, permit)?,
-        info: Box::new(info.clone()),
-    })
 }
 
 fn simulated(

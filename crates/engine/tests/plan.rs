@@ -34,7 +34,13 @@ fn options(words: &str) -> JobOptions {
 }
 
 fn plan(words: &str) -> Result<Workload, PlanError> {
-    Workload::plan(&options(words), &facts(FactsKind::Block { io_poll: false }))
+    Workload::plan(
+        &options(words),
+        &facts(FactsKind::Block {
+            io_poll: false,
+            passthru: assay_engine::plan::Passthru::No,
+        }),
+    )
 }
 
 #[test]
@@ -121,7 +127,7 @@ fn what_does_not_fit_says_what_would() {
         ("iodepth=99999", "from 1 to"),
         ("numjobs=4096 iodepth=32768", "lower one of them"),
         ("iodepth=8 engine=sync", "--engine uring"),
-        ("engine=libaio", "auto, sync, uring"),
+        ("engine=libaio", "auto, sync, uring, passthru"),
         ("engine=passthru", "uring"),
         ("hipri=true iodepth=4", "polling queues"),
         ("sqpoll=true", "--engine uring"),

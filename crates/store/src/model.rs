@@ -8,9 +8,11 @@ use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
 mod procedure;
+mod telemetry;
 mod verdict;
 
 pub use procedure::{Load, OFFERED_IOPS, Round, Steady, View};
+pub use telemetry::{Fact, TelemetryRecord};
 pub use verdict::{Reason, ReasonWeight, Verdict, VerdictResult};
 
 /// Version of the folder's layout; a reader refuses a newer one.
@@ -111,6 +113,9 @@ pub struct Drive {
     pub profile: Option<String>,
     /// Everything else that is known (link, queues, scheduler, file system), as name and value.
     pub details: BTreeMap<String, String>,
+    /// What its controller said of itself before the run: groups of facts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probe: Vec<Fact>,
     /// What was published of the drive that a simulated one models, to stand beside its figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
@@ -462,41 +467,6 @@ impl IntervalRecord {
                 .collect(),
         }
     }
-}
-
-/// What a drive said of itself at one moment of a cell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TelemetryRecord {
-    /// [`CellPlan::id`].
-    pub cell: String,
-    /// Index into [`Manifest::drives`].
-    pub drive: usize,
-    /// Since the cell's start.
-    pub at: Nanos,
-    /// Composite temperature, degrees Celsius.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub temperature_c: Option<f64>,
-    /// Further sensors.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub sensors_c: Vec<f64>,
-    /// The drive is holding itself back because of heat.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub throttled: Option<bool>,
-    /// Seconds above its warning temperature so far.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub warning_time_s: Option<u64>,
-    /// Mean power since the last reading, milliwatts.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub power_mw: Option<u64>,
-    /// NVMe power state.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub power_state: Option<u8>,
-    /// Bytes written by the host since the drive was made.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub host_bytes_written: Option<u64>,
-    /// Bytes written to the NAND.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub nand_bytes_written: Option<u64>,
 }
 
 /// A warning with its advice.

@@ -7,6 +7,7 @@ use assay_ssd::published;
 use assay_store::model::{self, Manifest, SCHEMA, Tool};
 use assay_target::host::{HostInfo, wall_clock};
 use assay_target::identity::{DriveInfo, DriveKind};
+use assay_target::nvme::words;
 
 use crate::expand::RunPlan;
 
@@ -38,7 +39,10 @@ pub fn manifest(
         drives: drives
             .iter()
             .zip(&plan.labels)
-            .map(|(session, label)| drive(session.info(), label))
+            .map(|(session, label)| model::Drive {
+                probe: probe(session),
+                ..drive(session.info(), label)
+            })
             .collect(),
         cells: plan.cells.iter().map(|cell| cell.plan.clone()).collect(),
     }
@@ -81,6 +85,21 @@ fn host(info: &HostInfo) -> model::Host {
     }
 }
 
+/// What its controller says of itself, for the record; nothing where it cannot be asked.
+fn probe(session: &DriveSession) -> Vec<model::Fact> {
+    let Some(Ok(found)) = session.probe() else {
+        return Vec::new();
+    };
+    words::facts(found)
+        .into_iter()
+        .map(|fact| model::Fact {
+            group: fact.group,
+            name: fact.name,
+            value: fact.value,
+        })
+        .collect()
+}
+
 /// A drive as recorded.
 pub fn drive(info: &DriveInfo, label: &str) -> model::Drive {
     model::Drive {
@@ -101,6 +120,7 @@ pub fn drive(info: &DriveInfo, label: &str) -> model::Drive {
         simulated: info.simulated,
         profile: info.profile.clone(),
         details: details(info),
+        probe: Vec::new(),
         published: published(info),
     }
 }

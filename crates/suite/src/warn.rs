@@ -99,6 +99,34 @@ pub enum RunWarning {
         /// How it was done.
         how: String,
     },
+    /// The PCIe link trained below what drive and slot can do.
+    LinkBelow {
+        /// As it is.
+        now: String,
+        /// As it could be.
+        possible: String,
+    },
+    /// The drive was warm before anything was measured.
+    HotBefore {
+        /// Degrees Celsius.
+        celsius: i32,
+        /// Its warning temperature.
+        warning_c: i32,
+    },
+    /// The volatile write cache is there, and off.
+    WriteCacheOff,
+    /// The drive falls asleep by itself, and waking takes time.
+    FallsAsleep {
+        /// After so many idle milliseconds.
+        after_ms: u32,
+        /// Time to wake from the deepest of these states, microseconds.
+        wake_us: u32,
+    },
+    /// The drive itself says that something is wrong with it.
+    CriticalWarning {
+        /// What.
+        words: String,
+    },
     /// Latencies beyond the histogram.
     Overflow {
         /// How many.
@@ -239,6 +267,36 @@ impl RunWarning {
                 "purge-incomplete",
                 format!("the drive was purged by {how}, which need not reach all of it"),
                 "a drive that was full before may begin slower than a new one; sanitize or format it for figures of a fresh drive",
+            ),
+            RunWarning::LinkBelow { now, possible } => (
+                "link-below-capability",
+                format!("its PCIe link is {now}, and could be {possible}"),
+                "sequential rates are the link's, not the drive's: another slot, a reseated drive, or the firmware's settings (ASPM, link speed)",
+            ),
+            RunWarning::HotBefore { celsius, warning_c } => (
+                "hot-before-start",
+                format!(
+                    "it had {celsius} degrees C before anything was measured; it warns at {warning_c}"
+                ),
+                "let it cool down first, or give it a heat sink: what is measured may be a throttled drive",
+            ),
+            RunWarning::WriteCacheOff => (
+                "write-cache-off",
+                "its volatile write cache is switched off".to_owned(),
+                "writes are as slow as flash; for figures as most users see them switch it on (nvme set-feature -f 6 -V 1)",
+            ),
+            RunWarning::FallsAsleep { after_ms, wake_us } => (
+                "falls-asleep",
+                format!(
+                    "it goes to sleep by itself after {after_ms} ms without work, and takes up to {:.1} ms to wake",
+                    f64::from(*wake_us) / 1e3
+                ),
+                "first I/Os after a rest, and workloads of few I/Os, show that time; to measure without it: nvme set-feature -f 0xc -V 0",
+            ),
+            RunWarning::CriticalWarning { words } => (
+                "critical-warning",
+                format!("its health log says: {words}"),
+                "do not qualify, or trust, a drive that says so of itself",
             ),
             RunWarning::Overflow { values } => (
                 "latency-overflow",

@@ -23,12 +23,14 @@ use serde::{Deserialize, Serialize};
 mod block;
 mod file;
 mod mounts;
-mod root;
+pub(crate) mod root;
 mod temperature;
 mod trace;
 
 pub use root::SystemRoot;
-pub use temperature::{temperature_celsius, temperature_celsius_at};
+pub use temperature::{
+    power_milliwatts, power_milliwatts_at, temperature_celsius, temperature_celsius_at,
+};
 pub use trace::{NoTrace, Trace, trace, trace_at};
 
 pub(crate) use block::{BlockNode, block_node};
@@ -154,6 +156,9 @@ pub struct DriveInfo {
     pub inode: Option<u64>,
     /// Whether every result on it must carry the word "simulated".
     pub simulated: bool,
+    /// Its controller and namespace, for an NVMe drive.
+    #[serde(default)]
+    pub nvme: Option<crate::nvme::place::NvmePlace>,
     /// I/O queue pairs, where the drive or model states them.
     pub queue_pairs: Option<u16>,
     /// Profile of a simulated drive.
@@ -210,6 +215,7 @@ impl DriveInfo {
             device: None,
             inode: None,
             simulated: kind == DriveKind::Simulated,
+            nvme: None,
             queue_pairs: None,
             profile: None,
         }
@@ -235,7 +241,7 @@ pub enum IdentityError {
     },
     /// An NVMe generic node: right drive, wrong door.
     #[error(
-        "{path} is the NVMe passthrough device of {block}; passthrough I/O is not built yet, use {block}"
+        "{path} is the NVMe generic device of {block}, which is not there; is the namespace attached, and has it a format that the kernel knows?"
     )]
     NvmeGeneric {
         /// The path given.

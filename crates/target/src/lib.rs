@@ -34,16 +34,22 @@ pub mod load;
 #[allow(unsafe_code)]
 pub mod memory;
 pub mod null;
+pub mod nvme;
 pub mod open;
+#[allow(unsafe_code)]
+pub mod passthru;
 pub mod profile;
 #[allow(unsafe_code)]
 pub mod purge;
+#[allow(unsafe_code)]
+mod ring;
 pub mod signature;
 pub mod sim;
 pub mod spec;
 pub mod sync;
 #[allow(unsafe_code)]
 pub mod uring;
+pub mod watch;
 
 pub use assay_units::{DataClass, Nanos, Op};
 
@@ -227,6 +233,20 @@ pub struct Telemetry {
     pub throttled: Option<bool>,
     /// Seconds above its warning temperature so far.
     pub warning_time_s: Option<u64>,
+    /// Seconds above its critical temperature so far.
+    pub critical_time_s: Option<u64>,
+    /// Times that it began to throttle, as it counts them itself.
+    pub thermal_transitions: Option<u64>,
+    /// Errors of media and data integrity so far.
+    pub media_errors: Option<u64>,
+    /// Entries that its error log has had.
+    pub error_log_entries: Option<u64>,
+    /// Life used, percent, as the maker estimates it.
+    pub percentage_used: Option<u8>,
+    /// Spare capacity left, percent.
+    pub available_spare_pct: Option<u8>,
+    /// Critical warnings that are set, by name.
+    pub critical_warnings: Vec<String>,
     /// Mean power since the last reading, milliwatts.
     pub power_mw: Option<u64>,
     /// NVMe power state.

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::identity::{DriveInfo, DriveKind};
@@ -43,6 +43,16 @@ pub struct OpenDrive {
     direct: bool,
     writable: bool,
     block_device: bool,
+    generic: Option<Generic>,
+}
+
+/// The generic device beside an NVMe namespace's block device.
+#[derive(Clone, Debug)]
+pub(crate) struct Generic {
+    pub path: PathBuf,
+    pub nsid: u32,
+    pub block_bytes: u32,
+    pub max_command_bytes: Option<u64>,
 }
 
 impl OpenDrive {
@@ -94,6 +104,19 @@ impl OpenDrive {
             direct,
             writable: permit.is_some(),
             block_device,
+            // A part of a namespace is not one: its addresses are others.
+            generic: info
+                .nvme
+                .as_ref()
+                .filter(|_| info.partition_of.is_none())
+                .and_then(|place| {
+                    Some(Generic {
+                        path: place.generic.clone()?,
+                        nsid: place.nsid,
+                        block_bytes: info.logical_block_bytes,
+                        max_command_bytes: place.max_command_bytes,
+                    })
+                }),
         })
     }
 
@@ -110,6 +133,10 @@ impl OpenDrive {
     /// Bypassing the page cache?
     pub fn is_direct(&self) -> bool {
         self.direct
+    }
+
+    pub(crate) fn generic(&self) -> Option<&Generic> {
+        self.generic.as_ref()
     }
 
     /// Open for writing?

@@ -385,10 +385,13 @@ impl Target for SimTarget {
             sensors_c: telemetry.sensors.iter().map(|&c| f64::from(c)).collect(),
             throttled: Some(telemetry.throttled),
             warning_time_s: Some(telemetry.warning_time_s),
+            critical_time_s: Some(telemetry.critical_time_s),
+            media_errors: Some(telemetry.media_errors),
             power_mw: Some(self.mean_power_mw(&telemetry)),
             power_state: Some(telemetry.power_state),
             host_bytes_written: Some(telemetry.host_bytes_written),
             nand_bytes_written: Some(telemetry.nand_bytes_written),
+            ..Telemetry::default()
         })
     }
 }

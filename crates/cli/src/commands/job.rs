@@ -25,6 +25,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
             .as_deref()
             .is_some_and(|rw| rw.contains("write") || rw.contains("rw")),
         keep_data: options.verify.unwrap_or(false),
+        power_meter: super::power_meter(arguments.power_meter.as_deref(), 1)?,
         generator: None,
     };
     let names = [arguments.drive];

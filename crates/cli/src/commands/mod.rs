@@ -8,6 +8,7 @@ pub mod fit;
 pub mod job;
 pub mod list;
 pub mod probe;
+pub mod purge;
 pub mod record;
 pub mod replay;
 pub mod report;
@@ -27,6 +28,7 @@ use assay_engine::session::{DriveSession, SessionOptions};
 use assay_store::Run;
 use assay_store::model::Tool;
 use assay_target::spec::DriveSpec;
+use assay_target::watch::meter::PowerMeter;
 
 use crate::exit::{Usage, Verdict};
 
@@ -40,6 +42,25 @@ pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
             .context("cannot listen for Ctrl-C")?;
     }
     Ok(stop)
+}
+
+/// Start the power meter of a run, which measures one drive.
+pub fn power_meter(
+    command: Option<&str>,
+    drives: usize,
+) -> anyhow::Result<Option<Arc<PowerMeter>>> {
+    let Some(command) = command else {
+        return Ok(None);
+    };
+    if drives != 1 {
+        return Err(Usage(format!(
+            "--power-meter measures one drive, and {drives} are named; measure them one after the other"
+        ))
+        .into());
+    }
+    PowerMeter::start(command)
+        .map(|meter| Some(Arc::new(meter)))
+        .map_err(|error| Usage(error.to_string()).into())
 }
 
 /// Take drives into a run. The same drive twice would measure it against itself.

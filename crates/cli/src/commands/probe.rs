@@ -6,6 +6,7 @@ use assay_engine::session::SessionOptions;
 use assay_suite::manifest;
 use assay_target::identity::{DriveKind, temperature_celsius};
 use assay_target::interlock;
+use assay_target::nvme::words;
 use assay_units::text::{format_size, group_digits};
 use serde_json::json;
 
@@ -32,6 +33,7 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict
         .then(|| interlock::authorise(info, std::slice::from_ref(&info.serial)).err())
         .flatten();
     let details = manifest::details(info);
+    let probe = session.probe();
     let text = || {
         let mut text = String::new();
         let mut line = |name: &str, value: &str| {
@@ -62,7 +64,7 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict
         for (name, value) in &details {
             line(name, value);
         }
-        if let Some(celsius) = temperature_c {
+        if let Some(celsius) = temperature_c.filter(|_| probe.is_none()) {
             line("temperature", &format!("{celsius:.0} degrees C"));
         }
         match &refusal {
@@ -77,6 +79,22 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict
             }
             Some(_) => line("may be written", "no"),
         }
+        match probe {
+            Some(Ok(probe)) => {
+                let mut group = String::new();
+                for fact in words::facts(probe) {
+                    if fact.group != group {
+                        let _ = writeln!(text, "\n{}", fact.group);
+                        group = fact.group;
+                    }
+                    let _ = writeln!(text, "  {:<34} {}", fact.name, fact.value);
+                }
+            }
+            Some(Err(error)) => {
+                let _ = writeln!(text, "\nits controller cannot be asked: {error}");
+            }
+            None => {}
+        }
         if let Some(refusal) = &refusal {
             let _ = write!(text, "\n{refusal}\n");
         }
@@ -87,6 +105,8 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict
             "drive": info,
             "temperature_c": temperature_c,
             "refusal": refusal,
+            "nvme": probe.and_then(Result::ok),
+            "nvme_error": probe.and_then(Result::err).map(ToString::to_string),
             "simulated": info.simulated,
         })
     };

@@ -34,6 +34,7 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Verdict
         // Nobody can read a simulated drive after this program has ended.
         keep_data: false,
         generator: Some(pages),
+        ..SessionOptions::default()
     };
     let mut streamed = stream::open(&arguments.stream, &session, true)?;
     let registers = Arc::new(Registers::default());

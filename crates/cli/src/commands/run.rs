@@ -34,6 +34,7 @@ struct Request {
 pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
     let resumed = arguments.resume.clone();
     let out = arguments.out.clone();
+    let meter = arguments.power_meter.clone();
     let request = match &resumed {
         Some(path) => resumed_request(path, arguments.destroy)?,
         None => new_request(arguments)?,
@@ -46,6 +47,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
             .steps
             .iter()
             .any(|s| s.job.contains_key("verify")),
+        power_meter: super::power_meter(meter.as_deref(), request.drives.len())?,
         generator: None,
     };
     let mut drives = super::open_drives(&request.drives, &options)?;

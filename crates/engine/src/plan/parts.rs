@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use assay_target::cpus::CpuList;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 
-use super::{DriveFacts, Engine, FactsKind, Pacing, PlanError};
+use super::{DriveFacts, Engine, FactsKind, Pacing, Passthru, PlanError};
 use crate::access::{AccessConfig, AddressPattern, BlockSizes, Region, StridedZones};
 use crate::options::JobOptions;
 use crate::verify::interval_for;
@@ -327,7 +327,22 @@ pub(super) fn engine(
         FactsKind::Simulated => Some(Engine::Sim),
         FactsKind::Block { .. } | FactsKind::File => None,
     };
+    let passthru = match facts.kind {
+        FactsKind::Block { passthru, .. } => passthru,
+        _ => Passthru::No,
+    };
     let engine = match (wanted, own) {
+        ("auto" | "passthru" | "io_uring_cmd", None) if passthru == Passthru::Named => {
+            Engine::Passthru
+        }
+        (_, None) if passthru == Passthru::Named => {
+            return Err(PlanError::Conflict(format!(
+                "{}: an NVMe generic device takes commands only; for --engine {wanted} name the block device ({})",
+                facts.name,
+                facts.name.replacen("/ng", "/nvme", 1)
+            )));
+        }
+        ("passthru" | "io_uring_cmd", None) if passthru == Passthru::Possible => Engine::Passthru,
         // A suite that asks for synchronous threads runs unchanged on a simulated drive: depth 1 is depth 1.
         ("sync", Some(own)) if iodepth == 1 => own,
         ("auto" | "uring", Some(own)) => own,
@@ -339,21 +354,23 @@ pub(super) fn engine(
                 "--engine sync has one I/O in flight per thread, not {iodepth}; use --numjobs {iodepth} or --engine uring"
             )));
         }
-        ("passthru", _) => {
-            return Err(PlanError::Conflict(
-                "--engine passthru is not built into this version; use uring on /dev/nvmeXnY"
-                    .to_owned(),
-            ));
+        ("passthru" | "io_uring_cmd", _) => {
+            return Err(PlanError::Conflict(format!(
+                "{}: --engine passthru sends NVMe commands, and needs a whole NVMe namespace with a generic device (/dev/ngXnY); use uring",
+                facts.name
+            )));
         }
         _ => {
             return Err(PlanError::Choice {
                 option: "engine",
                 given: wanted.to_owned(),
-                choices: "auto, sync, uring",
+                choices: "auto, sync, uring, passthru",
             });
         }
     };
-    if (hipri || options.sqpoll.unwrap_or(false)) && engine != Engine::Uring {
+    if (hipri || options.sqpoll.unwrap_or(false))
+        && !matches!(engine, Engine::Uring | Engine::Passthru)
+    {
         return Err(PlanError::Conflict(format!(
             "--hipri and --sqpoll are io_uring's; the engine here is {}: use --engine uring on a real drive",
             engine.name()
@@ -364,7 +381,7 @@ pub(super) fn engine(
             "--hipri needs --direct true: the page cache is not polled".to_owned(),
         ));
     }
-    if hipri && !matches!(facts.kind, FactsKind::Block { io_poll: true }) {
+    if hipri && !matches!(facts.kind, FactsKind::Block { io_poll: true, .. }) {
         return Err(PlanError::Conflict(format!(
             "{}: has no polling queues, so --hipri cannot work (for NVMe, load the driver with poll_queues=N)",
             facts.name

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use assay_measure::Interval;
 use assay_target::clock::Clock;
-use assay_target::identity::{self, DriveInfo};
 use assay_target::load::{self, HostSampler};
 use assay_target::null::NullTarget;
 use assay_target::open::OpenDrive;
+use assay_target::passthru::PassthruTarget;
 use assay_target::sync::SyncTarget;
 use assay_target::uring::{UringOptions, UringTarget};
+use assay_target::watch::Watch;
 use assay_target::{Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
@@ -62,12 +63,7 @@ impl Sink for ThreadSink {
     }
 }
 
-pub(super) type RealPart<'a> = (
-    usize,
-    usize,
-    &'a Workload,
-    Option<(OpenDrive, &'a DriveInfo)>,
-);
+pub(super) type RealPart<'a> = (usize, usize, &'a Workload, Option<(OpenDrive, &'a Watch)>);
 
 /// What all threads of a run share.
 struct Shared<'a> {
@@ -203,6 +199,14 @@ fn thread_main(
             shared,
             sink,
         ),
+        (Engine::Passthru, Some(open)) => {
+            let options = UringOptions {
+                iopoll: workload.iopoll,
+                sqpoll: workload.sqpoll,
+            };
+            let target = PassthruTarget::new(&open, slots, slot_bytes, options);
+            with_target(target, workload, index, shared, sink)
+        }
         (_, Some(open)) => {
             let options = UringOptions {
                 iopoll: workload.iopoll,
@@ -339,13 +343,9 @@ fn collect(
         // What comes later than this (from a thread stuck in a slow I/O) is handed over later and adds to it.
         hand_over(&mut gathered, parts, Some(index + 1), observer);
         for (_, drive, _, handle) in parts {
-            if let Some((_, info)) = handle
-                && let Some(celsius) = identity::temperature_celsius(info)
+            if let Some((_, watch)) = handle
+                && let Some(telemetry) = watch.telemetry()
             {
-                let telemetry = Telemetry {
-                    temperature_c: Some(celsius),
-                    ..Telemetry::default()
-                };
                 observer.telemetry(*drive, boundary - settle - start, telemetry);
             }
         }

@@ -1,18 +1,16 @@
 //! What is done to a drive between workloads: purging it, leaving it alone, choosing its power state.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use assay_ssd::InitialState;
 use assay_target::clock::Clock;
-use assay_target::identity::{DriveInfo, DriveKind};
-use assay_target::interlock::WritePermit;
-use assay_target::open::OpenDrive;
 use assay_target::sim::SimTarget;
-use assay_target::{Nanos, Target, Telemetry, identity, purge};
+use assay_target::watch::Watch;
+use assay_target::{Nanos, Target, Telemetry};
 
-use super::{DriveSession, Kind, SessionError};
+use super::{DriveSession, Kind, PurgeHow, SessionError};
 use crate::run::Observer;
 
 /// How often a real wait looks whether it should stop.
@@ -34,13 +32,27 @@ impl DriveSession {
     /// Make the drive forget everything on it, as far as that is possible from here.
     ///
     /// A simulated drive is formatted ([`assay_ssd::Drive::purge`]: wear, temperature and power state stay, and its time goes on to
-    /// when the erasing is done). A block device is discarded as a whole, a file gets one hole of its length (see
-    /// [`mod@assay_target::purge`]). The null target holds nothing.
+    /// when the erasing is done). An NVMe drive is sanitized, else formatted, if that reaches nothing else (see
+    /// [`assay_target::nvme::purge`]); any other block device is discarded as a whole, a file gets one hole of its length
+    /// (see [`mod@assay_target::purge`]). The null target holds nothing.
     ///
     /// # Errors
     /// [`SessionError::NoPermit`] for a real drive that `--destroy` does not name; [`SessionError::Purge`] when it cannot be purged;
     /// [`SessionError::Target`] when a simulated one is gone.
     pub fn purge(&mut self) -> Result<Purged, SessionError> {
+        self.purge_as(PurgeHow::Best, &mut |_| true)
+    }
+
+    /// [`DriveSession::purge`] in a way of one's choice. `progress` is told the share of a sanitize that is done, and says whether to go on waiting
+    /// for it.
+    ///
+    /// # Errors
+    /// As [`DriveSession::purge`]; [`SessionError::ReachesOthers`] when it would erase what was not named.
+    pub fn purge_as(
+        &mut self,
+        how: PurgeHow,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Purged, SessionError> {
         match &mut self.kind {
             Kind::Null => Ok(Purged {
                 how: "nothing to do: it keeps nothing",
@@ -56,7 +68,7 @@ impl DriveSession {
                     complete: true,
                 })
             }
-            Kind::Real(permit) => purge_real(&self.info, permit.as_ref()),
+            Kind::Real(drive) => drive.purge(&self.info, how, progress),
         }
     }
 
@@ -75,7 +87,7 @@ impl DriveSession {
     ) -> Nanos {
         let mut clock = match &mut self.kind {
             Kind::Sim(target, _) => Resting::Sim(target),
-            Kind::Real(_) => Resting::Real(&self.info, Clock::monotonic()),
+            Kind::Real(drive) => Resting::Real(drive.watch(&self.info), Clock::monotonic()),
             Kind::Null => return Nanos::ZERO,
         };
         // What was used before belongs to what came before.
@@ -98,28 +110,30 @@ impl DriveSession {
         }
     }
 
-    /// The power states in which work can be measured and which [`DriveSession::set_power_state`] can choose: the operational ones of a
-    /// simulated drive, state 0 first; none of other drives.
+    /// The power states in which work can be measured and which [`DriveSession::set_power_state`] can choose: the operational ones of an
+    /// NVMe or simulated drive, state 0 first; none of other drives.
     pub fn power_states(&self) -> Vec<u8> {
         match &self.kind {
             Kind::Sim(target, _) => target.operational_states(),
-            Kind::Null | Kind::Real(_) => Vec::new(),
+            Kind::Real(drive) => drive.power_states(&self.info),
+            Kind::Null => Vec::new(),
         }
     }
 
-    /// Choose a power state of a simulated drive; `None` is the one it began in (`sim:NAME,ps=N`, else 0), and does nothing to others.
-    /// A non-operational one ends with the next command.
+    /// Choose a power state of an NVMe or simulated drive; `None` is the one it began in (`sim:NAME,ps=N`, else 0; a real one: that before the first
+    /// choice, to which it also goes back when the session ends), and does nothing to others. A non-operational one ends with the next command.
     ///
     /// # Errors
-    /// [`SessionError::NoPowerControl`] for real drives and the null target; [`SessionError::Target`] when a simulated drive has no
+    /// [`SessionError::NoPowerControl`] for drives that are not NVMe; [`SessionError::Command`] when the drive refuses; [`SessionError::Target`] when a simulated drive has no
     /// such state.
     pub fn set_power_state(&mut self, state: Option<u8>) -> Result<(), SessionError> {
         match (&mut self.kind, state) {
             (Kind::Sim(target, _), state) => {
                 Ok(target.set_power_state(state.unwrap_or(self.own_power_state))?)
             }
-            (Kind::Null | Kind::Real(_), None) => Ok(()),
-            (Kind::Null | Kind::Real(_), Some(state)) => Err(SessionError::NoPowerControl {
+            (Kind::Real(drive), state) => drive.set_power_state(&self.info, state),
+            (Kind::Null, None) => Ok(()),
+            (Kind::Null, Some(state)) => Err(SessionError::NoPowerControl {
                 drive: self.info.spec.clone(),
                 state,
             }),
@@ -127,38 +141,10 @@ impl DriveSession {
     }
 }
 
-fn purge_real(info: &DriveInfo, permit: Option<&WritePermit>) -> Result<Purged, SessionError> {
-    let Some(permit) = permit else {
-        return Err(SessionError::NoPermit {
-            drive: info.spec.clone(),
-            serial: info.serial.clone(),
-        });
-    };
-    let open = OpenDrive::open(info, false, Some(permit))?;
-    purge::discard_all(&open, info.capacity_bytes)?;
-    Ok(match (info.kind, &info.partition_of) {
-        (DriveKind::File, _) => Purged {
-            how: "one hole over its whole length",
-            scope: "file",
-            complete: false,
-        },
-        (_, Some(_)) => Purged {
-            how: "all blocks discarded",
-            scope: "this partition only",
-            complete: false,
-        },
-        (_, None) => Purged {
-            how: "all blocks discarded",
-            scope: "whole device",
-            complete: false,
-        },
-    })
-}
-
 /// A drive that is left alone, and its time.
 enum Resting<'a> {
     Sim(&'a mut SimTarget),
-    Real(&'a DriveInfo, Clock),
+    Real(Arc<Watch>, Clock),
 }
 
 impl Resting<'_> {
@@ -194,12 +180,7 @@ impl Resting<'_> {
     fn telemetry(&mut self) -> Option<Telemetry> {
         match self {
             Resting::Sim(target) => target.telemetry(),
-            Resting::Real(info, _) => {
-                identity::temperature_celsius(info).map(|celsius| Telemetry {
-                    temperature_c: Some(celsius),
-                    ..Telemetry::default()
-                })
-            }
+            Resting::Real(watch, _) => watch.telemetry(),
         }
     }
 }

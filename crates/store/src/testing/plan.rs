@@ -45,6 +45,7 @@ pub fn manifest(size: Size) -> Manifest {
         drives: SHAPES
             .iter()
             .map(|shape| Drive {
+                probe: Vec::new(),
                 published: Vec::new(),
                 spec: format!("sim:{}", shape.label),
                 label: shape.label.to_owned(),

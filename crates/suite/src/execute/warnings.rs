@@ -1,9 +1,12 @@
 //! Warnings about a run and its cells.
 
 use assay_engine::run::PartOutcome;
+use assay_engine::session::DriveSession;
 use assay_measure::HostLoad;
 use assay_store::StoreError;
 use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS};
+use assay_target::identity::PcieLink;
+use assay_target::nvme::probe::Probe;
 
 use super::Runner;
 use super::results::bad_blocks;
@@ -44,6 +47,9 @@ impl Runner<'_> {
         for drive in 0..self.drives.len() {
             if !self.drives[drive].info().direct_io {
                 self.warn(&RunWarning::Buffered, None, Some(drive))?;
+            }
+            for warning in about_drive(&self.drives[drive]) {
+                self.warn(&warning, None, Some(drive))?;
             }
         }
         Ok(())
@@ -117,5 +123,136 @@ impl Runner<'_> {
             self.warn(&warning, Some(&cell.plan.id), Some(part.drive))?;
         }
         Ok(())
+    }
+}
+
+/// This close to its warning temperature a drive counts as hot before the start, kelvin: heating up by as much takes seconds under load.
+const HOT_MARGIN_K: i32 = 10;
+
+/// What a drive says of itself that will show in its figures.
+fn about_drive(session: &DriveSession) -> Vec<RunWarning> {
+    let info = session.info();
+    let mut warnings = Vec::new();
+    if let (false, Some(link)) = (info.simulated, &info.pcie)
+        && let Some((now, possible)) = below_capability(link)
+    {
+        warnings.push(RunWarning::LinkBelow { now, possible });
+    }
+    if let Some(Ok(probe)) = session.probe() {
+        about_probe(probe, &mut warnings);
+    }
+    warnings
+}
+
+fn about_probe(probe: &Probe, warnings: &mut Vec<RunWarning>) {
+    let health = &probe.health;
+    if !health.critical_warnings.is_empty() {
+        let words = health.critical_warnings.join(", ");
+        warnings.push(RunWarning::CriticalWarning { words });
+    }
+    if let Some(warning_c) = probe.thermal.warning_c
+        && health.composite_c >= warning_c - HOT_MARGIN_K
+    {
+        warnings.push(RunWarning::HotBefore {
+            celsius: health.composite_c,
+            warning_c,
+        });
+    }
+    if probe.write_cache_on == Some(false) {
+        warnings.push(RunWarning::WriteCacheOff);
+    }
+    if let Some(autonomous) = probe.autonomous_power.as_ref().filter(|a| a.enabled) {
+        let wake = |state: &u8| {
+            probe
+                .power_states
+                .iter()
+                .find(|p| p.state == *state)?
+                .exit_us
+        };
+        let slept = autonomous.transitions.iter().map(|(_, _, to)| to);
+        let wake_us = slept.filter_map(wake).max();
+        let after_ms = autonomous.transitions.iter().map(|(_, ms, _)| *ms).min();
+        if let (Some(wake_us), Some(after_ms)) = (wake_us, after_ms) {
+            warnings.push(RunWarning::FallsAsleep { after_ms, wake_us });
+        }
+    }
+}
+
+/// The link as it is and as it could be, where it is slower or narrower.
+fn below_capability(link: &PcieLink) -> Option<(String, String)> {
+    // `8.0 GT/s PCIe`: the number decides.
+    let speed = |text: &Option<String>| -> Option<f64> {
+        text.as_ref()?.split_whitespace().next()?.parse().ok()
+    };
+    let (now, most) = (speed(&link.speed)?, speed(&link.max_speed)?);
+    let (lanes, most_lanes) = (link.width?, link.max_width?);
+    let words = |speed: f64, lanes: u32| format!("{speed} GT/s x{lanes}");
+    (now < most || lanes < most_lanes).then(|| (words(now, lanes), words(most, most_lanes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_target::nvme::probe::{AutonomousPower, PowerState};
+
+    use super::*;
+
+    fn link(speed: &str, width: u32) -> PcieLink {
+        PcieLink {
+            address: "0000:01:00.0".to_owned(),
+            speed: Some(speed.to_owned()),
+            width: Some(width),
+            max_speed: Some("8.0 GT/s PCIe".to_owned()),
+            max_width: Some(4),
+        }
+    }
+
+    #[test]
+    fn a_link_is_below_its_capability_when_slower_or_narrower() {
+        assert_eq!(below_capability(&link("8.0 GT/s PCIe", 4)), None);
+        let (now, possible) = below_capability(&link("2.5 GT/s PCIe", 4)).unwrap();
+        assert_eq!(
+            (now.as_str(), possible.as_str()),
+            ("2.5 GT/s x4", "8 GT/s x4")
+        );
+        assert!(below_capability(&link("8.0 GT/s PCIe", 1)).is_some());
+        assert_eq!(below_capability(&link("Unknown", 1)), None);
+    }
+
+    fn codes(probe: &Probe) -> Vec<String> {
+        let mut warnings = Vec::new();
+        about_probe(probe, &mut warnings);
+        warnings.iter().map(|w| w.record(None, None).code).collect()
+    }
+
+    #[test]
+    fn what_a_drive_says_of_itself_is_warned_of() {
+        let mut probe = Probe::default();
+        probe.thermal.warning_c = Some(70);
+        probe.health.composite_c = 45;
+        probe.write_cache_on = Some(true);
+        assert!(codes(&probe).is_empty());
+        probe.health.composite_c = 61;
+        probe.write_cache_on = Some(false);
+        probe.health.critical_warnings = vec!["media read-only".to_owned()];
+        probe.power_states = vec![PowerState {
+            state: 4,
+            exit_us: Some(8000),
+            ..PowerState::default()
+        }];
+        let mut asleep = AutonomousPower {
+            enabled: false,
+            transitions: vec![(0, 100, 4)],
+        };
+        probe.autonomous_power = Some(asleep.clone());
+        assert_eq!(
+            codes(&probe),
+            ["critical-warning", "hot-before-start", "write-cache-off"]
+        );
+        asleep.enabled = true;
+        probe.autonomous_power = Some(asleep);
+        assert_eq!(
+            codes(&probe).last().map(String::as_str),
+            Some("falls-asleep")
+        );
     }
 }

@@ -228,6 +228,7 @@ pub(super) fn describe_block(
         })
         .and_then(|t| t.parse().ok());
     info.pcie = hardware.as_deref().filter(|_| is_nvme).and_then(pcie_link);
+    info.nvme = crate::nvme::place::of_block(root, whole, hardware.as_deref());
     info.partition_of = drive.as_ref().map(BlockNode::dev_name);
     info.device = Some(node.device);
     // The controller counts its admin queue among them (drivers/nvme/host/sysfs.c, `queue_count`).

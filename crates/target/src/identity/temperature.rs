@@ -1,4 +1,4 @@
-//! The temperature of a real drive, from the hwmon sensors that the kernel hangs on it.
+//! The temperature (and, where there is a sensor, the power) of a real drive, from the hwmon sensors that the kernel hangs on it.
 //!
 //! NVMe controllers show theirs in `CONTROLLER/hwmonN/` (before Linux 5.18 sometimes `CONTROLLER/device/hwmon/hwmonN/`),
 //! SATA drives (driver `drivetemp`) in `DEVICE/hwmon/hwmonN/`. Inputs are in thousandths of a degree Celsius
@@ -18,6 +18,38 @@ pub fn temperature_celsius(info: &DriveInfo) -> Option<f64> {
 
 /// [`temperature_celsius`] with sysfs somewhere else.
 pub fn temperature_celsius_at(root: &SystemRoot, info: &DriveInfo) -> Option<f64> {
+    let mut inputs: Vec<(u32, PathBuf)> = sensors_of(root, info)?
+        .iter()
+        .flat_map(|dir| inputs(dir, "temp", &["_input"]))
+        .collect();
+    inputs.sort();
+    inputs.into_iter().find_map(|(_, path)| {
+        let thousandths: f64 = read_attribute(&path)?.parse().ok()?;
+        Some(thousandths / 1000.0)
+    })
+}
+
+/// The drive's power in milliwatts, where it has a sensor of its own: `powerN_average`, else `powerN_input`, in microwatts. Hardly any drive has;
+/// carriers and hot-plug controllers do.
+pub fn power_milliwatts(info: &DriveInfo) -> Option<u64> {
+    power_milliwatts_at(&SystemRoot::host(), info)
+}
+
+/// [`power_milliwatts`] with sysfs somewhere else.
+pub fn power_milliwatts_at(root: &SystemRoot, info: &DriveInfo) -> Option<u64> {
+    let mut inputs: Vec<(u32, PathBuf)> = sensors_of(root, info)?
+        .iter()
+        .flat_map(|dir| inputs(dir, "power", &["_average", "_input"]))
+        .collect();
+    inputs.sort();
+    inputs.into_iter().find_map(|(_, path)| {
+        let microwatts: u64 = read_attribute(&path)?.parse().ok()?;
+        Some(microwatts / 1000)
+    })
+}
+
+/// Directories of the drive's sensors; for a file, of the drive under it.
+fn sensors_of(root: &SystemRoot, info: &DriveInfo) -> Option<Vec<PathBuf>> {
     let node = match info.kind {
         DriveKind::Block => block_node(root, info.device?).ok()?,
         DriveKind::File => {
@@ -29,16 +61,7 @@ pub fn temperature_celsius_at(root: &SystemRoot, info: &DriveInfo) -> Option<f64
         }
         DriveKind::Null | DriveKind::Simulated => return None,
     };
-    let hardware = node.hardware_dir()?;
-    let mut inputs: Vec<(u32, PathBuf)> = hwmon_dirs(&hardware)
-        .iter()
-        .flat_map(|dir| temperature_inputs(dir))
-        .collect();
-    inputs.sort();
-    inputs.into_iter().find_map(|(_, path)| {
-        let thousandths: f64 = read_attribute(&path)?.parse().ok()?;
-        Some(thousandths / 1000.0)
-    })
+    Some(hwmon_dirs(&node.hardware_dir()?))
 }
 
 /// Every `hwmonN` directory directly below the device, below its `hwmon` folder, or the same of the bus device under it.
@@ -72,7 +95,8 @@ fn hwmon_dirs(hardware: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn temperature_inputs(hwmon: &Path) -> Vec<(u32, PathBuf)> {
+/// Inputs of a kind with their numbers: `temp1_input`, `power1_average`.
+fn inputs(hwmon: &Path, kind: &str, endings: &[&str]) -> Vec<(u32, PathBuf)> {
     let Ok(entries) = std::fs::read_dir(hwmon) else {
         return Vec::new();
     };
@@ -80,12 +104,11 @@ fn temperature_inputs(hwmon: &Path) -> Vec<(u32, PathBuf)> {
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let number = name
-                .strip_prefix("temp")?
-                .strip_suffix("_input")?
-                .parse()
-                .ok()?;
-            Some((number, entry.path()))
+            let rest = name.strip_prefix(kind)?;
+            let number = endings
+                .iter()
+                .find_map(|ending| rest.strip_suffix(ending))?;
+            Some((number.parse().ok()?, entry.path()))
         })
         .collect()
 }

@@ -1,0 +1,66 @@
+//! `assay purge DRIVE`.
+
+use std::sync::atomic::Ordering;
+
+use assay_engine::session::SessionOptions;
+use assay_suite::memory::DriveMemory;
+use serde_json::json;
+
+use crate::args::PurgeArguments;
+use crate::exit::Verdict;
+use crate::progress::bar;
+use crate::terminal::Output;
+
+/// Steps of the progress bar.
+const STEPS: u64 = 1000;
+
+/// Erase a drive, and tell how and what was reached.
+pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<Verdict> {
+    let options = SessionOptions {
+        destroy: arguments.destroy,
+        will_write: true,
+        ..SessionOptions::default()
+    };
+    let mut drives = super::open_drives(std::slice::from_ref(&arguments.drive), &options)?;
+    let session = &mut drives[0];
+    let stop = super::stop_flag()?;
+    let bar = bar(output, STEPS);
+    bar.set_message(format!("erasing {}", session.info().spec));
+    let purged = session.purge_as(arguments.how, &mut |share| {
+        bar.set_position((share * STEPS as f64) as u64);
+        !stop.load(Ordering::Relaxed)
+    });
+    bar.finish_and_clear();
+    let purged = purged?;
+    let info = session.info();
+    if !info.simulated {
+        // The drive is erased whether or not that can be remembered.
+        if let Err(error) = DriveMemory::of_user().remember_purge(info, purged.how, purged.complete)
+        {
+            eprintln!("assay: {error}");
+        }
+    }
+    let word = if info.simulated { " (simulated)" } else { "" };
+    let text = || {
+        let sure = if purged.complete {
+            "nothing that was on it can be read back"
+        } else {
+            "that is advice to a drive, which may keep what it held: a drive that was full may begin slower than a new one"
+        };
+        format!(
+            "{}{word}: {}; reached: {}\n{sure}\n",
+            info.spec, purged.how, purged.scope
+        )
+    };
+    let json = || {
+        json!({
+            "drive": info,
+            "how": purged.how,
+            "scope": purged.scope,
+            "complete": purged.complete,
+            "simulated": info.simulated,
+        })
+    };
+    output.show(text, json)?;
+    Ok(Verdict::Done)
+}

@@ -1,0 +1,321 @@
+//! A real drive in a session: its permit, who watches it, and what can be done to it between workloads.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use assay_target::identity::{self, DriveInfo, DriveKind};
+use assay_target::interlock::{self, WritePermit};
+use assay_target::nvme::commands::Commands;
+use assay_target::nvme::device::ControllerDevice;
+use assay_target::nvme::place::NvmePlace;
+use assay_target::nvme::probe::{self, Probe, Surroundings};
+use assay_target::nvme::purge::{self as erasing, Offer};
+use assay_target::nvme::registers;
+use assay_target::open::OpenDrive;
+use assay_target::purge;
+use assay_target::watch::Watch;
+use assay_target::watch::meter::PowerMeter;
+
+use super::{Purged, SessionError};
+use crate::run::Bed;
+
+/// How a real drive is to be erased.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PurgeHow {
+    /// The most thorough way that reaches nothing but this drive: sanitize, format, discard.
+    #[default]
+    Best,
+    /// Sanitize: the whole subsystem.
+    Sanitize,
+    /// Format NVM.
+    Format,
+    /// Discard every block.
+    Discard,
+}
+
+/// One real drive.
+#[derive(Debug)]
+pub(super) struct RealDrive {
+    permit: Option<WritePermit>,
+    meter: Option<Arc<PowerMeter>>,
+    watch: Option<Arc<Watch>>,
+    /// The controller and the power state it was in before another was chosen.
+    chosen_over: Option<(ControllerDevice, u8)>,
+    /// The words of `--destroy`.
+    words: Vec<String>,
+    /// What its controller said of itself when it was first asked.
+    probe: OnceCell<Option<Result<Box<Probe>, SessionError>>>,
+}
+
+impl RealDrive {
+    pub(super) fn new(
+        permit: Option<WritePermit>,
+        meter: Option<Arc<PowerMeter>>,
+        words: Vec<String>,
+    ) -> RealDrive {
+        RealDrive {
+            permit,
+            meter,
+            watch: None,
+            chosen_over: None,
+            words,
+            probe: OnceCell::new(),
+        }
+    }
+
+    /// What its controller says of itself, asked once; `None` for drives that are not NVMe.
+    pub(super) fn probe(&self, info: &DriveInfo) -> Option<Result<&Probe, &SessionError>> {
+        let ask = || {
+            let (place, mut device) = match controller(info)? {
+                Ok(found) => found,
+                Err(error) => return Some(Err(error)),
+            };
+            let around = Surroundings {
+                registers: Some(registers::read(&place.sysfs).map_err(|e| e.to_string())),
+                interrupt_vectors: place.interrupt_vectors,
+            };
+            let probe = probe::probe(&mut device, &around).map(Box::new);
+            Some(probe.map_err(SessionError::from))
+        };
+        let found = self.probe.get_or_init(ask).as_ref()?;
+        Some(found.as_ref().map(AsRef::as_ref))
+    }
+
+    pub(super) fn may_write(&self) -> bool {
+        self.permit.is_some()
+    }
+
+    /// Who watches it, from the first time that anybody wants to know.
+    pub(super) fn watch(&mut self, info: &DriveInfo) -> Arc<Watch> {
+        let watch = self
+            .watch
+            .get_or_insert_with(|| Arc::new(Watch::start(info, self.meter.clone())));
+        Arc::clone(watch)
+    }
+
+    pub(super) fn open(
+        &mut self,
+        info: &DriveInfo,
+        writes: bool,
+        direct: bool,
+    ) -> Result<Bed, SessionError> {
+        if writes && self.permit.is_none() {
+            return Err(no_permit(info));
+        }
+        let permit = self.permit.as_ref().filter(|_| writes);
+        Ok(Bed::Real {
+            open: OpenDrive::open(info, direct, permit)?,
+            watch: self.watch(info),
+        })
+    }
+
+    /// Operational power states, state 0 first; none where the drive does not tell.
+    pub(super) fn power_states(&self, info: &DriveInfo) -> Vec<u8> {
+        let Some((_, mut device)) = controller(info).and_then(Result::ok) else {
+            return Vec::new();
+        };
+        let states = Commands::to(&mut device).identify_controller();
+        states.map_or_else(
+            |_| Vec::new(),
+            |controller| {
+                (0..)
+                    .zip(controller.power_state_descriptors())
+                    .filter(|(_, state)| !state.non_operational())
+                    .map(|(number, _)| number)
+                    .collect()
+            },
+        )
+    }
+
+    /// Choose a power state, or with `None` go back to the one it was in before the first choice.
+    pub(super) fn set_power_state(
+        &mut self,
+        info: &DriveInfo,
+        state: Option<u8>,
+    ) -> Result<(), SessionError> {
+        match (state, self.chosen_over.take()) {
+            (None, None) => Ok(()),
+            (None, Some((mut device, before))) => {
+                Ok(Commands::to(&mut device).set_power_state(before)?)
+            }
+            (Some(state), Some((mut device, before))) => {
+                let set = Commands::to(&mut device).set_power_state(state);
+                self.chosen_over = Some((device, before));
+                Ok(set?)
+            }
+            (Some(state), None) => {
+                let (_, mut device) =
+                    controller(info).ok_or_else(|| SessionError::NoPowerControl {
+                        drive: info.spec.clone(),
+                        state,
+                    })??;
+                let mut commands = Commands::to(&mut device);
+                let before = commands.power_state()?;
+                let set = commands.set_power_state(state);
+                // Even a refused choice may have changed something.
+                self.chosen_over = Some((device, before));
+                Ok(set?)
+            }
+        }
+    }
+
+    /// Make it forget everything.
+    pub(super) fn purge(
+        &mut self,
+        info: &DriveInfo,
+        how: PurgeHow,
+        progress: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Purged, SessionError> {
+        let Some(permit) = &self.permit else {
+            return Err(no_permit(info));
+        };
+        let whole = info.partition_of.is_none() && info.kind == DriveKind::Block;
+        let nvme = match controller(info) {
+            Some(found) if whole && how != PurgeHow::Discard => match (found, how) {
+                (Ok(found), _) => Some(found),
+                // Nobody asked for more than can be done.
+                (Err(_), PurgeHow::Best) => None,
+                (Err(error), _) => return Err(error),
+            },
+            _ => None,
+        };
+        let Some((place, mut device)) = nvme else {
+            if matches!(how, PurgeHow::Sanitize | PurgeHow::Format) {
+                return Err(SessionError::NotErasable {
+                    drive: info.spec.clone(),
+                    why: if whole {
+                        "it is not an NVMe drive".to_owned()
+                    } else {
+                        "it is not a whole drive, and these commands know no part of one".to_owned()
+                    },
+                });
+            }
+            return discard(info, permit);
+        };
+        let offers = erasing::offers(&mut device, place.nsid)?;
+        let wanted = |offer: &&Offer| match how {
+            PurgeHow::Best => offer.reaches_only(place.nsid),
+            PurgeHow::Sanitize => offer.method.is_sanitize(),
+            PurgeHow::Format => !offer.method.is_sanitize(),
+            PurgeHow::Discard => false,
+        };
+        let Some(offer) = offers.iter().find(wanted) else {
+            if how == PurgeHow::Best {
+                return discard(info, permit);
+            }
+            return Err(SessionError::NotErasable {
+                drive: info.spec.clone(),
+                why: "the controller does not support that command".to_owned(),
+            });
+        };
+        // Held until it is done: nothing can be mounted from them meanwhile.
+        let _others = others(info, &place, offer, &self.words)?;
+        erasing::erase(&mut device, place.nsid, offer.method, progress)?;
+        Ok(Purged {
+            how: offer.method.words(),
+            scope: if offer.reaches_only(place.nsid) {
+                "this namespace"
+            } else {
+                "all namespaces of the drive"
+            },
+            complete: true,
+        })
+    }
+}
+
+impl Drop for RealDrive {
+    fn drop(&mut self) {
+        if let Some((mut device, before)) = self.chosen_over.take() {
+            // Whatever happened, it is not left in a power state that somebody's measurement asked for.
+            let _ = Commands::to(&mut device).set_power_state(before);
+        }
+    }
+}
+
+/// The controller of an NVMe drive, opened; `None` for other drives.
+fn controller(info: &DriveInfo) -> Option<Result<(NvmePlace, ControllerDevice), SessionError>> {
+    let place = info.nvme.as_ref()?;
+    let opened = ControllerDevice::open(&place.controller);
+    Some(match opened {
+        Ok(device) => Ok((place.clone(), device)),
+        Err(source) => Err(SessionError::Controller {
+            drive: info.spec.clone(),
+            controller: place.controller.display().to_string(),
+            source,
+        }),
+    })
+}
+
+fn no_permit(info: &DriveInfo) -> SessionError {
+    SessionError::NoPermit {
+        drive: info.spec.clone(),
+        serial: info.serial.clone(),
+    }
+}
+
+/// Leave to erase what an offer reaches beside the drive that was named: each other namespace must have been named by its block device's name, and
+/// pass the interlock itself.
+fn others(
+    info: &DriveInfo,
+    place: &NvmePlace,
+    offer: &Offer,
+    words: &[String],
+) -> Result<Vec<WritePermit>, SessionError> {
+    let mut permits = Vec::new();
+    let mut seen = vec![place.nsid];
+    let mut unnamed = Vec::new();
+    for name in &place.namespaces {
+        if *name == info.name {
+            continue;
+        }
+        let path = info.path.as_ref().map(|path| path.with_file_name(name));
+        let Some(other) = path.and_then(|path| identity::identify(&path).ok()) else {
+            continue;
+        };
+        let Some(nsid) = other.nvme.as_ref().map(|place| place.nsid) else {
+            continue;
+        };
+        seen.push(nsid);
+        if !offer.reaches.contains(&nsid) {
+            continue;
+        }
+        if words.contains(name) {
+            permits.push(interlock::authorise(&other, words)?);
+        } else {
+            unnamed.push(name.clone());
+        }
+    }
+    let unseen = offer.reaches.iter().filter(|nsid| !seen.contains(nsid));
+    let unseen: Vec<String> = unseen.map(|nsid| format!("namespace {nsid}")).collect();
+    if unnamed.is_empty() && unseen.is_empty() {
+        return Ok(permits);
+    }
+    let advice = match (unnamed.as_slice(), unseen.is_empty()) {
+        (_, false) => "not all of it can be seen from here, so this is not done".to_owned(),
+        (names, true) => {
+            let named: Vec<String> = names.iter().map(|n| format!("--destroy {n}")).collect();
+            format!("if that is what you want, add {}", named.join(" "))
+        }
+    };
+    let reached: Vec<String> = unnamed.into_iter().chain(unseen).collect();
+    Err(SessionError::ReachesOthers {
+        drive: info.spec.clone(),
+        others: reached.join(", "),
+        advice,
+    })
+}
+
+fn discard(info: &DriveInfo, permit: &WritePermit) -> Result<Purged, SessionError> {
+    let open = OpenDrive::open(info, false, Some(permit))?;
+    purge::discard_all(&open, info.capacity_bytes)?;
+    let (how, scope) = match (info.kind, &info.partition_of) {
+        (DriveKind::File, _) => ("one hole over its whole length", "file"),
+        (_, Some(_)) => ("all blocks discarded", "this partition only"),
+        (_, None) => ("all blocks discarded", "whole device"),
+    };
+    Ok(Purged {
+        how,
+        scope,
+        complete: false,
+    })
+}

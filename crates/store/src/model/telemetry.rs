@@ -1,0 +1,71 @@
+//! What drives say of themselves.
+
+use assay_units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// One thing that a controller said of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// What it belongs to (`registers`, `power`, `health`).
+    pub group: String,
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// What a drive said of itself at one moment of a cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TelemetryRecord {
+    /// [`CellPlan::id`].
+    pub cell: String,
+    /// Index into [`Manifest::drives`].
+    pub drive: usize,
+    /// Since the cell's start.
+    pub at: Nanos,
+    /// Composite temperature, degrees Celsius.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub temperature_c: Option<f64>,
+    /// Further sensors.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sensors_c: Vec<f64>,
+    /// The drive is holding itself back because of heat.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub throttled: Option<bool>,
+    /// Seconds above its warning temperature so far.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub warning_time_s: Option<u64>,
+    /// Seconds above its critical temperature so far.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub critical_time_s: Option<u64>,
+    /// Times that it began to throttle, as it counts them itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub thermal_transitions: Option<u64>,
+    /// Errors of media and data integrity so far.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub media_errors: Option<u64>,
+    /// Entries that its error log has had.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error_log_entries: Option<u64>,
+    /// Life used, percent, as the maker estimates it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub percentage_used: Option<u8>,
+    /// Spare capacity left, percent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub available_spare_pct: Option<u8>,
+    /// Critical warnings that are set, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub critical_warnings: Vec<String>,
+    /// Mean power since the last reading, milliwatts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub power_mw: Option<u64>,
+    /// NVMe power state.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub power_state: Option<u8>,
+    /// Bytes written by the host since the drive was made.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host_bytes_written: Option<u64>,
+    /// Bytes written to the NAND.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nand_bytes_written: Option<u64>,
+}

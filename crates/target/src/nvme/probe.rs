@@ -1,0 +1,413 @@
+//! Everything a controller says of itself: report A's probe.
+
+use assay_spec::feature::{
+    AutonomousTable, AutonomousTransition, FeatureId, HostThermal, InterruptCoalescing,
+    NumberOfQueues, TemperatureThreshold, VolatileWriteCache,
+};
+use assay_spec::identify::{IdentifyController, IdentifyNamespace, oacs, oncs, sanicap};
+use assay_spec::register::Version;
+use serde::{Deserialize, Serialize};
+
+use super::commands::Commands;
+use super::health::Health;
+use super::registers::Registers;
+use super::{AdminPort, CommandError};
+
+/// What a controller is and can do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Probe {
+    /// NVMe version, `1.4`.
+    pub version: String,
+    /// Model number.
+    pub model: String,
+    /// Serial number.
+    pub serial: String,
+    /// Firmware revision.
+    pub firmware: String,
+    /// Firmware slots that hold something: slot, revision, is it the active one?
+    pub firmware_slots: Vec<(u8, String, bool)>,
+    /// PCI vendor and subsystem vendor.
+    pub pci_vendor: (u16, u16),
+    /// The maker's IEEE identifier, `00-25-38`.
+    pub ieee_oui: String,
+    /// Controller identifier.
+    pub controller_id: u16,
+    /// Registers, where they can be read.
+    pub registers: Option<RegisterFacts>,
+    /// Why not, where they cannot.
+    pub registers_missing: Option<String>,
+    /// Largest transfer of one command, bytes; none: no limit.
+    pub max_transfer_bytes: Option<u64>,
+    /// I/O submission and completion queues granted.
+    pub queues_granted: Option<(u32, u32)>,
+    /// Interrupt vectors (MSI-X) that the kernel holds for it.
+    pub interrupt_vectors: Option<u32>,
+    /// Interrupt coalescing.
+    pub coalescing: Option<Coalescing>,
+    /// Volatile write cache: none where there is none, else whether it is on.
+    pub write_cache_on: Option<bool>,
+    /// Autonomous power state transitions: none where not supported.
+    pub autonomous_power: Option<AutonomousPower>,
+    /// Power states, state 0 first.
+    pub power_states: Vec<PowerState>,
+    /// Temperatures that matter.
+    pub thermal: Thermal,
+    /// Optional admin commands.
+    pub admin_commands: Vec<String>,
+    /// Optional I/O commands.
+    pub io_commands: Vec<String>,
+    /// Sanitize operations.
+    pub sanitize: Vec<String>,
+    /// Total capacity, bytes, where the controller tells it.
+    pub total_capacity_bytes: Option<u64>,
+    /// Namespaces.
+    pub namespaces: Vec<Namespace>,
+    /// Health now.
+    pub health: Health,
+}
+
+/// Registers, decoded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RegisterFacts {
+    /// CAP as it is.
+    pub cap: String,
+    /// Largest queue, entries (CAP.MQES and one).
+    pub max_queue_entries: u32,
+    /// Longest wait until it is ready, milliseconds (CAP.TO).
+    pub ready_timeout_ms: u32,
+    /// Bytes between doorbells (CAP.DSTRD).
+    pub doorbell_stride_bytes: u32,
+    /// Arbitration mechanisms beside round robin (CAP.AMS).
+    pub weighted_round_robin: bool,
+    /// Queues must be in one piece (CAP.CQR).
+    pub contiguous_queues: bool,
+    /// NVM subsystem reset (CAP.NSSRS).
+    pub subsystem_reset: bool,
+    /// Controller memory buffer (CAP.CMBS).
+    pub memory_buffer: bool,
+    /// Smallest and largest memory page, bytes (CAP.MPSMIN, CAP.MPSMAX).
+    pub page_bytes: (u64, u64),
+    /// VS.
+    pub version: String,
+    /// CC as it is.
+    pub cc: String,
+    /// Ready (CSTS.RDY).
+    pub ready: bool,
+    /// Fatal (CSTS.CFS).
+    pub fatal: bool,
+}
+
+/// Interrupt coalescing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coalescing {
+    /// Completions that an interrupt waits for.
+    pub completions: u16,
+    /// And how long at most, microseconds; 0: not at all.
+    pub time_us: u32,
+}
+
+/// Autonomous power state transitions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AutonomousPower {
+    /// Are they on?
+    pub enabled: bool,
+    /// From which state, after how many idle milliseconds, to which.
+    pub transitions: Vec<(u8, u32, u8)>,
+}
+
+/// A power state.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PowerState {
+    /// Its number.
+    pub state: u8,
+    /// Most power, milliwatts.
+    pub max_mw: f64,
+    /// Does it do I/O in it?
+    pub operational: bool,
+    /// Time to enter, microseconds; none where not told.
+    pub entry_us: Option<u32>,
+    /// Time to leave, microseconds; none where not told.
+    pub exit_us: Option<u32>,
+    /// Idle power, milliwatts.
+    pub idle_mw: Option<f64>,
+    /// Power at work, milliwatts.
+    pub active_mw: Option<f64>,
+    /// Is it in it?
+    pub current: bool,
+}
+
+/// Temperatures that matter, degrees Celsius.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thermal {
+    /// Warning temperature.
+    pub warning_c: Option<i32>,
+    /// Critical temperature.
+    pub critical_c: Option<i32>,
+    /// Temperature above which it tells the host (feature 04h).
+    pub threshold_c: Option<i32>,
+    /// Range of temperatures that a host may set for throttling (feature 10h); none where it may not.
+    pub host_range_c: Option<(i32, i32)>,
+    /// Set ones: light and heavy throttling; none where off.
+    pub host_set_c: (Option<i32>, Option<i32>),
+}
+
+/// A namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Namespace {
+    /// Its identifier.
+    pub nsid: u32,
+    /// Bytes.
+    pub size_bytes: u64,
+    /// Bytes that can be in use at once.
+    pub capacity_bytes: u64,
+    /// Bytes in use, as far as the drive counts them.
+    pub used_bytes: u64,
+    /// Thin provisioning.
+    pub thin: bool,
+    /// Deallocated blocks read as zeroes: yes, no, or not told.
+    pub deallocated_zeroes: Option<bool>,
+    /// NGUID or EUI64, hexadecimal, where there is one.
+    pub unique_id: Option<String>,
+    /// Formats.
+    pub formats: Vec<Format>,
+}
+
+/// An LBA format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Format {
+    /// Its index.
+    pub index: u8,
+    /// Bytes of data in a block.
+    pub block_bytes: u64,
+    /// Bytes of metadata beside them.
+    pub metadata_bytes: u16,
+    /// 0 is the fastest, 3 the slowest.
+    pub relative_performance: u8,
+    /// Is it the one in use?
+    pub in_use: bool,
+}
+
+/// What sysfs and PCI know beside the controller's answers.
+#[derive(Debug, Default)]
+pub struct Surroundings {
+    /// Registers, or why they cannot be read.
+    pub registers: Option<Result<Registers, String>>,
+    /// MSI-X vectors.
+    pub interrupt_vectors: Option<u32>,
+}
+
+/// Ask a controller everything. What it refuses (optional features) is left out.
+///
+/// # Errors
+/// When it does not answer Identify or SMART, which every controller must.
+pub fn probe(port: &mut dyn AdminPort, around: &Surroundings) -> Result<Probe, CommandError> {
+    let mut commands = Commands::to(port);
+    let controller = commands.identify_controller()?;
+    let health = Health::from(&commands.smart()?);
+    let registers = around.registers.as_ref().and_then(|r| r.as_ref().ok());
+    let mps_min = registers.map_or(0, |r| r.capabilities.mps_min());
+    let mut value =
+        |feature: FeatureId, select: u32| commands.feature(feature, select, &mut []).ok();
+    let queues = value(FeatureId::NUMBER_OF_QUEUES, 0).map(NumberOfQueues::from_raw);
+    let coalescing = value(FeatureId::INTERRUPT_COALESCING, 0).map(InterruptCoalescing::from_raw);
+    let cache = (controller.volatile_write_cache() & 1 != 0)
+        .then(|| value(FeatureId::VOLATILE_WRITE_CACHE, 0))
+        .flatten();
+    let threshold = value(FeatureId::TEMPERATURE_THRESHOLD, 0).map(TemperatureThreshold::from_raw);
+    let host_thermal = (controller.hctma() & 1 != 0)
+        .then(|| value(FeatureId::HOST_THERMAL, 0))
+        .flatten()
+        .map(HostThermal::from_raw)
+        .unwrap_or_default();
+    let now = commands.power_state().ok();
+    let autonomous_power = autonomous(&mut commands, &controller);
+    let firmware_slots = commands.firmware_slots().map_or_else(
+        |_| Vec::new(),
+        |log| {
+            let active = log.active_slot();
+            log.slots()
+                .map(|(slot, text)| (slot, text, slot == active))
+                .collect()
+        },
+    );
+    let mut namespaces = Vec::new();
+    for nsid in commands.active_namespaces()? {
+        namespaces.push(namespace(nsid, &commands.identify_namespace(nsid)?));
+    }
+    let [low, mid, high] = controller.ieee_oui();
+    Ok(Probe {
+        version: Version::from_raw(controller.version()).to_string(),
+        model: controller.model(),
+        serial: controller.serial(),
+        firmware: controller.firmware(),
+        firmware_slots,
+        pci_vendor: (controller.vendor_id(), controller.subsystem_vendor_id()),
+        ieee_oui: format!("{high:02X}-{mid:02X}-{low:02X}"),
+        controller_id: controller.controller_id(),
+        registers: registers.map(register_facts),
+        registers_missing: around
+            .registers
+            .as_ref()
+            .and_then(|r| r.as_ref().err().cloned()),
+        max_transfer_bytes: controller.max_transfer_bytes(mps_min),
+        queues_granted: queues
+            .map(|q| (u32::from(q.submission()) + 1, u32::from(q.completion()) + 1)),
+        interrupt_vectors: around.interrupt_vectors,
+        coalescing: coalescing.map(|c| Coalescing {
+            completions: u16::from(c.threshold()) + 1,
+            time_us: u32::from(c.time_100us()) * 100,
+        }),
+        write_cache_on: cache.map(|raw| VolatileWriteCache::from_raw(raw).enabled()),
+        autonomous_power,
+        power_states: power_states(&controller, now),
+        thermal: Thermal {
+            warning_c: celsius(controller.warning_kelvin()),
+            critical_c: celsius(controller.critical_kelvin()),
+            threshold_c: threshold.and_then(|t| celsius(t.kelvin())),
+            host_range_c: celsius(controller.min_thermal_kelvin())
+                .zip(celsius(controller.max_thermal_kelvin()))
+                .filter(|_| controller.hctma() & 1 != 0),
+            host_set_c: (
+                celsius(host_thermal.light_kelvin()),
+                celsius(host_thermal.heavy_kelvin()),
+            ),
+        },
+        admin_commands: named(u32::from(controller.oacs()), &ADMIN_COMMANDS),
+        io_commands: named(u32::from(controller.oncs()), &IO_COMMANDS),
+        sanitize: named(controller.sanitize_capabilities(), &SANITIZES),
+        total_capacity_bytes: u64::try_from(controller.total_capacity_bytes())
+            .ok()
+            .filter(|&bytes| bytes > 0),
+        namespaces,
+        health,
+    })
+}
+
+const ADMIN_COMMANDS: [(u32, &str); 5] = [
+    (oacs::SECURITY as u32, "security"),
+    (oacs::FORMAT as u32, "format"),
+    (oacs::FIRMWARE as u32, "firmware"),
+    (oacs::NAMESPACES as u32, "namespace management"),
+    (oacs::SELF_TEST as u32, "self-test"),
+];
+const IO_COMMANDS: [(u32, &str); 6] = [
+    (oncs::COMPARE as u32, "compare"),
+    (oncs::WRITE_UNCORRECTABLE as u32, "write uncorrectable"),
+    (oncs::DATASET_MANAGEMENT as u32, "dataset management (trim)"),
+    (oncs::WRITE_ZEROES as u32, "write zeroes"),
+    (oncs::VERIFY as u32, "verify"),
+    (oncs::COPY as u32, "copy"),
+];
+const SANITIZES: [(u32, &str); 3] = [
+    (sanicap::BLOCK_ERASE, "block erase"),
+    (sanicap::CRYPTO_ERASE, "crypto erase"),
+    (sanicap::OVERWRITE, "overwrite"),
+];
+
+fn named(bits: u32, names: &[(u32, &str)]) -> Vec<String> {
+    let set = names.iter().filter(|(bit, _)| bits & bit != 0);
+    set.map(|(_, name)| (*name).to_owned()).collect()
+}
+
+/// Kelvin as drives count them (0 degrees Celsius is 273 K); 0 stands for "not told".
+fn celsius(kelvin: u16) -> Option<i32> {
+    (kelvin != 0).then(|| i32::from(kelvin) - 273)
+}
+
+fn autonomous(
+    commands: &mut Commands<'_>,
+    controller: &IdentifyController,
+) -> Option<AutonomousPower> {
+    if controller.apsta() & 1 == 0 {
+        return None;
+    }
+    let mut data = [0; AutonomousTable::SIZE];
+    let raw = commands
+        .feature(FeatureId::AUTONOMOUS_POWER, 0, &mut data)
+        .ok()?;
+    let table = AutonomousTable::from_bytes(data).transitions();
+    let used = |(_, t): &(u8, AutonomousTransition)| t.idle_ms() > 0;
+    Some(AutonomousPower {
+        enabled: raw & 1 != 0,
+        transitions: (0..)
+            .zip(table)
+            .filter(used)
+            .map(|(from, t)| (from, t.idle_ms(), t.state()))
+            .collect(),
+    })
+}
+
+fn power_states(controller: &IdentifyController, now: Option<u8>) -> Vec<PowerState> {
+    let milliwatts = |microwatts: u64| microwatts as f64 / 1e3;
+    (0..)
+        .zip(controller.power_state_descriptors())
+        .map(|(state, d)| PowerState {
+            state,
+            max_mw: milliwatts(d.max_power_uw()),
+            operational: !d.non_operational(),
+            entry_us: Some(d.entry_latency_us()).filter(|&us| us > 0),
+            exit_us: Some(d.exit_latency_us()).filter(|&us| us > 0),
+            idle_mw: d.idle_power_uw().map(milliwatts),
+            active_mw: d.active_power_uw().map(milliwatts),
+            current: now == Some(state),
+        })
+        .collect()
+}
+
+fn namespace(nsid: u32, found: &IdentifyNamespace) -> Namespace {
+    let block_bytes = found.format().block_bytes().unwrap_or(0);
+    let bytes = |blocks: u64| blocks.saturating_mul(block_bytes);
+    let in_use = found.format_index();
+    let hexadecimal = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+    let (nguid, eui64) = (found.nguid(), found.eui64());
+    let unique_id = if nguid != [0; 16] {
+        Some(hexadecimal(&nguid))
+    } else {
+        (eui64 != [0; 8]).then(|| hexadecimal(&eui64))
+    };
+    Namespace {
+        nsid,
+        size_bytes: bytes(found.size_blocks()),
+        capacity_bytes: bytes(found.capacity_blocks()),
+        used_bytes: bytes(found.used_blocks()),
+        thin: found.features() & 1 != 0,
+        deallocated_zeroes: match found.deallocate_features() & 7 {
+            1 => Some(true),
+            2 => Some(false),
+            _ => None,
+        },
+        unique_id,
+        formats: (0..)
+            .zip(found.formats())
+            .filter_map(|(index, format)| {
+                Some(Format {
+                    index,
+                    block_bytes: format.block_bytes()?,
+                    metadata_bytes: format.metadata_bytes(),
+                    relative_performance: format.relative_performance(),
+                    in_use: index == in_use,
+                })
+            })
+            .collect(),
+    }
+}
+
+fn register_facts(registers: &Registers) -> RegisterFacts {
+    let cap = &registers.capabilities;
+    let page = |exponent: u8| 1_u64 << (12 + u32::from(exponent));
+    RegisterFacts {
+        cap: format!("{:#018x}", cap.raw()),
+        max_queue_entries: u32::from(cap.mqes()) + 1,
+        ready_timeout_ms: u32::from(cap.timeout()) * 500,
+        doorbell_stride_bytes: 4 << cap.doorbell_stride(),
+        weighted_round_robin: cap.ams() & 1 != 0,
+        contiguous_queues: cap.contiguous_queues(),
+        subsystem_reset: cap.subsystem_reset(),
+        memory_buffer: cap.memory_buffer(),
+        page_bytes: (page(cap.mps_min()), page(cap.mps_max())),
+        version: registers.version.to_string(),
+        cc: format!("{:#010x}", registers.configuration.raw()),
+        ready: registers.status.ready(),
+        fatal: registers.status.fatal(),
+    }
+}

@@ -1,0 +1,78 @@
+//! A controller's registers, read from its PCI memory.
+//!
+//! No command gives CAP, CC or CSTS; the kernel does not tell them either. They are read where they are: the first memory window of the PCI
+//! device (NVMe over PCIe Transport 1.0c, 3.1.1), which root may map where the kernel does not forbid it (CONFIG_IO_STRICT_DEVMEM, lockdown).
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use assay_spec::register::{
+    CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
+};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// What is mapped, bytes: registers before the doorbells.
+const WINDOW_BYTES: usize = 4096;
+
+/// Registers of a controller, as they were when read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// Controller Capabilities.
+    pub capabilities: Capabilities,
+    /// Version.
+    pub version: Version,
+    /// Controller Configuration.
+    pub configuration: Configuration,
+    /// Controller Status.
+    pub status: ControllerStatus,
+}
+
+/// Read them; `sysfs` is the controller's directory there, whose `device` is the PCI device.
+///
+/// # Errors
+/// When the window cannot be mapped, or the device answers with all ones (it is gone, or asleep).
+pub fn read(sysfs: &Path) -> io::Result<Registers> {
+    // O_SYNC: registers are not memory to be cached.
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_SYNC | libc::O_CLOEXEC)
+        .open(sysfs.join("device/resource0"))?;
+    // SAFETY: a new mapping at an address of the kernel's choice, for reading; it is unmapped below and no reference into it is made.
+    let base = unsafe {
+        mmap(
+            std::ptr::null_mut(),
+            WINDOW_BYTES,
+            ProtFlags::READ,
+            MapFlags::SHARED,
+            &file,
+            0,
+        )
+    }?;
+    let dword = |offset: u64| {
+        // SAFETY: every offset asked for below is a multiple of 4 within the mapped page; registers may change at any time, hence volatile.
+        u32::from_le(unsafe {
+            base.cast::<u8>()
+                .add(offset as usize)
+                .cast::<u32>()
+                .read_volatile()
+        })
+    };
+    // Two reads of 32 bits: some machines cannot read 64 at once (Base 3.1.3: 64-bit registers may be accessed by halves).
+    let capabilities = u64::from(dword(CAP)) | u64::from(dword(CAP + 4)) << 32;
+    let found = Registers {
+        capabilities: Capabilities::from_raw(capabilities),
+        version: Version::from_raw(dword(VS)),
+        configuration: Configuration::from_raw(dword(CC)),
+        status: ControllerStatus::from_raw(dword(CSTS)),
+    };
+    // SAFETY: the mapping made above, no longer used.
+    let _ = unsafe { munmap(base, WINDOW_BYTES) };
+    if found.status.raw() == u32::MAX {
+        return Err(io::Error::other(
+            "the device answers with all ones: it is gone or asleep",
+        ));
+    }
+    Ok(found)
+}

@@ -1,0 +1,315 @@
+//! What is made of a controller's answers, on one whose answers are known.
+
+use std::collections::BTreeMap;
+
+use assay_spec::admin::{
+    FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SanitizeAction, SecureErase,
+    SetFeatures,
+};
+use assay_spec::feature::FeatureId;
+use assay_spec::identify::{
+    Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, oacs, oncs,
+    sanicap,
+};
+use assay_spec::log::{LogId, SanitizeLog, SanitizeState, SmartLog, critical_warning};
+use assay_spec::opcode::AdminOpcode;
+use assay_spec::{StatusCode, SubmissionEntry};
+
+use super::commands::Commands;
+use super::health::{self, Health};
+use super::probe::{Surroundings, probe};
+use super::purge::{EraseError, Method, erase, offers};
+use super::words::facts;
+use super::{AdminPort, CommandError};
+
+/// A controller that answers from tables.
+#[derive(Default)]
+struct Told {
+    controller: IdentifyController,
+    namespaces: BTreeMap<u32, IdentifyNamespace>,
+    /// Namespaces that exist and are attached to no controller here.
+    elsewhere: Vec<u32>,
+    smart: SmartLog,
+    features: BTreeMap<u8, u32>,
+    /// Features that accept a value and keep the old one.
+    stubborn: bool,
+    /// Progress that each look at a sanitize finds; then it has ended so.
+    sanitize: Vec<u16>,
+    sanitize_ends: SanitizeState,
+    no_secure_erase: bool,
+    formatted: Vec<(u32, u8, u8)>,
+    sanitized: Vec<u8>,
+}
+
+impl AdminPort for Told {
+    fn name(&self) -> &str {
+        "/dev/nvme9"
+    }
+
+    fn admin(
+        &mut self,
+        command: &SubmissionEntry,
+        data: &mut [u8],
+        _timeout_ms: u32,
+    ) -> Result<u32, CommandError> {
+        let refuse = |status: StatusCode| {
+            Err(CommandError::Status {
+                controller: "/dev/nvme9".to_owned(),
+                command: "command".to_owned(),
+                status,
+            })
+        };
+        let list = |data: &mut [u8], ids: &[u32]| {
+            for (place, id) in data.chunks_exact_mut(4).zip(ids) {
+                place.copy_from_slice(&id.to_le_bytes());
+            }
+        };
+        match AdminOpcode(command.opcode()) {
+            AdminOpcode::IDENTIFY => {
+                let asked = IdentifyCommand::from(*command);
+                let active: Vec<u32> = self.namespaces.keys().copied().collect();
+                match Cns(asked.cns()) {
+                    Cns::CONTROLLER => data.copy_from_slice(self.controller.as_bytes()),
+                    Cns::NAMESPACE => match self.namespaces.get(&asked.nsid()) {
+                        Some(namespace) => data.copy_from_slice(namespace.as_bytes()),
+                        None => return refuse(StatusCode::INVALID_NAMESPACE),
+                    },
+                    Cns::ACTIVE_NAMESPACES => list(data, &active),
+                    Cns::ALLOCATED_NAMESPACES => {
+                        let all: Vec<u32> = active.iter().chain(&self.elsewhere).copied().collect();
+                        list(data, &all);
+                    }
+                    _ => return refuse(StatusCode::INVALID_FIELD),
+                }
+            }
+            AdminOpcode::GET_LOG_PAGE => match LogId(GetLogPage::from(*command).lid()) {
+                LogId::SMART => data.copy_from_slice(self.smart.as_bytes()),
+                LogId::SANITIZE => {
+                    let mut log = SanitizeLog::default();
+                    if self.sanitize.is_empty() {
+                        log.set_state(self.sanitize_ends.0);
+                    } else {
+                        log.set_state(SanitizeState::IN_PROGRESS.0);
+                        log.set_progress(self.sanitize.remove(0));
+                    }
+                    data.copy_from_slice(log.as_bytes());
+                }
+                _ => return refuse(StatusCode::INVALID_FIELD),
+            },
+            AdminOpcode::GET_FEATURES => {
+                let fid = GetFeatures::from(*command).fid();
+                return match self.features.get(&fid) {
+                    Some(value) => Ok(*value),
+                    None => refuse(StatusCode::INVALID_FIELD),
+                };
+            }
+            AdminOpcode::SET_FEATURES => {
+                let asked = SetFeatures::from(*command);
+                if !self.stubborn {
+                    self.features.insert(asked.fid(), asked.value());
+                }
+            }
+            AdminOpcode::FORMAT_NVM => {
+                let asked = FormatNvm::from(*command);
+                if self.no_secure_erase && asked.secure_erase() != 0 {
+                    return refuse(StatusCode::INVALID_FIELD);
+                }
+                let what = (asked.nsid(), asked.lba_format(), asked.secure_erase());
+                self.formatted.push(what);
+            }
+            AdminOpcode::SANITIZE => self.sanitized.push(Sanitize::from(*command).action()),
+            _ => return refuse(StatusCode::INVALID_OPCODE),
+        }
+        Ok(0)
+    }
+}
+
+fn namespace(blocks: u64) -> IdentifyNamespace {
+    let mut found = IdentifyNamespace::default();
+    let mut formats = found.lba_formats();
+    formats[0] = *LbaFormat::default().set_data_size(9);
+    formats[1] = *LbaFormat::default().set_data_size(12);
+    *found
+        .set_size_blocks(blocks)
+        .set_capacity_blocks(blocks)
+        .set_used_blocks(blocks / 2)
+        .set_lba_format_count(1)
+        .set_formatted(1)
+        .set_lba_formats(formats)
+}
+
+fn padded<const N: usize>(text: &str) -> [u8; N] {
+    let mut bytes = [b' '; N];
+    bytes[..text.len()].copy_from_slice(text.as_bytes());
+    bytes
+}
+
+fn told() -> Told {
+    let mut controller = IdentifyController::default();
+    let mut states = controller.descriptors();
+    states[0].set_max_power_mw(8_500);
+    states[1] = PowerStateDescriptor::default();
+    states[1]
+        .set_max_power_mw(5)
+        .set_non_operational(true)
+        .set_entry_latency_us(2_000)
+        .set_exit_latency_us(8_000);
+    controller
+        .set_serial_number(padded("S1"))
+        .set_model_number(padded("Told"))
+        .set_firmware_revision(padded("1.0"))
+        .set_version(0x0001_0400)
+        .set_mdts(5)
+        .set_ieee_oui([0x38, 0x25, 0x00])
+        .set_oacs(oacs::FORMAT)
+        .set_oncs(oncs::COMPARE | oncs::WRITE_ZEROES)
+        .set_power_states(1)
+        .set_warning_kelvin(343)
+        .set_volatile_write_cache(1)
+        .set_descriptors(states);
+    let mut smart = SmartLog::default();
+    smart
+        .set_critical_warning(critical_warning::SPARE | critical_warning::READ_ONLY)
+        .set_composite_kelvin(313)
+        .set_data_units_written(10)
+        .set_warning_minutes(3)
+        .set_percentage_used(101);
+    Told {
+        controller,
+        smart,
+        namespaces: BTreeMap::from([(1, namespace(1 << 20))]),
+        features: BTreeMap::from([
+            (FeatureId::POWER_MANAGEMENT.0, 0),
+            (FeatureId::NUMBER_OF_QUEUES.0, 7 | 7 << 16),
+            (FeatureId::VOLATILE_WRITE_CACHE.0, 0),
+        ]),
+        sanitize_ends: SanitizeState::COMPLETED,
+        ..Told::default()
+    }
+}
+
+#[test]
+fn a_probe_tells_what_the_controller_says_and_leaves_out_what_it_refuses() {
+    let mut port = told();
+    let found = probe(&mut port, &Surroundings::default()).unwrap();
+    assert_eq!(
+        (found.version.as_str(), found.model.as_str()),
+        ("1.4", "Told")
+    );
+    assert_eq!(found.ieee_oui, "00-25-38");
+    assert_eq!(found.max_transfer_bytes, Some(128 << 10));
+    assert_eq!(found.queues_granted, Some((8, 8)));
+    assert_eq!(found.coalescing, None, "it refuses that feature");
+    assert_eq!(found.write_cache_on, Some(false));
+    assert_eq!(found.thermal.warning_c, Some(70));
+    assert_eq!(found.thermal.critical_c, None);
+    let [first, second] = &found.power_states[..] else {
+        panic!("{:?}", found.power_states)
+    };
+    assert!(first.current && first.operational && first.max_mw == 8500.0);
+    assert!(!second.operational && second.exit_us == Some(8000));
+    let only = &found.namespaces[0];
+    assert_eq!(only.size_bytes, 4 << 30);
+    assert_eq!(only.formats.len(), 2);
+    assert!(only.formats[1].in_use && only.formats[1].block_bytes == 4096);
+    assert_eq!(found.io_commands, ["compare", "write zeroes"]);
+    let words = facts(&found);
+    let value = |name: &str| {
+        words
+            .iter()
+            .find(|f| f.name == name)
+            .map(|f| f.value.as_str())
+    };
+    assert_eq!(value("largest command"), Some("128 KiB"));
+    assert_eq!(
+        value("state 0 (now)"),
+        Some("at most 8.50 W, works, enter not told, leave not told")
+    );
+    assert_eq!(
+        value("critical warnings"),
+        Some("available spare below threshold, media read-only")
+    );
+}
+
+#[test]
+fn health_is_in_units_of_people_and_becomes_telemetry() {
+    let health = health::read(&mut told()).unwrap();
+    assert_eq!((health.composite_c, health.written_bytes), (40, 5_120_000));
+    let telemetry = health.telemetry();
+    assert_eq!(telemetry.temperature_c, Some(40.0));
+    assert_eq!(telemetry.warning_time_s, Some(180));
+    assert_eq!(telemetry.percentage_used, Some(101));
+    let mut worn = SmartLog::default();
+    worn.set_data_units_written(u128::MAX);
+    assert_eq!(Health::from(&worn).written_bytes, u64::MAX);
+}
+
+#[test]
+fn a_power_state_that_is_accepted_and_not_taken_is_an_error() {
+    let mut port = told();
+    Commands::to(&mut port).set_power_state(1).unwrap();
+    assert_eq!(Commands::to(&mut port).power_state().unwrap(), 1);
+    port.stubborn = true;
+    let error = Commands::to(&mut port).set_power_state(0).unwrap_err();
+    assert!(error.to_string().contains("is in power state 1"), "{error}");
+    assert!(!error.refused());
+}
+
+#[test]
+fn what_erasing_reaches_is_found_out_before_anything_is_sent() {
+    let mut port = told();
+    let only = |port: &mut Told| offers(port, 1).unwrap();
+    let [format] = &only(&mut port)[..] else {
+        panic!()
+    };
+    assert!(format.reaches_only(1));
+    // A second namespace: a format is still of one.
+    port.namespaces.insert(2, namespace(8));
+    assert!(only(&mut port)[0].reaches_only(1));
+    // Unless the controller says that a secure erase is of all.
+    port.controller.set_format_attributes(0b10);
+    assert_eq!(only(&mut port)[0].reaches, [1, 2]);
+    // A sanitize always is; and those that are attached elsewhere count too.
+    port.controller
+        .set_sanitize_capabilities(sanicap::BLOCK_ERASE | sanicap::CRYPTO_ERASE)
+        .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
+    port.elsewhere = vec![7];
+    let found = only(&mut port);
+    assert_eq!(found.len(), 3);
+    assert!(found[0].method == Method::Sanitize(SanitizeAction::BLOCK_ERASE));
+    assert_eq!(found[0].reaches, [1, 2, 7]);
+    assert!(port.formatted.is_empty() && port.sanitized.is_empty());
+}
+
+#[test]
+fn a_format_keeps_the_format_and_does_without_a_secure_erase_that_is_refused() {
+    let mut port = told();
+    let method = Method::Format(SecureErase::USER_DATA);
+    erase(&mut port, 1, method, &mut |_| true).unwrap();
+    port.no_secure_erase = true;
+    erase(&mut port, 1, method, &mut |_| true).unwrap();
+    assert_eq!(port.formatted, [(1, 1, 1), (1, 1, 0)]);
+}
+
+#[test]
+fn a_sanitize_is_waited_for_and_told_of() {
+    let method = Method::Sanitize(SanitizeAction::BLOCK_ERASE);
+    let mut port = told();
+    port.sanitize = vec![0x4000, 0x8000];
+    let mut seen = Vec::new();
+    erase(&mut port, 1, method, &mut |share| {
+        seen.push(share);
+        true
+    })
+    .unwrap();
+    assert_eq!(seen, [0.25, 0.5]);
+    port.sanitize_ends = SanitizeState::FAILED;
+    let failed = erase(&mut port, 1, method, &mut |_| true);
+    assert!(matches!(failed, Err(EraseError::SanitizeFailed { .. })));
+    port.sanitize = vec![0x8000];
+    let left = erase(&mut port, 1, method, &mut |_| false);
+    assert!(
+        matches!(left, Err(EraseError::StillGoing { percent: 50, .. })),
+        "{left:?}"
+    );
+}

@@ -1,0 +1,238 @@
+//! A power meter of the user's: any program that prints watts.
+//!
+//! The command is run by `sh`. Each line it prints is a reading: the first number in it, in watts (`3.2`, `3.2 W`, `12 V, ...` is wrong, since
+//! the first number counts). A command that ends is started again, so that both a meter's own logger and a script that prints one value will do.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Why a meter cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MeterError {
+    /// It cannot be started.
+    #[error("power meter {command:?}: cannot be started: {source}")]
+    Start {
+        /// The command.
+        command: String,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// It says nothing that is a number.
+    #[error(
+        "power meter {command:?}: printed no number within {seconds} s; it must print watts, one reading per line (its standard output is read, line by line)"
+    )]
+    Silent {
+        /// The command.
+        command: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+}
+
+/// How long the first reading is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The rest between two runs of a command that ends.
+const BETWEEN: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Default)]
+struct Readings {
+    sum_w: f64,
+    count: u32,
+    child: Option<Child>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    readings: Mutex<Readings>,
+    came: Condvar,
+    stop: AtomicBool,
+}
+
+/// A running meter; ends with its command when dropped.
+#[derive(Debug)]
+pub struct PowerMeter {
+    shared: Arc<Shared>,
+}
+
+impl PowerMeter {
+    /// Start the command and wait for its first reading.
+    ///
+    /// # Errors
+    /// When it cannot be started, or prints no number.
+    pub fn start(command: &str) -> Result<PowerMeter, MeterError> {
+        let shared = Arc::new(Shared::default());
+        let meter = PowerMeter {
+            shared: Arc::clone(&shared),
+        };
+        let begin = |source| MeterError::Start {
+            command: command.to_owned(),
+            source,
+        };
+        let mut lines = spawn(command, &shared).map_err(begin)?;
+        let text = command.to_owned();
+        std::thread::Builder::new()
+            .name("power meter".to_owned())
+            .stack_size(256 << 10)
+            .spawn(move || {
+                loop {
+                    listen(&mut lines, &shared);
+                    if shared.rest() {
+                        return;
+                    }
+                    match spawn(&text, &shared) {
+                        Ok(again) => lines = again,
+                        Err(_) => return,
+                    }
+                }
+            })
+            .map_err(begin)?;
+        if meter.first_reading(PATIENCE) {
+            return Ok(meter);
+        }
+        Err(MeterError::Silent {
+            command: command.to_owned(),
+            seconds: PATIENCE.as_secs(),
+        })
+    }
+
+    /// Mean of the readings since the last call, milliwatts; `None` where none came.
+    pub fn mean_mw(&self) -> Option<u64> {
+        let mut readings = self.shared.lock();
+        let (sum_w, count) = (readings.sum_w, readings.count);
+        (readings.sum_w, readings.count) = (0.0, 0);
+        (count > 0).then(|| (sum_w / f64::from(count) * 1e3).round() as u64)
+    }
+
+    fn first_reading(&self, patience: Duration) -> bool {
+        let readings = self.shared.lock();
+        let (readings, _) = self
+            .shared
+            .came
+            .wait_timeout_while(readings, patience, |r| r.count == 0)
+            .unwrap_or_else(PoisonError::into_inner);
+        readings.count > 0
+    }
+
+    /// For tests: until there is something to take.
+    #[cfg(test)]
+    pub(crate) fn wait_for_a_reading(&self) {
+        assert!(self.first_reading(PATIENCE));
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Readings> {
+        self.readings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits between two runs; true when there is to be none.
+    fn rest(&self) -> bool {
+        let readings = self.lock();
+        let _ = self
+            .came
+            .wait_timeout_while(readings, BETWEEN, |_| !self.stop.load(Ordering::SeqCst));
+        self.stop.load(Ordering::SeqCst)
+    }
+}
+
+fn spawn(command: &str, shared: &Shared) -> std::io::Result<BufReader<std::process::ChildStdout>> {
+    let mut child = Command::new("sh")
+        .args(["-c", command])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        // A group of its own: Ctrl-C ends the run, which then ends the meter, and what it started goes with it.
+        .process_group(0)
+        .spawn()?;
+    let lines = child.stdout.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
+    let mut readings = shared.lock();
+    if let Some(mut earlier) = readings.child.replace(child) {
+        let _ = earlier.wait();
+    }
+    Ok(BufReader::new(lines))
+}
+
+fn listen(lines: &mut impl BufRead, shared: &Shared) {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A line without an end must not fill memory.
+        match std::io::Read::take(&mut *lines, 4096).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        if shared.stop.load(Ordering::SeqCst) {
+            return;
+        }
+        if let Some(watts) = watts(&String::from_utf8_lossy(&line)) {
+            let mut readings = shared.lock();
+            readings.sum_w += watts;
+            readings.count = readings.count.saturating_add(1);
+            shared.came.notify_all();
+        }
+    }
+}
+
+/// The first number of a line, if it can be a power.
+fn watts(line: &str) -> Option<f64> {
+    let begin = line.find(|c: char| c.is_ascii_digit())?;
+    let rest = &line[begin..];
+    let end = rest
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(rest.len());
+    let value: f64 = rest[..end].trim_end_matches('.').parse().ok()?;
+    let negative = line[..begin].ends_with('-');
+    (!negative && value < 1e6).then_some(value)
+}
+
+impl Drop for PowerMeter {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::SeqCst);
+        self.shared.came.notify_all();
+        let child = self.shared.lock().child.take();
+        if let Some(mut child) = child {
+            // The group, with whatever the shell started.
+            if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
+                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+            }
+            let _ = child.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_number_of_a_line_is_watts() {
+        assert_eq!(watts("3.25\n"), Some(3.25));
+        assert_eq!(watts("P=4.5 W (avg)"), Some(4.5));
+        assert_eq!(watts("7."), Some(7.0));
+        assert_eq!(watts("-2"), None);
+        assert_eq!(watts("1.2.3"), None);
+        assert_eq!(watts("nothing"), None);
+        assert_eq!(watts("99999999"), None);
+    }
+
+    #[test]
+    fn a_command_that_ends_is_run_again_and_readings_are_averaged() {
+        let meter = PowerMeter::start("echo 2; echo 4").unwrap();
+        while meter.shared.lock().count < 2 {
+            std::thread::yield_now();
+        }
+        assert_eq!(meter.mean_mw(), Some(3000));
+        meter.wait_for_a_reading();
+    }
+
+    #[test]
+    fn what_is_no_meter_is_refused() {
+        let error = PowerMeter::start("exec sleep 60");
+        // Ten seconds: as long as a user would be left waiting.
+        assert!(matches!(error, Err(MeterError::Silent { .. })), "{error:?}");
+    }
+}
