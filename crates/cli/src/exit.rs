@@ -128,12 +128,17 @@ fn code_of(error: &anyhow::Error) -> u8 {
 
 fn session_code(error: &SessionError) -> u8 {
     match error {
-        SessionError::Refused(_) | SessionError::NoPermit { .. } => REFUSED,
+        SessionError::Refused(_)
+        | SessionError::NoPermit { .. }
+        | SessionError::ReachesOthers { .. } => REFUSED,
         SessionError::Identity(
             IdentityError::PermissionDenied { .. } | IdentityError::Io { .. },
         )
         | SessionError::Open(_)
         | SessionError::Purge(_)
+        | SessionError::Command(_)
+        | SessionError::Erase(_)
+        | SessionError::Controller { .. }
         | SessionError::Target(_) => IO_ERROR,
         _ => USAGE,
     }

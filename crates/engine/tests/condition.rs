@@ -269,7 +269,10 @@ fn power_states_of_drives_that_have_none_are_refused_with_advice() {
             error,
             SessionError::NoPowerControl { state: 2, .. }
         ));
-        assert!(error.to_string().contains("leave power_states out"), "{error}");
+        assert!(
+            error.to_string().contains("leave power_states out"),
+            "{error}"
+        );
     };
     refuses(&path);
 }

@@ -90,6 +90,9 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         all_charts.extend(charts);
     }
     body.push_str(&appendix::appendix(&lineup));
+    if crate::tables::health::table(&lineup).is_some() {
+        contents.push(("health".to_owned(), "Health".to_owned()));
+    }
     contents.push(("warnings".to_owned(), "Warnings".to_owned()));
     contents.push(("environment".to_owned(), "Environment".to_owned()));
     contents.push(("provenance".to_owned(), "Provenance".to_owned()));

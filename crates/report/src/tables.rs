@@ -14,6 +14,7 @@ pub mod aboard;
 pub mod capacity;
 pub mod consistency;
 pub mod figures;
+pub mod health;
 pub mod inspect;
 pub mod knee;
 pub mod load;

@@ -71,7 +71,7 @@ impl RealDrive {
                 Err(error) => return Some(Err(error)),
             };
             let around = Surroundings {
-                registers: Some(registers::read(&place.sysfs).map_err(|e| e.to_string())),
+                registers: Some(registers::read(&place.sysfs).map_err(|e| registers::advice(&e))),
                 interrupt_vectors: place.interrupt_vectors,
             };
             let probe = probe::probe(&mut device, &around).map(Box::new);

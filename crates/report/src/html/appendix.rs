@@ -8,7 +8,7 @@ use super::write::{self, facts};
 use crate::format::{escape, figure, stamp};
 use crate::grid::preparations;
 use crate::lineup::Lineup;
-use crate::tables::inspect;
+use crate::tables::{health, inspect};
 
 /// Everything after the results.
 pub fn appendix(lineup: &Lineup<'_>) -> String {
@@ -17,6 +17,11 @@ pub fn appendix(lineup: &Lineup<'_>) -> String {
     if !prepared.is_empty() {
         out.push_str("<section id=\"preparation\" aria-labelledby=\"preparation-title\">\n<h2 id=\"preparation-title\">Preparation</h2>\n<p class=\"how\">What was written before anything was measured. Timed, but not a result.</p>\n");
         out.push_str(&write::table(&inspect::preparations(lineup, &prepared)));
+        out.push_str("</section>\n");
+    }
+    if let Some(health) = health::table(lineup) {
+        out.push_str("<section id=\"health\" aria-labelledby=\"health-title\">\n<h2 id=\"health-title\">Health</h2>\n<p class=\"how\">What the drives said of themselves meanwhile. A drive on which errors are added is not one to trust, however fast.</p>\n");
+        out.push_str(&write::table(&health));
         out.push_str("</section>\n");
     }
     out.push_str("<section id=\"warnings\" aria-labelledby=\"warnings-title\">\n<h2 id=\"warnings-title\">Warnings</h2>\n");

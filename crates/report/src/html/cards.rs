@@ -88,7 +88,33 @@ fn card(lineup: &Lineup<'_>, sections: &[Section<'_>], position: usize) -> Strin
         }
         out.push_str("</dl></details>\n");
     }
+    out.push_str(&probe(entrant));
     out.push_str("</article>\n");
+    out
+}
+
+/// What its controller said of itself before the run, group by group.
+fn probe(entrant: &Entrant<'_>) -> String {
+    let facts = &entrant.info.probe;
+    if facts.is_empty() {
+        return String::new();
+    }
+    let mut out = "<details><summary>What its controller says of itself</summary>\n".to_owned();
+    for group in facts.chunk_by(|a, b| a.group == b.group) {
+        out.push_str(&format!(
+            "<h5>{}</h5>\n<dl class=\"facts\">",
+            escape(&humanise(&group[0].group))
+        ));
+        for fact in group {
+            out.push_str(&format!(
+                "<div><dt>{}</dt><dd>{}</dd></div>",
+                escape(&humanise(&fact.name)),
+                escape(&fact.value)
+            ));
+        }
+        out.push_str("</dl>\n");
+    }
+    out.push_str("</details>\n");
     out
 }
 

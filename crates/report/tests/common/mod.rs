@@ -228,6 +228,7 @@ pub fn drive(label: &str, model: &str, serial: &str, capacity_bytes: u64) -> Dri
             ("queue_pairs".to_owned(), "8".to_owned()),
             ("temperature_warning".to_owned(), "75 °C".to_owned()),
         ]),
+        probe: Vec::new(),
         published: Vec::new(),
     }
 }

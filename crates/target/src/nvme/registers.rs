@@ -29,6 +29,20 @@ pub struct Registers {
     pub status: ControllerStatus,
 }
 
+/// Why they could not be read, and what can be done about it.
+pub fn advice(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EINVAL) => {
+            "the kernel keeps them to the drive's driver; booted with iomem=relaxed it does not"
+                .to_owned()
+        }
+        Some(libc::EACCES | libc::EPERM) => {
+            "that needs root, and a kernel that is not locked down".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
 /// Read them; `sysfs` is the controller's directory there, whose `device` is the PCI device.
 ///
 /// # Errors

@@ -114,7 +114,7 @@ pub fn facts(probe: &Probe) -> Vec<Fact> {
     facts.group("registers");
     match (&probe.registers, &probe.registers_missing) {
         (Some(registers), _) => register_facts(&mut facts, registers),
-        (None, Some(why)) => facts.add("CAP", format!("cannot be read: {why}")),
+        (None, Some(why)) => facts.add("registers", format!("not read: {why}")),
         (None, None) => {}
     }
 
