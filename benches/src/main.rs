@@ -75,6 +75,8 @@ enum Part {
     Pattern,
     /// Recording, replaying and proving streams, against fio doing the same
     Stream,
+    /// A simulated drive over NBD, against nbdkit, and against its own model
+    Serve,
     /// Wall time of `make demo`
     Demo,
     /// Size of a report of two drives, and its drawing time in a browser
@@ -144,6 +146,7 @@ fn run() -> Result<()> {
         (Part::Simulation, parts::simulation::measure),
         (Part::Pattern, parts::pattern::measure),
         (Part::Stream, parts::stream::measure),
+        (Part::Serve, parts::serve::measure),
         (Part::Report, parts::report::measure),
         (Part::LabReport, parts::report::measure_lab),
         (Part::Demo, parts::demo::measure),

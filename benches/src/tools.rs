@@ -128,7 +128,11 @@ impl Variant {
             .with_context(|| format!("{}: not JSON", self.command()))?;
         let mut sample = Sample::cost(&outcome);
         let job = &document["jobs"][0];
-        let read = &job["read"];
+        // One direction per job.
+        let read = match job["read"]["total_ios"].as_f64() {
+            Some(0.0) => &job["write"],
+            _ => &job["read"],
+        };
         let number = |value: &Value| value.as_f64().unwrap_or(0.0);
         sample.iops = number(&read["iops"]);
         match self.tool {

@@ -8,5 +8,6 @@ pub mod null;
 pub mod pattern;
 pub mod report;
 pub mod scaling;
+pub mod serve;
 pub mod simulation;
 pub mod stream;

@@ -1,5 +1,6 @@
 //! Arguments, exactly as typed. Each command turns its own into a plan; nothing below sees them.
 
+pub mod serve;
 pub mod stream;
 pub mod testbench;
 
@@ -31,6 +32,7 @@ First steps:
   assay report RUN -o report.html             one self-contained page
   producer | assay record DRIVE --index       a stream onto a drive; assay replay DRIVE > stream gives it back
   assay fit samsung-951 --to RUN --name mine  a simulated drive that does what yours did
+  assay serve sim:samsung-951 --nbd unix:PATH a simulated drive that other programs can use
 
 Nothing is ever written to a drive unless --destroy names it, and never to one that is in use.
 Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 130 ended by the user.";
@@ -99,6 +101,8 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Testbench(testbench::TestbenchArguments),
     /// Erase a drive by the best means it has, and say what was reached.
     Purge(PurgeArguments),
+    /// A simulated drive as a block device for other programs and virtual machines.
+    Serve(serve::ServeArguments),
     /// Completions for a shell, to be put where it looks for them.
     Completions(CompletionsArguments),
 }

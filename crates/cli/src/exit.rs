@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use assay_calibrate::CalibrateError;
 use assay_engine::session::SessionError;
+use assay_serve::ListenError;
 use assay_store::StoreError;
 use assay_stream::endpoint::EndpointError;
 use assay_stream::index::IndexError;
@@ -117,6 +118,13 @@ fn code_of(error: &anyhow::Error) -> u8 {
             return match error {
                 BenchError::Session(error) => session_code(error),
                 _ => USAGE,
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<ListenError>() {
+            return match error {
+                ListenError::Malformed { .. } | ListenError::NotASocket { .. } => USAGE,
+                ListenError::Remote { .. } => REFUSED,
+                ListenError::Live { .. } | ListenError::System { .. } => IO_ERROR,
             };
         }
         if cause.is::<Usage>() || cause.is::<ProfileFileError>() {

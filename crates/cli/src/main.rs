@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Verify(verify) => commands::verify::run(&verify, output),
         Command::Testbench(testbench) => commands::testbench::run(testbench, output),
         Command::Purge(purge) => commands::purge::run(purge, output),
+        Command::Serve(serve) => commands::serve::run(&serve, output),
         Command::Completions(completions) => commands::completions::run(completions.shell, output),
     };
     exit::status(outcome, output)

@@ -7,11 +7,13 @@
 //! Pages are kept whole, or, when asked for, as numbers from which they can be made again ([`crate::regenerate`]).
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use assay_units::Rng;
 use assay_units::rng::mix;
 
+use crate::drive::digest::take;
 use crate::options::InitialState;
 use crate::regenerate::{Generator, Regenerated};
 use crate::wrapped::Aliases;
@@ -19,6 +21,8 @@ use crate::wrapped::Aliases;
 /// Granule of the store in bytes: the drives' mapping unit.
 pub const PAGE_BYTES: u64 = 4096;
 const PAGE: usize = PAGE_BYTES as usize;
+/// An extent of kept pages is looked through for so many of them.
+const EXTENT_PAGES: u64 = 4096;
 
 /// The bytes of one page.
 pub type Page = Box<[u8; PAGE]>;
@@ -78,25 +82,38 @@ impl DataStore {
         let mut at = offset;
         while !rest.is_empty() {
             let (page, start, len) = split(at, rest.len());
-            let whole = len == PAGE && self.previous.is_none();
-            let mut content = if whole {
-                Box::new([0; PAGE])
-            } else {
-                self.page(page)
-            };
-            if let Some(previous) = &mut self.previous {
-                previous.insert(page, content.clone());
+            let (now, later) = rest.split_at(len);
+            match <&[u8; PAGE]>::try_from(now) {
+                Ok(whole) if self.previous.is_none() => self.put(page, whole),
+                _ => {
+                    let mut content = self.page(page);
+                    if let Some(previous) = &mut self.previous {
+                        previous.insert(page, content.clone());
+                    }
+                    content[start..start + len].copy_from_slice(now);
+                    self.restore(page, content);
+                }
             }
-            content[start..start + len].copy_from_slice(&rest[..len]);
-            self.restore(page, content);
-            rest = &rest[len..];
+            rest = later;
             at += len as u64;
         }
     }
 
     /// Read bytes from a place.
     pub fn read(&self, offset: u64, bytes: &mut [u8]) {
-        self.read_with(offset, bytes, |page| self.page(page));
+        let mut rest = bytes;
+        let mut at = offset;
+        while !rest.is_empty() {
+            let (page, start, len) = split(at, rest.len());
+            let (now, later) = rest.split_at_mut(len);
+            match <&mut [u8; PAGE]>::try_from(&mut *now) {
+                // A whole page needs no detour.
+                Ok(whole) => self.fill_page(page, whole),
+                Err(_) => now.copy_from_slice(&self.page(page)[start..start + len]),
+            }
+            rest = later;
+            at += len as u64;
+        }
     }
 
     /// Read each page as it was before its last write (as it is, where it was not written).
@@ -116,17 +133,39 @@ impl DataStore {
 
     /// Let a page hold these bytes, as if nothing had been written since it did.
     pub fn restore(&mut self, page: u64, content: Page) {
-        if let Some(aliases) = &mut self.aliases
-            && let Some(other) = aliases.take(page)
-        {
-            self.drop_page(other);
-        }
+        self.take_place(page);
         if let Some(regenerated) = &mut self.regenerated
             && regenerated.put(page, &content)
         {
             self.pages.remove(&page);
         } else {
             self.pages.insert(page, content);
+        }
+    }
+
+    /// [`DataStore::restore`] of borrowed bytes: what is there already is overwritten in its place.
+    fn put(&mut self, page: u64, content: &[u8; PAGE]) {
+        self.take_place(page);
+        if let Some(regenerated) = &mut self.regenerated
+            && regenerated.put(page, content)
+        {
+            self.pages.remove(&page);
+            return;
+        }
+        match self.pages.entry(page) {
+            Entry::Occupied(mut there) => there.get_mut().copy_from_slice(content),
+            Entry::Vacant(place) => {
+                place.insert(Box::new(*content));
+            }
+        }
+    }
+
+    /// A page is about to be stored: where addresses come round, what another one had in its place is gone.
+    fn take_place(&mut self, page: u64) {
+        if let Some(aliases) = &mut self.aliases
+            && let Some(other) = aliases.take(page)
+        {
+            self.drop_page(other);
         }
     }
 
@@ -187,6 +226,55 @@ impl DataStore {
             + self.aliases.as_ref().map_or(0, Aliases::resident_bytes)
     }
 
+    /// The extent that begins with a page, at most up to `end`: the page after it, and whether it is a hole (reads as zeroes and is not
+    /// kept) or not. The end may come sooner than where it changes.
+    pub fn extent(&self, page: u64, end: u64) -> (u64, bool) {
+        let hole_end = self.hole_end(page, end);
+        if hole_end > page {
+            return (hole_end, true);
+        }
+        let far = end.min(page.saturating_add(EXTENT_PAGES));
+        let kept = (page + 1..far).find(|&next| self.hole_end(next, next + 1) > next);
+        (kept.unwrap_or(far.max(page + 1)), false)
+    }
+
+    /// Up to where it is a hole from this page on, at most `end`; the page itself where it is none, or where addresses come round.
+    fn hole_end(&self, page: u64, end: u64) -> u64 {
+        let mut until = end;
+        if self.state == InitialState::Filled {
+            let before = self.zeroed.range(..=page).next_back();
+            until = before.map_or(page, |(_, &stop)| stop.clamp(page, end));
+        }
+        if let Some((&kept, _)) = self.pages.range(page..).next() {
+            until = until.min(kept);
+        }
+        if let Some(regenerated) = &self.regenerated {
+            until = until.min(regenerated.first_from(page));
+        }
+        if self.aliases.is_some() { page } else { until }
+    }
+
+    /// A number that is equal where what was stored and forgotten is.
+    pub fn digest(&self) -> u64 {
+        let words = |bytes: &[u8; PAGE]| {
+            let mut word = [0; 8];
+            bytes
+                .chunks_exact(8)
+                .map(|chunk| {
+                    word.copy_from_slice(chunk);
+                    u64::from_le_bytes(word)
+                })
+                .fold(0, mix)
+        };
+        let pages = self
+            .pages
+            .iter()
+            .flat_map(|(&page, bytes)| [page, words(bytes)]);
+        let zeroed = self.zeroed.iter().flat_map(|(&start, &end)| [start, end]);
+        let numbers = self.regenerated.as_ref().map_or(0, Regenerated::digest);
+        take(numbers, pages.chain([u64::MAX]).chain(zeroed))
+    }
+
     /// Zeroes over less than a page at a time (and nothing over an empty range).
     fn zero_bytes(&mut self, start: u64, end: u64) {
         let zeroes = [0_u8; PAGE];
@@ -219,28 +307,39 @@ impl DataStore {
     }
 
     fn page(&self, page: u64) -> Page {
+        let mut content = Box::new([0_u8; PAGE]);
+        self.fill_page(page, &mut content);
+        content
+    }
+
+    /// The bytes of a page, put where they are wanted.
+    fn fill_page(&self, page: u64, content: &mut [u8; PAGE]) {
         let page = self
             .aliases
             .as_ref()
             .map_or(page, |aliases| aliases.find(page));
-        if let Some(content) = self.pages.get(&page) {
-            return content.clone();
+        if let Some(kept) = self.pages.get(&page) {
+            content.copy_from_slice(&kept[..]);
+            return;
         }
-        let mut content = Box::new([0_u8; PAGE]);
         if let Some(regenerated) = &self.regenerated
-            && regenerated.get(page, &mut content)
+            && regenerated.get(page, content)
         {
-            return content;
+            return;
         }
-        let zeroed = self
-            .zeroed
+        if self.state == InitialState::Filled && !self.is_zeroed(page) {
+            Rng::new(mix(self.seed, page)).fill(&mut content[..]);
+        } else {
+            content.fill(0);
+        }
+    }
+
+    /// Was this page forgotten, and what came after it looked for elsewhere?
+    fn is_zeroed(&self, page: u64) -> bool {
+        self.zeroed
             .range(..=page)
             .next_back()
-            .is_some_and(|(_, &end)| page < end);
-        if self.state == InitialState::Filled && !zeroed {
-            Rng::new(mix(self.seed, page)).fill(&mut content[..]);
-        }
-        content
+            .is_some_and(|(_, &end)| page < end)
     }
 
     fn add_zeroed(&mut self, start: u64, end: u64) {

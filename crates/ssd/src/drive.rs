@@ -21,6 +21,7 @@ use crate::thermal::Thermal;
 use crate::volatile::Journal;
 
 mod contents;
+pub(crate) mod digest;
 mod execute;
 mod failing;
 mod finished;

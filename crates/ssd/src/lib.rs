@@ -76,6 +76,7 @@ pub mod volatile;
 pub mod wrapped;
 
 pub use command::{Command, Completion, Status};
+pub use drive::digest::StateDigest;
 pub use drive::{Drive, DriveError};
 pub use options::{Age, DriveOptions, Fault, FaultKind, InitialState, OptionError};
 pub use profile::{Profile, ProfileError};

@@ -20,6 +20,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::data::PAGE_BYTES;
+use crate::drive::digest::take;
 
 const PAGE: usize = PAGE_BYTES as usize;
 /// Pages per table.
@@ -56,6 +57,31 @@ impl Regenerated {
         if self.generator.is_none() {
             self.generator = Some(generator);
         }
+    }
+
+    /// The first page that is here, from this one on; the largest number where there is none.
+    pub fn first_from(&self, page: u64) -> u64 {
+        self.tables
+            .range(page / TABLE..)
+            .find_map(|(&table, (codes, _))| {
+                let first = table * TABLE;
+                let skipped = page.saturating_sub(first) as usize;
+                let place = codes.get(skipped..)?.iter().position(|&code| code != 0)?;
+                Some(first + (skipped + place) as u64)
+            })
+            .unwrap_or(u64::MAX)
+    }
+
+    /// A number that is equal where the pages kept are.
+    pub fn digest(&self) -> u64 {
+        let families = self
+            .families
+            .iter()
+            .flat_map(|&([first, second], pages)| [first, second, pages]);
+        let codes = self.tables.iter().flat_map(|(&table, (codes, _))| {
+            std::iter::once(table).chain(codes.iter().map(|&code| u64::from(code)))
+        });
+        take(0, families.chain([u64::MAX]).chain(codes))
     }
 
     /// Keep a page, if it can be made again; what was kept of it before is forgotten.

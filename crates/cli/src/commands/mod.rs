@@ -13,6 +13,7 @@ pub mod record;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod serve;
 pub mod stream;
 pub mod suites;
 pub mod testbench;

@@ -30,6 +30,7 @@ mod pacing;
 mod repeat;
 mod review_lab;
 mod safety;
+mod serve;
 mod signals;
 mod streams;
 mod suites;

@@ -6,6 +6,7 @@ use assay_units::{Nanos, Op};
 
 use super::Drive;
 use crate::command::{Command, Completion};
+use crate::data::PAGE_BYTES;
 use crate::faults::WriteFate;
 use crate::regenerate::Generator;
 
@@ -70,6 +71,17 @@ impl Drive {
             data.read(offset_bytes, buffer);
         }
         true
+    }
+
+    /// What is kept from a place on, at most up to `end_bytes`: where the extent that begins there ends (or an earlier place, which then
+    /// begins one more of its kind), and whether it is a hole, which reads as zeroes. Without kept data everything is one hole.
+    pub fn extent(&self, offset_bytes: u64, end_bytes: u64) -> (u64, bool) {
+        let Some(data) = &self.data else {
+            return (end_bytes, true);
+        };
+        let end_page = end_bytes.div_ceil(PAGE_BYTES);
+        let (end, hole) = data.extent(offset_bytes / PAGE_BYTES, end_page);
+        ((end * PAGE_BYTES).min(end_bytes), hole)
     }
 
     /// What can make pages again that are then not kept, with [`crate::DriveOptions::regenerate_data`]. The first one given stays.

@@ -1,0 +1,293 @@
+//! A simulated drive served over NBD: how fast the server is against nbdkit's memory plugin, and whether paced latencies are the model's.
+
+use std::io::BufReader;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use assay_ssd::{Drive, DriveOptions, Profile};
+use assay_target::clock::Clock;
+use assay_units::{DataClass, GIB, Nanos, Op, Rng};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::Bench;
+use crate::document::{Section, Table};
+use crate::rounds::{Spread, take_turns};
+use crate::tools::{Sample, Variant};
+
+/// Of nbdkit's rate.
+const GOAL_RATE: f64 = 1.0;
+/// How far paced figures may be from the model's and the floor.
+const GOAL_AGREEMENT: f64 = 0.05;
+/// What is read and written.
+const AREA_BYTES: u64 = GIB;
+/// How long a server may take until it listens.
+const PATIENCE: Nanos = Nanos::from_millis(20_000);
+const DRIVES: [(&str, u32); 6] = [
+    ("samsung-951", 1),
+    ("samsung-951", 4),
+    ("intel-600p", 1),
+    ("intel-600p", 8),
+    ("toshiba-rd400", 1),
+    ("toshiba-rd400", 4),
+];
+
+/// A server that is ended with this value.
+struct Serving {
+    child: Child,
+    uri: String,
+    /// Median and 99th percentile of the way there and back, as the server says, in nanoseconds.
+    floor_ns: (f64, f64),
+    memory: Option<tempfile::TempDir>,
+}
+
+impl Serving {
+    fn assay(bench: &Bench, drive: &str, pace: &str) -> Result<Serving> {
+        let folder = tempfile::tempdir()?;
+        let address = format!("unix:{}", folder.path().join("s").display());
+        let mut child = Command::new(&bench.runner.assay)
+            .args(["serve", drive, "--nbd", &address, "--pace", pace, "--json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("cannot start assay serve")?;
+        let stdout = child.stdout.take().context("no pipe")?;
+        let told = serde_json::Deserializer::from_reader(BufReader::new(stdout));
+        let told: Value = told
+            .into_iter()
+            .next()
+            .context("assay serve says nothing")??;
+        let floor = |which: &str| told["floor_ns"][which].as_f64().unwrap_or(0.0);
+        Ok(Serving {
+            child,
+            uri: told["uri"].as_str().unwrap_or_default().to_owned(),
+            floor_ns: (floor("p50"), floor("p99")),
+            memory: Some(folder),
+        })
+    }
+
+    fn nbdkit() -> Result<Serving> {
+        let folder = tempfile::tempdir()?;
+        let socket = folder.path().join("s");
+        let child = Command::new("nbdkit")
+            .args(["--foreground", "--unix"])
+            .arg(&socket)
+            .args(["memory", &AREA_BYTES.to_string()])
+            .stderr(Stdio::null())
+            .spawn()
+            .context("cannot start nbdkit (apt-get install nbdkit)")?;
+        let clock = Clock::monotonic();
+        let until = clock.now() + PATIENCE;
+        while UnixStream::connect(&socket).is_err() {
+            if clock.now() > until {
+                bail!("nbdkit does not listen");
+            }
+            clock.wait_until(clock.now() + Nanos::from_millis(20));
+        }
+        Ok(Serving {
+            child,
+            uri: format!("nbd+unix:///?socket={}", socket.display()),
+            floor_ns: (0.0, 0.0),
+            memory: Some(folder),
+        })
+    }
+
+    fn job(&self, label: &str, options: &str, span_ms: u64) -> Variant {
+        let all = format!(
+            "--ioengine=nbd --uri={} --size={AREA_BYTES} --lat_percentiles=1 {options}",
+            self.uri
+        );
+        Variant::fio(label, None, &all, span_ms)
+    }
+
+    /// Write all of the area, so that reads meet pages.
+    fn fill(&self, bench: &Bench) -> Result<()> {
+        let words = format!(
+            "--name=fill --thread --ioengine=nbd --uri={} --size={AREA_BYTES} --rw=write --bs=128k --iodepth=8 --refill_buffers",
+            self.uri
+        );
+        let words: Vec<&str> = words.split_whitespace().collect();
+        bench.runner.run(Path::new("fio"), &words).map(|_| ())
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let Some(pid) = Pid::from_raw(self.child.id() as i32) {
+            let _ = kill_process(pid, Signal::INT);
+        }
+        let _ = self.child.wait();
+        self.memory.take();
+    }
+}
+
+/// A closed loop of random 4 KiB reads in the area, on the model itself: rate, median and 99th percentile. Each completion takes
+/// `floor_ns` to be seen and answered with the next command, and latency includes it.
+fn in_process(profile: &str, depth: u32, floor_ns: u64, span: Nanos) -> Result<Sample> {
+    let profile = Profile::builtin(profile).with_context(|| format!("no profile {profile}"))?;
+    let mut drive = Drive::new(profile, DriveOptions::default())?;
+    let mut rng = Rng::new(3);
+    let mut sent = vec![Nanos::ZERO; depth as usize];
+    let mut times = Vec::new();
+    let mut done = Vec::new();
+    let mut read = |drive: &mut Drive, tag: u32, at: Nanos| {
+        let command = assay_ssd::Command {
+            tag,
+            queue: 0,
+            op: Op::Read,
+            offset_bytes: rng.below(AREA_BYTES / 4096) * 4096,
+            len_bytes: 4096,
+            data: DataClass::Incompressible,
+        };
+        drive.submit(at, command);
+    };
+    // Commands are submitted in order of time: what is due later waits here. One delay for all keeps that order.
+    let mut waiting: std::collections::VecDeque<(Nanos, u32)> =
+        (0..depth).map(|tag| (Nanos::ZERO, tag)).collect();
+    let mut now = Nanos::ZERO;
+    while now < span {
+        let due = waiting.front().map_or(Nanos::MAX, |&(at, _)| at);
+        now = due.min(drive.next_event().unwrap_or(Nanos::MAX));
+        if now == Nanos::MAX {
+            bail!("the model has nothing to do");
+        }
+        while let Some(&(at, tag)) = waiting.front()
+            && at <= now
+        {
+            waiting.pop_front();
+            sent[tag as usize] = at;
+            read(&mut drive, tag, at);
+        }
+        drive.advance(now, &mut done);
+        for completion in done.drain(..) {
+            let at = completion.at + Nanos(floor_ns);
+            times.push((at - sent[completion.tag as usize]).0);
+            waiting.push_back((at, completion.tag));
+        }
+    }
+    times.sort_unstable();
+    let at = |share: usize| {
+        let place = (times.len() * share / 100).min(times.len().saturating_sub(1));
+        times.get(place).copied().unwrap_or(0) as f64
+    };
+    Ok(Sample {
+        ios: times.len() as f64,
+        iops: times.len() as f64 / span.as_secs_f64(),
+        p50_ns: at(50),
+        p99_ns: at(99),
+        ..Sample::default()
+    })
+}
+
+fn unpaced(bench: &Bench, section: &mut Section) -> Result<()> {
+    let ours = Serving::assay(bench, "sim:samsung-951", "free")?;
+    let theirs = Serving::nbdkit()?;
+    ours.fill(bench)?;
+    theirs.fill(bench)?;
+    let mut table = Table::new(&["work", "server", "IOPS", "p50 us", "p99 us"]);
+    for (work, options) in [
+        ("random reads, depth 32", "--iodepth=32"),
+        ("random writes, depth 32", "--iodepth=32 --rw=randwrite"),
+        ("random reads, depth 1", "--iodepth=1"),
+    ] {
+        let span_ms = bench.span_ms(4000);
+        let variants = vec![
+            ours.job("assay serve --pace free", options, span_ms),
+            theirs.job("nbdkit memory", options, span_ms),
+        ];
+        let all = take_turns(bench, work, variants)?;
+        for series in &all {
+            table.rows.push(vec![
+                work.to_owned(),
+                series.variant.label.clone(),
+                series.spread(|s| s.iops).show(0),
+                series.spread(|s| s.p50_ns / 1e3).show(1),
+                series.spread(|s| s.p99_ns / 1e3).show(1),
+            ]);
+            section.commands.push(series.variant.command());
+        }
+        let ratio = all[0].ratio(&all[1], |s| s.iops, |s| s.iops);
+        section.goal(
+            format!("{work}: at least {GOAL_RATE} times nbdkit's memory plugin, round by round"),
+            format!("{} x", ratio.show(2)),
+            ratio.median >= GOAL_RATE,
+        );
+    }
+    section.tables.push(table);
+    Ok(())
+}
+
+fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
+    let mut table = Table::new(&[
+        "drive, depth",
+        "figure",
+        "model",
+        "model and floor",
+        "fio over NBD",
+        "difference %",
+    ]);
+    let mut worst: [f64; 3] = [0.0; 3];
+    for (profile, depth) in DRIVES {
+        let serving = Serving::assay(bench, &format!("sim:{profile}"), "real")?;
+        let floor_ns = serving.floor_ns.0;
+        let span = Nanos::from_millis(2000);
+        let model = in_process(profile, depth, 0, span)?;
+        let expected = in_process(profile, depth, floor_ns as u64, span)?;
+        let job = serving.job("paced", &format!("--iodepth={depth}"), bench.span_ms(4000));
+        let title = format!("{profile}, depth {depth}");
+        let all = take_turns(bench, &title, vec![job])?;
+        let figures: [(&str, fn(&Sample) -> f64); 3] = [
+            ("IOPS", |s| s.iops),
+            ("p50 us", |s| s.p50_ns / 1e3),
+            ("p99 us", |s| s.p99_ns / 1e3),
+        ];
+        for ((name, figure), worst) in figures.into_iter().zip(&mut worst) {
+            let seen = all[0].spread(figure);
+            let differences = all[0]
+                .samples
+                .iter()
+                .map(|s| 100.0 * (figure(s) / figure(&expected) - 1.0));
+            let difference = Spread::of(differences);
+            if difference.median.abs() > worst.abs() {
+                *worst = difference.median;
+            }
+            table.rows.push(vec![
+                format!("{title}, floor {:.1} us", floor_ns / 1e3),
+                name.to_owned(),
+                format!("{:.1}", figure(&model)),
+                format!("{:.1}", figure(&expected)),
+                seen.show(1),
+                difference.show(1),
+            ]);
+        }
+    }
+    for (name, worst) in ["IOPS", "p50", "p99"].into_iter().zip(worst) {
+        section.goal(
+            format!(
+                "paced {name} over NBD within {:.0} % of the model's and the stated floor",
+                100.0 * GOAL_AGREEMENT
+            ),
+            format!("{worst:+.1} % where it is worst"),
+            worst.abs() <= 100.0 * GOAL_AGREEMENT,
+        );
+    }
+    section.tables.push(table);
+    Ok(())
+}
+
+/// Both.
+pub fn measure(bench: &Bench) -> Result<Section> {
+    let mut section = Section::new(
+        "serve",
+        "A simulated drive over NBD",
+        "fio's nbd engine on a Unix socket, random 4 KiB blocks of a gibibyte that was written before. *Unpaced*: the model's time runs free, \
+         against nbdkit's memory plugin, which has no model. *Paced*: filled simulated drives by the wall clock. *Model* is a closed loop on the model \
+         in this process; *model and floor* is the same with the way there and back, as the server measured and said it when it began, on every \
+         I/O. Server and fio share the machine's processors.",
+    );
+    unpaced(bench, &mut section)?;
+    paced(bench, &mut section)?;
+    Ok(section)
+}

@@ -1,0 +1,32 @@
+//! Arguments of `assay serve`.
+
+use clap::Args;
+
+/// `assay serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  assay serve sim:samsung-951 --nbd unix:/tmp/drive.sock
+  assay serve sim:intel-600p,state=fresh,ps=1 --nbd tcp:127.0.0.1:10809
+  assay serve sim:samsung-951 --nbd unix:/tmp/drive.sock --fault latency-spike@1000=50ms --fault media-error@1g+64k
+  fio --name=x --ioengine=nbd --uri='nbd+unix:///?socket=/tmp/drive.sock' --rw=randread --iodepth=32 --size=1g
+  qemu-img info 'nbd+unix:///?socket=/tmp/drive.sock'
+
+The drive keeps what is written until the command ends (Ctrl-C, status 0). Memory: 8 bytes per 4 KiB of its flash, and what is
+written to it. docs/plug-a-simulated-drive-into-a-vm.md has the rest.")]
+pub struct ServeArguments {
+    /// The simulated drive: sim:PROFILE[,key=value...]
+    pub drive: String,
+    /// Serve it over NBD at unix:PATH or tcp:HOST:PORT
+    #[arg(long, value_name = "ADDRESS", required = true)]
+    pub nbd: String,
+    /// real: answers come when the model says, by the wall clock; free: as soon as possible
+    #[arg(long, default_value = "real", value_parser = ["real", "free"])]
+    pub pace: String,
+    /// Something that goes wrong, as in sim:PROFILE,fault=...; may be given several times
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
+    /// Listen where other machines can connect, too; there are no passwords
+    #[arg(long)]
+    pub allow_remote: bool,
+}

@@ -1,0 +1,398 @@
+//! `assay serve`: other people's programs on a simulated drive over NBD.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::lab::{Done, KIB, Lab, MIB, send, wait_until};
+
+/// A server of one test. Its first document has been read.
+struct Serving {
+    child: Option<Child>,
+    told: Value,
+    words: String,
+}
+
+impl Serving {
+    #[track_caller]
+    fn start(lab: &Lab, words: &str) -> Serving {
+        let words = format!("serve {words} --json");
+        let mut child = lab.command(&words).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut text = String::new();
+        let told = loop {
+            let Some(line) = lines.next() else {
+                panic!("{}", Done::of(&words, child));
+            };
+            text.push_str(&line.unwrap());
+            if let Ok(told) = serde_json::from_str(&text) {
+                break told;
+            }
+        };
+        Serving {
+            child: Some(child),
+            told,
+            words,
+        }
+    }
+
+    fn uri(&self) -> &str {
+        self.told["uri"].as_str().unwrap()
+    }
+
+    /// End it as Ctrl-C does; what it says then.
+    #[track_caller]
+    fn end(mut self, signal: Signal) -> Value {
+        let child = self.child.take().unwrap();
+        send(&child, signal);
+        let done = Done::of(&self.words, child).expect(0);
+        serde_json::from_str(&done.stderr).unwrap_or_else(|_| panic!("{done}"))
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Are these programs here? Says what is not tested without them.
+fn has(programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| {
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {program}")])
+            .stdout(Stdio::null())
+            .status();
+        !found.is_ok_and(|status| status.success())
+    });
+    if let Some(program) = missing {
+        println!("skipped: {program} is not installed");
+    }
+    missing.is_none()
+}
+
+/// What fio says of a job on this server; with `fails`, it has to fail.
+#[track_caller]
+fn fio(lab: &Lab, uri: &str, options: &str, fails: bool) -> (Value, String) {
+    let output = Command::new("fio")
+        .args([
+            "--name=job",
+            "--thread",
+            "--ioengine=nbd",
+            "--output-format=json",
+        ])
+        .arg(format!("--uri={uri}"))
+        .args(options.split_whitespace())
+        .current_dir(lab.path("."))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = format!("{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.success(), !fails, "{options}: {said}");
+    let document = text.find('{').map_or("null", |at| &text[at..]);
+    let document: Value = serde_json::from_str(document).unwrap_or(Value::Null);
+    (document["jobs"][0].clone(), said)
+}
+
+#[test]
+fn it_says_where_it_is_and_ends_cleanly() {
+    let lab = Lab::in_memory();
+    for (signal, address) in [
+        (Signal::INT, "unix:drive.sock"),
+        (Signal::TERM, "tcp:127.0.0.1:0"),
+    ] {
+        let serving = Serving::start(&lab, &format!("sim:samsung-951,seed=4 --nbd {address}"));
+        let told = &serving.told;
+        assert_eq!(told["simulated"], true);
+        assert_eq!(told["serial"], "SIM-SAMSUNG-951-4");
+        assert_eq!(told["capacity_bytes"], 128_035_676_160_u64);
+        assert!(told["floor_ns"]["p50"].as_u64().unwrap() > 0);
+        assert!(told["model"].as_str().unwrap().contains("simulated"));
+        let uri = serving.uri();
+        if address.starts_with("unix") {
+            assert!(uri.starts_with("nbd+unix:///?socket=/"), "{uri}");
+            UnixStream::connect(lab.path("drive.sock")).unwrap();
+        } else {
+            assert!(
+                uri.starts_with("nbd://127.0.0.1:") && !uri.ends_with(":0"),
+                "{uri}"
+            );
+        }
+        let told = serving.end(signal);
+        assert_eq!(told["requests"], 0);
+        assert!(!lab.path("drive.sock").exists());
+    }
+    // In words.
+    let mut child = lab
+        .command("serve sim:intel-optane-memory-32gb --nbd unix:drive.sock --pace free")
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert!(line.contains("(simulated)"), "{line}");
+    send(&child, Signal::INT);
+    let done = Done::of("serve", child).expect(0);
+    assert!(done.stderr.contains("served 0 requests"), "{done}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let lab = Lab::in_memory();
+    lab.noise("disk", MIB);
+    lab.write("precious", "not a socket");
+    for (words, status, said) in [
+        ("disk --nbd unix:s", 2, "no simulated drive"),
+        ("null: --nbd unix:s", 2, "no simulated drive"),
+        ("sim:nothing --nbd unix:s", 2, "nothing"),
+        ("sim:samsung-951,sed=1 --nbd unix:s", 2, "sed"),
+        (
+            "sim:samsung-951 --nbd unix:s --fault explode@1",
+            2,
+            "expected",
+        ),
+        ("sim:samsung-951 --nbd s", 2, "unix:PATH"),
+        ("sim:samsung-951 --nbd unix:s --pace fast", 2, "pace"),
+        ("sim:samsung-951", 2, "--nbd"),
+        ("sim:samsung-951 --nbd unix:precious", 2, "left alone"),
+        ("sim:samsung-951 --nbd tcp:0.0.0.0:0", 3, "--allow-remote"),
+        (
+            "sim:samsung-951 --nbd unix:no/such/folder/s",
+            4,
+            "cannot listen",
+        ),
+    ] {
+        lab.run(&format!("serve {words}")).refuses(status, &[said]);
+    }
+    assert_eq!(lab.text("precious"), "not a socket");
+    let serving = Serving::start(&lab, "sim:intel-optane-memory-32gb --nbd unix:s");
+    let taken = lab.run("serve sim:intel-optane-memory-32gb --nbd unix:s");
+    taken.refuses(4, &["another server listens"]);
+    // A killed server leaves its file, and the next one takes its place.
+    drop(serving);
+    assert!(lab.path("s").exists());
+    Serving::start(&lab, "sim:intel-optane-memory-32gb --nbd unix:s").end(Signal::INT);
+}
+
+#[test]
+fn fio_verifies_what_it_wrote() {
+    if !has(&["fio"]) {
+        return;
+    }
+    let lab = Lab::in_memory();
+    let serving = Serving::start(&lab, "sim:samsung-951 --nbd unix:s --pace free");
+    for options in [
+        "--rw=write --bs=128k --size=64m --iodepth=16 --verify=crc32c",
+        "--rw=randwrite --bs=4k --size=16m --iodepth=32 --verify=crc32c --verify_backlog=512",
+        "--rw=randwrite --bs=512 --size=1m --iodepth=8 --verify=md5",
+        "--rw=randwrite --bs=4k --size=8m --numjobs=3 --offset_increment=8m --iodepth=8 --fsync=100 --verify=crc32c --group_reporting",
+        "--rw=trimwrite --bs=16k --size=8m --iodepth=4",
+    ] {
+        let (job, said) = fio(&lab, serving.uri(), options, false);
+        assert_eq!(job["error"], 0, "{options}: {said}");
+    }
+    let told = serving.end(Signal::INT);
+    assert_eq!(told["failed"], 0);
+    assert!(told["connections"].as_u64().unwrap() >= 6);
+}
+
+#[test]
+fn paced_latencies_are_the_models() {
+    if !has(&["fio"]) {
+        return;
+    }
+    let lab = Lab::in_memory();
+    let serving = Serving::start(
+        &lab,
+        "sim:intel-600p --nbd unix:s --fault latency-spike@5=80ms",
+    );
+    let (job, said) = fio(
+        &lab,
+        serving.uri(),
+        "--rw=randread --bs=4k --size=4m --io_size=200k",
+        false,
+    );
+    let least = job["read"]["lat_ns"]["min"].as_f64().unwrap();
+    let most = job["read"]["lat_ns"]["max"].as_f64().unwrap();
+    // A sense of this flash takes tens of microseconds; a busy machine may only add to what the model says.
+    assert!(least > 20_000.0 && most >= 80_000_000.0, "{said}");
+    let told = serving.end(Signal::INT);
+    assert!(told["lateness_ns"]["mean"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn faults_reach_fio_as_errors_and_spoiled_data() {
+    if !has(&["fio"]) {
+        return;
+    }
+    let lab = Lab::in_memory();
+    let faults = "--fault media-error@1m+4k --fault corrupt-write@20";
+    let serving = Serving::start(
+        &lab,
+        &format!(
+            "sim:intel-optane-memory-32gb,fault=write-error@300 --nbd unix:s --pace free {faults}"
+        ),
+    );
+    let (_, said) = fio(&lab, serving.uri(), "--rw=read --bs=4k --size=4m", true);
+    assert!(said.contains("Input/output error"), "{said}");
+    let verify = "--rw=write --bs=4k --offset=4m --size=1m --verify=crc32c";
+    let (_, said) = fio(&lab, serving.uri(), verify, true);
+    assert!(said.contains("verify"), "{said}");
+    let (_, said) = fio(&lab, serving.uri(), "--rw=write --bs=4k --size=1m", true);
+    assert!(said.contains("Input/output error"), "{said}");
+    let told = serving.end(Signal::INT);
+    assert_eq!(told["failed"], 2);
+}
+
+#[test]
+fn nbd_tools_see_and_copy_it() {
+    if !has(&["nbdinfo", "nbdcopy"]) {
+        return;
+    }
+    let lab = Lab::in_memory();
+    let serving = Serving::start(
+        &lab,
+        "sim:intel-optane-memory-32gb,state=fresh --nbd tcp:127.0.0.1:0 --pace free",
+    );
+    let uri = serving.uri().to_owned();
+    let info: Value = serde_json::from_str(&lab.tool("nbdinfo", &["--json", &uri])).unwrap();
+    assert_eq!(info["structured"], true);
+    let export = &info["exports"][0];
+    assert_eq!(export["export-size"], 29_260_513_280_u64);
+    for can in [
+        "can_cache",
+        "can_df",
+        "can_fast_zero",
+        "can_flush",
+        "can_fua",
+        "can_multi_conn",
+        "can_trim",
+        "can_zero",
+    ] {
+        assert_eq!(export[can], true, "{can}: {info}");
+    }
+    assert_eq!(export["block_size_minimum"], 512);
+    assert_eq!(export["contexts"][0], "base:allocation");
+    let list = lab.tool("nbdinfo", &["--list", &uri]);
+    assert!(list.contains("intel-optane-memory-32gb"), "{list}");
+    assert!(lab.tool("nbdinfo", &["--map", &uri]).contains("hole,zero"));
+
+    let noise = lab.noise("image", 24 * MIB + 512);
+    lab.tool("nbdcopy", &["--connections=4", "--flush", "image", &uri]);
+    // Only what was written is allocated.
+    let total = lab.tool("nbdinfo", &["--map", "--totals", &uri]);
+    let data = total.lines().find(|line| line.contains("data")).unwrap();
+    let bytes: usize = data.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(
+        (noise.len()..=noise.len() + 4 * KIB).contains(&bytes),
+        "{total}"
+    );
+    // And back: the tools skip the holes, so that 29 GB take no time.
+    lab.tool("nbdcopy", &["--connections=4", &uri, "back"]);
+    let back = std::fs::File::open(lab.path("back")).unwrap();
+    assert_eq!(back.metadata().unwrap().len(), 29_260_513_280);
+    let mut begin = vec![0; noise.len()];
+    std::io::Read::read_exact(
+        &mut std::io::Read::take(back, noise.len() as u64),
+        &mut begin,
+    )
+    .unwrap();
+    assert!(begin == noise);
+    assert_eq!(serving.end(Signal::INT)["failed"], 0);
+}
+
+#[test]
+fn qemu_img_converts_compares_and_maps() {
+    if !has(&["qemu-img"]) {
+        return;
+    }
+    let lab = Lab::in_memory();
+    let serving = Serving::start(
+        &lab,
+        "sim:intel-optane-memory-32gb,state=fresh --nbd unix:s --pace free",
+    );
+    let uri = format!("nbd+unix:///?socket={}", lab.path("s").display());
+    let mut image = lab.noise("image", 8 * MIB);
+    image[2 * MIB..5 * MIB].fill(0);
+    lab.write("image", &image);
+    lab.tool(
+        "qemu-img",
+        &[
+            "convert", "-n", "-f", "raw", "-O", "raw", "-m", "8", "-W", "image", &uri,
+        ],
+    );
+    lab.tool(
+        "qemu-img",
+        &["compare", "-f", "raw", "-F", "raw", "image", &uri],
+    );
+    lab.tool(
+        "qemu-img",
+        &["convert", "-f", "raw", "-O", "qcow2", &uri, "back.qcow2"],
+    );
+    lab.tool(
+        "qemu-img",
+        &["compare", "-f", "raw", "-F", "qcow2", &uri, "back.qcow2"],
+    );
+    let map: Value =
+        serde_json::from_str(&lab.tool("qemu-img", &["map", "--output=json", "-f", "raw", &uri]))
+            .unwrap();
+    let written: u64 = map
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|extent| extent["data"] == true)
+        .map(|extent| extent["length"].as_u64().unwrap())
+        .sum();
+    assert_eq!(written, 5 * MIB as u64, "{map}");
+    serving.end(Signal::INT);
+}
+
+#[test]
+fn a_killed_client_and_a_rude_one_leave_it_serving() {
+    if !has(&["fio"]) {
+        return;
+    }
+    let lab = Lab::in_memory();
+    let serving = Serving::start(&lab, "sim:samsung-951 --nbd unix:s --pace real");
+    let mut rude = UnixStream::connect(lab.path("s")).unwrap();
+    rude.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let mut client = Command::new("fio")
+        .args([
+            "--name=job",
+            "--thread",
+            "--ioengine=nbd",
+            "--rw=randrw",
+            "--iodepth=32",
+        ])
+        .args(["--size=1g", "--time_based", "--runtime=60"])
+        .arg(format!("--uri={}", serving.uri()))
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Written pages make the server grow.
+    let pid = serving.child.as_ref().unwrap().id();
+    let resident = || -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap();
+        text.split(' ').nth(1).unwrap().parse().unwrap()
+    };
+    let before = resident();
+    wait_until("fio is at work", || resident() > before + 100);
+    client.kill().unwrap();
+    client.wait().unwrap();
+    let (job, _) = fio(
+        &lab,
+        serving.uri(),
+        "--rw=randread --bs=4k --size=4m --io_size=1m",
+        false,
+    );
+    assert_eq!(job["error"], 0);
+    let told = serving.end(Signal::TERM);
+    assert_eq!(told["failed"], 0);
+}

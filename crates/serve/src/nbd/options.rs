@@ -1,0 +1,185 @@
+//! Option haggling (proto, "Option types", "Option reply types").
+
+use super::protocol::{
+    BASE_ALLOCATION, BASE_ALLOCATION_ID, MAX_PAYLOAD_BYTES, OPTION_REPLY_MAGIC, info, option,
+    option_reply,
+};
+use super::session::{Session, u16_at, u32_at};
+
+/// Zeroes that end `NBD_OPT_EXPORT_NAME`'s answer where the client did not decline them (proto, "Newstyle negotiation").
+const RESERVED: [u8; 124] = [0; 124];
+
+fn reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[&[u8]]) {
+    let len: usize = data.iter().map(|part| part.len()).sum();
+    out.extend_from_slice(&OPTION_REPLY_MAGIC.to_be_bytes());
+    out.extend_from_slice(&option.to_be_bytes());
+    out.extend_from_slice(&kind.to_be_bytes());
+    // Names and messages are short: nothing here comes near 4 GiB.
+    out.extend_from_slice(&(len as u32).to_be_bytes());
+    data.iter().for_each(|part| out.extend_from_slice(part));
+}
+
+/// A string with its length before it, and what comes after it.
+fn counted(data: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (_, rest) = data.split_at_checked(4)?;
+    rest.split_at_checked(u32_at(data, 0) as usize)
+}
+
+impl Session {
+    /// May this option be answered with an error? `NBD_OPT_EXPORT_NAME` may not, and clients of the old kind know no errors.
+    pub(super) fn may_refuse(&self, option: u32) -> bool {
+        self.fixed && option != option::EXPORT_NAME
+    }
+
+    /// An option's data was too long and is skipped.
+    pub(super) fn refuse_long_option(&self, option: u32, out: &mut Vec<u8>) {
+        let why = b"the data of this option is too long";
+        reply(out, option, option_reply::ERR_TOO_BIG, &[why]);
+    }
+
+    /// Answer an option; `false` ends the connection.
+    pub(super) fn answer_option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> bool {
+        use option_reply as kind;
+        let mut refuse = |kind: u32, why: &str| reply(out, number, kind, &[why.as_bytes()]);
+        if number == option::EXPORT_NAME {
+            return self.enter_by_name(data, out);
+        }
+        if !self.fixed {
+            return false;
+        }
+        let expects_nothing = matches!(
+            number,
+            option::LIST | option::STRUCTURED_REPLY | option::STARTTLS
+        );
+        if expects_nothing && !data.is_empty() {
+            refuse(kind::ERR_INVALID, "this option has no data");
+            return true;
+        }
+        match number {
+            option::ABORT => {
+                reply(out, number, kind::ACK, &[]);
+                return false;
+            }
+            option::LIST => {
+                let name = self.export.name.as_bytes();
+                let len = (name.len() as u32).to_be_bytes();
+                let description = self.export.description.as_bytes();
+                reply(out, number, kind::SERVER, &[&len, name, description]);
+                reply(out, number, kind::ACK, &[]);
+            }
+            option::STRUCTURED_REPLY => {
+                self.structured = true;
+                reply(out, number, kind::ACK, &[]);
+            }
+            // Proto, "NOTLS mode".
+            option::STARTTLS => refuse(
+                kind::ERR_UNSUP,
+                "this server has no TLS; use a Unix socket, or a tunnel of your own",
+            ),
+            option::INFO | option::GO => self.inform(number, data, out),
+            option::LIST_META_CONTEXT | option::SET_META_CONTEXT => {
+                self.meta_context(number, data, out);
+            }
+            _ => refuse(kind::ERR_UNSUP, "unknown option"),
+        }
+        true
+    }
+
+    fn is_ours(&self, name: &[u8]) -> bool {
+        name.is_empty() || name == self.export.name.as_bytes()
+    }
+
+    /// `NBD_OPT_EXPORT_NAME`: no error can be told.
+    fn enter_by_name(&mut self, name: &[u8], out: &mut Vec<u8>) -> bool {
+        if !self.is_ours(name) {
+            return false;
+        }
+        out.extend_from_slice(&self.export.size_bytes.to_be_bytes());
+        out.extend_from_slice(&self.transmission_flags().to_be_bytes());
+        if !self.no_zeroes {
+            out.extend_from_slice(&RESERVED);
+        }
+        self.transmit();
+        true
+    }
+
+    /// `NBD_OPT_INFO` and `NBD_OPT_GO`: name, how many kinds of information are asked for, which.
+    fn inform(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) {
+        let parsed = counted(data).filter(|(_, rest)| {
+            rest.len() >= 2 && rest.len() - 2 == 2 * usize::from(u16_at(rest, 0))
+        });
+        let Some((name, requests)) = parsed else {
+            let why = b"the data of this option is malformed";
+            return reply(out, number, option_reply::ERR_INVALID, &[why]);
+        };
+        if !self.is_ours(name) {
+            let why = format!("no such export; there is only {:?}", self.export.name);
+            return reply(out, number, option_reply::ERR_UNKNOWN, &[why.as_bytes()]);
+        }
+        let export = &self.export;
+        let mut tell = |kind: u16, parts: [&[u8]; 3]| {
+            let [a, b, c] = parts;
+            let kind = kind.to_be_bytes();
+            reply(out, number, option_reply::INFO, &[&kind, a, b, c]);
+        };
+        let size = export.size_bytes.to_be_bytes();
+        let flags = self.transmission_flags().to_be_bytes();
+        tell(info::EXPORT, [&size, &flags, &[]]);
+        let asks = |kind: u16| {
+            let kinds = requests.get(2..).unwrap_or_default();
+            kinds.chunks_exact(2).any(|asked| u16_at(asked, 0) == kind)
+        };
+        if asks(info::NAME) {
+            tell(info::NAME, [export.name.as_bytes(), &[], &[]]);
+        }
+        if asks(info::DESCRIPTION) {
+            tell(info::DESCRIPTION, [export.description.as_bytes(), &[], &[]]);
+        }
+        // Told whether asked for or not: requests that do not keep to it are refused (proto, "Block size constraints").
+        let min = export.min_block_bytes.to_be_bytes();
+        let preferred = export.preferred_block_bytes.to_be_bytes();
+        let max = MAX_PAYLOAD_BYTES.to_be_bytes();
+        tell(info::BLOCK_SIZE, [&min, &preferred, &max]);
+        reply(out, number, option_reply::ACK, &[]);
+        if number == option::GO {
+            self.transmit();
+        }
+    }
+
+    /// `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`: name, how many queries, each with its length.
+    fn meta_context(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) {
+        let sets = number == option::SET_META_CONTEXT;
+        let refused = |out: &mut Vec<u8>, kind: u32, why: &[u8]| reply(out, number, kind, &[why]);
+        if !self.structured {
+            let why = b"structured replies come first";
+            return refused(out, option_reply::ERR_INVALID, why);
+        }
+        let parsed = counted(data).and_then(|(name, rest)| {
+            let (_, mut queries) = rest.split_at_checked(4)?;
+            let count = u32_at(rest, 0);
+            let mut found = count == 0 && !sets;
+            for _ in 0..count {
+                let (query, others) = counted(queries)?;
+                found |= query == BASE_ALLOCATION.as_bytes() || (!sets && query == b"base:");
+                queries = others;
+            }
+            queries.is_empty().then_some((name, found))
+        });
+        let Some((name, found)) = parsed else {
+            let why = b"the data of this option is malformed";
+            return refused(out, option_reply::ERR_INVALID, why);
+        };
+        if !self.is_ours(name) {
+            return refused(out, option_reply::ERR_UNKNOWN, b"no such export");
+        }
+        if sets {
+            self.allocation = found;
+        }
+        if found {
+            let id = if sets { BASE_ALLOCATION_ID } else { 0 };
+            let parts = [&id.to_be_bytes(), BASE_ALLOCATION.as_bytes()];
+            reply(out, number, option_reply::META_CONTEXT, &parts);
+        }
+        reply(out, number, option_reply::ACK, &[]);
+    }
+}
