@@ -22,6 +22,9 @@ pub struct HostLoad {
     pub steal_pct: f64,
     /// Context switches per second of this process, voluntary and not.
     pub context_switches_per_s: f64,
+    /// What the processors drew, watts, where they count it (RAPL). The host's power, not the drive's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package_w: Option<f64>,
 }
 
 impl HostLoad {
@@ -45,6 +48,11 @@ impl HostLoad {
             idle_pct: mean(|l| l.idle_pct),
             steal_pct: mean(|l| l.steal_pct),
             context_switches_per_s: mean(|l| l.context_switches_per_s),
+            package_w: loads
+                .iter()
+                .map(|l| l.package_w)
+                .sum::<Option<f64>>()
+                .map(|sum| sum / n),
         })
     }
 }

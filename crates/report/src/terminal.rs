@@ -323,6 +323,13 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
             .map(|(label, of)| format!("{label} {}", percent(of(load))))
             .collect();
         page.pair("host CPU, %", &split.join(", "), None);
+        if let Some(watts) = load.package_w {
+            page.pair(
+                "host power, W",
+                &format!("{watts:.1} (its processors, not the drive)"),
+                None,
+            );
+        }
     }
     if let Some(load) = &result.process {
         let text = format!(

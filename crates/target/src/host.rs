@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 use crate::identity::SystemRoot;
 
 mod cpu;
+mod rapl;
 
 pub use cpu::{CpuShare, CpuTimes, ProcessUsage};
+pub use rapl::PackageEnergy;
 
 /// What the measuring machine is, as far as it bears on results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

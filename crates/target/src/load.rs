@@ -5,7 +5,7 @@ use assay_units::Nanos;
 use rustix::thread::ClockId;
 
 use crate::clock::Clock;
-use crate::host::{CpuTimes, ProcessUsage};
+use crate::host::{CpuTimes, PackageEnergy, ProcessUsage};
 
 /// Processor time of this process so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +38,7 @@ pub struct HostSampler {
     at: Nanos,
     cpu: Option<CpuTimes>,
     process: ProcessUsage,
+    energy: PackageEnergy,
 }
 
 impl HostSampler {
@@ -49,6 +50,7 @@ impl HostSampler {
             at: clock.now(),
             cpu: CpuTimes::read().ok(),
             process: ProcessUsage::read(),
+            energy: PackageEnergy::start(),
         }
     }
 
@@ -70,6 +72,7 @@ impl HostSampler {
             idle_pct: share.idle_pct,
             steal_pct: share.steal_pct,
             context_switches_per_s: assay_units::rate::per_second(switches, at - self.at),
+            package_w: self.energy.mean_w(at - self.at),
         };
         (self.at, self.cpu, self.process) = (at, Some(cpu), process);
         Some(load)

@@ -6,7 +6,7 @@
 //! not pass on to the drive under it.
 //!
 //! # Non-goals
-//! NVMe Format and Sanitize, which erase for certain, are commands of their own and not sent here.
+//! NVMe Format and Sanitize, which erase for certain, are commands of their own: [`crate::nvme::purge`].
 
 use std::io;
 use std::os::unix::fs::FileTypeExt;

@@ -72,10 +72,12 @@ pub fn table(lineup: &Lineup<'_>) -> Option<Table> {
             let percent = |p: Option<(u8, u8)>| {
                 p.map_or(Cell::Empty, |(_, last)| Cell::number(last.to_string()))
             };
+            let suite = lineup.runs[run].manifest.suite.title.as_str();
             rows.push(Row {
                 name: name(lineup, position),
                 cells: vec![
-                    Cell::Text(lineup.runs[run].manifest.suite.title.clone()),
+                    // What stands before a colon is the title, what follows explains it.
+                    Cell::Text(suite.split(':').next().unwrap_or(suite).to_owned()),
                     celsius(degrees.clone().next()),
                     celsius(degrees.reduce(f64::max)),
                     longer(ends(&readings, |r| r.warning_time_s)),

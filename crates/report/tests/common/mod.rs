@@ -308,6 +308,7 @@ pub fn job() -> Run {
         idle_pct: 49.7,
         steal_pct: 0.0,
         context_switches_per_s: 1200.0,
+        package_w: None,
     });
     manifest.cells = vec![cell.plan.clone()];
     Run {

@@ -285,6 +285,7 @@ pub fn bandwidth() -> Run {
                 idle_pct: 100.0 - user - system - 1.2,
                 steal_pct: 0.0,
                 context_switches_per_s: 52_000.0,
+                package_w: None,
             };
             (i, load)
         })

@@ -239,6 +239,7 @@ fn cell_entries(entries: &mut Vec<Entry>, cell: &CellPlan, number: u64, size: Si
                     idle_pct: 46.75 - f64::from(index),
                     steal_pct: 0.0,
                     context_switches_per_s: 81_234.5,
+                    package_w: None,
                 },
             });
         }
