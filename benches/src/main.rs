@@ -71,6 +71,8 @@ enum Part {
     Agreement,
     /// The simulated drive on one core: rates, and cost against depth, capacity and run length
     Simulation,
+    /// The simulated drive behind an NVMe controller: commands through queues in memory, against the bare drive
+    Controller,
     /// The stream's pattern: making and checking it, against copying memory
     Pattern,
     /// Recording, replaying and proving streams, against fio doing the same
@@ -137,13 +139,14 @@ fn run() -> Result<()> {
     let conditions = document::Conditions::read(&bench);
     eprintln!("{}", conditions.text());
     type Measure = fn(&Bench) -> Result<document::Section>;
-    let all: [(Part, Measure); 11] = [
+    let all: [(Part, Measure); 12] = [
         (Part::Null, parts::null::measure),
         (Part::Efficiency, parts::efficiency::measure),
         (Part::Scaling, parts::scaling::measure),
         (Part::Flatness, parts::flatness::measure),
         (Part::Agreement, parts::agreement::measure),
         (Part::Simulation, parts::simulation::measure),
+        (Part::Controller, parts::controller::measure),
         (Part::Pattern, parts::pattern::measure),
         (Part::Stream, parts::stream::measure),
         (Part::Serve, parts::serve::measure),

@@ -1,6 +1,7 @@
 //! The benchmarks.
 
 pub mod agreement;
+pub mod controller;
 pub mod demo;
 pub mod efficiency;
 pub mod flatness;

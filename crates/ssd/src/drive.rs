@@ -11,7 +11,7 @@ use crate::ftl::FlashError;
 use crate::link::Link;
 use crate::map_cache::MapCache;
 use crate::medium::Medium;
-use crate::options::{DriveOptions, InitialState};
+use crate::options::{Age, DriveOptions, InitialState};
 use crate::power::PowerStates;
 use crate::prefetch::Prefetcher;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
@@ -21,6 +21,7 @@ use crate::thermal::Thermal;
 use crate::volatile::Journal;
 
 mod contents;
+mod controlled;
 pub(crate) mod digest;
 mod execute;
 mod failing;
@@ -119,6 +120,8 @@ pub struct Drive {
     /// Interrupt coalescing, where it is on.
     coalescer: Option<Coalescer>,
     faults: FaultPlan,
+    /// How old the media was at power-on.
+    age: Age,
     data: Option<DataStore>,
     /// What a loss of power takes back, where data is kept.
     journal: Option<Journal>,
@@ -226,6 +229,7 @@ impl Drive {
                     _ => data,
                 }),
             faults,
+            age: options.age,
             journal: options.keep_data.then(Journal::new),
             present: true,
             finished: FinishedQueue::new(),

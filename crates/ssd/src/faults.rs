@@ -166,6 +166,11 @@ impl FaultPlan {
         !self.bad.is_empty()
     }
 
+    /// The first byte of media that cannot be read.
+    pub fn first_bad(&self) -> Option<u64> {
+        self.bad.iter().map(|&(from, _)| from).min()
+    }
+
     /// A command touches this place: does it find media that cannot be read? Whatever is written, zeroed or deallocated is moved to
     /// other media, and can be read from then on.
     pub fn meets_bad_media(&mut self, op: Op, offset: u64, len: u64) -> bool {

@@ -26,6 +26,8 @@
 //! # Key constants
 //! [`BURST_NS`] (10 us).
 
+use assay_units::Nanos;
+
 use crate::profile::{PowerProfile, Profile};
 
 /// How far the power timeline may be ahead before commands wait, in nanoseconds: at a few watts some tens of microjoules, a few
@@ -131,6 +133,30 @@ impl PowerStates {
     /// All states, state 0 first.
     pub fn states(&self) -> &[PowerState] {
         &self.states
+    }
+
+    /// Choose the autonomous transitions: idle time and state of each. What is no non-operational state is left out.
+    pub fn set_autonomous(&mut self, transitions: &[(Nanos, u8)]) {
+        let sleeps = |state: usize| {
+            self.states
+                .get(state)
+                .is_some_and(|state| !state.operational)
+        };
+        self.autonomous = transitions
+            .iter()
+            .map(|&(idle, state)| (idle.0, usize::from(state)))
+            .filter(|&(_, state)| sleeps(state))
+            .collect();
+        self.autonomous.sort_unstable();
+        self.taken = 0;
+    }
+
+    /// The autonomous transitions, by idle time.
+    pub fn autonomous(&self) -> Vec<(Nanos, u8)> {
+        let transitions = self.autonomous.iter();
+        transitions
+            .map(|&(idle_ns, state)| (Nanos(idle_ns), state as u8))
+            .collect()
     }
 
     /// The state at the time of the last call.

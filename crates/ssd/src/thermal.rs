@@ -31,9 +31,25 @@ const SETTLED_TIME_CONSTANTS: f64 = 20.0;
 /// Time stands still after this: 292 years, so that the next step's end still fits.
 const LAST_NS: u64 = 1 << 63;
 
+/// Temperatures in Celsius from which on a host wants the drive throttled.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostThrottling {
+    /// Lightly: in [`HOST_LIGHT_PERCENT`] of its time.
+    pub light_celsius: Option<f64>,
+    /// As hard as it can.
+    pub heavy_celsius: Option<f64>,
+}
+
+/// Share of its time for which a drive throttles at the lighter of a host's two temperatures, in per cent.
+pub const HOST_LIGHT_PERCENT: u32 = 50;
+/// Throttling for a host ends so many kelvin below where it begins.
+pub const HOST_HYSTERESIS_K: f64 = 2.0;
+
 /// One level of throttling.
 #[derive(Clone, Copy, Debug)]
 struct Level {
+    /// Which of a host's two temperatures made it, if any.
+    host: Option<usize>,
     on_celsius: f64,
     off_celsius: f64,
     duty_percent: u32,
@@ -49,6 +65,7 @@ fn levels(heat: &ThermalProfile) -> Vec<Level> {
             .zip(off)
             .zip(duty)
             .map(|((&on_celsius, &off_celsius), &duty_percent)| Level {
+                host: None,
                 on_celsius,
                 off_celsius,
                 duty_percent,
@@ -59,6 +76,7 @@ fn levels(heat: &ThermalProfile) -> Vec<Level> {
         return Vec::new();
     }
     vec![Level {
+        host: None,
         on_celsius: heat.throttle_on_celsius.value,
         off_celsius: heat.throttle_off_celsius.value,
         duty_percent: 100,
@@ -77,6 +95,11 @@ pub struct Thermal {
     idle_mw: u32,
     changes: VecDeque<IdleChange>,
     levels: Vec<Level>,
+    /// Those of the profile alone, once a host has added its own.
+    own_levels: Option<Vec<Level>>,
+    /// How often a host's levels were entered, and for how many steps they were the last entered.
+    host_entries: [u32; 2],
+    host_steps: [u64; 2],
     /// Levels entered: 0 is full speed.
     level: usize,
     /// What the duty of the present level has left over, in per cent of a step.
@@ -119,6 +142,9 @@ impl Thermal {
             idle_mw: power.idle_mw.value,
             changes: VecDeque::new(),
             levels: levels(heat),
+            own_levels: None,
+            host_entries: [0; 2],
+            host_steps: [0; 2],
             level: 0,
             duty_carry: 0,
             idle_jitter_k: heat.idle_jitter_k.as_ref().map_or(0.0, |k| k.value),
@@ -234,11 +260,53 @@ impl Thermal {
         energy_pj + (end_ns - at_ns) * u64::from(self.idle_mw)
     }
 
+    /// Throttle for a host too, from the next step on.
+    pub fn set_host(&mut self, throttling: HostThrottling) {
+        let mut levels = self
+            .own_levels
+            .get_or_insert_with(|| self.levels.clone())
+            .clone();
+        let wanted = [throttling.light_celsius, throttling.heavy_celsius];
+        for (host, (celsius, duty_percent)) in wanted
+            .into_iter()
+            .zip([HOST_LIGHT_PERCENT, 100])
+            .enumerate()
+        {
+            levels.extend(celsius.map(|on_celsius| Level {
+                host: Some(host),
+                on_celsius,
+                off_celsius: on_celsius - HOST_HYSTERESIS_K,
+                duty_percent,
+            }));
+        }
+        levels.sort_by(|a, b| a.on_celsius.total_cmp(&b.on_celsius));
+        let (mut duty_percent, mut off_celsius) = (0, f64::MIN);
+        for level in &mut levels {
+            // A hotter level throttles no less than those below it, and is left no later.
+            duty_percent = level.duty_percent.max(duty_percent);
+            off_celsius = level.off_celsius.max(off_celsius);
+            (level.duty_percent, level.off_celsius) =
+                (duty_percent, off_celsius.min(level.on_celsius));
+        }
+        self.levels = levels;
+        self.level = 0;
+        self.duty_carry = 0;
+    }
+
+    /// How often each of a host's levels was entered, and for how many seconds it set the throttling.
+    pub fn host_counts(&self) -> [(u32, u64); 2] {
+        let seconds = |steps: u64| steps * (STEP_NS / 1_000_000) / 1000;
+        [0, 1].map(|host| (self.host_entries[host], seconds(self.host_steps[host])))
+    }
+
     /// Enter or leave levels; is the next step a throttled one?
     fn throttle(&mut self) -> bool {
         while let Some(next) = self.levels.get(self.level)
             && self.celsius >= next.on_celsius
         {
+            if let Some(host) = next.host {
+                self.host_entries[host] = self.host_entries[host].saturating_add(1);
+            }
             self.level += 1;
         }
         while self.level > 0 && self.celsius <= self.levels[self.level - 1].off_celsius {
@@ -248,6 +316,9 @@ impl Thermal {
             self.duty_carry = 0;
             return false;
         };
+        if let Some(host) = self.levels[entered].host {
+            self.host_steps[host] += 1;
+        }
         self.duty_carry += self.levels[entered].duty_percent;
         let throttled = self.duty_carry >= 100;
         self.duty_carry -= if throttled { 100 } else { 0 };

@@ -1,0 +1,135 @@
+//! What a controller around the drive sets and asks.
+
+mod common;
+
+use assay_ssd::thermal::{HOST_HYSTERESIS_K, HostThrottling};
+use assay_ssd::{DriveOptions, Profile};
+use assay_units::{Nanos, Op};
+use common::{Job, command, drive, one, run};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn options(settings: &[(&str, &str)]) -> DriveOptions {
+    let mut options = DriveOptions::default();
+    for (key, value) in settings {
+        options.set(key, value).expect("a known option");
+    }
+    options
+}
+
+#[test]
+fn blocks_change_their_size_and_commands_must_follow() {
+    let mut drive = drive("samsung-951", DriveOptions::default());
+    assert!(
+        !drive.set_logical_block_bytes(8192)
+            && !drive.set_logical_block_bytes(520)
+            && !drive.set_logical_block_bytes(256)
+    );
+    assert_eq!(drive.identity().logical_block_bytes, 512);
+    assert!(drive.set_logical_block_bytes(4096));
+    let status = one(&mut drive, Nanos::ZERO, command(0, Op::Read, 512, 512)).status;
+    assert_eq!(status, assay_ssd::Status::InvalidField);
+    assert!(
+        one(&mut drive, Nanos::ZERO, command(0, Op::Read, 4096, 4096))
+            .status
+            .is_ok()
+    );
+}
+
+#[test]
+fn a_host_chooses_when_the_drive_sleeps() {
+    let mut drive = drive("samsung-951", DriveOptions::default());
+    assert_eq!(drive.autonomous_transitions(), []);
+    // State 2 works and 9 is not there: neither can be slept in.
+    let table = [(1, 2), (5, 9), (7, 4), (2, 3)].map(|(s, state)| (Nanos(s * SECOND), state));
+    drive.set_autonomous_transitions(Nanos(SECOND), &table);
+    assert_eq!(
+        drive.autonomous_transitions(),
+        [(Nanos(2 * SECOND), 3), (Nanos(7 * SECOND), 4)]
+    );
+    let done = one(
+        &mut drive,
+        Nanos(10 * SECOND),
+        command(0, Op::Read, 0, 4096),
+    )
+    .at;
+    for (after_s, state) in [(1, 0), (3, 3), (8, 4)] {
+        let at = Nanos(done.0 + after_s * SECOND);
+        assert_eq!(drive.telemetry(at).power_state, state, "after {after_s} s");
+    }
+    drive.set_autonomous_transitions(Nanos(30 * SECOND), &[]);
+    let woken = one(
+        &mut drive,
+        Nanos(31 * SECOND),
+        command(0, Op::Read, 0, 4096),
+    )
+    .at;
+    assert!(woken.0 >= 31 * SECOND + 22_000_000, "it was asleep");
+    assert_eq!(drive.telemetry(Nanos(90 * SECOND)).power_state, 0);
+}
+
+#[test]
+fn coalescing_is_handed_over() {
+    let read = || command(0, Op::Read, 0, 4096);
+    let setting = options(&[("coalescing", "100us/4")]);
+    let mut waiting = drive("samsung-951", setting.clone());
+    let mut handed = drive("samsung-951", setting);
+    let taken = handed.take_coalescing().expect("it was on");
+    assert_eq!((taken.time_100us, taken.threshold), (1, 3));
+    assert_eq!(handed.take_coalescing(), None);
+    let late = one(&mut waiting, Nanos::ZERO, read()).at;
+    let soon = one(&mut handed, Nanos::ZERO, read()).at;
+    assert_eq!(late.0, soon.0 + 100_000);
+}
+
+/// A drive that throttles itself at 80 C is kept near the host's 60 C, and the counters say why.
+#[test]
+fn a_host_throttles_the_drive_at_a_temperature_of_its_own() {
+    let heat = |throttling: HostThrottling| {
+        let mut profile = Profile::builtin("plextor-m8pe-g").unwrap();
+        profile.thermal.time_constant_s.value = 5.0;
+        let mut drive = assay_ssd::Drive::new(profile, DriveOptions::default()).unwrap();
+        drive.set_host_throttling(Nanos::ZERO, throttling);
+        let job = Job {
+            op: Op::Read,
+            random: true,
+            threads: 8,
+            block: 131_072,
+            area: 8 << 30,
+            first: 0,
+        };
+        let (bytes, end) = run(&mut drive, job, Nanos::ZERO, Nanos(60 * SECOND), u64::MAX);
+        let counts = drive.host_throttling_counts();
+        (bytes, drive.telemetry(end).composite_celsius, counts)
+    };
+    let (free_bytes, free_celsius, counts) = heat(HostThrottling::default());
+    assert_eq!(counts, [(0, 0), (0, 0)]);
+    assert!(free_celsius > 70, "{free_celsius}");
+    let limit = f64::from(free_celsius) - 10.0;
+    let (bytes, celsius, counts) = heat(HostThrottling {
+        light_celsius: Some(limit - 4.0),
+        heavy_celsius: Some(limit),
+    });
+    assert!(bytes < free_bytes, "{bytes} of {free_bytes}");
+    assert!(
+        f64::from(celsius) <= limit + HOST_HYSTERESIS_K,
+        "{celsius} of {free_celsius}"
+    );
+    assert!(counts[0].0 > 0 && counts[0].1 > 0, "{counts:?}");
+}
+
+#[test]
+fn age_and_bad_media_can_be_asked_for() {
+    let drive = drive(
+        "samsung-951",
+        options(&[
+            ("cycles", "1500"),
+            ("fault", "media-error@1g+64k"),
+            ("fault", "media-error@1m+4k"),
+        ]),
+    );
+    assert_eq!(
+        (drive.age().cycles, drive.first_bad_byte()),
+        (1500, Some(1 << 20))
+    );
+}
