@@ -151,6 +151,22 @@ fn an_nvme_drive() {
 }
 
 #[test]
+fn a_drive_inside_the_root_complex_has_no_link() {
+    let tree = Tree::new();
+    let namespace = format!("{CONTROLLER}/nvme0n1");
+    let function = "sys/devices/pci0000:00/0000:01:00.0";
+    nvme_controller(&tree);
+    // As Linux words it for the NVMe controllers of QEMU that sit on no port.
+    tree.file(&format!("{function}/current_link_speed"), "Unknown\n")
+        .file(&format!("{function}/current_link_width"), "0\n")
+        .file(&format!("{function}/max_link_speed"), "Unknown\n")
+        .file(&format!("{function}/max_link_width"), "255\n")
+        .block(&namespace, "259:0", 1_000_215_216)
+        .link(&format!("{namespace}/device"), CONTROLLER);
+    assert_eq!(tree.only_drive().pcie, None);
+}
+
+#[test]
 fn a_multipath_nvme_drive_takes_its_identity_from_a_controller_and_hides_its_paths() {
     let tree = Tree::new();
     let subsystem = "sys/devices/virtual/nvme-subsystem/nvme-subsys0";

@@ -342,6 +342,11 @@ fn unit_serial_number(page: &[u8]) -> Option<String> {
     (header[1] == 0x80 && !text.is_empty()).then(|| text.to_owned())
 }
 
+/// What sysfs says of the lanes of a function that has no link (Linux, `PCIE_LNK_WIDTH_UNKNOWN` in include/linux/pci.h).
+const NO_LINK: u32 = 0xff;
+
+/// `None` where there is no link to speak of: a function inside the root complex, such as the drives of most virtual machines, has
+/// none that could be up, down or slow.
 fn pcie_link(controller: &Path) -> Option<PcieLink> {
     let function = controller.join("device").canonicalize().ok()?;
     let attribute = |name: &str| read_attribute(&function.join(name));
@@ -353,5 +358,6 @@ fn pcie_link(controller: &Path) -> Option<PcieLink> {
         max_speed: attribute("max_link_speed"),
         max_width: number("max_link_width"),
     };
-    (link.speed.is_some() || link.max_speed.is_some()).then_some(link)
+    let known = link.speed.is_some() || link.max_speed.is_some();
+    (known && link.max_width != Some(NO_LINK)).then_some(link)
 }

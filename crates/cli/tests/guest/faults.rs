@@ -1,0 +1,91 @@
+//! A controller that answers with errors: they are counted and named, and nothing hangs.
+
+use serde_json::json;
+
+use crate::guest::Setup;
+use crate::lab::{MIB, noise, number};
+
+#[test]
+fn errors_of_the_controller_are_reported_as_what_they_are() {
+    let Some(setup) = Setup::new() else { return };
+    // Between the controller and the image: the sector at 8 MiB cannot be read, the one at 16 MiB cannot be written.
+    let rule = |kind: &str, at: usize| {
+        json!({
+            "event": "none", "iotype": kind, "errno": 5, "sector": at / 512, "once": false,
+            "immediately": true
+        })
+    };
+    let node = json!({
+        "driver": "raw", "node-name": "bad", "file": {
+            "driver": "blkdebug", "image": "one",
+            "inject-error": [rule("read", 8 * MIB), rule("write", 16 * MIB)]
+        }
+    });
+    let setup = setup
+        .image("one", 32 * MIB)
+        .option(&format!("-blockdev {node}"))
+        .controller("first", "GUEST-0001", "drive=bad");
+    setup.lab.write("one", noise(1, 32 * MIB));
+    let mut guest = setup.boot();
+    let device = &guest.device("GUEST-0001");
+    let destroy = "--destroy GUEST-0001";
+
+    // One at a time, so that the kernel cannot make one command of a good block and a bad one.
+    for engine in ["--engine sync", "--engine uring", "--engine uring --hipri"] {
+        let job = guest.json_status(&format!("job {device} --rw read --bs 64k {engine}"), 1);
+        assert_eq!(number(&job, "/jobs/0/read/errors"), 1.0, "{job:#}");
+        assert_eq!(number(&job, "/jobs/0/read/ios"), 511.0, "{job:#}");
+        let warnings = job["warnings"].as_array().unwrap();
+        assert!(warnings.iter().any(|w| w["code"] == "io-errors"), "{job:#}");
+    }
+    // Apart from the sector, all is well.
+    let job = guest.json(&format!(
+        "job {device} --rw read --bs 64k --offset 9m --size 16m"
+    ));
+    assert_eq!(number(&job, "/jobs/0/read/errors"), 0.0);
+
+    // A write that failed is an error, and what then is where it should be is told apart from what was lost without a word.
+    let before = guest.content("one");
+    let job = guest.json_status(
+        &format!("job {device} --rw write --bs 64k --offset 12m --size 8m --verify {destroy}"),
+        1,
+    );
+    assert_eq!(number(&job, "/jobs/0/write/errors"), 1.0, "{job:#}");
+    assert_eq!(number(&job, "/jobs/0/write/ios"), 127.0, "{job:#}");
+    let kept = |at: usize, now: &[u8]| now[at..at + 4096] == before[at..at + 4096];
+    let now = guest.content("one");
+    assert!(kept(16 * MIB, &now), "the failed write changed the drive");
+    assert!(!kept(16 * MIB - 65536, &now) && !kept(16 * MIB + 65536, &now));
+
+    // A suite goes on, and says what it found.
+    let capacity = guest.json_status(&format!("run capacity {device} {destroy}"), 1);
+    let run = &capacity["runs"][0];
+    assert_eq!(run["verdict"]["result"], "not_recommended", "{run:#}");
+    for cell in run["cells"].as_array().unwrap() {
+        assert_eq!(cell["state"], "finished", "{cell:#}");
+        assert_eq!(number(cell, "/errors"), 1.0, "{cell:#}");
+    }
+
+    // A stream ends at the bad sector, and says so: the address, the drive's answer (ENODATA is the kernel's word for a medium
+    // error), and nothing behind it is called done.
+    let done = guest.sh(&format!(
+        "head -c 24m /dev/zero | assay record {device} --chunk 64k {destroy} --json"
+    ));
+    let recorded = done.clone().expect(1).json();
+    let status = &recorded["status"];
+    assert_eq!(number(status, "/bytes"), (16 * MIB) as f64, "{status:#}");
+    assert_eq!(status["failure"]["op"], "write", "{status:#}");
+    assert_eq!(number(status, "/failure/address"), (16 * MIB) as f64);
+    assert_eq!(number(status, "/failure/result"), -61.0, "{status:#}");
+    let words = status["status"].as_array().unwrap();
+    assert!(words.contains(&json!("device_error")), "{status:#}");
+    assert!(!words.contains(&json!("finished")), "{status:#}");
+
+    // The bench's streams meet the sector that cannot be read.
+    let bench = guest.json_status(
+        &format!("testbench {device} --chunk 64k --first 7m --last 9m {destroy}"),
+        1,
+    );
+    assert!(number(&bench, "/failed") >= 1.0, "{bench:#}");
+    guest.end();
+}

@@ -1,0 +1,343 @@
+//! A Linux guest for one test: booted, given commands, and taken down whatever happens (also on panic).
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::lab::{ASSAY, Done, Lab};
+use crate::qmp::Qmp;
+
+/// How long a guest may be silent, in a boot or in a command, before it counts as hung. What takes seconds here may take a
+/// minute on a machine that does other things too.
+pub const LIMIT: Duration = Duration::from_secs(240);
+
+/// A guest has as many processors as most machines that test; two guests at a time would only wait for each other.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// The words that start QEMU, or why there is no lab.
+static QEMU: OnceLock<Result<Vec<String>, String>> = OnceLock::new();
+
+/// A machine to be booted.
+pub struct Setup {
+    pub lab: Lab,
+    controllers: usize,
+    options: Vec<String>,
+    tools: Vec<&'static str>,
+    turn: MutexGuard<'static, ()>,
+}
+
+impl Setup {
+    /// `None`, with the reason printed, where there is no lab.
+    pub fn new() -> Option<Setup> {
+        let qemu = QEMU.get_or_init(|| {
+            let output = script(&["--qemu"]);
+            if output.status.success() {
+                let words = String::from_utf8(output.stdout).unwrap();
+                Ok(words.lines().map(str::to_owned).collect())
+            } else {
+                Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
+            }
+        });
+        if let Err(why) = qemu {
+            println!("skipped: NVMe in a guest: {why}");
+            return None;
+        }
+        Some(Setup {
+            lab: Lab::on_disk(),
+            controllers: 0,
+            options: Vec::new(),
+            tools: Vec::new(),
+            // A test that failed took its guest down; the next may have its turn.
+            turn: ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner),
+        })
+    }
+
+    /// Programs besides assay and busybox: `nvme`, `fio`, `mkfs.ext4`, `fsck.ext4`.
+    pub fn tools(mut self, tools: &[&'static str]) -> Setup {
+        self.tools.extend(tools);
+        self
+    }
+
+    /// Options of QEMU, separated by spaces.
+    pub fn option(mut self, words: &str) -> Setup {
+        let words = words.split_whitespace();
+        self.options.extend(words.map(str::to_owned));
+        self
+    }
+
+    /// An image of zeroes in the lab's folder, as a block node of QEMU of the same name.
+    pub fn image(self, name: &str, bytes: usize) -> Setup {
+        let path = self.lab.path(name);
+        let file = File::create(&path).unwrap();
+        file.set_len(bytes as u64).unwrap();
+        let path = path.to_str().unwrap().to_owned();
+        self.option(&format!(
+            "-blockdev driver=raw,node-name={name},discard=unmap,file.driver=file,file.filename={path}"
+        ))
+    }
+
+    /// A controller; `words` are further properties of the device.
+    pub fn controller(mut self, id: &str, serial: &str, words: &str) -> Setup {
+        self.controllers += 1;
+        let comma = if words.is_empty() { "" } else { "," };
+        self.option(&format!(
+            "-device nvme,id={id},serial={serial}{comma}{words}"
+        ))
+    }
+
+    /// A controller with one namespace, an image of this name.
+    pub fn drive(self, id: &str, serial: &str, image: &str, bytes: usize) -> Setup {
+        self.image(image, bytes)
+            .controller(id, serial, &format!("drive={image}"))
+    }
+
+    pub fn boot(self) -> Guest {
+        let initramfs = self.lab.path("initramfs");
+        let mut words = vec!["--initramfs", initramfs.to_str().unwrap(), ASSAY];
+        words.extend(&self.tools);
+        let packed = script(&words);
+        assert!(
+            packed.status.success(),
+            "{}",
+            String::from_utf8_lossy(&packed.stderr)
+        );
+
+        // Paths of sockets may have 107 bytes, and the lab's folder is deep.
+        let sockets = TempDir::new().unwrap();
+        let (serial, qmp) = (sockets.path().join("serial"), sockets.path().join("qmp"));
+        // QEMU connects to us: then nothing has to be waited for but the connection itself.
+        let listen = UnixListener::bind(&serial).unwrap();
+        let listen_qmp = UnixListener::bind(&qmp).unwrap();
+        let console = self.lab.path("console");
+        let errors = self.lab.path("qemu-stderr");
+        let qemu = QEMU.get().unwrap().as_ref().unwrap();
+        let mut command = Command::new(&qemu[0]);
+        command
+            .args(&qemu[1..])
+            .arg("-initrd")
+            .arg(&initramfs)
+            .arg("-append")
+            .arg(format!(
+                "console=ttyS0 quiet panic=-1 nvme.poll_queues=1 lab=serve lab_drives={}",
+                self.controllers
+            ))
+            .arg("-serial")
+            .arg(format!("file:{}", console.display()))
+            .arg("-chardev")
+            .arg(format!("socket,id=lab,path={}", serial.display()))
+            .args(["-serial", "chardev:lab", "-qmp"])
+            .arg(format!("unix:{}", qmp.display()))
+            .args(&self.options)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(&errors).unwrap());
+        let mut qemu = Qemu {
+            child: command.spawn().unwrap(),
+            console,
+            errors,
+        };
+        let to = qemu.connection(&listen);
+        to.set_read_timeout(Some(LIMIT)).unwrap();
+        let monitor = qemu.connection(&listen_qmp);
+        let qmp = Qmp::new(monitor).unwrap_or_else(|e| panic!("{e}\n{}", qemu.last_words()));
+        let mut guest = Guest {
+            from: BufReader::new(to.try_clone().unwrap()),
+            to,
+            qmp,
+            qemu,
+            lab: self.lab,
+            _sockets: sockets,
+            _turn: self.turn,
+        };
+        let line = guest.line("booting");
+        assert!(
+            line.trim() == "@ ready",
+            "{line:?}\n{}",
+            guest.qemu.last_words()
+        );
+        guest
+    }
+}
+
+/// A guest that runs. Dropped, it is gone.
+pub struct Guest {
+    // First, so that it is dropped first: whoever has the next turn finds the processors free.
+    qemu: Qemu,
+    pub lab: Lab,
+    pub qmp: Qmp,
+    from: BufReader<UnixStream>,
+    to: UnixStream,
+    _sockets: TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Guest {
+    /// Run a line of shell in the guest, to its end.
+    #[track_caller]
+    pub fn sh(&mut self, line: &str) -> Done {
+        // More would be lost in the guest's serial port, which nothing holds back.
+        assert!(line.len() < 3000 && !line.contains('\n'), "{line}");
+        writeln!(self.to, "{line}").unwrap();
+        let head = self.line(line);
+        let mut fields = head.split_whitespace();
+        assert!(fields.next() == Some("@"), "{line}: {head:?}");
+        let mut number = || fields.next().unwrap().parse::<usize>().unwrap();
+        let (status, out, err) = (number(), number(), number());
+        let mut text = |bytes: usize| {
+            let mut content = vec![0; bytes];
+            if let Err(e) = self.from.read_exact(&mut content) {
+                panic!("{line}: {e}\n{}", self.qemu.last_words());
+            }
+            String::from_utf8(content).expect("output is UTF-8")
+        };
+        let (stdout, stderr) = (text(out), text(err));
+        let done = Done {
+            words: format!("(guest) {line}"),
+            status: i32::try_from(status).unwrap(),
+            stdout,
+            stderr,
+        };
+        assert!(!done.stderr.contains("panicked"), "{done}");
+        done
+    }
+
+    /// A line of shell that must succeed, and its stdout.
+    #[track_caller]
+    pub fn ok(&mut self, line: &str) -> String {
+        self.sh(line).expect(0).stdout
+    }
+
+    /// assay in the guest.
+    #[track_caller]
+    pub fn assay(&mut self, words: &str) -> Done {
+        self.sh(&format!("assay {words}"))
+    }
+
+    /// assay with `--json`, expecting this status, and its document.
+    #[track_caller]
+    pub fn json_status(&mut self, words: &str, status: i32) -> Value {
+        self.assay(&format!("{words} --json")).expect(status).json()
+    }
+
+    /// assay with `--json`, expecting status 0.
+    #[track_caller]
+    pub fn json(&mut self, words: &str) -> Value {
+        self.json_status(words, 0)
+    }
+
+    /// The controller with this serial, as `nvme0`: which number each gets is chance.
+    #[track_caller]
+    pub fn controller(&mut self, serial: &str) -> String {
+        let found = self.ok(&format!(
+            "for c in /sys/class/nvme/*; do [ $(cat $c/serial) = {serial} ] && basename $c; done; true"
+        ));
+        assert_eq!(found.lines().count(), 1, "{serial}: {found:?}");
+        found.trim().to_owned()
+    }
+
+    /// The first namespace of the controller with this serial, as `/dev/nvme0n1`.
+    #[track_caller]
+    pub fn device(&mut self, serial: &str) -> String {
+        format!("/dev/{}n1", self.controller(serial))
+    }
+
+    /// What an image of the lab holds now.
+    pub fn content(&self, image: &str) -> Vec<u8> {
+        self.lab.read(image)
+    }
+
+    /// Shut the guest down in order. Everything that was promised before was kept: a guest that died, or whose kernel found
+    /// something wrong, fails here.
+    #[track_caller]
+    pub fn end(mut self) {
+        let kernel = self.ok("dmesg");
+        for trouble in ["BUG:", "Oops", "Call Trace", "blocked for more than"] {
+            assert!(!kernel.contains(trouble), "the guest's kernel: {kernel}");
+        }
+        writeln!(self.to, "poweroff -f").unwrap();
+        // The port closes when QEMU ends.
+        let mut rest = Vec::new();
+        if let Err(e) = self.from.read_to_end(&mut rest) {
+            panic!("shutting down: {e}\n{}", self.qemu.last_words());
+        }
+        let status = self.qemu.child.wait().unwrap();
+        assert!(status.success(), "{status}\n{}", self.qemu.last_words());
+    }
+
+    /// The next line of the port.
+    #[track_caller]
+    fn line(&mut self, during: &str) -> String {
+        let mut line = String::new();
+        match self.from.read_line(&mut line) {
+            Ok(bytes) if bytes > 0 => line,
+            outcome => panic!(
+                "no answer to {during:?} ({outcome:?})\n{}",
+                self.qemu.last_words()
+            ),
+        }
+    }
+}
+
+/// QEMU's process.
+struct Qemu {
+    child: Child,
+    console: PathBuf,
+    errors: PathBuf,
+}
+
+impl Qemu {
+    /// QEMU's connection to one of its sockets.
+    #[track_caller]
+    fn connection(&mut self, listen: &UnixListener) -> UnixStream {
+        listen.set_nonblocking(true).unwrap();
+        let mut connection = None;
+        crate::lab::wait_until("QEMU connects", || {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                panic!("QEMU: {status}\n{}", self.last_words());
+            }
+            connection = listen.accept().ok();
+            connection.is_some()
+        });
+        let (stream, _) = connection.unwrap();
+        stream.set_nonblocking(false).unwrap();
+        stream
+    }
+
+    /// What QEMU and the guest's kernel said last, for a test that fails.
+    fn last_words(&self) -> String {
+        let console = fs::read(&self.console).unwrap_or_default();
+        let console = String::from_utf8_lossy(&console);
+        let lines: Vec<&str> = console.lines().collect();
+        format!(
+            "QEMU: {}\nconsole:\n{}",
+            fs::read_to_string(&self.errors).unwrap_or_default(),
+            lines[lines.len().saturating_sub(60)..].join("\n")
+        )
+    }
+}
+
+impl Drop for Qemu {
+    fn drop(&mut self) {
+        // Both fail only when it has ended already.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn script(words: &[&str]) -> Output {
+    Command::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scripts/guest-lab"
+    ))
+    .args(words)
+    .stdin(Stdio::null())
+    .output()
+    .unwrap()
+}

@@ -1,0 +1,84 @@
+//! Jobs and suites on an NVMe drive, and what of them reached the image under it.
+
+use crate::guest::Setup;
+use crate::lab::{MIB, changed_blocks, number};
+
+#[test]
+fn jobs_and_suites_do_what_they_say() {
+    let Some(setup) = Setup::new() else { return };
+    let mut guest = setup.drive("first", "GUEST-0001", "one", 64 * MIB).boot();
+    let device = &guest.device("GUEST-0001");
+    let zeroes = vec![0; 64 * MIB];
+
+    // Reading, by every kind of call: as many I/Os as were asked for, and not a byte changed.
+    for way in [
+        "--engine sync",
+        "--engine uring --iodepth 32",
+        "--engine uring --iodepth 4 --numjobs 2",
+        "--engine uring --iodepth 8 --sqpoll",
+        "--engine uring --iodepth 8 --hipri",
+    ] {
+        let job = guest.json(&format!(
+            "job {device} --rw randread --bs 4k --io_size 4m {way}"
+        ));
+        let threads = if way.contains("numjobs") { 2.0 } else { 1.0 };
+        assert_eq!(number(&job, "/jobs/0/read/ios"), threads * 1024.0, "{way}");
+        assert_eq!(number(&job, "/jobs/0/read/errors"), 0.0, "{way}");
+    }
+    let quick = guest.json(&format!("run quick {device} --scale 0.02"));
+    let cells = quick["runs"][0]["cells"].as_array().unwrap();
+    assert!(cells.len() >= 10, "{quick:#}");
+    for cell in cells {
+        assert_eq!(cell["state"], "finished", "{cell:#}");
+    }
+    assert!(guest.content("one") == zeroes, "reading changed the drive");
+
+    // Writing: exactly the area, whole, and proven.
+    let write = format!(
+        "job {device} --rw randwrite --random_distribution cover --bs 4k --offset 8m --size 8m"
+    );
+    guest
+        .assay(&write)
+        .refuses(3, &["nothing was written", "--destroy GUEST-0001"]);
+    guest
+        .assay(&format!("{write} --destroy GUEST-0002"))
+        .refuses(3, &["nothing was written", "GUEST-0001"]);
+    assert!(guest.content("one") == zeroes, "a refused job wrote");
+    for way in [
+        "--engine uring --iodepth 16",
+        "--engine uring --iodepth 16 --hipri",
+        "--engine sync",
+    ] {
+        let job = guest.json(&format!("{write} {way} --verify --destroy GUEST-0001"));
+        assert_eq!(number(&job, "/jobs/0/write/bytes"), (8 * MIB) as f64);
+        assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 2048.0);
+        let seed = number(&job, "/jobs/0/verify/seed");
+        assert_eq!(
+            changed_blocks(&zeroes, &guest.content("one"), 4096),
+            (2048..4096).collect::<Vec<_>>(),
+            "{way}"
+        );
+        // By a process that did not write it.
+        let check = guest.json(&format!(
+            "job {device} --rw read --bs 64k --offset 8m --size 8m --verify"
+        ));
+        assert_eq!(number(&check, "/jobs/0/verify/blocks_checked"), 2048.0);
+        assert_eq!(number(&check, "/jobs/0/verify/seed"), seed);
+    }
+
+    // One byte changed under the drive is found, and named.
+    let mut content = guest.content("one");
+    content[9 * MIB + 100] ^= 1;
+    guest.lab.write("one", &content);
+    let check = guest.json_status(
+        &format!("job {device} --rw read --bs 64k --offset 8m --size 8m --verify"),
+        1,
+    );
+    assert_eq!(number(&check, "/jobs/0/verify/found/corrupt"), 1.0);
+
+    let capacity = guest.json(&format!(
+        "run capacity {device} --set area=16m --destroy GUEST-0001"
+    ));
+    assert_eq!(capacity["runs"][0]["verdict"]["result"], "recommended");
+    guest.end();
+}
