@@ -139,7 +139,7 @@ fn run() -> Result<()> {
     let conditions = document::Conditions::read(&bench);
     eprintln!("{}", conditions.text());
     type Measure = fn(&Bench) -> Result<document::Section>;
-    let all: [(Part, Measure); 12] = [
+    let all: [(Part, Measure); 13] = [
         (Part::Null, parts::null::measure),
         (Part::Efficiency, parts::efficiency::measure),
         (Part::Scaling, parts::scaling::measure),
