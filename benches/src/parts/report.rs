@@ -86,7 +86,7 @@ const LAB_RUNS: [&str; 15] = [
     "snia-latency --scale 0.01 --set area=10% --set precondition=20%",
     "snia-saturation --set runtime=1h --set capacities=10000%",
     "jesd219 --scale 0.02 --set area=10% --set precondition=20%",
-    "thermal --set window=1h",
+    "thermal --set window=1h --set block=1m",
     "capacity --set area=1%",
     "streamer-peak --set repeats=1 --set chunks=1,4,16,64,256,1024,4096",
     "streamer-continuous --set size=5% --set repeats=1",

@@ -54,6 +54,7 @@ impl Lab {
 fn open(specs: &[&str]) -> (Vec<DriveSession>, BenchOptions) {
     let pages = Arc::new(PatternPages::new());
     let session = SessionOptions {
+        power_meter: None,
         destroy: specs
             .iter()
             .filter_map(|s| s.rsplit('/').next())
