@@ -37,6 +37,9 @@ pub const MPS_MAX: u8 = 4;
 /// The smallest memory page in bytes, the unit of MDTS.
 pub const PAGE_BYTES: u64 = 4096;
 
+/// Times given count up to here, 146 years after power-on: sums of times then still fit.
+const LATEST_NS: u64 = 1 << 62;
+
 /// What a controller is told beside its drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ControllerOptions {
@@ -237,7 +240,7 @@ impl Controller {
     /// Live up to `until`: fetch commands, move data, write completion entries. Returns the interrupt vectors raised, each once.
     #[inline]
     pub fn advance<M: HostMemory>(&mut self, until: Nanos, memory: &mut M) -> VectorSet {
-        let until_ns = until.0.max(self.now_ns);
+        let until_ns = until.0.min(LATEST_NS).max(self.now_ns);
         if !self.drive.is_present() {
             self.now_ns = until_ns;
             return VectorSet::default();

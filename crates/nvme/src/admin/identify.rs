@@ -113,8 +113,11 @@ impl Controller {
             .set_sgls(sgls::SUPPORTED | sgls::BIT_BUCKET | sgls::LONGER)
             .set_warning_kelvin(identity.warning_celsius.map_or(0, kelvin))
             .set_critical_kelvin(identity.critical_celsius.map_or(0, kelvin));
-        let mut optional =
-            oncs::DATASET_MANAGEMENT | oncs::WRITE_ZEROES | oncs::VERIFY | oncs::SAVE_FEATURES;
+        let mut optional = oncs::TIMESTAMP
+            | oncs::DATASET_MANAGEMENT
+            | oncs::WRITE_ZEROES
+            | oncs::VERIFY
+            | oncs::SAVE_FEATURES;
         if self.keeps_data {
             optional |= oncs::COMPARE;
         }

@@ -7,7 +7,7 @@ use super::{Controller, MAX_IN_FLIGHT};
 use crate::memory::HostMemory;
 
 /// So many entries are read from host memory at once.
-const BATCH: usize = 16;
+const BATCH: usize = 8;
 
 impl Controller {
     /// Could [`Controller::fetch`] fetch anything that was there by then?
@@ -74,25 +74,47 @@ impl Controller {
             if count == 0 {
                 return false;
             }
-            let mut raw = [0; BATCH * SubmissionEntry::SIZE];
-            let raw = &mut raw[..count * SubmissionEntry::SIZE];
-            if memory.read(queue.head_address(), raw).is_err() {
-                self.fail();
-                return false;
-            }
+            let at = queue.head_address();
             queue.consume(count as u32);
             queue.outstanding += count as u32;
-            for bytes in raw.chunks_exact(SubmissionEntry::SIZE) {
-                let entry = SubmissionEntry::load(bytes);
-                if qid == 0 {
-                    self.begin_admin(now_ns, &entry, memory);
-                } else {
-                    self.begin_io(qid, now_ns, &entry, memory);
-                }
+            // Zeroing what a whole batch takes costs a single command dear.
+            let there = match count {
+                1 => self.begin::<{ SubmissionEntry::SIZE }, M>(qid, at, 1, now_ns, memory),
+                _ => self
+                    .begin::<{ BATCH * SubmissionEntry::SIZE }, M>(qid, at, count, now_ns, memory),
+            };
+            if !there {
+                self.fail();
             }
             if !self.is_working() {
                 return false;
             }
         }
+    }
+
+    /// Read `count` entries from `at` on and begin their commands; `false` when host memory does not have them.
+    #[inline(always)]
+    fn begin<const BYTES: usize, M: HostMemory>(
+        &mut self,
+        qid: u16,
+        at: u64,
+        count: usize,
+        now_ns: u64,
+        memory: &mut M,
+    ) -> bool {
+        let mut raw = [0; BYTES];
+        let raw = &mut raw[..count * SubmissionEntry::SIZE];
+        if memory.read(at, raw).is_err() {
+            return false;
+        }
+        for bytes in raw.chunks_exact(SubmissionEntry::SIZE) {
+            let entry = SubmissionEntry::load(bytes);
+            if qid == 0 {
+                self.begin_admin(now_ns, &entry, memory);
+            } else {
+                self.begin_io(qid, now_ns, &entry, memory);
+            }
+        }
+        true
     }
 }

@@ -8,7 +8,7 @@ use assay_spec::register::{
 use assay_ssd::Command;
 use assay_units::{DataClass, Nanos, Op};
 
-use super::{Controller, MPS_MAX, PAGE_BYTES, READY_NS, Registers};
+use super::{Controller, LATEST_NS, MPS_MAX, PAGE_BYTES, READY_NS, Registers};
 use crate::queues::{CompletionQueue, SubmissionQueue};
 use crate::slots::{Kind, Slot};
 
@@ -56,7 +56,7 @@ impl Controller {
         if !offset.is_multiple_of(4) || !matches!(size, 4 | 8) || !self.drive.is_present() {
             return;
         }
-        let now_ns = now.0.max(self.now_ns);
+        let now_ns = now.0.min(LATEST_NS).max(self.now_ns);
         self.now_ns = now_ns;
         self.write_dword(now_ns, offset, value as u32);
         if size == 8 {

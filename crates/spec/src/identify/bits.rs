@@ -26,6 +26,8 @@ pub mod oncs {
     pub const WRITE_ZEROES: u16 = 1 << 3;
     /// Save of Set Features and Select of Get Features.
     pub const SAVE_FEATURES: u16 = 1 << 4;
+    /// Timestamp.
+    pub const TIMESTAMP: u16 = 1 << 6;
     /// Verify.
     pub const VERIFY: u16 = 1 << 7;
     /// Copy.
