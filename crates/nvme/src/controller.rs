@@ -139,8 +139,8 @@ impl Controller {
         let version = Version::parse(&id.nvme_version)
             .or_else(|| Version::parse("1.4"))
             .unwrap_or_default();
-        let features = Features::new(&drive, coalescing);
         let first_power_state = drive.telemetry(Nanos::ZERO).power_state;
+        let features = Features::new(&drive, coalescing, first_power_state);
         let pairs = usize::from(queue_pairs);
         let mut controller = Controller {
             options,

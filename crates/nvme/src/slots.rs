@@ -99,6 +99,13 @@ impl Slots {
         (slot.kind != Kind::Free).then_some(*slot)
     }
 
+    /// As [`Slots::get`], where it is.
+    #[inline]
+    pub(crate) fn get_ref(&self, number: u32) -> Option<&Slot> {
+        let slot = self.slots.get(number as usize)?;
+        (slot.kind != Kind::Free).then_some(slot)
+    }
+
     #[inline]
     pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Slot> {
         let slot = self.slots.get_mut(number as usize)?;

@@ -489,3 +489,90 @@ fn coalescing_comes_from_the_drive() {
         0x0103
     );
 }
+
+/// Two submission queues may share a completion queue; entries say whose they are, and no room for one is no room for the other.
+#[test]
+fn submission_queues_share_a_completion_queue() {
+    let mut host = Host::new("samsung-951", &[]);
+    host.create_pair(2, 4);
+    let sq = host.pages(PAGE);
+    let mut create = CreateSubmissionQueue::new();
+    create
+        .set_qid(3)
+        .set_size(7)
+        .set_contiguous(true)
+        .set_cqid(2);
+    assert_eq!(host.admin(create.entry(), sq).status(), StatusCode::SUCCESS);
+    let at = host.pages(PAGE);
+    let mut seen = Vec::new();
+    for round in 0..50_u16 {
+        for n in 0..3 {
+            host.put(2, read_at(u64::from(round) * 8 + n, at));
+        }
+        let (slot, mut other) = (u64::from(round % 8), read_at(u64::from(round) * 800, at));
+        other.set_cid(round);
+        assay_nvme::HostMemory::write(&mut host.memory, sq + slot * 64, other.as_bytes()).unwrap();
+        host.ring(2);
+        host.write32(register::sq_doorbell(3, 0), u32::from(round + 1) % 8);
+        let mut got = 0;
+        while got < 4 {
+            host.live(host.now + Nanos::from_millis(1));
+            let entries = host.poll(2);
+            assert!(!entries.is_empty() && entries.len() <= 3);
+            got += entries.len();
+            seen.extend(
+                entries
+                    .iter()
+                    .filter(|entry| entry.sqid() == 3)
+                    .map(|entry| entry.cid()),
+            );
+        }
+    }
+    assert_eq!(seen, (0..50).collect::<Vec<_>>());
+}
+
+/// Memory pages of 64 KiB: one PRP entry reaches as far.
+#[test]
+fn larger_memory_pages() {
+    let mut host = Host::cold(drive("samsung-951", &[("data", "keep")]));
+    host.write32(register::AQA, 0x001f_001f);
+    let (sq, cq) = (host.pages(PAGE), host.pages(PAGE));
+    host.controller
+        .write_register(host.now, register::ASQ, 8, sq);
+    host.controller
+        .write_register(host.now, register::ACQ, 8, cq);
+    let mut cc = Configuration::default();
+    cc.set_enable(true)
+        .set_mps(4)
+        .set_io_sq_entry_size(6)
+        .set_io_cq_entry_size(4);
+    host.write32(register::CC, cc.raw());
+    host.live(Nanos::from_millis(2));
+    assert!(host.status().ready());
+    host.adopt_admin(sq, cq);
+    let queues = (support::BASE + (1 << 20)).next_multiple_of(1 << 16);
+    host.create_pair_at(1, 16, queues, queues + (1 << 16));
+    let data = queues + (2 << 16);
+    let bytes: Vec<u8> = (0..131_072_u32).map(|n| (n / 7) as u8).collect();
+    assay_nvme::HostMemory::write(&mut host.memory, data + 4096, &bytes).unwrap();
+    let mut write = assay_spec::nvm::Write::of(1, 0, 256).entry();
+    // From 4 KiB into the first page: 60 KiB, 64 KiB, 4 KiB.
+    let list = data + (4 << 16);
+    for (n, page) in [1_u64, 2].into_iter().enumerate() {
+        let page = data + (page << 16);
+        assay_nvme::HostMemory::write(&mut host.memory, list + 8 * n as u64, &page.to_le_bytes())
+            .unwrap();
+    }
+    write.set_prps(data + 4096, list);
+    assert_eq!(host.run(1, write).status(), StatusCode::SUCCESS);
+    let mut read = Read::of(1, 0, 256).entry();
+    let out = data + (8 << 16);
+    for (n, page) in [1_u64, 2].into_iter().enumerate() {
+        let page = out + (page << 16);
+        assay_nvme::HostMemory::write(&mut host.memory, list + 8 * n as u64, &page.to_le_bytes())
+            .unwrap();
+    }
+    read.set_prps(out + 4096, list);
+    assert_eq!(host.run(1, read).status(), StatusCode::SUCCESS);
+    assert_eq!(host.bytes(out + 4096, 131_072), bytes);
+}

@@ -237,6 +237,11 @@ fn power_states_change_what_commands_take_and_what_the_drive_draws() {
             .dw0(),
         0
     );
+    let mut lower = Host::new("samsung-951", &[("ps", "2")]);
+    assert_eq!(
+        lower.get_feature(FeatureId::POWER_MANAGEMENT, 0, 0).dw0(),
+        2
+    );
     // A reset brings the first state back.
     host.set_feature(FeatureId::POWER_MANAGEMENT, 2);
     host.enable();

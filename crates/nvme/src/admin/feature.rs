@@ -80,7 +80,13 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    pub(crate) fn new(drive: &Drive, coalescing: Option<CoalescingSetting>) -> Features {
+    pub(crate) fn new(
+        drive: &Drive,
+        coalescing: Option<CoalescingSetting>,
+        power_state: u8,
+    ) -> Features {
+        let mut power = PowerManagement::default();
+        power.set_state(power_state);
         let profile = drive.profile();
         let heat = &profile.thermal;
         let warning = drive
@@ -107,7 +113,7 @@ impl Features {
             telemetry_generation: 0,
             arbitration: 0,
             error_recovery: 0,
-            power: PowerManagement::default(),
+            power,
             thermal: HostThermal::default(),
             // Housekeeping goes on in non-operational states.
             non_operational: 1,

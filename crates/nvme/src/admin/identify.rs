@@ -182,7 +182,8 @@ impl Controller {
         data.set_write_granularity(unit)
             .set_write_alignment(unit)
             .set_deallocate_granularity(unit)
-            .set_deallocate_alignment(unit);
+            .set_deallocate_alignment(unit)
+            .set_optimal_write_size(unit);
         data
     }
 

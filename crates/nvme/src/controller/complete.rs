@@ -8,7 +8,9 @@ use assay_ssd::{Command, Completion};
 use assay_units::{DataClass, Nanos, Op};
 
 use super::Controller;
+use crate::interrupts::Interrupts;
 use crate::memory::HostMemory;
+use crate::queues::{CompletionQueue, SubmissionQueue};
 use crate::slots::{Kind, Slot};
 
 /// One deallocation by the drive covers at most so many bytes: its lengths have 32 bits.
@@ -25,11 +27,25 @@ impl Controller {
     /// The drive is done with a command, or with a part of one.
     #[inline]
     pub(super) fn finish<M: HostMemory>(&mut self, completion: &Completion, memory: &mut M) {
-        let Some(slot) = self.slots.get(completion.tag) else {
+        let at_ns = completion.at.0;
+        let Some(slot) = self.slots.get_ref(completion.tag) else {
             return;
         };
+        let ends_here = match slot.kind {
+            Kind::Read => !self.keeps_data,
+            Kind::Plain | Kind::Write { through: false } => true,
+            _ => false,
+        };
+        if ends_here && completion.status.is_ok() {
+            // What most commands are.
+            let mut entry = CompletionEntry::default();
+            entry.set_sqid(slot.sqid).set_cid(slot.cid);
+            self.vacate(completion.tag, at_ns);
+            self.post(entry, at_ns, memory);
+            return;
+        }
+        let slot = *slot;
         let mut status = status_of(completion.status);
-        let at_ns = completion.at.0;
         match slot.kind {
             Kind::Read if self.keeps_data && status.is_success() => {
                 status = self.deliver(completion, &slot, memory);
@@ -249,7 +265,7 @@ impl Controller {
         at_ns: u64,
         memory: &mut M,
     ) {
-        let Some(Some(sq)) = self.sqs.get(usize::from(entry.sqid())) else {
+        let Some(Some(sq)) = self.sqs.get_mut(usize::from(entry.sqid())) else {
             return;
         };
         let cqid = sq.cqid;
@@ -261,53 +277,56 @@ impl Controller {
             self.parked += 1;
             return;
         }
-        self.write_entry(entry, cqid, at_ns, memory);
-    }
-
-    #[inline]
-    fn write_entry<M: HostMemory>(
-        &mut self,
-        mut entry: CompletionEntry,
-        cqid: u16,
-        at_ns: u64,
-        memory: &mut M,
-    ) {
-        let sq = self.sqs.get_mut(usize::from(entry.sqid()));
-        let cq = self.cqs.get_mut(usize::from(cqid));
-        let (Some(Some(sq)), Some(Some(cq))) = (sq, cq) else {
-            return;
-        };
-        if sq.has_entries() {
-            // It may have waited for this place.
-            sq.rung_ns = sq.rung_ns.max(at_ns);
-        }
-        sq.outstanding = sq.outstanding.saturating_sub(1);
-        let (address, phase) = cq.advance();
-        entry.set_sq_head(sq.head as u16).set_phase(phase);
-        let (vector, interrupts) = (cq.vector, cq.interrupts);
-        if memory.write(address, entry.as_bytes()).is_err() {
+        if !write_entry(sq, cq, &mut self.interrupts, entry, at_ns, memory) {
             self.fail();
-            return;
-        }
-        if interrupts {
-            self.interrupts.note(vector, at_ns, cqid == 0);
         }
     }
 
     /// Write entries for which there was no room, where there is now.
     #[inline]
     pub(super) fn unpark<M: HostMemory>(&mut self, memory: &mut M) {
-        for cqid in 0..self.cqs.len() {
-            while let Some(Some(cq)) = self.cqs.get_mut(cqid)
-                && !cq.is_full()
+        let mut there = true;
+        for cq in self.cqs.iter_mut().flatten() {
+            while !cq.is_full()
                 && let Some((at_ns, entry)) = cq.parked.pop_front()
             {
-                let at_ns = at_ns.max(self.now_ns);
                 self.parked -= 1;
-                self.write_entry(entry, cqid as u16, at_ns, memory);
+                let at_ns = at_ns.max(self.now_ns);
+                if let Some(Some(sq)) = self.sqs.get_mut(usize::from(entry.sqid())) {
+                    there &= write_entry(sq, cq, &mut self.interrupts, entry, at_ns, memory);
+                }
             }
         }
+        if !there {
+            self.fail();
+        }
     }
+}
+
+/// Write an entry where there is room for it; `false` when host memory is not there.
+#[inline]
+fn write_entry<M: HostMemory>(
+    sq: &mut SubmissionQueue,
+    cq: &mut CompletionQueue,
+    interrupts: &mut Interrupts,
+    mut entry: CompletionEntry,
+    at_ns: u64,
+    memory: &mut M,
+) -> bool {
+    if sq.has_entries() {
+        // It may have waited for this place.
+        sq.rung_ns = sq.rung_ns.max(at_ns);
+    }
+    sq.outstanding = sq.outstanding.saturating_sub(1);
+    let (address, phase) = cq.advance();
+    entry.set_sq_head(sq.head as u16).set_phase(phase);
+    if memory.write(address, entry.as_bytes()).is_err() {
+        return false;
+    }
+    if cq.interrupts {
+        interrupts.note(cq.vector, at_ns, sq.cqid == 0);
+    }
+    true
 }
 
 /// Would the same command fail again (Do Not Retry)? A drive reports a media error after it has tried all that it can.

@@ -170,12 +170,21 @@ impl Host {
         NumberOfQueues::from_raw(completion.dw0())
     }
 
+    /// Take admin queues of 32 entries that are there.
+    pub fn adopt_admin(&mut self, sq: u64, cq: u64) {
+        self.pairs.insert(0, Pair::new(sq, cq, 32));
+    }
+
     /// An I/O queue pair whose vector is its identifier.
     pub fn create_pair(&mut self, qid: u16, entries: u32) {
         let (sq, cq) = (
             self.pages(u64::from(entries) * 64),
             self.pages(u64::from(entries) * 16),
         );
+        self.create_pair_at(qid, entries, sq, cq);
+    }
+
+    pub fn create_pair_at(&mut self, qid: u16, entries: u32, sq: u64, cq: u64) {
         let mut create = CreateCompletionQueue::new();
         create
             .set_qid(qid)
