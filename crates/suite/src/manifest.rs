@@ -209,6 +209,20 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
     );
     add("NUMA node", info.numa_node.map(|n| n.to_string()));
     add("partition of", info.partition_of.clone());
+    // Drives of one controller share its serial, and the number in a drive's name need not be the namespace's.
+    add(
+        "namespace",
+        info.nvme.as_ref().map(|place| {
+            let others = place.namespaces.iter().filter(|name| **name != info.name);
+            let others: Vec<&str> = others.map(String::as_str).collect();
+            let beside = if others.is_empty() {
+                String::new()
+            } else {
+                format!(", beside {}", others.join(", "))
+            };
+            format!("{} of {}{beside}", place.nsid, place.controller.display())
+        }),
+    );
     if let Some(link) = &info.pcie {
         let text = |speed: &Option<String>, width: Option<u32>| {
             format!(

@@ -374,14 +374,21 @@ impl DriveMemory {
             }
             // Partitions and namespaces have their drive's serial.
             DriveKind::Block => {
-                let part = match &info.partition_of {
-                    Some(drive) => info.name.strip_prefix(drive.as_str()).unwrap_or(&info.name),
-                    None => info.name.strip_prefix("nvme").map_or("", |rest| {
-                        rest.trim_start_matches(|c: char| c.is_ascii_digit())
-                    }),
+                let whole = info.partition_of.as_deref().unwrap_or(&info.name);
+                let namespace = match &info.nvme {
+                    // The number in the name may be another one after the next boot.
+                    Some(place) => format!("n{}", place.nsid),
+                    None => whole
+                        .strip_prefix("nvme")
+                        .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+                        .unwrap_or_default()
+                        .to_owned(),
                 };
-                if !part.is_empty() && part != "n1" {
-                    name.push_str(&format!("@{part}"));
+                let partition = info.name.strip_prefix(whole).unwrap_or(&info.name);
+                for part in [namespace.as_str(), partition] {
+                    if !part.is_empty() && part != "n1" {
+                        name.push_str(&format!("@{part}"));
+                    }
                 }
             }
         }

@@ -48,7 +48,7 @@ pub trait AdminPort {
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// The controller refused or failed it.
-    #[error("{controller}: {command}: the drive answers {status:?}: {words}", words = status.name().unwrap_or("a status that this program does not know"))]
+    #[error("{controller}: {command}: the drive answers {code:#x}: {words}", code = status.0, words = status.name().unwrap_or("a status that this program does not know"))]
     Status {
         /// The controller.
         controller: String,

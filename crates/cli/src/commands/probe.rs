@@ -23,9 +23,12 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict
     let session = &mut sessions[0];
     let telemetry = session.telemetry();
     let info = session.info();
+    let probe = session.probe();
+    // A reading is waited for only so long; the probe itself waits for its answers.
     let temperature_c = telemetry
         .as_ref()
         .and_then(|t| t.temperature_c)
+        .or_else(|| Some(f64::from(probe?.ok()?.health.composite_c)))
         .or_else(|| temperature_celsius(info));
     let real = matches!(info.kind, DriveKind::Block | DriveKind::File);
     // Asked as if its serial had been named: what else stands in the way?
@@ -33,7 +36,6 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict
         .then(|| interlock::authorise(info, std::slice::from_ref(&info.serial)).err())
         .flatten();
     let details = manifest::details(info);
-    let probe = session.probe();
     let text = || {
         let mut text = String::new();
         let mut line = |name: &str, value: &str| {

@@ -31,7 +31,13 @@ fn errors_of_the_controller_are_reported_as_what_they_are() {
     let destroy = "--destroy GUEST-0001";
 
     // One at a time, so that the kernel cannot make one command of a good block and a bad one.
-    for engine in ["--engine sync", "--engine uring", "--engine uring --hipri"] {
+    for engine in [
+        "--engine sync",
+        "--engine uring",
+        "--engine uring --hipri",
+        "--engine passthru",
+        "--engine passthru --hipri",
+    ] {
         let job = guest.json_status(&format!("job {device} --rw read --bs 64k {engine}"), 1);
         assert_eq!(number(&job, "/jobs/0/read/errors"), 1.0, "{job:#}");
         assert_eq!(number(&job, "/jobs/0/read/ios"), 511.0, "{job:#}");

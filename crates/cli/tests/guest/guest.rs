@@ -30,6 +30,7 @@ pub struct Setup {
     controllers: usize,
     options: Vec<String>,
     tools: Vec<&'static str>,
+    kernel: String,
     turn: MutexGuard<'static, ()>,
 }
 
@@ -54,6 +55,7 @@ impl Setup {
             controllers: 0,
             options: Vec::new(),
             tools: Vec::new(),
+            kernel: String::new(),
             // A test that failed took its guest down; the next may have its turn.
             turn: ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner),
         })
@@ -62,6 +64,12 @@ impl Setup {
     /// Programs besides assay and busybox: `nvme`, `fio`, `mkfs.ext4`, `fsck.ext4`.
     pub fn tools(mut self, tools: &[&'static str]) -> Setup {
         self.tools.extend(tools);
+        self
+    }
+
+    /// Words for the kernel's command line.
+    pub fn kernel(mut self, words: &str) -> Setup {
+        words.clone_into(&mut self.kernel);
         self
     }
 
@@ -125,8 +133,8 @@ impl Setup {
             .arg(&initramfs)
             .arg("-append")
             .arg(format!(
-                "console=ttyS0 quiet panic=-1 nvme.poll_queues=1 lab=serve lab_drives={}",
-                self.controllers
+                "console=ttyS0 quiet panic=-1 nvme.poll_queues=1 lab=serve lab_drives={} {}",
+                self.controllers, self.kernel
             ))
             .arg("-serial")
             .arg(format!("file:{}", console.display()))
@@ -242,10 +250,22 @@ impl Guest {
         found.trim().to_owned()
     }
 
-    /// The first namespace of the controller with this serial, as `/dev/nvme0n1`.
+    /// The drive that is this namespace of the controller, or subsystem, with this serial, as `/dev/nvme0n1`. The kernel looks
+    /// at namespaces side by side: which number each gets is chance too.
+    #[track_caller]
+    pub fn namespace(&mut self, serial: &str, nsid: u32) -> String {
+        let found = self.ok(&format!(
+            "for b in /sys/block/nvme*; do [ $(cat $b/hidden) = 0 ] && [ $(cat $b/device/serial) = {serial} ] \
+             && [ $(cat $b/nsid) = {nsid} ] && basename $b; done; true"
+        ));
+        assert_eq!(found.lines().count(), 1, "{serial}, {nsid}: {found:?}");
+        format!("/dev/{}", found.trim())
+    }
+
+    /// The first namespace of the controller with this serial.
     #[track_caller]
     pub fn device(&mut self, serial: &str) -> String {
-        format!("/dev/{}n1", self.controller(serial))
+        self.namespace(serial, 1)
     }
 
     /// What an image of the lab holds now.

@@ -11,11 +11,15 @@ fn a_namespace_in_use_is_refused_whatever_is_said() {
         .drive("first", "GUEST-0001", "one", 64 * MIB)
         .boot();
     let device = &guest.device("GUEST-0001");
+    let generic = &device.replace("nvme", "ng");
     let words = "--destroy GUEST-0001 --destroy ext4 --destroy swap --destroy dos";
     let writers = [
         format!("job {device} --rw write --size 1m"),
         format!("run bandwidth {device} --scale 0.001 --out refused"),
         format!("testbench {device} --span 1m"),
+        format!("job {generic} --rw write --size 1m"),
+        format!("purge {device}"),
+        format!("purge {device} --how format"),
     ];
 
     guest.ok(&format!("mkfs.ext4 -q {device}"));
@@ -68,10 +72,13 @@ fn a_namespace_in_use_is_refused_whatever_is_said() {
         guest
             .assay(&format!("{writer} {words}"))
             .refuses(3, &["nothing was written", "mounted", "/mnt"]);
-        let on_partition = writer.replace(device.as_str(), &format!("{device}p1"));
-        guest
-            .assay(&format!("{on_partition} {words}"))
-            .refuses(3, &["nothing was written", "mounted"]);
+        // A partition has no generic device.
+        if writer.contains(device.as_str()) {
+            let on_partition = writer.replace(device.as_str(), &format!("{device}p1"));
+            guest
+                .assay(&format!("{on_partition} {words}"))
+                .refuses(3, &["nothing was written", "mounted"]);
+        }
     }
     guest.ok(&format!("umount /mnt && fsck.ext4 -fn {device}p1"));
     guest.ok("! test -e refused");

@@ -25,6 +25,7 @@ mod qmp;
 
 mod drives;
 mod faults;
+mod health;
 mod interlock;
 mod namespaces;
 mod streams;

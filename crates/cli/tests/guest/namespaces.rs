@@ -28,12 +28,8 @@ fn writing_one_namespace_touches_no_other() {
         setup.lab.write(image, noise(seed as u64, mib * MIB));
     }
     let mut guest = setup.boot();
-    let pair = format!("/dev/{}", guest.controller("PAIR"));
-    let (a, b, c) = (
-        &format!("{pair}n1"),
-        &format!("{pair}n2"),
-        &guest.device("OTHER"),
-    );
+    let (a, b) = (&guest.namespace("PAIR", 1), &guest.namespace("PAIR", 2));
+    let (c, d) = (&guest.device("OTHER"), &guest.device("BOTH"));
 
     let list = guest.json("list");
     let drives = list["drives"].as_array().unwrap();
@@ -41,19 +37,24 @@ fn writing_one_namespace_touches_no_other() {
     assert_eq!((count("PAIR"), count("OTHER")), (2, 1), "{list:#}");
     assert_eq!(count("BOTH"), 1, "one drive, two paths: {list:#}");
     let both = drives.iter().find(|d| d["serial"] == "BOTH").unwrap();
-    let d = both["spec"].as_str().unwrap().to_owned();
+    assert_eq!(both["spec"], json!(d));
     assert_eq!(number(both, "/capacity_bytes"), (16 * MIB) as f64);
-    assert_eq!(
-        number(&guest.json(&format!("probe {b}")), "/drive/capacity_bytes"),
-        (16 * MIB) as f64
-    );
+    let probe = guest.json(&format!("probe {b}"));
+    assert_eq!(number(&probe, "/drive/capacity_bytes"), (16 * MIB) as f64);
+    assert_eq!(number(&probe, "/drive/nvme/nsid"), 2.0, "{probe:#}");
+    // One serial for both: what tells them apart is said.
+    let text = guest.assay(&format!("probe {b}")).expect(0);
+    let controller = probe["drive"]["nvme"]["controller"].as_str().unwrap();
+    let beside = a.replace("/dev/", "");
+    let told = format!("2 of {controller}, beside {beside}");
+    assert!(text.stdout.contains(&told), "{told}: {text}");
 
     let before: Vec<Vec<u8>> = images
         .iter()
         .map(|(image, _)| guest.content(image))
         .collect();
     let whole = "--rw write --bs 128k --iodepth 8 --verify";
-    for (turn, (drive, serial)) in [(b, "PAIR"), (a, "PAIR"), (c, "OTHER"), (&d, "BOTH")]
+    for (turn, (drive, serial)) in [(b, "PAIR"), (a, "PAIR"), (c, "OTHER"), (d, "BOTH")]
         .into_iter()
         .enumerate()
     {
@@ -83,6 +84,17 @@ fn writing_one_namespace_touches_no_other() {
         }
     }
 
+    // Past the block layer too, also where the kernel chooses between two controllers.
+    for drive in [b, d] {
+        let generic = drive.replace("nvme", "ng");
+        let check = guest.json(&format!("job {generic} --rw read --bs 128k --verify"));
+        assert_eq!(check["jobs"][0]["verify"]["found"], json!({}), "{check:#}");
+        assert_eq!(
+            number(&check, "/jobs/0/verify/blocks_checked"),
+            (16 * MIB / 4096) as f64
+        );
+    }
+
     // A mounted namespace does not keep its neighbour from being written.
     guest.ok(&format!("mkswap {a} && swapon {a}"));
     let job = guest.json(&format!("job {b} {whole} --destroy PAIR"));
@@ -91,5 +103,57 @@ fn writing_one_namespace_touches_no_other() {
         .assay(&format!("job {a} {whole} --destroy PAIR --destroy swap"))
         .refuses(3, &["nothing was written", "swap"]);
     guest.ok(&format!("swapoff {a}"));
+    guest.end();
+}
+
+#[test]
+fn purging_one_namespace_touches_no_other() {
+    let Some(setup) = Setup::new() else { return };
+    let setup = setup
+        .image("a", 32 * MIB)
+        .image("b", 32 * MIB)
+        .controller("pair", "PAIR", "")
+        .option("-device nvme-ns,drive=a,bus=pair,nsid=1 -device nvme-ns,drive=b,bus=pair,nsid=2");
+    let (a, b) = (noise(1, 32 * MIB), noise(2, 32 * MIB));
+    setup.lab.write("a", &a);
+    setup.lab.write("b", &b);
+    let mut guest = setup.boot();
+    let drive = &guest.namespace("PAIR", 2);
+    let neighbour = guest.namespace("PAIR", 1).replace("/dev/", "");
+
+    // Refused: no name, a wrong one, in use, or what the controller does not have. Not a byte is gone.
+    guest
+        .assay(&format!("purge {drive}"))
+        .refuses(3, &["--destroy PAIR"]);
+    guest
+        .assay(&format!("purge {drive} --destroy {neighbour}"))
+        .refuses(3, &["--destroy PAIR"]);
+    guest
+        .assay(&format!("purge {drive} --how sanitize --destroy PAIR"))
+        .refuses(2, &["does not support"]);
+    assert!(guest.content("a") == a && guest.content("b") == b);
+
+    for (how, said, complete) in [
+        ("auto", "format", true),
+        ("format", "format", true),
+        ("discard", "discard", false),
+    ] {
+        guest.lab.write("b", &b);
+        let purged = guest.json(&format!("purge {drive} --how {how} --destroy PAIR"));
+        assert!(purged["how"].as_str().unwrap().contains(said), "{purged:#}");
+        assert_eq!(purged["scope"], "this namespace", "{purged:#}");
+        assert_eq!(purged["complete"], complete, "{purged:#}");
+        assert!(guest.content("b").iter().all(|byte| *byte == 0), "{how}");
+        assert!(
+            guest.content("a") == a,
+            "purging {drive} ({how}) touched its neighbour"
+        );
+    }
+    // It is a drive like any other afterwards.
+    let job = guest.json(&format!(
+        "job {drive} --rw write --bs 128k --verify --destroy PAIR"
+    ));
+    assert_eq!(job["jobs"][0]["verify"]["found"], json!({}), "{job:#}");
+    assert!(guest.content("a") == a);
     guest.end();
 }

@@ -1,5 +1,7 @@
 //! Jobs and suites on an NVMe drive, and what of them reached the image under it.
 
+use serde_json::json;
+
 use crate::guest::Setup;
 use crate::lab::{MIB, changed_blocks, number};
 
@@ -17,6 +19,9 @@ fn jobs_and_suites_do_what_they_say() {
         "--engine uring --iodepth 4 --numjobs 2",
         "--engine uring --iodepth 8 --sqpoll",
         "--engine uring --iodepth 8 --hipri",
+        "--engine passthru --iodepth 8",
+        "--engine passthru --iodepth 8 --hipri",
+        "--engine io_uring_cmd --numjobs 2",
     ] {
         let job = guest.json(&format!(
             "job {device} --rw randread --bs 4k --io_size 4m {way}"
@@ -44,11 +49,16 @@ fn jobs_and_suites_do_what_they_say() {
         .assay(&format!("{write} --destroy GUEST-0002"))
         .refuses(3, &["nothing was written", "GUEST-0001"]);
     assert!(guest.content("one") == zeroes, "a refused job wrote");
-    for way in [
-        "--engine uring --iodepth 16",
-        "--engine uring --iodepth 16 --hipri",
-        "--engine sync",
+    let generic = &device.replace("nvme", "ng");
+    let area = "--offset 8m --size 8m";
+    for (target, way) in [
+        (device, "--engine uring --iodepth 16"),
+        (device, "--engine uring --iodepth 16 --hipri"),
+        (device, "--engine sync"),
+        (device, "--engine passthru --iodepth 16 --hipri"),
+        (generic, "--iodepth 16"),
     ] {
+        let write = write.replace(device.as_str(), target);
         let job = guest.json(&format!("{write} {way} --verify --destroy GUEST-0001"));
         assert_eq!(number(&job, "/jobs/0/write/bytes"), (8 * MIB) as f64);
         assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 2048.0);
@@ -58,20 +68,30 @@ fn jobs_and_suites_do_what_they_say() {
             (2048..4096).collect::<Vec<_>>(),
             "{way}"
         );
-        // By a process that did not write it.
-        let check = guest.json(&format!(
-            "job {device} --rw read --bs 64k --offset 8m --size 8m --verify"
-        ));
-        assert_eq!(number(&check, "/jobs/0/verify/blocks_checked"), 2048.0);
-        assert_eq!(number(&check, "/jobs/0/verify/seed"), seed);
+        // By a process that did not write it, through the block layer and past it.
+        for reader in [device, generic] {
+            let check = guest.json(&format!("job {reader} --rw read --bs 64k {area} --verify"));
+            assert_eq!(number(&check, "/jobs/0/verify/blocks_checked"), 2048.0);
+            assert_eq!(number(&check, "/jobs/0/verify/seed"), seed);
+            assert_eq!(check["jobs"][0]["verify"]["found"], json!({}), "{check:#}");
+        }
     }
+    // A command is not split: what is too large for one is refused, and a device of commands takes nothing but them.
+    let done = guest.assay(&format!("job {device} --engine passthru --bs 1m"));
+    assert!(done.clone().expect(1).stdout.contains("524288"), "{done}");
+    guest
+        .assay(&format!("job {generic} --engine sync"))
+        .refuses(2, &["--engine sync", device]);
+    guest
+        .assay(&write.replace(device.as_str(), generic))
+        .refuses(3, &["nothing was written", "--destroy GUEST-0001"]);
 
     // One byte changed under the drive is found, and named.
     let mut content = guest.content("one");
     content[9 * MIB + 100] ^= 1;
     guest.lab.write("one", &content);
     let check = guest.json_status(
-        &format!("job {device} --rw read --bs 64k --offset 8m --size 8m --verify"),
+        &format!("job {device} --rw read --bs 64k {area} --verify"),
         1,
     );
     assert_eq!(number(&check, "/jobs/0/verify/found/corrupt"), 1.0);

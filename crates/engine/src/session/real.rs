@@ -311,6 +311,7 @@ fn discard(info: &DriveInfo, permit: &WritePermit) -> Result<Purged, SessionErro
     let (how, scope) = match (info.kind, &info.partition_of) {
         (DriveKind::File, _) => ("one hole over its whole length", "file"),
         (_, Some(_)) => ("all blocks discarded", "this partition only"),
+        (_, None) if info.nvme.is_some() => ("all blocks discarded", "this namespace"),
         (_, None) => ("all blocks discarded", "whole device"),
     };
     Ok(Purged {

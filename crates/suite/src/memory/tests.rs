@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use assay_target::identity::identify;
+use assay_target::nvme::place::NvmePlace;
 use assay_units::Rng;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -215,8 +216,26 @@ fn names_stay_in_the_directory() {
         path("S1", "nvme0n1p2", Some("nvme0n1")),
         "/state/S1@p2.json"
     );
+    assert_eq!(
+        path("S1", "nvme0n2p2", Some("nvme0n2")),
+        "/state/S1@n2@p2.json"
+    );
     assert_eq!(path("S2", "sda1", Some("sda")), "/state/S2@1.json");
     assert_eq!(path("zram0", "zram0", None), "/state/zram0.json");
+    // A namespace is what it is by its identifier, whatever the kernel calls it.
+    let mut info = DriveInfo::new(DriveKind::Block, "x", "nvme0n1", 1);
+    info.serial = "S1".to_owned();
+    info.nvme = Some(NvmePlace {
+        controller: "/dev/nvme0".into(),
+        generic: None,
+        nsid: 2,
+        max_command_bytes: None,
+        sysfs: "/sys".into(),
+        interrupt_vectors: None,
+        namespaces: Vec::new(),
+    });
+    let of_second = memory.path(&info).unwrap();
+    assert_eq!(of_second.to_string_lossy(), "/state/S1@n2.json");
 }
 
 #[test]

@@ -151,11 +151,15 @@ impl<'p> Commands<'p> {
         Ok(PowerManagement::from_raw(raw).state())
     }
 
-    /// Choose a power state (Base 5.27.1.2), and read back whether it was taken.
+    /// Choose a power state (Base 5.27.1.2), and read back whether it was taken. Nothing is sent when it is in that state: controllers that know
+    /// only one may refuse even that one.
     ///
     /// # Errors
     /// As above, or when the controller says yes and stays where it was.
     pub fn set_power_state(&mut self, state: u8) -> Result<(), CommandError> {
+        if self.power_state()? == state {
+            return Ok(());
+        }
         let mut value = PowerManagement::default();
         value.set_state(state);
         self.set_feature(FeatureId::POWER_MANAGEMENT, value.raw())?;

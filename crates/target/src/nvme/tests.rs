@@ -33,6 +33,8 @@ struct Told {
     features: BTreeMap<u8, u32>,
     /// Features that accept a value and keep the old one.
     stubborn: bool,
+    /// Features cannot be set.
+    unchangeable: bool,
     /// Progress that each look at a sanitize finds; then it has ended so.
     sanitize: Vec<u16>,
     sanitize_ends: SanitizeState,
@@ -102,6 +104,9 @@ impl AdminPort for Told {
                     Some(value) => Ok(*value),
                     None => refuse(StatusCode::INVALID_FIELD),
                 };
+            }
+            AdminOpcode::SET_FEATURES if self.unchangeable => {
+                return refuse(StatusCode::FEATURE_NOT_CHANGEABLE);
             }
             AdminOpcode::SET_FEATURES => {
                 let asked = SetFeatures::from(*command);
@@ -253,6 +258,20 @@ fn a_power_state_that_is_accepted_and_not_taken_is_an_error() {
     let error = Commands::to(&mut port).set_power_state(0).unwrap_err();
     assert!(error.to_string().contains("is in power state 1"), "{error}");
     assert!(!error.refused());
+}
+
+#[test]
+fn the_power_state_it_is_in_can_be_chosen_where_none_can_be_changed() {
+    let mut port = told();
+    Commands::to(&mut port).set_power_state(1).unwrap();
+    port.unchangeable = true;
+    Commands::to(&mut port).set_power_state(1).unwrap();
+    let error = Commands::to(&mut port).set_power_state(0).unwrap_err();
+    assert!(error.refused(), "{error}");
+    assert!(
+        error.to_string().contains("Feature Not Changeable"),
+        "{error}"
+    );
 }
 
 #[test]

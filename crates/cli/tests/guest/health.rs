@@ -1,0 +1,87 @@
+//! Health that changes from outside, and power states that cannot be changed.
+
+use serde_json::{Value, json};
+
+use crate::guest::Setup;
+use crate::lab::{MIB, number};
+
+#[test]
+fn health_is_told_as_it_changes_and_power_states_are_refused_in_words() {
+    let Some(setup) = Setup::new() else { return };
+    let mut guest = setup.drive("disk", "GUEST-0001", "one", 64 * MIB).boot();
+    let device = &guest.device("GUEST-0001");
+
+    // Registers are the driver's here, and everything else is told all the same.
+    let probe = guest.json(&format!("probe {device}"));
+    assert_eq!(probe["nvme"]["registers"], Value::Null);
+    assert!(probe["nvme"]["registers_missing"].is_string(), "{probe:#}");
+    assert_eq!(probe["nvme"]["health"]["critical_warnings"], json!([]));
+
+    // Every flag by its name (Base 5.16.1.3, Critical Warning), set from outside.
+    for (bits, names) in [
+        (1, vec!["available spare below threshold"]),
+        (4, vec!["reliability degraded"]),
+        (
+            8 | 16,
+            vec!["media read-only", "volatile memory backup failed"],
+        ),
+    ] {
+        guest.qmp.set("disk", "smart_critical_warning", json!(bits));
+        let probe = guest.json(&format!("probe {device}"));
+        assert_eq!(probe["nvme"]["health"]["critical_warnings"], json!(names));
+    }
+    // A run on such a drive says so.
+    let job = guest.json(&format!("job {device} --rw randread --io_size 1m"));
+    let warnings = job["warnings"].as_array().unwrap();
+    let of_drive = warnings.iter().find(|w| w["code"] == "critical-warning");
+    let message = of_drive.unwrap()["message"].as_str().unwrap();
+    assert!(message.contains("media read-only"), "{job:#}");
+
+    // A flag that goes up while a job runs is in the job's telemetry, from then on.
+    guest.qmp.set("disk", "smart_critical_warning", json!(0));
+    guest.ok(&format!(
+        "assay job {device} --rw randread --runtime 1h --out watched --json >job 2>errors & true"
+    ));
+    guest.ok("until grep -qs telemetry watched/journal.log; do sleep 0.1; done");
+    guest.ok("! grep -q 'reliability degraded' watched/journal.log");
+    guest.qmp.set("disk", "smart_critical_warning", json!(4));
+    guest.ok("until grep -q 'reliability degraded' watched/journal.log; do sleep 0.1; done");
+    guest.ok("kill -INT $(pidof assay); while pidof assay >/dev/null; do sleep 0.1; done");
+    let job: Value = serde_json::from_str(&guest.ok("cat job")).unwrap();
+    assert_eq!(job["outcome"], "interrupted", "{job:#}");
+    let journal = guest.ok("cut -d ' ' -f 2- watched/journal.log");
+    let telemetry: Vec<Value> = journal
+        .lines()
+        .filter(|line| line.contains("\"telemetry\""))
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let degraded = |reading: &Value| {
+        let names = reading["critical_warnings"].as_array();
+        names.is_some_and(|names| names.contains(&json!("reliability degraded")))
+    };
+    let first = telemetry.iter().position(degraded).unwrap();
+    assert!(
+        first > 0 && telemetry[first..].iter().all(degraded),
+        "{journal}"
+    );
+    // This controller is always at 323 K.
+    assert!(
+        telemetry
+            .iter()
+            .all(|t| number(t, "/temperature_c") == 50.0)
+    );
+    guest.qmp.set("disk", "smart_critical_warning", json!(0));
+
+    // It has one power state, and refuses to be told so: what is measured in that one is measured, the other is refused.
+    let suite = "name = \"power\"\\ntitle = \"t\"\\nsource = \"a test\"\\nduration = \"a second\"\\nsummary = \"s\"\\n\
+        [[step]]\\nid = \"reads\"\\ntitle = \"t\"\\nkind = \"measure\"\\nmatrix = { power_state = [0, 1] }\\n\
+        job = { rw = \"randread\", bs = \"4k\", io_size = \"1m\", runtime = \"1s\" }\\n";
+    guest.ok(&format!("printf '{suite}' >power.toml"));
+    let run = guest.json_status(&format!("run ./power.toml {device}"), 1);
+    let cells = run["runs"][0]["cells"].as_array().unwrap();
+    let states: Vec<&str> = cells.iter().map(|c| c["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["finished", "failed"], "{run:#}");
+    let why = cells[1]["reason"].as_str().unwrap();
+    assert!(why.contains("Feature Not Changeable"), "{why}");
+    guest.end();
+}
