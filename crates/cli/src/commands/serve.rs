@@ -9,7 +9,7 @@ use assay_engine::session::SessionError;
 use assay_engine::verify::VerifyBlocks;
 use assay_serve::floor::{self, Floor};
 use assay_serve::{Address, Listener, Pace, Server, Summary};
-use assay_ssd::{Drive, DriveOptions};
+use assay_ssd::{Drive, DriveOptions, Fault, FaultKind};
 use assay_target::TargetError;
 use assay_target::profile;
 use assay_target::spec::{DriveSpec, SpecKind};
@@ -84,6 +84,9 @@ fn switched_on(text: &str, faults: &[String]) -> anyhow::Result<(String, Drive)>
                 source,
             })?;
     }
+    // Nothing but a fault cuts the power of a served drive.
+    let cuts = |fault: &Fault| fault.kind == FaultKind::PowerLoss;
+    options.power_stays = !options.faults.iter().any(cuts);
     let name = profile.name.clone();
     let mut drive = Drive::new(profile, options).map_err(|e| {
         SessionError::from(TargetError::Simulation {
