@@ -208,6 +208,11 @@ impl Controller {
         assay_spec::register::sq_doorbell(self.queue_pairs + 1, 0)
     }
 
+    /// Are commands outstanding? Requests for asynchronous events are not counted: they wait for as long as nothing happens.
+    pub fn is_busy(&self) -> bool {
+        self.slots.used() > 0
+    }
+
     /// Would the function's interrupt pin be asserted: does a completion queue with interrupts have entries that were not taken, on a
     /// vector that INTMS does not mask? For hosts without MSI-X; the vectors of [`Controller::advance`] are for those with.
     pub fn is_pin_asserted(&self) -> bool {

@@ -74,6 +74,7 @@ fn drive_of(profile: &Profile) -> Result<Drive, DriveError> {
     let options = DriveOptions {
         keep_data: true,
         regenerate_data: true,
+        power_stays: true,
         ..DriveOptions::default()
     };
     Drive::new(profile.clone(), options)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -165,6 +165,27 @@ impl Listener {
             }
             Listener::Tcp(_, at) => format!("nbd://{at}"),
         }
+    }
+
+    /// The listening socket for somebody who waits in `accept`; the socket file stays this value's.
+    ///
+    /// # Errors
+    /// [`ListenError::System`] when the system has no file descriptor left.
+    pub fn shared(&self) -> Result<OwnedFd, ListenError> {
+        let socket = match self {
+            Listener::Unix(listener, ..) => listener
+                .set_nonblocking(false)
+                .and_then(|()| listener.try_clone())
+                .map(OwnedFd::from),
+            Listener::Tcp(listener, _) => listener
+                .set_nonblocking(false)
+                .and_then(|()| listener.try_clone())
+                .map(OwnedFd::from),
+        };
+        socket.map_err(|source| ListenError::System {
+            address: self.uri(),
+            source,
+        })
     }
 
     /// Can others than this machine reach it?

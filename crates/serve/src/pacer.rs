@@ -11,6 +11,9 @@
 //!
 //! One thread owns a pacer. It decides when to look ([`Pacer::wait`]), so that several fronts can wait each in their way.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use assay_ssd::{Command, Completion, Drive};
 use assay_target::clock::Clock;
 use assay_target::memory::prefer_huge_tables;
@@ -34,6 +37,53 @@ pub enum Wait {
     Now,
     /// Nothing before so long from now.
     For(Nanos),
+}
+
+/// The model's clock for a front whose drive lives in something else than a [`Pacer`], and whose threads share it. Copies are the same clock.
+///
+/// Where time runs free it goes with the wall clock too, and jumps ahead when it is told to.
+#[derive(Clone, Debug)]
+pub struct ModelClock {
+    clock: Clock,
+    start: Nanos,
+    pace: Pace,
+    ahead_ns: Arc<AtomicU64>,
+}
+
+impl ModelClock {
+    /// It is 0 now.
+    pub fn new(pace: Pace) -> ModelClock {
+        let clock = Clock::monotonic();
+        ModelClock {
+            clock,
+            start: clock.now(),
+            pace,
+            ahead_ns: Arc::new(AtomicU64::new(0)),
+        }
+    }
+
+    /// The model's present.
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        let ahead = Nanos(self.ahead_ns.load(Ordering::Acquire));
+        (self.clock.now() - self.start) + ahead
+    }
+
+    /// How long it is until an instant of the model's time; 0 when it has passed.
+    #[inline]
+    pub fn left(&self, until: Nanos) -> Nanos {
+        until - self.now()
+    }
+
+    /// Go to an instant at once; `false` where time does not run free.
+    pub fn jump(&self, to: Nanos) -> bool {
+        if self.pace == Pace::Real {
+            return false;
+        }
+        let left = self.left(to);
+        self.ahead_ns.fetch_add(left.0, Ordering::AcqRel);
+        true
+    }
 }
 
 /// How late completions were handed out, against the model's times.

@@ -230,7 +230,7 @@ impl Drive {
                 }),
             faults,
             age: options.age,
-            journal: options.keep_data.then(Journal::new),
+            journal: (options.keep_data && !options.power_stays).then(Journal::new),
             present: true,
             finished: FinishedQueue::new(),
             splits: Vec::new(),

@@ -122,6 +122,8 @@ pub struct DriveOptions {
     pub keep_data: bool,
     /// Keep pages as numbers where they can be made again (see [`crate::regenerate`]); matters where data is kept.
     pub regenerate_data: bool,
+    /// Nobody cuts its power, so that nothing is remembered for that: kept data is written faster. A loss of power then loses no data.
+    pub power_stays: bool,
     /// How old the media is; matters where the profile's reads have retries.
     pub age: Age,
     /// Things that go wrong.

@@ -257,3 +257,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_drive_whose_power_stays_loses_nothing() {
+    let mut profile = Profile::builtin("samsung-951").expect("a built-in profile");
+    profile.buffer.power_loss_protected = None;
+    let options = DriveOptions {
+        keep_data: true,
+        power_stays: true,
+        ..DriveOptions::default()
+    };
+    let mut drive = Drive::new(profile, options).expect("a drive");
+    let now = write(&mut drive, Nanos::ZERO, 3, 1, 7).at;
+    drive.power_loss(now);
+    assert_eq!(read(&mut drive, now, 3), 7);
+}

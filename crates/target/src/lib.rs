@@ -17,7 +17,7 @@
 //! # Unsafe
 //! With one kernel of the stream's pattern, this is the room that may use `unsafe`: for memory that the kernel writes to ([`buffers`], [`uring`]), for the processor's
 //! time-stamp counter ([`clock`]) and for three system calls that no crate wraps: loop devices' status ([`interlock`]),
-//! `getrusage` ([`host`]) and discarding a block device ([`mod@purge`]), and for advice on memory ([`memory`]). Each use states why it is sound.
+//! `getrusage` ([`host`]) and discarding a block device ([`mod@purge`]), for advice on memory ([`memory`]), and for memory that another process shares ([`shared_memory`]). Each use states why it is sound.
 //!
 //! # Key constants
 //! [`MAX_IO_BYTES`] (4 MiB, the largest I/O), [`MAX_SLOTS`].
@@ -43,6 +43,8 @@ pub mod profile;
 pub mod purge;
 #[allow(unsafe_code)]
 mod ring;
+#[allow(unsafe_code)]
+pub mod shared_memory;
 pub mod signature;
 pub mod sim;
 pub mod spec;

@@ -1,15 +1,20 @@
-//! `assay serve sim:PROFILE --nbd ADDRESS`: a simulated drive as a block device for others.
+//! `assay serve sim:PROFILE`: a simulated drive for others, as a block device (`--nbd`) or as a virtual machine's NVMe drive (`--vfio-user`).
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use anyhow::Context;
 use assay_engine::session::SessionError;
 use assay_engine::verify::VerifyBlocks;
 use assay_serve::floor::{self, Floor};
+use assay_serve::vfio::{self, Function};
 use assay_serve::{Address, Listener, Pace, Server, Summary};
-use assay_ssd::{Drive, DriveOptions};
+use assay_ssd::{Drive, DriveError, DriveOptions, Fault, FaultKind, Profile};
 use assay_target::TargetError;
 use assay_target::profile;
 use assay_target::spec::{DriveSpec, SpecKind};
@@ -19,16 +24,36 @@ use crate::args::serve::ServeArguments;
 use crate::exit::{Usage, Verdict};
 use crate::terminal::Output;
 
+/// How often a server that cannot be woken looks whether it is to end.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Serve until Ctrl-C or SIGTERM.
 pub fn run(arguments: &ServeArguments, output: Output) -> anyhow::Result<Verdict> {
-    let address: Address = arguments.nbd.parse()?;
     let pace = match arguments.pace.as_str() {
         "free" => Pace::Free,
         _ => Pace::Real,
     };
-    let (name, drive) = switched_on(&arguments.drive, &arguments.fault)?;
+    let named = Named::new(&arguments.drive, &arguments.fault)?;
+    match (&arguments.nbd, &arguments.vfio_user) {
+        (_, Some(socket)) => serve_function(named, socket, pace, output),
+        (Some(address), None) => serve_blocks(named, arguments, &address.parse()?, pace, output),
+        (None, None) => Err(Usage("name --nbd or --vfio-user".to_owned()).into()),
+    }
+}
+
+/// Over NBD.
+fn serve_blocks(
+    named: Named,
+    arguments: &ServeArguments,
+    address: &Address,
+    pace: Pace,
+    output: Output,
+) -> anyhow::Result<Verdict> {
+    let name = named.profile.name.clone();
+    let mut drive = Drive::new(named.profile, named.options).map_err(refused(&named.spec))?;
+    drive.set_generator(Arc::new(VerifyBlocks));
     // Bound before anything takes long, so that an address in use is told at once.
-    let listener = Listener::bind(&address, arguments.allow_remote)?;
+    let listener = Listener::bind(address, arguments.allow_remote)?;
     let (stopped, _flag) = stop_socket()?;
     if listener.is_remote() {
         eprintln!(
@@ -38,61 +63,129 @@ pub fn run(arguments: &ServeArguments, output: Output) -> anyhow::Result<Verdict
     let floor = floor::measure(drive.profile(), pace)?;
     let mut server = Server::new(drive, pace, &name)?;
     let told = Told {
-        spec: &arguments.drive,
+        spec: &named.spec,
         uri: listener.uri(),
+        function: false,
         pace,
         floor,
     };
     server.listen(listener)?;
-    output.show(|| told.text(&server), || told.json(&server))?;
+    output.show(|| told.text(server.drive()), || told.json(server.drive()))?;
     let summary = server.run(stopped.as_fd())?;
     output.aside(|| summary_text(&summary), || summary_json(&summary));
     Ok(Verdict::Done)
 }
 
-/// The drive that was named, with the profile's name.
-fn switched_on(text: &str, faults: &[String]) -> anyhow::Result<(String, Drive)> {
-    let spec = DriveSpec::parse(text).map_err(SessionError::from)?;
-    let SpecKind::Sim {
-        profile: name,
-        options: pairs,
-    } = spec.kind()
-    else {
-        let what = format!(
-            "{text} is no simulated drive; name one as sim:PROFILE (`assay list` shows the profiles)"
-        );
-        return Err(Usage(what).into());
+/// Over vfio-user.
+fn serve_function(
+    named: Named,
+    socket: &Path,
+    pace: Pace,
+    output: Output,
+) -> anyhow::Result<Verdict> {
+    let prepare = |drive: &mut Drive| drive.set_generator(Arc::new(VerifyBlocks));
+    let function = Function::new(named.profile, named.options, pace, prepare);
+    let function = Arc::new(function.map_err(refused(&named.spec))?);
+    let listener = Listener::bind(&Address::Unix(socket.to_owned()), false)?;
+    let flag = super::stop_flag()?;
+    let stopping = Arc::clone(&flag);
+    let told = Told {
+        spec: &named.spec,
+        uri: socket.display().to_string(),
+        function: true,
+        pace,
+        floor: None,
     };
-    let (_, profile) = profile::load(name).map_err(|source| SessionError::Profile {
-        spec: text.to_owned(),
-        source,
+    function.with_drive(|drive| output.show(|| told.function_text(drive), || told.json(drive)))?;
+    let completing = {
+        let function = Arc::clone(&function);
+        std::thread::Builder::new().spawn(move || function.complete())?
+    };
+    // The crate waits for messages with no way to stop it: its thread ends with the program, and says here if it ends before.
+    let (failed, failing) = std::sync::mpsc::channel();
+    let shared = listener.shared()?;
+    let serving = Arc::clone(&function);
+    std::thread::Builder::new().spawn(move || {
+        let tell = |what: &str| eprintln!("{what}");
+        let outcome = vfio::serve(&serving, shared, &stopping, tell);
+        // Who no longer listens is ending anyway.
+        let _ = failed.send(outcome);
     })?;
-    // What is written is kept unless somebody says otherwise; what can be made again is kept as numbers.
-    let mut options = DriveOptions {
-        keep_data: true,
-        regenerate_data: true,
-        ..DriveOptions::default()
+    let outcome = loop {
+        match failing.recv_timeout(LOOK) {
+            Ok(outcome) => break outcome,
+            Err(RecvTimeoutError::Timeout) if !flag.load(Ordering::Acquire) => {}
+            // Told to end; or the thread is gone, which it has said.
+            Err(_) => break Ok(()),
+        }
     };
-    let pairs = pairs
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.as_str()));
-    for (key, value) in pairs.chain(faults.iter().map(|fault| ("fault", fault.as_str()))) {
-        options
-            .set(key, value)
-            .map_err(|source| SessionError::Option {
-                spec: text.to_owned(),
-                source,
-            })?;
+    function.stop();
+    // It only sleeps and completes; a panic in it would have been told.
+    let _ = completing.join();
+    outcome?;
+    Ok(Verdict::Done)
+}
+
+/// What was named, and how it is to be switched on.
+struct Named {
+    spec: String,
+    profile: Profile,
+    options: DriveOptions,
+}
+
+impl Named {
+    fn new(text: &str, faults: &[String]) -> anyhow::Result<Named> {
+        let spec = DriveSpec::parse(text).map_err(SessionError::from)?;
+        let SpecKind::Sim {
+            profile: name,
+            options: pairs,
+        } = spec.kind()
+        else {
+            let what = format!(
+                "{text} is no simulated drive; name one as sim:PROFILE (`assay list` shows the profiles)"
+            );
+            return Err(Usage(what).into());
+        };
+        let (_, profile) = profile::load(name).map_err(|source| SessionError::Profile {
+            spec: text.to_owned(),
+            source,
+        })?;
+        // What is written is kept unless somebody says otherwise; what can be made again is kept as numbers.
+        let mut options = DriveOptions {
+            keep_data: true,
+            regenerate_data: true,
+            ..DriveOptions::default()
+        };
+        let pairs = pairs
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()));
+        for (key, value) in pairs.chain(faults.iter().map(|fault| ("fault", fault.as_str()))) {
+            options
+                .set(key, value)
+                .map_err(|source| SessionError::Option {
+                    spec: text.to_owned(),
+                    source,
+                })?;
+        }
+        // Nothing but a fault cuts the power of a served drive.
+        let cuts = |fault: &Fault| fault.kind == FaultKind::PowerLoss;
+        options.power_stays = !options.faults.iter().any(cuts);
+        Ok(Named {
+            spec: text.to_owned(),
+            profile,
+            options,
+        })
     }
-    let name = profile.name.clone();
-    let mut drive = Drive::new(profile, options).map_err(|e| {
+}
+
+/// The model could not be made.
+fn refused(spec: &str) -> impl Fn(DriveError) -> SessionError {
+    move |e| {
         SessionError::from(TargetError::Simulation {
-            drive: text.to_owned(),
+            drive: spec.to_owned(),
             message: e.to_string(),
         })
-    })?;
-    drive.set_generator(Arc::new(VerifyBlocks));
-    Ok((name, drive))
+    }
 }
 
 /// A socket that can be read from once Ctrl-C or SIGTERM came; the second one ends the program at once.
@@ -109,16 +202,18 @@ fn stop_socket() -> anyhow::Result<(UnixStream, Arc<std::sync::atomic::AtomicBoo
 /// What is said once clients can connect.
 struct Told<'a> {
     spec: &'a str,
+    /// Of an NBD server; of a virtual machine's drive its socket.
     uri: String,
+    function: bool,
     pace: Pace,
     floor: Option<Floor>,
 }
 
 impl Told<'_> {
-    fn text(&self, server: &Server) -> String {
-        let identity = server.drive().identity();
+    fn text(&self, drive: &Drive) -> String {
+        let identity = drive.identity();
         let gb = identity.capacity_bytes as f64 / 1e9;
-        let mib = server.drive().resident_bytes() >> 20;
+        let mib = drive.resident_bytes() >> 20;
         let us = |ns: u64| ns as f64 / 1000.0;
         let floor = self.floor.map_or_else(
             || "could not be measured".to_owned(),
@@ -135,7 +230,7 @@ impl Told<'_> {
                 "Answers come as soon as possible, the model's time runs free; the way there and back takes, measured now: {floor}"
             ),
         };
-        let keeps = match server.drive().keeps_data() {
+        let keeps = match drive.keeps_data() {
             true => "what is written comes on top and is gone when this ends",
             false => "what is written is not kept and reads as zeroes",
         };
@@ -145,8 +240,24 @@ impl Told<'_> {
         )
     }
 
-    fn json(&self, server: &Server) -> Value {
-        let identity = server.drive().identity();
+    fn function_text(&self, drive: &Drive) -> String {
+        let identity = drive.identity();
+        let gb = identity.capacity_bytes as f64 / 1e9;
+        let pace = match self.pace {
+            Pace::Real => "Completions come when the model says, by the wall clock.",
+            Pace::Free => "Completions come as soon as possible; the model's time runs free.",
+        };
+        let uri = &self.uri;
+        format!(
+            "{}: {}, {gb:.0} GB, an NVMe controller at {uri}\n{pace} Ctrl-C ends it. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
+             -object memory-backend-memfd,id=mem,size=1024M,share=on -machine memory-backend=mem \\\n  \
+             -device '{{\"driver\":\"vfio-user-pci\",\"socket\":{{\"type\":\"unix\",\"path\":\"{uri}\"}}}}'\n",
+            self.spec, identity.model
+        )
+    }
+
+    fn json(&self, drive: &Drive) -> Value {
+        let identity = drive.identity();
         json!({
             "drive": self.spec,
             "simulated": true,
@@ -154,10 +265,11 @@ impl Told<'_> {
             "serial": identity.serial,
             "capacity_bytes": identity.capacity_bytes,
             "logical_block_bytes": identity.logical_block_bytes,
-            "uri": self.uri,
+            "uri": (!self.function).then_some(&self.uri),
+            "vfio_user": self.function.then_some(&self.uri),
             "pace": if self.pace == Pace::Real { "real" } else { "free" },
             "floor_ns": self.floor.map(|floor| json!({ "p50": floor.p50_ns, "p99": floor.p99_ns })),
-            "memory_bytes": server.drive().resident_bytes(),
+            "memory_bytes": drive.resident_bytes(),
         })
     }
 }

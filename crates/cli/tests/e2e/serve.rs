@@ -161,6 +161,13 @@ fn what_makes_no_sense_is_refused() {
         ("sim:samsung-951 --nbd s", 2, "unix:PATH"),
         ("sim:samsung-951 --nbd unix:s --pace fast", 2, "pace"),
         ("sim:samsung-951", 2, "--nbd"),
+        (
+            "sim:samsung-951 --nbd unix:s --vfio-user s",
+            2,
+            "cannot be used with",
+        ),
+        ("sim:samsung-951 --vfio-user precious", 2, "left alone"),
+        ("disk --vfio-user s", 2, "no simulated drive"),
         ("sim:samsung-951 --nbd unix:precious", 2, "left alone"),
         ("sim:samsung-951 --nbd tcp:0.0.0.0:0", 3, "--allow-remote"),
         (
@@ -179,6 +186,23 @@ fn what_makes_no_sense_is_refused() {
     drop(serving);
     assert!(lab.path("s").exists());
     Serving::start(&lab, "sim:intel-optane-memory-32gb --nbd unix:s").end(Signal::INT);
+}
+
+#[test]
+fn a_function_waits_for_a_virtual_machine_and_ends_cleanly() {
+    let lab = Lab::in_memory();
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut serving = Serving::start(&lab, "sim:samsung-951 --vfio-user nvme.sock");
+        assert_eq!(serving.told["vfio_user"], "nvme.sock");
+        assert!(serving.told["uri"].is_null());
+        // A client that is none.
+        let mut rude = UnixStream::connect(lab.path("nvme.sock")).unwrap();
+        rude.write_all(b"GET / HTTP/1.1").unwrap();
+        let child = serving.child.take().unwrap();
+        send(&child, signal);
+        Done::of("serve", child).expect(0);
+        assert!(!lab.path("nvme.sock").exists());
+    }
 }
 
 #[test]

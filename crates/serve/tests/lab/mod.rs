@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub mod client;
+pub mod trace;
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -15,6 +16,11 @@ use tempfile::TempDir;
 
 /// A drive with flash of some tens of megabytes, so that garbage collection is soon reached.
 pub fn small_flash(options: &str) -> Drive {
+    drive(small_profile(), options)
+}
+
+/// Its profile.
+pub fn small_profile() -> Profile {
     let mut profile = Profile::builtin("samsung-951").unwrap();
     let nand = &mut profile.nand;
     nand.channels.value = 1;
@@ -25,7 +31,7 @@ pub fn small_flash(options: &str) -> Drive {
     nand.blocks_per_plane.value = 80;
     profile.ftl.gc_low_superblocks.value = 4;
     profile.identity.capacity_bytes.value = 28 << 20;
-    drive(profile, options)
+    profile
 }
 
 /// A drive that is written in place: nothing to build, however large.

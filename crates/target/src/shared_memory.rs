@@ -1,0 +1,170 @@
+//! Memory that another process shares with this one by a file descriptor: that of a virtual machine's guest.
+//!
+//! Both sides read and write it at any time, so that no reference to it ever exists here: bytes are copied in and out, whole or not at
+//! all, within bounds that are checked. What is read is whatever the other side left there.
+
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{Ordering, fence};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// Copies up to this length go word by word, in order of address: whoever polls the last word of an entry finds the others done.
+const ORDERED_BYTES: usize = 64;
+
+/// A mapped part of a file.
+#[derive(Debug)]
+pub struct SharedMemory {
+    start: *mut u8,
+    len: usize,
+    writable: bool,
+}
+
+// SAFETY: the mapping belongs to this value alone and stays until it is dropped; which thread copies makes no difference, and writing needs
+// `&mut self`.
+unsafe impl Send for SharedMemory {}
+
+impl SharedMemory {
+    /// Map `len_bytes` of a file from `offset_bytes` on.
+    ///
+    /// A process that truncates the file afterwards makes this one die when it touches what is gone (SIGBUS), as with any shared memory: map
+    /// only what comes from a process that may do so anyway.
+    ///
+    /// # Errors
+    /// When the file is shorter than that, or the system refuses.
+    pub fn map(
+        file: &File,
+        offset_bytes: u64,
+        len_bytes: u64,
+        writable: bool,
+    ) -> io::Result<SharedMemory> {
+        let end = offset_bytes.checked_add(len_bytes);
+        let fits = end.is_some_and(|end| file.metadata().is_ok_and(|there| end <= there.len()));
+        let len = usize::try_from(len_bytes).unwrap_or(0);
+        if !fits || len == 0 {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the file is shorter than what is to be mapped of it",
+            ));
+        }
+        let mut protection = ProtFlags::READ;
+        protection.set(ProtFlags::WRITE, writable);
+        // SAFETY: the kernel chooses an address range that is free, so that no memory of this process is replaced; nothing but this value
+        // knows the address.
+        let start = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                len,
+                protection,
+                MapFlags::SHARED,
+                file,
+                offset_bytes,
+            )
+        }?;
+        Ok(SharedMemory {
+            start: start.cast(),
+            len,
+            writable,
+        })
+    }
+
+    /// Its length in bytes.
+    pub fn len_bytes(&self) -> u64 {
+        self.len as u64
+    }
+
+    /// Where `len` bytes from `at` on begin, if they are all within.
+    fn place(&self, at: u64, len: usize) -> Option<*mut u8> {
+        let from = usize::try_from(at).ok()?;
+        (from <= self.len && len <= self.len - from).then(|| self.start.wrapping_add(from))
+    }
+
+    /// Copy bytes out; `false` when they are not all there.
+    pub fn read(&self, at: u64, bytes: &mut [u8]) -> bool {
+        let Some(from) = self.place(at, bytes.len()) else {
+            return false;
+        };
+        // SAFETY: `place` checked that all bytes lie in the mapping, which is readable and lives as long as `self`; `bytes` is memory of
+        // our own, so that they do not overlap. That another process may write at the same time is true of any device's memory: the bytes are
+        // plain numbers, and any mixture of old and new ones is a valid value.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from.cast_const(), bytes.as_mut_ptr(), bytes.len())
+        };
+        // What is read after this was not there before it.
+        fence(Ordering::Acquire);
+        true
+    }
+
+    /// Copy bytes in; `false` when there is no room for all, or the memory may not be written.
+    pub fn write(&mut self, at: u64, bytes: &[u8]) -> bool {
+        let Some(to) = self.place(at, bytes.len()).filter(|_| self.writable) else {
+            return false;
+        };
+        // What was written before is seen before this.
+        fence(Ordering::Release);
+        let words = bytes.chunks_exact(4);
+        if bytes.len() <= ORDERED_BYTES
+            && to.cast::<u32>().is_aligned()
+            && words.remainder().is_empty()
+        {
+            for (index, word) in words.enumerate() {
+                let mut value = [0; 4];
+                value.copy_from_slice(word);
+                fence(Ordering::Release);
+                // SAFETY: as for the copy below; the word is aligned, and within since all bytes are.
+                unsafe {
+                    to.cast::<u32>()
+                        .add(index)
+                        .write_volatile(u32::from_ne_bytes(value));
+                }
+            }
+            return true;
+        }
+        // SAFETY: `place` checked that all bytes lie in the mapping, which is writable and lives as long as `self`; no reference to it exists,
+        // and `bytes` is memory of our own.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        true
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        // SAFETY: this is the range that was mapped, and nothing refers to it any more.
+        let _ = unsafe { munmap(self.start.cast(), self.len) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    #[test]
+    fn both_sides_see_what_the_other_wrote() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(3 * 4096).unwrap();
+        let mut memory = SharedMemory::map(&file, 4096, 8192, true).unwrap();
+        assert_eq!(memory.len_bytes(), 8192);
+        for len in [1, 4, 16, 17, 64, 4096] {
+            let bytes: Vec<u8> = (0..len).map(|n| (n + len) as u8).collect();
+            for at in [0, 3, 8, 8192 - len as u64] {
+                assert!(memory.write(at, &bytes));
+                let mut seen = vec![0; bytes.len()];
+                file.read_exact_at(&mut seen, 4096 + at).unwrap();
+                assert_eq!(seen, bytes, "{len} at {at}");
+                file.write_all_at(&vec![9; bytes.len()], 4096 + at).unwrap();
+                assert!(memory.read(at, &mut seen));
+                assert_eq!(seen, vec![9; bytes.len()]);
+            }
+        }
+        for (at, len) in [(8192, 1), (8190, 3), (u64::MAX, 1), (u64::MAX - 1, 4096)] {
+            assert!(!memory.read(at, &mut vec![0; len]), "{at}");
+            assert!(!memory.write(at, &vec![0; len]), "{at}");
+        }
+        let mut only_read = SharedMemory::map(&file, 0, 4096, false).unwrap();
+        assert!(!only_read.write(0, &[1]));
+        for (offset, len) in [(0, 3 * 4096 + 1), (u64::MAX, 4096), (0, 0)] {
+            assert!(SharedMemory::map(&file, offset, len, true).is_err());
+        }
+    }
+}
