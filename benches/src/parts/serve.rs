@@ -239,7 +239,8 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
         let job = serving.job("paced", &format!("--iodepth={depth}"), bench.span_ms(4000));
         let title = format!("{profile}, depth {depth}");
         let all = take_turns(bench, &title, vec![job])?;
-        let figures: [(&str, fn(&Sample) -> f64); 3] = [
+        type Figure = fn(&Sample) -> f64;
+        let figures: [(&str, Figure); 3] = [
             ("IOPS", |s| s.iops),
             ("p50 us", |s| s.p50_ns / 1e3),
             ("p99 us", |s| s.p99_ns / 1e3),
