@@ -17,7 +17,7 @@ use crate::pacer::{Pace, Pacer};
 use crate::server::{ServeError, Server};
 
 /// Reads, after as many tenths to warm up.
-const READS: usize = 600;
+const READS: usize = 1500;
 const WARM_UP: usize = READS / 10;
 const BLOCK_BYTES: u32 = 4096;
 /// Greeting (proto, "Newstyle negotiation") and answer to `NBD_OPT_EXPORT_NAME` without its zeroes, in bytes.

@@ -6,7 +6,7 @@
 //! # Waiting
 //! With nothing under way, or time running free, it sleeps until a client sends. While the model holds something back it sleeps until
 //! [`SPIN`] before that is due, and then looks again and again: a sleeping thread is late by the time it takes to wake, a spinning one
-//! by less than a microsecond. The thread's timer slack is set to the least, so that the sleep itself ends in time.
+//! by less than a microsecond. After something came it lingers for [`LINGER`], since more mostly follows. The thread's timer slack is set to the least, so that the sleep itself ends in time.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -32,6 +32,8 @@ pub const MAX_CONNECTIONS: usize = 64;
 pub const MAX_UNDER_WAY_BYTES: u64 = 256 << 20;
 /// The stretch before an instant that is waited for by looking again and again: longer than a processor takes to wake.
 pub const SPIN: Nanos = Nanos::from_micros(60);
+/// After something came it looks for so long whether more comes before it sleeps: who sends to a sleeper pays for its waking.
+pub const LINGER: Nanos = Nanos::from_micros(30);
 /// What a request counts at least towards [`MAX_UNDER_WAY_BYTES`].
 const REQUEST_COST_BYTES: u64 = 512;
 /// So long may what is under way take when the server is told to stop.
@@ -82,6 +84,9 @@ pub struct Server {
     /// Of all connections, see [`Connection::held_bytes`].
     held_bytes: u64,
     stopping: bool,
+    clock: Clock,
+    /// Until then it looks again and again before it sleeps.
+    linger_until: Nanos,
     events: Vec<epoll::Event>,
     summary: Summary,
 }
@@ -113,6 +118,8 @@ impl Server {
             touched: Vec::new(),
             held_bytes: 0,
             stopping: false,
+            clock: Clock::monotonic(),
+            linger_until: Nanos::ZERO,
             events: Vec::with_capacity(MAX_CONNECTIONS + 2),
             summary: Summary::default(),
         })
@@ -179,11 +186,10 @@ impl Server {
         for client in self.clients.iter_mut().flatten() {
             (client.closing, client.stalled) = (true, false);
         }
-        let clock = Clock::monotonic();
-        let until = clock.now() + DRAIN;
+        let until = self.clock.now() + DRAIN;
         self.touched = (0..self.clients.len()).collect();
         self.settle();
-        while self.work.pacer().in_flight() > 0 && clock.now() < until {
+        while self.work.pacer().in_flight() > 0 && self.clock.now() < until {
             self.turn()?;
         }
         self.clients.clear();
@@ -202,7 +208,7 @@ impl Server {
             tv_nsec: 0,
         };
         let timeout = match self.work.pacer().wait() {
-            Wait::Idle if !self.stopping => None,
+            Wait::Idle if !self.stopping && self.clock.now() > self.linger_until => None,
             Wait::For(span) if span > SPIN => {
                 self.sleep(span - SPIN)?;
                 Some(nothing)
@@ -214,6 +220,9 @@ impl Server {
         match epoll::wait(&self.epoll, room, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(e) => return Err(failed("epoll_wait")(e)),
+        }
+        if !self.events.is_empty() {
+            self.linger_until = self.clock.now() + LINGER;
         }
         for at in 0..self.events.len() {
             let event = self.events[at];
