@@ -255,7 +255,9 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             Way::assay("assay", &[record("--index"), verify], streamed),
             Way::fio(
                 "fio",
-                &format!("{file} --rw=write --verify=crc32c --do_verify=1 --verify_state_save=0 {ring}"),
+                &format!(
+                    "{file} --rw=write --verify=crc32c --do_verify=1 --verify_state_save=0 {ring}"
+                ),
                 streamed,
             ),
         ];

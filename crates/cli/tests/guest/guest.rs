@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -104,6 +104,18 @@ impl Setup {
     pub fn drive(self, id: &str, serial: &str, image: &str, bytes: usize) -> Setup {
         self.image(image, bytes)
             .controller(id, serial, &format!("drive={image}"))
+    }
+
+    /// A drive that somebody serves over vfio-user: its owner reads and writes the guest's memory, so that is shared.
+    pub fn plugged(mut self, socket: &Path) -> Setup {
+        self.controllers += 1;
+        self.option(
+            "-object memory-backend-memfd,id=mem,size=1024M,share=on -machine memory-backend=mem",
+        )
+        .option(&format!(
+            r#"-device {{"driver":"vfio-user-pci","socket":{{"type":"unix","path":"{}"}}}}"#,
+            socket.display()
+        ))
     }
 
     pub fn boot(self) -> Guest {

@@ -28,5 +28,6 @@ mod faults;
 mod health;
 mod interlock;
 mod namespaces;
+mod plugged;
 mod streams;
 mod workloads;

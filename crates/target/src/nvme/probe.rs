@@ -263,7 +263,10 @@ pub fn probe(port: &mut dyn AdminPort, around: &Surroundings) -> Result<Probe, C
         thermal: Thermal {
             warning_c: celsius(controller.warning_kelvin()),
             critical_c: celsius(controller.critical_kelvin()),
-            threshold_c: threshold.and_then(|t| celsius(t.kelvin())),
+            // All ones: no threshold is set (Base 5.27.1.3).
+            threshold_c: threshold
+                .filter(|t| t.kelvin() != u16::MAX)
+                .and_then(|t| celsius(t.kelvin())),
             host_range_c: celsius(controller.min_thermal_kelvin())
                 .zip(celsius(controller.max_thermal_kelvin()))
                 .filter(|_| controller.hctma() & 1 != 0),

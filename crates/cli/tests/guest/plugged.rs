@@ -1,0 +1,113 @@
+//! A guest whose NVMe drive is a simulated one, served over vfio-user: nothing in it knows that.
+
+use std::io::{BufRead, BufReader};
+use std::process::Child;
+
+use serde_json::Value;
+
+use crate::guest::Setup;
+use crate::lab::number;
+
+/// `assay serve` of one test; gone when dropped.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+#[test]
+fn a_guest_takes_a_simulated_drive_for_a_real_one() {
+    let Some(setup) = Setup::new() else { return };
+    // Paths of sockets may have 107 bytes, and the lab's folder is deep.
+    let sockets = tempfile::TempDir::new().unwrap();
+    let socket = sockets.path().join("nvme");
+    let words = format!(
+        "serve sim:samsung-951 --vfio-user {} --pace free --json",
+        socket.display()
+    );
+    let mut server = Server(setup.lab.command(&words).spawn().unwrap());
+    let mut told = String::new();
+    let lines = BufReader::new(server.0.stdout.take().unwrap()).lines();
+    for line in lines {
+        told.push_str(&line.unwrap());
+        if serde_json::from_str::<Value>(&told).is_ok() {
+            break;
+        }
+    }
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let serial = told["serial"].as_str().unwrap();
+    let mut guest = setup
+        .tools(&["nvme", "fio", "mkfs.ext4", "fsck.ext4"])
+        .plugged(&socket)
+        .boot();
+    let device = guest.device(serial);
+    let controller = format!("/dev/{}", guest.controller(serial));
+    let json = |text: String| -> Value { serde_json::from_str(&text).unwrap() };
+
+    // nvme-cli and assay read the same off it, and it is what the server says.
+    let identify = json(guest.ok(&format!("nvme id-ctrl {controller} -o json")));
+    assert_eq!(identify["mn"].as_str().unwrap().trim_end(), told["model"]);
+    let probe = guest.json(&format!("probe {device}"));
+    assert_eq!(probe["nvme"]["model"], told["model"]);
+    assert_eq!(
+        number(&probe, "/drive/capacity_bytes"),
+        number(&told, "/capacity_bytes")
+    );
+    assert_eq!(
+        probe["nvme"]["power_states"].as_array().unwrap().len() as f64,
+        number(&identify, "/npss") + 1.0
+    );
+
+    // A power state is taken, and a run leaves the one it found.
+    guest.ok(&format!("nvme set-feature {controller} -f 2 -V 2"));
+    let states = "--set power_states=0,1 --set area=64MiB --set threads=1 --set readers=1 --set mixes=70 --scale 0.001";
+    let run = guest.json(&format!("run enterprise {device} {states}"));
+    let cells = run["runs"][0]["cells"].as_array().unwrap();
+    let of_state = |state: u64| {
+        let done = cells.iter().filter(|c| c["state"] == "finished");
+        done.filter(|c| c["power_state"] == state).count()
+    };
+    assert!(of_state(0) > 0 && of_state(1) > 0, "{run:#}");
+    let after = guest.ok(&format!("nvme get-feature {controller} -f 2"));
+    assert!(after.trim_end().ends_with('2'), "{after}");
+
+    // A file system, and programs that check what they wrote.
+    let made = guest.ok(&format!(
+        "mkfs.ext4 -q -F {device} 1g && mount {device} /mnt && dd if=/dev/urandom of=/mnt/f bs=1M count=8 2>/dev/null && md5sum </mnt/f"
+    ));
+    guest
+        .assay(&format!("purge {device} --destroy {serial}"))
+        .expect(3);
+    guest.ok(&format!("umount /mnt && fsck.ext4 -fn {device}"));
+    let again = guest.ok(&format!(
+        "mount {device} /mnt && md5sum </mnt/f && umount /mnt"
+    ));
+    assert_eq!(made, again);
+    guest.ok(&format!(
+        "fio --name=v --filename={device} --rw=randwrite --bs=4k --size=8m --iodepth=8 --ioengine=io_uring --direct=1 --verify=crc32c --minimal"
+    ));
+    let before = json(guest.ok(&format!("nvme smart-log {controller} -o json")));
+    for engine in ["uring", "passthru"] {
+        let job = guest.json(&format!(
+            "job {device} --engine {engine} --rw write --bs 64k --iodepth 8 --size 8m --verify --destroy {serial} --destroy ext4"
+        ));
+        assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 2048.0);
+        assert_eq!(number(&job, "/jobs/0/write/errors"), 0.0);
+    }
+    // Its counters move by what was written: 16 MiB in units of 512,000 bytes.
+    let after = json(guest.ok(&format!("nvme smart-log {controller} -o json")));
+    let written = number(&after, "/data_units_written") - number(&before, "/data_units_written");
+    assert!((32.0..=34.0).contains(&written), "{written}");
+
+    // Erased, by its own command, nothing of it is left.
+    let purged = guest.json(&format!("purge {device} --destroy {serial}"));
+    assert_eq!(purged["complete"], Value::Bool(true), "{purged:#}");
+    let left = guest.ok(&format!(
+        "dd if={device} bs=1M count=8 iflag=direct 2>/dev/null | tr -d '\\000' | wc -c"
+    ));
+    assert_eq!(left.trim(), "0");
+    guest.end();
+}
