@@ -8,12 +8,12 @@
 //!
 //! | cause | what shows it | detector |
 //! |---|---|---|
-//! | fresh | writes before a cache is full or collection begins; nothing was moved yet | [`writes`] |
-//! | SLC cache exhausted | an abrupt lasting fall of a write rate after N bytes, not hot, steady afterwards | [`writes`] |
-//! | collection | random writes fall to a plateau after about the spare area was used up, more is written to flash than sent | [`writes`] |
-//! | thermal throttling | the fall begins at a temperature not reached before, or the drive says so; hysteresis | [`heat`] |
-//! | power-state limit | a lower power state, power at its cap, nothing hot | [`limits`] |
-//! | host-limited | no idle processor, or one thread that takes all of its own | [`limits`] |
+//! | fresh | writes before a cache is full or collection begins; nothing was moved yet | `writes` |
+//! | SLC cache exhausted | an abrupt lasting fall of a write rate after N bytes, not hot, steady afterwards | `writes` |
+//! | collection | random writes fall to a plateau after about the spare area was used up, more is written to flash than sent | `writes` |
+//! | thermal throttling | the fall begins at a temperature not reached before, or the drive says so; hysteresis | `heat` |
+//! | power-state limit | a lower power state, power at its cap, nothing hot | `limits` |
+//! | host-limited | no idle processor, or one thread that takes all of its own | `limits` |
 //!
 //! Drives that say nothing but their temperature (most, through hwmon) are labelled by shape, bytes and temperature; drives with
 //! counters by those first. How often each label is right, both ways, is measured in `tests/scenarios.rs` on drives whose truth is

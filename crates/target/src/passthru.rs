@@ -4,7 +4,7 @@
 //! 5.19, registered buffers 6.1). Nothing splits, merges or schedules it: what is larger than the controller takes in one command is refused.
 //!
 //! # How it is fast
-//! What [`crate::ring`] says; the file and the buffers are registered. Polled where the driver has polling queues.
+//! What `ring` says; the file and the buffers are registered. Polled where the driver has polling queues.
 
 use std::fs::{File, OpenOptions};
 use std::io;

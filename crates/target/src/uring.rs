@@ -1,7 +1,7 @@
 //! io_uring: registered buffers and file, one system call per batch, completions taken in bulk.
 //!
 //! # How it is fast
-//! - What [`crate::ring`] says.
+//! - What `ring` says.
 //! - The file and the buffers are registered, so the kernel neither looks up the one nor pins the other for each I/O.
 //! - A device or file that does not answer `RWF_NOWAIT` (zram, tmpfs) makes the kernel hand every I/O to a worker thread of its
 //!   own. A file in memory has nothing to wait for: read through a handle marked `O_NONBLOCK` it is read in this thread, at half

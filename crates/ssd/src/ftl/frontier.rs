@@ -38,7 +38,7 @@ impl Frontier {
 }
 
 impl Ftl {
-    /// Put units into an open superblock that the caller takes from where they are (and says so to [`Superblocks`] after this).
+    /// Put units into an open superblock that the caller takes from where they are (and says so to `Superblocks` after this).
     /// Returns how many found room.
     #[inline]
     pub(super) fn relocate(

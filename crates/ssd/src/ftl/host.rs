@@ -91,7 +91,7 @@ impl Ftl {
     /// Let the map know the host data gathered since the last time.
     ///
     /// A random write needs two cache lines from memory that nobody has asked for yet: the unit's map entry, and from that the bits
-    /// of its old place. Nothing else about the write depends on them, so they wait until there are [`SETTLED_TOGETHER`] or the
+    /// of its old place. Nothing else about the write depends on them, so they wait until there are `SETTLED_TOGETHER` or the
     /// superblock is full, or until anything wants to read the map, to choose a victim, or to move a unit that is among them; then
     /// memory is asked for all of them at once.
     #[inline]

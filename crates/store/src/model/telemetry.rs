@@ -17,9 +17,9 @@ pub struct Fact {
 /// What a drive said of itself at one moment of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TelemetryRecord {
-    /// [`CellPlan::id`].
+    /// [`super::CellPlan::id`].
     pub cell: String,
-    /// Index into [`Manifest::drives`].
+    /// Index into [`super::Manifest::drives`].
     pub drive: usize,
     /// Since the cell's start.
     pub at: Nanos,
