@@ -91,8 +91,8 @@ impl Timeline {
             gap_end = busy.get(at).map_or(u64::MAX, |next| next.0);
         }
         let end = start + duration_ns;
-        // Before the first one ahead lie only such as end sooner.
-        if busy[at - 1].1 == start && at > self.head {
+        // Before the first one ahead lie only such as end sooner, or nothing at all.
+        if at > self.head && busy[at - 1].1 == start {
             if end == gap_end {
                 busy[at - 1].1 = busy[at].1;
                 self.remove(at);
@@ -418,6 +418,16 @@ mod tests {
         assert_eq!(line.reserve(0, 110, 10), 120, "between the first two");
         assert_eq!(line.reserve(0, 50, 10), 60);
         assert_eq!(line.reserve(0, 50, 10), 70, "{line:?}");
+    }
+
+    #[test]
+    fn there_is_always_room_before_the_first() {
+        // Each before all others and touching none: the room kept before the first is used up more than once.
+        let mut line = Timeline::new();
+        for n in 0..3 * SLACK as u64 {
+            let ready = 10_000 - 20 * n;
+            assert_eq!(line.reserve(0, ready, 10), ready + 10, "{n}");
+        }
     }
 
     #[test]
