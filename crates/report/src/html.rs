@@ -89,8 +89,9 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
         }
         all_charts.extend(charts);
     }
-    body.push_str(&appendix::appendix(&lineup));
-    if crate::tables::health::table(&lineup).is_some() {
+    let health = crate::tables::health::table(&lineup);
+    body.push_str(&appendix::appendix(&lineup, health.as_ref()));
+    if health.is_some() {
         contents.push(("health".to_owned(), "Health".to_owned()));
     }
     contents.push(("warnings".to_owned(), "Warnings".to_owned()));

@@ -15,10 +15,9 @@ use std::sync::atomic::AtomicBool;
 
 use assay_serve::vfio::{self, Function, MAX_QUEUE_PAIRS};
 use assay_serve::{Address, Listener, Pace};
-use assay_ssd::DriveOptions;
 use assay_units::Nanos;
 use lab::trace::{Act, in_process, payload, trace};
-use lab::{small_flash, small_profile};
+use lab::{options, small_flash, small_profile};
 use rustix::event::{EventfdFlags, eventfd};
 use tempfile::TempDir;
 use vfio_bindings::bindings::vfio::{
@@ -225,19 +224,6 @@ impl Host {
         let dwords = [block as u32, (block >> 32) as u32, len / 512 - 1];
         self.ask(queue, op, 1, BASE + DATA, prp2, dwords)
     }
-}
-
-fn options(text: &str) -> DriveOptions {
-    let mut options = DriveOptions {
-        keep_data: true,
-        regenerate_data: true,
-        ..DriveOptions::default()
-    };
-    for pair in text.split(',').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once('=').unwrap();
-        options.set(key, value).unwrap();
-    }
-    options
 }
 
 fn function(text: &str, pace: Pace) -> Arc<Function> {

@@ -1,6 +1,6 @@
 //! Features (Base 5.27.1; NVM 4.1.3): their identifiers, and their values as Command Dword 11 and completion dword 0 have them.
 
-use crate::wire::{Wire, codes, wire};
+use crate::wire::{codes, dwords, wire};
 
 codes! {
     /// Feature Identifier (FID; Base 5.27.1).
@@ -182,22 +182,7 @@ wire! {
     }
 }
 
-macro_rules! raw_features {
-    ($($name:ident),*) => {$(
-        impl $name {
-            /// As a dword.
-            pub fn raw(&self) -> u32 {
-                u32::load(self.as_bytes())
-            }
-
-            /// From a dword.
-            pub fn from_raw(raw: u32) -> $name {
-                $name::from_bytes(raw.to_le_bytes())
-            }
-        }
-    )*};
-}
-raw_features!(
+dwords!(
     Arbitration,
     PowerManagement,
     TemperatureThreshold,

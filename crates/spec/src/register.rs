@@ -1,6 +1,6 @@
 //! Controller registers (Base 3.1.3) and doorbells (NVMe over PCIe Transport 1.0c, section 3.1.2).
 
-use crate::wire::{Wire, wire};
+use crate::wire::{Wire, dwords, wire};
 
 /// Controller Capabilities (CAP), 8 bytes.
 pub const CAP: u64 = 0x00;
@@ -143,22 +143,7 @@ impl Capabilities {
     }
 }
 
-macro_rules! raw_registers {
-    ($($name:ident),*) => {$(
-        impl $name {
-            /// The register's value.
-            pub fn raw(&self) -> u32 {
-                u32::load(self.as_bytes())
-            }
-
-            /// From the register's value.
-            pub fn from_raw(raw: u32) -> $name {
-                $name::from_bytes(raw.to_le_bytes())
-            }
-        }
-    )*};
-}
-raw_registers!(
+dwords!(
     Version,
     Configuration,
     ControllerStatus,

@@ -275,6 +275,24 @@ macro_rules! wire {
 }
 pub(crate) use wire;
 
+/// Structures of four bytes that are also numbers: registers, and dwords of commands and completions.
+macro_rules! dwords {
+    ($($name:ident),* $(,)?) => {$(
+        impl $name {
+            /// As a number.
+            pub fn raw(&self) -> u32 {
+                $crate::wire::Wire::load(self.as_bytes())
+            }
+
+            /// From a number.
+            pub fn from_raw(raw: u32) -> $name {
+                $name::from_bytes(raw.to_le_bytes())
+            }
+        }
+    )*};
+}
+pub(crate) use dwords;
+
 /// Declares a number whose values have names: any number is a value, some are constants.
 macro_rules! codes {
     ($(

@@ -14,6 +14,8 @@ pub mod commands;
 #[allow(unsafe_code)]
 pub mod device;
 pub mod health;
+#[allow(unsafe_code)]
+pub(crate) mod kernel;
 pub mod place;
 pub mod probe;
 pub mod purge;

@@ -14,7 +14,7 @@ use io_uring::{IoUring, cqueue, squeue};
 
 use crate::buffers::Buffers;
 use crate::clock::{Clock, SPIN};
-use crate::{Completion, MAX_SLOTS, TargetError};
+use crate::{Completion, Io, MAX_SLOTS, Target, TargetError};
 
 /// How a ring is set up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,15 +31,84 @@ const ENTER_GETEVENTS: u32 = 1;
 /// How long a dropped ring may wait for I/Os in flight before their memory is given up instead of freed.
 const DRAIN: Nanos = Nanos::from_secs(5);
 
+/// What an engine adds to a ring: entries of I/Os, and completions of what comes back.
+///
+/// # Safety
+/// Whatever an entry makes the kernel read or write is `buffer`, or memory that stays valid and unchanged until the slot's completion was taken. User data
+/// begin with the slot.
+// SAFETY: what an implementation must promise is above; each says beside it why it holds.
+pub unsafe trait Encode {
+    /// What is submitted.
+    type Submission: squeue::EntryMarker;
+    /// What comes back.
+    type Completion: cqueue::EntryMarker;
+
+    /// The entry of an I/O on the slot's buffer, which may be registered with the kernel under the slot's number.
+    fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> Self::Submission;
+
+    /// User data and result back to a completion.
+    fn decode(user_data: u64, result: i32) -> Completion;
+}
+
+/// A ring of its own for one worker.
+pub struct RingTarget<E: Encode> {
+    // Declared before the encoder: dropped first, so that nothing is in flight when what that keeps goes.
+    ring: Ring<E::Submission, E::Completion>,
+    encoder: E,
+}
+
+impl<E: Encode> RingTarget<E> {
+    pub(crate) fn over(ring: Ring<E::Submission, E::Completion>, encoder: E) -> RingTarget<E> {
+        RingTarget { ring, encoder }
+    }
+
+    /// Are the buffers registered with the kernel (or does each I/O pin its own)?
+    pub fn has_fixed_buffers(&self) -> bool {
+        self.ring.fixed_buffers
+    }
+}
+
+impl<E: Encode> Target for RingTarget<E> {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.ring.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
+        for io in batch {
+            let buffer = self.ring.buffers.pointer(io.slot);
+            let entry = self.encoder.entry(io, buffer, self.ring.fixed_buffers);
+            // SAFETY: that is what implementations of `Encode` promise of their entries.
+            unsafe { self.ring.push(io.slot, &entry) }?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(
+        &mut self,
+        min: usize,
+        until: Nanos,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), TargetError> {
+        self.ring.reap(min, until, out, E::decode)
+    }
+
+    fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
+        Some(self.ring.buffers.slot(slot))
+    }
+}
+
 /// A ring and the buffers that its I/Os move.
 pub(crate) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     // Declared before `buffers`: dropped first, so the kernel has let go of the memory before it is unmapped.
     ring: IoUring<S, C>,
-    pub(crate) buffers: Buffers,
+    buffers: Buffers,
     drive: String,
-    pub(crate) clock: Clock,
+    clock: Clock,
     /// Are the buffers registered with the kernel (or does each I/O pin its own)?
-    pub(crate) fixed_buffers: bool,
+    fixed_buffers: bool,
     queued: usize,
     in_flight: usize,
 }

@@ -10,23 +10,25 @@
 
 use std::os::fd::AsRawFd;
 
-use assay_units::{Nanos, Op};
+use assay_units::Op;
 use io_uring::types::{Fixed, FsyncFlags};
 use io_uring::{cqueue, opcode, squeue};
 
 use crate::open::OpenDrive;
-use crate::ring::Ring;
+use crate::ring::{Encode, Ring, RingTarget};
 use crate::sync::fallocate_mode;
-use crate::{Completion, Io, Target, TargetError};
+use crate::{Completion, Io, TargetError};
 
 pub use crate::ring::UringOptions;
 
-/// An io_uring of its own for one worker.
-pub struct UringTarget {
-    ring: Ring<squeue::Entry, cqueue::Entry>,
+/// System calls of I/Os on one file or block device.
+pub struct FileCalls {
     // Kept open for as long as the ring uses it.
     _drive: OpenDrive,
 }
+
+/// An io_uring of its own for one worker.
+pub type UringTarget = RingTarget<FileCalls>;
 
 impl UringTarget {
     /// A ring for `slots` I/Os in flight with a buffer of `slot_bytes` each.
@@ -50,33 +52,32 @@ impl UringTarget {
                 })?;
         }
         let file = drive.file().as_raw_fd();
-        Ok(UringTarget {
-            ring: Ring::new(drive.name(), file, slots, slot_bytes, options)?,
-            _drive: drive,
-        })
+        let ring = Ring::new(drive.name(), file, slots, slot_bytes, options)?;
+        Ok(RingTarget::over(ring, FileCalls { _drive: drive }))
     }
+}
 
-    /// Are the buffers registered with the kernel (or does each I/O pin its own)?
-    pub fn has_fixed_buffers(&self) -> bool {
-        self.ring.fixed_buffers
-    }
+// SAFETY: every entry's buffer is the slot's, and the registered file is kept open.
+unsafe impl Encode for FileCalls {
+    type Submission = squeue::Entry;
+    type Completion = cqueue::Entry;
 
-    fn entry(&self, io: &Io) -> squeue::Entry {
+    #[inline]
+    fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> squeue::Entry {
         const FILE: Fixed = Fixed(0);
-        let pointer = self.ring.buffers.pointer(io.slot);
         let index = io.slot as u16;
         // Buffer indices are 16 bits wide; slots are at most 32768.
-        let entry = match (io.op, self.ring.fixed_buffers) {
-            (Op::Read, true) => opcode::ReadFixed::new(FILE, pointer, io.len_bytes, index)
+        let entry = match (io.op, fixed) {
+            (Op::Read, true) => opcode::ReadFixed::new(FILE, buffer, io.len_bytes, index)
                 .offset(io.offset_bytes)
                 .build(),
-            (Op::Read, false) => opcode::Read::new(FILE, pointer, io.len_bytes)
+            (Op::Read, false) => opcode::Read::new(FILE, buffer, io.len_bytes)
                 .offset(io.offset_bytes)
                 .build(),
-            (Op::Write, true) => opcode::WriteFixed::new(FILE, pointer, io.len_bytes, index)
+            (Op::Write, true) => opcode::WriteFixed::new(FILE, buffer, io.len_bytes, index)
                 .offset(io.offset_bytes)
                 .build(),
-            (Op::Write, false) => opcode::Write::new(FILE, pointer, io.len_bytes)
+            (Op::Write, false) => opcode::Write::new(FILE, buffer, io.len_bytes)
                 .offset(io.offset_bytes)
                 .build(),
             (Op::Flush, _) => opcode::Fsync::new(FILE).flags(FsyncFlags::DATASYNC).build(),
@@ -96,46 +97,16 @@ impl UringTarget {
         };
         entry.user_data(u64::from(io.slot) | length << 32)
     }
-}
 
-/// User data back to a completion: the slot, and what stands for a result of 0.
-fn decode(user_data: u64, result: i32) -> Completion {
-    Completion {
-        slot: user_data as u32,
-        result: match result {
-            0 => (user_data >> 32) as i32,
-            result => result,
-        },
-    }
-}
-
-impl Target for UringTarget {
+    /// User data have the slot, and what stands for a result of 0.
     #[inline]
-    fn now(&mut self) -> Nanos {
-        self.ring.clock.now()
-    }
-
-    #[inline]
-    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
-        for io in batch {
-            let entry = self.entry(io);
-            // SAFETY: the entry's buffer is the slot's, and the registered file is kept open by this target.
-            unsafe { self.ring.push(io.slot, &entry) }?;
+    fn decode(user_data: u64, result: i32) -> Completion {
+        Completion {
+            slot: user_data as u32,
+            result: match result {
+                0 => (user_data >> 32) as i32,
+                result => result,
+            },
         }
-        Ok(())
-    }
-
-    #[inline]
-    fn reap(
-        &mut self,
-        min: usize,
-        until: Nanos,
-        out: &mut Vec<Completion>,
-    ) -> Result<(), TargetError> {
-        self.ring.reap(min, until, out, decode)
-    }
-
-    fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
-        Some(self.ring.buffers.slot(slot))
     }
 }

@@ -31,6 +31,7 @@ mod repeat;
 mod review_lab;
 mod safety;
 mod serve;
+mod serving;
 mod signals;
 mod streams;
 mod suites;

@@ -2,65 +2,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::lab::{Done, KIB, Lab, MIB, send, wait_until};
-
-/// A server of one test. Its first document has been read.
-struct Serving {
-    child: Option<Child>,
-    told: Value,
-    words: String,
-}
-
-impl Serving {
-    #[track_caller]
-    fn start(lab: &Lab, words: &str) -> Serving {
-        let words = format!("serve {words} --json");
-        let mut child = lab.command(&words).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut text = String::new();
-        let told = loop {
-            let Some(line) = lines.next() else {
-                panic!("{}", Done::of(&words, child));
-            };
-            text.push_str(&line.unwrap());
-            if let Ok(told) = serde_json::from_str(&text) {
-                break told;
-            }
-        };
-        Serving {
-            child: Some(child),
-            told,
-            words,
-        }
-    }
-
-    fn uri(&self) -> &str {
-        self.told["uri"].as_str().unwrap()
-    }
-
-    /// End it as Ctrl-C does; what it says then.
-    #[track_caller]
-    fn end(mut self, signal: Signal) -> Value {
-        let child = self.child.take().unwrap();
-        send(&child, signal);
-        let done = Done::of(&self.words, child).expect(0);
-        serde_json::from_str(&done.stderr).unwrap_or_else(|_| panic!("{done}"))
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
+use crate::serving::Serving;
 
 /// Are these programs here? Says what is not tested without them.
 fn has(programs: &[&str]) -> bool {

@@ -22,6 +22,12 @@ mod guest;
 #[path = "../e2e/lab.rs"]
 mod lab;
 mod qmp;
+#[allow(
+    dead_code,
+    reason = "shared with the end-to-end tests, which use the rest"
+)]
+#[path = "../e2e/serving.rs"]
+mod serving;
 
 mod drives;
 mod faults;

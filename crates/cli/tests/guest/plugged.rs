@@ -1,22 +1,10 @@
 //! A guest whose NVMe drive is a simulated one, served over vfio-user: nothing in it knows that.
 
-use std::io::{BufRead, BufReader};
-use std::process::Child;
-
 use serde_json::Value;
 
 use crate::guest::Setup;
 use crate::lab::number;
-
-/// `assay serve` of one test; gone when dropped.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
-}
+use crate::serving::Serving;
 
 #[test]
 fn a_guest_takes_a_simulated_drive_for_a_real_one() {
@@ -25,19 +13,11 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
     let sockets = tempfile::TempDir::new().unwrap();
     let socket = sockets.path().join("nvme");
     let words = format!(
-        "serve sim:samsung-951 --vfio-user {} --pace free --json",
+        "sim:samsung-951 --vfio-user {} --pace free",
         socket.display()
     );
-    let mut server = Server(setup.lab.command(&words).spawn().unwrap());
-    let mut told = String::new();
-    let lines = BufReader::new(server.0.stdout.take().unwrap()).lines();
-    for line in lines {
-        told.push_str(&line.unwrap());
-        if serde_json::from_str::<Value>(&told).is_ok() {
-            break;
-        }
-    }
-    let told: Value = serde_json::from_str(&told).unwrap();
+    let serving = Serving::start(&setup.lab, &words);
+    let told = &serving.told;
     let serial = told["serial"].as_str().unwrap();
     let mut guest = setup
         .tools(&["nvme", "fio", "mkfs.ext4", "fsck.ext4"])
@@ -54,7 +34,7 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
     assert_eq!(probe["nvme"]["model"], told["model"]);
     assert_eq!(
         number(&probe, "/drive/capacity_bytes"),
-        number(&told, "/capacity_bytes")
+        number(told, "/capacity_bytes")
     );
     assert_eq!(
         probe["nvme"]["power_states"].as_array().unwrap().len() as f64,

@@ -191,6 +191,10 @@ fn thread_main(
     }
     let slots = workload.iodepth;
     let slot_bytes = workload.access.block_sizes.max_bytes();
+    let options = UringOptions {
+        iopoll: workload.iopoll,
+        sqpoll: workload.sqpoll,
+    };
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => with_target(
             SyncTarget::new(open, slots, slot_bytes),
@@ -200,18 +204,10 @@ fn thread_main(
             sink,
         ),
         (Engine::Passthru, Some(open)) => {
-            let options = UringOptions {
-                iopoll: workload.iopoll,
-                sqpoll: workload.sqpoll,
-            };
             let target = PassthruTarget::new(&open, slots, slot_bytes, options);
             with_target(target, workload, index, shared, sink)
         }
         (_, Some(open)) => {
-            let options = UringOptions {
-                iopoll: workload.iopoll,
-                sqpoll: workload.sqpoll,
-            };
             let target = UringTarget::new(open, slots, slot_bytes, options);
             with_target(target, workload, index, shared, sink)
         }

@@ -8,10 +8,11 @@ use super::write::{self, facts};
 use crate::format::{escape, figure, stamp};
 use crate::grid::preparations;
 use crate::lineup::Lineup;
-use crate::tables::{health, inspect};
+use crate::table::Table;
+use crate::tables::inspect;
 
 /// Everything after the results.
-pub fn appendix(lineup: &Lineup<'_>) -> String {
+pub fn appendix(lineup: &Lineup<'_>, health: Option<&Table>) -> String {
     let mut out = String::new();
     let prepared = preparations(lineup);
     if !prepared.is_empty() {
@@ -19,9 +20,9 @@ pub fn appendix(lineup: &Lineup<'_>) -> String {
         out.push_str(&write::table(&inspect::preparations(lineup, &prepared)));
         out.push_str("</section>\n");
     }
-    if let Some(health) = health::table(lineup) {
+    if let Some(health) = health {
         out.push_str("<section id=\"health\" aria-labelledby=\"health-title\">\n<h2 id=\"health-title\">Health</h2>\n<p class=\"how\">What the drives said of themselves meanwhile. A drive on which errors are added is not one to trust, however fast.</p>\n");
-        out.push_str(&write::table(&health));
+        out.push_str(&write::table(health));
         out.push_str("</section>\n");
     }
     out.push_str("<section id=\"warnings\" aria-labelledby=\"warnings-title\">\n<h2 id=\"warnings-title\">Warnings</h2>\n");

@@ -42,17 +42,22 @@ pub fn in_place(options: &str) -> Drive {
     )
 }
 
-fn drive(profile: Profile, options: &str) -> Drive {
-    let mut chosen = DriveOptions {
+fn drive(profile: Profile, text: &str) -> Drive {
+    Drive::new(profile, options(text)).unwrap()
+}
+
+/// A drive's options, as after its name, on one that keeps its data.
+pub fn options(text: &str) -> DriveOptions {
+    let mut options = DriveOptions {
         keep_data: true,
         regenerate_data: true,
         ..DriveOptions::default()
     };
-    for pair in options.split(',').filter(|pair| !pair.is_empty()) {
+    for pair in text.split(',').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap();
-        chosen.set(key, value).unwrap();
+        options.set(key, value).unwrap();
     }
-    Drive::new(profile, chosen).unwrap()
+    options
 }
 
 /// A server in a thread of its own.

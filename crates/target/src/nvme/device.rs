@@ -5,36 +5,11 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
+use assay_spec::SubmissionEntry;
 use assay_spec::opcode::AdminOpcode;
-use assay_spec::{StatusCode, SubmissionEntry};
 
+use super::kernel::{KernelCommand, status_of};
 use super::{AdminPort, CommandError};
-
-/// `struct nvme_passthru_cmd`, 72 bytes.
-#[repr(C)]
-#[derive(Default)]
-struct PassthroughCommand {
-    opcode: u8,
-    flags: u8,
-    reserved: u16,
-    nsid: u32,
-    cdw2: u32,
-    cdw3: u32,
-    metadata: u64,
-    address: u64,
-    metadata_len: u32,
-    data_len: u32,
-    cdw10: u32,
-    cdw11: u32,
-    cdw12: u32,
-    cdw13: u32,
-    cdw14: u32,
-    cdw15: u32,
-    timeout_ms: u32,
-    result: u32,
-}
-
-const _: () = assert!(size_of::<PassthroughCommand>() == 72);
 
 /// `NVME_IOCTL_ADMIN_CMD`, `_IOWR('N', 0x41, struct nvme_admin_cmd)`.
 const NVME_IOCTL_ADMIN_CMD: libc::c_ulong = 0xc048_4e41;
@@ -96,26 +71,13 @@ impl AdminPort for ControllerDevice {
         let Ok(data_len) = u32::try_from(data.len()) else {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
         };
-        let mut raw = PassthroughCommand {
-            opcode: command.opcode(),
-            nsid: command.nsid(),
-            cdw2: command.cdw2(),
-            cdw3: command.cdw3(),
-            address: if data.is_empty() {
-                0
-            } else {
-                data.as_mut_ptr() as u64
-            },
-            data_len,
-            cdw10: command.cdw10(),
-            cdw11: command.cdw11(),
-            cdw12: command.cdw12(),
-            cdw13: command.cdw13(),
-            cdw14: command.cdw14(),
-            cdw15: command.cdw15(),
-            timeout_ms,
-            ..PassthroughCommand::default()
+        let address = if data.is_empty() {
+            0
+        } else {
+            data.as_mut_ptr() as u64
         };
+        let mut raw = KernelCommand::of(command, address, data_len);
+        raw.timeout_ms = timeout_ms;
         // SAFETY: `raw` is the structure this request is defined with and outlives the call; `address` and `data_len` are those of `data`, which
         // is borrowed exclusively for the call, and the kernel copies no more than that to or from it.
         let answer = unsafe {
@@ -130,8 +92,7 @@ impl AdminPort for ControllerDevice {
             status if status > 0 => Err(CommandError::Status {
                 controller: self.name.clone(),
                 command: words(),
-                // Without the bits for More, Do Not Retry and the like (Base 3.3.3.2, Status Field).
-                status: StatusCode(status as u16 & 0x7ff),
+                status: status_of(status),
             }),
             _ => Err(failed(io::Error::last_os_error())),
         }
