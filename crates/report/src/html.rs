@@ -2,7 +2,7 @@
 //!
 //! # Architecture
 //! [`render`] lays the cells of all runs out as sections (`grid`), writes tables and charts as HTML and JSON, and
-//! puts them into `page/page.html` together with `page/page.css`, `page/page.js` and plotly's JavaScript, which comes out
+//! puts them into `page/page.html` together with `page/page.css`, `page/legend.js`, `page/page.js` and plotly's JavaScript, which comes out
 //! of the `plotly` crate and is embedded once. MathJax, which the crate would embed with it, is left out: no chart has a
 //! formula. A Content-Security-Policy in the page forbids every request, so that the page cannot load anything even if a
 //! drive's name tried to make it.
@@ -147,6 +147,7 @@ impl Shell<'_> {
                 // In JSON a `<` can only be inside a string, where \u003c means the same: no drive can end the element.
                 ("charts", &data.replace('<', "\\u003c")),
                 ("library", library()?.as_str()),
+                ("legend", include_str!("page/legend.js")),
                 ("script", include_str!("page/page.js")),
             ],
         ))

@@ -48,6 +48,19 @@ const probe = () => {
     select.dispatchEvent(new Event('change'));
     say('view', first !== JSON.stringify(chart.data[0].y));
   }
+  const entry = document.querySelector('.legend button');
+  const picture = entry.closest('.chart').querySelector('.drawing');
+  const visible = () => [...new Set(picture.data.filter(t => t.visible !== false).map(t => t.name))].join();
+  const every = visible();
+  const legend = [];
+  for (const type of ['click', 'click', 'dblclick', 'dblclick']) {
+    document.querySelector('#' + picture.id + ' + .legend button').dispatchEvent(new Event(type, { bubbles: true }));
+    legend.push(visible() === every ? 'all' : visible() === entry.dataset.name ? 'alone' : visible().includes(entry.dataset.name) ? '?' : 'hidden');
+  }
+  say('legend', legend.join());
+  const still = picture.querySelectorAll('.modebar-btn').length;
+  picture.dispatchEvent(new Event('pointerenter'));
+  say('live', still + ' ' + (picture.querySelectorAll('.modebar-btn').length > 0));
 };
 const wait = () => root.dataset.drawn ? probe() : setTimeout(wait, 50);
 wait();
@@ -130,6 +143,8 @@ fn all_charts_are_drawn_and_the_switches_work() {
     assert_eq!(value(&root, "scale"), "linear log true");
     assert_eq!(value(&root, "view"), "true");
     assert_eq!(value(&root, "themes"), "true");
+    assert_eq!(value(&root, "legend"), "hidden,all,alone,all");
+    assert_eq!(value(&root, "live"), "0 true");
 }
 
 /// Plays a user of the review lab's pages: variants, figures, both axes.

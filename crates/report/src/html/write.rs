@@ -233,7 +233,7 @@ pub fn chart(chart: &Chart, follows: bool) -> String {
     let follows = if follows { " data-follows" } else { "" };
     format!(
         "<figure class=\"chart\"{follows}>\n<figcaption><span class=\"what\">{title}</span><span class=\"tools\">{tools}</span></figcaption>\n\
-         <div class=\"drawing\" id=\"{id}\" style=\"min-height:{}px\" role=\"img\" aria-label=\"Chart: {title}. The tables of this section hold the figures.\"></div>\n{}</figure>\n",
+         <div class=\"drawing\" id=\"{id}\" style=\"height:{}px\" role=\"img\" aria-label=\"Chart: {title}. The tables of this section hold the figures.\"></div>\n{}</figure>\n",
         chart.height,
         notes(&chart.notes)
     )

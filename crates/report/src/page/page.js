@@ -3,6 +3,9 @@
 // Charts near the window are drawn first, then all others one by one, so that the page is complete soon after it opens
 // (and before it is printed). `?draw=now` draws everything at once. When all are drawn, the root element carries
 // data-drawn (how many), data-draw-ms (time spent drawing) and data-drawn-at-ms (since the page was opened).
+//
+// A chart is a still picture until the pointer comes to it; then it is drawn again with all that answers to a pointer (values,
+// zoom, buttons), which is a third of the cost of a drawing.
 (() => {
   'use strict';
   const root = document.documentElement;
@@ -21,7 +24,16 @@
   window.addEventListener('unhandledrejection', event => complain(String(event.reason)));
 
   // ---- Theme ------------------------------------------------------------------------------------------------------
-  const style = name => getComputedStyle(root).getPropertyValue(name).trim();
+  // Colours and font as the theme has them; asked for once, since every question after a drawing costs a new layout.
+  let asked = new Map();
+  const style = name => {
+    if (!asked.has(name)) asked.set(name, getComputedStyle(root).getPropertyValue(name).trim());
+    return asked.get(name);
+  };
+  const font = () => {
+    if (!asked.has('font')) asked.set('font', getComputedStyle(document.body).fontFamily);
+    return asked.get('font');
+  };
   const LIGHT_FOR_PRINT = {
     '--ink': '#000000', '--soft': '#444444', '--line': '#bbbbbb', '--hair': '#dddddd', '--panel': '#ffffff',
     '--c0': '#0072b2', '--c1': '#c84e00', '--c2': '#00805b', '--c3': '#a4467f', '--c4': '#8a6100', '--c5': '#5b4fc0',
@@ -46,11 +58,18 @@
   };
 
   // ---- Drawing ----------------------------------------------------------------------------------------------------
-  const CONFIG = {
-    responsive: true, displaylogo: false, modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'],
+  const LIVE = {
+    displaylogo: false, modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d'],
     toImageButtonOptions: { format: 'svg', filename: 'assay-chart' },
   };
+  const STILL = { staticPlot: true };
   const PRINT_WIDTH = 690;
+  // Widths of the places of charts, all measured at once.
+  let widths = new Map();
+  const widthOf = element => {
+    if (!widths.size) for (const chart of charts) widths.set(chart.id, document.getElementById(chart.id).clientWidth);
+    return widths.get(element.id) || element.clientWidth || 800;
+  };
 
   // How many powers of ten the positive values on an axis span.
   const decades = (view, key) => {
@@ -83,43 +102,35 @@
 
   const layoutOf = (chart, view, element) => {
     const layout = painted(view.layout);
-    const width = printing ? PRINT_WIDTH : element.clientWidth || 800;
+    const width = printing ? PRINT_WIDTH : widthOf(element);
     const narrow = width < 520;
     const ink = colourOf('--ink');
-    const names = view.data.filter(trace => trace.showlegend !== false).map(trace => trace.name.length);
-    // The legend stands below; its lines are added to the height so that they do not take it from the plot.
     // Room for the widest number on a vertical axis and for the axis's title.
     const widest = view.data.reduce((most, trace) => trace.type === 'bar' ? most
       : trace.y.reduce((a, b) => Math.max(a, b), most), 0);
     const digits = Math.round(widest).toLocaleString('en').length;
     const margin = { l: narrow ? 26 + 6 * digits : 30 + 7 * digits, r: narrow ? 12 : 24, t: 30, b: 52 };
     const room = width - margin.l - margin.r;
-    const entry = Math.max(...names) * 6 + 46;
-    const legend = names.length > 1 && layout.showlegend !== false;
-    const rows = legend ? Math.ceil(names.length / Math.max(1, Math.floor(room / entry))) : 0;
     // On paper, more of them to a page.
     const height = chart.height * (printing ? 0.75 : 1);
-    const plot = height - margin.t - margin.b;
     Object.assign(layout, {
-      autosize: !printing, height: height + rows * 20, margin: { ...margin, b: margin.b + rows * 20 },
+      width, height, margin,
       paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
-      font: { family: getComputedStyle(document.body).fontFamily, size: narrow ? 11 : 12.5, color: ink },
+      font: { family: font(), size: narrow ? 11 : 12.5, color: ink },
       hovermode: layout.hovermode || (view.data[0] && view.data[0].type === 'bar' ? 'closest' : 'x unified'),
       hoversubplots: 'axis',
       hoverlabel: { bgcolor: colourOf('--panel'), bordercolor: colourOf('--line'), font: { color: ink }, namelength: -1 },
-      showlegend: legend, bargap: 0.25,
-      legend: { orientation: 'h', x: 0, xanchor: 'left', y: -50 / plot, yanchor: 'top', groupclick: 'toggleitem',
-        itemsizing: view.data[0] && view.data[0].mode === 'markers' ? 'constant' : 'trace',
-        font: { color: ink, size: narrow ? 10.5 : 11.5 }, maxheight: rows * 22 + 20 },
+      showlegend: false, bargap: 0.25,
       modebar: { bgcolor: 'rgba(0,0,0,0)', color: colourOf('--soft'), activecolor: ink },
     });
-    if (printing) layout.width = PRINT_WIDTH;
     for (const key of Object.keys(layout).filter(key => /^[xy]axis\d*$/.test(key))) {
       const axis = layout[key];
       axis.gridcolor = colourOf('--hair');
       axis.linecolor = colourOf('--line');
       axis.zerolinecolor = colourOf('--line');
       axis.automargin = axis.automargin || false;
+      // Not measured whether they run over the edge: the margins have room for them.
+      axis.ticklabeloverflow = 'allow';
       if (axis.title) axis.title.standoff = 8;
       if (key[0] === 'y' && axis.type !== 'category') axis.tickformat = axis.tickformat || ',~g';
       if (key === 'xaxis' && axis.tickvals && view.data[0] && view.data[0].mode === 'lines+markers') {
@@ -163,16 +174,18 @@
     const chart = byId.get(id);
     const element = document.getElementById(id);
     const began = performance.now();
-    const fresh = waiting.delete(id);
+    const fresh = !chart.drawn;
     const view = chart.views[chart.first];
+    chart.drawn = true;
+    waiting.delete(id);
     try {
       const layout = layoutOf(chart, view, element);
-      // Room is kept for a chart before it is drawn, then it has the height it needs.
-      element.style.minHeight = layout.height + 'px';
+      element.style.height = layout.height + 'px';
       const plot = fresh ? Plotly.newPlot : Plotly.react;
-      plot(element, painted(view.data), layout, CONFIG)
+      plot(element, assayLegend.shown(chart, painted(view.data)), layout, chart.live ? LIVE : STILL)
         .catch(error => complain(id + ': ' + error))
         .then(() => fresh && finished());
+      assayLegend.show(chart, view, element, paint, () => draw(id));
     } catch (error) {
       complain(id + ': ' + error);
       element.textContent = 'This chart could not be drawn: ' + error;
@@ -181,33 +194,56 @@
     }
     drawMs += performance.now() - began;
   };
-  const redrawAll = () => charts.forEach(chart => waiting.has(chart.id) || draw(chart.id));
-  const drawRest = () => [...waiting].forEach(draw);
+  const drawAll = () => [...waiting].forEach(draw);
+
+  // One chart per task, so that scrolling and clicking get their turn between them. Not requestIdleCallback: on a busy machine it may
+  // never come, and a page must be complete to be printed or searched.
+  let pumping = false;
+  const pump = () => {
+    const next = waiting.values().next();
+    pumping = !next.done;
+    if (next.done) return;
+    draw(next.value);
+    setTimeout(pump, 0);
+  };
+  const near = new Set();
+  const drawWaiting = () => {
+    [...near].filter(id => waiting.has(id)).forEach(draw);
+    if (!pumping) {
+      pumping = true;
+      setTimeout(pump, 0);
+    }
+  };
+  // All charts again: what is near the window now, the others after it.
+  const redrawAll = () => {
+    [asked, widths] = [new Map(), new Map()];
+    charts.forEach(chart => waiting.add(chart.id));
+    drawWaiting();
+  };
 
   if (charts.length === 0) {
     Object.assign(root.dataset, { drawn: '0', drawMs: '0', drawnAtMs: performance.now().toFixed(0) });
   } else if (query.get('draw') === 'now') {
-    drawRest();
+    drawAll();
   } else {
-    const seen = new IntersectionObserver(entries => {
-      for (const entry of entries) {
-        if (entry.isIntersecting) {
-          seen.unobserve(entry.target);
-          if (waiting.has(entry.target.id)) draw(entry.target.id);
-        }
+    drawWaiting();
+  }
+  const watch = new IntersectionObserver(entries => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) near.delete(entry.target.id);
+      else {
+        near.add(entry.target.id);
+        if (waiting.has(entry.target.id)) draw(entry.target.id);
       }
-    }, { rootMargin: '300px' });
-    charts.forEach(chart => seen.observe(document.getElementById(chart.id)));
-    // One chart per task, so that scrolling and clicking get their turn between them. Not requestIdleCallback: on a busy
-    // machine it may never come, and a page must be complete to be printed or searched.
-    const pump = () => {
-      const next = waiting.values().next();
-      if (!next.done) {
-        draw(next.value);
-        setTimeout(pump, 0);
-      }
-    };
-    setTimeout(pump, 0);
+    }
+  }, { rootMargin: '300px' });
+  for (const chart of charts) {
+    const element = document.getElementById(chart.id);
+    watch.observe(element);
+    element.addEventListener('pointerenter', () => {
+      chart.live = true;
+      draw(chart.id);
+    }, { once: true });
   }
 
   // ---- Switches ---------------------------------------------------------------------------------------------------
@@ -244,7 +280,7 @@
       for (const table of section.querySelectorAll('[data-metric]')) table.hidden = table.dataset.metric !== value;
       for (const figure of section.querySelectorAll('[data-follows] .drawing')) {
         byId.get(figure.id).first = Number(value);
-        if (!waiting.has(figure.id)) draw(figure.id);
+        draw(figure.id);
       }
     };
     set.addEventListener('change', event => choose(event.target.value));
@@ -285,9 +321,9 @@
   const print = on => {
     if (printing === on) return;
     printing = on;
-    const drawn = charts.filter(chart => !waiting.has(chart.id));
-    drawRest();
-    drawn.forEach(chart => draw(chart.id));
+    // Paper has them all.
+    redrawAll();
+    if (on) drawAll();
   };
   addEventListener('beforeprint', () => print(true));
   addEventListener('afterprint', () => print(false));
