@@ -1,14 +1,15 @@
 //! What the way to the drive and back costs on this machine.
 //!
 //! A second drive of the same profile, without faults, is served to a client of our own over a socket pair, through the whole server: its
-//! sleep and its waking, its spinning, reading, decoding and sending, and the client's waking. The client reads 4 KiB at random places,
-//! one after the other. What it waits for longer than the model says is the floor: what every client sees on top of the model's latency, and
+//! sleep and its waking, its spinning, reading, decoding and sending, and the client's waking. The client reads 4 KiB at random places of a
+//! filled drive, one after the other: it waits as long as it will for the drive that is served, which matters, since a processor that was
+//! idle for longer takes longer to wake. What it waits for longer than the model says is the floor: what every client sees on top of the model's latency, and
 //! the time that a client itself takes between an answer and its next request comes on top of that.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 
-use assay_ssd::{Drive, DriveError, DriveOptions, Profile};
+use assay_ssd::{Drive, DriveError, DriveOptions, InitialState, Profile};
 use assay_target::clock::Clock;
 use assay_units::{DataClass, Nanos, Op, Rng};
 
@@ -72,6 +73,7 @@ pub fn measure(profile: &Profile, pace: Pace) -> Result<Option<Floor>, ServeErro
 
 fn drive_of(profile: &Profile) -> Result<Drive, DriveError> {
     let options = DriveOptions {
+        state: InitialState::Filled,
         keep_data: true,
         regenerate_data: true,
         power_stays: true,

@@ -42,6 +42,7 @@ mod frontier;
 mod gc;
 mod host;
 mod map_pages;
+mod owners;
 mod purge;
 mod safety;
 mod slc;

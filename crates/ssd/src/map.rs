@@ -1,8 +1,10 @@
 //! The page map: logical unit to physical unit, 4 bytes per unit, in memory only where something changed.
 //!
 //! One flat table. A chunk of it starts as *sequential* (a filled drive: unit `n` is the `n`-th unit in physical order) or
-//! *unmapped* (a fresh one) and counts only from the first write to a unit of it. The operating system gives memory to pages of
-//! the table when they are first written, so what was never written costs address space alone.
+//! *unmapped* (a fresh one). Written from its beginning on in one go, as a sequential fill does, it is a *run*: so many units lie one after
+//! the other, and the rest is as it was. The table counts only from the first write that is neither. The operating system gives memory
+//! to pages of the table when they are first written, so what was never written, or only sequentially, costs address space alone; clearing
+//! that memory would be half of the cost of filling a drive.
 
 use crate::fastdiv::FastDiv;
 
@@ -16,7 +18,46 @@ const CHUNK_SHIFT: u32 = 12;
 enum Chunk {
     Sequential,
     Unmapped,
+    /// See [`Run`].
+    Run,
     Table,
+}
+
+/// A chunk of which the first `count` units lie one after the other from `base` on.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// Where the first unit lies.
+    base: u32,
+    count: u32,
+    /// Where the first unit lay when the chunk was one run before, which the units from `count` on still belong to; [`UNMAPPED`] if they lie
+    /// nowhere.
+    rest: u32,
+}
+
+impl Run {
+    const NOTHING: Run = Run {
+        base: UNMAPPED,
+        count: 0,
+        rest: UNMAPPED,
+    };
+
+    /// Where a unit of the chunk lies.
+    #[inline]
+    fn get(&self, within: u32) -> u32 {
+        if within < self.count {
+            self.base + within
+        } else if self.rest == UNMAPPED {
+            UNMAPPED
+        } else {
+            self.rest + within
+        }
+    }
+}
+
+/// Place of a unit in its chunk.
+#[inline]
+fn within_chunk(logical: u32) -> u32 {
+    logical & (CHUNK_UNITS as u32 - 1)
 }
 
 /// Logical to physical, both in mapping units.
@@ -25,6 +66,8 @@ enum Chunk {
 #[derive(Debug)]
 pub struct PageMap {
     chunks: Vec<Chunk>,
+    /// Meaningless outside [`Chunk::Run`] chunks.
+    runs: Vec<Run>,
     /// Meaningless outside [`Chunk::Table`] chunks.
     table: Vec<u32>,
     /// Was this chunk ever a table?
@@ -48,6 +91,7 @@ impl Clone for PageMap {
         }
         PageMap {
             chunks: self.chunks.clone(),
+            runs: self.runs.clone(),
             table,
             touched: self.touched.clone(),
             ..*self
@@ -66,6 +110,7 @@ impl PageMap {
         };
         PageMap {
             chunks: vec![chunk; chunks],
+            runs: vec![Run::NOTHING; chunks],
             table: vec![0; chunks * CHUNK_UNITS],
             touched: vec![false; chunks],
             tables: 0,
@@ -88,6 +133,7 @@ impl PageMap {
         match self.chunks[(logical >> CHUNK_SHIFT) as usize] {
             Chunk::Table => self.table[logical as usize],
             Chunk::Sequential => self.sequential(logical),
+            Chunk::Run => self.runs[(logical >> CHUNK_SHIFT) as usize].get(within_chunk(logical)),
             Chunk::Unmapped => UNMAPPED,
         }
     }
@@ -104,6 +150,9 @@ impl PageMap {
     #[inline]
     pub fn move_to(&mut self, logical: &[u32], physical: u32) {
         if !self.is_all_table() {
+            if self.move_run(logical, physical) {
+                return;
+            }
             for &unit in logical {
                 self.make_table(unit);
             }
@@ -113,22 +162,107 @@ impl PageMap {
         }
     }
 
-    /// Map `count` units from `logical` on to consecutive addresses from `physical` on; `gone` is told where each was that was
-    /// somewhere.
+    /// [`PageMap::move_to`] of units that follow one another in a chunk that can say so without a table.
+    #[inline(never)]
+    fn move_run(&mut self, logical: &[u32], physical: u32) -> bool {
+        let (Some(&first), Some(&last)) = (logical.first(), logical.last()) else {
+            return true;
+        };
+        let is_run = || logical.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let count = logical.len() as u32;
+        first >> CHUNK_SHIFT == last >> CHUNK_SHIFT
+            && self.chunks[(first >> CHUNK_SHIFT) as usize] != Chunk::Table
+            && last.wrapping_sub(first) == count - 1
+            && is_run()
+            && self.continue_run(first, count, physical).is_some()
+    }
+
+    /// Map `count` units from `logical` on to consecutive addresses from `physical` on; `gone` is told each run of physical units that lost
+    /// its owner (start and count, within a superblock).
     #[inline]
-    pub fn set_run(&mut self, logical: u32, count: u32, physical: u32, mut gone: impl FnMut(u32)) {
-        self.make_table(logical);
-        let mut chunk_start = (logical >> CHUNK_SHIFT << CHUNK_SHIFT) as usize + CHUNK_UNITS;
-        while chunk_start < (logical + count) as usize {
-            self.make_table(chunk_start as u32);
-            chunk_start += CHUNK_UNITS;
-        }
-        let range = logical as usize..(logical + count) as usize;
-        for (entry, physical) in self.table[range].iter_mut().zip(physical..) {
-            let old = std::mem::replace(entry, physical);
-            if old != UNMAPPED {
-                gone(old);
+    pub fn set_run(
+        &mut self,
+        logical: u32,
+        count: u32,
+        physical: u32,
+        mut gone: impl FnMut(u32, u32),
+    ) {
+        let (mut at, end) = (logical, logical + count);
+        while at < end {
+            let stop = end.min(((at >> CHUNK_SHIFT) + 1) << CHUNK_SHIFT);
+            let physical = physical + (at - logical);
+            match self.continue_run(at, stop - at, physical) {
+                Some(UNMAPPED) => {}
+                Some(old) => self.each_superblock(old, stop - at, &mut gone),
+                None => {
+                    self.make_table(at);
+                    let entries = self.table[at as usize..stop as usize].iter_mut();
+                    for (entry, physical) in entries.zip(physical..) {
+                        let old = std::mem::replace(entry, physical);
+                        if old != UNMAPPED {
+                            gone(old, 1);
+                        }
+                    }
+                }
             }
+            at = stop;
+        }
+    }
+
+    /// Map units of one chunk to consecutive addresses if the chunk stays a run by that. Returns where they were, also one after the other, or
+    /// [`UNMAPPED`]; `None` if it does not.
+    #[inline]
+    fn continue_run(&mut self, logical: u32, count: u32, physical: u32) -> Option<u32> {
+        let index = (logical >> CHUNK_SHIFT) as usize;
+        let within = within_chunk(logical);
+        let chunk = self.chunks[index];
+        let run = match chunk {
+            Chunk::Table => return None,
+            Chunk::Run => self.runs[index],
+            _ if within > 0 => return None,
+            Chunk::Unmapped => Run::NOTHING,
+            Chunk::Sequential => Run {
+                rest: self.sequential_chunk(logical)?,
+                ..Run::NOTHING
+            },
+        };
+        let run = if within == 0 && (run.count == 0 || run.count == CHUNK_UNITS as u32) {
+            let rest = if run.count == 0 { run.rest } else { run.base };
+            Run {
+                base: physical,
+                count: 0,
+                rest,
+            }
+        } else {
+            run
+        };
+        if within != run.count || physical != run.base.wrapping_add(within) {
+            return None;
+        }
+        let old = run.get(within);
+        self.chunks[index] = Chunk::Run;
+        self.runs[index] = Run {
+            count: within + count,
+            ..run
+        };
+        Some(old)
+    }
+
+    /// Where the first unit of a sequential chunk lies, if the others follow it.
+    fn sequential_chunk(&self, first: u32) -> Option<u32> {
+        let (superblock, within) = self.superblock_units.div_rem(first);
+        let fits = within + CHUNK_UNITS as u32 <= self.superblock_units.divisor();
+        fits.then_some(superblock << self.shift | within)
+    }
+
+    /// A run of physical units, superblock by superblock.
+    #[inline]
+    fn each_superblock(&self, physical: u32, count: u32, gone: &mut impl FnMut(u32, u32)) {
+        let (mut at, end) = (physical, physical + count);
+        while at < end {
+            let stop = end.min(((at >> self.shift) + 1) << self.shift);
+            gone(at, stop - at);
+            at = stop;
         }
     }
 
@@ -183,6 +317,16 @@ impl PageMap {
                         unit += run;
                     }
                 }
+                Chunk::Run if whole => {
+                    let Run { base, count, rest } = self.runs[index];
+                    let first = (index << CHUNK_SHIFT) as u32;
+                    self.chunks[index] = Chunk::Unmapped;
+                    let count = count.min(stop - first);
+                    self.each_superblock(base, count, &mut gone);
+                    if rest != UNMAPPED {
+                        self.each_superblock(rest + count, stop - first - count, &mut gone);
+                    }
+                }
                 _ => {
                     for unit in at..stop {
                         let old = self.set(unit, UNMAPPED);
@@ -229,6 +373,12 @@ impl PageMap {
         match self.chunks[index] {
             Chunk::Table => {}
             Chunk::Unmapped => self.table[range].fill(UNMAPPED),
+            Chunk::Run => {
+                let run = self.runs[index];
+                for (entry, within) in self.table[range].iter_mut().zip(0..) {
+                    *entry = run.get(within);
+                }
+            }
             Chunk::Sequential => {
                 let (superblock, mut within) = self.superblock_units.div_rem(first);
                 let mut base = superblock << self.shift;
@@ -261,12 +411,44 @@ mod tests {
         fn agrees_with_a_plain_map(
             filled: bool,
             steps in prop::collection::vec((0_u32..100_000, 0_u32..70_000, any::<bool>()), 1..12),
+            // Sequential writes: where they begin, how much each takes, how many there are.
+            fills in prop::collection::vec((0_u32..25, 1_u32..5_000, 1_u32..9, any::<bool>()), 0..6),
         ) {
             let units = 100_000;
             let mut map = PageMap::new(units, 7_000, 13, filled);
             let mut model: BTreeMap<u32, u32> = BTreeMap::new();
             if filled {
                 model.extend((0..units).map(|n| (n, (n / 7_000) << 13 | (n % 7_000))));
+            }
+            let mut next = 1 << 20;
+            for (chunk, len, count, moved) in fills {
+                let mut at = chunk << CHUNK_SHIFT;
+                for _ in 0..count {
+                    let len = len.min(units - at);
+                    let mut gone = Vec::new();
+                    let mut expected = Vec::new();
+                    for n in 0..len {
+                        expected.extend(model.insert(at + n, next + n));
+                    }
+                    if moved {
+                        let run: Vec<u32> = (at..at + len).collect();
+                        for part in run.chunks(64) {
+                            map.move_to(part, next + (part[0] - at));
+                        }
+                    } else {
+                        map.set_run(at, len, next, |start, count| {
+                            assert_eq!(start >> 13, (start + count - 1) >> 13, "over a superblock's end");
+                            gone.extend(start..start + count);
+                        });
+                        gone.sort_unstable();
+                        expected.sort_unstable();
+                        prop_assert_eq!(gone, expected);
+                    }
+                    at += len;
+                    next += len;
+                }
+                // Sometimes the next one goes on where this one ended, mostly it does not.
+                next += chunk % 3 * 64;
             }
             for (step, (at, len, write)) in steps.into_iter().enumerate() {
                 if write {

@@ -8,6 +8,8 @@
 //! the search is one comparison per superblock, many at once, and happens once per superblock written: some thousand
 //! comparisons for some thousand host writes or more, less than a nanosecond each.
 
+use super::owners::Owners;
+
 /// A superblock's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -17,7 +19,7 @@ pub(super) enum State {
 }
 
 /// All superblocks of a drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Superblocks {
     /// Units whose newest copy is here.
     valid: Vec<u32>,
@@ -26,11 +28,9 @@ pub(super) struct Superblocks {
     /// Units written, padding included.
     written: Vec<u32>,
     state: Vec<State>,
-    /// Logical unit of each unit, superblock after superblock. Only what is written takes memory.
-    owners: Vec<u32>,
-    /// Does the list count? Not in a superblock of the initial sequential fill, whose owners follow from its number.
-    listed: Vec<bool>,
-    /// Was it ever opened, so that its list has memory?
+    /// Logical unit of each unit.
+    owners: Owners,
+    /// Was it ever opened, so that its bits have memory?
     opened: Vec<bool>,
     /// How often each was erased.
     erases: Vec<u32>,
@@ -43,31 +43,6 @@ pub(super) struct Superblocks {
     multi: u32,
     shift: u32,
     superblock_units: u32,
-}
-
-impl Clone for Superblocks {
-    /// Copies the lists of opened superblocks only, so that a copy takes no more memory than its original.
-    fn clone(&self) -> Superblocks {
-        let mut owners = vec![0; self.owners.len()];
-        let units = self.superblock_units as usize;
-        for (index, _) in self.opened.iter().enumerate().filter(|&(_, &is)| is) {
-            let range = index * units..(index + 1) * units;
-            owners[range.clone()].copy_from_slice(&self.owners[range]);
-        }
-        Superblocks {
-            owners,
-            valid: self.valid.clone(),
-            barred: self.barred.clone(),
-            written: self.written.clone(),
-            state: self.state.clone(),
-            listed: self.listed.clone(),
-            opened: self.opened.clone(),
-            erases: self.erases.clone(),
-            closed_at: self.closed_at.clone(),
-            stale: self.stale.clone(),
-            ..*self
-        }
-    }
 }
 
 impl Superblocks {
@@ -84,8 +59,7 @@ impl Superblocks {
             barred: vec![u32::MAX; total as usize],
             written: vec![0; total as usize],
             state: vec![State::Free; total as usize],
-            owners: vec![0; total as usize * superblock_units as usize],
-            listed: vec![false; total as usize],
+            owners: Owners::new(total, superblock_units),
             opened: vec![false; total as usize],
             erases: vec![0; total as usize],
             closed_at: vec![0; total as usize],
@@ -153,9 +127,9 @@ impl Superblocks {
         self.state[index] = State::Open;
         self.valid[index] = 0;
         self.written[index] = 0;
-        // What the list says from before does not matter: every unit is stale until it is placed.
-        self.listed[index] = true;
+        self.owners.open(index);
         self.opened[index] = true;
+        // Every unit is stale until it is placed.
         for_words(superblock << self.shift, units, |word, mask| {
             self.stale[word] |= mask;
         });
@@ -198,14 +172,23 @@ impl Superblocks {
         self.multi
     }
 
-    /// Write `count` units to an open superblock, from `physical` on: the caller fills in their owners.
+    /// Write `count` units from `first` on to an open superblock, from `physical` on.
     #[inline]
-    pub(super) fn place(&mut self, physical: u32, count: u32) -> &mut [u32] {
+    pub(super) fn place_run(&mut self, physical: u32, first: u32, count: u32) {
         for_words(physical, count, |word, mask| self.stale[word] &= !mask);
         let (index, within) = self.split(physical);
         self.valid[index] += count;
-        let first = self.place_of(index, within);
-        &mut self.owners[first..first + count as usize]
+        self.owners.set_run(index, within, first, count);
+    }
+
+    /// Write these units to an open superblock, from `physical` on.
+    #[inline]
+    pub(super) fn place(&mut self, physical: u32, units: &[u32]) {
+        let count = units.len() as u32;
+        for_words(physical, count, |word, mask| self.stale[word] &= !mask);
+        let (index, within) = self.split(physical);
+        self.valid[index] += count;
+        self.owners.set(index, within, units);
     }
 
     /// Write one unit to an open superblock.
@@ -214,16 +197,15 @@ impl Superblocks {
         self.stale[(physical >> 6) as usize] &= !(1 << (physical & 63));
         let (index, within) = self.split(physical);
         self.valid[index] += 1;
-        let place = self.place_of(index, within);
-        self.owners[place] = owner;
+        self.owners.set_one(index, within, owner);
     }
 
-    /// Owners of `count` units from `physical` on, in a superblock that was opened.
+    /// Owners of `count` units from `physical` on, which were written one by one.
     #[inline]
     pub(super) fn listed(&self, physical: u32, count: u32) -> &[u32] {
         let (index, within) = self.split(physical);
-        let first = self.place_of(index, within);
-        &self.owners[first..first + count as usize]
+        let list = self.owners.list(index).unwrap_or(&[]);
+        list.get(within..within + count as usize).unwrap_or(&[])
     }
 
     /// The newest copy of what lies at this address is elsewhere from now on.
@@ -245,7 +227,7 @@ impl Superblocks {
     pub(super) fn owner(&self, physical: u32) -> Option<u32> {
         let stale = self.stale[(physical >> 6) as usize] >> (physical & 63) & 1;
         let (index, within) = self.split(physical);
-        (stale == 0).then(|| self.written_owner(index, within))
+        (stale == 0).then(|| self.owners.get(index, within))
     }
 
     /// Append the owners of those of `count` units from `physical` on (all written, all in one superblock) that are not stale.
@@ -253,21 +235,29 @@ impl Superblocks {
     pub(super) fn owners(&self, physical: u32, count: u32, found: &mut Vec<u32>) {
         let (index, _) = self.split(physical);
         let base = (index << self.shift) as u32;
-        let list = if self.listed[index] {
-            let first = self.place_of(index, 0);
-            &self.owners[first..first + self.superblock_units as usize]
-        } else {
-            &[]
-        };
+        let list = self.owners.list(index).unwrap_or(&[]);
         for_words(physical, count, |word, mask| {
             let mut left = mask & !self.stale[word];
             let start = (word as u32) << 6;
+            if left == mask {
+                // Nothing is stale, as where data was written in order and is moved in order.
+                let within = (start + mask.trailing_zeros() - base) as usize;
+                let count = mask.count_ones();
+                match list.get(within..within + count as usize) {
+                    Some(listed) => found.extend_from_slice(listed),
+                    None => {
+                        let first = self.owners.get(index, within);
+                        found.extend(first..first + count);
+                    }
+                }
+                return;
+            }
             while left != 0 {
                 let within = (start + left.trailing_zeros() - base) as usize;
                 left &= left - 1;
                 found.push(match list.get(within) {
                     Some(&unit) => unit,
-                    None => self.written_owner(index, within),
+                    None => self.owners.get(index, within),
                 });
             }
         });
@@ -277,11 +267,10 @@ impl Superblocks {
     #[inline]
     pub(super) fn owners_into(&self, physical: u32, count: u32, found: &mut [u32]) -> u32 {
         let (index, within) = self.split(physical);
-        if !self.listed[index] || count > 64 {
+        let Some(list) = self.owners.list(index).filter(|_| count <= 64) else {
             return self.owners_one_by_one(physical, count, found);
-        }
-        let first = self.place_of(index, within);
-        let listed = &self.owners[first..first + count as usize];
+        };
+        let listed = &list[within..within + count as usize];
         let found = &mut found[..listed.len()];
         let mut wanted = self.wanted(physical);
         let mut holds = 0;
@@ -382,18 +371,12 @@ impl Superblocks {
     pub(super) fn resident_bytes(&self) -> u64 {
         let opened = self.opened.iter().filter(|&&opened| opened).count() as u64;
         let units = u64::from(self.superblock_units);
-        opened * (units * 4 + units.div_ceil(8))
+        self.owners.resident_bytes() + opened * units.div_ceil(8)
     }
 
     /// Owners and bits as they lie in memory, for advice on them.
     pub(super) fn tables(&self) -> (&[u32], &[u64]) {
-        (&self.owners, &self.stale)
-    }
-
-    /// Index of an owner.
-    #[inline]
-    fn place_of(&self, index: usize, within: usize) -> usize {
-        index * self.superblock_units as usize + within
+        (self.owners.table(), &self.stale)
     }
 
     #[inline]
@@ -402,16 +385,6 @@ impl Superblocks {
             (physical >> self.shift) as usize,
             (physical & ((1 << self.shift) - 1)) as usize,
         )
-    }
-
-    #[inline]
-    fn written_owner(&self, index: usize, within: usize) -> u32 {
-        let place = self.place_of(index, within);
-        if self.listed[index] {
-            self.owners[place]
-        } else {
-            place as u32
-        }
     }
 }
 
@@ -454,7 +427,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Open(u32),
-        Place(u32, u32, bool),
+        Place(u32, u32, u8),
         Close(u32),
         Invalidate(u32, u32),
         InvalidateRun(u32, u32, u32),
@@ -465,10 +438,8 @@ mod tests {
         let block = 0..TOTAL;
         prop_oneof![
             (block.clone()).prop_map(Step::Open),
-            (block.clone(), 1_u32..70, any::<bool>())
-                .prop_map(|(b, n, run)| Step::Place(b, n, run)),
-            (block.clone(), 1_u32..70, any::<bool>())
-                .prop_map(|(b, n, run)| Step::Place(b, n, run)),
+            (block.clone(), 1_u32..70, 0_u8..4).prop_map(|(b, n, how)| Step::Place(b, n, how)),
+            (block.clone(), 1_u32..70, 1_u8..3).prop_map(|(b, n, how)| Step::Place(b, n, how)),
             (block.clone()).prop_map(Step::Close),
             (block.clone(), 0..UNITS).prop_map(|(b, at)| Step::Invalidate(b, at)),
             (block.clone(), 0..UNITS, 1..UNITS)
@@ -495,18 +466,21 @@ mod tests {
                         plain[b as usize] = Plain { state: State::Open, units: Vec::new() };
                         blocks.open(b, UNITS);
                     }
-                    Step::Place(b, n, run) if plain[b as usize].state == State::Open => {
+                    Step::Place(b, n, how) if plain[b as usize].state == State::Open => {
                         let at = plain[b as usize].units.len() as u32;
                         let n = n.min(UNITS - at);
                         let physical = b << SHIFT | at;
-                        if run {
-                            (physical..physical + n).zip(next..).for_each(|(at, unit)| blocks.place_one(at, unit));
-                            plain[b as usize].units.extend((next..next + n).map(Some));
-                        } else {
-                            let units: Vec<u32> = (next..next + n).rev().collect();
-                            blocks.place(physical, n).copy_from_slice(&units);
-                            plain[b as usize].units.extend(units.into_iter().map(Some));
+                        let mut units: Vec<u32> = (next..next + n).collect();
+                        match how {
+                            0 => (physical..).zip(&units).for_each(|(at, &unit)| blocks.place_one(at, unit)),
+                            1 => blocks.place_run(physical, next, n),
+                            2 => blocks.place(physical, &units),
+                            _ => {
+                                units.reverse();
+                                blocks.place(physical, &units);
+                            }
                         }
+                        plain[b as usize].units.extend(units.into_iter().map(Some));
                         next += n;
                         blocks.set_written(b, at + n);
                     }

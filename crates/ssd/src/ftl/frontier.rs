@@ -54,8 +54,7 @@ impl Ftl {
                 break;
             };
             let part = &units[done..units.len().min(done + room as usize)];
-            let owners = self.blocks.place(physical, part.len() as u32);
-            owners.copy_from_slice(part);
+            self.blocks.place(physical, part);
             self.map.move_to(part, physical);
             self.map_pages.note_moved(part);
             self.gathered(which, floor_ns, part.len() as u32, ready_ns);

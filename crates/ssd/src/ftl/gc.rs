@@ -342,8 +342,7 @@ impl Ftl {
     fn note_moving(&mut self, moving: &Moving, units: &[u32]) {
         let units = &units[moving.start..moving.end];
         if !units.is_empty() {
-            let owners = self.blocks.place(moving.physical, units.len() as u32);
-            owners.copy_from_slice(units);
+            self.blocks.place(moving.physical, units);
             self.map.move_to(units, moving.physical);
             self.map_pages.note_moved(units);
         }

@@ -78,12 +78,13 @@ impl Ftl {
         self.settle();
         self.frontiers[HOST].slots += u64::from(count);
         self.frontiers[HOST].settled += count;
-        for (owner, unit) in self.blocks.place(physical, count).iter_mut().zip(first..) {
-            *owner = unit;
-        }
+        self.blocks.place_run(physical, first, count);
         let blocks = &mut self.blocks;
         self.map
-            .set_run(first, count, physical, |old| blocks.invalidate(old));
+            .set_run(first, count, physical, |old, count| match count {
+                1 => blocks.invalidate(old),
+                _ => blocks.invalidate_run(old, count, count),
+            });
         self.gathered(HOST, floor_ns, count, slot_ns);
         Some((count, slot_ns))
     }

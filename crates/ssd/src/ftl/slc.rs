@@ -202,7 +202,14 @@ impl Ftl {
             let stop = written.min(cursor + left);
             let physical = superblock << self.shift | cursor;
             self.blocks.owners(physical, stop - cursor, &mut found);
-            std::hint::black_box(self.map.touch(&found));
+            // What follows one another lies together in memory.
+            if found
+                .first()
+                .zip(found.last())
+                .is_some_and(|(first, last)| last.wrapping_sub(*first) >= found.len() as u32)
+            {
+                std::hint::black_box(self.map.touch(&found));
+            }
             let moved = self.relocate(FOLD, at_ns, &found, at_ns);
             let stuck = moved < found.len();
             self.give_up(physical, stop - cursor, found.len(), moved);

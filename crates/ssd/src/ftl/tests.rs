@@ -76,6 +76,43 @@ fn overwrite_on(profile: &Profile, filled: bool, rounds: u32) -> Ftl {
     ftl
 }
 
+/// Write everything in order, `rounds` times, as a host's fill with large blocks does.
+fn fill_in_order(slc: bool, pages_per_block: u32, rounds: u32) -> Ftl {
+    let mut profile = small(slc);
+    profile.nand.pages_per_block.value = pages_per_block;
+    let (shape, _) = shapes(&profile.nand);
+    let user_units = shape.superblock_units * 62;
+    let mut ftl = Ftl::new(&profile, user_units, false, 1).unwrap();
+    let mut now = 0;
+    for _ in 0..rounds {
+        for first in (0..user_units).step_by(32) {
+            let (slot, all) = ftl.write_run(now, first, 32.min(user_units - first), now);
+            assert!(all, "the drive has spare area");
+            now = now.max(slot);
+        }
+        check(&mut ftl);
+    }
+    ftl
+}
+
+#[test]
+fn what_is_written_in_order_takes_no_tables() {
+    // Superblocks of several chunks of the map.
+    let ftl = fill_in_order(false, 512, 1);
+    // A bit per unit of the superblocks that were opened, and no table at all.
+    let units = u64::from(ftl.superblock_units) * 63;
+    assert!(
+        ftl.resident_bytes() <= units.div_ceil(8),
+        "{} bytes",
+        ftl.resident_bytes()
+    );
+    // Written again and again it is collected and folded, and nothing is lost; chunks of the map that lie in several superblocks are listed.
+    for pages_per_block in [12, 192, 516] {
+        fill_in_order(false, pages_per_block, 4);
+        fill_in_order(true, pages_per_block, 2);
+    }
+}
+
 #[test]
 fn nothing_is_lost_through_garbage_collection() {
     let ftl = overwrite(false, true, 4);
