@@ -132,6 +132,22 @@ impl Table {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
+    /// Without the columns in which nothing belongs in any row.
+    pub fn without_empty_columns(mut self) -> Table {
+        let says = |column: usize| {
+            let cell = |row: &Row| row.cells.get(column).is_some_and(|c| *c != Cell::Empty);
+            self.rows.iter().any(cell)
+        };
+        let kept: Vec<bool> = (0..self.columns.len()).map(says).collect();
+        let mut keep = kept.iter().copied();
+        self.columns.retain(|_| keep.next().unwrap_or(true));
+        for row in &mut self.rows {
+            let mut keep = kept.iter().copied();
+            row.cells.retain(|_| keep.next().unwrap_or(true));
+        }
+        self
+    }
+
     /// Runs of neighbouring columns under the same group: (first column, how many).
     pub fn groups(&self) -> Vec<(usize, usize)> {
         let mut groups: Vec<(usize, usize)> = Vec::new();
@@ -146,5 +162,37 @@ impl Table {
             }
         }
         groups
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_without_anything_are_left_out() {
+        let row = |cells: [Cell; 3]| Row {
+            name: Name::plain("drive"),
+            cells: cells.into(),
+        };
+        let table = Table {
+            columns: ["first", "second", "third"]
+                .map(|label| Column::of(label, ""))
+                .into(),
+            rows: vec![
+                row([Cell::Empty, Cell::Empty, Cell::number("1")]),
+                row([
+                    Cell::Missing("-", "why".to_owned()),
+                    Cell::Empty,
+                    Cell::Empty,
+                ]),
+            ],
+            ..Table::default()
+        };
+        let table = table.without_empty_columns();
+        let labels: Vec<&str> = table.columns.iter().map(|c| c.label.as_str()).collect();
+        assert_eq!(labels, ["first", "third"]);
+        assert_eq!(table.rows[0].cells, [Cell::Empty, Cell::number("1")]);
+        assert!(table.rows.iter().all(|row| row.cells.len() == 2));
     }
 }

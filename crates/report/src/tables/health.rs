@@ -96,7 +96,8 @@ pub fn table(lineup: &Lineup<'_>) -> Option<Table> {
             });
         }
     }
-    (!rows.is_empty()).then(|| Table {
+    (!rows.is_empty()).then(|| {
+        Table {
         caption: "Health".to_owned(),
         corner: "drive".to_owned(),
         columns,
@@ -104,5 +105,7 @@ pub fn table(lineup: &Lineup<'_>) -> Option<Table> {
         notes: vec![
             "from the health log of each drive, read at every interval; real drives count the time too warm in whole minutes".to_owned(),
         ],
+    }
+    .without_empty_columns()
     })
 }

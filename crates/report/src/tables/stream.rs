@@ -226,6 +226,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         rows,
         notes,
     }
+    .without_empty_columns()
 }
 
 /// That what was read back is what was written; where it is not, [`capacity::alarms`] says so before any table.
