@@ -36,4 +36,5 @@ mod interlock;
 mod namespaces;
 mod plugged;
 mod streams;
+mod vanish;
 mod workloads;
