@@ -34,6 +34,7 @@ mod faults;
 mod health;
 mod interlock;
 mod namespaces;
+mod over_nbd;
 mod plugged;
 mod streams;
 mod vanish;
