@@ -116,6 +116,8 @@ struct Pair {
     head: u32,
     phase: bool,
     next_cid: u16,
+    /// A completion was taken that the controller was not told of.
+    owed: bool,
 }
 
 impl Pair {
@@ -129,7 +131,18 @@ impl Pair {
             head: 0,
             phase: true,
             next_cid: 0,
+            owed: false,
         }
+    }
+
+    /// Tell the controller what was taken (completion queue head doorbell; NVMe over PCIe 1.0c, 3.1.2.2).
+    fn acknowledge<B: Bus>(&mut self, bus: &mut B, stride: u8) -> Result<(), HostError<B::Error>> {
+        if !std::mem::take(&mut self.owed) {
+            return Ok(());
+        }
+        let doorbell = cq_doorbell(self.qid, stride);
+        let written = bus.write_register(doorbell, 4, u64::from(self.head));
+        written.map_err(HostError::Bus)
     }
 }
 
@@ -228,6 +241,20 @@ impl<B: Bus> Host<B> {
         Ok(())
     }
 
+    /// Tell the controller which completions were taken. Sending the next command does it too; who times commands does it between them.
+    ///
+    /// # Errors
+    /// [`HostError::Bus`].
+    pub fn acknowledge(&mut self) -> Result<(), HostError<B::Error>> {
+        for pair in [Some(&mut self.admin), self.io.as_mut()]
+            .into_iter()
+            .flatten()
+        {
+            pair.acknowledge(&mut self.bus, self.stride)?;
+        }
+        Ok(())
+    }
+
     /// Send an admin command with its data and wait for it. `data` is sent, and then overwritten with what came, as the opcode's bits 1:0
     /// say (Base 2.0c, 3.3.3.1).
     ///
@@ -312,6 +339,7 @@ impl<B: Bus> Host<B> {
         entry: &SubmissionEntry,
     ) -> Result<CompletionEntry, HostError<B::Error>> {
         let bus = &mut self.bus;
+        pair.acknowledge(bus, self.stride)?;
         let at = pair.sq + u64::from(pair.tail) * SubmissionEntry::SIZE as u64;
         bus.write_memory(at, entry.as_bytes())
             .map_err(HostError::Bus)?;
@@ -327,9 +355,7 @@ impl<B: Bus> Host<B> {
             if done.phase() == pair.phase {
                 pair.head = (pair.head + 1) % ENTRIES;
                 pair.phase ^= pair.head == 0;
-                let doorbell = cq_doorbell(pair.qid, self.stride);
-                bus.write_register(doorbell, 4, u64::from(pair.head))
-                    .map_err(HostError::Bus)?;
+                pair.owed = true;
                 return Ok(done);
             }
             if !bus.wait(Some(pair.qid)).map_err(HostError::Bus)? {
@@ -364,6 +390,11 @@ impl InProcess {
     /// The controller.
     pub fn controller(&self) -> &Controller {
         &self.controller
+    }
+
+    /// Its present.
+    pub fn now(&self) -> Nanos {
+        self.now
     }
 }
 

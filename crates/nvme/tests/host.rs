@@ -8,10 +8,6 @@ use assay_spec::identify::{Cns, IdentifyController};
 use assay_spec::log::{LogId, SmartLog};
 use assay_spec::nvm::{Read, Write};
 
-#[allow(
-    dead_code,
-    reason = "one maker of drives for all tests of the controller"
-)]
 mod support;
 
 fn host(settings: &[(&str, &str)]) -> Host<InProcess> {

@@ -9,9 +9,10 @@ mod lab;
 use std::os::unix::fs::FileExt;
 
 use assay_serve::Pace;
-use assay_serve::vfio::MAX_QUEUE_PAIRS;
+use assay_serve::vfio::{MAX_QUEUE_PAIRS, floor};
 use assay_units::Nanos;
 use lab::host::{BAR, BASE, DATA, Host, MEMORY_BYTES, function};
+use lab::small_profile;
 use vfio_bindings::bindings::vfio::{VFIO_PCI_CONFIG_REGION_INDEX, VFIO_PCI_MSIX_IRQ_INDEX};
 
 #[test]
@@ -74,6 +75,18 @@ fn a_host_finds_and_uses_an_nvme_drive() {
     let mut admin = host.enable();
     assert_eq!(host.ask(&mut admin, 0x06, 0, BASE + DATA, 0, [1, 0, 0]), 0);
     function.stop();
+}
+
+#[test]
+fn the_floor_is_measured() {
+    for pace in [Pace::Real, Pace::Free] {
+        let floor =
+            floor::measure(&small_profile(), pace).expect("a second drive, a socket, threads");
+        assert!(
+            floor.p50_ns > 0 && floor.p99_ns >= floor.p50_ns,
+            "{pace:?}: {floor:?}"
+        );
+    }
 }
 
 #[test]

@@ -143,6 +143,7 @@ fn a_function_waits_for_a_virtual_machine_and_ends_cleanly() {
         let mut serving = Serving::start(&lab, "sim:samsung-951 --vfio-user nvme.sock");
         assert_eq!(serving.told["vfio_user"], "nvme.sock");
         assert!(serving.told["uri"].is_null());
+        assert!(serving.told["floor_ns"]["p50"].as_u64().unwrap() > 0);
         // A client that is none.
         let mut rude = UnixStream::connect(lab.path("nvme.sock")).unwrap();
         rude.write_all(b"GET / HTTP/1.1").unwrap();
