@@ -1,41 +1,67 @@
-//! A guest whose drive is served over vfio-user by a process that is killed: what is lost is lost with errors, and nothing hangs.
+//! A guest whose drive is served over vfio-user and goes away: the drive vanishes, or its server is killed. What is lost is lost with errors, and
+//! nothing hangs.
+
+use std::path::Path;
 
 use rustix::process::Signal;
-
 use serde_json::Value;
 
 use crate::guest::{Guest, Setup};
 use crate::lab::{Done, Lab, number, send};
 use crate::serving::Serving;
 
-#[test]
-fn a_server_that_is_killed_is_a_drive_pulled_out() {
-    let Some(setup) = Setup::new() else { return };
-    // Paths of sockets may have 107 bytes, and the lab's folder is deep.
-    let sockets = tempfile::TempDir::new().unwrap();
-    let socket = sockets.path().join("nvme");
-    let words = format!("sim:samsung-951 --vfio-user {}", socket.display());
-    let lab = Lab::in_memory();
-    let mut serving = Serving::start(&lab, &words);
-    let serial = serving.told["serial"].as_str().unwrap().to_owned();
-    let mut guest = setup
-        .plugged(&socket)
-        // Commands that nobody answers are given up after as many seconds; the kernel's own are 30 and 60.
+/// A guest on this drive whose kernel gives commands up that nobody answers for three seconds; its own limits are 30 and 60.
+fn impatient(setup: Setup, socket: &Path) -> Guest {
+    setup
+        .plugged(socket)
         .kernel("nvme_core.io_timeout=3 nvme_core.admin_timeout=3")
-        .boot();
-    let device = &guest.device(&serial);
-    let block = device.trim_start_matches("/dev/");
+        .boot()
+}
 
-    // Reads that are under way when the server dies: assay's, and those of a program that knows nothing.
+/// Reads that would go on for an hour: assay's, and those of a program that knows nothing. Some are done when this returns.
+fn put_to_work(guest: &mut Guest, device: &str) {
     guest.ok(&format!(
         "(assay job {device} --rw randread --bs 4k --iodepth 4 --runtime 1h --out cut --json >job 2>errors; echo $? >status) & true"
     ));
     guest.ok(&format!(
         "while dd if={device} of=/dev/null bs=64k count=16 iflag=direct 2>dd; do :; done & true"
     ));
+    let block = device.trim_start_matches("/dev/");
     guest.ok(&format!(
         "until grep -qs interval cut/journal.log && [ $(cut -c-9 /sys/block/{block}/stat) -gt 1000 ]; do sleep 0.1; done"
     ));
+}
+
+#[test]
+fn a_drive_that_vanishes_is_pulled_out() {
+    let Some(setup) = Setup::new() else { return };
+    // Paths of sockets may have 107 bytes, and the lab's folder is deep.
+    let sockets = tempfile::TempDir::new().unwrap();
+    let socket = sockets.path().join("nvme");
+    let socket_words = socket.display();
+    let words = format!("sim:samsung-951 --vfio-user {socket_words} --fault vanish@20000");
+    let lab = Lab::in_memory();
+    let serving = Serving::start(&lab, &words);
+    let serial = serving.told["serial"].as_str().unwrap().to_owned();
+    let mut guest = impatient(setup, &socket);
+    let device = &guest.device(&serial);
+    put_to_work(&mut guest, device);
+    nothing_answers(&mut guest, device).unwrap();
+    guest.end();
+}
+
+#[test]
+fn a_server_that_is_killed_takes_its_drive_along() {
+    let Some(setup) = Setup::new() else { return };
+    let sockets = tempfile::TempDir::new().unwrap();
+    let socket = sockets.path().join("nvme");
+    let words = format!("sim:samsung-951 --vfio-user {}", socket.display());
+    let lab = Lab::in_memory();
+    let mut serving = Serving::start(&lab, &words);
+    let serial = serving.told["serial"].as_str().unwrap().to_owned();
+    let mut guest = impatient(setup, &socket);
+    let device = &guest.device(&serial);
+    put_to_work(&mut guest, device);
     let child = serving.child.take().unwrap();
     send(&child, Signal::KILL);
     assert_eq!(Done::of(&words, child).status, 1009);
