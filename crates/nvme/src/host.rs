@@ -18,12 +18,14 @@ use crate::memory::{FlatMemory, HostMemory, Unmapped};
 
 /// Entries of each queue.
 pub const ENTRIES: u32 = 16;
-/// Most data of one command, in bytes: what two PRPs point to.
-pub const DATA_BYTES: usize = 2 * PAGE_BYTES as usize;
-/// Memory that a host takes from [`Bus::base`] on, in bytes: a page for each queue, then data.
+/// Most data of one command, in bytes.
+pub const DATA_BYTES: usize = 16 * PAGE_BYTES as usize;
+/// Memory that a host takes from [`Bus::base`] on, in bytes: a page for each queue, one for a list of pages, then data.
 pub const MEMORY_BYTES: usize = DATA as usize + DATA_BYTES;
+/// Where the list of a command's data pages lies, from [`Bus::base`] on (PRP list; Base 2.0c, 4.1.1).
+const LIST: u64 = 4 * PAGE_BYTES;
 /// Where data lies, from [`Bus::base`] on.
-const DATA: u64 = 4 * PAGE_BYTES;
+const DATA: u64 = 5 * PAGE_BYTES;
 /// Where the submission and completion queues lie, from [`Bus::base`] on: admin, I/O.
 const QUEUES: [(u64, u64); 2] = [(0, PAGE_BYTES), (2 * PAGE_BYTES, 3 * PAGE_BYTES)];
 /// Entries of the two kinds are 64 and 16 bytes (Base 2.0c, 3.3.3): powers of two for CC.
@@ -293,11 +295,17 @@ impl<B: Bus> Host<B> {
         if bytes > DATA_BYTES {
             return Err(HostError::TooMuchData { bytes });
         }
-        let at = self.bus.base() + DATA;
-        let second = if bytes > PAGE_BYTES as usize {
-            at + PAGE_BYTES
-        } else {
-            0
+        let (at, list) = (self.bus.base() + DATA, self.bus.base() + LIST);
+        let second = match (bytes as u64).div_ceil(PAGE_BYTES) {
+            0 | 1 => 0,
+            2 => at + PAGE_BYTES,
+            pages => {
+                let rest = (1..pages).map(|page| (at + page * PAGE_BYTES).to_le_bytes());
+                let rest: Vec<u8> = rest.flatten().collect();
+                let written = self.bus.write_memory(list, &rest);
+                written.map_err(HostError::Bus)?;
+                list
+            }
         };
         if bytes > 0 {
             entry.set_prps(at, second);
@@ -390,6 +398,11 @@ impl InProcess {
     /// The controller.
     pub fn controller(&self) -> &Controller {
         &self.controller
+    }
+
+    /// The controller, for its drive. Registers are written through the bus.
+    pub fn controller_mut(&mut self) -> &mut Controller {
+        &mut self.controller
     }
 
     /// Its present.

@@ -31,24 +31,25 @@ fn commands_and_their_data_come_and_go() {
     assert_eq!(identify(&mut host).serial(), "SIM-SAMSUNG-951-3");
     // More commands than the queues have entries: they go round, and their phase turns.
     for n in 0..50_u64 {
-        for len in [512, 4096, DATA_BYTES] {
+        for len in [512, 4096, 8192, 12_288, DATA_BYTES] {
             let blocks = (len / 512) as u32;
-            let mut bytes = vec![n as u8 + 1; len];
-            let written = host.io(Write::of(1, n * 64, blocks).entry(), &mut bytes);
+            // No two pages are alike, so that none can stand for another.
+            let mut bytes: Vec<u8> = (0..len).map(|at| (at / 512) as u8 ^ n as u8).collect();
+            let written = host.io(Write::of(1, n * 128, blocks).entry(), &mut bytes);
             assert!(written.expect("an answer").status().is_success());
             let mut back = vec![0; len];
-            let read = host.io(Read::of(1, n * 64, blocks).entry(), &mut back);
+            let read = host.io(Read::of(1, n * 128, blocks).entry(), &mut back);
             assert!(read.expect("an answer").status().is_success());
             assert_eq!(back, bytes);
         }
     }
-    // The log is asked for with data longer than a page's half, and what it says moved.
+    // And what the health log says moved.
     let mut command = GetLogPage::of(LogId::SMART, 0, 512);
     command.set_nsid(u32::MAX);
     let mut data = [0; 512];
     host.admin(command.entry(), &mut data).expect("an answer");
     let log = SmartLog::from_bytes(data);
-    assert_eq!((log.host_writes(), log.host_reads()), (150, 150));
+    assert_eq!((log.host_writes(), log.host_reads()), (250, 250));
 }
 
 #[test]
@@ -63,7 +64,7 @@ fn what_fails_is_told() {
     );
     assert_eq!(data, [7; 512]);
     let mut much = vec![0; DATA_BYTES + 1];
-    let refused = host.io(Read::of(1, 0, 17).entry(), &mut much);
+    let refused = host.io(Read::of(1, 0, 129).entry(), &mut much);
     assert!(matches!(refused, Err(HostError::TooMuchData { bytes }) if bytes == much.len()));
     assert!(
         matches!(host.create_io_queue(), Err(HostError::NoQueue { .. })),

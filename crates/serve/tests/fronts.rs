@@ -1,5 +1,5 @@
-//! One trace of commands on three drives that are alike: in this process, over NBD and over vfio-user. The drives must end alike, to the
-//! last entry of their maps and the last byte.
+//! One trace of commands on drives that are alike: the model itself and behind an NVMe controller in this process, over NBD and over vfio-user. The
+//! drives must end alike, to the last entry of their maps and the last byte.
 #![allow(
     clippy::unwrap_used,
     reason = "a test whose world cannot be set up stops right there"
@@ -10,7 +10,7 @@ mod lab;
 use assay_serve::Pace;
 use assay_units::Nanos;
 use lab::host::{Plugged, function};
-use lab::trace::{Direct, content, play, trace};
+use lab::trace::{Direct, Inside, content, play, trace};
 use lab::{Served, small_flash};
 
 const CAPACITY_BYTES: u64 = 28 << 20;
@@ -30,6 +30,16 @@ fn a_trace_leaves_the_same_drive_by_every_way_to_it() {
         assert_ne!(expected.host, fresh.host);
         let told = direct.drive.telemetry(Nanos::ZERO);
         assert!(told.relocated_bytes > 0, "garbage was collected");
+
+        let mut inside = Inside::new(small_flash(&options));
+        assert!(
+            play(&mut inside, &acts) == reads,
+            "controller, seed {seed}: reads"
+        );
+        let seen = content(&mut inside, CAPACITY_BYTES);
+        assert!(seen == bytes, "controller, seed {seed}: content");
+        let digest = inside.0.bus().controller_mut().drive_mut().digest();
+        assert_eq!(digest, expected, "controller, seed {seed}");
 
         let served = Served::new(small_flash(&options), Pace::Free);
         let mut client = served.client(structured);

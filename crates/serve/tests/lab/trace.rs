@@ -1,6 +1,9 @@
 //! Traces of commands, and drives to play them on.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
+use assay_nvme::host::{Host, InProcess};
+use assay_nvme::{Controller, ControllerOptions};
+use assay_spec::{SubmissionEntry, nvm};
 use assay_ssd::{Command, Completion, Drive};
 use assay_units::{DataClass, Nanos, Op, Rng};
 
@@ -113,6 +116,60 @@ impl Direct {
         }
         assert!(done[0].status.is_ok());
         done.remove(0)
+    }
+}
+
+/// A drive behind an NVMe controller in this process.
+pub struct Inside(pub Host<InProcess>);
+
+impl Inside {
+    pub fn new(drive: Drive) -> Inside {
+        let controller = Controller::new(drive, ControllerOptions::default());
+        Inside(Host::new(InProcess::new(controller)).unwrap())
+    }
+
+    fn one(&mut self, entry: SubmissionEntry, data: &mut [u8]) {
+        let done = self.0.io(entry, data).unwrap();
+        assert!(done.status().is_success(), "{done:?}");
+    }
+}
+
+impl Front for Inside {
+    fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
+        let mut bytes = vec![0; len as usize];
+        self.one(
+            nvm::Read::of(1, offset / 512, len / 512).entry(),
+            &mut bytes,
+        );
+        bytes
+    }
+
+    fn write(&mut self, offset: u64, bytes: &[u8], durable: bool) {
+        let blocks = bytes.len() as u32 / 512;
+        let entry = nvm::Write::of(1, offset / 512, blocks).entry();
+        self.one(entry, &mut bytes.to_vec());
+        if durable {
+            self.flush();
+        }
+    }
+
+    fn trim(&mut self, offset: u64, len: u32) {
+        let mut range = nvm::DatasetRange::default();
+        range.set_slba(offset / 512).set_blocks(len / 512);
+        let mut dataset = nvm::DatasetManagement::new();
+        dataset.set_nsid(1).set_deallocate(true);
+        self.one(dataset.entry(), &mut range.as_bytes().to_vec());
+    }
+
+    fn zero(&mut self, offset: u64, len: u32) {
+        let zeroes = nvm::WriteZeroes::of(1, offset / 512, len / 512);
+        self.one(zeroes.entry(), &mut []);
+    }
+
+    fn flush(&mut self) {
+        let mut flush = nvm::Flush::new();
+        flush.set_nsid(1);
+        self.one(flush.entry(), &mut []);
     }
 }
 
