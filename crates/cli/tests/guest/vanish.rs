@@ -10,11 +10,11 @@ use crate::guest::{Guest, Setup};
 use crate::lab::{Done, Lab, number, send};
 use crate::serving::Serving;
 
-/// A guest on this drive whose kernel gives commands up that nobody answers for three seconds; its own limits are 30 and 60.
+/// A guest on this drive whose kernel gives commands up that nobody answers for five seconds, instead of 30.
 fn impatient(setup: Setup, socket: &Path) -> Guest {
     setup
         .plugged(socket)
-        .kernel("nvme_core.io_timeout=3 nvme_core.admin_timeout=3")
+        .kernel("nvme_core.io_timeout=5")
         .boot()
 }
 
