@@ -9,7 +9,7 @@
 //! # Architecture
 //! [`child`] runs one program and takes its processor time from `wait4` (io_uring's kernel workers and threads included).
 //! [`tools`] writes the command lines of both programs and reads both results into one [`tools::Sample`]. [`rounds`] takes
-//! turns. [`beds`] makes and removes what is read: a zram device, files. [`parts`] are the benchmarks, each a
+//! turns. [`beds`] makes and removes what is read: a zram device, files; [`guest`] is a Linux guest with an NVMe drive. [`parts`] are the benchmarks, each a
 //! [`document::Section`] of tables and goals; [`document`] prints them and keeps them in a Markdown file between markers.
 //!
 //! # Non-goals
@@ -21,6 +21,7 @@
 mod beds;
 mod child;
 mod document;
+mod guest;
 mod parts;
 mod rounds;
 mod tools;
@@ -79,6 +80,8 @@ enum Part {
     Stream,
     /// A simulated drive over NBD, against nbdkit, and against its own model
     Serve,
+    /// NVMe commands through io_uring in a guest, against fio doing the same
+    Passthru,
     /// Wall time of `make demo`
     Demo,
     /// Size of a report of two drives, and its drawing time in a browser
@@ -150,6 +153,7 @@ fn run() -> Result<()> {
         (Part::Pattern, parts::pattern::measure),
         (Part::Stream, parts::stream::measure),
         (Part::Serve, parts::serve::measure),
+        (Part::Passthru, parts::passthru::measure),
         (Part::Report, parts::report::measure),
         (Part::LabReport, parts::report::measure_lab),
         (Part::Demo, parts::demo::measure),

@@ -1,6 +1,6 @@
 //! Taking turns, and what several rounds come to.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use assay_units::median;
 
 use crate::Bench;
@@ -70,6 +70,16 @@ impl Series {
 
 /// Run every variant once per round, in turn.
 pub fn take_turns(bench: &Bench, title: &str, variants: Vec<Variant>) -> Result<Vec<Series>> {
+    take_turns_by(bench, title, variants, |variant| variant.run(&bench.runner))
+}
+
+/// [`take_turns`] where running one is something else than starting it here.
+pub fn take_turns_by(
+    bench: &Bench,
+    title: &str,
+    variants: Vec<Variant>,
+    mut run: impl FnMut(&Variant) -> Result<Sample>,
+) -> Result<Vec<Series>> {
     let mut all: Vec<Series> = variants
         .into_iter()
         .map(|variant| Series {
@@ -80,8 +90,10 @@ pub fn take_turns(bench: &Bench, title: &str, variants: Vec<Variant>) -> Result<
     for round in 1..=bench.rounds() {
         eprintln!("{title}: round {round} of {}", bench.rounds());
         for series in &mut all {
-            let sample = series.variant.run(&bench.runner)?;
-            series.samples.push(sample);
+            if bench.runner.stopped() {
+                bail!("interrupted");
+            }
+            series.samples.push(run(&series.variant)?);
         }
     }
     Ok(all)

@@ -121,12 +121,19 @@ impl Variant {
             Tool::Assay => runner.assay.as_path(),
             Tool::Fio => Path::new("fio"),
         };
-        let outcome = runner.run(program, &self.arguments)?;
+        self.sample(&runner.run(program, &self.arguments)?)
+    }
+
+    /// What it measured, from its output.
+    ///
+    /// # Errors
+    /// When that is no result, or holds errors.
+    pub fn sample(&self, outcome: &Outcome) -> Result<Sample> {
         // fio prints notes before its document.
         let begin = outcome.stdout.find('{').unwrap_or(0);
         let document: Value = serde_json::from_str(&outcome.stdout[begin..])
             .with_context(|| format!("{}: not JSON", self.command()))?;
-        let mut sample = Sample::cost(&outcome);
+        let mut sample = Sample::cost(outcome);
         let job = &document["jobs"][0];
         // One direction per job.
         let read = match job["read"]["total_ios"].as_f64() {

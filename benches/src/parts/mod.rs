@@ -6,6 +6,7 @@ pub mod demo;
 pub mod efficiency;
 pub mod flatness;
 pub mod null;
+pub mod passthru;
 pub mod pattern;
 pub mod report;
 pub mod scaling;

@@ -10,6 +10,8 @@
 //! - A worker is sans-IO: it decides the next I/O, records latency and checks data, and is the same code for every target.
 //!   On a real drive each worker has a thread and a target of its own; on a simulated drive all workers share one target in
 //!   one thread, and virtual time has one owner.
+//! - [`session`]: a drive for the length of a run, and what its NVMe controller says of itself: that of a simulated drive is switched on in this
+//!   process and asked by the same code.
 //! - [`audit`]: what the engine and the clock cost on this host, measured before each run.
 //!
 //! # Non-goals

@@ -24,6 +24,7 @@ use crate::verify::VerifyBlocks;
 
 mod condition;
 mod real;
+mod simulated;
 
 pub use condition::Purged;
 pub use real::PurgeHow;
@@ -86,6 +87,28 @@ pub enum SessionError {
         /// The state asked for.
         state: u8,
     },
+    /// It has power states, and not this one.
+    #[error(
+        "{drive}: there is no such power state as {state}; it has {states}: choose among those, or leave power_states out"
+    )]
+    NoSuchPowerState {
+        /// As named.
+        drive: String,
+        /// The state asked for.
+        state: u8,
+        /// Those that there are, in words.
+        states: String,
+    },
+    /// Nobody can say which power states it has.
+    #[error("{drive}: power state {state} cannot be chosen: {why}")]
+    PowerStatesUnknown {
+        /// As named.
+        drive: String,
+        /// The state asked for.
+        state: u8,
+        /// Why.
+        why: String,
+    },
     /// An admin command failed.
     #[error(transparent)]
     Command(#[from] CommandError),
@@ -147,6 +170,8 @@ pub struct DriveSession {
     kind: Kind,
     /// Power state of a simulated drive where nobody chooses one.
     own_power_state: u8,
+    /// What the controller of a simulated drive said of itself.
+    simulated_probe: Option<Result<Box<Probe>, SessionError>>,
 }
 
 /// How drives are taken into a run.
@@ -180,6 +205,7 @@ impl DriveSession {
                     info,
                     kind: Kind::Null,
                     own_power_state: 0,
+                    simulated_probe: None,
                 })
             }
             SpecKind::Sim {
@@ -206,6 +232,7 @@ impl DriveSession {
                         options.destroy.clone(),
                     ))),
                     own_power_state: 0,
+                    simulated_probe: None,
                 })
             }
         }
@@ -306,14 +333,16 @@ impl DriveSession {
         }
     }
 
-    /// What the controller of a real NVMe drive says of itself, asked once; `None` for all other drives.
+    /// What the controller of an NVMe drive says of itself, asked once; `None` for drives that are not NVMe. That of a simulated drive is asked on a
+    /// twin that has just been switched on: asking takes time, and the drive that is measured must not have lived before.
     ///
     /// # Errors
     /// When it cannot be asked (one needs root), or does not answer.
     pub fn probe(&self) -> Option<Result<&Probe, &SessionError>> {
-        match &self.kind {
-            Kind::Real(drive) => drive.probe(&self.info),
-            Kind::Null | Kind::Sim(..) => None,
+        match (&self.simulated_probe, &self.kind) {
+            (Some(probe), _) => Some(probe.as_ref().map(AsRef::as_ref)),
+            (None, Kind::Real(drive)) => drive.probe(&self.info),
+            (None, _) => None,
         }
     }
 
@@ -370,6 +399,8 @@ fn simulated(
         (options.keep_data, options.regenerate_data) = (true, true);
     }
     let (state, own_power_state) = (options.state, options.power_state);
+    // Before the drive itself is made: the tables of a large one take a gigabyte, and need not be there twice.
+    let simulated_probe = simulated::probe(spec, &profile, &options);
     let mut target = SimTarget::new(spec, profile, options)?;
     let blocks: Arc<dyn Generator> = Arc::new(VerifyBlocks);
     target.set_generator(session.generator.clone().unwrap_or(blocks));
@@ -386,9 +417,11 @@ fn simulated(
     info.rotational = Some(false);
     info.queue_pairs = Some(identity.queue_pairs);
     info.profile = Some(name);
+    info.pcie = target.pcie();
     Ok(DriveSession {
         info,
         kind: Kind::Sim(Box::new(target), state),
         own_power_state,
+        simulated_probe,
     })
 }

@@ -224,7 +224,6 @@ fn a_rest_ends_when_it_is_told_to() {
 #[test]
 fn a_power_state_holds_until_another_is_chosen() {
     let mut drive = sim("sim:memblaze-pblaze5-c916");
-    assert_eq!(drive.power_states(), [0, 1, 2]);
     let reading = "rw=randread bs=4k iodepth=8 numjobs=32 runtime=1s ramp_time=200ms";
     let (free, _) = job(&mut drive, reading);
     drive.set_power_state(Some(2)).unwrap();
@@ -244,6 +243,19 @@ fn a_power_state_holds_until_another_is_chosen() {
     assert!((again / fresh - 1.0).abs() < 0.01, "{again} {fresh}");
     let error = drive.set_power_state(Some(9)).unwrap_err().to_string();
     assert!(error.contains("no power state 9"), "{error}");
+    drive.check_power_state(2).unwrap();
+    let error = drive.check_power_state(9).unwrap_err().to_string();
+    assert!(
+        error.contains("no such power state as 9; it has 0, 1, 2"),
+        "{error}"
+    );
+    let sleepy = sim("sim:samsung-951");
+    sleepy.check_power_state(4).unwrap();
+    let error = sleepy.check_power_state(5).unwrap_err().to_string();
+    assert!(
+        error.contains("it has 0, 1, 2, 3 (asleep), 4 (asleep)"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -262,9 +274,10 @@ fn power_states_of_drives_that_have_none_are_refused_with_advice() {
     fs::write(&path, vec![0; 1 << 20]).unwrap();
     let refuses = |path: &Path| {
         let mut file = sim(path.to_str().unwrap());
-        assert!(file.power_states().is_empty());
         file.set_power_state(None).unwrap();
+        let early = file.check_power_state(2).unwrap_err().to_string();
         let error = file.set_power_state(Some(2)).unwrap_err();
+        assert_eq!(early, error.to_string());
         assert!(matches!(
             error,
             SessionError::NoPowerControl { state: 2, .. }

@@ -3,7 +3,7 @@
 //! # Architecture
 //! QEMU 10.1 or later (`-device vfio-user-pci`) connects to a socket, shares the guest's memory by file descriptors, and sends every access
 //! of the guest to the function's registers. [`config`] is its PCI configuration space, [`guest`] the guest's memory, [`backend`] what
-//! the `vfio_user` crate calls, [`function`] the controller with its clock and its interrupts.
+//! the `vfio_user` crate calls, [`function`] the controller with its clock and its interrupts, [`floor`] what the way to it costs.
 //!
 //! Two threads share the function: the one that serves the socket writes registers and lets the controller fetch what was
 //! announced; the other sleeps until the model has something to complete ([`crate::pacer`]), spins for the last stretch, and raises the
@@ -15,6 +15,7 @@
 
 pub mod backend;
 pub mod config;
+pub mod floor;
 pub mod function;
 pub mod guest;
 

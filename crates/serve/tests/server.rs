@@ -1,5 +1,4 @@
-//! The whole server over real sockets: the protocol's promises, faults, clients that misbehave, and that a served drive ends as one that
-//! was driven in process.
+//! The whole server over real sockets: the protocol's promises, faults, clients that misbehave.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +13,6 @@ use assay_serve::nbd::protocol::{command, command_flag, info, option, option_rep
 use assay_serve::{Address, ListenError, Listener, Pace, floor};
 use assay_units::{Nanos, Rng};
 use lab::client::{go_data, greet, option_answer, option_bytes, request_bytes};
-use lab::trace::{Act, in_process, payload, trace};
 use lab::{Served, in_place, small_flash};
 use proptest::prelude::*;
 
@@ -282,55 +280,6 @@ fn real_pace_is_never_ahead_of_the_model() {
     }
     let (_, summary) = served.end();
     assert_eq!(summary.lateness.count, 3);
-}
-
-/// The trace over NBD, one act after the other.
-fn over_nbd(client: &mut lab::client::Client, trace: &[(Act, u64, u32)]) -> Vec<Vec<u8>> {
-    let mut reads = Vec::new();
-    for (n, &(act, offset, len)) in trace.iter().enumerate() {
-        let reply = match act {
-            Act::Write(durable) => {
-                let flags = if durable { command_flag::FUA } else { 0 };
-                client.ask(flags, command::WRITE, offset, len, &payload(n, len))
-            }
-            Act::Read => client.ask(0, command::READ, offset, len, &[]),
-            Act::Trim => client.ask(0, command::TRIM, offset, len, &[]),
-            Act::Zero => client.ask(0, command::WRITE_ZEROES, offset, len, &[]),
-            Act::Flush => client.ask(0, command::FLUSH, 0, 0, &[]),
-        };
-        assert_eq!(reply.error, 0);
-        if matches!(act, Act::Read) {
-            reads.push(reply.bytes);
-        }
-    }
-    reads
-}
-
-#[test]
-fn a_served_drive_ends_as_one_driven_in_process() {
-    for (seed, structured) in [(1, true), (2, false)] {
-        let options = format!("seed={seed}");
-        let mut direct = small_flash(&options);
-        let fresh = direct.digest();
-        let trace = trace(seed, (28 << 20) / 512, 6000);
-        let expected = in_process(&mut direct, &trace);
-        let served = Served::new(small_flash(&options), Pace::Free);
-        let mut client = served.client(structured);
-        assert!(
-            over_nbd(&mut client, &trace) == expected,
-            "seed {seed}: reads differ"
-        );
-        let (mut drive, _) = served.end();
-        let (ours, theirs) = (drive.digest(), direct.digest());
-        assert_eq!(ours, theirs, "seed {seed}");
-        assert_ne!(ours.flash, fresh.flash);
-        assert_ne!(ours.data, fresh.data);
-        let told = drive.telemetry(Nanos::ZERO);
-        assert!(told.relocated_bytes > 0, "garbage was collected");
-        // A digest that never changed would agree with anything.
-        in_process(&mut direct, &trace[..1]);
-        assert_ne!(direct.digest(), theirs);
-    }
 }
 
 proptest! {

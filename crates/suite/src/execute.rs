@@ -28,6 +28,7 @@ mod settle;
 mod warnings;
 
 use conditions::Conditions;
+use journal::Alarms;
 use rounds::RoundBook;
 
 /// Who is told how it goes.
@@ -130,6 +131,7 @@ struct Course {
     results: BTreeMap<String, Vec<CellResult>>,
     conditions: Conditions,
     rounds: RoundBook,
+    alarms: Alarms,
 }
 
 impl Runner<'_> {
@@ -160,6 +162,7 @@ impl Runner<'_> {
             results: resume.finished.clone(),
             conditions: Conditions::new(self.drives.len()),
             rounds: RoundBook::default(),
+            alarms: self.known_alarms(),
         };
         let went = self.run_cells(resume, &mut course);
         // Whatever happened, a drive is not left in a power state that a cell asked for.
@@ -233,7 +236,7 @@ impl Runner<'_> {
             at: wall_clock(),
         })?;
         course.conditions.begins(cell);
-        match self.run_cell(cell, &course.results) {
+        match self.run_cell(cell, &course.results, &mut course.alarms) {
             Ok(done) if self.stop.load(Ordering::Relaxed) && !done.whole => {
                 // Its intervals are kept; the cell itself is left unfinished, to be done again by --resume.
                 return Ok(false);

@@ -153,6 +153,15 @@ pub fn expand(
             rest = after;
         }
     }
+    // What a drive does not have is told now, and not by a cell that comes after hours of writing.
+    for cell in &plan.cells {
+        let planned = cell.plan.skipped.is_none();
+        if let (true, Some(state)) = (planned, cell.plan.workload.power_state) {
+            for &drive in &cell.plan.drives {
+                drives[drive].check_power_state(state)?;
+            }
+        }
+    }
     Ok(plan)
 }
 

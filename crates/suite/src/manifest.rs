@@ -90,14 +90,15 @@ fn probe(session: &DriveSession) -> Vec<model::Fact> {
     let Some(Ok(found)) = session.probe() else {
         return Vec::new();
     };
-    words::facts(found)
-        .into_iter()
-        .map(|fact| model::Fact {
-            group: fact.group,
-            name: fact.name,
-            value: fact.value,
-        })
-        .collect()
+    let mut facts = Vec::new();
+    words::facts(found, &mut |group, name, value| {
+        facts.push(model::Fact {
+            group: group.to_owned(),
+            name,
+            value,
+        });
+    });
+    facts
 }
 
 /// A drive as recorded.

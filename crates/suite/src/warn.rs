@@ -1,6 +1,7 @@
 //! Typed warnings, each with what was seen and what to do about it.
 
 use assay_store::model;
+use assay_units::Nanos;
 
 /// Processor time of one thread above which it, not the drive, set the rate, percent.
 pub const BUSY_THREAD_PCT: f64 = 95.0;
@@ -12,6 +13,9 @@ pub const ENGINE_SHARE_PCT: f64 = 50.0;
 pub const RATE_REACHED_PCT: f64 = 95.0;
 /// Clock drift worth telling, parts per million.
 pub const DRIFT_PPM: f64 = 200.0;
+
+/// The name of the only critical warning that passes by itself (Base 2.0c, 5.16.1.3, Critical Warning, bit 1).
+const TOO_HOT: &str = "temperature threshold exceeded";
 
 /// Something the reader of the results must know.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,6 +130,13 @@ pub enum RunWarning {
     CriticalWarning {
         /// What.
         words: String,
+    },
+    /// The drive began to say so while it was measured.
+    CriticalWarningRaised {
+        /// What.
+        words: String,
+        /// Since the cell's start.
+        at: Nanos,
     },
     /// Latencies beyond the histogram.
     Overflow {
@@ -298,6 +309,18 @@ impl RunWarning {
                 format!("its health log says: {words}"),
                 "do not qualify, or trust, a drive that says so of itself",
             ),
+            RunWarning::CriticalWarningRaised { words, at } => (
+                "critical-warning-raised",
+                format!(
+                    "its health log began to say, {:.0} s into this cell: {words}",
+                    at.as_secs_f64()
+                ),
+                if words == TOO_HOT {
+                    "it throttles, or is about to: give it air or a heat sink, and read its rates beside its temperature"
+                } else {
+                    "figures from then on are those of a drive in trouble: save what is on it, read its health log (`assay probe`), and measure again only when it no longer says so"
+                },
+            ),
             RunWarning::Overflow { values } => (
                 "latency-overflow",
                 format!(
@@ -306,5 +329,36 @@ impl RunWarning {
                 "the drive, or the machine, was asleep meanwhile",
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_in_mid_run_says_when_and_what_to_do_about_it() {
+        let advice = |words: &str| {
+            let words = words.to_owned();
+            let at = Nanos::from_secs(73);
+            let raised = RunWarning::CriticalWarningRaised { words, at };
+            let record = raised.record(Some("reads"), Some(1));
+            assert_eq!(record.code, "critical-warning-raised");
+            assert_eq!(
+                (record.cell.as_deref(), record.drive),
+                (Some("reads"), Some(1))
+            );
+            assert!(
+                record.message.contains("73 s into this cell"),
+                "{}",
+                record.message
+            );
+            record.advice
+        };
+        assert!(advice("media read-only").contains("save what is on it"));
+        assert!(advice("media read-only, temperature threshold exceeded").contains("save"));
+        let mut names = assay_spec::log::critical_warning::names(1 << 1);
+        assert_eq!(names.next(), Some(TOO_HOT));
+        assert!(advice(TOO_HOT).contains("heat sink"));
     }
 }

@@ -3,11 +3,12 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::identity::{DriveInfo, DriveKind};
 use crate::interlock::{PermitError, WritePermit};
+use crate::nvme::place::NvmePlace;
 
 /// Why a drive could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -43,16 +44,9 @@ pub struct OpenDrive {
     direct: bool,
     writable: bool,
     block_device: bool,
-    generic: Option<Generic>,
-}
-
-/// The generic device beside an NVMe namespace's block device.
-#[derive(Clone, Debug)]
-pub(crate) struct Generic {
-    pub path: PathBuf,
-    pub nsid: u32,
-    pub block_bytes: u32,
-    pub max_command_bytes: Option<u64>,
+    /// Its controller and namespace, where it is a whole namespace of an NVMe drive.
+    nvme: Option<NvmePlace>,
+    block_bytes: u32,
 }
 
 impl OpenDrive {
@@ -105,18 +99,8 @@ impl OpenDrive {
             writable: permit.is_some(),
             block_device,
             // A part of a namespace is not one: its addresses are others.
-            generic: info
-                .nvme
-                .as_ref()
-                .filter(|_| info.partition_of.is_none())
-                .and_then(|place| {
-                    Some(Generic {
-                        path: place.generic.clone()?,
-                        nsid: place.nsid,
-                        block_bytes: info.logical_block_bytes,
-                        max_command_bytes: place.max_command_bytes,
-                    })
-                }),
+            nvme: info.nvme.clone().filter(|_| info.partition_of.is_none()),
+            block_bytes: info.logical_block_bytes,
         })
     }
 
@@ -135,8 +119,14 @@ impl OpenDrive {
         self.direct
     }
 
-    pub(crate) fn generic(&self) -> Option<&Generic> {
-        self.generic.as_ref()
+    /// Its controller and namespace, where it is a whole namespace of an NVMe drive.
+    pub(crate) fn nvme(&self) -> Option<&NvmePlace> {
+        self.nvme.as_ref()
+    }
+
+    /// Logical block, bytes.
+    pub(crate) fn block_bytes(&self) -> u32 {
+        self.block_bytes
     }
 
     /// Open for writing?

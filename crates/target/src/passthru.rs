@@ -58,7 +58,9 @@ impl PassthruTarget {
             what,
             source,
         };
-        let Some(generic) = drive.generic() else {
+        let place = drive.nvme();
+        let generic = place.and_then(|place| Some((place, place.generic.as_ref()?)));
+        let Some((place, generic)) = generic else {
             return Err(failed(
                 "passthrough",
                 io::Error::new(
@@ -67,7 +69,7 @@ impl PassthruTarget {
                 ),
             ));
         };
-        if generic
+        if place
             .max_command_bytes
             .is_some_and(|most| u64::from(slot_bytes) > most)
         {
@@ -77,7 +79,7 @@ impl PassthruTarget {
                     io::ErrorKind::InvalidInput,
                     format!(
                         "one command moves at most {} bytes here, and nothing splits larger ones; lower --bs or use --engine uring",
-                        generic.max_command_bytes.unwrap_or(0)
+                        place.max_command_bytes.unwrap_or(0)
                     ),
                 ),
             ));
@@ -86,25 +88,25 @@ impl PassthruTarget {
             .read(true)
             .write(drive.is_writable())
             .custom_flags(libc::O_CLOEXEC)
-            .open(&generic.path)
+            .open(generic)
             .map_err(|source| failed("opening its generic device", source))?;
         // SAFETY: this request takes no argument and touches no memory of this process.
         let nsid = unsafe { libc::ioctl(file.as_raw_fd(), NVME_IOCTL_ID as _) };
-        if u32::try_from(nsid).ok() != Some(generic.nsid) {
+        if u32::try_from(nsid).ok() != Some(place.nsid) {
             return Err(failed(
                 "passthrough",
                 io::Error::other(format!(
                     "{} is not namespace {} of it: the drives were renumbered; begin again",
-                    generic.path.display(),
-                    generic.nsid
+                    generic.display(),
+                    place.nsid
                 )),
             ));
         }
         let ring = Ring::new(name, file.as_raw_fd(), slots, slot_bytes, options)?;
         let commands = NvmeCommands {
             _file: file,
-            nsid: generic.nsid,
-            block_bytes: generic.block_bytes.max(1),
+            nsid: place.nsid,
+            block_bytes: drive.block_bytes().max(1),
             ranges: vec![DatasetRange::default(); slots as usize],
         };
         Ok(RingTarget::over(ring, commands))

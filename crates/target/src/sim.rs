@@ -221,15 +221,6 @@ impl SimTarget {
         })
     }
 
-    /// Power states in which the drive serves commands, state 0 first.
-    pub fn operational_states(&self) -> Vec<u8> {
-        let states = self.drive.identity().power_states.iter();
-        (0..)
-            .zip(states)
-            .filter_map(|(number, state)| state.operational.then_some(number))
-            .collect()
-    }
-
     /// The power state it is in.
     pub fn power_state(&mut self) -> u8 {
         self.drive.telemetry(self.now).power_state

@@ -15,6 +15,8 @@ struct Simulated {
     name: &'static str,
     model: String,
     capacity_bytes: u64,
+    /// Of its controller; none on Serial ATA.
+    nvme_version: Option<String>,
     published: usize,
     fitted: usize,
     assumed: usize,
@@ -26,6 +28,7 @@ fn simulated() -> anyhow::Result<Vec<Simulated>> {
         .into_iter()
         .map(|name| {
             let profile = Profile::builtin(name)?;
+            let identity = profile.identity;
             let numbers = Profile::numbers(Profile::builtin_text(name)?)?;
             let count = |provenance| {
                 numbers
@@ -35,8 +38,9 @@ fn simulated() -> anyhow::Result<Vec<Simulated>> {
             };
             Ok(Simulated {
                 name,
-                model: profile.identity.model.clone(),
-                capacity_bytes: profile.identity.capacity_bytes.value,
+                model: identity.model,
+                capacity_bytes: identity.capacity_bytes.value,
+                nvme_version: profile.link.sata.is_none().then_some(identity.nvme_version),
                 published: count(Provenance::Published),
                 fitted: count(Provenance::Fitted),
                 assumed: count(Provenance::Assumed),
@@ -77,12 +81,13 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
         );
         let _ = writeln!(
             text,
-            "  {:<24} {:>9}  {:<26}  {:>15}  {:>7} {:>6}",
-            "name", "size", "published/fitted/assumed", "figures met", "median", "worst"
+            "  {:<24} {:>9}  {:<4}  {:<26}  {:>15}  {:>7} {:>6}",
+            "name", "size", "NVMe", "published/fitted/assumed", "figures met", "median", "worst"
         );
         for p in &profiles {
             let numbers = format!("{} / {} / {}", p.published, p.fitted, p.assumed);
             let size = format_size(p.capacity_bytes);
+            let version = p.nvme_version.as_deref().unwrap_or("SATA");
             let fidelity = p.fidelity.map_or_else(
                 || format!("{:>15}", "-"),
                 |f| {
@@ -96,7 +101,7 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
             );
             let _ = writeln!(
                 text,
-                "  {:<24} {size:>9}  {numbers:<26}  {fidelity}",
+                "  {:<24} {size:>9}  {version:<4}  {numbers:<26}  {fidelity}",
                 p.name
             );
         }
@@ -113,6 +118,7 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
                 "spec": format!("sim:{}", p.name),
                 "name": p.name,
                 "model": p.model,
+                "nvme_version": p.nvme_version,
                 "capacity_bytes": p.capacity_bytes,
                 "simulated": true,
                 "numbers": { "published": p.published, "fitted": p.fitted, "assumed": p.assumed },

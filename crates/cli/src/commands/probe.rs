@@ -83,14 +83,14 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict
         }
         match probe {
             Some(Ok(probe)) => {
-                let mut group = String::new();
-                for fact in words::facts(probe) {
-                    if fact.group != group {
-                        let _ = writeln!(text, "\n{}", fact.group);
-                        group = fact.group;
+                let mut last = "";
+                words::facts(probe, &mut |group, name, value| {
+                    if group != last {
+                        let _ = writeln!(text, "\n{group}");
+                        last = group;
                     }
-                    let _ = writeln!(text, "  {:<34} {}", fact.name, fact.value);
-                }
+                    let _ = writeln!(text, "  {name:<34} {value}");
+                });
             }
             Some(Err(error)) => {
                 let _ = writeln!(text, "\nits controller cannot be asked: {error}");

@@ -83,6 +83,7 @@ fn serve_function(
     pace: Pace,
     output: Output,
 ) -> anyhow::Result<Verdict> {
+    let profile = named.profile.clone();
     let prepare = |drive: &mut Drive| drive.set_generator(Arc::new(VerifyBlocks));
     let function = Function::new(named.profile, named.options, pace, prepare);
     let function = Arc::new(function.map_err(refused(&named.spec))?);
@@ -94,7 +95,7 @@ fn serve_function(
         uri: socket.display().to_string(),
         function: true,
         pace,
-        floor: None,
+        floor: vfio::floor::measure(&profile, pace),
     };
     function.with_drive(|drive| output.show(|| told.function_text(drive), || told.json(drive)))?;
     let completing = {
@@ -214,14 +215,7 @@ impl Told<'_> {
         let identity = drive.identity();
         let gb = identity.capacity_bytes as f64 / 1e9;
         let mib = drive.resident_bytes() >> 20;
-        let us = |ns: u64| ns as f64 / 1000.0;
-        let floor = self.floor.map_or_else(
-            || "could not be measured".to_owned(),
-            |floor| {
-                let (p50, p99) = (us(floor.p50_ns), us(floor.p99_ns));
-                format!("{p50:.0} us (p99 {p99:.0} us)")
-            },
-        );
+        let floor = self.floor_text();
         let pace = match self.pace {
             Pace::Real => format!(
                 "Answers come when the model says, by the wall clock; the way there and back adds, measured now: {floor}"
@@ -240,16 +234,29 @@ impl Told<'_> {
         )
     }
 
+    fn floor_text(&self) -> String {
+        let us = |ns: u64| ns as f64 / 1000.0;
+        self.floor.map_or_else(
+            || "could not be measured".to_owned(),
+            |floor| {
+                let (p50, p99) = (us(floor.p50_ns), us(floor.p99_ns));
+                format!("{p50:.0} us (p99 {p99:.0} us)")
+            },
+        )
+    }
+
     fn function_text(&self, drive: &Drive) -> String {
         let identity = drive.identity();
         let gb = identity.capacity_bytes as f64 / 1e9;
         let pace = match self.pace {
-            Pace::Real => "Completions come when the model says, by the wall clock.",
-            Pace::Free => "Completions come as soon as possible; the model's time runs free.",
+            Pace::Real => "Completions come when the model says, by the wall clock",
+            Pace::Free => "Completions come as soon as possible, the model's time runs free",
         };
+        let floor = self.floor_text();
         let uri = &self.uri;
         format!(
-            "{}: {}, {gb:.0} GB, an NVMe controller at {uri}\n{pace} Ctrl-C ends it. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
+            "{}: {}, {gb:.0} GB, an NVMe controller at {uri}\n{pace}; the way there and back adds, measured now: {floor}, and \
+             QEMU and the guest come on top\nCtrl-C ends it. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
              -object memory-backend-memfd,id=mem,size=1024M,share=on -machine memory-backend=mem \\\n  \
              -device '{{\"driver\":\"vfio-user-pci\",\"socket\":{{\"type\":\"unix\",\"path\":\"{uri}\"}}}}'\n",
             self.spec, identity.model

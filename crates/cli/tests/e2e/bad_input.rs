@@ -255,6 +255,39 @@ fn workloads_that_make_no_sense() {
 }
 
 #[test]
+fn power_states_that_are_not_there() {
+    let lab = Lab::on_disk();
+    let disk = lab.noise("disk", 16 * MIB);
+    let states = "--set power_states=0,9 --set area=1% --scale 0.001";
+    all_refused(
+        &lab,
+        &[
+            (
+                &format!("run enterprise sim:samsung-951 {states} --out none"),
+                2,
+                &[
+                    "sim:samsung-951",
+                    "no such power state as 9",
+                    "0, 1, 2, 3 (asleep), 4 (asleep)",
+                ],
+            ),
+            (
+                &format!("run enterprise disk {states} --destroy disk --out none"),
+                2,
+                &["disk", "only NVMe drives have power states"],
+            ),
+            (
+                "job sim:samsung-951,ps=9",
+                4,
+                &["no power state 9", "0 to 4"],
+            ),
+        ],
+    );
+    assert!(!lab.path("none").exists());
+    assert!(lab.read("disk") == disk, "nothing was written");
+}
+
+#[test]
 fn folders_that_cannot_take_a_run() {
     let lab = Lab::on_disk();
     lab.noise("disk", MIB);

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -143,6 +143,7 @@ fn a_function_waits_for_a_virtual_machine_and_ends_cleanly() {
         let mut serving = Serving::start(&lab, "sim:samsung-951 --vfio-user nvme.sock");
         assert_eq!(serving.told["vfio_user"], "nvme.sock");
         assert!(serving.told["uri"].is_null());
+        assert!(serving.told["floor_ns"]["p50"].as_u64().unwrap() > 0);
         // A client that is none.
         let mut rude = UnixStream::connect(lab.path("nvme.sock")).unwrap();
         rude.write_all(b"GET / HTTP/1.1").unwrap();
@@ -326,6 +327,63 @@ fn qemu_img_converts_compares_and_maps() {
     serving.end(Signal::INT);
 }
 
+/// fio that would be at work on this server for an hour, and is at work now.
+fn fio_at_work(serving: &Serving) -> Child {
+    // Written pages make the server grow.
+    let pid = serving.child.as_ref().unwrap().id();
+    let resident = || -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap();
+        text.split(' ').nth(1).unwrap().parse().unwrap()
+    };
+    let before = resident();
+    let client = Command::new("fio")
+        .args([
+            "--name=job",
+            "--thread",
+            "--ioengine=nbd",
+            "--rw=randrw",
+            "--iodepth=32",
+        ])
+        .args(["--size=1g", "--time_based", "--runtime=3600"])
+        .arg(format!("--uri={}", serving.uri()))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("fio is at work", || resident() > before + 100);
+    client
+}
+
+#[test]
+fn a_killed_server_is_an_error_for_its_client_and_its_place_can_be_taken() {
+    if !has(&["fio"]) {
+        return;
+    }
+    let lab = Lab::in_memory();
+    let words = "sim:samsung-951 --nbd unix:s --pace real";
+    let serving = Serving::start(&lab, words);
+    let client = fio_at_work(&serving);
+    // SIGKILL, which nothing can answer.
+    drop(serving);
+    // Ends at all, long before its hour, and with an error.
+    let output = client.wait_with_output().unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned()
+        + &String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("error"), "{said}");
+    // The dead server's socket file is there, and nobody behind it; a new server serves at once.
+    assert!(UnixStream::connect(lab.path("s")).is_err());
+    let serving = Serving::start(&lab, words);
+    let (job, _) = fio(
+        &lab,
+        serving.uri(),
+        "--rw=write --bs=64k --size=1m --verify=crc32c",
+        false,
+    );
+    assert_eq!(job["error"], 0);
+    assert_eq!(serving.end(Signal::INT)["failed"], 0);
+}
+
 #[test]
 fn a_killed_client_and_a_rude_one_leave_it_serving() {
     if !has(&["fio"]) {
@@ -335,27 +393,7 @@ fn a_killed_client_and_a_rude_one_leave_it_serving() {
     let serving = Serving::start(&lab, "sim:samsung-951 --nbd unix:s --pace real");
     let mut rude = UnixStream::connect(lab.path("s")).unwrap();
     rude.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-    let mut client = Command::new("fio")
-        .args([
-            "--name=job",
-            "--thread",
-            "--ioengine=nbd",
-            "--rw=randrw",
-            "--iodepth=32",
-        ])
-        .args(["--size=1g", "--time_based", "--runtime=60"])
-        .arg(format!("--uri={}", serving.uri()))
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    // Written pages make the server grow.
-    let pid = serving.child.as_ref().unwrap().id();
-    let resident = || -> u64 {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap();
-        text.split(' ').nth(1).unwrap().parse().unwrap()
-    };
-    let before = resident();
-    wait_until("fio is at work", || resident() > before + 100);
+    let mut client = fio_at_work(&serving);
     client.kill().unwrap();
     client.wait().unwrap();
     let (job, _) = fio(

@@ -71,12 +71,31 @@ fn a_drive_is_listed_and_probed_as_what_it_is() {
         }
     }
 
+    // A simulated drive's page has the same rows.
+    let device = guest.device("GUEST-0001");
+    let real = guest.assay(&format!("probe {device}")).expect(0);
+    let simulated = guest.assay("probe sim:samsung-951").expect(0);
+    assert_eq!(rows(&simulated.stdout), rows(&real.stdout), "{simulated}");
+
     // Something that is no drive, and a namespace that is not there.
     guest
         .assay("probe /dev/nvme7n1")
         .refuses(2, &["/dev/nvme7n1"]);
     guest.assay("probe /dev/null").refuses(2, &["/dev/null"]);
     guest.end();
+}
+
+/// The rows of the controller's part of a page, group by group. Drives may differ in how many power states they have, whether they tell their capacity, and
+/// whether a host may set temperatures.
+fn rows(page: &str) -> Vec<String> {
+    let controller = page.lines().skip_while(|line| *line != "controller");
+    controller
+        .map(|line| line.get(..36).unwrap_or(line).trim_end().to_owned())
+        .filter(|row| {
+            let own = ["  state ", "  total capacity", "  host-set throttling"];
+            !own.iter().any(|name| row.starts_with(name))
+        })
+        .collect()
 }
 
 /// What nvme-cli prints as JSON.

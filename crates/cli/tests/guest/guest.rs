@@ -1,7 +1,7 @@
 //! A Linux guest for one test: booted, given commands, and taken down whatever happens (also on panic).
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -106,6 +106,15 @@ impl Setup {
             .controller(id, serial, &format!("drive={image}"))
     }
 
+    /// A controller of QEMU's whose one namespace is what somebody serves over NBD on this socket.
+    pub fn over_nbd(self, id: &str, serial: &str, socket: &Path) -> Setup {
+        let socket = socket.display();
+        self.option(&format!(
+            "-blockdev driver=raw,node-name=served,discard=unmap,file.driver=nbd,file.server.type=unix,file.server.path={socket}"
+        ))
+        .controller(id, serial, "drive=served")
+    }
+
     /// A drive that somebody serves over vfio-user: its owner reads and writes the guest's memory, so that is shared.
     pub fn plugged(mut self, socket: &Path) -> Setup {
         self.controllers += 1;
@@ -176,7 +185,7 @@ impl Setup {
             _sockets: sockets,
             _turn: self.turn,
         };
-        let line = guest.line("booting");
+        let line = guest.line("booting").unwrap_or_else(|end| panic!("{end}"));
         assert!(
             line.trim() == "@ ready",
             "{line:?}\n{}",
@@ -202,30 +211,37 @@ impl Guest {
     /// Run a line of shell in the guest, to its end.
     #[track_caller]
     pub fn sh(&mut self, line: &str) -> Done {
+        self.sh_or_end(line)
+            .unwrap_or_else(|end| panic!("no answer to {line:?}: {end}"))
+    }
+
+    /// [`Guest::sh`] where QEMU may end meanwhile: then how it ended, with its last words. A guest that is silent still fails the test.
+    ///
+    /// # Errors
+    /// When QEMU has ended.
+    #[track_caller]
+    pub fn sh_or_end(&mut self, line: &str) -> Result<Done, String> {
         // More would be lost in the guest's serial port, which nothing holds back.
         assert!(line.len() < 3000 && !line.contains('\n'), "{line}");
-        writeln!(self.to, "{line}").unwrap();
-        let head = self.line(line);
+        let asked = writeln!(self.to, "{line}");
+        self.heard(line, asked)?;
+        let head = self.line(line)?;
         let mut fields = head.split_whitespace();
         assert!(fields.next() == Some("@"), "{line}: {head:?}");
         let mut number = || fields.next().unwrap().parse::<usize>().unwrap();
         let (status, out, err) = (number(), number(), number());
-        let mut text = |bytes: usize| {
-            let mut content = vec![0; bytes];
-            if let Err(e) = self.from.read_exact(&mut content) {
-                panic!("{line}: {e}\n{}", self.qemu.last_words());
-            }
-            String::from_utf8(content).expect("output is UTF-8")
-        };
-        let (stdout, stderr) = (text(out), text(err));
+        let mut content = vec![0; out + err];
+        let read = self.from.read_exact(&mut content);
+        self.heard(line, read)?;
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is UTF-8");
         let done = Done {
             words: format!("(guest) {line}"),
             status: i32::try_from(status).unwrap(),
-            stdout,
-            stderr,
+            stdout: text(&content[..out]),
+            stderr: text(&content[out..]),
         };
         assert!(!done.stderr.contains("panicked"), "{done}");
-        done
+        Ok(done)
     }
 
     /// A line of shell that must succeed, and its stdout.
@@ -303,17 +319,28 @@ impl Guest {
         assert!(status.success(), "{status}\n{}", self.qemu.last_words());
     }
 
-    /// The next line of the port.
+    /// The next line of the port; how QEMU ended where there is none.
     #[track_caller]
-    fn line(&mut self, during: &str) -> String {
+    fn line(&mut self, during: &str) -> Result<String, String> {
         let mut line = String::new();
-        match self.from.read_line(&mut line) {
-            Ok(bytes) if bytes > 0 => line,
-            outcome => panic!(
-                "no answer to {during:?} ({outcome:?})\n{}",
-                self.qemu.last_words()
-            ),
-        }
+        let read = match self.from.read_line(&mut line) {
+            Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
+            other => other,
+        };
+        self.heard(during, read)?;
+        Ok(line)
+    }
+
+    /// What came of talking to the guest: an end of the connection is QEMU's end, silence is the test's.
+    #[track_caller]
+    fn heard<T>(&mut self, during: &str, outcome: io::Result<T>) -> Result<T, String> {
+        outcome.map_err(|error| {
+            let silent = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+            let words = self.qemu.last_words();
+            assert!(!silent, "no answer to {during:?} ({error})\n{words}");
+            let status = self.qemu.child.wait().unwrap();
+            format!("QEMU ended ({error}; {status})\n{words}")
+        })
     }
 }
 

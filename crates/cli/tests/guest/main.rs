@@ -34,6 +34,8 @@ mod faults;
 mod health;
 mod interlock;
 mod namespaces;
+mod over_nbd;
 mod plugged;
 mod streams;
+mod vanish;
 mod workloads;

@@ -110,14 +110,43 @@ impl DriveSession {
         }
     }
 
-    /// The power states in which work can be measured and which [`DriveSession::set_power_state`] can choose: the operational ones of an
-    /// NVMe or simulated drive, state 0 first; none of other drives.
-    pub fn power_states(&self) -> Vec<u8> {
-        match &self.kind {
-            Kind::Sim(target, _) => target.operational_states(),
-            Kind::Real(drive) => drive.power_states(&self.info),
-            Kind::Null => Vec::new(),
+    /// Has the drive this power state? For asking before anything is done: [`DriveSession::set_power_state`] fails for the same reasons.
+    ///
+    /// # Errors
+    /// [`SessionError::NoSuchPowerState`], which lists those that there are; [`SessionError::NoPowerControl`] for drives that have none;
+    /// [`SessionError::PowerStatesUnknown`] when the controller cannot be asked.
+    pub fn check_power_state(&self, state: u8) -> Result<(), SessionError> {
+        let drive = self.info.spec.clone();
+        let states: Vec<(u8, bool)> = match (&self.kind, self.probe()) {
+            (Kind::Sim(target, _), _) => {
+                let states = target.identity().power_states.iter();
+                (0..).zip(states.map(|state| state.operational)).collect()
+            }
+            (_, Some(Ok(probe))) => {
+                let states = probe.power_states.iter();
+                states
+                    .map(|found| (found.state, found.operational))
+                    .collect()
+            }
+            (_, Some(Err(error))) => {
+                let why = error.to_string();
+                return Err(SessionError::PowerStatesUnknown { drive, state, why });
+            }
+            (_, None) => return Err(SessionError::NoPowerControl { drive, state }),
+        };
+        if states.iter().any(|(number, _)| *number == state) {
+            return Ok(());
         }
+        let words = states.iter().map(|(number, works)| match works {
+            true => number.to_string(),
+            false => format!("{number} (asleep)"),
+        });
+        let states = words.collect::<Vec<_>>().join(", ");
+        Err(SessionError::NoSuchPowerState {
+            drive,
+            state,
+            states,
+        })
     }
 
     /// Choose a power state of an NVMe or simulated drive; `None` is the one it began in (`sim:NAME,ps=N`, else 0; a real one: that before the first
@@ -127,10 +156,9 @@ impl DriveSession {
     /// [`SessionError::NoPowerControl`] for drives that are not NVMe; [`SessionError::Command`] when the drive refuses; [`SessionError::Target`] when a simulated drive has no
     /// such state.
     pub fn set_power_state(&mut self, state: Option<u8>) -> Result<(), SessionError> {
+        let own = self.own_power_state;
         match (&mut self.kind, state) {
-            (Kind::Sim(target, _), state) => {
-                Ok(target.set_power_state(state.unwrap_or(self.own_power_state))?)
-            }
+            (Kind::Sim(target, _), state) => Ok(target.set_power_state(state.unwrap_or(own))?),
             (Kind::Real(drive), state) => drive.set_power_state(&self.info, state),
             (Kind::Null, None) => Ok(()),
             (Kind::Null, Some(state)) => Err(SessionError::NoPowerControl {

@@ -109,24 +109,6 @@ impl RealDrive {
         })
     }
 
-    /// Operational power states, state 0 first; none where the drive does not tell.
-    pub(super) fn power_states(&self, info: &DriveInfo) -> Vec<u8> {
-        let Some((_, mut device)) = controller(info).and_then(Result::ok) else {
-            return Vec::new();
-        };
-        let states = Commands::to(&mut device).identify_controller();
-        states.map_or_else(
-            |_| Vec::new(),
-            |controller| {
-                (0..)
-                    .zip(controller.power_state_descriptors())
-                    .filter(|(_, state)| !state.non_operational())
-                    .map(|(number, _)| number)
-                    .collect()
-            },
-        )
-    }
-
     /// Choose a power state, or with `None` go back to the one it was in before the first choice.
     pub(super) fn set_power_state(
         &mut self,

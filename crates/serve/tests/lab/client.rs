@@ -6,8 +6,10 @@ use std::os::unix::net::UnixStream;
 
 use assay_serve::nbd::protocol::{
     BASE_ALLOCATION, IHAVEOPT, INIT_PASSWD, OPTION_REPLY_MAGIC, REQUEST_MAGIC, SIMPLE_REPLY_MAGIC,
-    STRUCTURED_REPLY_MAGIC, chunk, option, option_reply,
+    STRUCTURED_REPLY_MAGIC, chunk, command, command_flag, option, option_reply,
 };
+
+use super::trace::Front;
 
 pub struct Client {
     pub stream: UnixStream,
@@ -198,5 +200,32 @@ impl Client {
         let reply = self.receive(if kind == 0 { len } else { 0 });
         assert_eq!(reply.cookie, cookie);
         reply
+    }
+}
+
+impl Front for Client {
+    fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
+        let reply = self.ask(0, command::READ, offset, len, &[]);
+        assert_eq!(reply.error, 0);
+        reply.bytes
+    }
+
+    fn write(&mut self, offset: u64, bytes: &[u8], durable: bool) {
+        let flags = if durable { command_flag::FUA } else { 0 };
+        let reply = self.ask(flags, command::WRITE, offset, bytes.len() as u32, bytes);
+        assert_eq!(reply.error, 0);
+    }
+
+    fn trim(&mut self, offset: u64, len: u32) {
+        assert_eq!(self.ask(0, command::TRIM, offset, len, &[]).error, 0);
+    }
+
+    fn zero(&mut self, offset: u64, len: u32) {
+        let reply = self.ask(0, command::WRITE_ZEROES, offset, len, &[]);
+        assert_eq!(reply.error, 0);
+    }
+
+    fn flush(&mut self) {
+        assert_eq!(self.ask(0, command::FLUSH, 0, 0, &[]).error, 0);
     }
 }

@@ -12,7 +12,7 @@ use assay_target::Nanos;
 use assay_target::open::OpenDrive;
 use std::num::NonZeroU64;
 
-use super::journal::{Ignore, Journal};
+use super::journal::{Alarms, Ignore, Journal};
 use super::results::{LIMIT_REACHED, SETTLED_S, bad_blocks, compare, result_of, with_verify_seed};
 use super::settle::{EndedBy, Settling};
 use super::{Course, Runner};
@@ -137,6 +137,7 @@ impl Runner<'_> {
         &mut self,
         cell: &Cell,
         earlier: &BTreeMap<String, Vec<CellResult>>,
+        alarms: &mut Alarms,
     ) -> Result<Done, SuiteError> {
         match cell.plan.kind {
             CellKind::Inspect => return self.inspect_cell(cell),
@@ -149,7 +150,8 @@ impl Runner<'_> {
             self.drop_caches(cell)?;
         }
         self.rest_before(cell);
-        let mut journal = Journal::new(cell, &mut self.writer, &mut *self.progress, self.stop);
+        let progress = &mut *self.progress;
+        let mut journal = Journal::new(cell, &mut self.writer, progress, self.stop, alarms);
         let idle = cell.plan.kind == CellKind::Idle;
         let outcome = if idle {
             rest(self.drives, cell, self.stop, &mut journal);

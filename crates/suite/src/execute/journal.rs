@@ -1,6 +1,6 @@
 //! What happens in a cell, written into the run's journal as it happens.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_conclude::power::MeanPower;
@@ -13,6 +13,7 @@ use assay_units::Op;
 
 use super::Progress;
 use crate::expand::Cell;
+use crate::warn::RunWarning;
 
 /// What a drive said of itself over a cell, summed up.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,6 +78,24 @@ impl Watched {
     }
 }
 
+/// Critical warnings of the drives' health logs that were told already, before the run or in it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Alarms {
+    told: BTreeMap<usize, BTreeSet<String>>,
+}
+
+impl Alarms {
+    /// Those of these that nobody was told of yet; they count as told from now on.
+    pub(super) fn news(&mut self, drive: usize, set: &[String]) -> Vec<String> {
+        if set.is_empty() {
+            return Vec::new();
+        }
+        let told = self.told.entry(drive).or_default();
+        let new = set.iter().filter(|&name| told.insert(name.clone()));
+        new.cloned().collect()
+    }
+}
+
 /// Writes what happens into the journal as it happens.
 pub(super) struct Journal<'a> {
     cell: &'a str,
@@ -84,6 +103,7 @@ pub(super) struct Journal<'a> {
     writer: &'a mut RunWriter,
     progress: &'a mut dyn Progress,
     stop: &'a AtomicBool,
+    alarms: &'a mut Alarms,
     bytes: BTreeMap<usize, u64>,
     watched: Watched,
     host: Vec<HostLoad>,
@@ -96,6 +116,7 @@ impl<'a> Journal<'a> {
         writer: &'a mut RunWriter,
         progress: &'a mut dyn Progress,
         stop: &'a AtomicBool,
+        alarms: &'a mut Alarms,
     ) -> Journal<'a> {
         Journal {
             cell: &cell.plan.id,
@@ -103,6 +124,7 @@ impl<'a> Journal<'a> {
             writer,
             progress,
             stop,
+            alarms,
             bytes: BTreeMap::new(),
             watched: Watched::default(),
             host: Vec::new(),
@@ -152,6 +174,7 @@ impl Observer for Journal<'_> {
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
         self.watched.hear(drive, at <= self.ramp, &telemetry);
+        let raised = self.alarms.news(drive, &telemetry.critical_warnings);
         self.append(&Entry::Telemetry(TelemetryRecord {
             cell: self.cell.to_owned(),
             drive,
@@ -172,6 +195,14 @@ impl Observer for Journal<'_> {
             host_bytes_written: telemetry.host_bytes_written,
             nand_bytes_written: telemetry.nand_bytes_written,
         }));
+        if !raised.is_empty() {
+            // Told at once, and so also of a cell that never ends.
+            let words = raised.join(", ");
+            let warning = RunWarning::CriticalWarningRaised { words, at };
+            let record = warning.record(Some(self.cell), Some(drive));
+            self.progress.warned(&record);
+            self.append(&Entry::Warning(record));
+        }
     }
 
     fn host(&mut self, index: u32, load: HostLoad) {
@@ -191,4 +222,28 @@ impl Observer for Ignore {
     fn interval(&mut self, _drive: usize, _interval: &Interval) {}
     fn telemetry(&mut self, _drive: usize, _at: Nanos, _telemetry: Telemetry) {}
     fn host(&mut self, _index: u32, _load: HostLoad) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_is_news_once_for_each_drive() {
+        let mut alarms = Alarms::default();
+        let names =
+            |words: &[&str]| -> Vec<String> { words.iter().map(|&w| w.to_owned()).collect() };
+        assert_eq!(
+            alarms.news(0, &names(&["a"])),
+            ["a"],
+            "known before the run"
+        );
+        assert!(alarms.news(0, &[]).is_empty());
+        assert_eq!(alarms.news(0, &names(&["a", "b"])), ["b"]);
+        assert!(
+            alarms.news(0, &names(&["b", "a"])).is_empty(),
+            "also after it was gone for a while"
+        );
+        assert_eq!(alarms.news(1, &names(&["a"])), ["a"], "another drive");
+    }
 }

@@ -9,6 +9,7 @@ use assay_target::identity::PcieLink;
 use assay_target::nvme::probe::Probe;
 
 use super::Runner;
+use super::journal::Alarms;
 use super::results::bad_blocks;
 use crate::expand::Cell;
 use crate::warn::{self, RunWarning};
@@ -53,6 +54,17 @@ impl Runner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What the drives' health logs said before the run, which is no news in it.
+    pub(super) fn known_alarms(&self) -> Alarms {
+        let mut alarms = Alarms::default();
+        for (drive, session) in self.drives.iter().enumerate() {
+            if let Some(Ok(probe)) = session.probe() {
+                alarms.news(drive, &probe.health.critical_warnings);
+            }
+        }
+        alarms
     }
 
     pub(super) fn warn_about(
@@ -138,7 +150,8 @@ fn about_drive(session: &DriveSession) -> Vec<RunWarning> {
     {
         warnings.push(RunWarning::LinkBelow { now, possible });
     }
-    if let Some(Ok(probe)) = session.probe() {
+    // A simulated drive is as it was asked to be.
+    if let (false, Some(Ok(probe))) = (info.simulated, session.probe()) {
         about_probe(probe, &mut warnings);
     }
     warnings

@@ -218,13 +218,15 @@ fn a_probe_tells_what_the_controller_says_and_leaves_out_what_it_refuses() {
     assert_eq!(only.formats.len(), 2);
     assert!(only.formats[1].in_use && only.formats[1].block_bytes == 4096);
     assert_eq!(found.io_commands, ["compare", "write zeroes"]);
-    let words = facts(&found);
+    let mut words = Vec::new();
+    facts(&found, &mut |group, name, value| {
+        words.push((group, name, value))
+    });
     let value = |name: &str| {
-        words
-            .iter()
-            .find(|f| f.name == name)
-            .map(|f| f.value.as_str())
+        let fact = words.iter().find(|(_, known, _)| known == name);
+        fact.map(|(_, _, value)| value.as_str())
     };
+    assert_eq!(words[0].0, "controller");
     assert_eq!(value("largest command"), Some("128 KiB"));
     assert_eq!(
         value("state 0 (now)"),

@@ -1,39 +1,26 @@
 //! What a probe found, for people: groups of names and values.
 
 use assay_units::text::{format_size, group_digits};
-use serde::{Deserialize, Serialize};
 
 use super::health::Health;
 use super::probe::{Namespace, PowerState, Probe, RegisterFacts};
 
-/// One thing that is known.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
-    /// What it belongs to.
-    pub group: String,
-    /// Its name.
-    pub name: String,
-    /// Its value.
-    pub value: String,
-}
+/// Who is told: a group, a name, a value.
+type Tell<'t> = &'t mut dyn FnMut(&'static str, String, String);
 
-/// Facts as they gather.
-struct Facts {
+/// Tells one thing after the other.
+struct Facts<'t> {
     group: &'static str,
-    found: Vec<Fact>,
+    tell: Tell<'t>,
 }
 
-impl Facts {
+impl Facts<'_> {
     fn group(&mut self, group: &'static str) {
         self.group = group;
     }
 
     fn add(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.found.push(Fact {
-            group: self.group.to_owned(),
-            name: name.into(),
-            value: value.into(),
-        });
+        (self.tell)(self.group, name.into(), value.into());
     }
 }
 
@@ -71,11 +58,12 @@ fn micros(us: Option<u32>) -> String {
     }
 }
 
-/// Everything, in the order in which a reader wants it.
-pub fn facts(probe: &Probe) -> Vec<Fact> {
+/// Tell everything, in the order in which a reader wants it: for each thing the group that it belongs to, its name, its value. Who keeps it has a record
+/// of its own.
+pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) {
     let mut facts = Facts {
         group: "controller",
-        found: Vec::new(),
+        tell,
     };
     facts.add("NVMe version", &probe.version);
     facts.add("model", &probe.model);
@@ -196,10 +184,9 @@ pub fn facts(probe: &Probe) -> Vec<Fact> {
         );
     }
     health_facts(&mut facts, &probe.health);
-    facts.found
 }
 
-fn register_facts(facts: &mut Facts, r: &RegisterFacts) {
+fn register_facts(facts: &mut Facts<'_>, r: &RegisterFacts) {
     facts.add("CAP", &r.cap);
     facts.add(
         "largest queue (MQES)",
@@ -280,7 +267,7 @@ fn namespace_words(n: &Namespace) -> String {
     )
 }
 
-fn health_facts(facts: &mut Facts, h: &Health) {
+fn health_facts(facts: &mut Facts<'_>, h: &Health) {
     facts.group("health");
     facts.add("critical warnings", listed(&h.critical_warnings));
     let sensors: Vec<String> = h

@@ -1,0 +1,199 @@
+//! A Linux guest with an NVMe drive, for what this machine's kernel has no device for (scripts/guest-lab).
+//!
+//! The processor is emulated: what is measured in a guest says how two programs compare there, not how fast anything is.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use assay_target::clock::Clock;
+use assay_units::{Nanos, text::format_size};
+
+use crate::Bench;
+use crate::child::Outcome;
+
+/// How long a guest may be silent, in a boot or in a command.
+const PATIENCE: Duration = Duration::from_secs(240);
+/// How long QEMU may take to connect to us, which is the first thing that it does.
+const CONNECTS: Nanos = Nanos::from_millis(20_000);
+/// Of the drive.
+pub const DRIVE_BYTES: u64 = 1 << 30;
+
+/// A guest that runs. Dropped, it is gone.
+pub struct Guest {
+    qemu: Child,
+    from: BufReader<UnixStream>,
+    to: UnixStream,
+    _folder: tempfile::TempDir,
+}
+
+fn script(words: &[&str]) -> Result<String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/guest-lab");
+    let output = Command::new(path)
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start {path}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{}", said.trim());
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+impl Guest {
+    /// Boot one with this assay, fio and a drive of QEMU's that holds nothing and answers at once: the programs' own cost weighs most there. It has
+    /// `polled` queues for polling.
+    ///
+    /// # Errors
+    /// When the lab is not there (scripts/guest-lab fetches it), or the guest does not come up.
+    pub fn boot(bench: &Bench, polled: u32) -> Result<Guest> {
+        let qemu = script(&["--qemu"])?;
+        let mut qemu = qemu.lines();
+        let program = qemu.next().context("scripts/guest-lab names no QEMU")?;
+        let folder = tempfile::tempdir()?;
+        let initramfs = folder.path().join("initramfs");
+        let text = |path: &std::path::Path| path.display().to_string();
+        let assay = text(&bench.runner.assay);
+        script(&["--initramfs", &text(&initramfs), &assay, "fio"])?;
+        let socket = folder.path().join("serial");
+        let listen = UnixListener::bind(&socket)?;
+        let errors = folder.path().join("errors");
+        let child = Command::new(program)
+            .args(qemu)
+            .arg("-initrd")
+            .arg(&initramfs)
+            .arg("-append")
+            .arg(format!(
+                "console=ttyS0 quiet panic=-1 nvme.poll_queues={polled} lab=serve lab_drives=1"
+            ))
+            .args(["-serial", "null", "-chardev"])
+            .arg(format!("socket,id=lab,path={}", socket.display()))
+            .args(["-serial", "chardev:lab", "-blockdev"])
+            .arg(format!(
+                "driver=null-co,node-name=nothing,size={DRIVE_BYTES}"
+            ))
+            .args(["-device", "nvme,serial=BENCH,drive=nothing"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(&errors)?)
+            .spawn()
+            .context("cannot start QEMU")?;
+        let mut starting = Starting(Some(child));
+        let to = starting.connection(&listen).with_context(|| {
+            let said = std::fs::read_to_string(&errors).unwrap_or_default();
+            format!("QEMU does not come up: {}", said.trim())
+        })?;
+        to.set_read_timeout(Some(PATIENCE))?;
+        let mut guest = Guest {
+            from: BufReader::new(to.try_clone()?),
+            to,
+            qemu: starting.0.take().context("QEMU is gone")?,
+            _folder: folder,
+        };
+        let line = guest.line()?;
+        ensure!(line.trim() == "@ ready", "the guest says {line:?}");
+        Ok(guest)
+    }
+
+    fn line(&mut self) -> Result<String> {
+        let mut line = String::new();
+        let read = self.from.read_line(&mut line);
+        ensure!(read.context("the guest is silent")? > 0, "QEMU has ended");
+        Ok(line)
+    }
+
+    /// Run a program in the guest to its end. Processor time is what the guest's kernel counts for it, in hundredths of a second; memory is not
+    /// looked at.
+    ///
+    /// # Errors
+    /// When the guest does not answer, or the program fails.
+    pub fn run(&mut self, command: &str) -> Result<Outcome> {
+        let clock = Clock::monotonic();
+        let begin = clock.now();
+        writeln!(self.to, "time -f '@ %U %S' {command}")?;
+        let head = self.line()?;
+        let numbers: Vec<usize> = head
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let &[status, out, err] = numbers.as_slice() else {
+            bail!("the guest answers {head:?}");
+        };
+        let mut stdout = vec![0; out];
+        let mut stderr = vec![0; err];
+        self.from.read_exact(&mut stdout)?;
+        self.from.read_exact(&mut stderr)?;
+        let stderr = String::from_utf8(stderr)?;
+        ensure!(status == 0, "in the guest: {command}: {}", stderr.trim());
+        let cost = stderr.lines().rev().find_map(|line| {
+            let (user, system) = line.strip_prefix("@ ")?.split_once(' ')?;
+            Some((user.parse().ok()?, system.parse().ok()?))
+        });
+        let (user_s, system_s) = cost.with_context(|| format!("no times of {command}"))?;
+        Ok(Outcome {
+            stdout: String::from_utf8(stdout)?,
+            user_s,
+            system_s,
+            max_rss_bytes: 0,
+            wall_s: (clock.now() - begin).as_secs_f64(),
+        })
+    }
+
+    /// What it is, for the document.
+    pub fn words(&mut self) -> Result<String> {
+        let version = self.run("fio --version")?.stdout;
+        let kernel = self.run("uname -r")?.stdout;
+        let qemu = script(&["--qemu"])?;
+        let memory = qemu.lines().skip_while(|word| *word != "-smp").nth(1);
+        Ok(format!(
+            "{} emulated processors, Linux {}, {} on a drive of {}",
+            memory.unwrap_or("?"),
+            kernel.trim(),
+            version.trim(),
+            format_size(DRIVE_BYTES)
+        ))
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // Both fail only when it has ended already.
+        let _ = self.qemu.kill();
+        let _ = self.qemu.wait();
+    }
+}
+
+/// QEMU before its guest has answered; dropped, it is gone.
+struct Starting(Option<Child>);
+
+impl Starting {
+    fn connection(&mut self, listen: &UnixListener) -> Result<UnixStream> {
+        listen.set_nonblocking(true)?;
+        let clock = Clock::monotonic();
+        let until = clock.now() + CONNECTS;
+        loop {
+            if let Ok((stream, _)) = listen.accept() {
+                stream.set_nonblocking(false)?;
+                return Ok(stream);
+            }
+            let child = self.0.as_mut().context("no QEMU")?;
+            if let Some(status) = child.try_wait()? {
+                bail!("{status}");
+            }
+            ensure!(clock.now() < until, "it does not connect");
+            clock.wait_until(clock.now() + Nanos::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            // Both fail only when it has ended already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

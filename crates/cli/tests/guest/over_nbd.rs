@@ -1,0 +1,61 @@
+//! QEMU's own NVMe controller on a simulated drive that is served over NBD, as docs/plug-a-simulated-drive-into-a-vm.md has it.
+
+use rustix::process::Signal;
+
+use crate::guest::Setup;
+use crate::lab::number;
+use crate::serving::Serving;
+
+#[test]
+fn a_simulated_drive_lies_under_qemus_controller() {
+    let Some(setup) = Setup::new() else { return };
+    // Paths of sockets may have 107 bytes, and the lab's folder is deep.
+    let sockets = tempfile::TempDir::new().unwrap();
+    let socket = sockets.path().join("nbd");
+    let words = format!(
+        "sim:samsung-951,state=fresh --nbd unix:{} --pace free",
+        socket.display()
+    );
+    let serving = Serving::start(&setup.lab, &words);
+    let mut guest = setup
+        .tools(&["mkfs.ext4", "fsck.ext4"])
+        .over_nbd("disk", "SIM1", &socket)
+        .boot();
+    let device = &guest.device("SIM1");
+
+    // Size and data are the model's; identity and power states are QEMU's.
+    let probe = guest.json(&format!("probe {device}"));
+    assert_eq!(
+        number(&probe, "/nvme/namespaces/0/size_bytes"),
+        number(&serving.told, "/capacity_bytes")
+    );
+    assert_eq!(probe["nvme"]["model"], "QEMU NVMe Ctrl");
+    assert_eq!(probe["nvme"]["power_states"].as_array().unwrap().len(), 1);
+    for engine in ["uring", "passthru"] {
+        let job = guest.json(&format!(
+            "job {device} --engine {engine} --rw randwrite --random_distribution cover --bs 4k --iodepth 16 --size 8m --verify --destroy SIM1"
+        ));
+        assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 2048.0);
+        assert_eq!(number(&job, "/jobs/0/write/errors"), 0.0);
+    }
+    let made = guest.ok(&format!(
+        "mkfs.ext4 -q -F {device} 1g && mount {device} /mnt && dd if=/dev/urandom of=/mnt/f bs=1M count=8 2>/dev/null && md5sum </mnt/f && umount /mnt"
+    ));
+    guest.ok(&format!("fsck.ext4 -fn {device}"));
+    guest.end();
+
+    // The drive is its server's: the next machine finds on it what the first one left.
+    let mut guest = Setup::new()
+        .unwrap()
+        .over_nbd("disk", "SIM1", &socket)
+        .boot();
+    let device = &guest.device("SIM1");
+    let again = guest.ok(&format!(
+        "mount -t ext4 -o ro {device} /mnt && md5sum </mnt/f && umount /mnt"
+    ));
+    assert_eq!(made, again);
+    guest.end();
+    let told = serving.end(Signal::INT);
+    assert_eq!(number(&told, "/failed"), 0.0);
+    assert!(number(&told, "/requests") > 4096.0, "{told:#}");
+}
