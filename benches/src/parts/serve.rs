@@ -38,8 +38,8 @@ const DRIVES: [(&str, u32); 6] = [
 struct Serving {
     child: Child,
     uri: String,
-    /// Median and 99th percentile of the way there and back, as the server says, in nanoseconds.
-    floor_ns: (f64, f64),
+    /// Mean, median and 99th percentile of the way there and back, as the server says, in nanoseconds.
+    floor_ns: [f64; 3],
     memory: Option<tempfile::TempDir>,
 }
 
@@ -63,7 +63,7 @@ impl Serving {
         Ok(Serving {
             child,
             uri: told["uri"].as_str().unwrap_or_default().to_owned(),
-            floor_ns: (floor("p50"), floor("p99")),
+            floor_ns: ["mean", "p50", "p99"].map(floor),
             memory: Some(folder),
         })
     }
@@ -89,7 +89,7 @@ impl Serving {
         Ok(Serving {
             child,
             uri: format!("nbd+unix:///?socket={}", socket.display()),
-            floor_ns: (0.0, 0.0),
+            floor_ns: [0.0; 3],
             memory: Some(folder),
         })
     }
@@ -231,11 +231,12 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
     let mut worst: [f64; 3] = [0.0; 3];
     for (profile, depth) in DRIVES {
         let serving = Serving::assay(bench, &format!("sim:{profile}"), "real")?;
-        let floor_ns = serving.floor_ns.0;
+        let [mean_ns, p50_ns, p99_ns] = serving.floor_ns;
         let span = Nanos::from_millis(2000);
         let model = in_process(profile, depth, 0, span)?;
-        let mut slowest = in_process(profile, depth, floor_ns as u64, span)?;
-        slowest.p99_ns += serving.floor_ns.1 - floor_ns;
+        let mut slowest = in_process(profile, depth, p50_ns as u64, span)?;
+        slowest.p99_ns += p99_ns - p50_ns;
+        slowest.iops = in_process(profile, depth, mean_ns as u64, span)?.iops;
         let job = serving.job("paced", &format!("--iodepth={depth}"), bench.span_ms(4000));
         let title = format!("{profile}, depth {depth}");
         let all = take_turns(bench, &title, vec![job])?;
@@ -260,9 +261,10 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
             }
             table.rows.push(vec![
                 format!(
-                    "{title}, floor {:.1} us (p99 {:.1} us)",
-                    floor_ns / 1e3,
-                    serving.floor_ns.1 / 1e3
+                    "{title}, floor {:.1} us (mean {:.1}, p99 {:.1})",
+                    p50_ns / 1e3,
+                    mean_ns / 1e3,
+                    p99_ns / 1e3
                 ),
                 name.to_owned(),
                 format!("{here:.1}"),
@@ -294,7 +296,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "fio's nbd engine on a Unix socket, random 4 KiB blocks of a gibibyte that was written before. *Unpaced*: the model's time runs free, \
          against nbdkit's memory plugin, which has no model. *Paced*: filled simulated drives by the wall clock. *Model* is a closed loop on the model \
          in this process; *model and floor* is the same with the way there and back, as the server measured and said it when it began, on every \
-         I/O (its 99th percentile with the floor's). With several I/Os in flight one waking serves several, and fio lies between the two. Server and fio share the machine's processors.",
+         I/O (its 99th percentile with the floor's, its rate with the floor's mean). With several I/Os in flight one waking serves several, and fio lies between the two. Server and fio share the machine's processors.",
     );
     unpaced(bench, &mut section)?;
     paced(bench, &mut section)?;

@@ -30,10 +30,34 @@ const REPLY_BYTES: usize = 16 + BLOCK_BYTES as usize;
 /// How much longer a read takes than the model says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Floor {
+    /// The mean's difference, in nanoseconds: what decides a closed loop's rate (J. D. C. Little, 1961).
+    pub mean_ns: u64,
     /// The median's difference, in nanoseconds.
     pub p50_ns: u64,
     /// The 99th percentile's difference, in nanoseconds.
     pub p99_ns: u64,
+}
+
+impl Floor {
+    /// By how much what was seen is longer than what the model says.
+    pub(crate) fn between(mut seen: Vec<Nanos>, mut model: Vec<Nanos>) -> Floor {
+        seen.sort_unstable();
+        model.sort_unstable();
+        let at = |times: &[Nanos], share: usize| {
+            let place = times.len() * share / 100;
+            times.get(place).copied().unwrap_or_default()
+        };
+        let mean = |times: &[Nanos]| {
+            let total_ns: u64 = times.iter().map(|time| time.0).sum();
+            Nanos(total_ns / times.len().max(1) as u64)
+        };
+        let beyond = |share: usize| (at(&seen, share) - at(&model, share)).0;
+        Floor {
+            mean_ns: (mean(&seen) - mean(&model)).0,
+            p50_ns: beyond(50),
+            p99_ns: beyond(99),
+        }
+    }
 }
 
 /// Measure it; takes some tens of milliseconds. Where time runs free, the model takes none of it.
@@ -64,11 +88,7 @@ pub fn measure(profile: &Profile, pace: Pace) -> Result<Option<Floor>, ServeErro
         Pace::Real => model_times(twin, blocks),
         Pace::Free => vec![Nanos::ZERO; READS],
     };
-    let beyond = |share: usize| (at(&seen, share) - at(&model, share)).0;
-    Ok(Some(Floor {
-        p50_ns: beyond(50),
-        p99_ns: beyond(99),
-    }))
+    Ok(Some(Floor::between(seen, model)))
 }
 
 fn drive_of(profile: &Profile) -> Result<Drive, DriveError> {
@@ -80,14 +100,6 @@ fn drive_of(profile: &Profile) -> Result<Drive, DriveError> {
         ..DriveOptions::default()
     };
     Drive::new(profile.clone(), options)
-}
-
-/// A percentile.
-fn at(times: &[Nanos], share: usize) -> Nanos {
-    let mut times = times.to_vec();
-    times.sort_unstable();
-    let place = times.len() * share / 100;
-    times.get(place).copied().unwrap_or_default()
 }
 
 fn place(rng: &mut Rng, blocks: u64) -> u64 {
@@ -147,4 +159,32 @@ fn round_trips(mut stream: UnixStream, blocks: u64) -> io::Result<Vec<Nanos>> {
         }
     }
     Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_floor_is_what_is_beyond_the_model() {
+        let model: Vec<Nanos> = (0..100).map(|n| Nanos(80_000 + n)).collect();
+        let mut seen: Vec<Nanos> = model.iter().map(|&time| time + Nanos(40_000)).collect();
+        let floor = |mean_ns, p50_ns, p99_ns| Floor {
+            mean_ns,
+            p50_ns,
+            p99_ns,
+        };
+        assert_eq!(
+            Floor::between(seen.clone(), model.clone()),
+            floor(40_000, 40_000, 40_000)
+        );
+        // One in a hundred that waited long moves the mean and the 99th percentile.
+        seen[7].0 += 1_000_000;
+        seen.reverse();
+        let late = Floor::between(seen, model.clone());
+        assert_eq!((late.mean_ns, late.p50_ns), (50_000, 40_001));
+        assert_eq!(late.p99_ns, 1_039_908);
+        assert_eq!(Floor::between(model.clone(), model), floor(0, 0, 0));
+        assert_eq!(Floor::between(Vec::new(), Vec::new()), floor(0, 0, 0));
+    }
 }

@@ -275,7 +275,7 @@ impl Told<'_> {
             "uri": (!self.function).then_some(&self.uri),
             "vfio_user": self.function.then_some(&self.uri),
             "pace": if self.pace == Pace::Real { "real" } else { "free" },
-            "floor_ns": self.floor.map(|floor| json!({ "p50": floor.p50_ns, "p99": floor.p99_ns })),
+            "floor_ns": self.floor.map(|floor| json!({ "mean": floor.mean_ns, "p50": floor.p50_ns, "p99": floor.p99_ns })),
             "memory_bytes": drive.resident_bytes(),
         })
     }

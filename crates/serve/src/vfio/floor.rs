@@ -67,27 +67,7 @@ pub fn measure(profile: &Profile, pace: Pace) -> Option<Floor> {
         Pace::Free => vec![Nanos::ZERO; READS],
     };
     let seen = seen_times(profile, &options, pace)?;
-    let (seen, model) = (Sorted::new(seen), Sorted::new(model));
-    let beyond = |share: usize| (seen.at(share) - model.at(share)).0;
-    Some(Floor {
-        p50_ns: beyond(50),
-        p99_ns: beyond(99),
-    })
-}
-
-struct Sorted(Vec<Nanos>);
-
-impl Sorted {
-    fn new(mut times: Vec<Nanos>) -> Sorted {
-        times.sort_unstable();
-        Sorted(times)
-    }
-
-    /// A percentile.
-    fn at(&self, share: usize) -> Nanos {
-        let place = self.0.len() * share / 100;
-        self.0.get(place).copied().unwrap_or_default()
-    }
+    Some(Floor::between(seen, model))
 }
 
 /// How long reads take, by a clock of the bus; `None` when one fails.
