@@ -124,8 +124,13 @@ impl Drop for Serving {
 }
 
 /// A closed loop of random 4 KiB reads in the area, on the model itself: rate, median and 99th percentile. Each completion takes
-/// `floor_ns` to be seen and answered with the next command, and latency includes it.
-fn in_process(profile: &str, depth: u32, floor_ns: u64, span: Nanos) -> Result<Sample> {
+/// `floor_ns` to be seen, which latency includes, and is answered with the next command `between_ns` later, which it does not.
+fn in_process(
+    profile: &str,
+    depth: u32,
+    (floor_ns, between_ns): (f64, f64),
+    span: Nanos,
+) -> Result<Sample> {
     let profile = Profile::builtin(profile).with_context(|| format!("no profile {profile}"))?;
     let mut drive = Drive::new(profile, DriveOptions::default())?;
     let mut rng = Rng::new(3);
@@ -162,9 +167,9 @@ fn in_process(profile: &str, depth: u32, floor_ns: u64, span: Nanos) -> Result<S
         }
         drive.advance(now, &mut done);
         for completion in done.drain(..) {
-            let at = completion.at + Nanos(floor_ns);
+            let at = completion.at + Nanos(floor_ns as u64);
             times.push((at - sent[completion.tag as usize]).0);
-            waiting.push_back((at, completion.tag));
+            waiting.push_back((at + Nanos(between_ns as u64), completion.tag));
         }
     }
     times.sort_unstable();
@@ -233,13 +238,16 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
         let serving = Serving::assay(bench, &format!("sim:{profile}"), "real")?;
         let [mean_ns, p50_ns, p99_ns] = serving.floor_ns;
         let span = Nanos::from_millis(2000);
-        let model = in_process(profile, depth, 0, span)?;
-        let mut slowest = in_process(profile, depth, p50_ns as u64, span)?;
-        slowest.p99_ns += p99_ns - p50_ns;
-        slowest.iops = in_process(profile, depth, mean_ns as u64, span)?.iops;
         let job = serving.job("paced", &format!("--iodepth={depth}"), bench.span_ms(4000));
         let title = format!("{profile}, depth {depth}");
         let all = take_turns(bench, &title, vec![job])?;
+        // By Little's law, from fio's own rate and mean latency.
+        let own = |s: &Sample| (f64::from(depth) * 1e9 / s.iops - s.mean_ns).max(0.0);
+        let between_ns = all[0].spread(own).median;
+        let model = in_process(profile, depth, (0.0, 0.0), span)?;
+        let mut slowest = in_process(profile, depth, (p50_ns, 0.0), span)?;
+        slowest.p99_ns += p99_ns - p50_ns;
+        slowest.iops = in_process(profile, depth, (mean_ns, between_ns), span)?.iops;
         type Figure = fn(&Sample) -> f64;
         let figures: [(&str, Figure); 3] = [
             ("IOPS", |s| s.iops),
@@ -261,10 +269,11 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
             }
             table.rows.push(vec![
                 format!(
-                    "{title}, floor {:.1} us (mean {:.1}, p99 {:.1})",
+                    "{title}, floor {:.1} us (mean {:.1}, p99 {:.1}), fio {:.1}",
                     p50_ns / 1e3,
                     mean_ns / 1e3,
-                    p99_ns / 1e3
+                    p99_ns / 1e3,
+                    between_ns / 1e3
                 ),
                 name.to_owned(),
                 format!("{here:.1}"),
@@ -296,7 +305,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "fio's nbd engine on a Unix socket, random 4 KiB blocks of a gibibyte that was written before. *Unpaced*: the model's time runs free, \
          against nbdkit's memory plugin, which has no model. *Paced*: filled simulated drives by the wall clock. *Model* is a closed loop on the model \
          in this process; *model and floor* is the same with the way there and back, as the server measured and said it when it began, on every \
-         I/O (its 99th percentile with the floor's, its rate with the floor's mean). With several I/Os in flight one waking serves several, and fio lies between the two. Server and fio share the machine's processors.",
+         I/O (its 99th percentile with the floor's, its rate with the floor's mean and with what fio takes between an answer and its next request, by its own figures). With several I/Os in flight one waking serves several, and fio lies between the two. Server and fio share the machine's processors.",
     );
     unpaced(bench, &mut section)?;
     paced(bench, &mut section)?;
