@@ -61,7 +61,7 @@ pub fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
 }
 
 pub fn assert_well_formed(page: &str) {
-    const VOID: [&str; 5] = ["meta", "br", "input", "img", "link"];
+    const VOID: [&str; 6] = ["meta", "base", "br", "input", "img", "link"];
     let mut open: Vec<String> = Vec::new();
     let mut ids = HashSet::new();
     let mut referred = Vec::new();
