@@ -224,7 +224,76 @@ fn unpaced(bench: &Bench, section: &mut Section) -> Result<()> {
     Ok(())
 }
 
+/// A figure of a sample, by its name.
+type Figure = fn(&Sample) -> f64;
+const FIGURES: [(&str, Figure); 3] = [
+    ("IOPS", |s| s.iops),
+    ("p50 us", |s| s.p50_ns / 1e3),
+    ("p99 us", |s| s.p99_ns / 1e3),
+];
+
+/// One round of one drive: what the server said of the way, what fio saw, and what the model says without and with that way.
+struct Paced {
+    floor_ns: [f64; 3],
+    between_ns: f64,
+    seen: Sample,
+    model: Sample,
+    slowest: Sample,
+}
+
+impl Paced {
+    /// With a server of its own: the floor belongs to the minute in which it was measured.
+    fn measure(bench: &Bench, profile: &str, depth: u32) -> Result<Paced> {
+        let serving = Serving::assay(bench, &format!("sim:{profile}"), "real")?;
+        let floor_ns @ [mean_ns, p50_ns, p99_ns] = serving.floor_ns;
+        let job = serving.job("paced", &format!("--iodepth={depth}"), bench.span_ms(4000));
+        let seen = job.run(&bench.runner)?;
+        // By Little's law, from fio's own rate and mean latency.
+        let between_ns = (f64::from(depth) * 1e9 / seen.iops - seen.mean_ns).max(0.0);
+        let span = Nanos::from_millis(2000);
+        let model = in_process(profile, depth, (0.0, 0.0), span)?;
+        let mut slowest = in_process(profile, depth, (p50_ns, 0.0), span)?;
+        slowest.p99_ns += p99_ns - p50_ns;
+        slowest.iops = in_process(profile, depth, (mean_ns, between_ns), span)?.iops;
+        Ok(Paced {
+            floor_ns,
+            between_ns,
+            seen,
+            model,
+            slowest,
+        })
+    }
+
+    /// How far what fio saw is outside of what lies between the model and the model with its floor, in percent.
+    fn beyond(&self, figure: Figure) -> f64 {
+        let (here, there) = (figure(&self.model), figure(&self.slowest));
+        let (least, most) = (here.min(there), here.max(there));
+        match figure(&self.seen) {
+            seen if seen < least => 100.0 * (seen / least - 1.0),
+            seen if seen > most => 100.0 * (seen / most - 1.0),
+            _ => 0.0,
+        }
+    }
+}
+
 fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
+    let mut rounds: Vec<Vec<Paced>> = DRIVES.iter().map(|_| Vec::new()).collect();
+    for round in 1..=bench.rounds() {
+        eprintln!("paced: round {round} of {}", bench.rounds());
+        for ((profile, depth), samples) in DRIVES.into_iter().zip(&mut rounds) {
+            if bench.runner.stopped() {
+                bail!("interrupted");
+            }
+            samples.push(Paced::measure(bench, profile, depth)?);
+        }
+    }
+    let mut floors = Table::new(&[
+        "drive, depth",
+        "floor p50, us",
+        "floor mean, us",
+        "floor p99, us",
+        "fio between I/Os, us",
+    ]);
     let mut table = Table::new(&[
         "drive, depth",
         "figure",
@@ -234,56 +303,34 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
         "beyond these, %",
     ]);
     let mut worst: [f64; 3] = [0.0; 3];
-    for (profile, depth) in DRIVES {
-        let serving = Serving::assay(bench, &format!("sim:{profile}"), "real")?;
-        let [mean_ns, p50_ns, p99_ns] = serving.floor_ns;
-        let span = Nanos::from_millis(2000);
-        let job = serving.job("paced", &format!("--iodepth={depth}"), bench.span_ms(4000));
+    for ((profile, depth), samples) in DRIVES.into_iter().zip(&rounds) {
         let title = format!("{profile}, depth {depth}");
-        let all = take_turns(bench, &title, vec![job])?;
-        // By Little's law, from fio's own rate and mean latency.
-        let own = |s: &Sample| (f64::from(depth) * 1e9 / s.iops - s.mean_ns).max(0.0);
-        let between_ns = all[0].spread(own).median;
-        let model = in_process(profile, depth, (0.0, 0.0), span)?;
-        let mut slowest = in_process(profile, depth, (p50_ns, 0.0), span)?;
-        slowest.p99_ns += p99_ns - p50_ns;
-        slowest.iops = in_process(profile, depth, (mean_ns, between_ns), span)?.iops;
-        type Figure = fn(&Sample) -> f64;
-        let figures: [(&str, Figure); 3] = [
-            ("IOPS", |s| s.iops),
-            ("p50 us", |s| s.p50_ns / 1e3),
-            ("p99 us", |s| s.p99_ns / 1e3),
-        ];
-        for ((name, figure), worst) in figures.into_iter().zip(&mut worst) {
-            let seen = all[0].spread(figure);
-            let (here, there) = (figure(&model), figure(&slowest));
-            let (least, most) = (here.min(there), here.max(there));
-            let beyond = |s: &Sample| match figure(s) {
-                seen if seen < least => 100.0 * (seen / least - 1.0),
-                seen if seen > most => 100.0 * (seen / most - 1.0),
-                _ => 0.0,
-            };
-            let difference = Spread::of(all[0].samples.iter().map(beyond));
-            if difference.median.abs() > worst.abs() {
-                *worst = difference.median;
+        let spread = |of: &dyn Fn(&Paced) -> f64| Spread::of(samples.iter().map(of));
+        let us = |of: &dyn Fn(&Paced) -> f64| spread(&|s| of(s) / 1e3).show(1);
+        floors.rows.push(vec![
+            title.clone(),
+            us(&|s| s.floor_ns[1]),
+            us(&|s| s.floor_ns[0]),
+            us(&|s| s.floor_ns[2]),
+            us(&|s| s.between_ns),
+        ]);
+        for ((name, figure), worst) in FIGURES.into_iter().zip(&mut worst) {
+            let beyond = spread(&|s| s.beyond(figure));
+            if beyond.median.abs() > worst.abs() {
+                *worst = beyond.median;
             }
             table.rows.push(vec![
-                format!(
-                    "{title}, floor {:.1} us (mean {:.1}, p99 {:.1}), fio {:.1}",
-                    p50_ns / 1e3,
-                    mean_ns / 1e3,
-                    p99_ns / 1e3,
-                    between_ns / 1e3
-                ),
+                title.clone(),
                 name.to_owned(),
-                format!("{here:.1}"),
-                format!("{there:.1}"),
-                seen.show(1),
-                difference.show(1),
+                spread(&|s| figure(&s.model)).show(1),
+                spread(&|s| figure(&s.slowest)).show(1),
+                spread(&|s| figure(&s.seen)).show(1),
+                beyond.show(1),
             ]);
         }
     }
-    for (name, worst) in ["IOPS", "p50", "p99"].into_iter().zip(worst) {
+    for ((name, _), worst) in FIGURES.into_iter().zip(worst) {
+        let name = name.trim_end_matches(" us");
         section.goal(
             format!(
                 "paced {name} over NBD no more than {:.0} % beyond what lies between the model's and the model's with the stated floor",
@@ -293,7 +340,7 @@ fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
             worst.abs() <= 100.0 * GOAL_AGREEMENT,
         );
     }
-    section.tables.push(table);
+    section.tables.extend([floors, table]);
     Ok(())
 }
 
@@ -305,7 +352,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "fio's nbd engine on a Unix socket, random 4 KiB blocks of a gibibyte that was written before. *Unpaced*: the model's time runs free, \
          against nbdkit's memory plugin, which has no model. *Paced*: filled simulated drives by the wall clock. *Model* is a closed loop on the model \
          in this process; *model and floor* is the same with the way there and back, as the server measured and said it when it began, on every \
-         I/O (its 99th percentile with the floor's, its rate with the floor's mean and with what fio takes between an answer and its next request, by its own figures). With several I/Os in flight one waking serves several, and fio lies between the two. Server and fio share the machine's processors.",
+         I/O (its 99th percentile with the floor's, its rate with the floor's mean and with what fio takes between an answer and its next request, \
+         by its own figures). Every round starts a server anew, so that its floor was measured just before fio ran. With several I/Os in flight one waking serves several, and fio lies between the two. Server and fio share the machine's processors.",
     );
     unpaced(bench, &mut section)?;
     paced(bench, &mut section)?;

@@ -249,6 +249,10 @@ impl Server {
         self.settle();
         if is_busy {
             self.linger_until = self.clock.now() + self.linger;
+        } else {
+            // Whoever else wants this processor, a client just woken above all, need not wait until a spinning thread's turn is over:
+            // that is some milliseconds.
+            rustix::thread::sched_yield();
         }
         Ok(())
     }
