@@ -155,8 +155,14 @@ pub struct FirmwareProfile {
     pub read_command_ns: Sourced<u64>,
     /// One core's time on top of that for a read that does not begin and end on mapping units, in nanoseconds. Absent: 0.
     pub read_partial_ns: Option<Sourced<u64>>,
+    /// One core's time on top of that for a read longer than a multi-plane page (`nand.planes` times `nand.page_bytes`), which has to be
+    /// divided among dies, in nanoseconds. Absent: 0.
+    pub read_split_ns: Option<Sourced<u64>>,
     /// One core's time per NAND page a read touches, in nanoseconds.
     pub read_page_ns: Sourced<u64>,
+    /// Whether a read of one logical block is done without `read_page_ns`: with nothing to split and one place in host memory
+    /// (NVMe 2.0 Base, 4.3.1: PRP entry 1 alone) there is no list that firmware would have to make. Absent: no.
+    pub read_block_by_hardware: Option<Sourced<bool>>,
     /// One core's time per KiB read, in nanoseconds.
     pub read_kib_ns: Sourced<u64>,
     /// One core's time per write command in nanoseconds.

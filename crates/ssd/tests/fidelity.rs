@@ -17,60 +17,51 @@ struct Reached {
     random_median: f64,
     random_worst: f64,
     sequential_worst: f64,
-    /// Random cells (threads, block) that the model has no mechanism for: not held to `random_worst`, and truly beyond it.
-    beyond: &'static [(u32, u32)],
 }
 
 const REACHED: [Reached; 7] = [
     Reached {
         name: "samsung-951",
         random_median: 2.5,
-        random_worst: 7.0,
+        random_worst: 9.0,
         sequential_worst: 5.0,
-        beyond: &[],
     },
     Reached {
         name: "intel-600p",
         random_median: 2.5,
         random_worst: 5.0,
         sequential_worst: 11.0,
-        beyond: &[],
     },
     Reached {
         name: "samsung-960-evo",
         random_median: 3.0,
-        random_worst: 9.0,
+        random_worst: 8.0,
         sequential_worst: 10.0,
-        beyond: &[(16, 65_536)],
     },
     Reached {
         name: "toshiba-rd400",
         random_median: 3.0,
         random_worst: 8.0,
         sequential_worst: 5.0,
-        beyond: &[],
     },
     Reached {
         name: "wd-black",
         random_median: 3.0,
         random_worst: 10.0,
         sequential_worst: 10.0,
-        beyond: &[],
     },
     Reached {
         name: "mydigitalssd-bpx",
-        random_median: 3.5,
+        random_median: 3.8,
         // Runs this short include the ramp; docs/fidelity.md leaves it out and has every cell within 10.
         random_worst: 11.0,
         sequential_worst: 10.0,
-        beyond: &[],
     },
     Reached {
         name: "plextor-m8pe-g",
         random_median: 3.0,
-        random_worst: 10.0,
+        random_worst: 8.0,
         sequential_worst: 10.0,
-        beyond: &[(64, 512)],
     },
 ];
 
@@ -108,11 +99,8 @@ fn read_bandwidths_are_as_near_as_they_have_been() {
                 continue;
             }
             random.push(error);
-            let excused = reached.beyond.contains(&(cell.threads, cell.block_bytes));
-            assert!(
-                (error <= reached.random_worst) != excused,
-                "{name}, {cell:?}: {error:.1} %"
-            );
+            let worst = reached.random_worst;
+            assert!(error <= worst, "{name}, {cell:?}: {error:.1} %");
         }
         assert!(random.len() >= 10, "{name}: {} cells", random.len());
         random.sort_by(f64::total_cmp);
@@ -175,13 +163,14 @@ fn the_960_evo_writes_into_its_cache_and_then_at_the_rate_of_its_flash() {
     assert!((285.0..315.0).contains(&full), "{full} MB/s");
 }
 
-/// "960 EVO gives about 3215 MiB/s (102,900 reads/s of 32 KiB) where incompressible data gives about 1030".
+/// "960 EVO gives about 3215 MiB/s (102,900 reads/s of 32 KiB) where incompressible data gives about 1030": the threads are not told;
+/// 1037 is what random_read_bandwidth.csv has for 16 of them.
 #[test]
 fn zeroed_data_never_touches_the_960_evos_flash() {
     let mut drive = drive("samsung-960-evo", DriveOptions::default());
     let (bytes, written) = run(
         &mut drive,
-        reads(true, 64, 32_768),
+        reads(true, 16, 32_768),
         Nanos::ZERO,
         Nanos::MAX,
         4_000,

@@ -13,7 +13,12 @@ use crate::profile::{MAP_UNIT_BYTES, Profile};
 pub(super) struct Costs {
     read_command_ns: u64,
     read_partial_ns: u64,
+    read_split_ns: u64,
+    /// The longest read that one die may answer by itself.
+    die_read_bytes: u64,
     read_page_ns: u64,
+    /// The longest read that does without `read_page_ns`; 0 when there is none.
+    read_by_hardware_bytes: u64,
     read_kib_ns: u64,
     write_command_ns: u64,
     write_unit_ns: u64,
@@ -36,7 +41,13 @@ impl Costs {
         let costs = Costs {
             read_command_ns: firmware.read_command_ns.value,
             read_partial_ns: firmware.read_partial_ns.as_ref().map_or(0, |ns| ns.value),
+            read_split_ns: firmware.read_split_ns.as_ref().map_or(0, |ns| ns.value),
+            die_read_bytes: u64::from(profile.nand.planes.value) * profile.nand.page_bytes.value,
             read_page_ns: firmware.read_page_ns.value,
+            read_by_hardware_bytes: match &firmware.read_block_by_hardware {
+                Some(flag) if flag.value => u64::from(profile.identity.logical_block_bytes.value),
+                _ => 0,
+            },
             read_kib_ns: firmware.read_kib_ns.value,
             write_command_ns: firmware.write_command_ns.value,
             write_unit_ns: firmware.write_unit_ns.value,
@@ -53,6 +64,15 @@ impl Costs {
         [costs, costs.throttled()]
     }
 
+    /// The core time of so many NAND pages of a read of `len` bytes, in nanoseconds.
+    #[inline(always)]
+    fn read_pages_ns(&self, pages: u32, len: u64) -> u64 {
+        if len <= self.read_by_hardware_bytes {
+            return 0;
+        }
+        self.read_page_ns * u64::from(pages)
+    }
+
     /// The core time of the shortest command, in nanoseconds: none is done sooner after its start.
     pub(super) fn least_ns(&self) -> u64 {
         self.read_command_ns
@@ -65,6 +85,7 @@ impl Costs {
         for cost in [
             &mut self.read_command_ns,
             &mut self.read_partial_ns,
+            &mut self.read_split_ns,
             &mut self.read_page_ns,
             &mut self.read_kib_ns,
             &mut self.write_command_ns,
@@ -233,14 +254,16 @@ impl Drive {
                 .to_host(now_ns, busy_ns.max(hit.ready_ns), hit.bytes);
         }
         if from < end {
+            if end - from > costs.die_read_bytes {
+                busy_ns += costs.read_split_ns;
+            }
             let (first, last) = units_of(from, end - from);
             let known_ns = self.look_up(now_ns, busy_ns, first, last);
             let mut unit = first;
             while unit <= last {
                 let (count, pages, physical) = self.next_run(unit, last - unit + 1);
                 let bytes = overlap(from, end, unit, count);
-                busy_ns +=
-                    costs.read_page_ns * u64::from(pages) + ((bytes * costs.read_kib_ns) >> 10);
+                busy_ns += costs.read_pages_ns(pages, len) + ((bytes * costs.read_kib_ns) >> 10);
                 let end_ns = if pages > 0 {
                     let ready_ns = self
                         .medium
@@ -278,7 +301,7 @@ impl Drive {
             }
             physical = self.medium.sequential(unit);
         }
-        busy_ns += costs.read_page_ns;
+        busy_ns += costs.read_pages_ns(1, bytes);
         let stretched = if clock == 0 {
             bytes
         } else {

@@ -276,6 +276,13 @@ impl Profile {
                     .as_ref()
                     .map_or(&[][..], |ns| one(&ns.value)),
             ),
+            (
+                "firmware.read_split_ns",
+                firmware
+                    .read_split_ns
+                    .as_ref()
+                    .map_or(&[][..], |ns| one(&ns.value)),
+            ),
             ("firmware.read_page_ns", one(&firmware.read_page_ns.value)),
             ("firmware.read_kib_ns", one(&firmware.read_kib_ns.value)),
             (

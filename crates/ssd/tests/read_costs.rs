@@ -1,0 +1,67 @@
+//! What firmware takes for reads of different lengths: one command at a time on an idle drive, so that a cost shows whole in its latency.
+
+mod common;
+
+use assay_ssd::{Drive, DriveOptions, InitialState, Profile};
+use assay_units::{Nanos, Op};
+use common::{command, one};
+
+const BLOCK: u32 = 512;
+const PAGE_NS: u64 = 7_000;
+const SPLIT_NS: u64 = 9_000;
+
+fn profile() -> Profile {
+    let mut profile = Profile::builtin("samsung-951").expect("a built-in profile");
+    profile.firmware.read_page_ns.value = PAGE_NS;
+    profile
+}
+
+/// Latency of the only read of a drive, in nanoseconds.
+fn read_ns(profile: &Profile, offset: u64, len: u32) -> u64 {
+    let options = DriveOptions {
+        state: InitialState::Filled,
+        ..DriveOptions::default()
+    };
+    let mut drive = Drive::new(profile.clone(), options).expect("a drive");
+    let now = Nanos(1_000);
+    let done = one(&mut drive, now, command(0, Op::Read, offset, len));
+    assert!(done.status.is_ok());
+    (done.at - now).0
+}
+
+#[test]
+fn hardware_alone_reads_one_block() {
+    let firmware = profile();
+    let mut hardware = firmware.clone();
+    let mut flag = hardware.ftl.skip_unmapped.clone();
+    flag.value = true;
+    hardware.firmware.read_block_by_hardware = Some(flag);
+    for offset in [0, 512, 1 << 30] {
+        let saved = |len| read_ns(&firmware, offset, len) - read_ns(&hardware, offset, len);
+        assert_eq!(saved(BLOCK), PAGE_NS, "at {offset}");
+        assert_eq!(saved(2 * BLOCK), 0, "at {offset}");
+    }
+    let flag = hardware.firmware.read_block_by_hardware.as_mut();
+    flag.expect("just set").value = false;
+    assert_eq!(
+        read_ns(&firmware, 0, BLOCK),
+        read_ns(&hardware, 0, BLOCK),
+        "a switch that is off changes nothing"
+    );
+}
+
+#[test]
+fn a_read_that_is_divided_among_dies_costs_more_once() {
+    let plain = profile();
+    let mut split = plain.clone();
+    let mut cost = split.firmware.read_page_ns.clone();
+    cost.value = SPLIT_NS;
+    split.firmware.read_split_ns = Some(cost);
+    let nand = &plain.nand;
+    let one_die = u32::from(nand.planes.value) * nand.page_bytes.value as u32;
+    let more = |len| read_ns(&split, 0, len) - read_ns(&plain, 0, len);
+    assert_eq!(more(4096), 0);
+    assert_eq!(more(one_die), 0);
+    assert_eq!(more(one_die + 4096), SPLIT_NS);
+    assert_eq!(more(4 * one_die), SPLIT_NS);
+}
