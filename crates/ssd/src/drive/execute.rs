@@ -45,7 +45,7 @@ impl Costs {
             die_read_bytes: u64::from(profile.nand.planes.value) * profile.nand.page_bytes.value,
             read_page_ns: firmware.read_page_ns.value,
             read_by_hardware_bytes: match &firmware.read_block_by_hardware {
-                Some(flag) if flag.value => u64::from(profile.identity.logical_block_bytes.value),
+                Some(flag) if flag.value => profile.identity.logical_block_bytes.value,
                 _ => 0,
             },
             read_kib_ns: firmware.read_kib_ns.value,
