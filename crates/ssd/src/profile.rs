@@ -160,8 +160,8 @@ pub struct FirmwareProfile {
     pub read_split_ns: Option<Sourced<u64>>,
     /// One core's time per NAND page a read touches, in nanoseconds.
     pub read_page_ns: Sourced<u64>,
-    /// Whether a read of one logical block is done without `read_page_ns`: with nothing to split and one place in host memory
-    /// (NVMe 2.0 Base, 4.3.1: PRP entry 1 alone) there is no list that firmware would have to make. Absent: no.
+    /// Whether a read of one logical block is done without `read_page_ns`: hardware alone is supposed to do it. That is a guess from one
+    /// figure (`profiles/plextor-m8pe-g.toml`); PRP entry 1 alone does not explain it, since it serves reads of up to a page too. Absent: no.
     pub read_block_by_hardware: Option<Sourced<bool>>,
     /// One core's time per KiB read, in nanoseconds.
     pub read_kib_ns: Sourced<u64>,
