@@ -1,13 +1,19 @@
 //! Do a profile's numbers make a drive? Everything the model divides by, indexes with or adds up is checked here, so that no
 //! profile can make it panic.
 
-use super::{MAP_UNIT_BYTES, Profile, ProfileError};
+use super::{MAP_UNIT_BYTES, Profile, ProfileError, Sourced};
 
 /// Turns a condition and what would be right into an error of the profile at hand.
 pub(super) type Check<'a> = &'a dyn Fn(bool, &str) -> Result<(), ProfileError>;
 
 /// No single operation of a drive takes longer: 1000 seconds, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000_000;
+
+/// A time that a profile may leave out, as a list of one or none.
+fn optional(time: &Option<Sourced<u64>>) -> &[u64] {
+    time.as_ref()
+        .map_or(&[], |time| std::slice::from_ref(&time.value))
+}
 
 impl Profile {
     /// Do the numbers make a drive?
@@ -271,18 +277,9 @@ impl Profile {
             ),
             (
                 "firmware.read_partial_ns",
-                firmware
-                    .read_partial_ns
-                    .as_ref()
-                    .map_or(&[][..], |ns| one(&ns.value)),
+                optional(&firmware.read_partial_ns),
             ),
-            (
-                "firmware.read_split_ns",
-                firmware
-                    .read_split_ns
-                    .as_ref()
-                    .map_or(&[][..], |ns| one(&ns.value)),
-            ),
+            ("firmware.read_split_ns", optional(&firmware.read_split_ns)),
             ("firmware.read_page_ns", one(&firmware.read_page_ns.value)),
             ("firmware.read_kib_ns", one(&firmware.read_kib_ns.value)),
             (
