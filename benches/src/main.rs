@@ -84,6 +84,8 @@ enum Part {
     Passthru,
     /// Wall time of `make demo`
     Demo,
+    /// Wall time and memory of whole suites on simulated drives; ten minutes
+    Suites,
     /// Size of a report of two drives, and its drawing time in a browser
     Report,
     /// Drawing time of a report of five drives through every suite; making the runs takes minutes
@@ -154,6 +156,7 @@ fn run() -> Result<()> {
         (Part::Stream, parts::stream::measure),
         (Part::Serve, parts::serve::measure),
         (Part::Passthru, parts::passthru::measure),
+        (Part::Suites, parts::suites::measure),
         (Part::Report, parts::report::measure),
         (Part::LabReport, parts::report::measure_lab),
         (Part::Demo, parts::demo::measure),

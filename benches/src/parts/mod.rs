@@ -13,3 +13,4 @@ pub mod scaling;
 pub mod serve;
 pub mod simulation;
 pub mod stream;
+pub mod suites;
