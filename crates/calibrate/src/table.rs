@@ -16,6 +16,7 @@ use crate::measurement::{
     Access, FillFigure, Measurement, Metric, Procedure, Role, SoakFigure, State, Tolerance,
     Workload,
 };
+use crate::procedure::fill::{ZEROED_READ_BYTES, ZEROED_READ_THREADS};
 
 /// Most bytes of a table that is read: a hundred thousand measurements would not fit a profile better.
 const LONGEST_BYTES: u64 = 16 << 20;
@@ -263,6 +264,10 @@ pub fn figure_named(name: &str) -> Option<(Procedure, Metric)> {
         "write_full" => fill(Fill::Full, Metric::MbPerS),
         "write_cache_gb" => fill(Fill::Cache, Metric::Gb),
         "zeroed_read" => Some((Procedure::ZeroedRead, Metric::MibPerS)),
+        "data_read" => {
+            let job = Workload::read(Access::Random, ZEROED_READ_THREADS, ZEROED_READ_BYTES);
+            Some((Procedure::Steady(job), Metric::MibPerS))
+        }
         "celsius_after_120_s" => soak(Soak::CelsiusAfter120S, Metric::Celsius),
         "settled_celsius" => soak(Soak::SettledCelsius, Metric::Celsius),
         "second_sensor" => soak(Soak::SecondSensor, Metric::Celsius),
@@ -276,7 +281,7 @@ pub fn figure_named(name: &str) -> Option<(Procedure, Metric)> {
 }
 
 /// The names that [`figure_named`] knows.
-pub const FIGURE_NAMES: &str = "write_steady, write_first, write_full, write_cache_gb, zeroed_read, celsius_after_120_s, settled_celsius, second_sensor, settled_read, throttle_celsius, throttled_read, throttled_s, recovered_s";
+pub const FIGURE_NAMES: &str = "write_steady, write_first, write_full, write_cache_gb, zeroed_read, data_read, celsius_after_120_s, settled_celsius, second_sensor, settled_read, throttle_celsius, throttled_read, throttled_s, recovered_s";
 
 /// The measurements of a user's file.
 ///

@@ -6,7 +6,8 @@
 //! overhead of 20 to 28 bytes reproduces. The two directions are independent. For Serial ATA see [`crate::sata`].
 //!
 //! Data path: what lies between the channels and the link (error correction, buffers, DMA), as one serial resource. Long
-//! reads are staged in DRAM and go slower than short ones (see the profile field `data_path.direct_limit_bytes`).
+//! reads are staged in DRAM and go at a rate of their own (see the profile field `data_path.direct_limit_bytes`); every read of flash
+//! may cost a setup of the path besides (descriptors, DMA).
 
 use crate::profile::{DataPathProfile, LinkProfile, MAP_UNIT_BYTES};
 use crate::sata::{Frames, line_bytes_per_second};
@@ -88,17 +89,18 @@ impl Link {
         rate.duration_ns(bytes)
     }
 
-    /// Move read data through the data path, where it counts as `path_bytes`, and on to the host; returns the end.
+    /// Move read data through the data path, where it counts as so many bytes and takes so much longer (`path`: bytes, nanoseconds), and on
+    /// to the host; returns the end.
     #[inline(always)]
     pub fn deliver(
         &mut self,
         floor_ns: u64,
         ready_ns: u64,
         bytes: u64,
-        path_bytes: u64,
+        (path_bytes, setup_ns): (u64, u64),
         command_bytes: u64,
     ) -> u64 {
-        let path_ns = self.data_path_ns(path_bytes, command_bytes);
+        let path_ns = self.data_path_ns(path_bytes, command_bytes) + setup_ns;
         let through_ns = self.data_path.reserve(floor_ns, ready_ns, path_ns);
         if let Some(frames) = self.frames {
             return self.over_shared_wire(frames, floor_ns, through_ns, bytes);

@@ -183,6 +183,9 @@ pub struct DataPathProfile {
     pub staged_bytes_per_second: Sourced<u64>,
     /// Longest command that takes the direct path, in bytes.
     pub direct_limit_bytes: Sourced<u64>,
+    /// Time for which each read command that goes to flash occupies the path besides its bytes (descriptors, DMA setup), in nanoseconds.
+    /// Absent: 0.
+    pub setup_ns: Option<Sourced<u64>>,
 }
 
 /// Flash geometry and timing, see [`crate::nand`].

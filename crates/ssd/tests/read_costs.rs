@@ -9,6 +9,7 @@ use common::{command, one};
 const BLOCK: u32 = 512;
 const PAGE_NS: u64 = 7_000;
 const SPLIT_NS: u64 = 9_000;
+const SETUP_NS: u64 = 3_000;
 
 fn profile() -> Profile {
     let mut profile = Profile::builtin("samsung-951").expect("a built-in profile");
@@ -64,4 +65,35 @@ fn a_read_that_is_divided_among_dies_costs_more_once() {
     assert_eq!(more(one_die), 0);
     assert_eq!(more(one_die + 4096), SPLIT_NS);
     assert_eq!(more(4 * one_die), SPLIT_NS);
+}
+
+#[test]
+fn the_data_path_is_set_up_once_for_every_read_of_flash() {
+    let plain = profile();
+    let mut setup = plain.clone();
+    let mut cost = setup.firmware.read_page_ns.clone();
+    cost.value = SETUP_NS;
+    setup.data_path.setup_ns = Some(cost);
+    for (len, offset) in [(BLOCK, 0), (4096, 1 << 30), (65_536, 0), (1 << 20, 512)] {
+        let more = read_ns(&setup, offset, len) - read_ns(&plain, offset, len);
+        assert_eq!(more, SETUP_NS, "{len} bytes at {offset}");
+    }
+}
+
+#[test]
+fn nothing_is_set_up_where_there_is_no_flash_to_read() {
+    let plain = profile();
+    let mut setup = plain.clone();
+    let mut cost = setup.firmware.read_page_ns.clone();
+    cost.value = SETUP_NS;
+    setup.data_path.setup_ns = Some(cost);
+    for len in [4096, 65_536] {
+        let fresh = |profile: &Profile| {
+            let mut drive = Drive::new(profile.clone(), DriveOptions::default()).expect("a drive");
+            let done = one(&mut drive, Nanos(1_000), command(0, Op::Read, 0, len));
+            assert!(done.status.is_ok());
+            done.at
+        };
+        assert_eq!(fresh(&plain), fresh(&setup), "{len} bytes");
+    }
 }

@@ -20,6 +20,8 @@ pub(super) struct Costs {
     /// The longest read that does without `read_page_ns`; 0 when there is none.
     read_by_hardware_bytes: u64,
     read_kib_ns: u64,
+    /// Time of the data path for a read of flash, whatever its length.
+    path_setup_ns: u64,
     write_command_ns: u64,
     write_unit_ns: u64,
     other_command_ns: u64,
@@ -49,6 +51,7 @@ impl Costs {
                 _ => 0,
             },
             read_kib_ns: firmware.read_kib_ns.value,
+            path_setup_ns: (profile.data_path.setup_ns.as_ref()).map_or(0, |ns| ns.value),
             write_command_ns: firmware.write_command_ns.value,
             write_unit_ns: firmware.write_unit_ns.value,
             other_command_ns: firmware.other_command_ns.value,
@@ -88,6 +91,7 @@ impl Costs {
             &mut self.read_split_ns,
             &mut self.read_page_ns,
             &mut self.read_kib_ns,
+            &mut self.path_setup_ns,
             &mut self.write_command_ns,
             &mut self.write_unit_ns,
             &mut self.other_command_ns,
@@ -259,6 +263,7 @@ impl Drive {
             }
             let (first, last) = units_of(from, end - from);
             let known_ns = self.look_up(now_ns, busy_ns, first, last);
+            let mut setup_ns = costs.path_setup_ns;
             let mut unit = first;
             while unit <= last {
                 let (count, pages, physical) = self.next_run(unit, last - unit + 1);
@@ -269,7 +274,8 @@ impl Drive {
                         .medium
                         .read(now_ns, busy_ns.max(known_ns), physical, count);
                     let stretched = bytes * costs.data_path_percent / 100;
-                    self.link.deliver(now_ns, ready_ns, bytes, stretched, len)
+                    let path = (stretched, std::mem::take(&mut setup_ns));
+                    self.link.deliver(now_ns, ready_ns, bytes, path, len)
                 } else {
                     self.link.to_host(now_ns, busy_ns.max(known_ns), bytes)
                 };
@@ -302,13 +308,15 @@ impl Drive {
             physical = self.medium.sequential(unit);
         }
         busy_ns += costs.read_pages_ns(1, bytes);
+        let setup_ns = costs.path_setup_ns;
         let stretched = if clock == 0 {
             bytes
         } else {
             bytes * costs.data_path_percent / 100
         };
         let ready_ns = self.medium.read(now_ns, busy_ns.max(known_ns), physical, 1);
-        let done_ns = self.link.deliver(now_ns, ready_ns, bytes, stretched, bytes);
+        let path = (stretched, setup_ns);
+        let done_ns = self.link.deliver(now_ns, ready_ns, bytes, path, bytes);
         (busy_ns, done_ns, Status::Ok)
     }
 

@@ -291,6 +291,7 @@ impl Profile {
                 "firmware.other_command_ns",
                 one(&firmware.other_command_ns.value),
             ),
+            ("data_path.setup_ns", optional(&self.data_path.setup_ns)),
             ("nand.read_ns", &nand.read_ns.value[..]),
             ("nand.read_jitter_ns", one(&nand.read_jitter_ns.value)),
             ("nand.program_ns", &nand.program_ns.value[..]),
