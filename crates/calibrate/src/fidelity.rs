@@ -75,7 +75,8 @@ pub fn table(all: &[Compared]) -> String {
 /// What the model is known not to have, for the page's end.
 pub const LIMITS: &[&str] = &[
     "In one go (`assay run bandwidth`), drives stay warm from cell to cell. The BPX then meets its 80 C in the middle of the sweep and reads up to 40 % below the published cells, which were evidently taken cool; the cells above are.",
-    "960 EVO: its cache is taken from free user space; here it is a fixed region beside it. That reads longer than a multi-plane page cost firmware more, once, was found in these figures (16 x 64 KiB is slower than 16 x 32 KiB); the read of 128 KiB, kept back, bears it out.",
+    "960 EVO: its cache is taken from free user space; here it is a fixed region beside it. That reads longer than a multi-plane page cost firmware more, once, was found in these figures (16 x 64 KiB is slower than 16 x 32 KiB); the read of 128 KiB, kept back, agrees with it. Report A does not tell how many threads read 32 KiB at 1030 MiB/s beside the zeroed area: 64 are taken.",
+    "BPX: that the data path is set up once for every read, whatever its length, was found in these figures (8 KiB reads gain less over 4 KiB ones than 16 KiB reads over 8 KiB ones); the reads kept back agree with it.",
     "M8Pe(G): that hardware alone reads one block was found in one figure (64 x 512 B); no number was fitted to it, since what is saved is the firmware's cost per page.",
     "Fitted numbers are effective ones: where a drive's random reads cost by the 4 KiB piece (960 EVO, M8Pe(G)), its flash page is counted as four pieces, and the 960 EVO's five cores as one.",
     "RD400: a 512 GB one throttled at 80 C for others (T3D1914); the profile is report A's, which did not.",

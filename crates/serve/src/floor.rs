@@ -14,7 +14,9 @@ use assay_target::clock::Clock;
 use assay_units::{DataClass, Nanos, Op, Rng};
 use rustix::event::{PollFd, PollFlags, poll};
 
-use crate::nbd::protocol::{IHAVEOPT, REQUEST_BYTES, REQUEST_MAGIC, handshake, option};
+use crate::nbd::protocol::{
+    IHAVEOPT, REQUEST_BYTES, REQUEST_MAGIC, STRUCTURED_REPLY_MAGIC, chunk, handshake, option,
+};
 use crate::pacer::{Pace, Pacer};
 use crate::server::{ServeError, Server};
 
@@ -25,8 +27,12 @@ const BLOCK_BYTES: u32 = 4096;
 /// Greeting (proto, "Newstyle negotiation") and answer to `NBD_OPT_EXPORT_NAME` without its zeroes, in bytes.
 const GREETING_BYTES: usize = 18;
 const ENTERED_BYTES: usize = 10;
-/// A simple reply's head, in bytes.
-const REPLY_HEAD_BYTES: usize = 16;
+/// Answer to `NBD_OPT_STRUCTURED_REPLY`, in bytes.
+const OPTION_REPLY_BYTES: usize = 20;
+/// The head of a simple reply, what a structured one's has on top of that, and the offset before its data, in bytes.
+const SIMPLE_HEAD_BYTES: usize = 16;
+const MORE_HEAD_BYTES: usize = 4;
+const OFFSET_BYTES: usize = 8;
 
 /// How much longer a read takes than the model says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,32 +143,50 @@ fn round_trips(mut stream: UnixStream, blocks: u64) -> io::Result<Vec<Nanos>> {
     stream.read_exact(&mut greeting)?;
     let flags = handshake::FIXED_NEWSTYLE | handshake::NO_ZEROES;
     let mut hello = u32::from(flags).to_be_bytes().to_vec();
-    hello.extend_from_slice(&IHAVEOPT.to_be_bytes());
-    hello.extend_from_slice(&option::EXPORT_NAME.to_be_bytes());
-    hello.extend_from_slice(&0_u32.to_be_bytes());
+    for option in [option::STRUCTURED_REPLY, option::EXPORT_NAME] {
+        hello.extend_from_slice(&IHAVEOPT.to_be_bytes());
+        hello.extend_from_slice(&option.to_be_bytes());
+        hello.extend_from_slice(&0_u32.to_be_bytes());
+    }
     stream.write_all(&hello)?;
-    stream.read_exact(&mut [0; ENTERED_BYTES])?;
+    stream.read_exact(&mut [0; OPTION_REPLY_BYTES + ENTERED_BYTES])?;
     // A read is request type 0.
     let mut request = [0; REQUEST_BYTES];
     request[..4].copy_from_slice(&REQUEST_MAGIC.to_be_bytes());
     request[24..].copy_from_slice(&BLOCK_BYTES.to_be_bytes());
     let mut rng = Rng::new(1);
     let clock = Clock::monotonic();
-    let (mut head, mut block) = ([0; REPLY_HEAD_BYTES], [0; BLOCK_BYTES as usize]);
+    let (mut head, mut more) = ([0; SIMPLE_HEAD_BYTES], [0; MORE_HEAD_BYTES]);
+    let (mut offset, mut block) = ([0; OFFSET_BYTES], [0; BLOCK_BYTES as usize]);
     let mut times = Vec::with_capacity(READS);
     for trip in 0..WARM_UP + READS {
         request[16..24].copy_from_slice(&place(&mut rng, blocks).to_be_bytes());
         let sent = clock.now();
         stream.write_all(&request)?;
-        // As libnbd has it, and with it fio, qemu and nbdcopy: wait, read the head, then what it announces.
+        // As libnbd has it, and with it fio, qemu and nbdcopy: wait, read as much as the shorter head has, then what it announces, piece by
+        // piece.
         poll(&mut [PollFd::new(&stream, PollFlags::IN)], None)?;
         stream.read_exact(&mut head)?;
+        stream.read_exact(&mut more)?;
+        if !is_whole_block(&head, &more) {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        stream.read_exact(&mut offset)?;
         stream.read_exact(&mut block)?;
         if trip >= WARM_UP {
             times.push(clock.now() - sent);
         }
     }
     Ok(times)
+}
+
+/// Is this the head of the one chunk that answers a read of a block with data?
+fn is_whole_block(head: &[u8; SIMPLE_HEAD_BYTES], more: &[u8; MORE_HEAD_BYTES]) -> bool {
+    let length_bytes = OFFSET_BYTES as u32 + BLOCK_BYTES;
+    head[..4] == STRUCTURED_REPLY_MAGIC.to_be_bytes()
+        && head[4..6] == chunk::DONE.to_be_bytes()
+        && head[6..8] == chunk::OFFSET_DATA.to_be_bytes()
+        && *more == length_bytes.to_be_bytes()
 }
 
 #[cfg(test)]
