@@ -187,7 +187,9 @@ impl RunWarning {
             ),
             RunWarning::Unanswered { ios } => (
                 "unanswered",
-                format!("{ios} I/Os had not come back ten seconds after the stop"),
+                format!(
+                    "{ios} I/Os never came back and were given up: ten seconds after the stop, or four minutes after the drive's last answer"
+                ),
                 "the drive hangs or has vanished: look at the kernel's log",
             ),
             RunWarning::GaveUp { errors, span_s } => (
