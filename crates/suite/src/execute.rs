@@ -8,7 +8,7 @@ use assay_engine::session::DriveSession;
 use assay_measure::Interval;
 use assay_store::RunWriter;
 use assay_store::model::{Audit, CellPlan, CellResult, Entry, Outcome, Warning};
-use assay_store::read::{CellState, Run};
+use assay_store::read::Run;
 use assay_target::Nanos;
 use assay_target::host::wall_clock;
 
@@ -24,12 +24,15 @@ mod journal;
 mod lost;
 mod remember;
 mod results;
+mod resume;
 mod rounds;
 mod settle;
 mod warnings;
 
 use conditions::Conditions;
 use journal::Alarms;
+use lost::Lost;
+pub use resume::Resume;
 use rounds::RoundBook;
 
 /// Who is told how it goes.
@@ -46,53 +49,6 @@ pub trait Progress {
     fn warned(&mut self, warning: &Warning);
     /// Something went wrong that belongs to no cell.
     fn problem(&mut self, message: &str);
-}
-
-/// What is left to do of a run that was cut off.
-#[derive(Debug, Default)]
-pub struct Resume {
-    finished: BTreeMap<String, Vec<CellResult>>,
-}
-
-impl Resume {
-    /// From the folder of the earlier run.
-    ///
-    /// # Errors
-    /// When the plan made now is not the plan of that run.
-    pub fn from_run(run: &Run, plan: &RunPlan) -> Result<Resume, SuiteError> {
-        let before: Vec<&CellPlan> = run.cells.iter().map(|c| &c.plan).collect();
-        let now: Vec<&CellPlan> = plan.cells.iter().map(|c| &c.plan).collect();
-        if before != now {
-            let which = before.iter().zip(&now).find(|(b, n)| b != n).map_or_else(
-                || format!("it has {} cells, there would be {} now", before.len(), now.len()),
-                |(b, n)| {
-                    format!(
-                        "cell {} differs from the plan made then (is {} the same drive, with the same permission?)",
-                        n.id,
-                        if b.id == n.id { "it" } else { b.id.as_str() }
-                    )
-                },
-            );
-            return Err(SuiteError::NotTheSame {
-                run: run.path.display().to_string(),
-                why: which,
-            });
-        }
-        let finished = run
-            .cells
-            .iter()
-            .filter(|cell| cell.state == CellState::Finished)
-            .map(|cell| {
-                let results = cell
-                    .drives
-                    .iter()
-                    .filter_map(|d| d.result.clone())
-                    .collect();
-                (cell.plan.id.clone(), results)
-            })
-            .collect();
-        Ok(Resume { finished })
-    }
 }
 
 /// How a run ended.
@@ -207,6 +163,7 @@ impl Runner<'_> {
 
     fn run_cells(&mut self, resume: &Resume, course: &mut Course) -> Result<(), SuiteError> {
         let plan = self.plan;
+        self.claim(resume);
         self.recall(&mut course.conditions);
         for (index, cell) in plan.cells.iter().enumerate() {
             if cell.plan.skipped.is_some() {
@@ -216,8 +173,13 @@ impl Runner<'_> {
             if cell.plan.drives.iter().any(|drive| lost.contains(drive)) {
                 continue;
             }
-            if resume.finished.contains_key(&cell.plan.id) && self.still_holds(cell)? {
-                self.replay(cell, course)?;
+            let finished = resume.finished.contains_key(&cell.plan.id);
+            if (finished || resume.was_spared(cell))
+                && (resume.is_superseded(&plan.cells, index) || self.still_holds(cell)?)
+            {
+                if finished {
+                    self.replay(cell, course)?;
+                }
                 course.conditions.begins(cell);
                 course.conditions.ends(cell, true);
             } else {
@@ -263,26 +225,30 @@ impl Runner<'_> {
             at: wall_clock(),
         })?;
         course.conditions.begins(cell);
+        self.note_begin(cell);
         match self.run_cell(cell, &course.results, &mut course.alarms) {
             Ok(done) if self.stop.load(Ordering::Relaxed) && !done.whole => {
                 // Its intervals are kept; the cell itself is left unfinished, to be done again by --resume.
+                self.remember_part(cell, &done, &Lost::new());
                 return Ok(CellEnd::Stopped);
             }
             Ok(done) => {
                 let errors = Self::count_failures(&done, course);
                 let lost = self.lost_in(&done);
                 if !lost.is_empty() {
+                    self.remember_part(cell, &done, &lost);
                     self.give_up_drives(cell, lost, course)?;
                     return Ok(CellEnd::DriveLost);
                 }
+                // Before the cell counts as finished: a finished preparation that nobody remembers would be done again.
+                let made = course.conditions.ends(cell, errors == 0);
+                self.remember(cell, &done, made);
                 self.writer.append(&Entry::CellFinish {
                     cell: cell.plan.id.clone(),
                     at: wall_clock(),
                     results: done.results.clone(),
                 })?;
                 self.progress.cell_finished(&cell.plan, &done.results);
-                let made = course.conditions.ends(cell, errors == 0);
-                self.remember(cell, &done, made);
                 course.results.insert(cell.plan.id.clone(), done.results);
             }
             Err(SuiteError::Store(error)) => return Err(error.into()),
