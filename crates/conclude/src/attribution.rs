@@ -31,10 +31,12 @@ use serde::Serialize;
 mod heat;
 mod limits;
 mod of_run;
+mod throttling;
 mod words;
 mod writes;
 
-pub use of_run::{Summary, of_cell, summary, watched};
+pub use of_run::{Summary, of_cell, summary, throttling_of_cell, watched};
+pub use throttling::{Stretch, Throttling, throttling};
 
 /// One interval of a drive with all that is known of it; usually a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

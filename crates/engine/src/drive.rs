@@ -8,11 +8,16 @@ use assay_measure::{Interval, Recorder};
 use assay_target::{Completion, Io, Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
-use crate::plan::Workload;
+use crate::plan::{Engine, Workload};
 use crate::worker::{Next, Worker};
 
 /// How long I/Os in flight may take to come back after a stop was asked for, before they are given up as unanswered.
 pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
+
+/// With I/Os in flight, a real drive may be silent for so long before they are given up as unanswered. Linux aborts an NVMe command after 30 s, resets
+/// the controller after 30 s more, which may take 127.5 s (CAP.TO), and gives a SCSI command five retries of 30 s each: whatever the kernel has not ended
+/// after all of that it never will, and the loop must not wait for ever.
+pub const ANSWER_WITHIN: Nanos = Nanos::from_secs(240);
 
 /// A loop gives up when so many I/Os have failed one after the other with none that succeeded: a drive that is gone answers in
 /// microseconds, and nothing is learned from the next million of answers.
@@ -28,13 +33,15 @@ pub trait Sink {
     fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>);
 }
 
-/// How many I/Os a loop handles.
+/// How many I/Os a loop handles, and how long it waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// In flight per worker.
     pub depth: u32,
     /// Completions waited for at a time.
     pub batch_complete_min: u32,
+    /// The longest silence with I/Os in flight.
+    pub answer_within: Nanos,
 }
 
 impl Shape {
@@ -43,6 +50,11 @@ impl Shape {
         Shape {
             depth: workload.iodepth,
             batch_complete_min: workload.batch_complete_min,
+            // A simulated drive answers everything, after as long a spike as it was given.
+            answer_within: match workload.engine {
+                Engine::Sim => Nanos::MAX,
+                _ => ANSWER_WITHIN,
+            },
         }
     }
 }
@@ -52,7 +64,7 @@ impl Shape {
 pub struct LoopEnd {
     /// Ended by the stop flag before the workload was done.
     pub stopped: bool,
-    /// I/Os that never came back within [`STOP_GRACE`] of the stop.
+    /// I/Os that never came back: not within [`STOP_GRACE`] of the stop, or not within [`Shape::answer_within`] of the drive's last answer.
     pub unanswered: u64,
     /// Ended before its time because every I/O failed.
     pub gave_up: Option<GaveUp>,
@@ -118,6 +130,40 @@ impl Failing {
             errors: self.errors,
             span,
         })
+    }
+}
+
+/// How long a drive has been silent with I/Os in flight.
+#[derive(Clone, Copy, Debug)]
+struct Silence {
+    since: Nanos,
+    longest: Nanos,
+    /// It was too long when the loop last looked.
+    too_long: bool,
+}
+
+impl Silence {
+    fn new(now: Nanos, longest: Nanos) -> Silence {
+        Silence {
+            since: now,
+            longest,
+            too_long: false,
+        }
+    }
+
+    /// A completion, or the first I/O in flight.
+    #[inline]
+    fn breaks(&mut self, now: Nanos) {
+        self.since = now;
+        self.too_long = false;
+    }
+
+    /// Is it time to give up? Not at the first look: a machine that was asleep finds its clock far ahead and its completions still on their way.
+    #[inline]
+    fn is_final(&mut self, now: Nanos) -> bool {
+        let before = self.too_long;
+        self.too_long = now - self.since >= self.longest;
+        before && self.too_long
     }
 }
 
@@ -208,7 +254,7 @@ impl<'a> Crew<'a> {
 }
 
 /// Run workers until each is done, or `stop` is set, or nothing but errors has come back for long enough
-/// ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]).
+/// ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]), or nothing at all ([`Shape::answer_within`]).
 ///
 /// Worker `i` owns slots `i * depth ..`. Closed-loop I/Os count from the moment the batch they are in is handed to the target;
 /// where nothing has to be written into buffers, that is the moment the completions before it were seen, which saves a clock
@@ -234,6 +280,7 @@ pub fn drive<T: Target>(
     let mut give_up_at = Nanos::MAX;
     let mut now = target.now();
     let mut measuring = true;
+    let mut silence = Silence::new(now, shape.answer_within);
     let outcome = loop {
         if stop.load(Ordering::Relaxed) && !end.stopped {
             end.stopped = true;
@@ -249,6 +296,9 @@ pub fn drive<T: Target>(
             sink.interval(recorder.roll(now), telemetry);
         }
         if !batch.is_empty() {
+            if in_flight == 0 {
+                silence.breaks(now);
+            }
             in_flight += batch.len();
             if crew.fills_buffers {
                 let at = target.now();
@@ -266,7 +316,7 @@ pub fn drive<T: Target>(
         if in_flight == 0 && next_due == Nanos::MAX {
             break Ok(());
         }
-        if now >= give_up_at {
+        if now >= give_up_at || in_flight > 0 && silence.is_final(now) {
             end.unanswered = in_flight as u64;
             break Ok(());
         }
@@ -282,6 +332,9 @@ pub fn drive<T: Target>(
                 let telemetry = target.telemetry();
                 sink.interval(interval, telemetry);
             }
+        }
+        if !done.is_empty() {
+            silence.breaks(now);
         }
         in_flight -= done.len();
         crew.complete(&mut done, now, target, recorder);

@@ -18,7 +18,7 @@
 //! No files are written, nothing is printed, no drive is discovered or authorised here.
 //!
 //! # Key constants
-//! [`drive::STOP_GRACE`], [`plan::MAX_JOBS`], [`plan::DEFAULT_SEED`].
+//! [`drive::STOP_GRACE`], [`drive::ANSWER_WITHIN`], [`plan::MAX_JOBS`], [`plan::DEFAULT_SEED`].
 #![forbid(unsafe_code)]
 
 pub mod access;

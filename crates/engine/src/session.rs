@@ -23,6 +23,7 @@ use crate::run::Bed;
 use crate::verify::VerifyBlocks;
 
 mod condition;
+mod presence;
 mod real;
 mod simulated;
 

@@ -6,7 +6,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_engine::drive::{GIVE_UP_ERRORS, GaveUp, LoopEnd, STOP_GRACE, Shape, Sink, drive};
+use assay_engine::drive::{
+    ANSWER_WITHIN, GIVE_UP_ERRORS, GaveUp, LoopEnd, STOP_GRACE, Shape, Sink, drive,
+};
 use assay_engine::options::JobOptions;
 use assay_engine::plan::{DriveFacts, FactsKind, Pacing, Workload};
 use assay_engine::worker::Worker;
@@ -118,10 +120,16 @@ impl Sink for Stopper<'_> {
     }
 }
 
-fn run(
+fn run(target: &mut Clockwork, options: &JobOptions, collected: Collected) -> (Collected, LoopEnd) {
+    run_for(target, options, collected, Nanos::MAX)
+}
+
+/// [`run`], with the longest silence that is borne.
+fn run_for(
     target: &mut Clockwork,
     options: &JobOptions,
     mut collected: Collected,
+    answer_within: Nanos,
 ) -> (Collected, LoopEnd) {
     let facts = DriveFacts {
         name: "clockwork".to_owned(),
@@ -140,7 +148,10 @@ fn run(
     let end = drive(
         target,
         &mut workers,
-        Shape::of(&workload),
+        Shape {
+            answer_within,
+            ..Shape::of(&workload)
+        },
         &mut recorder,
         &stop,
         &mut Stopper(&stop, &mut collected),
@@ -414,6 +425,73 @@ fn unanswered_ios_are_given_up_after_the_grace() {
         waited >= STOP_GRACE && waited < STOP_GRACE + Nanos::from_secs(5),
         "{waited}"
     );
+}
+
+/// A drive that swallows I/Os ends the loop without anybody's stop, long after its runtime if need be, and what was measured is kept.
+#[test]
+fn a_drive_that_stops_answering_is_given_up() {
+    let patience = Nanos::from_secs(20);
+    for (hang_after, swallowed) in [(100, 8), (0, 8)] {
+        let mut target = Clockwork::new(LATENCY, 8);
+        target.hang_after = hang_after;
+        let start = target.now;
+        let options = JobOptions {
+            iodepth: Some(8),
+            ..reading("1s")
+        };
+        let (collected, end) = run_for(&mut target, &options, Collected::default(), patience);
+        let expected = LoopEnd {
+            stopped: false,
+            unanswered: swallowed,
+            gave_up: None,
+        };
+        assert_eq!(end, expected);
+        let read = collected.totals.summary(Op::Read);
+        assert_eq!(read.ios, hang_after as u64);
+        let waited = target.now - start;
+        assert!(
+            waited >= patience && waited < patience + Nanos::from_secs(5),
+            "{waited}"
+        );
+    }
+}
+
+/// Slow is not silent.
+#[test]
+fn a_slow_drive_is_waited_for() {
+    let patience = Nanos::from_secs(20);
+    let mut slow = Clockwork::new(Nanos::from_secs(19), 1);
+    let (collected, end) = run_for(&mut slow, &reading("100s"), Collected::default(), patience);
+    assert_eq!(end, LoopEnd::default());
+    assert_eq!(collected.totals.summary(Op::Read).ios, 6);
+    // Nor is it silence when nobody asks.
+    let mut rested = Clockwork::new(LATENCY, 1);
+    let options = JobOptions {
+        rate: Some("1".to_owned()),
+        interval: Some("100ms".to_owned()),
+        ..reading("10s")
+    };
+    let patience = Nanos::from_millis(500);
+    let (collected, end) = run_for(&mut rested, &options, Collected::default(), patience);
+    assert_eq!(end, LoopEnd::default());
+    assert_eq!(collected.totals.summary(Op::Read).ios, 10);
+}
+
+/// A real drive is not waited for without end, and for longer than the kernel does; a simulated one is.
+#[test]
+fn only_real_drives_have_to_answer_in_time() {
+    let of = |kind| {
+        let facts = DriveFacts {
+            name: "drive".to_owned(),
+            capacity_bytes: 1 << 30,
+            min_io_bytes: 512,
+            kind,
+        };
+        Shape::of(&Workload::plan(&reading("1s"), &facts).unwrap()).answer_within
+    };
+    assert_eq!(of(FactsKind::Simulated), Nanos::MAX);
+    assert_eq!(of(FactsKind::File), ANSWER_WITHIN);
+    assert!(ANSWER_WITHIN > Nanos::from_secs(30 * 6));
 }
 
 /// A drive that is gone and says so at once: the loop ends when it has said so often enough, however long it was to run.

@@ -317,10 +317,15 @@ fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
         );
         match run.outcome {
             Some(Outcome::Complete) => {}
-            Some(Outcome::Interrupted) => banners.push((
-                "caution",
-                format!("<strong>{which}Interrupted by its user.</strong> {done}"),
-            )),
+            Some(Outcome::Interrupted) => {
+                let lost = run.warnings.iter().any(|w| w.code == "drive-lost");
+                let by = if lost {
+                    "Interrupted, because a drive was gone."
+                } else {
+                    "Interrupted by its user."
+                };
+                banners.push(("caution", format!("<strong>{which}{by}</strong> {done}")));
+            }
             None => banners.push((
                 "caution",
                 format!(

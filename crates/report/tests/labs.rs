@@ -6,7 +6,7 @@ mod common;
 
 use assay_report::html;
 use assay_report::terminal::{self, Style};
-use assay_store::read::Run;
+use assay_store::read::{CellRecord, Run};
 use common::page::{Tables, assert_well_formed, charts, tables, without_library};
 
 fn page(run: &Run) -> String {
@@ -307,7 +307,76 @@ fn throttling_is_told_with_its_onset_and_what_is_left() {
     let onset = common::labs::seconds_of(&hot[0]);
     assert!((onset - 201.0).abs() < 45.0, "{hot:?}");
     assert!((number(&hot[1]) - 77.0).abs() < 3.0, "{hot:?}");
-    assert!((number(&hot[7]) - 30.0).abs() < 4.0, "{hot:?}");
+    assert!((number(&hot[8]) - 30.0).abs() < 4.0, "{hot:?}");
+}
+
+/// A cache fills, the flash behind it is held back by turns, and then no more: what is told of heat in the table, among the causes of the rate and
+/// in the summary of the run is the same, and no part of it is the cache's.
+#[test]
+fn throttling_after_a_cache_is_told_alike_everywhere() {
+    let mut run = common::labs::thermal(2, 840);
+    let soaks = |cell: &CellRecord| cell.plan.step == "soak" && cell.plan.drives == [1];
+    let at = run.cells.iter().position(soaks).unwrap();
+    let mut plan = run.cells[at].plan.clone();
+    (plan.workload.rw, plan.workload.ramp_ns) = ("write".to_owned(), 0);
+    let shape = common::Shape {
+        mib_per_s: 1000.0,
+        seconds: 840,
+        course: |second, _| match second {
+            0..60 => 2.0,
+            180..660 if (second - 180) % 40 < 12 => 0.25,
+            _ => 1.0,
+        },
+        temperature: Some(|second, _| match second {
+            0..60 => 45.0,
+            60..180 => 60.0,
+            180..660 => 77.0,
+            _ => 50.0,
+        }),
+        errors: 0,
+    };
+    run.cells[at] = common::finished(plan, &[shape], 7);
+    let tables = tables(&page(&run));
+    let hot = &rows(&tables, "Soak: heat and rate")[1].1;
+    let near = |at: usize, wanted: f64| (number(&hot[at]) / wanted - 1.0).abs() < 0.05;
+    assert_eq!(
+        (hot[0].as_str(), hot[1].as_str()),
+        ("3 min", "77"),
+        "{hot:?}"
+    );
+    assert!(
+        near(2, 1000.0),
+        "the rate before heat, without the cache: {hot:?}"
+    );
+    assert!(
+        near(3, 775.0) && near(4, 250.0) && near(5, 1000.0),
+        "{hot:?}"
+    );
+    let causes = rows(&tables, "Soak: what set the rate");
+    let thermal: Vec<&Vec<String>> = causes
+        .iter()
+        .map(|row| &row.1)
+        .filter(|cells| cells[2].contains("thermal"))
+        .collect();
+    assert_eq!(thermal.len(), 1, "{causes:?}");
+    let duty = number(&hot[8]).round();
+    let words = format!("from 77 C, {duty} % of the time, every 40 s");
+    assert!(thermal[0][2].contains(&words), "{words}: {:?}", thermal[0]);
+    assert_eq!(number(&thermal[0][3]), number(&hot[3]), "{hot:?}");
+    let summary = assay_conclude::attribution::summary(&run, 1);
+    let close = |figure: Option<f64>, shown: &str| (figure.unwrap() - number(shown)).abs() <= 0.5;
+    assert_eq!(summary.throttle_onset_s, Some(180.0));
+    assert_eq!(summary.throttle_onset_c, Some(77.0));
+    assert_eq!(summary.throttle_period_s, Some(40.0));
+    assert!(
+        close(summary.rate_before_throttle_mib_per_s, &hot[2]),
+        "{summary:?}"
+    );
+    assert!(
+        close(summary.rate_throttled_mib_per_s, &hot[3]),
+        "{summary:?}"
+    );
+    assert!(close(summary.throttle_duty_pct, &hot[8]), "{summary:?}");
 }
 
 #[test]

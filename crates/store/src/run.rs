@@ -29,6 +29,7 @@ pub enum Destination {
 #[derive(Debug)]
 pub struct RunWriter {
     path: PathBuf,
+    run_id: String,
     journal: JournalWriter,
     resumed: u32,
 }
@@ -55,6 +56,7 @@ impl RunWriter {
         }
         Ok(RunWriter {
             path,
+            run_id: manifest.run_id.clone(),
             journal,
             resumed: 0,
         })
@@ -96,6 +98,7 @@ impl RunWriter {
         }
         let writer = RunWriter {
             path: path.to_owned(),
+            run_id: run.manifest.run_id.clone(),
             journal,
             resumed: starts,
         };
@@ -105,6 +108,11 @@ impl RunWriter {
     /// How many times the run was started before: 0 for a new one.
     pub fn resumed(&self) -> u32 {
         self.resumed
+    }
+
+    /// [`Manifest::run_id`].
+    pub fn run_id(&self) -> &str {
+        &self.run_id
     }
 
     /// The run folder.

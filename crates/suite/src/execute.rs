@@ -1,6 +1,6 @@
 //! Carrying out a plan, cell by cell, into a run folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_engine::audit::HostAudit;
@@ -8,7 +8,7 @@ use assay_engine::session::DriveSession;
 use assay_measure::Interval;
 use assay_store::RunWriter;
 use assay_store::model::{Audit, CellPlan, CellResult, Entry, Outcome, Warning};
-use assay_store::read::{CellState, Run};
+use assay_store::read::Run;
 use assay_target::Nanos;
 use assay_target::host::wall_clock;
 
@@ -21,14 +21,18 @@ use crate::warn::RunWarning;
 mod cell;
 mod conditions;
 mod journal;
+mod lost;
 mod remember;
 mod results;
+mod resume;
 mod rounds;
 mod settle;
 mod warnings;
 
 use conditions::Conditions;
 use journal::Alarms;
+use lost::Lost;
+pub use resume::Resume;
 use rounds::RoundBook;
 
 /// Who is told how it goes.
@@ -47,53 +51,6 @@ pub trait Progress {
     fn problem(&mut self, message: &str);
 }
 
-/// What is left to do of a run that was cut off.
-#[derive(Debug, Default)]
-pub struct Resume {
-    finished: BTreeMap<String, Vec<CellResult>>,
-}
-
-impl Resume {
-    /// From the folder of the earlier run.
-    ///
-    /// # Errors
-    /// When the plan made now is not the plan of that run.
-    pub fn from_run(run: &Run, plan: &RunPlan) -> Result<Resume, SuiteError> {
-        let before: Vec<&CellPlan> = run.cells.iter().map(|c| &c.plan).collect();
-        let now: Vec<&CellPlan> = plan.cells.iter().map(|c| &c.plan).collect();
-        if before != now {
-            let which = before.iter().zip(&now).find(|(b, n)| b != n).map_or_else(
-                || format!("it has {} cells, there would be {} now", before.len(), now.len()),
-                |(b, n)| {
-                    format!(
-                        "cell {} differs from the plan made then (is {} the same drive, with the same permission?)",
-                        n.id,
-                        if b.id == n.id { "it" } else { b.id.as_str() }
-                    )
-                },
-            );
-            return Err(SuiteError::NotTheSame {
-                run: run.path.display().to_string(),
-                why: which,
-            });
-        }
-        let finished = run
-            .cells
-            .iter()
-            .filter(|cell| cell.state == CellState::Finished)
-            .map(|cell| {
-                let results = cell
-                    .drives
-                    .iter()
-                    .filter_map(|d| d.result.clone())
-                    .collect();
-                (cell.plan.id.clone(), results)
-            })
-            .collect();
-        Ok(Resume { finished })
-    }
-}
-
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
@@ -105,6 +62,19 @@ pub struct Ending {
     pub io_errors: u64,
     /// Blocks that verification found wrong.
     pub bad_blocks: u64,
+    /// Drives that went away. Their cells are left for a resumption, and the run counts as interrupted.
+    pub lost_drives: BTreeSet<usize>,
+}
+
+/// How it went on after a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CellEnd {
+    /// It is over, well or not.
+    Over,
+    /// A drive of it is gone.
+    DriveLost,
+    /// The user stopped it.
+    Stopped,
 }
 
 /// Everything a run works with.
@@ -137,7 +107,8 @@ struct Course {
 impl Runner<'_> {
     /// Run every cell that is not finished, draw conclusions, close the folder.
     ///
-    /// A cell that fails is recorded as failed and the run goes on; the run itself fails only when its folder cannot be written.
+    /// A cell that fails is recorded as failed and the run goes on; one whose drive is gone is left unfinished, and the run goes on with the other
+    /// drives. The run itself fails only when its folder cannot be written.
     ///
     /// # Errors
     /// When the run folder cannot be written.
@@ -158,6 +129,7 @@ impl Runner<'_> {
                 failed_cells: 0,
                 io_errors: 0,
                 bad_blocks: 0,
+                lost_drives: BTreeSet::new(),
             },
             results: resume.finished.clone(),
             conditions: Conditions::new(self.drives.len()),
@@ -172,6 +144,9 @@ impl Runner<'_> {
             }
         }
         went?;
+        if !course.ending.lost_drives.is_empty() {
+            course.ending.outcome = Outcome::Interrupted;
+        }
         if course.ending.outcome == Outcome::Complete
             && let Some(rules) = &self.plan.suite.verdict
         {
@@ -188,13 +163,23 @@ impl Runner<'_> {
 
     fn run_cells(&mut self, resume: &Resume, course: &mut Course) -> Result<(), SuiteError> {
         let plan = self.plan;
+        self.claim(resume);
         self.recall(&mut course.conditions);
         for (index, cell) in plan.cells.iter().enumerate() {
             if cell.plan.skipped.is_some() {
                 continue;
             }
-            if resume.finished.contains_key(&cell.plan.id) && self.still_holds(cell)? {
-                self.replay(cell, course)?;
+            let lost = &course.ending.lost_drives;
+            if cell.plan.drives.iter().any(|drive| lost.contains(drive)) {
+                continue;
+            }
+            let finished = resume.finished.contains_key(&cell.plan.id);
+            if (finished || resume.was_spared(cell))
+                && (resume.is_superseded(&plan.cells, index) || self.still_holds(cell)?)
+            {
+                if finished {
+                    self.replay(cell, course)?;
+                }
                 course.conditions.begins(cell);
                 course.conditions.ends(cell, true);
             } else {
@@ -211,9 +196,13 @@ impl Runner<'_> {
                     course.ending.outcome = Outcome::Interrupted;
                     return Ok(());
                 }
-                if !self.do_cell(index, cell, course)? {
-                    course.ending.outcome = Outcome::Interrupted;
-                    return Ok(());
+                match self.do_cell(index, cell, course)? {
+                    CellEnd::Over => {}
+                    CellEnd::DriveLost => continue,
+                    CellEnd::Stopped => {
+                        course.ending.outcome = Outcome::Interrupted;
+                        return Ok(());
+                    }
                 }
             }
             self.judge_rounds(index, course)?;
@@ -222,13 +211,13 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Run one cell and record it. `false`: the user stopped it.
+    /// Run one cell and record it.
     fn do_cell(
         &mut self,
         index: usize,
         cell: &Cell,
         course: &mut Course,
-    ) -> Result<bool, SuiteError> {
+    ) -> Result<CellEnd, SuiteError> {
         self.progress
             .cell_started(index, self.plan.cells.len(), cell);
         self.writer.append(&Entry::CellStart {
@@ -236,28 +225,39 @@ impl Runner<'_> {
             at: wall_clock(),
         })?;
         course.conditions.begins(cell);
+        self.note_begin(cell);
         match self.run_cell(cell, &course.results, &mut course.alarms) {
             Ok(done) if self.stop.load(Ordering::Relaxed) && !done.whole => {
                 // Its intervals are kept; the cell itself is left unfinished, to be done again by --resume.
-                return Ok(false);
+                self.remember_part(cell, &done, &Lost::new());
+                return Ok(CellEnd::Stopped);
             }
             Ok(done) => {
+                let errors = Self::count_failures(&done, course);
+                let lost = self.lost_in(&done);
+                if !lost.is_empty() {
+                    self.remember_part(cell, &done, &lost);
+                    self.give_up_drives(cell, lost, course)?;
+                    return Ok(CellEnd::DriveLost);
+                }
+                // Before the cell counts as finished: a finished preparation that nobody remembers would be done again.
+                let made = course.conditions.ends(cell, errors == 0);
+                self.remember(cell, &done, made);
                 self.writer.append(&Entry::CellFinish {
                     cell: cell.plan.id.clone(),
                     at: wall_clock(),
                     results: done.results.clone(),
                 })?;
                 self.progress.cell_finished(&cell.plan, &done.results);
-                let errors: u64 = done.results.iter().map(CellResult::errors).sum();
-                let errors = errors.max(done.given_up);
-                course.ending.io_errors += errors;
-                course.ending.bad_blocks += done.bad_blocks;
-                let made = course.conditions.ends(cell, errors == 0);
-                self.remember(cell, &done, made);
                 course.results.insert(cell.plan.id.clone(), done.results);
             }
             Err(SuiteError::Store(error)) => return Err(error.into()),
             Err(error) => {
+                let lost = self.lost_by(cell, &error);
+                if !lost.is_empty() {
+                    self.give_up_drives(cell, lost, course)?;
+                    return Ok(CellEnd::DriveLost);
+                }
                 let message = error.to_string();
                 self.writer.append(&Entry::CellFailed {
                     cell: cell.plan.id.clone(),
@@ -269,7 +269,7 @@ impl Runner<'_> {
                 course.ending.failed_cells += 1;
             }
         }
-        Ok(true)
+        Ok(CellEnd::Over)
     }
 
     /// At the end of a round: have its figures come to rest?

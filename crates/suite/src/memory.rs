@@ -10,6 +10,9 @@
 //! A file is replaced as a whole (written beside, flushed, renamed), so it is the old one or the new one whenever the power fails. It carries
 //! a version and a checksum; a damaged one is as none.
 //!
+//! A cell that writes is noted before it does ([`DriveMemory::begin`]). When the program is killed in it, the resumed run, and no other, claims
+//! what that cell wrote ([`DriveMemory::claim`]): as many bytes as its journal allows for (of a file: as long as it can have lasted), and no more.
+//!
 //! Discards by others are seen where the kernel counts them, which it does not for zram.
 //!
 //! # Non-goals
@@ -26,6 +29,11 @@ use assay_engine::access::Region;
 use assay_target::host::wall_clock;
 use assay_target::identity::{DriveInfo, DriveKind, NoTrace, SystemRoot, Trace, trace_at};
 use serde::{Deserialize, Serialize};
+
+mod under_way;
+
+pub use under_way::CutOff;
+use under_way::UnderWay;
 
 /// Version of the file's form.
 pub const VERSION: u32 = 1;
@@ -103,6 +111,9 @@ struct Record {
     conditionings: Vec<Done<Conditioning>>,
     /// Why there is nothing, if there was something before.
     lost: Option<String>,
+    /// A cell that writes, or was cut off while it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    under_way: Option<UnderWay>,
 }
 
 /// A record as it is stored.
@@ -310,7 +321,12 @@ impl DriveMemory {
         };
         match difference(&record, info, &now, 0) {
             Difference::None => Ok(record),
-            Difference::Written(reason) => Err(Validity::Stale(reason)),
+            Difference::Written(reason) => Err(Validity::Stale(match &record.under_way {
+                Some(UnderWay { run, cell, .. }) => format!(
+                    "assay was cut off while it wrote to it (cell {cell} of run {run}), and how much it wrote is known only when that run is resumed"
+                ),
+                None => reason,
+            })),
             Difference::Unknown(reason) => Err(Validity::Unknown(reason)),
         }
     }
@@ -338,6 +354,7 @@ impl DriveMemory {
             purge: None,
             conditionings: Vec::new(),
             lost: None,
+            under_way: None,
         };
         let mut record = match load(&path) {
             Found::Record(known) => match difference(&known, info, &trace, own_bytes) {
@@ -353,6 +370,7 @@ impl DriveMemory {
             Found::Nothing | Found::Damaged => return Ok(()),
         };
         record.trace = trace;
+        record.under_way = None;
         change(&mut record);
         store(&path, record).map_err(|source| MemoryError {
             drive: info.spec.clone(),

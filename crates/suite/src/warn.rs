@@ -98,6 +98,11 @@ pub enum RunWarning {
         /// It is being brought into that state again.
         again: bool,
     },
+    /// The drive went away in the middle of the cell.
+    DriveLost {
+        /// How that showed.
+        why: String,
+    },
     /// A purge that may have left something.
     PurgeIncomplete {
         /// How it was done.
@@ -187,7 +192,9 @@ impl RunWarning {
             ),
             RunWarning::Unanswered { ios } => (
                 "unanswered",
-                format!("{ios} I/Os had not come back ten seconds after the stop"),
+                format!(
+                    "{ios} I/Os never came back and were given up: ten seconds after the stop, or four minutes after the drive's last answer"
+                ),
                 "the drive hangs or has vanished: look at the kernel's log",
             ),
             RunWarning::GaveUp { errors, span_s } => (
@@ -273,6 +280,13 @@ impl RunWarning {
                     "whether the drive is still in the state that the run had left it in cannot be known: {why}"
                 ),
                 "if anything may have written to it since, begin a new run",
+            ),
+            RunWarning::DriveLost { why } => (
+                "drive-lost",
+                format!(
+                    "the drive is gone: {why}; this cell was left unfinished, and no other was begun on the drive"
+                ),
+                "see to it that it is there again (its slot, its cable, the kernel's log), then go on with assay run --resume and this run's folder: this cell is measured again, and what was not begun",
             ),
             RunWarning::PurgeIncomplete { how } => (
                 "purge-incomplete",

@@ -230,7 +230,8 @@ advice = "broken"
             outcome: Outcome::Complete,
             failed_cells: 0,
             io_errors: 0,
-            bad_blocks: 0
+            bad_blocks: 0,
+            lost_drives: std::collections::BTreeSet::new(),
         }
     );
     assert_eq!(run.damaged_lines, Vec::<String>::new());

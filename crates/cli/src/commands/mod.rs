@@ -125,7 +125,8 @@ pub fn open_runs(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
 /// What a run means for the exit status.
 pub fn verdict_of(ending: &assay_suite::execute::Ending) -> Verdict {
     use assay_store::model::Outcome;
-    if ending.io_errors > 0 || ending.bad_blocks > 0 || ending.failed_cells > 0 {
+    let failed = ending.io_errors > 0 || ending.bad_blocks > 0 || ending.failed_cells > 0;
+    if failed || !ending.lost_drives.is_empty() {
         Verdict::DriveFailed
     } else if ending.outcome == Outcome::Interrupted {
         Verdict::Interrupted

@@ -193,9 +193,7 @@ fn show(folder: &Path, plan: &RunPlan, ending: &Ending, output: Output) -> anyho
             text.push('\n');
         }
         if ending.outcome == Outcome::Interrupted {
-            text.push_str(&format!(
-                "\nInterrupted: what was measured is kept. Continue with: assay run --resume {shown}\n"
-            ));
+            text.push_str(&interruption(&run, ending, &shown.to_string()));
         }
         text.push_str(&format!(
             "\nRun folder: {shown}\nReport:     assay report {shown} -o {}.html\n",
@@ -205,4 +203,21 @@ fn show(folder: &Path, plan: &RunPlan, ending: &Ending, output: Output) -> anyho
     };
     output.show(text, || json::suite(&run))?;
     Ok(())
+}
+
+/// Why a run is not complete, and how to go on with it.
+fn interruption(run: &Run, ending: &Ending, folder: &str) -> String {
+    let gone: Vec<&str> = ending
+        .lost_drives
+        .iter()
+        .filter_map(|&drive| Some(run.manifest.drives.get(drive)?.spec.as_str()))
+        .collect();
+    let resume = format!("assay run --resume {folder}");
+    if gone.is_empty() {
+        return format!("\nInterrupted: what was measured is kept. Continue with: {resume}\n");
+    }
+    format!(
+        "\nInterrupted: gone in mid-run: {}. What was measured is kept. Once it is there again, continue with: {resume}\n",
+        gone.join(", ")
+    )
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::lab::{Done, Lab, MIB, pause, send, text_so_far};
 
-/// Twelve short cells, some of which write.
+/// Fifteen short cells: a preparation, and others of which some write and want it.
 const STEPS: &str = r#"
 name = "mine"
 title = "Many short cells"
@@ -19,8 +19,9 @@ duration = "short"
 [[step]]
 id = "fill"
 title = "Fill"
-kind = "measure"
+kind = "prepare"
 needs = ["write"]
+leaves = "filled"
 job = { rw = "write", bs = "64k", size = "2m" }
 [[step]]
 id = "reads"
@@ -33,7 +34,9 @@ id = "mixed"
 title = "Mixed"
 kind = "measure"
 needs = ["write"]
-job = { rw = "randrw", bs = "4k", size = "2m", runtime = "40ms", interval = "10ms" }
+wants = "filled"
+job = { rw = "randrw", size = "2m", runtime = "60ms", interval = "10ms" }
+matrix = { bs = ["4k", "8k", "16k", "32k"] }
 "#;
 
 /// The journal up to its last whole line: what a kill leaves for certain.
@@ -44,7 +47,8 @@ fn whole_lines(lab: &Lab, run: &str) -> String {
     journal
 }
 
-/// How often each cell was begun, and its results, in a journal; a cell that is begun again after it was finished fails the test.
+/// How often each cell was begun, and its results, in a journal; a cell that is begun again after it was finished fails the test, and so does
+/// a preparation: what a cell wrote that was cut off does not undo it.
 fn course(journal: &str) -> (BTreeMap<String, u32>, BTreeMap<String, Value>) {
     let (mut begun, mut finished) = (BTreeMap::new(), BTreeMap::new());
     for line in journal.lines() {
@@ -58,6 +62,10 @@ fn course(journal: &str) -> (BTreeMap<String, u32>, BTreeMap<String, Value>) {
         } else if line.contains("\"cell_finish\"") {
             let twice = finished.insert(cell, entry);
             assert!(twice.is_none(), "finished twice: {twice:?}");
+        } else if line.contains("\"cell_skipped\"") {
+            // Killed when the preparation was done and remembered, and not yet told in the journal.
+            assert!(line.contains("not needed: preconditioned"), "{line}");
+            finished.entry(cell).or_insert(entry);
         }
     }
     (begun, finished)
@@ -72,7 +80,7 @@ fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
     lab.ok(&format!("run mine.toml {drive} {permission} --out whole"));
     let whole = whole_lines(&lab, "whole");
     let (_, undisturbed) = course(&whole);
-    assert_eq!(undisturbed.len(), 12);
+    assert_eq!(undisturbed.len(), 15);
     let mut rng = Rng::new(seed);
     let (mut killed, mut round) = (0, 0);
     while killed < points {

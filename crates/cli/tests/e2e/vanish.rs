@@ -5,7 +5,7 @@ use std::fs::File;
 use serde_json::Value;
 
 use crate::lab::{Done, Lab, MIB, number, text_so_far, wait_until};
-use crate::rig::Rig;
+use crate::rig::{self, Rig};
 
 fn codes(document: &Value) -> Vec<&str> {
     let warnings = document["warnings"].as_array().unwrap();
@@ -41,34 +41,234 @@ fn a_drive_that_vanishes_before_it_is_measured_has_failed() {
     assert_eq!(codes(&job), ["gave-up"]);
 }
 
+/// State and errors of the cells that measure, of one drive of a run.
+fn states(run: &Value, drive: usize) -> Vec<(String, f64)> {
+    let cells = run["runs"][drive]["cells"].as_array().unwrap();
+    let own = cells.iter().filter(|cell| cell["kind"] == "measure");
+    own.map(|cell| {
+        let errors = cell["errors"].as_f64().unwrap_or(-1.0);
+        (cell["state"].as_str().unwrap().to_owned(), errors)
+    })
+    .collect()
+}
+
+/// How many cells were finished first, after which one is unfinished and the rest was not begun.
+#[track_caller]
+fn cut_off(states: &[(String, f64)]) -> usize {
+    let names: Vec<&str> = states.iter().map(|(state, _)| state.as_str()).collect();
+    let finished = names.iter().take_while(|name| **name == "finished").count();
+    assert_eq!(names.get(finished), Some(&"unfinished"), "{names:?}");
+    assert!(
+        names[finished + 1..].iter().all(|name| *name == "planned"),
+        "{names:?}"
+    );
+    finished
+}
+
 #[test]
-fn every_cell_of_a_suite_on_a_drive_that_is_gone_ends() {
+fn a_suite_goes_on_without_a_drive_that_is_gone_and_is_resumed_when_it_is_back() {
     let lab = Lab::on_disk();
-    let drive = "sim:samsung-951,fault=vanish@9000";
-    let run = lab.json_status(
+    // More than the busiest cell needs, and less than all do: the fault is there again in each process.
+    let drive = "sim:samsung-951,fault=vanish@150000";
+    let first = lab.json_status(
         &format!("run quick {drive} sim:intel-600p --scale 0.1 --out run"),
         1,
     );
-    let states = |drive: usize| -> Vec<(String, f64)> {
-        let cells = run["runs"][drive]["cells"].as_array().unwrap();
-        let own = cells.iter().filter(|cell| cell["kind"] == "measure");
-        own.map(|cell| {
-            let errors = cell["errors"].as_f64().unwrap_or(-1.0);
-            (cell["state"].as_str().unwrap().to_owned(), errors)
-        })
-        .collect()
-    };
-    let (gone, sound) = (states(0), states(1));
-    assert_eq!(gone.len(), sound.len());
+    assert_eq!(first["outcome"], "interrupted");
+    assert!(codes(&first).contains(&"io-errors") && codes(&first).contains(&"drive-lost"));
+    let sound = states(&first, 1);
     assert!(
-        gone.iter().all(|(state, _)| state == "finished"),
-        "{gone:?}"
+        sound.iter().all(|(state, _)| state == "finished"),
+        "{sound:?}"
     );
-    assert!(gone.last().unwrap().1 > 0.0, "{gone:?}");
-    assert!(sound.iter().all(|(_, errors)| *errors == 0.0), "{sound:?}");
-    assert!(codes(&run).contains(&"gave-up"));
+    let mut through = cut_off(&states(&first, 0));
+    assert!(through > 0);
+    let kept: Vec<String> = text_so_far(&lab.path("run/journal.log"))
+        .lines()
+        .filter(|line| line.contains("\"cell_finish\""))
+        .map(str::to_owned)
+        .collect();
     lab.ok("report run -o page.html");
-    assert!(lab.text("page.html").contains("failed or came back short"));
+    assert!(lab.text("page.html").contains("gone"));
+    let told = lab.run(&format!("run quick {drive} --scale 0.1 --out alone"));
+    let told = told.expect(1);
+    assert!(
+        told.stdout.contains(&format!("gone in mid-run: {drive}"))
+            && told.stdout.contains("assay run --resume alone"),
+        "{told}"
+    );
+    loop {
+        let done = lab.run("run --resume run --json");
+        let run = done.json();
+        if done.status == 0 {
+            assert_eq!(run["outcome"], "complete");
+            assert!(
+                states(&run, 0)
+                    .iter()
+                    .all(|(state, errors)| state == "finished" && *errors == 0.0)
+            );
+            assert!(!codes(&run).contains(&"drive-lost"), "{:?}", codes(&run));
+            break;
+        }
+        let now = cut_off(&states(&run, 0));
+        assert!(now > through, "each process gets further");
+        through = now;
+    }
+    let journal = text_so_far(&lab.path("run/journal.log"));
+    assert!(kept.iter().all(|line| journal.contains(line.as_str())));
+    let finished = journal.matches("\"cell_finish\"").count();
+    assert_eq!(finished, 20, "no cell was measured twice");
+}
+
+/// Every read of one place fails; others do not, so the drive is there.
+#[test]
+fn a_drive_that_only_errs_has_its_errors_counted_and_goes_on() {
+    let lab = Lab::on_disk();
+    lab.write("mine.toml", TWO_READS);
+    let run = lab.json_status(
+        "run mine.toml sim:samsung-951,fault=media-error@4m+4m --out run",
+        1,
+    );
+    assert_eq!(run["outcome"], "complete");
+    let states = states(&run, 0);
+    assert!(states[0].1 > 1000.0 && states[1].1 == 0.0, "{states:?}");
+    assert!(codes(&run).contains(&"gave-up") && !codes(&run).contains(&"drive-lost"));
+}
+
+/// Of media that may be bad, and of others.
+const TWO_READS: &str = r#"
+name = "mine"
+title = "Two reads"
+summary = "Of two places."
+source = "these tests"
+duration = "short"
+[[step]]
+id = "one"
+title = "One place"
+kind = "measure"
+job = { rw = "randread", bs = "4k", offset = "4m", size = "4m", runtime = "1000s" }
+[[step]]
+id = "other"
+title = "Another place"
+kind = "measure"
+job = { rw = "randread", bs = "4k", size = "4m", runtime = "100ms" }
+"#;
+
+/// Reads of a real drive; the second takes long enough to be cut off.
+const THREE_READS: &str = r#"
+name = "mine"
+title = "Three reads"
+summary = "One after the other."
+source = "these tests"
+duration = "short"
+[[step]]
+id = "first"
+title = "First"
+kind = "measure"
+job = { rw = "randread", bs = "4k", iodepth = 4, runtime = "50ms", interval = "10ms" }
+[[step]]
+id = "second"
+title = "Second"
+kind = "measure"
+job = { rw = "randread", bs = "4k", iodepth = 4, runtime = "5s", interval = "50ms" }
+[[step]]
+id = "third"
+title = "Third"
+kind = "measure"
+job = { rw = "randread", bs = "4k", engine = "sync", runtime = "50ms", interval = "10ms" }
+"#;
+
+/// A suite on a drive that `pull` takes away and `back` brings back.
+#[track_caller]
+fn pulled_and_plugged_in_again(lab: &Lab, drive: &str, pull: impl FnOnce(), back: impl FnOnce()) {
+    lab.write("mine.toml", THREE_READS);
+    let words = format!("run mine.toml {drive} --out run --json");
+    let child = lab.command(&words).spawn().unwrap();
+    wait_until("the second cell is measured", || {
+        let journal = text_so_far(&lab.path("run/journal.log"));
+        journal
+            .lines()
+            .any(|line| line.contains("\"interval\"") && line.contains("second"))
+    });
+    pull();
+    let run = Done::of(&words, child).expect(1).json();
+    assert_eq!(run["outcome"], "interrupted");
+    assert!(codes(&run).contains(&"drive-lost"), "{:?}", codes(&run));
+    assert_eq!(cut_off(&states(&run, 0)), 1);
+    // Errors are counted and shown, and what was measured before them is kept.
+    assert!(codes(&run).contains(&"io-errors"), "{:?}", codes(&run));
+    let text = lab.ok("report run -o page.html");
+    assert!(lab.text("page.html").contains("unfinished"), "{text}");
+    back();
+    let run = lab.json("run --resume run");
+    assert_eq!(run["outcome"], "complete");
+    let states = states(&run, 0);
+    assert!(
+        states
+            .iter()
+            .all(|(state, errors)| state == "finished" && *errors == 0.0),
+        "{states:?}"
+    );
+    let starts = text_so_far(&lab.path("run/journal.log"))
+        .matches("\"cell_start\"")
+        .count();
+    assert_eq!(starts, 4, "only the cell that was cut off was begun twice");
+}
+
+#[test]
+fn a_suite_on_a_file_that_is_truncated_is_resumed_when_it_is_whole() {
+    let lab = Lab::on_disk();
+    let content = lab.noise("disk", 8 * MIB);
+    let (pull, back) = (
+        || truncate(&lab.path("disk")),
+        || lab.write("disk", &content),
+    );
+    pulled_and_plugged_in_again(&lab, "disk", pull, back);
+}
+
+#[test]
+fn a_suite_on_a_file_that_is_removed_between_cells_is_resumed_when_it_is_there() {
+    let lab = Lab::on_disk();
+    let content = lab.noise("disk", 8 * MIB);
+    lab.write("mine.toml", TWO_READS.replace("1000s", "1s"));
+    let words = "run mine.toml disk --out run --json";
+    let child = lab.command(words).spawn().unwrap();
+    wait_until("it measures", || {
+        text_so_far(&lab.path("run/journal.log")).contains("\"cell_start\"")
+    });
+    // The first cell has the file open and ends well.
+    std::fs::rename(lab.path("disk"), lab.path("away")).unwrap();
+    let run = Done::of(words, child).expect(1).json();
+    assert_eq!(run["outcome"], "interrupted");
+    assert_eq!(cut_off(&states(&run, 0)), 1);
+    let words = codes(&run);
+    assert!(words.contains(&"drive-lost"), "{words:?}");
+    lab.write("disk", &content);
+    let run = lab.json("run --resume run");
+    assert!(states(&run, 0).iter().all(|(state, _)| state == "finished"));
+}
+
+#[test]
+fn a_suite_on_a_loop_device_is_resumed_when_its_file_is_back() {
+    let Some(mut rig) = Rig::new() else { return };
+    let content = rig.lab.noise("image", 8 * MIB);
+    let Some(device) = rig.attach("image", &["--direct-io=on"]) else {
+        return;
+    };
+    let image = rig.lab.path("image");
+    let pull = || truncate(&image);
+    // Taken down and set up again at the same place, as a drive that is put back into its slot.
+    let back = || {
+        rig::run(&["losetup", "-d", &device]);
+        std::fs::write(&image, &content).unwrap();
+        rig::run(&[
+            "losetup",
+            "--direct-io=on",
+            &device,
+            image.to_str().unwrap(),
+        ]);
+    };
+    pulled_and_plugged_in_again(&rig.lab, &device, pull, back);
 }
 
 /// A job of ten minutes, during which `pull` takes the drive away; the document it ends with.

@@ -7,7 +7,7 @@ use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 use assay_units::Op;
 use serde::Serialize;
 
-use super::{Cause, Facts, Moment, Phase, Watched, phases};
+use super::{Cause, Facts, Moment, Phase, Throttling, Watched, phases, throttling};
 use crate::{power, series};
 
 /// The run's warning that the host set a cell's rate (`suite::warn`).
@@ -19,6 +19,12 @@ const WARNED_THREAD_PCT: f64 = 100.0;
 /// None where the cell has no series of it.
 pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Vec<Phase> {
     watched(run, cell, drive).map_or_else(Vec::new, |watched| phases(&watched))
+}
+
+/// What heat cost a drive in a cell; `None` where it did not throttle.
+pub fn throttling_of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<Throttling> {
+    let watched = watched(run, cell, drive)?;
+    throttling(&watched, &phases(&watched))
 }
 
 /// What is known of a drive in a cell; `None` where the drive does not take part, or nothing was measured.
@@ -201,13 +207,13 @@ pub struct Summary {
     pub throttle_onset_c: Option<f64>,
     /// How long the workload ran until then, seconds.
     pub throttle_onset_s: Option<f64>,
-    /// Share of the time in the slow state from then on, percent.
+    /// Share of the time in the slow state while it did, percent.
     pub throttle_duty_pct: Option<f64>,
     /// From one fall to the next, seconds.
     pub throttle_period_s: Option<f64>,
-    /// The rate before.
+    /// The rate of the phase before.
     pub rate_before_throttle_mib_per_s: Option<f64>,
-    /// The mean rate from then on, fast and slow states together.
+    /// The mean rate while it did, fast and slow states together.
     pub rate_throttled_mib_per_s: Option<f64>,
     /// What went into the SLC cache before it was full, bytes: the largest seen.
     pub slc_cache_bytes: Option<u64>,
@@ -241,34 +247,32 @@ pub fn summary(run: &Run, drive: usize) -> Summary {
 }
 
 impl Summary {
+    /// The cell that began to throttle at the lowest temperature stands for the drive.
+    fn add_throttling(&mut self, hot: &Throttling) {
+        let known = self.throttle_onset_c.zip(hot.onset_c);
+        let milder = known.is_some_and(|(least, celsius)| celsius >= least);
+        if self.throttle_onset_s.is_none() || !milder {
+            self.throttle_onset_c = hot.onset_c;
+            self.throttle_onset_s = Some(hot.onset_s);
+            self.throttle_duty_pct = Some(hot.duty_pct);
+            self.throttle_period_s = hot.period_s;
+            self.rate_before_throttle_mib_per_s = hot.before.map(|before| before.mib_per_s);
+            self.rate_throttled_mib_per_s = Some(hot.after_mib_per_s);
+        }
+    }
+
     fn add(&mut self, watched: &Watched, phases: &[Phase]) {
         let any = |of: fn(&Cause) -> bool| u32::from(phases.iter().any(|phase| of(&phase.cause)));
         self.host_limited_cells += any(|cause| matches!(cause, Cause::HostLimited));
         self.power_limited_cells += any(|cause| matches!(cause, Cause::PowerLimited { .. }));
         self.unexplained_cells += any(|cause| matches!(cause, Cause::Unexplained));
+        if let Some(hot) = throttling(watched, phases) {
+            self.add_throttling(&hot);
+        }
         for (at, phase) in phases.iter().enumerate() {
             let before = at.checked_sub(1).map(|at| &phases[at]);
             let rate_before = before.map(|before| before.mean_mib_per_s);
             match phase.cause {
-                Cause::ThermalThrottling {
-                    onset_c,
-                    onset_s,
-                    duty_pct,
-                    period_s,
-                } => {
-                    let milder = self
-                        .throttle_onset_c
-                        .zip(onset_c)
-                        .is_some_and(|(c, new)| new >= c);
-                    if self.throttle_onset_s.is_none() || !milder {
-                        self.throttle_onset_c = onset_c;
-                        self.throttle_onset_s = Some(onset_s);
-                        self.throttle_duty_pct = Some(duty_pct);
-                        self.throttle_period_s = period_s;
-                        self.rate_before_throttle_mib_per_s = rate_before;
-                        self.rate_throttled_mib_per_s = Some(phase.mean_mib_per_s);
-                    }
-                }
                 Cause::SlcCacheExhausted { cache_bytes } => {
                     if self.slc_cache_bytes.is_none_or(|known| cache_bytes > known) {
                         self.slc_cache_bytes = Some(cache_bytes);
@@ -289,7 +293,9 @@ impl Summary {
                         self.write_amplification = write_amplification.or(self.write_amplification);
                     }
                 }
-                Cause::Fresh
+                // Of the cell as a whole, above.
+                Cause::ThermalThrottling { .. }
+                | Cause::Fresh
                 | Cause::PowerLimited { .. }
                 | Cause::HostLimited
                 | Cause::Steady

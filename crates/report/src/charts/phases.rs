@@ -25,8 +25,6 @@ pub struct Phase {
     pub mib_per_s: f64,
     /// Mean rate in it, completions per second.
     pub iops: f64,
-    /// Temperature at which heat began to hold the drive back, degrees Celsius, where it did and that is known.
-    pub onset_c: Option<f64>,
     /// Size of the write cache that had filled, bytes, where that is the cause.
     pub cache_bytes: Option<u64>,
     /// What it rests on.
@@ -120,10 +118,6 @@ impl Phase {
             words,
             mib_per_s: concluded.mean_mib_per_s,
             iops: concluded.mean_iops,
-            onset_c: match concluded.cause {
-                Cause::ThermalThrottling { onset_c, .. } => onset_c,
-                _ => None,
-            },
             cache_bytes: match concluded.cause {
                 Cause::SlcCacheExhausted { cache_bytes } => Some(cache_bytes),
                 _ => None,
@@ -258,7 +252,6 @@ mod tests {
             words: "held back".to_owned(),
             mib_per_s: 1.0,
             iops: 256.0,
-            onset_c: Some(84.0),
             cache_bytes: None,
             evidence: "84 C".to_owned(),
         };

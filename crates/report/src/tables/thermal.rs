@@ -1,8 +1,8 @@
 //! What heat does to a drive: when it begins to hold itself back, what rate is left, and for how much of the time.
 
+use assay_conclude::attribution::{self, Throttling};
 use assay_conclude::series::{Second, seconds};
 
-use crate::charts::phases::{self, Kind};
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
@@ -10,25 +10,8 @@ use crate::table::{Cell, Column, Number, Row, Table};
 use crate::tables::{axis_cells, axis_columns, name, remarks, spread_notes, with_spread};
 use assay_measure::confidence::{self, LEVEL};
 
-/// A second slower than this share of the rate before throttling is one in the slow state.
-const SLOW: f64 = 0.85;
-
-/// Throttling in figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Throttling {
-    /// When it began, seconds since the cell's start.
-    pub onset_s: f64,
-    /// Temperature then, degrees Celsius, where there is a sensor.
-    pub onset_c: Option<f64>,
-    /// Mean rate until then, MiB/s.
-    pub before: f64,
-    /// Mean rate from then on, MiB/s.
-    pub after: f64,
-    /// Mean rate of the slow seconds, MiB/s; none where there are none.
-    pub slow: Option<f64>,
-    /// Share of slow seconds from then on, percent.
-    pub duty_pct: f64,
-}
+/// Held back to less than this share of the rate before is worth an alarm.
+const ALARM: f64 = 0.85;
 
 fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
     let (n, sum) = rates.fold((0u32, 0.0), |(n, sum), r| (n + 1, sum + r));
@@ -37,43 +20,8 @@ fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// Of a point; `None` where nothing throttled.
 pub fn throttling(lineup: &Lineup<'_>, point: &Point<'_>) -> Option<Throttling> {
-    let part = point.part?;
-    let phases = phases::of(lineup, point);
-    let heat = phases.iter().find(|p| p.kind == Kind::Thermal)?;
-    let onset_s = heat.from_s;
-    let seconds = seconds(part);
-    let rate = |s: &&Second| s.mib_per_s;
-    let before = mean(
-        seconds
-            .iter()
-            .filter(|s| s.start_s < onset_s)
-            .map(|s| rate(&s)),
-    )
-    .or_else(|| seconds.first().map(|s| s.mib_per_s))?;
-    let later: Vec<f64> = seconds
-        .iter()
-        .filter(|s| s.start_s >= onset_s)
-        .map(|s| s.mib_per_s)
-        .collect();
-    let slow: Vec<f64> = later
-        .iter()
-        .copied()
-        .filter(|r| *r < SLOW * before)
-        .collect();
-    let temperature = part
-        .telemetry
-        .iter()
-        .filter(|t| t.at.as_secs_f64() <= onset_s + 1.0)
-        .filter_map(|t| t.temperature_c)
-        .next_back();
-    Some(Throttling {
-        onset_s,
-        onset_c: heat.onset_c.or(temperature),
-        before,
-        after: mean(later.iter().copied())?,
-        slow: mean(slow.iter().copied()),
-        duty_pct: 100.0 * slow.len() as f64 / later.len().max(1) as f64,
-    })
+    let index = lineup.index_in(point.run, point.drive)?;
+    attribution::throttling_of_cell(&lineup.runs[point.run], point.cell, index)
 }
 
 /// One row per drive and cell.
@@ -85,8 +33,9 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         Column::under(onset, "after", ""),
         Column::under(onset, "at, \u{b0}C", ""),
         Column::under(rate, "before", ""),
-        Column::under(rate, "from then on", ""),
+        Column::under(rate, "throttling", ""),
         Column::under(rate, "while slow", ""),
+        Column::under(rate, "recovered", ""),
         Column::under(rate, "last tenth", ""),
         Column::under(rate, "after a rest", ""),
         Column::under("", "slow", "% of the time"),
@@ -107,10 +56,8 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         })
         .collect();
     let mut notes = remarks(lineup, &section.points);
-    notes.push(format!(
-        "slow: seconds under {:.0} % of the rate before throttling began",
-        100.0 * SLOW
-    ));
+    notes.push("before: the phase that ended when throttling began; throttling: while the drive held itself back, fast and slow states together; recovered: the phase after it".to_owned());
+    notes.push("slow: the share of that time in the slow state, by the drive's own word or by the swing of its rate".to_owned());
     Table {
         caption: format!("{}: heat and rate", section.title),
         corner: "drive".to_owned(),
@@ -151,29 +98,39 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
         let rates: Vec<f64> = chosen.map(|(_, s)| s.mib_per_s).collect();
         with_spread(cell, confidence::mean(&rates, LEVEL), 1.0)
     };
-    let mut cells = match throttling(lineup, point) {
+    let hot = throttling(lineup, point);
+    let mut cells = match &hot {
         Some(t) => vec![
             Cell::number(format::duration((t.onset_s * 1e9) as u64)),
             t.onset_c.map_or_else(
                 || Cell::Missing("n/a", "the drive reports no temperature".to_owned()),
                 |c| Cell::number(format!("{c:.0}")),
             ),
-            averaged(number(t.before), &|_, s| s.start_s < t.onset_s),
+            t.before.map_or(Cell::Empty, |before| {
+                averaged(number(before.mib_per_s), &|_, s| {
+                    (before.from_s..before.to_s).contains(&s.start_s)
+                })
+            }),
             averaged(
                 Cell::Number(Number {
-                    text: format::figure(t.after),
-                    alarm: t.after < SLOW * t.before,
+                    text: format::figure(t.after_mib_per_s),
+                    alarm: t
+                        .before
+                        .is_some_and(|before| t.after_mib_per_s < ALARM * before.mib_per_s),
                     ..Number::default()
                 }),
-                &|_, s| s.start_s >= t.onset_s,
+                &|_, s| t.covers(s.start_s),
             ),
-            t.slow.map_or(Cell::Empty, number),
+            t.slow_mib_per_s.map_or(Cell::Empty, number),
+            t.recovery
+                .map_or(Cell::Empty, |recovery| number(recovery.mib_per_s)),
         ],
         None => vec![
             Cell::Text("never".to_owned()),
             Cell::Empty,
             mean(seconds.iter().map(|s| s.mib_per_s))
                 .map_or(Cell::Empty, |rate| averaged(number(rate), &|_, _| true)),
+            Cell::Empty,
             Cell::Empty,
             Cell::Empty,
         ],
@@ -185,7 +142,7 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
         averaged(number(rate), &|i, _| i >= tail)
     }));
     cells.push(rested(lineup, point).map_or(Cell::Empty, number));
-    cells.push(match throttling(lineup, point) {
+    cells.push(match &hot {
         Some(t) => Cell::number(format::percent(t.duty_pct)),
         None => Cell::number("0"),
     });

@@ -33,8 +33,10 @@ pub(super) struct Done {
     pub(super) bad_blocks: u64,
     /// Everything written to each drive, ramp included.
     pub(super) written_bytes: BTreeMap<usize, u64>,
-    /// Errors of parts that gave up: their results hold none when that was before measuring began.
-    pub(super) given_up: u64,
+    /// Errors of drives on which work was given up: their results hold none when that was before measuring began.
+    pub(super) given_up: BTreeMap<usize, u64>,
+    /// I/Os that drives never answered.
+    pub(super) unanswered: BTreeMap<usize, u64>,
 }
 
 impl Runner<'_> {
@@ -174,7 +176,8 @@ impl Runner<'_> {
             whole: ended_by.is_some() || outcome.parts.iter().all(|part| !part.end.stopped),
             bad_blocks: 0,
             written_bytes: watched.written_bytes.clone(),
-            given_up: 0,
+            given_up: BTreeMap::new(),
+            unanswered: BTreeMap::new(),
         };
         if idle {
             done.whole = !self.stop.load(Ordering::Relaxed);
@@ -211,7 +214,12 @@ impl Runner<'_> {
             }
             compare(cell, part.drive, earlier, &mut result);
             done.bad_blocks += bad_blocks(part);
-            done.given_up += part.end.gave_up.map_or(0, |gave_up| gave_up.errors);
+            if let Some(gave_up) = part.end.gave_up {
+                done.given_up.insert(part.drive, gave_up.errors);
+            }
+            if part.end.unanswered > 0 {
+                done.unanswered.insert(part.drive, part.end.unanswered);
+            }
             self.warn_about(cell, part, &result, host)?;
             done.results.push(result);
         }

@@ -5,6 +5,9 @@
 
 use crate::expand::Cell;
 
+/// How the reason begins why a preparation is not done.
+pub(super) const NOT_NEEDED: &str = "not needed";
+
 /// The state of one drive.
 #[derive(Clone, Debug, Default)]
 struct Condition {
@@ -48,9 +51,9 @@ impl Conditions {
         {
             return Some(match since {
                 Some(since) => format!(
-                    "not needed: preconditioned ({name}) on {since}, and nothing has been written since"
+                    "{NOT_NEEDED}: preconditioned ({name}) on {since}, and nothing has been written since"
                 ),
-                None => format!("not needed: the drive is preconditioned ({name}) already"),
+                None => format!("{NOT_NEEDED}: the drive is preconditioned ({name}) already"),
             });
         }
         if let Some(wants) = &cell.wants

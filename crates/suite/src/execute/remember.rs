@@ -1,14 +1,16 @@
 //! What is remembered of real drives from run to run, and what of it still holds.
 
 use assay_engine::access::Region;
+use assay_engine::plan::Workload;
 use assay_store::model::CellKind;
 
-use super::Runner;
 use super::cell::Done;
 use super::conditions::Conditions;
+use super::lost::Lost;
+use super::{Resume, Runner};
 use crate::SuiteError;
 use crate::expand::{Cell, Preconditioning};
-use crate::memory::{Conditioning, Validity};
+use crate::memory::{Conditioning, MemoryError, Validity};
 use crate::warn::RunWarning;
 
 /// Share of the area that may have been written since for a state to count as the same, percent. A hundredth moves a steady drive's figures by less
@@ -89,6 +91,45 @@ impl Runner<'_> {
         Ok(!again)
     }
 
+    /// What the cell that was cut off wrote, in the run that is resumed, was written by nobody else.
+    pub(super) fn claim(&mut self, resume: &Resume) {
+        for drive in 0..self.drives.len() {
+            let wrote = |cell: &str| resume.wrote(cell, drive);
+            let info = self.drives[drive].info();
+            let claimed = self.memory.claim(info, self.writer.run_id(), wrote);
+            self.tell(claimed);
+        }
+    }
+
+    /// Write down that a cell is about to write, so that what it wrote can be told from what others did when it is cut off.
+    pub(super) fn note_begin(&mut self, cell: &Cell) {
+        if !cell.workloads.iter().any(Workload::writes) {
+            return;
+        }
+        for &drive in &cell.plan.drives {
+            let info = self.drives[drive].info();
+            let noted = self.memory.begin(info, self.writer.run_id(), &cell.plan.id);
+            self.tell(noted);
+        }
+    }
+
+    /// Write down what a cell wrote that was ended before its time. Of a drive that is gone nothing can be asked: it is claimed when it is back.
+    pub(super) fn remember_part(&mut self, cell: &Cell, done: &Done, lost: &Lost) {
+        for &drive in &cell.plan.drives {
+            let written = done.written_bytes.get(&drive).copied().unwrap_or(0);
+            if written > 0 && !lost.iter().any(|(gone, _)| *gone == drive) {
+                let noted = self.memory.note_written(self.drives[drive].info(), written);
+                self.tell(noted);
+            }
+        }
+    }
+
+    fn tell(&mut self, remembered: Result<(), MemoryError>) {
+        if let Err(error) = remembered {
+            self.progress.problem(&error.to_string());
+        }
+    }
+
     /// Write down what a cell did to its drives. What cannot be remembered is done again by the next run, which is no reason to end this
     /// one.
     pub(super) fn remember(&mut self, cell: &Cell, done: &Done, made: bool) {
@@ -114,9 +155,7 @@ impl Runner<'_> {
                 _ if written > 0 => self.memory.note_written(info, written),
                 _ => Ok(()),
             };
-            if let Err(error) = remembered {
-                self.progress.problem(&error.to_string());
-            }
+            self.tell(remembered);
         }
     }
 }

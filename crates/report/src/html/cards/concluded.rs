@@ -124,8 +124,12 @@ pub(super) fn keys(
                     .onset_c
                     .map_or_else(String::new, |c| format!(" at {c:.0} \u{b0}C"));
                 let after = crate::format::duration((t.onset_s * 1e9) as u64);
-                let detail = format!("of {} MiB/s; throttles{at} after {after}", figure(t.before));
-                key(format!("{title}, hot"), figure(t.after), "MiB/s", detail)
+                let of = t.before.map_or_else(String::new, |before| {
+                    format!("of {} MiB/s; ", figure(before.mib_per_s))
+                });
+                let detail = format!("{of}throttles{at} after {after}");
+                let rate = figure(t.after_mib_per_s);
+                key(format!("{title}, hot"), rate, "MiB/s", detail)
             })
             .collect(),
         Some(View::Capacity) => points

@@ -1,0 +1,101 @@
+//! Is a drive still there? Asked once its I/Os have only failed: one that errs is to be told from one that is gone.
+
+use assay_target::open::OpenDrive;
+use assay_target::sync::SyncTarget;
+use assay_target::{Io, Target};
+use assay_units::{DataClass, Nanos, Op};
+
+use super::{DriveSession, Kind};
+
+/// A simulated drive has so long for one read, which is what Linux gives an NVMe drive.
+const PATIENCE: Nanos = Nanos::from_secs(30);
+
+impl DriveSession {
+    /// Does it still answer? It does if one block of three (the first, one in the middle, the last) can be read: media that are bad somewhere,
+    /// or that take no more writes, are no reason to call a drive gone.
+    ///
+    /// The page cache is passed by where that is possible, because it answers for drives that are gone. A drive that takes I/Os and never
+    /// ends them holds this up until the kernel gives them up.
+    pub fn answers(&mut self) -> bool {
+        let (capacity_bytes, block_bytes) = (self.info.capacity_bytes, self.info.min_io_bytes);
+        let block = u64::from(block_bytes.max(1));
+        let blocks = capacity_bytes / block;
+        let places = [0, blocks / 2, blocks.saturating_sub(1)].map(|at| at * block);
+        match &mut self.kind {
+            Kind::Null => true,
+            Kind::Sim(target, _) => {
+                target.begin_job(1, 1, block_bytes).is_ok()
+                    && places
+                        .iter()
+                        .any(|&at| can_read(target.as_mut(), at, block_bytes))
+            }
+            Kind::Real(_) => {
+                let open = OpenDrive::open(&self.info, self.info.direct_io, None);
+                let target = open.ok().map(|open| SyncTarget::new(open, 1, block_bytes));
+                let Some(Ok(mut target)) = target else {
+                    return false;
+                };
+                places
+                    .iter()
+                    .any(|&at| can_read(&mut target, at, block_bytes))
+            }
+        }
+    }
+}
+
+fn can_read<T: Target>(target: &mut T, offset_bytes: u64, len_bytes: u32) -> bool {
+    let io = Io {
+        op: Op::Read,
+        data: DataClass::Incompressible,
+        slot: 0,
+        len_bytes,
+        offset_bytes,
+    };
+    let until = target.now() + PATIENCE;
+    let mut done = Vec::new();
+    let asked = target
+        .submit(&[io])
+        .and_then(|()| target.reap(1, until, &mut done));
+    asked.is_ok() && done.iter().any(|completion| completion.moved(len_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_target::spec::DriveSpec;
+
+    use super::super::SessionOptions;
+    use super::*;
+
+    fn open(spec: &str) -> DriveSession {
+        DriveSession::open(&DriveSpec::parse(spec).unwrap(), &SessionOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn a_drive_that_errs_answers_and_one_that_is_gone_does_not() {
+        assert!(open("null:").answers());
+        assert!(open("sim:samsung-951").answers());
+        assert!(
+            open("sim:samsung-951,fault=media-error@0+1m").answers(),
+            "bad media at its start only"
+        );
+        let mut vanishing = open("sim:samsung-951,fault=vanish@2");
+        assert!(vanishing.answers(), "its first read");
+        assert!(!vanishing.answers());
+    }
+
+    #[test]
+    fn a_file_answers_until_it_is_cut_off_or_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disk");
+        std::fs::write(&path, vec![1; 1 << 20]).unwrap();
+        let mut drive = open(path.to_str().unwrap());
+        assert!(drive.answers());
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_len(0).unwrap();
+        assert!(!drive.answers());
+        file.set_len(1 << 20).unwrap();
+        assert!(drive.answers());
+        std::fs::remove_file(&path).unwrap();
+        assert!(!drive.answers());
+    }
+}
