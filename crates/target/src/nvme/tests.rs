@@ -8,7 +8,7 @@ use assay_spec::admin::{
 };
 use assay_spec::feature::FeatureId;
 use assay_spec::identify::{
-    Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, oacs, oncs,
+    Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, cmic, oacs, oncs,
     sanicap,
 };
 use assay_spec::log::{LogId, SanitizeLog, SanitizeState, SmartLog, critical_warning};
@@ -29,6 +29,8 @@ struct Told {
     namespaces: BTreeMap<u32, IdentifyNamespace>,
     /// Namespaces that exist and are attached to no controller here.
     elsewhere: Vec<u32>,
+    /// It refuses to list those.
+    no_allocated_list: bool,
     smart: SmartLog,
     features: BTreeMap<u8, u32>,
     /// Features that accept a value and keep the old one.
@@ -77,6 +79,9 @@ impl AdminPort for Told {
                         None => return refuse(StatusCode::INVALID_NAMESPACE),
                     },
                     Cns::ACTIVE_NAMESPACES => list(data, &active),
+                    Cns::ALLOCATED_NAMESPACES if self.no_allocated_list => {
+                        return refuse(StatusCode::INVALID_FIELD);
+                    }
                     Cns::ALLOCATED_NAMESPACES => {
                         let all: Vec<u32> = active.iter().chain(&self.elsewhere).copied().collect();
                         list(data, &all);
@@ -299,6 +304,50 @@ fn what_erasing_reaches_is_found_out_before_anything_is_sent() {
     assert_eq!(found.len(), 3);
     assert!(found[0].method == Method::Sanitize(SanitizeAction::BLOCK_ERASE));
     assert_eq!(found[0].reaches, [1, 2, 7]);
+    assert!(port.formatted.is_empty() && port.sanitized.is_empty());
+}
+
+#[test]
+fn namespaces_that_only_other_controllers_show_are_reckoned_with() {
+    let all_of = |port: &mut Told| {
+        port.controller
+            .set_sanitize_capabilities(sanicap::BLOCK_ERASE);
+        let found = offers(port, 1).unwrap();
+        let beyond: Vec<bool> = found.iter().map(|o| o.beyond.is_some()).collect();
+        let alone: Vec<bool> = found.iter().map(|o| o.reaches_only(1)).collect();
+        (beyond, alone)
+    };
+    // Sanitize first, then format. Several ports to one controller hide nothing.
+    let mut port = told();
+    port.controller.set_cmic(cmic::PORTS);
+    assert_eq!(
+        all_of(&mut port),
+        (vec![false, false], vec![true, true]),
+        "one controller"
+    );
+    for several in [cmic::CONTROLLERS, cmic::VIRTUAL_FUNCTION] {
+        let mut port = told();
+        port.controller.set_cmic(several);
+        assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
+        // A format of one that is a format of all reaches as far.
+        port.controller.set_format_attributes(0b01);
+        assert_eq!(all_of(&mut port), (vec![true, true], vec![false, false]));
+        // It says that it can list them all, and will not.
+        port.controller
+            .set_format_attributes(0)
+            .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
+        port.no_allocated_list = true;
+        assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
+        // It does: then what is elsewhere is known by number.
+        port.no_allocated_list = false;
+        assert_eq!(all_of(&mut port), (vec![false, false], vec![true, true]));
+        port.elsewhere = vec![3];
+        assert_eq!(all_of(&mut port), (vec![false, false], vec![false, true]));
+    }
+    // A full list may not be the whole.
+    let mut port = told();
+    port.namespaces = (1..=1024).map(|nsid| (nsid, namespace(8))).collect();
+    assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
     assert!(port.formatted.is_empty() && port.sanitized.is_empty());
 }
 
