@@ -17,6 +17,7 @@ pub mod health;
 #[allow(unsafe_code)]
 pub(crate) mod kernel;
 pub mod place;
+pub mod power;
 pub mod probe;
 pub mod purge;
 #[allow(unsafe_code)]

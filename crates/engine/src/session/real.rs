@@ -8,6 +8,7 @@ use assay_target::interlock::{self, WritePermit};
 use assay_target::nvme::commands::Commands;
 use assay_target::nvme::device::ControllerDevice;
 use assay_target::nvme::place::NvmePlace;
+use assay_target::nvme::power::Found;
 use assay_target::nvme::probe::{self, Probe, Surroundings};
 use assay_target::nvme::registers;
 use assay_target::open::OpenDrive;
@@ -40,7 +41,7 @@ pub(super) struct RealDrive {
     meter: Option<Arc<PowerMeter>>,
     watch: Option<Arc<Watch>>,
     /// The controller and the power state it was in before another was chosen.
-    chosen_over: Option<(ControllerDevice, u8)>,
+    chosen_over: Option<(ControllerDevice, Found)>,
     /// The words of `--destroy`.
     words: Vec<String>,
     /// What its controller said of itself when it was first asked.
@@ -117,9 +118,7 @@ impl RealDrive {
     ) -> Result<(), SessionError> {
         match (state, self.chosen_over.take()) {
             (None, None) => Ok(()),
-            (None, Some((mut device, before))) => {
-                Ok(Commands::to(&mut device).set_power_state(before)?)
-            }
+            (None, Some((mut device, before))) => Ok(before.restore(&mut device)?),
             (Some(state), Some((mut device, before))) => {
                 let set = Commands::to(&mut device).set_power_state(state);
                 self.chosen_over = Some((device, before));
@@ -131,9 +130,8 @@ impl RealDrive {
                         drive: info.spec.clone(),
                         state,
                     })??;
-                let mut commands = Commands::to(&mut device);
-                let before = commands.power_state()?;
-                let set = commands.set_power_state(state);
+                let before = Found::of(&mut device)?;
+                let set = Commands::to(&mut device).set_power_state(state);
                 // Even a refused choice may have changed something.
                 self.chosen_over = Some((device, before));
                 Ok(set?)
@@ -193,7 +191,7 @@ impl Drop for RealDrive {
     fn drop(&mut self) {
         if let Some((mut device, before)) = self.chosen_over.take() {
             // Whatever happened, it is not left in a power state that somebody's measurement asked for.
-            let _ = Commands::to(&mut device).set_power_state(before);
+            let _ = before.restore(&mut device);
         }
     }
 }

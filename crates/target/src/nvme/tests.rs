@@ -17,6 +17,7 @@ use assay_spec::{StatusCode, SubmissionEntry};
 
 use super::commands::Commands;
 use super::health::{self, Health};
+use super::power::Found;
 use super::probe::{Surroundings, probe};
 use super::purge::{EraseError, Method, erase, offers};
 use super::words::facts;
@@ -33,6 +34,8 @@ struct Told {
     no_allocated_list: bool,
     smart: SmartLog,
     features: BTreeMap<u8, u32>,
+    /// Every value that a feature was set to, in order.
+    set: Vec<u32>,
     /// Features that accept a value and keep the old one.
     stubborn: bool,
     /// Features cannot be set.
@@ -115,6 +118,7 @@ impl AdminPort for Told {
             }
             AdminOpcode::SET_FEATURES => {
                 let asked = SetFeatures::from(*command);
+                self.set.push(asked.value());
                 if !self.stubborn {
                     self.features.insert(asked.fid(), asked.value());
                 }
@@ -279,6 +283,68 @@ fn the_power_state_it_is_in_can_be_chosen_where_none_can_be_changed() {
         error.to_string().contains("Feature Not Changeable"),
         "{error}"
     );
+}
+
+#[test]
+fn the_power_state_it_was_found_in_is_restored_and_an_operational_one_first() {
+    let state = |port: &Told| port.features[&FeatureId::POWER_MANAGEMENT.0];
+    // States 0 and 2 work, 1 and 3 doze.
+    let mut port = told();
+    let mut states = port.controller.descriptors();
+    states[3].set_non_operational(true);
+    port.controller.set_power_states(3).set_descriptors(states);
+    for (before, wanted) in [
+        (0, vec![2, 0]),
+        (2, vec![]),
+        (1, vec![2, 0, 1]),
+        (3, vec![2, 0, 3]),
+    ] {
+        port.features.insert(FeatureId::POWER_MANAGEMENT.0, before);
+        port.set.clear();
+        let found = Found::of(&mut port).unwrap();
+        assert!(port.set.is_empty(), "looking changes nothing");
+        Commands::to(&mut port).set_power_state(2).unwrap();
+        found.restore(&mut port).unwrap();
+        assert_eq!(port.set, wanted, "from {before}");
+        assert_eq!(state(&port), before);
+    }
+    // One that dozed, and is awake again by the time it is to be restored: as it is.
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 1);
+    let found = Found::of(&mut port).unwrap();
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 0);
+    port.stubborn = true;
+    found.restore(&mut port).unwrap();
+    // One that does not go back to a state that works is told of.
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 2);
+    assert!(found.restore(&mut port).is_err());
+    // A state that the controller does not list is gone back to as it is.
+    port.stubborn = false;
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 9);
+    let found = Found::of(&mut port).unwrap();
+    Commands::to(&mut port).set_power_state(2).unwrap();
+    found.restore(&mut port).unwrap();
+    assert_eq!(state(&port), 9);
+}
+
+#[test]
+fn interrupt_coalescing_is_told_in_microseconds_and_completions() {
+    let mut port = told();
+    // 3 x 100 us, 5 completions and one (the number counts from 0).
+    port.features
+        .insert(FeatureId::INTERRUPT_COALESCING.0, 3 << 8 | 5);
+    let found = probe(&mut port, &Surroundings::default()).unwrap();
+    let coalescing = serde_json::to_value(found.coalescing).unwrap();
+    assert_eq!(
+        coalescing,
+        serde_json::json!({"time_us": 300, "completions": 6})
+    );
+    let mut words = Vec::new();
+    facts(&found, &mut |_, name, value| words.push((name, value)));
+    let told = words
+        .iter()
+        .find(|(name, _)| name == "interrupt coalescing");
+    let (_, told) = told.unwrap();
+    assert!(told.contains("300") && told.contains('6'), "{told}");
 }
 
 #[test]
