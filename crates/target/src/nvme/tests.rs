@@ -22,6 +22,7 @@ use super::probe::{Surroundings, probe};
 use super::purge::{EraseError, Method, erase, offers};
 use super::words::facts;
 use super::{AdminPort, CommandError};
+use crate::Telemetry;
 
 /// A controller that answers from tables.
 #[derive(Default)]
@@ -256,8 +257,84 @@ fn health_is_in_units_of_people_and_becomes_telemetry() {
     assert_eq!(telemetry.warning_time_s, Some(180));
     assert_eq!(telemetry.percentage_used, Some(101));
     let mut worn = SmartLog::default();
-    worn.set_data_units_written(u128::MAX);
-    assert_eq!(Health::from(&worn).written_bytes, u64::MAX);
+    worn.set_data_units_written(u128::MAX)
+        .set_data_units_read(u128::MAX);
+    let worn = Health::from(&worn);
+    assert_eq!((worn.read_bytes, worn.written_bytes), (u64::MAX, u64::MAX));
+}
+
+/// Each of them its own number, so that none can stand for another.
+#[test]
+fn everything_in_the_health_log_arrives_in_its_own_unit() {
+    let mut port = told();
+    port.smart
+        .set_composite_kelvin(273 + 81)
+        .set_sensors_kelvin([273 + 71, 273 + 72, 0, 273 + 74, 0, 0, 0, 273 - 8])
+        .set_available_spare(97)
+        .set_spare_threshold(11)
+        .set_percentage_used(12)
+        .set_data_units_read(21)
+        .set_data_units_written(22)
+        .set_host_reads(23)
+        .set_host_writes(24)
+        .set_busy_minutes(25)
+        .set_power_cycles(26)
+        .set_power_on_hours(27)
+        .set_unsafe_shutdowns(28)
+        .set_media_errors(29)
+        .set_error_entries(30)
+        .set_warning_minutes(31)
+        .set_critical_minutes(32)
+        .set_thermal1_transitions(33)
+        .set_thermal2_transitions(34)
+        .set_thermal1_s(35)
+        .set_thermal2_s(36);
+    let health = health::read(&mut port).unwrap();
+    let expected = Health {
+        critical_warnings: health.critical_warnings.clone(),
+        composite_c: 81,
+        sensors_c: vec![(1, 71), (2, 72), (4, 74), (8, -8)],
+        available_spare_pct: 97,
+        spare_threshold_pct: 11,
+        percentage_used: 12,
+        read_bytes: 21 * 512_000,
+        written_bytes: 22 * 512_000,
+        read_commands: 23,
+        write_commands: 24,
+        busy_minutes: 25,
+        power_cycles: 26,
+        power_on_hours: 27,
+        unsafe_shutdowns: 28,
+        media_errors: 29,
+        error_log_entries: 30,
+        warning_minutes: 31,
+        critical_minutes: 32,
+        thermal_transitions: (33, 34),
+        thermal_s: (35, 36),
+    };
+    assert_eq!(health, expected);
+    let expected = Telemetry {
+        temperature_c: Some(81.0),
+        sensors_c: vec![71.0, 72.0, 74.0, -8.0],
+        throttled: None,
+        warning_time_s: Some(31 * 60),
+        critical_time_s: Some(32 * 60),
+        thermal_transitions: Some(33 + 34),
+        media_errors: Some(29),
+        error_log_entries: Some(30),
+        percentage_used: Some(12),
+        available_spare_pct: Some(97),
+        critical_warnings: vec![
+            "available spare below threshold".to_owned(),
+            "media read-only".to_owned(),
+        ],
+        power_mw: None,
+        power_state: None,
+        host_bytes_read: Some(21 * 512_000),
+        host_bytes_written: Some(22 * 512_000),
+        nand_bytes_written: None,
+    };
+    assert_eq!(health.telemetry(), expected);
 }
 
 #[test]
