@@ -1,5 +1,6 @@
 //! Typed warnings, each with what was seen and what to do about it.
 
+use assay_measure::ErrorCauses;
 use assay_store::model;
 use assay_units::Nanos;
 
@@ -36,6 +37,8 @@ pub enum RunWarning {
     IoErrors {
         /// How many.
         errors: u64,
+        /// Of which how many for which reason.
+        causes: ErrorCauses,
     },
     /// I/Os never came back.
     Unanswered {
@@ -180,9 +183,16 @@ impl RunWarning {
                 format!("this is {share_pct:.0} % of what the engine reaches with no drive at all"),
                 "latencies include the engine's own share; use more threads",
             ),
-            RunWarning::IoErrors { errors } => (
+            RunWarning::IoErrors { errors, causes } => (
                 "io-errors",
-                format!("{errors} I/Os failed or came back short"),
+                if causes.is_empty() {
+                    format!("{errors} I/Os failed or came back short")
+                } else {
+                    format!(
+                        "{errors} I/Os failed or came back short: {}",
+                        causes.words()
+                    )
+                },
                 "look at the kernel's log and the drive's health before believing any other figure of it",
             ),
             RunWarning::Unanswered { ios } => (
@@ -335,6 +345,23 @@ impl RunWarning {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failed_ios_are_told_with_what_they_failed_of() {
+        let message = |results: &[i32]| {
+            let mut causes = ErrorCauses::default();
+            results.iter().for_each(|&result| causes.count(result));
+            let errors = 3;
+            let record = RunWarning::IoErrors { errors, causes }.record(None, None);
+            assert_eq!(record.code, "io-errors");
+            record.message
+        };
+        assert_eq!(
+            message(&[-5, -61, -61]),
+            "3 I/Os failed or came back short: 2 unrecovered medium error (ENODATA), 1 I/O error (EIO)"
+        );
+        assert_eq!(message(&[]), "3 I/Os failed or came back short");
+    }
 
     #[test]
     fn an_alarm_in_mid_run_says_when_and_what_to_do_about_it() {

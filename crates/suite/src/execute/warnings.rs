@@ -79,8 +79,11 @@ impl Runner<'_> {
         let idle_pct = host.map(|h| h.idle_pct + h.iowait_pct);
         let mut warnings = Vec::new();
         if result.errors() > 0 {
+            let mut causes = result.read.causes.clone();
+            causes.merge(&result.write.causes);
             warnings.push(RunWarning::IoErrors {
                 errors: result.errors(),
+                causes,
             });
         }
         if part.end.unanswered > 0 {
