@@ -126,8 +126,8 @@ pub enum RunWarning {
     FallsAsleep {
         /// After so many idle milliseconds.
         after_ms: u32,
-        /// Time to wake from the deepest of these states, microseconds.
-        wake_us: u32,
+        /// Time to wake from the deepest of these states, microseconds, where the drive tells any.
+        wake_us: Option<u32>,
     },
     /// The drive itself says that something is wrong with it.
     CriticalWarning {
@@ -308,10 +308,15 @@ impl RunWarning {
             ),
             RunWarning::FallsAsleep { after_ms, wake_us } => (
                 "falls-asleep",
-                format!(
-                    "it goes to sleep by itself after {after_ms} ms without work, and takes up to {:.1} ms to wake",
-                    f64::from(*wake_us) / 1e3
-                ),
+                match wake_us {
+                    Some(wake_us) => format!(
+                        "it goes to sleep by itself after {after_ms} ms without work, and takes up to {:.1} ms to wake",
+                        f64::from(*wake_us) / 1e3
+                    ),
+                    None => format!(
+                        "it goes to sleep by itself after {after_ms} ms without work, and does not tell how long it takes to wake"
+                    ),
+                },
                 "first I/Os after a rest, and workloads of few I/Os, show that time; to measure without it: nvme set-feature -f 0xc -V 0",
             ),
             RunWarning::CriticalWarning { words } => (
