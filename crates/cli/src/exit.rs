@@ -138,7 +138,8 @@ fn session_code(error: &SessionError) -> u8 {
     match error {
         SessionError::Refused(_)
         | SessionError::NoPermit { .. }
-        | SessionError::ReachesOthers { .. } => REFUSED,
+        | SessionError::ReachesOthers { .. }
+        | SessionError::ReachesUnknown { .. } => REFUSED,
         SessionError::Identity(
             IdentityError::PermissionDenied { .. } | IdentityError::Io { .. },
         )

@@ -24,6 +24,7 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
                 "read": operation(&result.read),
                 "write": operation(&result.write),
                 "verify": result.verify,
+                "values": result.values,
             })
         })
         .collect();

@@ -23,6 +23,7 @@ use crate::run::Bed;
 use crate::verify::VerifyBlocks;
 
 mod condition;
+mod erase;
 mod presence;
 mod real;
 mod simulated;
@@ -145,6 +146,18 @@ pub enum SessionError {
         others: String,
         /// What to do about it.
         advice: String,
+    },
+    /// More might be erased than anybody can name.
+    #[error(
+        "{drive}: this may also erase namespaces that cannot be seen from here: {why}; --how {instead} erases this namespace alone"
+    )]
+    ReachesUnknown {
+        /// As named.
+        drive: String,
+        /// Why they cannot be seen.
+        why: &'static str,
+        /// The way that reaches only this one.
+        instead: &'static str,
     },
 }
 

@@ -359,7 +359,7 @@ impl Worker {
                     now - pending.submitted,
                 );
             } else {
-                recorder.record_error(op);
+                recorder.record_error(op, completion.result);
             }
         }
         if let Some(checker) = &mut self.checker {

@@ -6,6 +6,7 @@
 //! - [`recorder`]: [`Recorder`], what a worker records into (one array increment per I/O) and [`Interval`], what it hands
 //!   over every second.
 //! - [`summary`]: [`LatencySummary`] and [`OpSummary`], the figures reports print, computed from histograms only.
+//! - [`causes`]: [`ErrorCauses`], for which reasons I/Os failed.
 //! - [`totals`]: [`JobTotals`], the sum of intervals, the one path from raw intervals to a job's result.
 //! - [`steady`]: [`SteadyRule`], whether a figure that is measured in rounds has come to rest (SNIA, fio).
 //! - [`confidence`]: [`Estimate`], a mean with its interval, where neighbours are alike (batch means); [`student`] for its quantiles.
@@ -26,6 +27,7 @@
 //! (73 minutes; longer latencies are counted as overflow, and still enter count, sum and maximum exactly).
 #![forbid(unsafe_code)]
 
+pub mod causes;
 pub mod change;
 pub mod compare;
 pub mod confidence;
@@ -39,6 +41,7 @@ pub mod student;
 pub mod summary;
 pub mod totals;
 
+pub use causes::ErrorCauses;
 pub use confidence::Estimate;
 pub use histogram::Histogram;
 pub use host::HostLoad;

@@ -3,7 +3,7 @@
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
-use crate::Histogram;
+use crate::{ErrorCauses, Histogram};
 
 /// One operation's counts over one interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ pub struct OpInterval {
     pub bytes: u64,
     /// Completed with an error, or short. They have no latency here: a fast error must not look like a fast drive.
     pub errors: u64,
+    /// Why, where the target said.
+    pub causes: ErrorCauses,
     /// From the intended start (open loop) or the submission (closed loop) to the completion.
     pub latency: Histogram,
     /// Submission to completion, kept apart where it differs: in open-loop jobs.
@@ -26,6 +28,7 @@ impl OpInterval {
         self.ios += other.ios;
         self.bytes += other.bytes;
         self.errors += other.errors;
+        self.causes.merge(&other.causes);
         self.latency.merge(&other.latency);
         if let Some(service) = &other.service {
             self.service
@@ -145,10 +148,12 @@ impl Recorder {
         }
     }
 
-    /// Record an I/O that failed or came back short.
+    /// Record an I/O that failed or came back short: `result` is a negated error number, or the bytes that it moved.
     #[cold]
-    pub fn record_error(&mut self, op: Op) {
-        self.op(op).errors += 1;
+    pub fn record_error(&mut self, op: Op, result: i32) {
+        let counts = self.op(op);
+        counts.errors += 1;
+        counts.causes.count(result);
     }
 
     /// Hand over the span that ended at [`Recorder::boundary`] (or at `now`, when `now` is earlier: the job's end).
@@ -246,7 +251,7 @@ mod tests {
     #[test]
     fn errors_have_no_latency() {
         let mut r = recorder(Nanos::ZERO);
-        r.record_error(Op::Write);
+        r.record_error(Op::Write, -61);
         let interval = r.roll(r.boundary());
         assert_eq!(interval.ops[0].0, Op::Write);
         assert_eq!(
@@ -260,12 +265,20 @@ mod tests {
     fn merging_adds_workers() {
         let mut a = recorder(Nanos::ZERO);
         let mut b = recorder(Nanos::ZERO);
+        a.record_error(Op::Read, -61);
+        b.record_error(Op::Read, -61);
+        b.record_error(Op::Read, 512);
         read(&mut a);
         read(&mut b);
         b.record(Op::Write, 512, Nanos(9), Nanos(9));
         let mut merged = a.roll(a.boundary());
         merged.merge(&b.roll(b.boundary()));
         assert_eq!(merged.ops.len(), 2);
+        assert_eq!(merged.ops[0].1.errors, 3);
+        assert_eq!(
+            merged.ops[0].1.causes.words(),
+            "2 unrecovered medium error (ENODATA), 1 came back short"
+        );
         assert_eq!(merged.ops[0].1.ios, 2);
         assert_eq!(merged.ops[1].1.bytes, 512);
     }

@@ -3,7 +3,7 @@
 use assay_units::{Nanos, rate};
 use serde::{Deserialize, Serialize};
 
-use crate::{Histogram, OpInterval};
+use crate::{ErrorCauses, Histogram, OpInterval};
 
 /// Percentiles every summary carries, as (JSON key, parts per million).
 pub const PERCENTILES: [(&str, u32); 8] = [
@@ -101,6 +101,9 @@ pub struct OpSummary {
     pub bytes: u64,
     /// Failed or short.
     pub errors: u64,
+    /// How many of them for which reason (`{"ENODATA": 3}`).
+    #[serde(skip_serializing_if = "ErrorCauses::is_empty", default)]
+    pub causes: ErrorCauses,
     /// Completions per second.
     pub iops: f64,
     /// MiB (2^20 bytes) per second.
@@ -119,6 +122,7 @@ impl OpSummary {
             ios: counts.ios,
             bytes: counts.bytes,
             errors: counts.errors,
+            causes: counts.causes.clone(),
             iops: rate::per_second(counts.ios, elapsed),
             mib_per_s: rate::mib_per_second(counts.bytes, elapsed),
             latency_ns: LatencySummary::of(&counts.latency),

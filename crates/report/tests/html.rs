@@ -7,8 +7,9 @@ mod common;
 use std::collections::BTreeMap;
 
 use assay_report::html;
-use assay_store::model::Outcome;
+use assay_store::model::{Fact, Outcome, TelemetryRecord};
 use assay_store::read::{CellState, Run};
+use assay_units::Nanos;
 use common::page::{MATHJAX, assert_well_formed, charts, tables, tags, without_library};
 
 #[test]
@@ -59,6 +60,99 @@ fn nothing_is_loaded_from_anywhere() {
 
 const HOSTILE: &str = "</script></title></style><script>document.documentElement.dataset.pwned=1</script>\
     <img src=x onerror=\"alert(1)\">\" onmouseover='x' {{charts}} %{y} <b>&amp;\u{1b}[31m]]>-->";
+
+/// A real drive that was asked what it is, and whose counters moved while it was measured.
+fn with_health() -> Run {
+    let mut run = common::job();
+    let fact = |group: &str, name: &str, value: &str| Fact {
+        group: group.to_owned(),
+        name: name.to_owned(),
+        value: value.to_owned(),
+    };
+    run.manifest.drives[0].probe = vec![
+        fact("controller", "NVMe version", "1.4"),
+        fact("controller", "largest command", "128 KiB"),
+        fact("thermal", "warning", "70 \u{b0}C <hot>"),
+    ];
+    let reading = |second: u64| TelemetryRecord {
+        at: Nanos::from_secs(second),
+        temperature_c: Some(41.0 + second as f64),
+        warning_time_s: Some(second * 60),
+        critical_time_s: Some(120),
+        thermal_transitions: Some(7 + second),
+        media_errors: Some(100 + second * second),
+        error_log_entries: Some(40),
+        percentage_used: Some(3),
+        available_spare_pct: Some(98),
+        critical_warnings: if second == 3 {
+            vec!["temperature threshold exceeded".to_owned()]
+        } else {
+            Vec::new()
+        },
+        host_bytes_read: Some(512_000 + second * (6 << 20)),
+        host_bytes_written: Some(1 << 40),
+        ..TelemetryRecord::default()
+    };
+    let part = &mut run.cells[0].drives[0];
+    part.telemetry = (0..5).map(reading).collect();
+    let load = part.result.as_mut().unwrap().host.as_mut().unwrap();
+    load.package_w = Some(23.46);
+    run
+}
+
+#[test]
+fn a_probed_drive_has_its_facts_and_its_health_on_the_page() {
+    let page = html::render(&[with_health()]).unwrap();
+    let (rest, _) = without_library(&page);
+    assert_well_formed(&rest);
+    // What the controller said, group by group, in its card.
+    let from = rest.find("What its controller says of itself").unwrap();
+    let facts = &rest[from..from + rest[from..].find("</details>").unwrap()];
+    assert_eq!(facts.matches("<h5>").count(), 2, "{facts}");
+    for said in [
+        "<dt>NVMe version</dt><dd>1.4</dd>",
+        "<dt>largest command</dt><dd>128 KiB</dd>",
+        "<dt>warning</dt><dd>70 \u{b0}C &lt;hot&gt;</dd>",
+    ] {
+        assert!(facts.contains(said), "{said}: {facts}");
+    }
+    // Its health: where it began, and what was added while it was measured.
+    let all = tables(&rest);
+    let (_, rows) = all.iter().find(|t| t.0 == "Health").unwrap();
+    let (name, cells) = &rows[0];
+    assert!(name.contains("zram0"), "{name}");
+    let expected = [
+        "One workload",
+        "41",
+        "45",
+        "4 min",
+        "0",
+        "4",
+        "16",
+        "0",
+        "24 MiB",
+        "0 B",
+        "3",
+        "98",
+        "temperature threshold exceeded",
+    ];
+    assert_eq!(*cells, expected);
+    assert!(rest.contains("href=\"#health\""), "not in the contents");
+    // Watts of processors are never a drive's.
+    assert!(rest.contains("host power, W") && rest.contains("RAPL"));
+    let figures = all.iter().find(|t| t.0.ends_with("all figures")).unwrap();
+    assert!(
+        figures.1[0].1.iter().any(|cell| cell == "23.5"),
+        "{figures:?}"
+    );
+
+    // Where nobody asked and nothing was told there is neither.
+    let page = html::render(&[common::job()]).unwrap();
+    let (rest, _) = without_library(&page);
+    for absent in ["What its controller says", "id=\"health\"", "host power"] {
+        assert!(!rest.contains(absent), "{absent}");
+    }
+}
 
 /// Hostile words wherever a run can carry words.
 fn hostile() -> Run {

@@ -5,7 +5,7 @@ use crate::wire::{codes, text, wire};
 mod bits;
 mod lists;
 
-pub use bits::{lpa, oacs, oncs, sanicap, sgls};
+pub use bits::{cmic, lpa, oacs, oncs, sanicap, sgls};
 pub use lists::{NamespaceDescriptor, namespace_descriptors, namespace_list, push_descriptor};
 
 /// Bytes of every Identify data structure.

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use assay_measure::{Histogram, HostLoad, Interval, LatencySummary, OpInterval, OpSummary};
+use assay_measure::{
+    ErrorCauses, Histogram, HostLoad, Interval, LatencySummary, OpInterval, OpSummary,
+};
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
@@ -412,6 +414,9 @@ pub struct OpRecord {
     pub bytes: u64,
     /// Failed or short.
     pub errors: u64,
+    /// How many of them for which reason.
+    #[serde(skip_serializing_if = "ErrorCauses::is_empty", default)]
+    pub causes: ErrorCauses,
     /// Latency.
     pub latency: Histogram,
     /// Service time, in open-loop jobs.
@@ -437,6 +442,7 @@ impl IntervalRecord {
                     ios: counts.ios,
                     bytes: counts.bytes,
                     errors: counts.errors,
+                    causes: counts.causes,
                     latency: counts.latency,
                     service: counts.service,
                 })
@@ -459,6 +465,7 @@ impl IntervalRecord {
                         ios: o.ios,
                         bytes: o.bytes,
                         errors: o.errors,
+                        causes: o.causes,
                         latency: o.latency,
                         service: o.service,
                     };

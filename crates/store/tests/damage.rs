@@ -261,6 +261,7 @@ fn counts_beyond_64_bits_are_refused_not_wrapped() {
             ios,
             bytes,
             errors: u64::MAX / 3,
+            causes: Default::default(),
             latency,
             service: None,
         };

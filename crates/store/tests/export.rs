@@ -360,6 +360,7 @@ fn mixed_run(dir: &Path) -> std::path::PathBuf {
                 ios: 100,
                 bytes: 100 << 20,
                 errors: second,
+                causes: Default::default(),
                 latency,
                 service: Some(service),
             }

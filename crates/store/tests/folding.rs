@@ -100,6 +100,7 @@ fn interval(cell: &str, index: u32, ramp: bool, op: Op, latencies: &[u64]) -> In
             ios: latencies.len() as u64,
             bytes: 4096 * latencies.len() as u64,
             errors: 1,
+            causes: Default::default(),
             latency: histogram(latencies),
             service: None,
         }],

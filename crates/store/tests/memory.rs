@@ -34,6 +34,7 @@ fn a_long_run_is_folded_in_modest_memory() {
                 ios: latency.count(),
                 bytes: 4096 * latency.count(),
                 errors: 0,
+                causes: Default::default(),
                 latency: latency.clone(),
                 service: None,
             };

@@ -67,8 +67,9 @@ pub fn inspect(
             .submit(&[io])
             .and_then(|()| target.reap(1, Nanos::MAX, &mut done))
             .map_err(assay_engine::run::RunError::from)?;
-        if !done.iter().all(|c| c.moved(sample_bytes)) {
+        if let Some(bad) = done.iter().find(|c| !c.moved(sample_bytes)) {
             result.read.errors += 1;
+            result.read.causes.count(bad.result);
             continue;
         }
         let Some(bytes) = target.buffer(0).map(|b| &b[..sample_bytes as usize]) else {

@@ -1,5 +1,6 @@
 //! Typed warnings, each with what was seen and what to do about it.
 
+use assay_measure::ErrorCauses;
 use assay_store::model;
 use assay_units::Nanos;
 
@@ -36,6 +37,8 @@ pub enum RunWarning {
     IoErrors {
         /// How many.
         errors: u64,
+        /// Of which how many for which reason.
+        causes: ErrorCauses,
     },
     /// I/Os never came back.
     Unanswered {
@@ -128,8 +131,8 @@ pub enum RunWarning {
     FallsAsleep {
         /// After so many idle milliseconds.
         after_ms: u32,
-        /// Time to wake from the deepest of these states, microseconds.
-        wake_us: u32,
+        /// Time to wake from the deepest of these states, microseconds, where the drive tells any.
+        wake_us: Option<u32>,
     },
     /// The drive itself says that something is wrong with it.
     CriticalWarning {
@@ -185,9 +188,16 @@ impl RunWarning {
                 format!("this is {share_pct:.0} % of what the engine reaches with no drive at all"),
                 "latencies include the engine's own share; use more threads",
             ),
-            RunWarning::IoErrors { errors } => (
+            RunWarning::IoErrors { errors, causes } => (
                 "io-errors",
-                format!("{errors} I/Os failed or came back short"),
+                if causes.is_empty() {
+                    format!("{errors} I/Os failed or came back short")
+                } else {
+                    format!(
+                        "{errors} I/Os failed or came back short: {}",
+                        causes.words()
+                    )
+                },
                 "look at the kernel's log and the drive's health before believing any other figure of it",
             ),
             RunWarning::Unanswered { ios } => (
@@ -312,10 +322,15 @@ impl RunWarning {
             ),
             RunWarning::FallsAsleep { after_ms, wake_us } => (
                 "falls-asleep",
-                format!(
-                    "it goes to sleep by itself after {after_ms} ms without work, and takes up to {:.1} ms to wake",
-                    f64::from(*wake_us) / 1e3
-                ),
+                match wake_us {
+                    Some(wake_us) => format!(
+                        "it goes to sleep by itself after {after_ms} ms without work, and takes up to {:.1} ms to wake",
+                        f64::from(*wake_us) / 1e3
+                    ),
+                    None => format!(
+                        "it goes to sleep by itself after {after_ms} ms without work, and does not tell how long it takes to wake"
+                    ),
+                },
                 "first I/Os after a rest, and workloads of few I/Os, show that time; to measure without it: nvme set-feature -f 0xc -V 0",
             ),
             RunWarning::CriticalWarning { words } => (
@@ -349,6 +364,23 @@ impl RunWarning {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failed_ios_are_told_with_what_they_failed_of() {
+        let message = |results: &[i32]| {
+            let mut causes = ErrorCauses::default();
+            results.iter().for_each(|&result| causes.count(result));
+            let errors = 3;
+            let record = RunWarning::IoErrors { errors, causes }.record(None, None);
+            assert_eq!(record.code, "io-errors");
+            record.message
+        };
+        assert_eq!(
+            message(&[-5, -61, -61]),
+            "3 I/Os failed or came back short: 2 unrecovered medium error (ENODATA), 1 I/O error (EIO)"
+        );
+        assert_eq!(message(&[]), "3 I/Os failed or came back short");
+    }
 
     #[test]
     fn an_alarm_in_mid_run_says_when_and_what_to_do_about_it() {

@@ -6,8 +6,9 @@
 //! 1. Null and simulated drives need nothing: nobody's data is there.
 //! 2. A real drive must be **named**: `--destroy SERIAL` equal to [`DriveInfo::serial`].
 //! 3. A drive **in use** is refused and nothing overrides that: it, one of its partitions, or the drive of a partition is
-//!    mounted, has holders (LVM, md, dm, bcache), is active swap, backs a loop device, or cannot be claimed exclusively; a
-//!    file likewise (loop, swap, locked). For a loop device, the same holds for the file or device under it.
+//!    mounted, has holders (LVM, md, dm, bcache), is active swap, backs a loop device, or cannot be claimed exclusively;
+//!    the same on any other path to it (a block device with an equal `wwid`); a file likewise (loop, swap, locked). For a loop
+//!    device, the same holds for the file or device under it.
 //! 4. Every **signature** on it (filesystem, partition table, RAID, LVM, LUKS, swap), also inside its partitions, must be named
 //!    as well: `--destroy ext4`. A word counts once: a file called `ext4` that holds an ext4 filesystem needs it twice.
 //! 5. What cannot be checked counts as against it.

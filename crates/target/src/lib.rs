@@ -253,6 +253,8 @@ pub struct Telemetry {
     pub power_mw: Option<u64>,
     /// NVMe power state.
     pub power_state: Option<u8>,
+    /// Bytes the host has read since it was made.
+    pub host_bytes_read: Option<u64>,
     /// Bytes the host has written since it was made.
     pub host_bytes_written: Option<u64>,
     /// Bytes written to its NAND.

@@ -4,7 +4,7 @@
 //! [`AdminPort`] is the seam: something that takes an admin command and its data. [`device::ControllerDevice`] is a controller of this
 //! machine behind the kernel's `ioctl` (include/uapi/linux/nvme_ioctl.h); a simulated controller can be another. On top of it, without
 //! knowing which it is: [`commands`] (Identify, log pages, features, Format, Sanitize), [`probe`] (everything a controller says of itself),
-//! [`health`] (what moves while it works), [`purge`](mod@purge). [`place`] finds the controller and the namespace that belong to a drive, in sysfs;
+//! [`health`] (what moves while it works), [`power`] (a power state for a while, and back), [`purge`](mod@purge). [`place`] finds the controller and the namespace that belong to a drive, in sysfs;
 //! [`registers`] reads its registers, which no command can.
 //!
 //! # Non-goals
@@ -17,6 +17,7 @@ pub mod health;
 #[allow(unsafe_code)]
 pub(crate) mod kernel;
 pub mod place;
+pub mod power;
 pub mod probe;
 pub mod purge;
 #[allow(unsafe_code)]

@@ -380,6 +380,7 @@ impl Target for SimTarget {
             media_errors: Some(telemetry.media_errors),
             power_mw: Some(self.mean_power_mw(&telemetry)),
             power_state: Some(telemetry.power_state),
+            host_bytes_read: Some(telemetry.host_bytes_read),
             host_bytes_written: Some(telemetry.host_bytes_written),
             nand_bytes_written: Some(telemetry.nand_bytes_written),
             ..Telemetry::default()

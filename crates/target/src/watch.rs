@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::Telemetry;
-use crate::identity::{DriveInfo, power_milliwatts, temperature_celsius};
-use crate::nvme::health::Monitor;
+use crate::identity::{DriveInfo, SystemRoot, power_milliwatts_at, temperature_celsius_at};
+use crate::nvme::health::{Health, Monitor};
 
 pub mod meter;
 
@@ -42,7 +42,8 @@ impl Watch {
             // Opened here: even that may hang on a drive that is gone.
             let mut monitor = Monitor::open(&info);
             while asked.recv().is_ok() {
-                let _ = answer.try_send(read(&info, monitor.as_mut()));
+                let health = monitor.as_mut().and_then(|monitor| monitor.read().ok());
+                let _ = answer.try_send(reading(&SystemRoot::host(), &info, health));
             }
         };
         // Without a thread there are no readings, and the measurement is none the worse. It ends when nobody can ask any more.
@@ -76,16 +77,16 @@ impl Watch {
     }
 }
 
-fn read(info: &DriveInfo, monitor: Option<&mut Monitor>) -> Option<Telemetry> {
-    let health = monitor.and_then(|monitor| monitor.read().ok());
-    let power_mw = power_milliwatts(info);
+/// A reading from the health log, if there is one, and the kernel's sensors.
+fn reading(root: &SystemRoot, info: &DriveInfo, health: Option<Health>) -> Option<Telemetry> {
+    let power_mw = power_milliwatts_at(root, info);
     match health {
         Some(health) => Some(Telemetry {
             power_mw,
             ..health.telemetry()
         }),
         None => {
-            let temperature_c = temperature_celsius(info);
+            let temperature_c = temperature_celsius_at(root, info);
             (temperature_c.is_some() || power_mw.is_some()).then(|| Telemetry {
                 temperature_c,
                 power_mw,
@@ -105,6 +106,61 @@ mod tests {
         let info = DriveInfo::new(DriveKind::File, "disk", "disk", 1 << 20);
         let watch = Watch::start(&info, None);
         assert_eq!(watch.telemetry(), None);
+    }
+
+    /// A drive without a health log has the kernel's sensors; one with a health log keeps its own word on heat.
+    #[test]
+    fn the_kernels_sensors_stand_in_for_a_health_log() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        let device = "sys/devices/ata1/0:0:0:0";
+        std::fs::create_dir_all(at(&format!("{device}/hwmon/hwmon3"))).unwrap();
+        std::fs::create_dir_all(at(&format!("{device}/block/sdz"))).unwrap();
+        std::fs::create_dir_all(at("sys/dev/block")).unwrap();
+        std::fs::write(at(&format!("{device}/block/sdz/dev")), "8:400").unwrap();
+        for (link, to) in [
+            (format!("{device}/block/sdz/device"), at(device)),
+            (
+                "sys/dev/block/8:400".to_owned(),
+                at(&format!("{device}/block/sdz")),
+            ),
+        ] {
+            std::os::unix::fs::symlink(to, at(&link)).unwrap();
+        }
+        let mut info = DriveInfo::new(DriveKind::Block, "/dev/sdz", "sdz", 1 << 20);
+        info.device = Some(crate::identity::DeviceNumber {
+            major: 8,
+            minor: 400,
+        });
+        let root = SystemRoot::at(dir.path());
+        let sensor = |name: &str, text: &str| {
+            std::fs::write(at(&format!("{device}/hwmon/hwmon3/{name}")), text).unwrap();
+        };
+        assert_eq!(reading(&root, &info, None), None, "no sensor, no reading");
+        sensor("temp1_input", "41500\n");
+        let told = reading(&root, &info, None).unwrap();
+        assert_eq!(
+            told,
+            Telemetry {
+                temperature_c: Some(41.5),
+                ..Telemetry::default()
+            }
+        );
+        sensor("power1_average", "3250000\n");
+        let told = reading(&root, &info, None).unwrap();
+        assert_eq!(
+            (told.temperature_c, told.power_mw),
+            (Some(41.5), Some(3250))
+        );
+        let health = Health {
+            composite_c: 60,
+            ..Health::default()
+        };
+        let told = reading(&root, &info, Some(health)).unwrap();
+        assert_eq!(
+            (told.temperature_c, told.power_mw, told.media_errors),
+            (Some(60.0), Some(3250), Some(0))
+        );
     }
 
     #[test]

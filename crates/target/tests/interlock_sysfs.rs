@@ -151,6 +151,27 @@ fn an_nvme_drive() {
 }
 
 #[test]
+fn the_numa_node_is_the_controllers_or_that_of_its_pci_function() {
+    let namespace = format!("{CONTROLLER}/nvme0n1");
+    let function = "sys/devices/pci0000:00/0000:01:00.0";
+    let node = |of_controller: Option<&str>, of_function: &str| {
+        let tree = Tree::new();
+        nvme_controller(&tree);
+        fs::remove_file(tree.dir.path().join(format!("{CONTROLLER}/numa_node"))).unwrap();
+        if let Some(text) = of_controller {
+            tree.file(&format!("{CONTROLLER}/numa_node"), text);
+        }
+        tree.file(&format!("{function}/numa_node"), of_function)
+            .block(&namespace, "259:0", 2048)
+            .link(&format!("{namespace}/device"), CONTROLLER);
+        tree.only_drive().numa_node
+    };
+    assert_eq!(node(Some("1\n"), "0\n"), Some(1));
+    assert_eq!(node(None, "3\n"), Some(3), "before Linux 5.9");
+    assert_eq!(node(None, "-1\n"), None, "a machine with one");
+}
+
+#[test]
 fn a_drive_inside_the_root_complex_has_no_link() {
     let tree = Tree::new();
     let namespace = format!("{CONTROLLER}/nvme0n1");

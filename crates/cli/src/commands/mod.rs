@@ -33,10 +33,29 @@ use assay_target::watch::meter::PowerMeter;
 
 use crate::exit::{Usage, Verdict};
 
-/// Set by Ctrl-C (SIGINT) and SIGTERM; a second one ends the program at once.
+/// Signals that end a command in order: Ctrl-C (SIGINT), SIGTERM, and SIGHUP, which comes when a terminal is closed: a drive is left as it was found
+/// then too. Whoever started the program with SIGHUP ignored, as nohup does, wants it to go on.
+pub fn ending_signals() -> Vec<i32> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = vec![SIGINT, SIGTERM];
+    if !hangup_is_ignored() {
+        signals.push(SIGHUP);
+    }
+    signals
+}
+
+/// SIGHUP is signal 1, the lowest bit of the mask (proc(5), SigIgn).
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & 1 != 0)
+}
+
+/// Set by each of [`ending_signals`]; a second one ends the program at once.
 pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    for signal in ending_signals() {
         // Registered first, so that it sees the flag of the signal before: only the second signal ends the program.
         signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))

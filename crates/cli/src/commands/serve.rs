@@ -193,7 +193,7 @@ fn refused(spec: &str) -> impl Fn(DriveError) -> SessionError {
 fn stop_socket() -> anyhow::Result<(UnixStream, Arc<std::sync::atomic::AtomicBool>)> {
     let flag = super::stop_flag()?;
     let (stopped, stop) = UnixStream::pair().context("no socket pair")?;
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    for signal in super::ending_signals() {
         let stop = stop.try_clone().context("no socket")?;
         signal_hook::low_level::pipe::register(signal, stop).context("cannot listen for Ctrl-C")?;
     }

@@ -74,25 +74,27 @@ fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::R
     Range::new(&request, &media).map_err(|error| Usage(error.to_string()).into())
 }
 
-/// Ctrl-C aborts, SIGTERM stops, SIGUSR1 flushes now; a second Ctrl-C or SIGTERM ends the program at once.
+/// Ctrl-C aborts, and so does a terminal that is closed; SIGTERM stops, SIGUSR1 flushes now; a second of those that end it ends the program at once.
 pub fn listen(registers: &Arc<Registers>) -> anyhow::Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+    use signal_hook::consts::{SIGTERM, SIGUSR1};
     let ending = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    let mut heard = super::ending_signals();
+    for &signal in &heard {
         // Looked at first, and set second: only the second signal ends the program.
         signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&ending))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&ending)))
             .context("cannot listen for signals")?;
     }
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGUSR1])
-        .context("cannot listen for signals")?;
+    heard.push(SIGUSR1);
+    let mut signals =
+        signal_hook::iterator::Signals::new(heard).context("cannot listen for signals")?;
     let registers = Arc::clone(registers);
     let work = move || {
         for signal in signals.forever() {
             registers.command(match signal {
-                SIGINT => Control::ABORT,
                 SIGTERM => Control::STOP,
-                _ => Control::FLUSH_NOW,
+                SIGUSR1 => Control::FLUSH_NOW,
+                _ => Control::ABORT,
             });
         }
     };

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM end a run soon, keep what was measured, show it, and leave it resumable.
+//! Ctrl-C, SIGTERM and a closed terminal end a run soon, keep what was measured, show it, and leave it resumable.
 
 use std::process::{Command, Stdio};
 
@@ -33,10 +33,15 @@ fn a_job_keeps_and_shows_what_it_measured() {
     for (drive, way, signal) in [
         ("disk", "--engine sync --numjobs 4", Signal::INT),
         ("disk", "--engine uring --iodepth 16", Signal::TERM),
+        ("disk", "--engine sync", Signal::HUP),
         ("disk", "--rate 100", Signal::INT),
         ("disk", "--rate_iops 1 --interval 200ms", Signal::INT),
         ("null:", "--interval 100ms", Signal::INT),
     ] {
+        if signal == Signal::HUP && hangup_is_ignored() {
+            println!("skipped: SIGHUP, which whoever started this test ignores (nohup?)");
+            continue;
+        }
         let _ = std::fs::remove_dir_all(lab.path("run"));
         let words = format!("job {drive} --rw randread {way} --runtime 1h --out run --json");
         let (done, seconds) = interrupted(&lab, &words, "run", "\"interval\"", signal);
@@ -49,6 +54,38 @@ fn a_job_keeps_and_shows_what_it_measured() {
         lab.ok("report run -o page.html");
         lab.ok("export run --format fio-json -o fio.json");
     }
+}
+
+/// As for the tests, so for what they start.
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
+    u64::from_str_radix(mask.unwrap().trim(), 16).unwrap() & 1 != 0
+}
+
+#[test]
+fn what_was_started_by_nohup_outlives_its_terminal() {
+    let lab = Lab::in_memory();
+    lab.noise("disk", 4 * MIB);
+    let job = "job disk --rw randread --runtime 2s --interval 100ms --out run --json";
+    let child = Command::new("sh")
+        .args([
+            "-c",
+            &format!("trap '' HUP; exec \"$0\" {job}"),
+            crate::lab::ASSAY,
+        ])
+        .current_dir(lab.path("."))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("it is measuring", || {
+        text_so_far(&lab.path("run/journal.log")).contains("\"interval\"")
+    });
+    send(&child, Signal::HUP);
+    let done = Done::of(job, child).expect(0).json();
+    assert_eq!(done["outcome"], "complete", "{done:#}");
 }
 
 #[test]

@@ -153,6 +153,16 @@ fn failed_reads_and_writes_are_errors_and_no_data_faults() {
     );
     assert_eq!(number(&job, "/jobs/0/read/errors"), 1.0);
     assert_eq!(number(&job, "/jobs/0/read/ios"), 63.0);
+    // What it failed of is kept, and named.
+    let causes = serde_json::json!({"ENODATA": 1});
+    assert_eq!(job["jobs"][0]["read"]["causes"], causes);
+    let warnings = job["warnings"].as_array().unwrap();
+    let told = warnings.iter().find(|w| w["code"] == "io-errors").unwrap();
+    let told = told["message"].as_str().unwrap();
+    assert!(
+        told.contains("1 unrecovered medium error (ENODATA)"),
+        "{told}"
+    );
     let text = lab
         .run("job sim:intel-600p,fault=read-error@5 --rw read --bs 16k --size 1m")
         .expect(1)

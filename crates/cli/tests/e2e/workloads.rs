@@ -1,6 +1,6 @@
 //! Workloads on files, judged by the bytes that are there afterwards and by exact counts.
 
-use crate::lab::{KIB, Lab, MIB, changed_blocks, number, zstd_ratio};
+use crate::lab::{Done, KIB, Lab, MIB, changed_blocks, number, zstd_ratio};
 
 /// Every way of doing I/O on a file.
 const WAYS: [&str; 4] = [
@@ -9,6 +9,35 @@ const WAYS: [&str; 4] = [
     "--engine sync --direct false",
     "--engine uring --iodepth 4 --direct false",
 ];
+
+/// Any program that prints watts is the drive's meter; what it says stands in the result, and one that says nothing is told of.
+#[test]
+fn a_power_meter_of_the_users() {
+    let lab = Lab::in_memory();
+    lab.noise("disk", 4 * MIB);
+    lab.noise("other", 4 * MIB);
+    let with = |drive: &str, words: &str, meter: &str| {
+        let words = format!("job {drive} --rw randread --runtime 2s --interval 250ms {words}");
+        let mut command = lab.command(&words);
+        let child = command.args(["--power-meter", meter]).spawn().unwrap();
+        Done::of(&words, child)
+    };
+    let job = with("disk", "--out metered --json", "echo 3")
+        .expect(0)
+        .json();
+    assert_eq!(number(&job, "/jobs/0/values/power_mean_w"), 3.0, "{job:#}");
+    let readings = lab.text("metered/journal.log");
+    assert!(readings.contains("\"power_mw\":3000"), "{readings}");
+    // One meter cannot be two drives'.
+    let words = "run quick disk other";
+    let mut command = lab.command(words);
+    let child = command.args(["--power-meter", "echo 3"]).spawn().unwrap();
+    Done::of(words, child).refuses(2, &["--power-meter", "one drive", "2"]);
+    // Nothing is measured with a meter that says nothing.
+    let silent = with("disk", "--out silent", "echo watts; sleep 60");
+    silent.refuses(2, &["echo watts", "no number", "watts"]);
+    assert!(!lab.path("silent").exists());
+}
 
 #[test]
 fn writes_stay_inside_their_area_and_fill_it() {

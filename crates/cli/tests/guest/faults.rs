@@ -1,9 +1,15 @@
 //! A controller that answers with errors: they are counted and named, and nothing hangs.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::guest::Setup;
 use crate::lab::{MIB, noise, number};
+
+/// Is there a warning of failed I/Os that says this?
+fn told_of(job: &Value, words: &str) -> bool {
+    let mut warnings = job["warnings"].as_array().unwrap().iter();
+    warnings.any(|w| w["code"] == "io-errors" && w["message"].as_str().unwrap().contains(words))
+}
 
 #[test]
 fn errors_of_the_controller_are_reported_as_what_they_are() {
@@ -41,8 +47,16 @@ fn errors_of_the_controller_are_reported_as_what_they_are() {
         let job = guest.json_status(&format!("job {device} --rw read --bs 64k {engine}"), 1);
         assert_eq!(number(&job, "/jobs/0/read/errors"), 1.0, "{job:#}");
         assert_eq!(number(&job, "/jobs/0/read/ios"), 511.0, "{job:#}");
-        let warnings = job["warnings"].as_array().unwrap();
-        assert!(warnings.iter().any(|w| w["code"] == "io-errors"), "{job:#}");
+        // The controller's Unrecovered Read Error, by whichever way it came: ENODATA is the kernel's word for a medium error.
+        assert_eq!(
+            job["jobs"][0]["read"]["causes"],
+            json!({"ENODATA": 1}),
+            "{engine}: {job:#}"
+        );
+        assert!(
+            told_of(&job, "1 unrecovered medium error (ENODATA)"),
+            "{engine}: {job:#}"
+        );
     }
     // Apart from the sector, all is well.
     let job = guest.json(&format!(
@@ -58,6 +72,12 @@ fn errors_of_the_controller_are_reported_as_what_they_are() {
     );
     assert_eq!(number(&job, "/jobs/0/write/errors"), 1.0, "{job:#}");
     assert_eq!(number(&job, "/jobs/0/write/ios"), 127.0, "{job:#}");
+    assert_eq!(
+        job["jobs"][0]["write"]["causes"],
+        json!({"ENODATA": 1}),
+        "{job:#}"
+    );
+    assert!(told_of(&job, "medium error (ENODATA)"), "{job:#}");
     let kept = |at: usize, now: &[u8]| now[at..at + 4096] == before[at..at + 4096];
     let now = guest.content("one");
     assert!(kept(16 * MIB, &now), "the failed write changed the drive");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::guest::Setup;
+use crate::guest::{Guest, Setup};
 use crate::lab::number;
 use crate::serving::Serving;
 
@@ -82,6 +82,8 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
     let written = number(&after, "/data_units_written") - number(&before, "/data_units_written");
     assert!((32.0..=34.0).contains(&written), "{written}");
 
+    other_formats(&mut guest, &device, serial);
+
     // Erased, by its own command, nothing of it is left.
     let purged = guest.json(&format!("purge {device} --destroy {serial}"));
     assert_eq!(purged["complete"], Value::Bool(true), "{purged:#}");
@@ -90,4 +92,109 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
     ));
     assert_eq!(left.trim(), "0");
     guest.end();
+}
+
+/// A run chose a power state, and does not come to its end: the drive is left in the one that it was found in.
+#[test]
+fn a_run_that_is_cut_off_gives_the_power_state_back() {
+    let Some(setup) = Setup::new() else { return };
+    let sockets = tempfile::TempDir::new().unwrap();
+    let socket = sockets.path().join("nvme");
+    let words = format!(
+        "sim:samsung-951 --vfio-user {} --pace free",
+        socket.display()
+    );
+    let serving = Serving::start(&setup.lab, &words);
+    let serial = serving.told["serial"].as_str().unwrap();
+    let mut guest = setup.tools(&["nvme"]).plugged(&socket).boot();
+    let device = guest.device(serial);
+    let controller = format!("/dev/{}", guest.controller(serial));
+    guest.ok(&format!("nvme set-feature {controller} -f 2 -V 2"));
+    let run = format!(
+        "assay run enterprise {device} --set power_states=1 --set area=64MiB --set threads=1 --set readers=1 --set mixes=70"
+    );
+    // Its state is looked at until it is the one that the run chose; then this is done to the run.
+    let mut cut_off = |folder: &str, then: &str| {
+        let done = guest.sh(&format!(
+            "rm -rf {folder}/r; {run} --out {folder}/r >/tmp/out 2>&1 & pid=$!; n=0; \
+             until nvme get-feature {controller} -f 2 | grep -q 1$; do n=$((n + 1)); [ $n -gt 300 ] && break; sleep 0.1; done; \
+             sleep 2; {then}; wait $pid; echo $? $n; nvme get-feature {controller} -f 2; cat /tmp/out"
+        ));
+        let mut lines = done.stdout.lines();
+        let mut numbers = lines.next().unwrap().split(' ').map(str::to_owned);
+        let status = numbers.next().unwrap();
+        let tries: u32 = numbers.next().unwrap().parse().unwrap();
+        assert!(tries <= 300, "it never chose the state: {done}");
+        let after = lines.next().unwrap().trim_end();
+        assert!(after.ends_with('2'), "{then}: {done}");
+        (status, done)
+    };
+    for signal in ["INT", "TERM", "HUP"] {
+        let (status, done) = cut_off("/tmp", &format!("kill -{signal} $pid"));
+        assert_eq!(status, "130", "{signal}: {done}");
+    }
+    // It fails: there is no room left for what it measures.
+    let full = "mkdir -p /tmp/small && mount -t tmpfs -o size=1m small /tmp/small && true";
+    cut_off("/tmp", &format!("kill -INT $pid; {full}"));
+    let (status, done) = cut_off(
+        "/tmp/small",
+        "dd if=/dev/zero of=/tmp/small/fill bs=4k 2>/dev/null",
+    );
+    assert_eq!(status, "4", "{done}");
+    assert!(done.stdout.contains("No space left"), "{done}");
+    guest.end();
+}
+
+/// nvme-cli formats it to blocks of 4 KiB and back; the guest's kernel follows, and what is written and erased then is in these blocks.
+fn other_formats(guest: &mut Guest, device: &str, serial: &str) {
+    let identify = guest.ok(&format!("nvme id-ns {device} -o json"));
+    let identify: Value = serde_json::from_str(&identify).unwrap();
+    let formats = identify["lbafs"].as_array().unwrap();
+    let index_of = |block: u32| {
+        let shift = f64::from(block.ilog2());
+        let found = formats.iter().position(|f| number(f, "/ds") == shift);
+        found.unwrap_or_else(|| panic!("no format of {block} bytes: {identify:#}"))
+    };
+    let queue = format!("/sys/block/{}/queue", device.replace("/dev/", ""));
+    for block in [4096_u32, 512] {
+        let index = index_of(block);
+        guest.ok(&format!("nvme format {device} -l {index} --force"));
+        let now = guest.ok(&format!("cat {queue}/logical_block_size"));
+        assert_eq!(now.trim(), block.to_string());
+        let probe = guest.json(&format!("probe {device}"));
+        assert_eq!(
+            number(&probe, "/drive/logical_block_bytes"),
+            f64::from(block)
+        );
+        // A format leaves nothing of what was there.
+        let left = format!(
+            "dd if={device} bs=1M count=8 iflag=direct 2>/dev/null | tr -d '\\000' | wc -c"
+        );
+        assert_eq!(guest.ok(&left).trim(), "0");
+        for engine in ["uring", "passthru"] {
+            let job = guest.json(&format!(
+                "job {device} --engine {engine} --rw write --bs 4k --iodepth 8 --size 8m --verify --destroy {serial}"
+            ));
+            assert_eq!(number(&job, "/jobs/0/write/errors"), 0.0, "{job:#}");
+            assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 2048.0);
+            assert_eq!(
+                job["jobs"][0]["verify"]["found"],
+                serde_json::json!({}),
+                "{job:#}"
+            );
+        }
+        // What is smaller than a block of it is refused, not sent.
+        if block == 4096 {
+            guest
+                .assay(&format!("job {device} --rw randread --bs 512 --runtime 1s"))
+                .refuses(2, &["4096 bytes"]);
+        }
+        // Erased by a format that keeps the format.
+        let purged = guest.json(&format!("purge {device} --how format --destroy {serial}"));
+        assert!(purged["how"].as_str().unwrap().contains("format"));
+        assert_eq!(purged["scope"], "this namespace", "{purged:#}");
+        assert_eq!(guest.ok(&left).trim(), "0");
+        let kept = guest.ok(&format!("cat {queue}/logical_block_size"));
+        assert_eq!(kept.trim(), block.to_string());
+    }
 }

@@ -8,14 +8,15 @@ use assay_target::interlock::{self, WritePermit};
 use assay_target::nvme::commands::Commands;
 use assay_target::nvme::device::ControllerDevice;
 use assay_target::nvme::place::NvmePlace;
+use assay_target::nvme::power::Found;
 use assay_target::nvme::probe::{self, Probe, Surroundings};
-use assay_target::nvme::purge::{self as erasing, Offer};
 use assay_target::nvme::registers;
 use assay_target::open::OpenDrive;
 use assay_target::purge;
 use assay_target::watch::Watch;
 use assay_target::watch::meter::PowerMeter;
 
+use super::erase::{Around, erase};
 use super::{Purged, SessionError};
 use crate::run::Bed;
 
@@ -40,7 +41,7 @@ pub(super) struct RealDrive {
     meter: Option<Arc<PowerMeter>>,
     watch: Option<Arc<Watch>>,
     /// The controller and the power state it was in before another was chosen.
-    chosen_over: Option<(ControllerDevice, u8)>,
+    chosen_over: Option<(ControllerDevice, Found)>,
     /// The words of `--destroy`.
     words: Vec<String>,
     /// What its controller said of itself when it was first asked.
@@ -117,9 +118,7 @@ impl RealDrive {
     ) -> Result<(), SessionError> {
         match (state, self.chosen_over.take()) {
             (None, None) => Ok(()),
-            (None, Some((mut device, before))) => {
-                Ok(Commands::to(&mut device).set_power_state(before)?)
-            }
+            (None, Some((mut device, before))) => Ok(before.restore(&mut device)?),
             (Some(state), Some((mut device, before))) => {
                 let set = Commands::to(&mut device).set_power_state(state);
                 self.chosen_over = Some((device, before));
@@ -131,9 +130,8 @@ impl RealDrive {
                         drive: info.spec.clone(),
                         state,
                     })??;
-                let mut commands = Commands::to(&mut device);
-                let before = commands.power_state()?;
-                let set = commands.set_power_state(state);
+                let before = Found::of(&mut device)?;
+                let set = Commands::to(&mut device).set_power_state(state);
                 // Even a refused choice may have changed something.
                 self.chosen_over = Some((device, before));
                 Ok(set?)
@@ -174,34 +172,18 @@ impl RealDrive {
             }
             return discard(info, permit);
         };
-        let offers = erasing::offers(&mut device, place.nsid)?;
-        let wanted = |offer: &&Offer| match how {
-            PurgeHow::Best => offer.reaches_only(place.nsid),
-            PurgeHow::Sanitize => offer.method.is_sanitize(),
-            PurgeHow::Format => !offer.method.is_sanitize(),
-            PurgeHow::Discard => false,
-        };
-        let Some(offer) = offers.iter().find(wanted) else {
-            if how == PurgeHow::Best {
-                return discard(info, permit);
-            }
-            return Err(SessionError::NotErasable {
-                drive: info.spec.clone(),
-                why: "the controller does not support that command".to_owned(),
-            });
-        };
-        // Held until it is done: nothing can be mounted from them meanwhile.
-        let _others = others(info, &place, offer, &self.words)?;
-        erasing::erase(&mut device, place.nsid, offer.method, progress)?;
-        Ok(Purged {
-            how: offer.method.words(),
-            scope: if offer.reaches_only(place.nsid) {
-                "this namespace"
-            } else {
-                "all namespaces of the drive"
+        let around = Around {
+            words: &self.words,
+            look: &|name| {
+                let beside = info.path.as_ref()?.with_file_name(name);
+                identity::identify(&beside).ok()
             },
-            complete: true,
-        })
+            permit: &|other| interlock::authorise(other, &self.words),
+        };
+        match erase(info, &place, &mut device, how, &around, progress)? {
+            Some(purged) => Ok(purged),
+            None => discard(info, permit),
+        }
     }
 }
 
@@ -209,7 +191,7 @@ impl Drop for RealDrive {
     fn drop(&mut self) {
         if let Some((mut device, before)) = self.chosen_over.take() {
             // Whatever happened, it is not left in a power state that somebody's measurement asked for.
-            let _ = Commands::to(&mut device).set_power_state(before);
+            let _ = before.restore(&mut device);
         }
     }
 }
@@ -233,58 +215,6 @@ fn no_permit(info: &DriveInfo) -> SessionError {
         drive: info.spec.clone(),
         serial: info.serial.clone(),
     }
-}
-
-/// Leave to erase what an offer reaches beside the drive that was named: each other namespace must have been named by its block device's name, and
-/// pass the interlock itself.
-fn others(
-    info: &DriveInfo,
-    place: &NvmePlace,
-    offer: &Offer,
-    words: &[String],
-) -> Result<Vec<WritePermit>, SessionError> {
-    let mut permits = Vec::new();
-    let mut seen = vec![place.nsid];
-    let mut unnamed = Vec::new();
-    for name in &place.namespaces {
-        if *name == info.name {
-            continue;
-        }
-        let path = info.path.as_ref().map(|path| path.with_file_name(name));
-        let Some(other) = path.and_then(|path| identity::identify(&path).ok()) else {
-            continue;
-        };
-        let Some(nsid) = other.nvme.as_ref().map(|place| place.nsid) else {
-            continue;
-        };
-        seen.push(nsid);
-        if !offer.reaches.contains(&nsid) {
-            continue;
-        }
-        if words.contains(name) {
-            permits.push(interlock::authorise(&other, words)?);
-        } else {
-            unnamed.push(name.clone());
-        }
-    }
-    let unseen = offer.reaches.iter().filter(|nsid| !seen.contains(nsid));
-    let unseen: Vec<String> = unseen.map(|nsid| format!("namespace {nsid}")).collect();
-    if unnamed.is_empty() && unseen.is_empty() {
-        return Ok(permits);
-    }
-    let advice = match (unnamed.as_slice(), unseen.is_empty()) {
-        (_, false) => "not all of it can be seen from here, so this is not done".to_owned(),
-        (names, true) => {
-            let named: Vec<String> = names.iter().map(|n| format!("--destroy {n}")).collect();
-            format!("if that is what you want, add {}", named.join(" "))
-        }
-    };
-    let reached: Vec<String> = unnamed.into_iter().chain(unseen).collect();
-    Err(SessionError::ReachesOthers {
-        drive: info.spec.clone(),
-        others: reached.join(", "),
-        advice,
-    })
 }
 
 fn discard(info: &DriveInfo, permit: &WritePermit) -> Result<Purged, SessionError> {

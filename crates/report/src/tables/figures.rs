@@ -49,6 +49,11 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
         .collect();
     let results: Vec<&CellResult> = section.points.iter().filter_map(Point::result).collect();
     let host = whole && results.iter().any(|r| r.host.is_some());
+    // The host's, whatever column it stands beside: no drive's power is known from it.
+    let power = host
+        && results
+            .iter()
+            .any(|r| r.host.is_some_and(|h| h.package_w.is_some()));
     let service = results
         .iter()
         .any(|r| r.read.service_ns.is_some() || r.write.service_ns.is_some());
@@ -95,6 +100,9 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
     columns.push(Column::of("errors", ""));
     if host {
         columns.extend(HOST.map(|(label, _)| Column::under("host CPU, %", label, "")));
+    }
+    if power {
+        columns.push(Column::under("host power, W", "processors", ""));
     }
     columns.extend(values.iter().map(|v| Column::of(&format::humanise(v), "")));
 
@@ -155,6 +163,10 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
                     None => Cell::Empty,
                 }));
             }
+            if power {
+                let watts = result.host.and_then(|load| load.package_w);
+                cells.push(watts.map_or(Cell::Empty, |w| Cell::number(format!("{w:.1}"))));
+            }
             cells.extend(values.iter().map(|key| match result.values.get(*key) {
                 Some(value) => Cell::number(format::figure(*value)),
                 None => Cell::Empty,
@@ -172,6 +184,12 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
         .any(|c| matches!(c, Cell::Missing("\u{2013}", _)))
     {
         notes.push("\u{2013}: too few samples for this percentile; see max".to_owned());
+    }
+    if power {
+        notes.push(
+            "host power: what the host's processors drew by their own counters (RAPL), not what the drive drew"
+                .to_owned(),
+        );
     }
     if known {
         notes.push(

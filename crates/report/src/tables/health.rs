@@ -1,6 +1,7 @@
 //! What drives said of their health while they were measured, run by run: where they began and what was added.
 
 use assay_store::model::TelemetryRecord;
+use assay_units::text::format_size;
 
 use crate::format;
 use crate::lineup::Lineup;
@@ -34,10 +35,18 @@ fn longer(ends: Option<(u64, u64)>) -> Cell {
     })
 }
 
+/// Bytes that a counter grew by.
+fn moved(ends: Option<(u64, u64)>) -> Cell {
+    ends.map_or(Cell::Empty, |(first, last)| {
+        Cell::number(format_size(last.saturating_sub(first)))
+    })
+}
+
 /// One row per drive and run; `None` where no drive told anything of its health.
 pub fn table(lineup: &Lineup<'_>) -> Option<Table> {
     let heat = "temperature, \u{b0}C";
     let grew = "grew in the run";
+    let by_its_count = "moved in the run, by its own count";
     let columns = vec![
         Column::under("", "run", ""),
         Column::under(heat, "first", ""),
@@ -47,6 +56,8 @@ pub fn table(lineup: &Lineup<'_>) -> Option<Table> {
         Column::under(grew, "throttled", "times"),
         Column::under(grew, "media errors", ""),
         Column::under(grew, "error log", "entries"),
+        Column::under(by_its_count, "read", ""),
+        Column::under(by_its_count, "written", ""),
         Column::under("life", "used", "%"),
         Column::under("life", "spare left", "%"),
         Column::under("", "says of itself", ""),
@@ -85,6 +96,8 @@ pub fn table(lineup: &Lineup<'_>) -> Option<Table> {
                     grown(ends(&readings, |r| r.thermal_transitions)),
                     grown(Some(media)),
                     grown(ends(&readings, |r| r.error_log_entries)),
+                    moved(ends(&readings, |r| r.host_bytes_read)),
+                    moved(ends(&readings, |r| r.host_bytes_written)),
                     percent(ends(&readings, |r| r.percentage_used)),
                     percent(ends(&readings, |r| r.available_spare_pct)),
                     if warnings.is_empty() {
@@ -103,7 +116,8 @@ pub fn table(lineup: &Lineup<'_>) -> Option<Table> {
         columns,
         rows,
         notes: vec![
-            "from the health log of each drive, read at every interval; real drives count the time too warm in whole minutes".to_owned(),
+            "from the health log of each drive, read at every interval; real drives count the time too warm in whole minutes, and what was moved in thousands of \
+             512 bytes".to_owned(),
         ],
     }
     .without_empty_columns()

@@ -142,7 +142,7 @@ pub fn part(drive: usize, cell: &str, workload: &Workload, shape: &Shape, seed: 
                 bytes,
                 errors,
                 latency,
-                service: None,
+                ..OpInterval::default()
             });
         }
         if let Some(temperature) = shape.temperature {

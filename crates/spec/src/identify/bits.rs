@@ -1,5 +1,15 @@
 //! Bits of the Identify Controller data structure (Base 5.17.2.1).
 
+/// Bits of CMIC (Controller Multi-Path I/O and Namespace Sharing Capabilities).
+pub mod cmic {
+    /// The subsystem has, or may have, several ports.
+    pub const PORTS: u8 = 1 << 0;
+    /// The subsystem has, or may have, several controllers.
+    pub const CONTROLLERS: u8 = 1 << 1;
+    /// The controller is an SR-IOV virtual function: another one is beside it.
+    pub const VIRTUAL_FUNCTION: u8 = 1 << 2;
+}
+
 /// Bits of OACS (Optional Admin Command Support).
 pub mod oacs {
     /// Security Send and Receive.

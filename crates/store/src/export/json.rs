@@ -104,6 +104,7 @@ struct Reading<'a> {
     throttled: Option<bool>,
     warning_time_s: Option<u64>,
     power_mw: Option<u64>,
+    host_bytes_read: Option<u64>,
     host_bytes_written: Option<u64>,
     nand_bytes_written: Option<u64>,
 }
@@ -221,6 +222,7 @@ fn telemetry<S: Serializer>(records: &[TelemetryRecord], serializer: S) -> Resul
         throttled: t.throttled,
         warning_time_s: t.warning_time_s,
         power_mw: t.power_mw,
+        host_bytes_read: t.host_bytes_read,
         host_bytes_written: t.host_bytes_written,
         nand_bytes_written: t.nand_bytes_written,
     }))

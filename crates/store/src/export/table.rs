@@ -332,6 +332,7 @@ pub(crate) fn telemetry_columns<'a>() -> Vec<Column<TelemetryRow<'a>>> {
     c.add("throttled", Flag, |(_, t)| t.throttled);
     c.add("warning_time_s", Count, |(_, t)| t.warning_time_s);
     c.add("power_mw", Count, |(_, t)| t.power_mw);
+    c.add("host_bytes_read", Count, |(_, t)| t.host_bytes_read);
     c.add("host_bytes_written", Count, |(_, t)| t.host_bytes_written);
     c.add("nand_bytes_written", Count, |(_, t)| t.nand_bytes_written);
     c.0

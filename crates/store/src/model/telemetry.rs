@@ -62,6 +62,9 @@ pub struct TelemetryRecord {
     /// NVMe power state.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub power_state: Option<u8>,
+    /// Bytes read by the host since the drive was made.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host_bytes_read: Option<u64>,
     /// Bytes written by the host since the drive was made.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host_bytes_written: Option<u64>,

@@ -81,7 +81,7 @@ impl<'a> Made<'a> {
             self.recorder.record(op, bytes, latency, latency);
         }
         if self.cell.step == "zero-area" && self.rng.below(4) == 0 {
-            self.recorder.record_error(Op::Read);
+            self.recorder.record_error(Op::Read, -61);
         }
         self.recorder.roll(self.recorder.boundary())
     }

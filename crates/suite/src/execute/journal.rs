@@ -192,6 +192,7 @@ impl Observer for Journal<'_> {
             critical_warnings: telemetry.critical_warnings,
             power_mw: telemetry.power_mw,
             power_state: telemetry.power_state,
+            host_bytes_read: telemetry.host_bytes_read,
             host_bytes_written: telemetry.host_bytes_written,
             nand_bytes_written: telemetry.nand_bytes_written,
         }));

@@ -79,8 +79,11 @@ impl Runner<'_> {
         let idle_pct = host.map(|h| h.idle_pct + h.iowait_pct);
         let mut warnings = Vec::new();
         if result.errors() > 0 {
+            let mut causes = result.read.causes.clone();
+            causes.merge(&result.write.causes);
             warnings.push(RunWarning::IoErrors {
                 errors: result.errors(),
+                causes,
             });
         }
         if part.end.unanswered > 0 {
@@ -185,7 +188,7 @@ fn about_probe(probe: &Probe, warnings: &mut Vec<RunWarning>) {
         let slept = autonomous.transitions.iter().map(|(_, _, to)| to);
         let wake_us = slept.filter_map(wake).max();
         let after_ms = autonomous.transitions.iter().map(|(_, ms, _)| *ms).min();
-        if let (Some(wake_us), Some(after_ms)) = (wake_us, after_ms) {
+        if let Some(after_ms) = after_ms {
             warnings.push(RunWarning::FallsAsleep { after_ms, wake_us });
         }
     }
@@ -267,5 +270,24 @@ mod tests {
             codes(&probe).last().map(String::as_str),
             Some("falls-asleep")
         );
+        // How long waking takes is told where it is known, and asleep it falls all the same where it is not.
+        let told = |probe: &Probe| {
+            let mut warnings = Vec::new();
+            about_probe(probe, &mut warnings);
+            warnings.last().unwrap().record(None, None).message
+        };
+        assert!(told(&probe).contains("takes up to 8.0 ms to wake"));
+        for exit_unknown in [true, false] {
+            if exit_unknown {
+                probe.power_states[0].exit_us = None;
+            } else {
+                probe.power_states.clear();
+            }
+            let message = told(&probe);
+            assert!(
+                message.contains("after 100 ms") && message.contains("does not tell how long"),
+                "{message}"
+            );
+        }
     }
 }

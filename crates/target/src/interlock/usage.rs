@@ -149,7 +149,8 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The device, and those whose use is use of it: a drive's partitions, or a partition's drive. Sister partitions are not.
+    /// The device, and those whose use is use of it: a drive's partitions, or a partition's drive, by whatever path they are reached. Sister
+    /// partitions are not.
     fn family(&self, device: DeviceNumber) -> io::Result<(BlockNode, Vec<BlockNode>)> {
         let node = block_node(self.root, device)?;
         let mut family = vec![node.clone()];
@@ -164,7 +165,44 @@ impl<'a> Tables<'a> {
         } else {
             family.extend(node.partitions()?);
         }
+        self.extend_by_other_paths(&node, &mut family)?;
         Ok((node, family))
+    }
+
+    /// Without multipathing in the kernel (`nvme_core.multipath=N`, SCSI) each path to a drive is a block device of its own, and what is mounted from
+    /// one of them shows on no other. The same `wwid` tells them: it names the namespace or logical unit, not the way to it.
+    fn extend_by_other_paths(
+        &self,
+        node: &BlockNode,
+        family: &mut Vec<BlockNode>,
+    ) -> io::Result<()> {
+        let whole = node.parent().unwrap_or_else(|| node.clone());
+        let Some(wwid) = wwid(&whole) else {
+            return Ok(());
+        };
+        let (start, end) = (
+            node.start_bytes(),
+            node.start_bytes().saturating_add(node.size_bytes()),
+        );
+        for entry in std::fs::read_dir(self.root.sys("block"))? {
+            // What has just gone is no path any more.
+            let Ok(other) = BlockNode::in_dir(&entry?.path()) else {
+                continue;
+            };
+            if other.device == whole.device || self::wwid(&other).as_ref() != Some(&wwid) {
+                continue;
+            }
+            let parts = other.partitions()?;
+            // Of a partition, only what lies at the same place by the other path is the same.
+            let same = |part: &BlockNode| {
+                !node.is_partition()
+                    || (part.start_bytes() < end
+                        && start < part.start_bytes().saturating_add(part.size_bytes()))
+            };
+            family.extend(parts.into_iter().filter(same));
+            family.push(other);
+        }
+        Ok(())
     }
 
     fn examine_member(
@@ -312,6 +350,13 @@ fn claim_lower(
             error: e.to_string(),
         }),
     }
+}
+
+/// What a drive is called on every path to it: of NVMe beside the block device, of SCSI beside the logical unit.
+fn wwid(whole: &BlockNode) -> Option<String> {
+    whole
+        .attribute("wwid")
+        .or_else(|| whole.attribute("device/wwid"))
 }
 
 fn dev_path(node: &BlockNode) -> PathBuf {

@@ -108,6 +108,7 @@ impl Health {
             percentage_used: Some(self.percentage_used),
             available_spare_pct: Some(self.available_spare_pct),
             critical_warnings: self.critical_warnings.clone(),
+            host_bytes_read: Some(self.read_bytes),
             host_bytes_written: Some(self.written_bytes),
             ..Telemetry::default()
         }

@@ -2,10 +2,11 @@
 //!
 //! A Format erases one namespace, unless the controller says that it erases all of them (Identify Controller, FNA; Base 5.17.2.1). A Sanitize erases
 //! the whole subsystem, always (Base 5.24). What is reached beside the drive that was named is somebody's data: it is found out first, and nothing is
-//! sent that reaches what nobody named.
+//! sent that reaches what nobody named. A subsystem of several controllers (CMIC) may hold namespaces that this one does not show; where it cannot list
+//! them, what reaches them all reaches more than anybody knows.
 
 use assay_spec::admin::{SanitizeAction, SecureErase};
-use assay_spec::identify::{oacs, sanicap};
+use assay_spec::identify::{cmic, oacs, sanicap};
 use assay_spec::log::SanitizeState;
 
 use super::commands::Commands;
@@ -46,14 +47,19 @@ pub struct Offer {
     pub method: Method,
     /// Namespaces that lose their data, in order; the one that was asked for among them.
     pub reaches: Vec<u32>,
+    /// Why there may be more of them than are known; `None` where those are all.
+    pub beyond: Option<&'static str>,
 }
 
 impl Offer {
     /// Does it reach nothing but this namespace?
     pub fn reaches_only(&self, nsid: u32) -> bool {
-        self.reaches == [nsid]
+        self.beyond.is_none() && self.reaches == [nsid]
     }
 }
+
+/// Identifiers in one list of namespaces (Base 5.17.2.2).
+const LIST_MOST: usize = 1024;
 
 /// What the controller offers for this namespace, the most thorough first.
 ///
@@ -63,13 +69,30 @@ pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, Command
     let mut commands = Commands::to(port);
     let controller = commands.identify_controller()?;
     let mut all = commands.active_namespaces()?;
+    let mut lists_all = false;
     if controller.oacs() & oacs::NAMESPACES != 0 {
         // Those that exist and are attached elsewhere or nowhere lose their data too.
-        all.extend(commands.allocated_namespaces()?);
+        match commands.allocated_namespaces() {
+            Ok(allocated) => {
+                lists_all = true;
+                all.extend(allocated);
+            }
+            Err(error) if error.refused() => {}
+            Err(error) => return Err(error),
+        }
     }
     all.push(nsid);
     all.sort_unstable();
     all.dedup();
+    let beyond = if all.len() >= LIST_MOST {
+        Some("it has more namespaces than one list of them holds")
+    } else if controller.cmic() & (cmic::CONTROLLERS | cmic::VIRTUAL_FUNCTION) != 0 && !lists_all {
+        Some(
+            "its subsystem has, or may have, other controllers, and it cannot list the namespaces that are attached to them alone",
+        )
+    } else {
+        None
+    };
     let mut offers = Vec::new();
     let capabilities = controller.sanitize_capabilities();
     for (bit, action) in [
@@ -80,6 +103,7 @@ pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, Command
             offers.push(Offer {
                 method: Method::Sanitize(action),
                 reaches: all.clone(),
+                beyond,
             });
         }
     }
@@ -90,6 +114,7 @@ pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, Command
         offers.push(Offer {
             method: Method::Format(SecureErase::USER_DATA),
             reaches: if everywhere { all } else { vec![nsid] },
+            beyond: beyond.filter(|_| everywhere),
         });
     }
     Ok(offers)

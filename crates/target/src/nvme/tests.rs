@@ -8,7 +8,7 @@ use assay_spec::admin::{
 };
 use assay_spec::feature::FeatureId;
 use assay_spec::identify::{
-    Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, oacs, oncs,
+    Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, cmic, oacs, oncs,
     sanicap,
 };
 use assay_spec::log::{LogId, SanitizeLog, SanitizeState, SmartLog, critical_warning};
@@ -17,10 +17,12 @@ use assay_spec::{StatusCode, SubmissionEntry};
 
 use super::commands::Commands;
 use super::health::{self, Health};
+use super::power::Found;
 use super::probe::{Surroundings, probe};
 use super::purge::{EraseError, Method, erase, offers};
 use super::words::facts;
 use super::{AdminPort, CommandError};
+use crate::Telemetry;
 
 /// A controller that answers from tables.
 #[derive(Default)]
@@ -29,8 +31,12 @@ struct Told {
     namespaces: BTreeMap<u32, IdentifyNamespace>,
     /// Namespaces that exist and are attached to no controller here.
     elsewhere: Vec<u32>,
+    /// It refuses to list those.
+    no_allocated_list: bool,
     smart: SmartLog,
     features: BTreeMap<u8, u32>,
+    /// Every value that a feature was set to, in order.
+    set: Vec<u32>,
     /// Features that accept a value and keep the old one.
     stubborn: bool,
     /// Features cannot be set.
@@ -77,6 +83,9 @@ impl AdminPort for Told {
                         None => return refuse(StatusCode::INVALID_NAMESPACE),
                     },
                     Cns::ACTIVE_NAMESPACES => list(data, &active),
+                    Cns::ALLOCATED_NAMESPACES if self.no_allocated_list => {
+                        return refuse(StatusCode::INVALID_FIELD);
+                    }
                     Cns::ALLOCATED_NAMESPACES => {
                         let all: Vec<u32> = active.iter().chain(&self.elsewhere).copied().collect();
                         list(data, &all);
@@ -110,6 +119,7 @@ impl AdminPort for Told {
             }
             AdminOpcode::SET_FEATURES => {
                 let asked = SetFeatures::from(*command);
+                self.set.push(asked.value());
                 if !self.stubborn {
                     self.features.insert(asked.fid(), asked.value());
                 }
@@ -247,8 +257,84 @@ fn health_is_in_units_of_people_and_becomes_telemetry() {
     assert_eq!(telemetry.warning_time_s, Some(180));
     assert_eq!(telemetry.percentage_used, Some(101));
     let mut worn = SmartLog::default();
-    worn.set_data_units_written(u128::MAX);
-    assert_eq!(Health::from(&worn).written_bytes, u64::MAX);
+    worn.set_data_units_written(u128::MAX)
+        .set_data_units_read(u128::MAX);
+    let worn = Health::from(&worn);
+    assert_eq!((worn.read_bytes, worn.written_bytes), (u64::MAX, u64::MAX));
+}
+
+/// Each of them its own number, so that none can stand for another.
+#[test]
+fn everything_in_the_health_log_arrives_in_its_own_unit() {
+    let mut port = told();
+    port.smart
+        .set_composite_kelvin(273 + 81)
+        .set_sensors_kelvin([273 + 71, 273 + 72, 0, 273 + 74, 0, 0, 0, 273 - 8])
+        .set_available_spare(97)
+        .set_spare_threshold(11)
+        .set_percentage_used(12)
+        .set_data_units_read(21)
+        .set_data_units_written(22)
+        .set_host_reads(23)
+        .set_host_writes(24)
+        .set_busy_minutes(25)
+        .set_power_cycles(26)
+        .set_power_on_hours(27)
+        .set_unsafe_shutdowns(28)
+        .set_media_errors(29)
+        .set_error_entries(30)
+        .set_warning_minutes(31)
+        .set_critical_minutes(32)
+        .set_thermal1_transitions(33)
+        .set_thermal2_transitions(34)
+        .set_thermal1_s(35)
+        .set_thermal2_s(36);
+    let health = health::read(&mut port).unwrap();
+    let expected = Health {
+        critical_warnings: health.critical_warnings.clone(),
+        composite_c: 81,
+        sensors_c: vec![(1, 71), (2, 72), (4, 74), (8, -8)],
+        available_spare_pct: 97,
+        spare_threshold_pct: 11,
+        percentage_used: 12,
+        read_bytes: 21 * 512_000,
+        written_bytes: 22 * 512_000,
+        read_commands: 23,
+        write_commands: 24,
+        busy_minutes: 25,
+        power_cycles: 26,
+        power_on_hours: 27,
+        unsafe_shutdowns: 28,
+        media_errors: 29,
+        error_log_entries: 30,
+        warning_minutes: 31,
+        critical_minutes: 32,
+        thermal_transitions: (33, 34),
+        thermal_s: (35, 36),
+    };
+    assert_eq!(health, expected);
+    let expected = Telemetry {
+        temperature_c: Some(81.0),
+        sensors_c: vec![71.0, 72.0, 74.0, -8.0],
+        throttled: None,
+        warning_time_s: Some(31 * 60),
+        critical_time_s: Some(32 * 60),
+        thermal_transitions: Some(33 + 34),
+        media_errors: Some(29),
+        error_log_entries: Some(30),
+        percentage_used: Some(12),
+        available_spare_pct: Some(97),
+        critical_warnings: vec![
+            "available spare below threshold".to_owned(),
+            "media read-only".to_owned(),
+        ],
+        power_mw: None,
+        power_state: None,
+        host_bytes_read: Some(21 * 512_000),
+        host_bytes_written: Some(22 * 512_000),
+        nand_bytes_written: None,
+    };
+    assert_eq!(health.telemetry(), expected);
 }
 
 #[test]
@@ -277,6 +363,68 @@ fn the_power_state_it_is_in_can_be_chosen_where_none_can_be_changed() {
 }
 
 #[test]
+fn the_power_state_it_was_found_in_is_restored_and_an_operational_one_first() {
+    let state = |port: &Told| port.features[&FeatureId::POWER_MANAGEMENT.0];
+    // States 0 and 2 work, 1 and 3 doze.
+    let mut port = told();
+    let mut states = port.controller.descriptors();
+    states[3].set_non_operational(true);
+    port.controller.set_power_states(3).set_descriptors(states);
+    for (before, wanted) in [
+        (0, vec![2, 0]),
+        (2, vec![]),
+        (1, vec![2, 0, 1]),
+        (3, vec![2, 0, 3]),
+    ] {
+        port.features.insert(FeatureId::POWER_MANAGEMENT.0, before);
+        port.set.clear();
+        let found = Found::of(&mut port).unwrap();
+        assert!(port.set.is_empty(), "looking changes nothing");
+        Commands::to(&mut port).set_power_state(2).unwrap();
+        found.restore(&mut port).unwrap();
+        assert_eq!(port.set, wanted, "from {before}");
+        assert_eq!(state(&port), before);
+    }
+    // One that dozed, and is awake again by the time it is to be restored: as it is.
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 1);
+    let found = Found::of(&mut port).unwrap();
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 0);
+    port.stubborn = true;
+    found.restore(&mut port).unwrap();
+    // One that does not go back to a state that works is told of.
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 2);
+    assert!(found.restore(&mut port).is_err());
+    // A state that the controller does not list is gone back to as it is.
+    port.stubborn = false;
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 9);
+    let found = Found::of(&mut port).unwrap();
+    Commands::to(&mut port).set_power_state(2).unwrap();
+    found.restore(&mut port).unwrap();
+    assert_eq!(state(&port), 9);
+}
+
+#[test]
+fn interrupt_coalescing_is_told_in_microseconds_and_completions() {
+    let mut port = told();
+    // 3 x 100 us, 5 completions and one (the number counts from 0).
+    port.features
+        .insert(FeatureId::INTERRUPT_COALESCING.0, 3 << 8 | 5);
+    let found = probe(&mut port, &Surroundings::default()).unwrap();
+    let coalescing = serde_json::to_value(found.coalescing).unwrap();
+    assert_eq!(
+        coalescing,
+        serde_json::json!({"time_us": 300, "completions": 6})
+    );
+    let mut words = Vec::new();
+    facts(&found, &mut |_, name, value| words.push((name, value)));
+    let told = words
+        .iter()
+        .find(|(name, _)| name == "interrupt coalescing");
+    let (_, told) = told.unwrap();
+    assert!(told.contains("300") && told.contains('6'), "{told}");
+}
+
+#[test]
 fn what_erasing_reaches_is_found_out_before_anything_is_sent() {
     let mut port = told();
     let only = |port: &mut Told| offers(port, 1).unwrap();
@@ -299,6 +447,50 @@ fn what_erasing_reaches_is_found_out_before_anything_is_sent() {
     assert_eq!(found.len(), 3);
     assert!(found[0].method == Method::Sanitize(SanitizeAction::BLOCK_ERASE));
     assert_eq!(found[0].reaches, [1, 2, 7]);
+    assert!(port.formatted.is_empty() && port.sanitized.is_empty());
+}
+
+#[test]
+fn namespaces_that_only_other_controllers_show_are_reckoned_with() {
+    let all_of = |port: &mut Told| {
+        port.controller
+            .set_sanitize_capabilities(sanicap::BLOCK_ERASE);
+        let found = offers(port, 1).unwrap();
+        let beyond: Vec<bool> = found.iter().map(|o| o.beyond.is_some()).collect();
+        let alone: Vec<bool> = found.iter().map(|o| o.reaches_only(1)).collect();
+        (beyond, alone)
+    };
+    // Sanitize first, then format. Several ports to one controller hide nothing.
+    let mut port = told();
+    port.controller.set_cmic(cmic::PORTS);
+    assert_eq!(
+        all_of(&mut port),
+        (vec![false, false], vec![true, true]),
+        "one controller"
+    );
+    for several in [cmic::CONTROLLERS, cmic::VIRTUAL_FUNCTION] {
+        let mut port = told();
+        port.controller.set_cmic(several);
+        assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
+        // A format of one that is a format of all reaches as far.
+        port.controller.set_format_attributes(0b01);
+        assert_eq!(all_of(&mut port), (vec![true, true], vec![false, false]));
+        // It says that it can list them all, and will not.
+        port.controller
+            .set_format_attributes(0)
+            .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
+        port.no_allocated_list = true;
+        assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
+        // It does: then what is elsewhere is known by number.
+        port.no_allocated_list = false;
+        assert_eq!(all_of(&mut port), (vec![false, false], vec![true, true]));
+        port.elsewhere = vec![3];
+        assert_eq!(all_of(&mut port), (vec![false, false], vec![false, true]));
+    }
+    // A full list may not be the whole.
+    let mut port = told();
+    port.namespaces = (1..=1024).map(|nsid| (nsid, namespace(8))).collect();
+    assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
     assert!(port.formatted.is_empty() && port.sanitized.is_empty());
 }
 

@@ -89,6 +89,85 @@ fn a_mounted_partition_stands_for_its_drive_but_not_for_its_sister() {
     }
 }
 
+/// A namespace that two controllers reach, with `nvme_core.multipath=N`: two block devices, each with partitions at the same places.
+fn two_paths(wwid_of_the_second: &str, wwid_file: &str) -> Tree {
+    let tree = Tree::new();
+    let drive = "sys/devices/y/block/sdy";
+    tree.node(drive, "8:500");
+    tree.link("sys/block/sdy", drive);
+    tree.file(&format!("sys/devices/x/block/sdz/{wwid_file}"), "eui.01\n");
+    tree.file(&format!("{drive}/{wwid_file}"), wwid_of_the_second);
+    for part in [1, 2] {
+        let of_second = format!("{drive}/sdy{part}");
+        tree.node(&of_second, &format!("8:50{part}"));
+        tree.file(&format!("{of_second}/partition"), "1");
+        for dir in [of_second, format!("sys/devices/x/block/sdz/sdz{part}")] {
+            tree.file(&format!("{dir}/start"), &format!("{}", part * 2048));
+            tree.file(&format!("{dir}/size"), "2048");
+        }
+    }
+    tree
+}
+
+#[test]
+fn use_by_one_path_is_use_by_the_other() {
+    for wwid_file in ["wwid", "device/wwid"] {
+        let tree = two_paths("eui.01\n", wwid_file);
+        assert_eq!(tree.reasons(400), []);
+        tree.file(
+            "proc/self/mountinfo",
+            "30 1 8:501 / /data rw - ext4 /dev/sdy1 rw\n",
+        );
+        tree.file("sys/devices/y/block/sdy/sdy1/holders/md7", "");
+        let expected = |device: &str| {
+            vec![
+                Reason::Mounted {
+                    device: device.into(),
+                    mount_point: "/data".into(),
+                    fs_type: "ext4".into(),
+                },
+                Reason::Held {
+                    device: device.into(),
+                    holder: "md7".into(),
+                    what: "a software RAID, md".into(),
+                },
+            ]
+        };
+        // The drive and its first partition, by the path that is used and by the other; the second partition is another matter.
+        for (minor, label) in [
+            (400, "/dev/sdy1"),
+            (401, "/dev/sdy1"),
+            (500, "/dev/sdy1"),
+            (501, "it"),
+        ] {
+            assert_eq!(tree.reasons(minor), expected(label), "{minor}");
+        }
+        assert_eq!(tree.reasons(402), []);
+        assert_eq!(tree.reasons(502), []);
+        // The whole drive, mounted by the other path, is every partition's use.
+        tree.file(
+            "proc/self/mountinfo",
+            "30 1 8:500 / /data rw - xfs /dev/sdy rw\n",
+        );
+        assert!(matches!(
+            &tree.reasons(402)[..],
+            [Reason::Mounted { device, .. }] if device == "/dev/sdy"
+        ));
+    }
+}
+
+#[test]
+fn another_drive_is_no_path() {
+    for wwid in ["eui.02\n", "\n"] {
+        let tree = two_paths(wwid, "wwid");
+        tree.file(
+            "proc/self/mountinfo",
+            "30 1 8:500 / /data rw - ext4 /dev/sdy rw\n",
+        );
+        assert_eq!(tree.reasons(400), [], "{wwid:?}");
+    }
+}
+
 #[test]
 fn a_filesystem_on_the_whole_drive_stands_for_its_partitions() {
     let tree = Tree::new();

@@ -1,0 +1,155 @@
+//! Why I/Os failed: a small count for each error number.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Error numbers of Linux that I/Os end with: number, name, what it says of an I/O (include/uapi/asm-generic/errno-base.h and errno.h; which status of a
+/// drive becomes which is in block/blk-core.c, `blk_errors`).
+const KNOWN: [(i32, &str, &str); 21] = [
+    (SHORT, "short", "came back short"),
+    (5, "EIO", "I/O error"),
+    (6, "ENXIO", "the device is gone"),
+    (9, "EBADF", "the file is closed"),
+    (11, "EAGAIN", "out of resources for a moment"),
+    (12, "ENOMEM", "out of memory"),
+    (16, "EBUSY", "busy"),
+    (19, "ENODEV", "the device is gone"),
+    (22, "EINVAL", "not accepted as it was asked for"),
+    (27, "EFBIG", "beyond the end"),
+    (28, "ENOSPC", "no space left"),
+    (30, "EROFS", "read-only"),
+    (52, "EBADE", "reservation conflict"),
+    (61, "ENODATA", "unrecovered medium error"),
+    (62, "ETIME", "time-out in the drive"),
+    (67, "ENOLINK", "transport error"),
+    (84, "EILSEQ", "protection error"),
+    (95, "EOPNOTSUPP", "not supported"),
+    (110, "ETIMEDOUT", "time-out"),
+    (121, "EREMOTEIO", "the drive refused it"),
+    (125, "ECANCELED", "cancelled"),
+];
+
+/// Stands for an I/O that ended without an error and moved too little.
+const SHORT: i32 = 0;
+
+/// How many I/Os failed for which reason. In JSON an object of the numbers' names: `{"ENODATA": 3, "short": 1}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "BTreeMap<String, u64>", from = "BTreeMap<String, u64>")]
+pub struct ErrorCauses(BTreeMap<i32, u64>);
+
+impl ErrorCauses {
+    /// Count an I/O that ended like this: a negated error number, or the bytes that it moved, which were too few.
+    pub fn count(&mut self, result: i32) {
+        let number = if result < 0 {
+            result.saturating_neg()
+        } else {
+            SHORT
+        };
+        *self.0.entry(number).or_default() += 1;
+    }
+
+    /// Add others.
+    pub fn merge(&mut self, others: &ErrorCauses) {
+        for (&number, count) in &others.0 {
+            let mine = self.0.entry(number).or_default();
+            // Counts read from a damaged journal may be anything.
+            *mine = mine.saturating_add(*count);
+        }
+    }
+
+    /// Nothing failed, or nobody said why?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// In words, the most frequent first: `3 unrecovered medium error (ENODATA), 1 came back short`.
+    pub fn words(&self) -> String {
+        let mut all: Vec<(i32, u64)> = self.0.iter().map(|(&n, &count)| (n, count)).collect();
+        all.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        let word = |&(number, count): &(i32, u64)| match known(number) {
+            Some((SHORT, _, words)) => format!("{count} {words}"),
+            Some((_, name, words)) => format!("{count} {words} ({name})"),
+            None => format!("{count} of error number {number}"),
+        };
+        let words: Vec<String> = all.iter().map(word).collect();
+        words.join(", ")
+    }
+}
+
+fn known(number: i32) -> Option<(i32, &'static str, &'static str)> {
+    KNOWN.into_iter().find(|(n, _, _)| *n == number)
+}
+
+impl From<ErrorCauses> for BTreeMap<String, u64> {
+    fn from(causes: ErrorCauses) -> BTreeMap<String, u64> {
+        let name = |number: i32| match known(number) {
+            Some((_, name, _)) => name.to_owned(),
+            None => number.to_string(),
+        };
+        causes
+            .0
+            .into_iter()
+            .map(|(n, count)| (name(n), count))
+            .collect()
+    }
+}
+
+impl From<BTreeMap<String, u64>> for ErrorCauses {
+    /// A name that nobody knows is left out: the count of errors is kept elsewhere too.
+    fn from(names: BTreeMap<String, u64>) -> ErrorCauses {
+        let number = |name: &str| match KNOWN.iter().find(|(_, known, _)| *known == name) {
+            Some((number, _, _)) => Some(*number),
+            None => name.parse().ok(),
+        };
+        let known = names
+            .into_iter()
+            .filter_map(|(name, count)| Some((number(&name)?, count)));
+        ErrorCauses(known.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn causes(results: &[i32]) -> ErrorCauses {
+        let mut causes = ErrorCauses::default();
+        results.iter().for_each(|&result| causes.count(result));
+        causes
+    }
+
+    #[test]
+    fn each_is_named_with_its_count_the_most_frequent_first() {
+        let all = causes(&[-5, -61, 512, -61, -61, -4321, i32::MIN, -5]);
+        assert_eq!(
+            all.words(),
+            format!(
+                "3 unrecovered medium error (ENODATA), 2 I/O error (EIO), 1 came back short, 1 of error number 4321, 1 of error number {}",
+                i32::MAX
+            )
+        );
+        assert_eq!(causes(&[]).words(), "");
+        assert!(causes(&[]).is_empty() && !all.is_empty());
+    }
+
+    #[test]
+    fn the_record_has_names_and_comes_back_the_same() {
+        let mut all = causes(&[-61, -4321, 0]);
+        all.merge(&causes(&[-61, -95]));
+        let json = serde_json::to_value(&all).unwrap();
+        assert_eq!(
+            json,
+            serde_json::json!({"ENODATA": 2, "4321": 1, "short": 1, "EOPNOTSUPP": 1})
+        );
+        assert_eq!(serde_json::from_value::<ErrorCauses>(json).unwrap(), all);
+        let newer = serde_json::json!({"ENEW": 3, "EIO": 2});
+        let read: ErrorCauses = serde_json::from_value(newer).unwrap();
+        assert_eq!(read, causes(&[-5, -5]));
+        for (number, name, _) in KNOWN {
+            let alone: ErrorCauses =
+                serde_json::from_value(serde_json::json!({ name: 1 })).unwrap();
+            assert_eq!(alone, causes(&[-number]), "{name}");
+        }
+    }
+}
