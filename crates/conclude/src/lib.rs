@@ -5,6 +5,7 @@
 //! runs: the same runs give the same conclusions, and nothing is concluded that a run folder does not hold.
 //!
 //! - [`estimate`]: the figures of a cell with their confidence intervals.
+//! - [`rest`]: whether a figure that is said to be steady is that of a drive at rest.
 //! - [`score`]: the consistency score of a cell's last part.
 //! - [`knee`]: the depth of a sweep that is enough, the load of a curve that is borne.
 //! - [`compare`]: drives or runs against each other: faster, slower, same, can't tell.
@@ -27,6 +28,7 @@ pub mod knee;
 #[cfg(test)]
 mod made;
 pub mod power;
+pub mod rest;
 pub mod score;
 pub mod series;
 pub mod streams;

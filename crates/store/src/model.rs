@@ -192,6 +192,9 @@ pub struct CellPlan {
     /// How it is to be read, where the kind does not say.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub view: Option<View>,
+    /// Its figures are said to be those of a drive at rest; whether they are is concluded from its series.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub steady: bool,
     /// The circumstance that it shares with cells of other steps and that a report switches between: `Default`, `25 % spare`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<String>,

@@ -112,6 +112,9 @@ pub struct Step {
     /// How its cells are to be read; decides how reports show them.
     #[serde(default)]
     pub view: Option<View>,
+    /// Its figures are said to be those of a drive at rest: where they are not, reports mark them and verdicts do not use them.
+    #[serde(default)]
+    pub steady: bool,
     /// The circumstance that it shares with other steps, and that reports switch between.
     #[serde(default)]
     pub variant: Option<String>,
@@ -476,6 +479,12 @@ impl Step {
         }
         if self.view.is_some_and(View::is_stream) && self.kind != CellKind::Measure {
             return fail("the views peak and continuous are of steps of kind measure");
+        }
+        if self.steady && !matches!(self.kind, CellKind::Measure | CellKind::Soak) {
+            return fail("only figures of steps of kind measure or soak can be steady");
+        }
+        if self.steady && self.rounds.is_some() {
+            return fail("rounds have a rule of their own for what is steady; leave out one");
         }
         if self.rest.is_some() && !matches!(self.kind, CellKind::Measure | CellKind::Soak) {
             return fail("rests come before cells of kind measure or soak");

@@ -91,6 +91,11 @@ pub enum RunWarning {
         /// What failed, with figures.
         why: String,
     },
+    /// Figures that are said to be steady are not those of a drive at rest.
+    NotAtRest {
+        /// What shows it.
+        why: String,
+    },
     /// Nobody can be sure that a drive is still in the state that a resumed run left it in.
     StateInDoubt {
         /// Why.
@@ -259,6 +264,11 @@ impl RunWarning {
                 "not-steady",
                 format!("{tracked} did not come to rest in {rounds} rounds: {why}"),
                 "its figures are not those of a steady drive; allow more rounds, or precondition for longer",
+            ),
+            RunWarning::NotAtRest { why } => (
+                "not-steady",
+                format!("what should be its steady rate is not that of a drive at rest: {why}"),
+                "do not quote it as steady, and see no verdict in it; let it write for longer, without --scale and with the times that the suite has",
             ),
             RunWarning::StateInDoubt { why, again: true } => (
                 "preconditioned-again",

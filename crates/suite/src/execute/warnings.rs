@@ -1,10 +1,12 @@
 //! Warnings about a run and its cells.
 
+use assay_conclude::rest;
 use assay_engine::run::PartOutcome;
 use assay_engine::session::DriveSession;
 use assay_measure::HostLoad;
 use assay_store::StoreError;
 use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS};
+use assay_store::read::Run;
 use assay_target::identity::PcieLink;
 use assay_target::nvme::probe::Probe;
 
@@ -65,6 +67,22 @@ impl Runner<'_> {
             }
         }
         alarms
+    }
+
+    /// Of a cell that was just measured: are its figures steady, if they are said to be? Concluded from what was recorded, as reports and verdicts do.
+    pub(super) fn warn_unless_at_rest(&mut self, cell: &Cell) -> Result<(), StoreError> {
+        if !rest::is_claimed(&cell.plan) {
+            return Ok(());
+        }
+        self.writer.sync()?;
+        let run = Run::open(self.writer.path())?;
+        let record = run.cells.iter().find(|c| c.plan.id == cell.plan.id);
+        for &drive in &cell.plan.drives {
+            if let Some(why) = record.and_then(|record| rest::objection(&run, record, drive)) {
+                self.warn(&RunWarning::NotAtRest { why }, Some(&cell.plan.id), Some(drive))?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn warn_about(

@@ -102,6 +102,7 @@ impl RunPlan {
                 drives: on.to_vec(),
                 workload,
                 view: step.view,
+                steady: step.steady,
                 variant: step.variant.clone(),
                 round: combination.round.clone(),
                 load: step

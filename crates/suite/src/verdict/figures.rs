@@ -1,7 +1,7 @@
 //! The figures that rules look at, each with how it is shown.
 
 use assay_conclude::series::seconds;
-use assay_conclude::{knee, score};
+use assay_conclude::{knee, rest, score};
 use assay_measure::consistency::Score;
 use assay_store::model::CellKind;
 use assay_store::read::{CellDrive, CellRecord, Run};
@@ -9,24 +9,45 @@ use assay_store::read::{CellDrive, CellRecord, Run};
 use super::Subject;
 use crate::schema::{Facts, Figure, Rule};
 
-/// Finished cells of the rule's step in which the drive was measured (alone, unless the step is about several).
+/// Finished cells of the rule's step in which the drive was measured (alone, unless the step is about several), without those whose figures should be those
+/// of a drive at rest and are not.
 fn cells<'a>(
     rule: &'a Rule,
     subject: &'a Subject<'_>,
 ) -> impl Iterator<Item = (&'a CellRecord, &'a CellDrive)> {
+    of_step(rule, subject)
+        .filter(|(run, cell, d)| !is_rate(rule.figure) || rest::objection(run, cell, d.drive).is_none())
+        .map(|(_, cell, d)| (cell, d))
+}
+
+/// Is the figure another one while the drive is on its way to rest?
+fn is_rate(figure: Figure) -> bool {
+    !matches!(figure, Figure::Errors | Figure::BadBlocks | Figure::HottestC | Figure::EnduringPct)
+}
+
+/// Why there is no figure, where that is because the drive was not at rest.
+pub(super) fn unrest(rule: &Rule, subject: &Subject<'_>) -> Option<String> {
+    of_step(rule, subject).find_map(|(run, cell, d)| rest::objection(run, cell, d.drive))
+}
+
+/// Finished cells of the rule's step, each with its run.
+fn of_step<'a>(
+    rule: &'a Rule,
+    subject: &'a Subject<'_>,
+) -> impl Iterator<Item = (&'a Run, &'a CellRecord, &'a CellDrive)> {
     let step = rule.step.as_deref().unwrap_or_default();
     let suite = rule.suite.as_deref();
     subject
         .parts
         .iter()
         .filter(move |(run, _)| suite.is_none_or(|suite| run.manifest.suite.name == suite))
-        .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (cell, *drive)))
-        .filter(move |(c, _)| {
+        .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (*run, cell, *drive)))
+        .filter(move |(_, c, _)| {
             c.plan.step == step && (c.plan.drives.len() == 1 || c.plan.kind != CellKind::AllAboard)
         })
-        .filter_map(|(c, drive)| {
+        .filter_map(|(run, c, drive)| {
             let d = c.drives.iter().find(|d| d.drive == drive)?;
-            d.result.as_ref().map(|_| (c, d))
+            d.result.as_ref().map(|_| (run, c, d))
         })
 }
 
