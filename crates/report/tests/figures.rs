@@ -87,7 +87,9 @@ fn every_figure_of_the_complete_tables_is_in_the_run() {
                     l.mean / 1e3,
                     l.stddev / 1e3,
                 ]);
-                let whole = [l.min, l.p50, l.p90, l.p99, l.p99_9, l.p99_99, l.max];
+                let whole = [
+                    l.min, l.p50, l.p90, l.p99, l.p99_9, l.p99_99, l.p99_999, l.max,
+                ];
                 truths.extend(whole.map(|ns| ns as f64 / 1e3));
             }
             truths.extend(r.values.values());
@@ -103,6 +105,48 @@ fn every_figure_of_the_complete_tables_is_in_the_run() {
         }
     }
     assert!(checked > 800, "only {checked} figures were found");
+}
+
+/// The 99.999th percentile has a column where 100,000 samples give it one of its own, and none where nothing has.
+#[test]
+fn the_rarest_percentile_stands_where_there_are_samples_for_it() {
+    let mut run = common::bandwidth();
+    let title = run
+        .cells
+        .iter()
+        .find(|c| c.plan.step == "random-read")
+        .unwrap();
+    let caption = format!("{}: all figures", title.plan.title);
+    let headings = |run: &assay_store::read::Run| {
+        let page = html::render(std::slice::from_ref(run)).unwrap();
+        let table = page.split(&format!("<caption>{caption}")).nth(1).unwrap();
+        table.split("</thead>").next().unwrap().to_owned()
+    };
+    let set = |run: &mut assay_store::read::Run, samples: u64| {
+        for cell in run
+            .cells
+            .iter_mut()
+            .filter(|c| c.plan.step == "random-read")
+        {
+            for part in &mut cell.drives {
+                let latency = &mut part.result.as_mut().unwrap().read.latency_ns;
+                (latency.samples, latency.p99_999) = (samples, 123_456_789);
+            }
+        }
+    };
+    set(&mut run, 99_999);
+    let without = headings(&run);
+    assert!(
+        without.contains("p99.99") && !without.contains("p99.999"),
+        "{without}"
+    );
+    set(&mut run, 100_000);
+    assert!(headings(&run).contains("p99.999"));
+    let page = html::render(std::slice::from_ref(&run)).unwrap();
+    let shown = tables(&page);
+    let (_, rows) = shown.iter().find(|t| t.0 == caption).unwrap();
+    let cells = rows.iter().flat_map(|r| &r.1);
+    assert!(cells.filter(|c| c.as_str() == "123,457").count() > 3);
 }
 
 #[test]

@@ -79,7 +79,11 @@ impl Runner<'_> {
         let record = run.cells.iter().find(|c| c.plan.id == cell.plan.id);
         for &drive in &cell.plan.drives {
             if let Some(why) = record.and_then(|record| rest::objection(&run, record, drive)) {
-                self.warn(&RunWarning::NotAtRest { why }, Some(&cell.plan.id), Some(drive))?;
+                self.warn(
+                    &RunWarning::NotAtRest { why },
+                    Some(&cell.plan.id),
+                    Some(drive),
+                )?;
             }
         }
         Ok(())

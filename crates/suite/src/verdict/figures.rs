@@ -16,13 +16,18 @@ fn cells<'a>(
     subject: &'a Subject<'_>,
 ) -> impl Iterator<Item = (&'a CellRecord, &'a CellDrive)> {
     of_step(rule, subject)
-        .filter(|(run, cell, d)| !is_rate(rule.figure) || rest::objection(run, cell, d.drive).is_none())
+        .filter(|(run, cell, d)| {
+            !is_rate(rule.figure) || rest::objection(run, cell, d.drive).is_none()
+        })
         .map(|(_, cell, d)| (cell, d))
 }
 
 /// Is the figure another one while the drive is on its way to rest?
 fn is_rate(figure: Figure) -> bool {
-    !matches!(figure, Figure::Errors | Figure::BadBlocks | Figure::HottestC | Figure::EnduringPct)
+    !matches!(
+        figure,
+        Figure::Errors | Figure::BadBlocks | Figure::HottestC | Figure::EnduringPct
+    )
 }
 
 /// Why there is no figure, where that is because the drive was not at rest.
