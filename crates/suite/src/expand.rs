@@ -10,15 +10,17 @@ use assay_target::identity::DriveKind;
 use assay_units::Nanos;
 
 use crate::SuiteError;
-use crate::schema::{Need, Rounds, Step, Suite};
+use crate::schema::{Need, Step, Suite};
 
 mod cell;
 mod matrix;
+mod rounds;
 mod single;
 mod values;
 
 use cell::describe;
 use matrix::Combination;
+pub use rounds::RestRule;
 pub use single::single_job;
 use values::parameters;
 
@@ -59,7 +61,7 @@ pub struct Cell {
     /// Its name without its round.
     pub group: String,
     /// The rule by which the rounds it belongs to come to rest.
-    pub rounds: Option<Rounds>,
+    pub rounds: Option<RestRule>,
     /// When it ends before its runtime.
     pub until: Option<Settle>,
     /// The preconditioning it is the last part of.

@@ -11,7 +11,7 @@ use crate::SuiteError;
 
 mod procedure;
 
-pub use procedure::{Rest, Rounds, Tracked, Until};
+pub use procedure::{Rest, Rounds, SNIA, Tracked, Until};
 
 /// Keys of a job that are the suite's, not the engine's: what a cell is given beyond its workload.
 pub const SUITE_OPTIONS: [&str; 4] = ["queue_depth", "load_pct", "power_state", "chunks"];
@@ -496,9 +496,11 @@ impl Step {
             if rounds.window < 2 {
                 return fail("a window of rounds has at least 2");
             }
-            if let Some(text) = &rounds.fio {
+            // A parameter's value is checked when it is known.
+            let text = rounds.rule.as_str();
+            if text != SNIA && !text.contains('{') {
                 SteadyRule::from_fio(text, rounds.window as usize)
-                    .map_err(|e| format!("step {:?}: {e}", self.id))?;
+                    .map_err(|e| format!("step {:?}: {e}; or `{SNIA}` for SNIA's rule", self.id))?;
             }
             if !(rounds.range_pct > 0.0 && rounds.excursion_pct > 0.0) {
                 return fail("range_pct and excursion_pct are above 0");

@@ -3,11 +3,12 @@
 
 mod common;
 
+use assay_measure::SteadyRule;
 use assay_store::model::Outcome;
 use assay_store::read::{CellRecord, CellState, Run};
 use assay_suite::catalogue;
-use assay_suite::expand::expand;
-use assay_suite::schema::Suite;
+use assay_suite::expand::{RestRule, expand};
+use assay_suite::schema::{Suite, Tracked};
 
 use common::{drives, plan, run, settings, text};
 
@@ -262,7 +263,7 @@ fn procedures_that_make_no_sense_say_where() {
         ("rounds = { most = 25, window = 1 }", "at least 2"),
         ("rounds = { most = 25, range_pct = 0 }", "above 0"),
         (
-            "rounds = { most = 25, fio = \"iops\" }",
+            "rounds = { most = 25, rule = \"iops\" }",
             "no steady-state rule",
         ),
         (
@@ -281,6 +282,11 @@ fn procedures_that_make_no_sense_say_where() {
         ("job = { queue_depth = 0 }", "queue_depth"),
         ("job = { power_state = 99 }", "power state"),
         ("rounds = { most = 3 }", "from 5 (the window)"),
+        (
+            "rounds = { most = 7, dwell = 3 }",
+            "from 8 (a window of 5 and a dwell of 3)",
+        ),
+        ("rounds = { most = 7, dwell = \"some\" }", "dwell"),
     ] {
         let suite = Suite::parse("test", &text(&format!("{step}{rest}\n"))).unwrap();
         let error = expand(&suite, &settings(&[], 1.0), &drives(&["null:"])).unwrap_err();
@@ -289,6 +295,61 @@ fn procedures_that_make_no_sense_say_where() {
             "{error} does not say {says:?}"
         );
     }
+}
+
+/// The standards' suites take another rule and a dwell as parameters; fio's spelling names the figure that is judged.
+#[test]
+fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
+    for (suite, of_suite) in [
+        ("snia-iops", Tracked::Iops),
+        ("snia-throughput", Tracked::MibPerS),
+        ("snia-latency", Tracked::MeanLatency),
+        ("jesd219", Tracked::Iops),
+    ] {
+        let rule = |set: &[(&str, &str)]| {
+            let planned = plan(suite, &["sim:samsung-951"], set, 1.0).unwrap();
+            let rules: Vec<RestRule> = planned.cells.into_iter().filter_map(|c| c.rounds).collect();
+            assert!(rules.iter().all(|r| *r == rules[0]), "{suite}");
+            rules.into_iter().next().unwrap()
+        };
+        let usual = rule(&[]);
+        assert_eq!(
+            (usual.rule, usual.dwell, usual.figure),
+            (SteadyRule::default(), 0, of_suite)
+        );
+        let fio = rule(&[("steady_rule", "bw:1%"), ("dwell", "2")]);
+        assert_eq!((fio.dwell, fio.figure), (2, Tracked::MibPerS), "{suite}");
+        let words = fio.words();
+        assert!(
+            words.starts_with("fio") && words.contains("2 further rounds"),
+            "{words}"
+        );
+        assert_eq!(
+            rule(&[("steady_rule", "iops_slope:0.3%")]).figure,
+            Tracked::Iops
+        );
+        let error = plan(suite, &["sim:samsung-951"], &[("steady_rule", "iops")], 1.0).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("no steady-state rule") && error.contains("`snia`"),
+            "{error}"
+        );
+    }
+}
+
+/// What a rule names is what is recorded as judged.
+#[test]
+fn the_figure_that_fio_names_is_the_one_that_is_judged() {
+    let suite = ROUNDS
+        .replace("[100, 0]", "[0]")
+        .replace("most = 8", "most = 6, dwell = 1, rule = \"bw:50%\"");
+    let (_, run, _folder) = run(&text(&suite), &["sim:samsung-951"]);
+    let [steady] = run.steady.as_slice() else {
+        panic!("{:?}", run.steady);
+    };
+    assert_eq!(steady.figure, "MiB/s");
+    let result = cells(&run, "r")[0].drives[0].result.as_ref().unwrap();
+    assert!((steady.values[0] - result.mib_per_s()).abs() < 1e-9);
 }
 
 /// Every suite can be planned on every kind of drive that needs no leave to write.

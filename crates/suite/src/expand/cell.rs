@@ -121,7 +121,10 @@ impl RunPlan {
             ratio_name: self.ratio_name(step, on[0]),
             compare_with: step.compare_with.as_deref().map(&id),
             group,
-            rounds: step.rounds.clone(),
+            rounds: match &step.rounds {
+                Some(rounds) => Some(self.rest_rule(step, rounds, &drives[on[0]])?),
+                None => None,
+            },
             until: self.settle(step, drives, on)?,
             wants: step.wants.clone(),
             ..Cell::default()
