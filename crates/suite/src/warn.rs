@@ -3,6 +3,8 @@
 use assay_store::model;
 use assay_units::Nanos;
 
+use crate::expand::Unfit;
+
 /// Processor time of one thread above which it, not the drive, set the rate, percent.
 pub const BUSY_THREAD_PCT: f64 = 95.0;
 /// Idle time of the whole host below which threads were waiting for a processor, percent.
@@ -68,6 +70,13 @@ pub enum RunWarning {
     },
     /// Through the page cache, and the cache could not be dropped first.
     CacheNotDropped,
+    /// A step is left out because its mix of block sizes is not for this drive.
+    MixUnfit {
+        /// The step.
+        step: String,
+        /// What does not fit.
+        unfit: Unfit,
+    },
     /// The file system takes no O_DIRECT.
     Buffered,
     /// The fast clock and the kernel's disagree.
@@ -264,6 +273,11 @@ impl RunWarning {
                 "not-steady",
                 format!("{tracked} did not come to rest in {rounds} rounds: {why}"),
                 "its figures are not those of a steady drive; allow more rounds, or precondition for longer",
+            ),
+            RunWarning::MixUnfit { step, unfit } => (
+                "block-mix-unfit",
+                format!("the step {step} is left out: {unfit}"),
+                "measure it on a drive, or a namespace, formatted with smaller blocks (nvme format --lbaf), or in a copy of the suite with another mix, which is then no longer the standard's",
             ),
             RunWarning::NotAtRest { why } => (
                 "not-steady",

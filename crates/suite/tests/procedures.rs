@@ -352,6 +352,110 @@ fn the_figure_that_fio_names_is_the_one_that_is_judged() {
     assert!((steady.values[0] - result.mib_per_s()).abs() < 1e-9);
 }
 
+const MIXED: &str = r#"
+[[step]]
+id = "mix"
+title = "A mix that begins at 512 bytes"
+kind = "measure"
+rounds = { most = 5 }
+job = { rw = "randread", bs = "512/4:4k/96", size = "64MiB", runtime = "10ms" }
+[[step]]
+id = "plain"
+title = "4 KiB"
+kind = "measure"
+job = { rw = "randread", bs = "4k", size = "64MiB", runtime = "10ms" }
+"#;
+
+/// A profile of ours with blocks of 4 KiB.
+fn large_blocks() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large-blocks.toml");
+    let text = include_str!("../../../profiles/samsung-951.toml");
+    let line = "logical_block_bytes = { value = 512,";
+    assert!(text.contains(line));
+    let text = text.replace(line, "logical_block_bytes = { value = 4096,");
+    std::fs::write(&path, text).unwrap();
+    let drive = format!("sim:{}", path.display());
+    (folder, drive)
+}
+
+/// A drive that addresses 4 KiB cannot do a mix that begins at 512 B: that is left out and said, and the rest goes on.
+#[test]
+fn a_mix_below_the_drive_s_block_is_skipped_with_a_warning_and_the_run_goes_on() {
+    let (_profile, drive) = large_blocks();
+    let (ending, run, _folder) = run(&text(MIXED), &[&drive]);
+    assert_eq!(ending.outcome, Outcome::Complete);
+    for cell in cells(&run, "mix") {
+        let CellState::Skipped(why) = &cell.state else {
+            panic!("{:?}", cell.state);
+        };
+        assert!(why.contains("512 B") && why.contains("4 KiB"), "{why}");
+    }
+    assert_eq!(cells(&run, "plain")[0].state, CellState::Finished);
+    let warned = run.warnings.iter().filter(|w| w.code == "block-mix-unfit");
+    let warned: Vec<_> = warned.collect();
+    assert_eq!(warned.len(), 1, "once for all rounds");
+    assert!(warned[0].message.contains("512 B") && warned[0].message.contains("step mix"));
+    // A size that no drive has is a mistake, and stays one.
+    let wrong = text(&MIXED.replace("512/4:4k/96", "5000/4:8k/96"));
+    let wrong = Suite::parse("test", &wrong).unwrap();
+    assert!(expand(&wrong, &settings(&[], 1.0), &drives(&[&drive])).is_err());
+    // The shipped one, as it is.
+    let planned = plan("jesd219", &[&drive], &[], 1.0).unwrap();
+    let workload = planned.cells.iter().filter(|c| c.plan.step == "workload");
+    assert!(workload.clone().count() == 25 && workload.clone().all(|c| c.unfit.is_some()));
+}
+
+/// The suite has the standard's table of the enterprise workload, and its page says the same.
+#[test]
+fn jesd219_has_the_sizes_and_zones_of_the_standard() {
+    let planned = plan("jesd219", &["sim:samsung-951"], &[], 1.0).unwrap();
+    let cell = planned
+        .cells
+        .iter()
+        .find(|c| c.plan.step == "workload")
+        .unwrap();
+    let workload = &cell.workloads[0];
+    assert_eq!(
+        (workload.read_percent, cell.plan.workload.rwmixread),
+        (40, Some(40))
+    );
+    let standard = [
+        (512, 4.0),
+        (1024, 1.0),
+        (1536, 1.0),
+        (2048, 1.0),
+        (2560, 1.0),
+        (3072, 1.0),
+        (3584, 1.0),
+        (4096, 67.0),
+        (8192, 10.0),
+        (16_384, 7.0),
+        (32_768, 3.0),
+        (65_536, 3.0),
+    ];
+    let sizes: Vec<(u32, f64)> = workload.access.block_sizes.entries().collect();
+    let sum: f64 = sizes.iter().map(|(_, weight)| weight).sum();
+    assert_eq!(sizes.len(), standard.len());
+    for ((size, weight), (bytes, percent)) in sizes.iter().zip(standard) {
+        assert_eq!(*size, bytes);
+        assert!(
+            (weight / sum * 100.0 - percent).abs() < 1e-9,
+            "{size}: {weight} of {sum}"
+        );
+    }
+    let options = &cell.plan.workload.options;
+    assert!(options.contains("zoned:50/5:30/15:20/80"), "{options}");
+    let page = include_str!("../../../docs/suites/jesd219.md").replace('\n', " ");
+    for words in [
+        "40 % reads and 60 % writes",
+        "512 B 4 %, 1 KiB to 3.5 KiB 1 % each (six sizes), 4 KiB 67 %, 8 KiB 10 %, 16 KiB 7 %, 32 KiB 3 %, 64 KiB 3 %",
+        "half of the accesses in the first 5 % of the drive, 30 % in the next 15 %, 20 % in the rest",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
 /// Every suite can be planned on every kind of drive that needs no leave to write.
 #[test]
 fn every_suite_can_be_planned_on_every_simulated_drive() {

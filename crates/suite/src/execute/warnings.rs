@@ -13,7 +13,7 @@ use assay_target::nvme::probe::Probe;
 use super::Runner;
 use super::journal::Alarms;
 use super::results::bad_blocks;
-use crate::expand::Cell;
+use crate::expand::{Cell, Unfit};
 use crate::warn::{self, RunWarning};
 
 impl Runner<'_> {
@@ -46,6 +46,9 @@ impl Runner<'_> {
                 None,
                 None,
             )?;
+        }
+        for (step, drive, unfit) in unfitting(&self.plan.cells) {
+            self.warn(&RunWarning::MixUnfit { step, unfit }, None, Some(drive))?;
         }
         for drive in 0..self.drives.len() {
             if !self.drives[drive].info().direct_io {
@@ -158,6 +161,22 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// The steps whose mix of block sizes is not for a drive, each once: (step, drive, why).
+fn unfitting(cells: &[Cell]) -> Vec<(String, usize, Unfit)> {
+    let mut found: Vec<(String, usize, Unfit)> = Vec::new();
+    for cell in cells {
+        let Some((unfit, &drive)) = cell.unfit.zip(cell.plan.drives.first()) else {
+            continue;
+        };
+        let known =
+            |(step, of, _): &(String, usize, Unfit)| *step == cell.plan.step && *of == drive;
+        if !found.iter().any(known) {
+            found.push((cell.plan.step.clone(), drive, unfit));
+        }
+    }
+    found
 }
 
 /// This close to its warning temperature a drive counts as hot before the start, kelvin: heating up by as much takes seconds under load.
