@@ -456,6 +456,19 @@ fn jesd219_has_the_sizes_and_zones_of_the_standard() {
     }
 }
 
+/// Report D sweeps synchronous threads up to 512, for both peaks; every reader has a region of its own.
+#[test]
+fn both_peaks_of_the_enterprise_suite_go_up_to_512_threads() {
+    let planned = plan("enterprise", &["sim:memblaze-pblaze5-c916"], &[], 1.0).unwrap();
+    for step in ["peak-random-read", "peak-sequential-read"] {
+        let cells = planned.cells.iter().filter(|c| c.plan.step == step);
+        let whole: Vec<_> = cells.filter(|c| c.plan.skipped.is_none()).collect();
+        let most = whole.iter().map(|c| c.plan.workload.numjobs).max();
+        assert_eq!(most, Some(512), "{step}");
+        assert!(whole.iter().all(|c| c.plan.workload.iodepth == 1), "{step}");
+    }
+}
+
 /// Every suite can be planned on every kind of drive that needs no leave to write.
 #[test]
 fn every_suite_can_be_planned_on_every_simulated_drive() {
