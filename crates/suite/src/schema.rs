@@ -216,6 +216,10 @@ pub enum Figure {
     P99Us,
     /// Rate of the cell with most threads as a share of that with fewest at the same block size, percent, best block size.
     ScalingPct,
+    /// Share of the time in the throttled state, from the first throttling on, percent, of the step's first cell.
+    ThrottledPct,
+    /// Mean rate from the first throttling on, percent of the rate before, of the step's first cell.
+    ThrottledRatePct,
     /// Highest temperature seen, degrees Celsius.
     HottestC,
     /// Failed I/Os in all steps.
