@@ -107,6 +107,49 @@ fn every_figure_of_the_complete_tables_is_in_the_run() {
     assert!(checked > 800, "only {checked} figures were found");
 }
 
+/// Published latencies stand beside the simulated ones of the same workload, threads and depth included.
+#[test]
+fn published_latencies_stand_beside_the_simulated_ones() {
+    let mut run = common::bandwidth();
+    let latency_us = [("mean", 100.0), ("p99", 250.0)];
+    let published = |iodepth| Published {
+        source: "Some Review".to_owned(),
+        rw: "randread".to_owned(),
+        bs_bytes: 4096,
+        numjobs: 16,
+        iodepth,
+        data: "incompressible".to_owned(),
+        latency_us: latency_us.map(|(k, v)| (k.to_owned(), v)).into(),
+        ..Published::default()
+    };
+    let shown = |run: &assay_store::read::Run| {
+        let page = html::render(std::slice::from_ref(run)).unwrap();
+        let found = tables(&page).into_iter();
+        let mut found = found.filter(|t| t.0.contains("published and simulated latency"));
+        found.next().map(|t| t.1)
+    };
+    run.manifest.drives[0].published = vec![published(7)];
+    assert!(shown(&run).is_none(), "another depth is another workload");
+    run.manifest.drives[0].published = vec![published(1)];
+    let rows = shown(&run).unwrap();
+    assert_eq!(rows.len(), 1);
+    let cell = run.cells.iter().find(|c| {
+        let w = &c.plan.workload;
+        c.plan.step == "random-read" && (c.plan.drives[0], w.bs_bytes, w.numjobs) == (0, 4096, 16)
+    });
+    let result = cell.unwrap().drives[0].result.as_ref().unwrap();
+    let cells = &rows[0].1;
+    let mean_us = result.latency().mean / 1e3;
+    assert_eq!(number(&cells[0]), 100.0);
+    assert!(rounds_from(&cells[1], mean_us), "{cells:?}");
+    assert_eq!(cells[2], format!("{:+.1}", mean_us - 100.0));
+    assert_eq!(
+        (cells[3].as_str(), number(&cells[6])),
+        ("", 250.0),
+        "no median was published"
+    );
+}
+
 /// The 99.999th percentile has a column where 100,000 samples give it one of its own, and none where nothing has.
 #[test]
 fn the_rarest_percentile_stands_where_there_are_samples_for_it() {
@@ -215,8 +258,8 @@ fn published_figures_stand_beside_the_simulated_ones_of_the_same_workload() {
         bs_bytes: 4096,
         numjobs,
         data: data.to_owned(),
-        stream_bytes: None,
         mib_per_s,
+        ..Published::default()
     };
     run.manifest.drives[0].published = vec![
         published("randread", 16, "incompressible", 500.0),

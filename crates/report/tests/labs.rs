@@ -341,6 +341,7 @@ fn published_streams_stand_beside_the_simulated_ones() {
         data: "incompressible".to_owned(),
         stream_bytes: Some(stream_bytes),
         mib_per_s: 2000.0,
+        ..Default::default()
     };
     run.manifest.drives[0].published = vec![
         published("write", 1 << 23),
