@@ -5,12 +5,14 @@
 //! runs: the same runs give the same conclusions, and nothing is concluded that a run folder does not hold.
 //!
 //! - [`estimate`]: the figures of a cell with their confidence intervals.
+//! - [`rest`]: whether a figure that is said to be steady is that of a drive at rest.
 //! - [`score`]: the consistency score of a cell's last part.
 //! - [`knee`]: the depth of a sweep that is enough, the load of a curve that is borne.
 //! - [`compare`]: drives or runs against each other: faster, slower, same, can't tell.
 //! - [`attribution`]: phases of a cell and their causes, from its series and what the drive and the host said meanwhile.
 //! - [`power`]: what a drive drew, on average.
 //! - [`streams`]: short streams against one without end, and the cliffs between them.
+//! - [`throttling`]: for how much of a cell a drive was slow for heat, and what was left.
 //! - [`series`]: the series of a cell, evenly spaced, as statistics take them.
 //!
 //! # Non-goals
@@ -27,6 +29,8 @@ pub mod knee;
 #[cfg(test)]
 mod made;
 pub mod power;
+pub mod rest;
 pub mod score;
 pub mod series;
 pub mod streams;
+pub mod throttling;

@@ -1,5 +1,6 @@
 //! Cells grouped by step and laid out along the axes that vary.
 
+use assay_conclude::rest;
 use assay_store::model::{CellKind, CellPlan, CellResult, View};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 
@@ -45,6 +46,8 @@ pub struct Point<'a> {
     pub drive: usize,
     /// What was measured, when anything was.
     pub part: Option<&'a CellDrive>,
+    /// Why its figures are not those of a drive at rest, where they should be.
+    pub unrest: Option<String>,
     /// Index into [`Section::rows`].
     pub row: usize,
     /// Index into [`Section::columns`].
@@ -70,7 +73,9 @@ impl<'a> Point<'a> {
     /// Why there is no result, or why it is not a whole one: (short, in full). `None` for a finished cell.
     pub fn remark(&self) -> Option<(&'static str, String)> {
         match &self.cell.state {
-            CellState::Finished if self.result().is_some() => None,
+            CellState::Finished if self.result().is_some() => {
+                self.unrest.clone().map(|why| ("not steady", why))
+            }
             CellState::Finished => Some(("no result", "the cell finished without a result for this drive".to_owned())),
             CellState::Planned => Some(("not reached", "the run ended before this cell".to_owned())),
             CellState::Skipped(why) => Some(("skipped", why.clone())),
@@ -177,6 +182,7 @@ fn points<'a>(lineup: &Lineup<'a>, run: usize, cell: &'a CellRecord) -> Vec<Poin
                 cell,
                 drive: lineup.position(run, drive)?,
                 part: cell.drives.iter().find(|p| p.drive == drive),
+                unrest: rest::objection(&lineup.runs[run], cell, drive),
                 row: 0,
                 column: 0,
             })

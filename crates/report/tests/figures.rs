@@ -87,7 +87,9 @@ fn every_figure_of_the_complete_tables_is_in_the_run() {
                     l.mean / 1e3,
                     l.stddev / 1e3,
                 ]);
-                let whole = [l.min, l.p50, l.p90, l.p99, l.p99_9, l.p99_99, l.max];
+                let whole = [
+                    l.min, l.p50, l.p90, l.p99, l.p99_9, l.p99_99, l.p99_999, l.max,
+                ];
                 truths.extend(whole.map(|ns| ns as f64 / 1e3));
             }
             truths.extend(r.values.values());
@@ -103,6 +105,91 @@ fn every_figure_of_the_complete_tables_is_in_the_run() {
         }
     }
     assert!(checked > 800, "only {checked} figures were found");
+}
+
+/// Published latencies stand beside the simulated ones of the same workload, threads and depth included.
+#[test]
+fn published_latencies_stand_beside_the_simulated_ones() {
+    let mut run = common::bandwidth();
+    let latency_us = [("mean", 100.0), ("p99", 250.0)];
+    let published = |iodepth| Published {
+        source: "Some Review".to_owned(),
+        rw: "randread".to_owned(),
+        bs_bytes: 4096,
+        numjobs: 16,
+        iodepth,
+        data: "incompressible".to_owned(),
+        latency_us: latency_us.map(|(k, v)| (k.to_owned(), v)).into(),
+        ..Published::default()
+    };
+    let shown = |run: &assay_store::read::Run| {
+        let page = html::render(std::slice::from_ref(run)).unwrap();
+        let found = tables(&page).into_iter();
+        let mut found = found.filter(|t| t.0.contains("published and simulated latency"));
+        found.next().map(|t| t.1)
+    };
+    run.manifest.drives[0].published = vec![published(7)];
+    assert!(shown(&run).is_none(), "another depth is another workload");
+    run.manifest.drives[0].published = vec![published(1)];
+    let rows = shown(&run).unwrap();
+    assert_eq!(rows.len(), 1);
+    let cell = run.cells.iter().find(|c| {
+        let w = &c.plan.workload;
+        c.plan.step == "random-read" && (c.plan.drives[0], w.bs_bytes, w.numjobs) == (0, 4096, 16)
+    });
+    let result = cell.unwrap().drives[0].result.as_ref().unwrap();
+    let cells = &rows[0].1;
+    let mean_us = result.latency().mean / 1e3;
+    assert_eq!(number(&cells[0]), 100.0);
+    assert!(rounds_from(&cells[1], mean_us), "{cells:?}");
+    assert_eq!(cells[2], format!("{:+.1}", mean_us - 100.0));
+    assert_eq!(
+        (cells[3].as_str(), number(&cells[6])),
+        ("", 250.0),
+        "no median was published"
+    );
+}
+
+/// The 99.999th percentile has a column where 100,000 samples give it one of its own, and none where nothing has.
+#[test]
+fn the_rarest_percentile_stands_where_there_are_samples_for_it() {
+    let mut run = common::bandwidth();
+    let title = run
+        .cells
+        .iter()
+        .find(|c| c.plan.step == "random-read")
+        .unwrap();
+    let caption = format!("{}: all figures", title.plan.title);
+    let headings = |run: &assay_store::read::Run| {
+        let page = html::render(std::slice::from_ref(run)).unwrap();
+        let table = page.split(&format!("<caption>{caption}")).nth(1).unwrap();
+        table.split("</thead>").next().unwrap().to_owned()
+    };
+    let set = |run: &mut assay_store::read::Run, samples: u64| {
+        for cell in run
+            .cells
+            .iter_mut()
+            .filter(|c| c.plan.step == "random-read")
+        {
+            for part in &mut cell.drives {
+                let latency = &mut part.result.as_mut().unwrap().read.latency_ns;
+                (latency.samples, latency.p99_999) = (samples, 123_456_789);
+            }
+        }
+    };
+    set(&mut run, 99_999);
+    let without = headings(&run);
+    assert!(
+        without.contains("p99.99") && !without.contains("p99.999"),
+        "{without}"
+    );
+    set(&mut run, 100_000);
+    assert!(headings(&run).contains("p99.999"));
+    let page = html::render(std::slice::from_ref(&run)).unwrap();
+    let shown = tables(&page);
+    let (_, rows) = shown.iter().find(|t| t.0 == caption).unwrap();
+    let cells = rows.iter().flat_map(|r| &r.1);
+    assert!(cells.filter(|c| c.as_str() == "123,457").count() > 3);
 }
 
 #[test]
@@ -171,8 +258,8 @@ fn published_figures_stand_beside_the_simulated_ones_of_the_same_workload() {
         bs_bytes: 4096,
         numjobs,
         data: data.to_owned(),
-        stream_bytes: None,
         mib_per_s,
+        ..Published::default()
     };
     run.manifest.drives[0].published = vec![
         published("randread", 16, "incompressible", 500.0),

@@ -149,6 +149,67 @@ fn rounds_that_never_rested_say_so_wherever_they_stand() {
     assert!((number(shown) - mean).abs() < 1.0, "{shown} is not {mean}");
 }
 
+/// SNIA's plots: a figure over block sizes with a line per mix, and convergence and window of every figure, each with its own values.
+#[test]
+fn rounds_are_drawn_by_size_and_in_every_figure() {
+    let run = common::labs::snia(2);
+    let charts = charts(&page(&run));
+    let views = |i: usize| charts[i]["views"].as_array().unwrap().clone();
+    // Five figures of two drives.
+    let sizes = views(0);
+    assert_eq!(sizes.len(), 10);
+    let lines = sizes[0]["data"].as_array().unwrap();
+    assert_eq!(lines.len(), 7, "a line per mix");
+    let value = |bs: u64, mix: u8, round: u32, of: fn(&assay_store::model::CellResult) -> f64| {
+        let cell = run.cells.iter().find(|c| {
+            let w = &c.plan.workload;
+            (c.plan.drives[0], w.bs_bytes, w.rwmixread) == (0, bs, Some(mix))
+                && c.plan.round.as_ref().unwrap().number == round
+        });
+        of(cell.unwrap().drives[0].result.as_ref().unwrap())
+    };
+    let near = |shown: &serde_json::Value, truth: f64| {
+        let shown = shown.as_f64().unwrap();
+        assert!((shown / truth - 1.0).abs() < 1e-3, "{shown} is not {truth}");
+    };
+    let mean = (5..=9)
+        .map(|n| value(4096, 65, n, |r| r.iops()))
+        .sum::<f64>()
+        / 5.0;
+    let of_mix = lines
+        .iter()
+        .find(|l| l["name"].as_str().unwrap().contains("65"))
+        .unwrap();
+    let at = of_mix["x"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .position(|x| x == 4096.0)
+        .unwrap();
+    near(&of_mix["y"][at], mean);
+    assert_eq!(sizes[0]["layout"]["xaxis"]["type"], "log");
+    // Round by round: what is judged in every mix of both drives and beside each other; of the four other figures what is tracked.
+    assert_eq!(views(1).len(), 1 + 7 * 2 + 4 * (1 + 2));
+    // The window of all five figures of both drives; only what was judged has limits.
+    let windows = views(2);
+    assert_eq!(windows.len(), 10);
+    let names = |view: &serde_json::Value| -> Vec<String> {
+        let data = view["data"].as_array().unwrap().iter();
+        data.map(|t| t["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert!(names(&windows[0]).iter().any(|n| n.starts_with("mean +")));
+    let latency = windows
+        .iter()
+        .find(|w| names(w)[0].starts_with("maximum latency"))
+        .unwrap();
+    assert!(!names(latency).iter().any(|n| n.starts_with("mean +")));
+    near(
+        &latency["data"][0]["y"][8],
+        value(4096, 0, 9, |r| r.latency().max as f64 / 1e3),
+    );
+}
+
 #[test]
 fn loads_beyond_the_drive_are_marked_and_the_knee_is_below_them() {
     let tables = tables(&page(&common::labs::load(1)));
@@ -280,6 +341,7 @@ fn published_streams_stand_beside_the_simulated_ones() {
         data: "incompressible".to_owned(),
         stream_bytes: Some(stream_bytes),
         mib_per_s: 2000.0,
+        ..Default::default()
     };
     run.manifest.drives[0].published = vec![
         published("write", 1 << 23),

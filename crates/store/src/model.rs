@@ -133,7 +133,7 @@ impl Drive {
     }
 }
 
-/// A published bandwidth: of a workload with one I/O in flight per thread, or of one stream.
+/// A published bandwidth, of a workload or of one stream, with the latencies that were published beside it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Published {
     /// Who published it.
@@ -149,8 +149,23 @@ pub struct Published {
     /// Length of the stream it is the rate of; none where it does not depend on that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stream_bytes: Option<u64>,
-    /// All threads together.
+    /// As [`Workload::iodepth`].
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub iodepth: u32,
+    /// All threads together; 0 where only latencies were published.
     pub mib_per_s: f64,
+    /// Latencies, microseconds, by name: `mean`, `p50`, `p99`, `p99.999`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub latency_us: BTreeMap<String, f64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_one(n: &u32) -> bool {
+    *n == 1
 }
 
 /// What a cell is for; decides where the report shows it.
@@ -194,6 +209,9 @@ pub struct CellPlan {
     /// How it is to be read, where the kind does not say.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub view: Option<View>,
+    /// Its figures are said to be those of a drive at rest; whether they are is concluded from its series.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub steady: bool,
     /// The circumstance that it shares with cells of other steps and that a report switches between: `Default`, `25 % spare`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<String>,

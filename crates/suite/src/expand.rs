@@ -1,6 +1,7 @@
 //! From a suite, its parameters and the drives named to the cells that will run.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use assay_engine::plan::Workload;
 use assay_engine::session::{DriveSession, Holds};
@@ -8,17 +9,20 @@ use assay_ssd::InitialState;
 use assay_store::model::{CellKind, CellPlan, Round};
 use assay_target::identity::DriveKind;
 use assay_units::Nanos;
+use assay_units::text::format_size;
 
 use crate::SuiteError;
-use crate::schema::{Need, Rounds, Step, Suite};
+use crate::schema::{Need, Step, Suite};
 
 mod cell;
 mod matrix;
+mod rounds;
 mod single;
 mod values;
 
 use cell::describe;
 use matrix::Combination;
+pub use rounds::RestRule;
 pub use single::single_job;
 use values::parameters;
 
@@ -59,13 +63,35 @@ pub struct Cell {
     /// Its name without its round.
     pub group: String,
     /// The rule by which the rounds it belongs to come to rest.
-    pub rounds: Option<Rounds>,
+    pub rounds: Option<RestRule>,
     /// When it ends before its runtime.
     pub until: Option<Settle>,
     /// The preconditioning it is the last part of.
     pub leaves: Option<Preconditioning>,
     /// The preconditioning it needs.
     pub wants: Option<String>,
+    /// It is skipped because its mix of block sizes is not for this drive.
+    pub unfit: Option<Unfit>,
+}
+
+/// A mix of block sizes that a drive cannot do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// Its first size that the drive cannot do.
+    pub size_bytes: u64,
+    /// What the drive addresses.
+    pub block_bytes: u32,
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "its mix of block sizes has blocks of {}, and the drive's logical block is {}: nothing smaller can be read or written",
+            format_size(self.size_bytes),
+            format_size(u64::from(self.block_bytes))
+        )
+    }
 }
 
 /// When a cell ends before its runtime: [`crate::schema::Until`] with its window in force.

@@ -11,6 +11,8 @@ use assay_target::nvme::words;
 
 use crate::expand::RunPlan;
 
+mod reference;
+
 /// Everything about a run that is known before it begins.
 pub fn manifest(
     plan: &RunPlan,
@@ -144,7 +146,9 @@ fn published(info: &DriveInfo) -> Vec<model::Published> {
             numjobs: 1,
             data: "incompressible".to_owned(),
             stream_bytes: Some(rate.stream_bytes),
+            iodepth: 1,
             mib_per_s: rate.mib_per_s,
+            latency_us: BTreeMap::new(),
         });
     published::read_bandwidths(profile)
         .into_iter()
@@ -155,9 +159,12 @@ fn published(info: &DriveInfo) -> Vec<model::Published> {
             numjobs: figure.threads,
             data: "incompressible".to_owned(),
             stream_bytes: None,
+            iodepth: 1,
             mib_per_s: figure.mib_per_s,
+            latency_us: BTreeMap::new(),
         })
         .chain(streams)
+        .chain(reference::of(profile))
         .collect()
 }
 

@@ -11,7 +11,7 @@ use crate::SuiteError;
 
 mod procedure;
 
-pub use procedure::{Rest, Rounds, Tracked, Until};
+pub use procedure::{Rest, Rounds, SNIA, Tracked, Until};
 
 /// Keys of a job that are the suite's, not the engine's: what a cell is given beyond its workload.
 pub const SUITE_OPTIONS: [&str; 4] = ["queue_depth", "load_pct", "power_state", "chunks"];
@@ -112,6 +112,9 @@ pub struct Step {
     /// How its cells are to be read; decides how reports show them.
     #[serde(default)]
     pub view: Option<View>,
+    /// Its figures are said to be those of a drive at rest: where they are not, reports mark them and verdicts do not use them.
+    #[serde(default)]
+    pub steady: bool,
     /// The circumstance that it shares with other steps, and that reports switch between.
     #[serde(default)]
     pub variant: Option<String>,
@@ -213,6 +216,10 @@ pub enum Figure {
     P99Us,
     /// Rate of the cell with most threads as a share of that with fewest at the same block size, percent, best block size.
     ScalingPct,
+    /// Share of the time in the throttled state, from the first throttling on, percent, of the step's first cell.
+    ThrottledPct,
+    /// Mean rate from the first throttling on, percent of the rate before, of the step's first cell.
+    ThrottledRatePct,
     /// Highest temperature seen, degrees Celsius.
     HottestC,
     /// Failed I/Os in all steps.
@@ -477,6 +484,12 @@ impl Step {
         if self.view.is_some_and(View::is_stream) && self.kind != CellKind::Measure {
             return fail("the views peak and continuous are of steps of kind measure");
         }
+        if self.steady && !matches!(self.kind, CellKind::Measure | CellKind::Soak) {
+            return fail("only figures of steps of kind measure or soak can be steady");
+        }
+        if self.steady && self.rounds.is_some() {
+            return fail("rounds have a rule of their own for what is steady; leave out one");
+        }
         if self.rest.is_some() && !matches!(self.kind, CellKind::Measure | CellKind::Soak) {
             return fail("rests come before cells of kind measure or soak");
         }
@@ -487,9 +500,11 @@ impl Step {
             if rounds.window < 2 {
                 return fail("a window of rounds has at least 2");
             }
-            if let Some(text) = &rounds.fio {
+            // A parameter's value is checked when it is known.
+            let text = rounds.rule.as_str();
+            if text != SNIA && !text.contains('{') {
                 SteadyRule::from_fio(text, rounds.window as usize)
-                    .map_err(|e| format!("step {:?}: {e}", self.id))?;
+                    .map_err(|e| format!("step {:?}: {e}; or `{SNIA}` for SNIA's rule", self.id))?;
             }
             if !(rounds.range_pct > 0.0 && rounds.excursion_pct > 0.0) {
                 return fail("range_pct and excursion_pct are above 0");

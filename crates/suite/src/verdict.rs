@@ -12,7 +12,7 @@ use crate::schema::{Facts, Rule, VerdictRules};
 
 mod figures;
 
-use figures::figure;
+use figures::{figure, unrest};
 
 /// A drive and the runs it was measured in.
 #[derive(Clone, Debug, Default)]
@@ -102,9 +102,13 @@ fn facts_of<'r>(rules: &'r VerdictRules, drive: &Drive) -> Option<&'r Facts> {
 
 fn reason(rule: &Rule, subject: &Subject<'_>, facts: Option<&Facts>) -> Reason {
     let Some((value, shown)) = figure(rule, subject, facts) else {
+        let mut text = format!("{}: not measured", rule.about);
+        if let Some(why) = unrest(rule, subject) {
+            let _ = write!(text, ": not steady: {why}");
+        }
         return Reason {
             weight: ReasonWeight::Missing,
-            text: format!("{}: not measured", rule.about),
+            text,
         };
     };
     let sign = if rule.lower_is_better { -1.0 } else { 1.0 };

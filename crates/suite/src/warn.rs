@@ -4,6 +4,8 @@ use assay_measure::ErrorCauses;
 use assay_store::model;
 use assay_units::Nanos;
 
+use crate::expand::Unfit;
+
 /// Processor time of one thread above which it, not the drive, set the rate, percent.
 pub const BUSY_THREAD_PCT: f64 = 95.0;
 /// Idle time of the whole host below which threads were waiting for a processor, percent.
@@ -71,6 +73,13 @@ pub enum RunWarning {
     },
     /// Through the page cache, and the cache could not be dropped first.
     CacheNotDropped,
+    /// A step is left out because its mix of block sizes is not for this drive.
+    MixUnfit {
+        /// The step.
+        step: String,
+        /// What does not fit.
+        unfit: Unfit,
+    },
     /// The file system takes no O_DIRECT.
     Buffered,
     /// The fast clock and the kernel's disagree.
@@ -92,6 +101,11 @@ pub enum RunWarning {
         /// What was tracked.
         tracked: String,
         /// What failed, with figures.
+        why: String,
+    },
+    /// Figures that are said to be steady are not those of a drive at rest.
+    NotAtRest {
+        /// What shows it.
         why: String,
     },
     /// Nobody can be sure that a drive is still in the state that a resumed run left it in.
@@ -276,6 +290,16 @@ impl RunWarning {
                 "not-steady",
                 format!("{tracked} did not come to rest in {rounds} rounds: {why}"),
                 "its figures are not those of a steady drive; allow more rounds, or precondition for longer",
+            ),
+            RunWarning::MixUnfit { step, unfit } => (
+                "block-mix-unfit",
+                format!("the step {step} is left out: {unfit}"),
+                "measure it on a drive, or a namespace, formatted with smaller blocks (nvme format --lbaf), or in a copy of the suite with another mix, which is then no longer the standard's",
+            ),
+            RunWarning::NotAtRest { why } => (
+                "not-steady",
+                format!("what should be its steady rate is not that of a drive at rest: {why}"),
+                "do not quote it as steady, and see no verdict in it; let it write for longer, without --scale and with the times that the suite has",
             ),
             RunWarning::StateInDoubt { why, again: true } => (
                 "preconditioned-again",

@@ -3,11 +3,12 @@
 
 mod common;
 
+use assay_measure::SteadyRule;
 use assay_store::model::Outcome;
 use assay_store::read::{CellRecord, CellState, Run};
 use assay_suite::catalogue;
-use assay_suite::expand::expand;
-use assay_suite::schema::Suite;
+use assay_suite::expand::{RestRule, expand};
+use assay_suite::schema::{Suite, Tracked};
 
 use common::{drives, plan, run, settings, text};
 
@@ -262,7 +263,7 @@ fn procedures_that_make_no_sense_say_where() {
         ("rounds = { most = 25, window = 1 }", "at least 2"),
         ("rounds = { most = 25, range_pct = 0 }", "above 0"),
         (
-            "rounds = { most = 25, fio = \"iops\" }",
+            "rounds = { most = 25, rule = \"iops\" }",
             "no steady-state rule",
         ),
         (
@@ -281,6 +282,11 @@ fn procedures_that_make_no_sense_say_where() {
         ("job = { queue_depth = 0 }", "queue_depth"),
         ("job = { power_state = 99 }", "power state"),
         ("rounds = { most = 3 }", "from 5 (the window)"),
+        (
+            "rounds = { most = 7, dwell = 3 }",
+            "from 8 (a window of 5 and a dwell of 3)",
+        ),
+        ("rounds = { most = 7, dwell = \"some\" }", "dwell"),
     ] {
         let suite = Suite::parse("test", &text(&format!("{step}{rest}\n"))).unwrap();
         let error = expand(&suite, &settings(&[], 1.0), &drives(&["null:"])).unwrap_err();
@@ -288,6 +294,178 @@ fn procedures_that_make_no_sense_say_where() {
             error.to_string().contains(says),
             "{error} does not say {says:?}"
         );
+    }
+}
+
+/// The standards' suites take another rule and a dwell as parameters; fio's spelling names the figure that is judged.
+#[test]
+fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
+    for (suite, of_suite) in [
+        ("snia-iops", Tracked::Iops),
+        ("snia-throughput", Tracked::MibPerS),
+        ("snia-latency", Tracked::MeanLatency),
+        ("jesd219", Tracked::Iops),
+    ] {
+        let rule = |set: &[(&str, &str)]| {
+            let planned = plan(suite, &["sim:samsung-951"], set, 1.0).unwrap();
+            let rules: Vec<RestRule> = planned.cells.into_iter().filter_map(|c| c.rounds).collect();
+            assert!(rules.iter().all(|r| *r == rules[0]), "{suite}");
+            rules.into_iter().next().unwrap()
+        };
+        let usual = rule(&[]);
+        assert_eq!(
+            (usual.rule, usual.dwell, usual.figure),
+            (SteadyRule::default(), 0, of_suite)
+        );
+        let fio = rule(&[("steady_rule", "bw:1%"), ("dwell", "2")]);
+        assert_eq!((fio.dwell, fio.figure), (2, Tracked::MibPerS), "{suite}");
+        let words = fio.words();
+        assert!(
+            words.starts_with("fio") && words.contains("2 further rounds"),
+            "{words}"
+        );
+        assert_eq!(
+            rule(&[("steady_rule", "iops_slope:0.3%")]).figure,
+            Tracked::Iops
+        );
+        let error = plan(suite, &["sim:samsung-951"], &[("steady_rule", "iops")], 1.0).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("no steady-state rule") && error.contains("`snia`"),
+            "{error}"
+        );
+    }
+}
+
+/// What a rule names is what is recorded as judged.
+#[test]
+fn the_figure_that_fio_names_is_the_one_that_is_judged() {
+    let suite = ROUNDS
+        .replace("[100, 0]", "[0]")
+        .replace("most = 8", "most = 6, dwell = 1, rule = \"bw:50%\"");
+    let (_, run, _folder) = run(&text(&suite), &["sim:samsung-951"]);
+    let [steady] = run.steady.as_slice() else {
+        panic!("{:?}", run.steady);
+    };
+    assert_eq!(steady.figure, "MiB/s");
+    let result = cells(&run, "r")[0].drives[0].result.as_ref().unwrap();
+    assert!((steady.values[0] - result.mib_per_s()).abs() < 1e-9);
+}
+
+const MIXED: &str = r#"
+[[step]]
+id = "mix"
+title = "A mix that begins at 512 bytes"
+kind = "measure"
+rounds = { most = 5 }
+job = { rw = "randread", bs = "512/4:4k/96", size = "64MiB", runtime = "10ms" }
+[[step]]
+id = "plain"
+title = "4 KiB"
+kind = "measure"
+job = { rw = "randread", bs = "4k", size = "64MiB", runtime = "10ms" }
+"#;
+
+/// A profile of ours with blocks of 4 KiB.
+fn large_blocks() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large-blocks.toml");
+    let text = include_str!("../../../profiles/samsung-951.toml");
+    let line = "logical_block_bytes = { value = 512,";
+    assert!(text.contains(line));
+    let text = text.replace(line, "logical_block_bytes = { value = 4096,");
+    std::fs::write(&path, text).unwrap();
+    let drive = format!("sim:{}", path.display());
+    (folder, drive)
+}
+
+/// A drive that addresses 4 KiB cannot do a mix that begins at 512 B: that is left out and said, and the rest goes on.
+#[test]
+fn a_mix_below_the_drive_s_block_is_skipped_with_a_warning_and_the_run_goes_on() {
+    let (_profile, drive) = large_blocks();
+    let (ending, run, _folder) = run(&text(MIXED), &[&drive]);
+    assert_eq!(ending.outcome, Outcome::Complete);
+    for cell in cells(&run, "mix") {
+        let CellState::Skipped(why) = &cell.state else {
+            panic!("{:?}", cell.state);
+        };
+        assert!(why.contains("512 B") && why.contains("4 KiB"), "{why}");
+    }
+    assert_eq!(cells(&run, "plain")[0].state, CellState::Finished);
+    let warned = run.warnings.iter().filter(|w| w.code == "block-mix-unfit");
+    let warned: Vec<_> = warned.collect();
+    assert_eq!(warned.len(), 1, "once for all rounds");
+    assert!(warned[0].message.contains("512 B") && warned[0].message.contains("step mix"));
+    // A size that no drive has is a mistake, and stays one.
+    let wrong = text(&MIXED.replace("512/4:4k/96", "5000/4:8k/96"));
+    let wrong = Suite::parse("test", &wrong).unwrap();
+    assert!(expand(&wrong, &settings(&[], 1.0), &drives(&[&drive])).is_err());
+    // The shipped one, as it is.
+    let planned = plan("jesd219", &[&drive], &[], 1.0).unwrap();
+    let workload = planned.cells.iter().filter(|c| c.plan.step == "workload");
+    assert!(workload.clone().count() == 25 && workload.clone().all(|c| c.unfit.is_some()));
+}
+
+/// The suite has the standard's table of the enterprise workload, and its page says the same.
+#[test]
+fn jesd219_has_the_sizes_and_zones_of_the_standard() {
+    let planned = plan("jesd219", &["sim:samsung-951"], &[], 1.0).unwrap();
+    let cell = planned
+        .cells
+        .iter()
+        .find(|c| c.plan.step == "workload")
+        .unwrap();
+    let workload = &cell.workloads[0];
+    assert_eq!(
+        (workload.read_percent, cell.plan.workload.rwmixread),
+        (40, Some(40))
+    );
+    let standard = [
+        (512, 4.0),
+        (1024, 1.0),
+        (1536, 1.0),
+        (2048, 1.0),
+        (2560, 1.0),
+        (3072, 1.0),
+        (3584, 1.0),
+        (4096, 67.0),
+        (8192, 10.0),
+        (16_384, 7.0),
+        (32_768, 3.0),
+        (65_536, 3.0),
+    ];
+    let sizes: Vec<(u32, f64)> = workload.access.block_sizes.entries().collect();
+    let sum: f64 = sizes.iter().map(|(_, weight)| weight).sum();
+    assert_eq!(sizes.len(), standard.len());
+    for ((size, weight), (bytes, percent)) in sizes.iter().zip(standard) {
+        assert_eq!(*size, bytes);
+        assert!(
+            (weight / sum * 100.0 - percent).abs() < 1e-9,
+            "{size}: {weight} of {sum}"
+        );
+    }
+    let options = &cell.plan.workload.options;
+    assert!(options.contains("zoned:50/5:30/15:20/80"), "{options}");
+    let page = include_str!("../../../docs/suites/jesd219.md").replace('\n', " ");
+    for words in [
+        "40 % reads and 60 % writes",
+        "512 B 4 %, 1 KiB to 3.5 KiB 1 % each (six sizes), 4 KiB 67 %, 8 KiB 10 %, 16 KiB 7 %, 32 KiB 3 %, 64 KiB 3 %",
+        "half of the accesses in the first 5 % of the drive, 30 % in the next 15 %, 20 % in the rest",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+/// Report D sweeps synchronous threads up to 512, for both peaks; every reader has a region of its own.
+#[test]
+fn both_peaks_of_the_enterprise_suite_go_up_to_512_threads() {
+    let planned = plan("enterprise", &["sim:memblaze-pblaze5-c916"], &[], 1.0).unwrap();
+    for step in ["peak-random-read", "peak-sequential-read"] {
+        let cells = planned.cells.iter().filter(|c| c.plan.step == step);
+        let whole: Vec<_> = cells.filter(|c| c.plan.skipped.is_none()).collect();
+        let most = whole.iter().map(|c| c.plan.workload.numjobs).max();
+        assert_eq!(most, Some(512), "{step}");
+        assert!(whole.iter().all(|c| c.plan.workload.iodepth == 1), "{step}");
     }
 }
 

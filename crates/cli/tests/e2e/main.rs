@@ -23,6 +23,8 @@ mod contracts;
 mod devices;
 mod fit;
 mod fuzz;
+mod golden;
+mod judging;
 mod kill;
 mod kill_points;
 mod outputs;

@@ -129,7 +129,8 @@ pub(super) fn measured(
         }
     }
     out.push_str("</div>\n");
-    let published = published::tables(lineup, section);
+    let mut published = published::tables(lineup, section);
+    published.extend(published::latencies(lineup, section));
     if !published.is_empty() {
         // One below the other: side by side they would be too narrow for the errors, which are the point.
         out.push_str("<h3>Published and simulated</h3>\n");

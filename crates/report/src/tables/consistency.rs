@@ -9,7 +9,7 @@ use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
-use crate::tables::{name, remarks, spread, spread_note};
+use crate::tables::{name, published, remarks, spread, spread_note};
 
 /// The circumstances that occur, in the order they first do.
 pub fn circumstances(section: &Section<'_>) -> Vec<String> {
@@ -118,6 +118,9 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
                 " of the hour"
             }
         ));
+    }
+    for (point, score) in section.points.iter().zip(&scores) {
+        notes.extend(score.and_then(|score| published::score_note(lineup, point, score.mean)));
     }
     notes.push(
         "outliers: seconds farther from the median than 3.5 robust standard deviations".to_owned(),

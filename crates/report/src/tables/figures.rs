@@ -13,7 +13,10 @@ use crate::tables::{axis_columns, name, remarks};
 /// A column's heading and how to get its nanoseconds, and how many samples make it one of its own.
 type LatencyColumn = (&'static str, fn(&LatencySummary) -> f64, u64);
 
-const LATENCIES: [LatencyColumn; 9] = [
+/// A column only where something has enough samples for it: most jobs have not.
+const RAREST: &str = "p99.999";
+
+const LATENCIES: [LatencyColumn; 10] = [
     ("mean", |l| l.mean, 1),
     ("std dev", |l| l.stddev, 1),
     ("min", |l| l.min as f64, 1),
@@ -22,8 +25,12 @@ const LATENCIES: [LatencyColumn; 9] = [
     ("p99", |l| l.p99 as f64, 100),
     ("p99.9", |l| l.p99_9 as f64, 1_000),
     ("p99.99", |l| l.p99_99 as f64, 10_000),
+    (RAREST, |l| l.p99_999 as f64, 100_000),
     ("max", |l| l.max as f64, 1),
 ];
+
+/// Of the service time.
+const SERVICE: [&str; 3] = ["mean", "p99", "max"];
 
 /// In a narrow table.
 const ESSENTIAL: [&str; 4] = ["mean", "p99", "p99.9", "max"];
@@ -43,11 +50,17 @@ pub const HOST: [HostColumn; 5] = [
 /// One row per cell, drive and operation. `whole` adds every percentile, the host and further values.
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
     let axes = section.varying();
+    let results: Vec<&CellResult> = section.points.iter().filter_map(Point::result).collect();
+    let most_samples = results
+        .iter()
+        .flat_map(|r| [r.read.latency_ns.samples, r.write.latency_ns.samples])
+        .max()
+        .unwrap_or(0);
     let latencies: Vec<&LatencyColumn> = LATENCIES
         .iter()
         .filter(|(label, _, _)| whole || ESSENTIAL.contains(label))
+        .filter(|(label, _, needed)| *label != RAREST || most_samples >= *needed)
         .collect();
-    let results: Vec<&CellResult> = section.points.iter().filter_map(Point::result).collect();
     let host = whole && results.iter().any(|r| r.host.is_some());
     // The host's, whatever column it stands beside: no drive's power is known from it.
     let power = host
@@ -95,7 +108,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
     );
     if service && whole {
         let group = "service time, \u{b5}s";
-        columns.extend(["mean", "p99", "max"].map(|label| Column::under(group, label, "")));
+        columns.extend(SERVICE.map(|label| Column::under(group, label, "")));
     }
     columns.push(Column::of("errors", ""));
     if host {
@@ -150,7 +163,9 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
                     .map(|column| latency(&summary.latency_ns, column)),
             );
             if service && whole {
-                let columns = [&LATENCIES[0], &LATENCIES[5], &LATENCIES[8]];
+                let columns = LATENCIES
+                    .iter()
+                    .filter(|(label, _, _)| SERVICE.contains(label));
                 cells.extend(columns.map(|column| match &summary.service_ns {
                     Some(service) => latency(service, column),
                     None => Cell::Empty,

@@ -194,6 +194,7 @@ mod tests {
                 cell,
                 drive: 0,
                 part: cell.drives.first(),
+                unrest: None,
                 row: 0,
                 column: 0,
             })

@@ -1,12 +1,13 @@
 //! Published figures of a drive beside those that its simulation gives for the same workload.
 
+use assay_measure::LatencySummary;
 use assay_store::model::{CellKind, CellResult, Published, View, Workload};
 
 use assay_units::median;
 
 use crate::axis::Axis;
 use crate::format;
-use crate::grid::Section;
+use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
 use crate::tables::stream;
@@ -37,7 +38,7 @@ fn same(published: &Published, workload: &Workload) -> bool {
         && published.rw == workload.rw
         && published.bs_bytes == workload.bs_bytes
         && published.numjobs == workload.numjobs
-        && workload.iodepth == 1
+        && published.iodepth.max(1) == workload.iodepth
         && workload.rate_iops == 0.0
         && published.data == workload.data
 }
@@ -110,7 +111,8 @@ fn compared<'a>(lineup: &Lineup<'a>, section: &Section<'a>, drive: usize) -> Vec
             let plan = point.plan();
             let streams = plan.view.is_some_and(View::is_stream);
             let same = if streams { same_stream } else { same };
-            let figure = figures.iter().find(|p| same(p, &plan.workload));
+            let rated = figures.iter().filter(|p| p.mib_per_s > 0.0);
+            let figure = rated.into_iter().find(|p| same(p, &plan.workload));
             let rate = if streams {
                 stream::mean_at(section, point)
             } else {
@@ -192,17 +194,114 @@ fn table(lineup: &Lineup<'_>, section: &Section<'_>, drive: usize) -> Option<Tab
     })
 }
 
+/// A latency's published name, and what a result has of it, nanoseconds.
+type LatencyFigure = (&'static str, fn(&LatencySummary) -> f64);
+
+/// The latencies that are published of some workloads.
+const LATENCIES: [LatencyFigure; 4] = [
+    ("mean", |l| l.mean),
+    ("p50", |l| l.p50 as f64),
+    ("p99", |l| l.p99 as f64),
+    ("p99.999", |l| l.p99_999 as f64),
+];
+
+/// One table per drive of which the section has measured something whose latencies were published.
+pub fn latencies(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Table> {
+    let of = |drive: usize| {
+        let figures = &lineup.drives[drive].info.published;
+        let mut sources: Vec<&str> = Vec::new();
+        let mut rows = Vec::new();
+        for point in section.points.iter().filter(|p| p.drive == drive) {
+            let known = figures.iter().filter(|p| !p.latency_us.is_empty());
+            let known = known.into_iter().find(|p| same(p, &point.plan().workload));
+            let (Some(known), Some(result)) = (known, point.result()) else {
+                continue;
+            };
+            let simulated = result.latency();
+            if point.plan().kind != CellKind::Measure || simulated.samples == 0 {
+                continue;
+            }
+            if !sources.contains(&known.source.as_str()) {
+                sources.push(&known.source);
+            }
+            let cells = LATENCIES.iter().flat_map(|(name, of)| {
+                let Some(published_us) = known.latency_us.get(*name) else {
+                    return [Cell::Empty, Cell::Empty, Cell::Empty];
+                };
+                let us = of(simulated) / 1e3;
+                let error_pct = 100.0 * (us / published_us - 1.0);
+                triple(*published_us, us, error_pct)
+            });
+            rows.push(Row {
+                name: Name::plain(match section.place(point.row, point.column) {
+                    place if place.is_empty() => section.title.to_owned(),
+                    place => place,
+                }),
+                cells: cells.collect(),
+            });
+        }
+        (!rows.is_empty()).then(|| Table {
+            caption: format!(
+                "{}: published and simulated latency, \u{b5}s",
+                lineup.drives[drive].full_name()
+            ),
+            corner: "workload".to_owned(),
+            columns: LATENCIES
+                .iter()
+                .flat_map(|(name, _)| {
+                    ["published", "simulated", "error, %"]
+                        .map(|heading| Column::under(name, heading, ""))
+                })
+                .collect(),
+            rows,
+            notes: vec![format!("published: {}", sources.join("; "))],
+        })
+    };
+    section.drives.iter().filter_map(|d| of(*d)).collect()
+}
+
+/// What was published of the score of a point, and how far the simulated one is from it, in a line.
+pub fn score_note(lineup: &Lineup<'_>, point: &Point<'_>, iops: f64) -> Option<String> {
+    let plan = point.plan();
+    // The whole drive: nothing was published of one with spare area.
+    let capacity = lineup.drives[point.drive].info.capacity_bytes;
+    if plan.workload.span_bytes * 100 < capacity * 99 {
+        return None;
+    }
+    let known = &lineup.drives[point.drive].info.published;
+    let known = known
+        .iter()
+        .find(|p| p.mib_per_s > 0.0 && same(p, &plan.workload))?;
+    let published = known.mib_per_s * (1 << 20) as f64 / known.bs_bytes.max(1) as f64;
+    Some(format!(
+        "{}: published {} IOPS on average ({}), simulated {} ({:+.1} %)",
+        lineup.drives[point.drive].full_name(),
+        format::figure(published),
+        known.source,
+        format::figure(iops),
+        100.0 * (iops / published - 1.0)
+    ))
+}
+
 /// Published, simulated, error.
 fn three(compared: Option<&Compared<'_>>) -> [Cell; 3] {
     let Some(one) = compared else {
         return [Cell::Empty, Cell::Empty, Cell::Empty];
     };
+    triple(
+        one.published.mib_per_s,
+        one.simulated_mib_per_s,
+        one.error_pct,
+    )
+}
+
+fn triple(published: f64, simulated: f64, error_pct: f64) -> [Cell; 3] {
     [
-        Cell::number(format::figure(one.published.mib_per_s)),
-        Cell::number(format::figure(one.simulated_mib_per_s)),
+        Cell::number(format::figure(published)),
+        Cell::number(format::figure(simulated)),
         Cell::Number(Number {
-            text: format!("{:+.1}", one.error_pct),
-            alarm: one.error_pct.abs() > FAR_PCT,
+            text: format!("{error_pct:+.1}"),
+            alarm: error_pct.abs() > FAR_PCT,
             ..Number::default()
         }),
     ]

@@ -28,6 +28,13 @@ pub struct Figure {
     pub largest: bool,
 }
 
+impl Figure {
+    /// A latency?
+    pub fn is_latency(&self) -> bool {
+        self.title.contains("latency")
+    }
+}
+
 fn micros(result: &CellResult, of: fn(&assay_measure::LatencySummary) -> f64) -> Option<f64> {
     let latency = result.latency();
     (latency.samples > 0).then(|| of(latency) / 1e3)
@@ -67,15 +74,22 @@ pub const FIGURES: [Figure; 5] = [
     },
 ];
 
+/// Which of [`FIGURES`] the words of a judgement are about.
+fn place_of_words(words: &str) -> usize {
+    match words.to_lowercase() {
+        words if words.contains("latency") => 2,
+        words if words.contains("b/s") => 1,
+        _ => 0,
+    }
+}
+
 /// The figures of a section, the one that its steady state is judged by first.
 pub fn figures(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Figure> {
     let judged = of_section(lineup, section)
         .into_iter()
         .find_map(|d| d.steady.first().map(|s| s.figure.to_lowercase()));
     let first = match judged.as_deref() {
-        Some(words) if words.contains("latency") => 2,
-        Some(words) if words.contains("b/s") => 1,
-        Some(_) => 0,
+        Some(words) => place_of_words(words),
         None if super::knee::small_blocks(section) => 0,
         None => 1,
     };
@@ -111,6 +125,11 @@ impl Drive<'_, '_> {
     /// Did all that was tracked come to rest? `None` where nothing was judged.
     pub fn achieved(&self) -> Option<bool> {
         (!self.steady.is_empty()).then(|| self.steady.iter().all(|s| s.achieved))
+    }
+
+    /// Is this the figure that a judgement is about?
+    pub fn judges(&self, steady: &Steady, figure: &Figure) -> bool {
+        FIGURES[place_of_words(&steady.figure)].label == figure.label
     }
 
     /// A figure in a round.

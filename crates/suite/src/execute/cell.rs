@@ -223,6 +223,9 @@ impl Runner<'_> {
             self.warn_about(cell, part, &result, host)?;
             done.results.push(result);
         }
+        if done.whole {
+            self.warn_unless_at_rest(cell)?;
+        }
         Ok(done)
     }
 

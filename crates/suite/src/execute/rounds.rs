@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use assay_measure::steady::SteadyRule;
 use assay_store::model::{CellResult, Steady};
 
-use crate::expand::{Cell, RunPlan};
-use crate::schema::{Rounds, Tracked};
+use crate::expand::{Cell, RestRule, RunPlan};
+use crate::schema::Tracked;
 
 /// What a round is part of: its step, on its drive.
 type Group = (String, usize);
@@ -22,30 +21,6 @@ fn group(cell: &Cell) -> Option<(Group, u32)> {
     let round = cell.plan.round.as_ref()?;
     let drive = *cell.plan.drives.first()?;
     Some(((cell.plan.step.clone(), drive), round.number))
-}
-
-fn rule(rounds: &Rounds) -> SteadyRule {
-    let window = rounds.window as usize;
-    match &rounds.fio {
-        Some(text) => match SteadyRule::from_fio(text, window) {
-            Ok((_, rule)) => rule,
-            // Checked when the suite was read.
-            Err(_) => SteadyRule::default(),
-        },
-        None => SteadyRule::Snia {
-            window,
-            range_pct: rounds.range_pct,
-            excursion_pct: rounds.excursion_pct,
-        },
-    }
-}
-
-fn words(rounds: &Rounds) -> String {
-    let mut words = rule(rounds).words();
-    if rounds.dwell > 0 {
-        words.push_str(&format!(", and for {} further rounds", rounds.dwell));
-    }
-    words
 }
 
 fn figure(tracked: Tracked, result: &CellResult) -> f64 {
@@ -107,7 +82,7 @@ impl RoundBook {
 }
 
 fn judge(
-    rounds: &Rounds,
+    rounds: &RestRule,
     drive: usize,
     step: &str,
     group: String,
@@ -120,13 +95,13 @@ fn judge(
         .iter()
         .filter_map(|(_, value)| *value)
         .collect();
-    let judgement = rule(rounds).judge_with_dwell(&values, rounds.dwell as usize);
+    let judgement = rounds.rule.judge_with_dwell(&values, rounds.dwell as usize);
     let shift = after as u32;
     Steady {
         drive,
         step: step.to_owned(),
         group,
-        rule: words(rounds),
+        rule: rounds.words(),
         figure: rounds.figure.words().to_owned(),
         achieved: judgement.achieved,
         values: course
@@ -138,7 +113,7 @@ fn judge(
         range_pct: judgement.range_pct,
         excursion_pct: judgement.excursion_pct,
         slope_per_round: judgement.slope_per_step,
-        band: rule(rounds).half_band(judgement.mean),
+        band: rounds.rule.half_band(judgement.mean),
         why: judgement.why.map(|why| match gap {
             Some(at) => format!(
                 "{why} (counted from after round {}, which failed)",
@@ -151,10 +126,23 @@ fn judge(
 
 #[cfg(test)]
 mod tests {
+    use assay_measure::steady::SteadyRule;
+
     use super::*;
 
-    fn rounds() -> Rounds {
-        toml::from_str("most = 25").unwrap()
+    fn rounds() -> RestRule {
+        RestRule {
+            rule: SteadyRule::default(),
+            dwell: 0,
+            figure: Tracked::Iops,
+        }
+    }
+
+    fn fio(text: &str) -> RestRule {
+        RestRule {
+            rule: SteadyRule::from_fio(text, 5).unwrap().1,
+            ..rounds()
+        }
     }
 
     fn course(values: &[Option<f64>]) -> Vec<(u32, Option<f64>)> {
@@ -169,12 +157,35 @@ mod tests {
         assert!(five.achieved, "{five:?}");
         assert_eq!((five.window, five.mean), ((1, 5), 100.0));
         assert_eq!(five.band, Some(10.0), "20 % from lowest to highest");
-        let fio = toml::from_str("most = 25\nfio = \"iops:3%\"").unwrap();
-        let five = judge(&fio, 0, "s", "d/s".into(), &course(&[Some(100.0); 5]));
+        let five = judge(
+            &fio("iops:3%"),
+            0,
+            "s",
+            "d/s".into(),
+            &course(&[Some(100.0); 5]),
+        );
         assert_eq!(five.band, Some(3.0));
-        let slope = toml::from_str("most = 25\nfio = \"iops_slope:3%\"").unwrap();
-        let five = judge(&slope, 0, "s", "d/s".into(), &course(&[Some(100.0); 5]));
+        let five = judge(
+            &fio("iops_slope:3%"),
+            0,
+            "s",
+            "d/s".into(),
+            &course(&[Some(100.0); 5]),
+        );
         assert_eq!(five.band, None);
+    }
+
+    #[test]
+    fn a_dwell_asks_for_further_rounds_and_says_so() {
+        let dwelling = RestRule {
+            dwell: 2,
+            ..rounds()
+        };
+        let six = judge(&dwelling, 0, "s", "d/s".into(), &course(&[Some(100.0); 6]));
+        assert!(!six.achieved);
+        assert!(six.rule.contains("2 further rounds"), "{}", six.rule);
+        let seven = judge(&dwelling, 0, "s", "d/s".into(), &course(&[Some(100.0); 7]));
+        assert!(seven.achieved && seven.window == (3, 7), "{seven:?}");
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! Warnings about a run and its cells.
 
+use assay_conclude::rest;
 use assay_engine::run::PartOutcome;
 use assay_engine::session::DriveSession;
 use assay_measure::HostLoad;
 use assay_store::StoreError;
 use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS};
+use assay_store::read::Run;
 use assay_target::identity::PcieLink;
 use assay_target::nvme::probe::Probe;
 
 use super::Runner;
 use super::journal::Alarms;
 use super::results::bad_blocks;
-use crate::expand::Cell;
+use crate::expand::{Cell, Unfit};
 use crate::warn::{self, RunWarning};
 
 impl Runner<'_> {
@@ -45,6 +47,9 @@ impl Runner<'_> {
                 None,
             )?;
         }
+        for (step, drive, unfit) in unfitting(&self.plan.cells) {
+            self.warn(&RunWarning::MixUnfit { step, unfit }, None, Some(drive))?;
+        }
         for drive in 0..self.drives.len() {
             if !self.drives[drive].info().direct_io {
                 self.warn(&RunWarning::Buffered, None, Some(drive))?;
@@ -65,6 +70,26 @@ impl Runner<'_> {
             }
         }
         alarms
+    }
+
+    /// Of a cell that was just measured: are its figures steady, if they are said to be? Concluded from what was recorded, as reports and verdicts do.
+    pub(super) fn warn_unless_at_rest(&mut self, cell: &Cell) -> Result<(), StoreError> {
+        if !rest::is_claimed(&cell.plan) {
+            return Ok(());
+        }
+        self.writer.sync()?;
+        let run = Run::open(self.writer.path())?;
+        let record = run.cells.iter().find(|c| c.plan.id == cell.plan.id);
+        for &drive in &cell.plan.drives {
+            if let Some(why) = record.and_then(|record| rest::objection(&run, record, drive)) {
+                self.warn(
+                    &RunWarning::NotAtRest { why },
+                    Some(&cell.plan.id),
+                    Some(drive),
+                )?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn warn_about(
@@ -139,6 +164,22 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// The steps whose mix of block sizes is not for a drive, each once: (step, drive, why).
+fn unfitting(cells: &[Cell]) -> Vec<(String, usize, Unfit)> {
+    let mut found: Vec<(String, usize, Unfit)> = Vec::new();
+    for cell in cells {
+        let Some((unfit, &drive)) = cell.unfit.zip(cell.plan.drives.first()) else {
+            continue;
+        };
+        let known =
+            |(step, of, _): &(String, usize, Unfit)| *step == cell.plan.step && *of == drive;
+        if !found.iter().any(known) {
+            found.push((cell.plan.step.clone(), drive, unfit));
+        }
+    }
+    found
 }
 
 /// This close to its warning temperature a drive counts as hot before the start, kelvin: heating up by as much takes seconds under load.

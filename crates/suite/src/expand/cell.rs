@@ -7,7 +7,7 @@ use assay_store::model::{self, CellKind, CellPlan, Load};
 use assay_units::Nanos;
 
 use super::matrix::Combination;
-use super::{Cell, RunPlan, Settle};
+use super::{Cell, RunPlan, Settle, Unfit};
 use crate::SuiteError;
 use crate::schema::Step;
 
@@ -57,6 +57,7 @@ impl RunPlan {
         let options = &combination.options;
         let mut workloads = Vec::new();
         let mut skip = skip;
+        let mut unfitting = None;
         for &drive in on {
             match Workload::plan(options, &drives[drive].facts()) {
                 Ok(workload) => workloads.push(workload),
@@ -65,6 +66,19 @@ impl RunPlan {
                         "the drive is too small for this many threads or this block size"
                             .to_owned(),
                     );
+                }
+                Err(PlanError::Misaligned {
+                    option: "bs",
+                    given_bytes,
+                    block_bytes,
+                    ..
+                }) if skip.is_none() && is_mix_below(options, given_bytes, block_bytes) => {
+                    let unfit = Unfit {
+                        size_bytes: given_bytes,
+                        block_bytes,
+                    };
+                    skip = Some(unfit.to_string());
+                    unfitting = Some(unfit);
                 }
                 // A cell that is not run need not fit.
                 Err(_) if skip.is_some() => {}
@@ -102,6 +116,7 @@ impl RunPlan {
                 drives: on.to_vec(),
                 workload,
                 view: step.view,
+                steady: step.steady,
                 variant: step.variant.clone(),
                 round: combination.round.clone(),
                 load: step
@@ -120,9 +135,13 @@ impl RunPlan {
             ratio_name: self.ratio_name(step, on[0]),
             compare_with: step.compare_with.as_deref().map(&id),
             group,
-            rounds: step.rounds.clone(),
+            rounds: match &step.rounds {
+                Some(rounds) => Some(self.rest_rule(step, rounds, &drives[on[0]])?),
+                None => None,
+            },
             until: self.settle(step, drives, on)?,
             wants: step.wants.clone(),
+            unfit: unfitting,
             ..Cell::default()
         })
     }
@@ -143,6 +162,13 @@ impl RunPlan {
             limit_c: until.limit_c,
         }))
     }
+}
+
+/// Is this size one of a mix, and below what the drive addresses? A mix cannot be had without it, as a list of sizes can; a size that is no multiple of
+/// the drive's block is a mistake.
+fn is_mix_below(options: &JobOptions, size_bytes: u64, block_bytes: u32) -> bool {
+    let mix = options.bs.as_ref().is_some_and(|bs| bs.contains(':'));
+    mix && size_bytes < u64::from(block_bytes)
 }
 
 /// A workload in the figures that tables and charts use.

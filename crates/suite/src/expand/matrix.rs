@@ -8,12 +8,11 @@ use assay_store::model::Round;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 
 use super::RunPlan;
+use super::rounds::MOST_ROUNDS;
 use super::values::{plain, typed};
 use crate::SuiteError;
-use crate::schema::{Parameter, ParameterKind, Rounds, SUITE_OPTIONS, Step};
+use crate::schema::{Parameter, ParameterKind, SUITE_OPTIONS, Step};
 
-/// More rounds than any procedure asks for.
-const MOST_ROUNDS: u32 = 1000;
 /// The power state that is not touched.
 const AS_IT_IS: &str = "as-it-is";
 
@@ -79,7 +78,7 @@ fn place_streams(combinations: &mut [Combination], room: u64) -> Result<(), Stri
 }
 
 /// Are two texts the same value? `4k` and `4096` are.
-fn same_value(a: &str, b: &str) -> bool {
+pub(super) fn same_value(a: &str, b: &str) -> bool {
     a == b || parse_size(a).is_ok_and(|a| parse_size(b).is_ok_and(|b| a == b))
 }
 
@@ -202,31 +201,11 @@ impl RunPlan {
         })
     }
 
-    fn step_failed(&self, step: &Step, message: &str) -> SuiteError {
+    pub(super) fn step_failed(&self, step: &Step, message: &str) -> SuiteError {
         SuiteError::Text {
             name: self.suite.name.clone(),
             message: format!("step {:?}: {message}", step.id),
         }
-    }
-
-    /// How many rounds at most.
-    pub(super) fn most_rounds(
-        &self,
-        step: &Step,
-        rounds: &Rounds,
-        drive: &DriveSession,
-    ) -> Result<u32, SuiteError> {
-        let text = plain(&self.substituted(&rounds.most, drive));
-        text.parse()
-            .ok()
-            .filter(|most| (rounds.window..=MOST_ROUNDS).contains(most))
-            .ok_or_else(|| {
-                let window = rounds.window;
-                self.step_failed(
-                    step,
-                    &format!("rounds = {text:?}: a whole number from {window} (the window) to {MOST_ROUNDS}"),
-                )
-            })
     }
 
     /// How often all cells of a step are measured.
@@ -258,22 +237,6 @@ impl RunPlan {
         };
         let text = rest.first.as_ref().filter(|_| first);
         self.duration(step, text.unwrap_or(&rest.before), drive)
-    }
-
-    /// Does the figure of this cell decide whether the rounds have come to rest?
-    pub(super) fn is_tracked(
-        &self,
-        rounds: &Rounds,
-        combination: &Combination,
-        drive: &DriveSession,
-    ) -> bool {
-        rounds.track.iter().all(|(key, value)| {
-            let wanted = plain(&self.substituted(value, drive));
-            combination
-                .axes
-                .iter()
-                .any(|(axis, text)| axis == key && same_value(text, &wanted))
-        })
     }
 
     /// A duration of the suite's text, scaled where it comes from a parameter.
@@ -334,7 +297,7 @@ impl RunPlan {
     }
 
     /// Replace `{parameter}` in a text.
-    fn substituted(&self, value: &toml::Value, drive: &DriveSession) -> toml::Value {
+    pub(super) fn substituted(&self, value: &toml::Value, drive: &DriveSession) -> toml::Value {
         let toml::Value::String(text) = value else {
             return value.clone();
         };

@@ -17,18 +17,30 @@ pub struct Rounds {
     /// Rise of the least-squares line across the window, percent of the mean, at most.
     #[serde(default = "excursion_pct")]
     pub excursion_pct: f64,
-    /// Further rounds for which the rule must go on holding.
-    #[serde(default)]
-    pub dwell: u32,
-    /// fio's rule instead of SNIA's, as fio spells it: `iops_slope:0.3%`, `bw:1%`.
-    #[serde(default)]
-    pub fio: Option<String>,
+    /// Further rounds for which the rule must go on holding. A number, or a parameter.
+    #[serde(default = "no_dwell")]
+    pub dwell: toml::Value,
+    /// `snia`, or fio's rule as fio spells it, which names the figure too: `iops_slope:0.3%`, `bw:1%`. Or a parameter.
+    #[serde(default = "snia")]
+    pub rule: String,
     /// Which cells are tracked: options and their values, as in the matrix. All of them when empty.
     #[serde(default)]
     pub track: toml::Table,
-    /// Which figure of theirs.
+    /// Which figure of theirs, by SNIA's rule.
     #[serde(default)]
     pub figure: Tracked,
+}
+
+/// SNIA's rule, in the words of a suite.
+pub const SNIA: &str = "snia";
+
+fn snia() -> String {
+    SNIA.to_owned()
+}
+
+/// The specification asks for none.
+fn no_dwell() -> toml::Value {
+    toml::Value::Integer(0)
 }
 
 /// SNIA SSS PTS 2.0.2, definition of steady state: five rounds.

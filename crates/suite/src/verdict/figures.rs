@@ -1,32 +1,64 @@
 //! The figures that rules look at, each with how it is shown.
 
 use assay_conclude::series::seconds;
-use assay_conclude::{knee, score};
+use assay_conclude::throttling::{self, Throttling};
+use assay_conclude::{attribution, knee, rest, score};
 use assay_measure::consistency::Score;
-use assay_store::model::CellKind;
+use assay_store::model::{CellKind, TelemetryRecord};
 use assay_store::read::{CellDrive, CellRecord, Run};
 
 use super::Subject;
 use crate::schema::{Facts, Figure, Rule};
 
-/// Finished cells of the rule's step in which the drive was measured (alone, unless the step is about several).
+/// Finished cells of the rule's step in which the drive was measured (alone, unless the step is about several), without those whose figures should be those
+/// of a drive at rest and are not.
 fn cells<'a>(
     rule: &'a Rule,
     subject: &'a Subject<'_>,
 ) -> impl Iterator<Item = (&'a CellRecord, &'a CellDrive)> {
+    of_step(rule, subject)
+        .filter(|(run, cell, d)| {
+            !is_rate(rule.figure) || rest::objection(run, cell, d.drive).is_none()
+        })
+        .map(|(_, cell, d)| (cell, d))
+}
+
+/// Is the figure another one while the drive is on its way to rest?
+fn is_rate(figure: Figure) -> bool {
+    !matches!(
+        figure,
+        Figure::Errors
+            | Figure::BadBlocks
+            | Figure::HottestC
+            | Figure::ThrottledPct
+            | Figure::ThrottledRatePct
+            | Figure::EnduringPct
+    )
+}
+
+/// Why there is no figure, where that is because the drive was not at rest.
+pub(super) fn unrest(rule: &Rule, subject: &Subject<'_>) -> Option<String> {
+    of_step(rule, subject).find_map(|(run, cell, d)| rest::objection(run, cell, d.drive))
+}
+
+/// Finished cells of the rule's step, each with its run.
+fn of_step<'a>(
+    rule: &'a Rule,
+    subject: &'a Subject<'_>,
+) -> impl Iterator<Item = (&'a Run, &'a CellRecord, &'a CellDrive)> {
     let step = rule.step.as_deref().unwrap_or_default();
     let suite = rule.suite.as_deref();
     subject
         .parts
         .iter()
         .filter(move |(run, _)| suite.is_none_or(|suite| run.manifest.suite.name == suite))
-        .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (cell, *drive)))
-        .filter(move |(c, _)| {
+        .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (*run, cell, *drive)))
+        .filter(move |(_, c, _)| {
             c.plan.step == step && (c.plan.drives.len() == 1 || c.plan.kind != CellKind::AllAboard)
         })
-        .filter_map(|(c, drive)| {
+        .filter_map(|(run, c, drive)| {
             let d = c.drives.iter().find(|d| d.drive == drive)?;
-            d.result.as_ref().map(|_| (c, d))
+            d.result.as_ref().map(|_| (run, c, d))
         })
 }
 
@@ -95,6 +127,26 @@ pub(super) fn figure(
             Some((us, format!("99 % of I/Os within {us:.0} us")))
         }
         Figure::ScalingPct => scaling(rule, subject),
+        Figure::ThrottledPct => {
+            let (found, seen_s) = throttling_of(rule, subject)?;
+            Some(match found {
+                Some(found) => (found.duty_pct, heat_words(&found)),
+                None => (0.0, format!("never throttled in {seen_s:.0} s")),
+            })
+        }
+        Figure::ThrottledRatePct => {
+            let (found, seen_s) = throttling_of(rule, subject)?;
+            let Some(found) = found else {
+                return Some((100.0, format!("never throttled in {seen_s:.0} s")));
+            };
+            let before = found.before_mib_per_s.filter(|rate| *rate > 0.0)?;
+            let pct = found.since_mib_per_s / before * 100.0;
+            let text = format!(
+                "{before:.0} MiB/s until it throttled, {:.0} MiB/s on average since ({pct:.0} %)",
+                found.since_mib_per_s
+            );
+            Some((pct, text))
+        }
         Figure::HottestC => {
             let hottest = cells(rule, subject)
                 .flat_map(|(_, d)| d.telemetry.iter().filter_map(|t| t.temperature_c))
@@ -168,6 +220,34 @@ pub(super) fn figure(
             Some((tb, text))
         }
     }
+}
+
+/// Throttling in the first cell of the step, and how long that was watched; `None` where nothing could have shown it: no thermometer, and no word of the
+/// drive's own.
+fn throttling_of(rule: &Rule, subject: &Subject<'_>) -> Option<(Option<Throttling>, f64)> {
+    let (run, cell, part) = of_step(rule, subject).next()?;
+    let told = |t: &TelemetryRecord| t.temperature_c.is_some() || t.throttled.is_some();
+    if !part.telemetry.iter().any(told) {
+        return None;
+    }
+    let phases = attribution::of_cell(run, cell, part.drive);
+    let (first, last) = (phases.first()?, phases.last()?);
+    Some((throttling::of(&phases), last.to_s - first.from_s))
+}
+
+fn heat_words(found: &Throttling) -> String {
+    let at = match found.onset_c {
+        Some(celsius) => format!("at {celsius:.0} degrees C"),
+        None => format!("after {:.0} s", found.onset_s),
+    };
+    let again = match found.period_s {
+        Some(period_s) => format!(", again every {period_s:.0} s"),
+        None => String::new(),
+    };
+    format!(
+        "throttled {:.0} % of the time once that had begun {at}{again}",
+        found.duty_pct
+    )
 }
 
 /// The score of the first cell of the step.

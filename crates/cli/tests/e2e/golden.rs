@@ -1,0 +1,171 @@
+//! Golden reports: what reports B, D and E found of drives, in runs and pages of their simulations. Levels where they were published (`reference/`), else relations.
+
+use serde_json::Value;
+
+use crate::lab::{Lab, number};
+
+const CONSISTENCY: &str = include_str!("../../../../suites/consistency.toml");
+const HOUR: &str = include_str!("../../../../reference/consistency.csv");
+
+fn cells<'a>(run: &'a Value, drive: usize, step: &'a str) -> impl Iterator<Item = &'a Value> {
+    let all = run["runs"][drive]["cells"].as_array().unwrap().iter();
+    all.filter(move |cell| cell["step"] == step)
+}
+
+/// A published figure of the hour.
+fn published(drive: &str, figure: &str) -> f64 {
+    let mut rows = HOUR.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let row = rows.find(|row| row[0] == drive && row[1] == figure);
+    row.unwrap()[3].parse().unwrap()
+}
+
+fn near(what: &str, simulated: f64, published: f64, percent: f64) {
+    let off = (simulated / published - 1.0) * 100.0;
+    assert!(
+        off.abs() <= percent,
+        "{what}: {simulated} is {off:+.1} % off the published {published}"
+    );
+}
+
+/// Report B's hour of the bare M8Pe(G)N: two rates by turns, more often the fast one. That is its steady state, and is taken for it.
+#[test]
+fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
+    let lab = Lab::on_disk();
+    // The half without extra over-provisioning: of the other nothing was published.
+    let (first, rest) = CONSISTENCY
+        .split_once("[[step]]\nid = \"purge-spare\"")
+        .unwrap();
+    let (_, rules) = rest.split_once("[[verdict.rule]]").unwrap();
+    lab.write("half.toml", format!("{first}[[verdict.rule]]{rules}"));
+    let run = lab.json("run ./half.toml sim:plextor-m8pe-gn --out hour");
+    let reasons = run["runs"][0]["verdict"]["reasons"].as_array().unwrap();
+    let said = reasons[0]["text"].as_str().unwrap();
+    let mean: f64 = said
+        .strip_prefix("steady random writes: ")
+        .and_then(|text| text.split_once(" IOPS once settled"))
+        .unwrap_or_else(|| panic!("{said}"))
+        .0
+        .parse()
+        .unwrap();
+    near(
+        "mean",
+        mean,
+        published("plextor-m8pe-gn", "mean_iops"),
+        10.0,
+    );
+    let warnings = run["warnings"].as_array().unwrap();
+    assert!(
+        warnings.iter().all(|w| w["code"] != "not-steady"),
+        "{warnings:?}"
+    );
+    lab.ok("export hour --format csv -o csv");
+    let text = lab.text("csv/intervals.csv");
+    let mut lines = text.lines();
+    let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let at = |name: &str| heading.iter().position(|h| *h == name).unwrap();
+    let (cell, iops) = (at("cell"), at("iops"));
+    let rates: Vec<f64> = lines
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .filter(|row| row[cell].ends_with("/random-write"))
+        .map(|row| row[iops].parse().unwrap())
+        .collect();
+    let scored = &rates[3200..3600];
+    let level = |fast: bool| -> (usize, f64) {
+        let mut part: Vec<f64> = scored
+            .iter()
+            .copied()
+            .filter(|r| (*r > 8_000.0) == fast)
+            .collect();
+        part.sort_by(f64::total_cmp);
+        (part.len(), part[part.len() / 2])
+    };
+    let ((fast_s, fast), (slow_s, slow)) = (level(true), level(false));
+    near(
+        "fast",
+        fast,
+        published("plextor-m8pe-gn", "fast_iops"),
+        10.0,
+    );
+    near(
+        "slow",
+        slow,
+        published("plextor-m8pe-gn", "slow_iops"),
+        15.0,
+    );
+    assert!(
+        fast_s > slow_s && slow_s > 50,
+        "{fast_s} s fast, {slow_s} s slow"
+    );
+    lab.ok("report hour -o hour.html");
+    let page = lab.text("hour.html");
+    assert!(page.contains("published 12,000 IOPS on average"));
+    assert!(!page.contains("not steady"));
+}
+
+/// Report D: the C916 reads slightly faster than the C900, and both end below the rated million. Its steady writes are not to be had from seconds: they are refused.
+#[test]
+fn the_c916_beats_the_c900_slightly_and_short_writes_are_no_steady_ones() {
+    let lab = Lab::on_disk();
+    let run = lab.json(
+        "run enterprise sim:memblaze-pblaze5-c916 sim:memblaze-pblaze5-c900 --set area=1% --set threads=128,256,512 --set readers=1 \
+         --set mixes=70 --set steady=2s --set settle=2s --set idle=1s --scale 0.01 --out run",
+    );
+    let best = |drive: usize| {
+        let rates = cells(&run, drive, "peak-random-read").map(|c| number(c, "/iops"));
+        rates.fold(0.0, f64::max)
+    };
+    let (c916, c900) = (best(0), best(1));
+    assert!(c916 > c900 && c916 < 1.15 * c900, "{c916} {c900}");
+    assert!(c916 < 1e6, "limited by processors: {c916}");
+    for drive in 0..2 {
+        let verdict = &run["runs"][drive]["verdict"];
+        let reasons = verdict["reasons"].as_array().unwrap().iter();
+        let mut reasons = reasons.map(|r| r["text"].as_str().unwrap());
+        let writes = reasons
+            .find(|t| t.starts_with("steady random writes"))
+            .unwrap();
+        assert!(writes.contains("not measured: not steady"), "{writes}");
+    }
+    lab.ok("report run -o run.html");
+    assert!(lab.text("run.html").contains("not steady"));
+}
+
+/// Report E: the P4800X is saturated by sequential reads at depth 2, the MX300 nearly at depth 1; the P4800X answers single reads an order of magnitude sooner, as
+/// published beside it; and writes of 512 B are not for it: even the 960 EVO does better.
+#[test]
+fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
+    let lab = Lab::on_disk();
+    let run = lab.json(
+        "run client sim:intel-optane-p4800x sim:crucial-mx300 sim:samsung-960-evo --set precondition=1% --set depths=1,2,16 \
+         --set blocks=512,4k --set mixes=70 --scale 0.001 --out run",
+    );
+    let rates = |drive: usize, step: &'static str| -> Vec<f64> {
+        cells(&run, drive, step)
+            .map(|c| number(c, "/iops"))
+            .collect()
+    };
+    let (optane, mx300) = (
+        rates(0, "depth-sequential-read"),
+        rates(1, "depth-sequential-read"),
+    );
+    assert!(
+        optane[1] > 1.08 * optane[0] && optane[2] < 1.02 * optane[1],
+        "{optane:?}"
+    );
+    assert!(mx300[2] < 1.12 * mx300[0], "{mx300:?}");
+    let (optane, mx300) = (rates(0, "depth-random-read"), rates(1, "depth-random-read"));
+    assert!(optane[0] > 8.0 * mx300[0], "{optane:?} {mx300:?}");
+    let small = |drive: usize| {
+        let mut writes = cells(&run, drive, "transfer-write");
+        let cell = writes.find(|c| c["id"].as_str().unwrap().ends_with("rw=write,bs=512"));
+        number(cell.unwrap(), "/iops")
+    };
+    assert!(small(2) > small(0), "{} {}", small(2), small(0));
+    // Depths 1 and 16 (four threads of four) were published.
+    lab.ok("report run -o run.html");
+    let page = lab.text("run.html");
+    assert!(page.contains("intel-optane-p4800x (simulated): published and simulated latency"));
+    assert!(page.contains("AnandTech (AT11209p4)"));
+    near("depth 1", optane[0], 108_300.0, 10.0);
+    near("depth 16", optane[2], 584_800.0, 10.0);
+}

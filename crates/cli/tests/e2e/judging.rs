@@ -1,0 +1,170 @@
+//! What is made of measurements: verdicts by a policy of one's own, drives that lie, drives that come and go with heat, rates that are not at rest.
+
+use serde_json::Value;
+
+use crate::lab::Lab;
+
+fn reasons(verdict: &Value) -> Vec<String> {
+    let reasons = verdict["reasons"].as_array().unwrap().iter();
+    reasons
+        .map(|r| r["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn reason(verdict: &Value, about: &str) -> String {
+    let all = reasons(verdict);
+    let found = all.iter().find(|text| text.starts_with(about));
+    found.unwrap_or_else(|| panic!("{about}: {all:#?}")).clone()
+}
+
+const MINE: &str = r#"
+[[facts]]
+drive = "samsung-951"
+endurance_tb = 73
+price_class = "for us"
+source = "a data sheet"
+[[rule]]
+about = "reads"
+suite = "quick"
+step = "random-read"
+figure = "best_rate"
+good = 100.0
+bad = 10.0
+advice = "slow"
+[[rule]]
+about = "endurance"
+price_class = "for us"
+figure = "endurance_tb"
+good = 70.0
+bad = 50.0
+advice = "wears out early at its price"
+"#;
+
+/// The same run, judged by three policies of one's own: the limits, the facts and the price class decide.
+#[test]
+fn a_policy_of_one_s_own_turns_the_verdict() {
+    let lab = Lab::in_memory();
+    lab.json("run quick sim:samsung-951 --out run");
+    let judge = |name: &str, text: &str| -> Value {
+        lab.write(name, text);
+        let said = lab.json(&format!("verdict run --policy {name}"));
+        assert_eq!(said["policy"], name);
+        said["drives"][0]["verdict"].clone()
+    };
+    let good = judge("mine.toml", MINE);
+    assert_eq!(good["result"], "recommended", "{good:#}");
+    assert!(reason(&good, "endurance").contains("73 TB written rated (for us; a data sheet)"));
+    let stricter = judge(
+        "stricter.toml",
+        &MINE.replace("good = 70.0\nbad = 50.0", "good = 200.0\nbad = 100.0"),
+    );
+    assert_eq!(stricter["result"], "not_recommended", "{stricter:#}");
+    assert!(reason(&stricter, "endurance").ends_with("wears out early at its price"));
+    let dear = judge(
+        "dear.toml",
+        &MINE.replace(
+            "price_class = \"for us\"\nsource",
+            "price_class = \"dear\"\nsource",
+        ),
+    );
+    assert_eq!(
+        reasons(&dear).len(),
+        1,
+        "its rule is for another class: {dear:#}"
+    );
+    // One that makes no sense is refused by name.
+    lab.write("bad.toml", MINE.replace("best_rate", "best_guess"));
+    lab.run("verdict run --policy bad.toml")
+        .refuses(2, &["policy bad.toml", "best_guess"]);
+    lab.run("verdict run --policy nowhere.toml")
+        .refuses(4, &["cannot read the policy nowhere.toml"]);
+}
+
+/// A counterfeit drive: everything beyond its true size lands on what was written before.
+#[test]
+fn a_faked_capacity_is_exposed_with_an_alarm_and_a_verdict() {
+    let lab = Lab::in_memory();
+    let run = lab.json_status(
+        "run capacity sim:samsung-951,fault=wrap:64m --set area=128m --out fake",
+        1,
+    );
+    let verdict = &run["runs"][0]["verdict"];
+    assert_eq!(verdict["result"], "not_recommended", "{verdict:#}");
+    assert!(reason(verdict, "blocks").ends_with("send it back"));
+    lab.ok("report fake -o fake.html");
+    let page = lab.text("fake.html");
+    assert!(page.contains("class=\"banner alarm loud\""));
+    assert!(page.contains("This is what a drive with a faked capacity does"));
+}
+
+/// One write that went elsewhere: two blocks are wrong, and that is no faked capacity.
+#[test]
+fn a_misdirected_write_is_found_and_told_from_a_faked_capacity() {
+    let lab = Lab::in_memory();
+    let run = lab.json_status(
+        "run capacity sim:samsung-951,fault=misdirect-write@20 --set area=128m --out stray",
+        1,
+    );
+    let verdict = &run["runs"][0]["verdict"];
+    assert_eq!(verdict["result"], "not_recommended", "{verdict:#}");
+    lab.ok("report stray -o stray.html");
+    let page = lab.text("stray.html");
+    assert!(page.contains("gave back wrong data"));
+    assert!(!page.contains("faked capacity does"));
+    // The same drive without the fault has nothing to hide.
+    let run = lab.json("run capacity sim:samsung-951 --set area=128m --out honest");
+    assert_eq!(run["runs"][0]["verdict"]["result"], "recommended");
+}
+
+/// Cut off after three minutes, a full drive is not yet what it will be: no score, but the reason why, wherever one looks.
+#[test]
+fn a_score_of_a_drive_that_is_not_at_rest_is_marked_and_not_judged() {
+    let lab = Lab::on_disk();
+    // Three minutes: a level rate, of which the hour's is nearly the double.
+    let run = lab.json("run consistency sim:plextor-m8pe-y --scale 0.05 --out short");
+    let verdict = &run["runs"][0]["verdict"];
+    assert_eq!(verdict["result"], "undecided", "{verdict:#}");
+    for about in ["steady random writes", "consistency"] {
+        let text = reason(verdict, about);
+        assert!(text.contains("not measured: not steady: only "), "{text}");
+        assert!(text.contains("of the capacity was written"), "{text}");
+    }
+    let warnings = run["warnings"].as_array().unwrap().iter();
+    let warned = warnings.filter(|w| w["code"] == "not-steady").count();
+    assert_eq!(warned, 2, "with and without spare area");
+    lab.ok("report short -o short.html");
+    assert!(lab.text("short.html").contains("not steady"));
+}
+
+/// Report A's M8Pe(G) falls for about ten seconds in forty once it is warm: its last seconds are as fast as its first, and yet the policy sees it.
+#[test]
+fn heat_that_comes_and_goes_is_judged_by_its_duty_and_by_what_is_left() {
+    let lab = Lab::on_disk();
+    let heat = |drive: &str| -> Value {
+        lab.json(&format!(
+            "run thermal sim:{drive} --scale 0.3 --out {drive}"
+        ));
+        let said = lab.json(&format!("verdict {drive}"));
+        said["drives"][0]["verdict"].clone()
+    };
+    let cycling = heat("plextor-m8pe-g");
+    let text = reason(&cycling, "temperature, once settled: time spent throttled");
+    let figure = |text: &str, after: &str| -> f64 {
+        let rest = text.split(after).nth(1).unwrap();
+        rest.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    let duty_pct = figure(&text, "throttled: throttled ");
+    assert!((15.0..40.0).contains(&duty_pct), "{text}");
+    let period_s = figure(&text, "again every ");
+    assert!((30.0..50.0).contains(&period_s), "{text}");
+    assert!(text.contains("stalls again and again"), "{text}");
+    let text = reason(
+        &cycling,
+        "temperature, once settled: rate once it throttles",
+    );
+    assert!(text.contains("heat takes much of its rate"), "{text}");
+    // One that stays cool enough is not blamed.
+    let cool = heat("wd-black");
+    let text = reason(&cool, "temperature, once settled: time spent throttled");
+    assert!(text.contains("never throttled"), "{text}");
+}

@@ -1,0 +1,125 @@
+//! Rounds: how many at most, and the rule by which they come to rest, with parameters put in.
+
+use assay_engine::session::DriveSession;
+use assay_measure::steady::{FioFigure, SteadyRule};
+
+use super::RunPlan;
+use super::matrix::{Combination, same_value};
+use super::values::plain;
+use crate::SuiteError;
+use crate::schema::{Rounds, SNIA, Step, Tracked};
+
+/// More rounds than any procedure asks for.
+pub(super) const MOST_ROUNDS: u32 = 1000;
+
+/// The rule by which rounds come to rest: [`Rounds`] with everything in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RestRule {
+    /// What is asked of one window.
+    pub rule: SteadyRule,
+    /// Further rounds for which it must go on holding.
+    pub dwell: u32,
+    /// Of which figure.
+    pub figure: Tracked,
+}
+
+impl RestRule {
+    /// With its limits, for people.
+    pub fn words(&self) -> String {
+        let mut words = self.rule.words();
+        if self.dwell > 0 {
+            words.push_str(&format!(", and for {} further rounds", self.dwell));
+        }
+        words
+    }
+}
+
+impl RunPlan {
+    /// The rule by which a step's rounds come to rest.
+    pub(super) fn rest_rule(
+        &self,
+        step: &Step,
+        rounds: &Rounds,
+        drive: &DriveSession,
+    ) -> Result<RestRule, SuiteError> {
+        let failed = |message: String| self.step_failed(step, &message);
+        let text = plain(&self.substituted(&rounds.dwell, drive));
+        let dwell = text
+            .trim()
+            .parse()
+            .ok()
+            .filter(|dwell| *dwell <= MOST_ROUNDS)
+            .ok_or_else(|| {
+                failed(format!(
+                    "dwell = {text:?}: a whole number from 0 to {MOST_ROUNDS}"
+                ))
+            })?;
+        let window = rounds.window as usize;
+        let text = toml::Value::String(rounds.rule.clone());
+        let text = plain(&self.substituted(&text, drive));
+        let (rule, figure) = if text.trim() == SNIA {
+            let rule = SteadyRule::Snia {
+                window,
+                range_pct: rounds.range_pct,
+                excursion_pct: rounds.excursion_pct,
+            };
+            (rule, rounds.figure)
+        } else {
+            let (named, rule) = SteadyRule::from_fio(text.trim(), window)
+                .map_err(|e| failed(format!("{e}; or `{SNIA}` for SNIA's rule")))?;
+            // fio's spelling says of which figure it is.
+            let figure = match named {
+                FioFigure::Iops => Tracked::Iops,
+                FioFigure::Bandwidth => Tracked::MibPerS,
+            };
+            (rule, figure)
+        };
+        Ok(RestRule {
+            rule,
+            dwell,
+            figure,
+        })
+    }
+
+    /// How many rounds at most.
+    pub(super) fn most_rounds(
+        &self,
+        step: &Step,
+        rounds: &Rounds,
+        drive: &DriveSession,
+    ) -> Result<u32, SuiteError> {
+        let dwell = self.rest_rule(step, rounds, drive)?.dwell;
+        let text = plain(&self.substituted(&rounds.most, drive));
+        let window = rounds.window;
+        let least = window.saturating_add(dwell);
+        text.parse()
+            .ok()
+            .filter(|most| (least..=MOST_ROUNDS).contains(most))
+            .ok_or_else(|| {
+                let of = match dwell {
+                    0 => "the window".to_owned(),
+                    dwell => format!("a window of {window} and a dwell of {dwell}"),
+                };
+                let message = format!(
+                    "rounds = {text:?}: a whole number from {least} ({of}) to {MOST_ROUNDS}"
+                );
+                self.step_failed(step, &message)
+            })
+    }
+
+    /// Does the figure of this cell decide whether the rounds have come to rest?
+    pub(super) fn is_tracked(
+        &self,
+        rounds: &Rounds,
+        combination: &Combination,
+        drive: &DriveSession,
+    ) -> bool {
+        rounds.track.iter().all(|(key, value)| {
+            let wanted = plain(&self.substituted(value, drive));
+            combination
+                .axes
+                .iter()
+                .any(|(axis, text)| axis == key && same_value(text, &wanted))
+        })
+    }
+}

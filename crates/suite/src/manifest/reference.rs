@@ -1,0 +1,120 @@
+//! Published latencies and the published hour of random writes, as the manifest records them: lines of `reference/*.csv` at the repository's root.
+
+use std::collections::BTreeMap;
+
+use assay_store::model::Published;
+
+const LATENCIES: &str = include_str!("../../../../reference/latency_percentiles.csv");
+const CONSISTENCY: &str = include_str!("../../../../reference/consistency.csv");
+
+/// The block of report B's hour, bytes, and its depth.
+const HOUR_BLOCK_BYTES: u64 = 4096;
+const HOUR_DEPTH: u32 = 32;
+
+/// What was published of the drive that a profile models.
+pub(super) fn of(profile: &str) -> Vec<Published> {
+    let latencies = rows(LATENCIES, profile).filter_map(|row| latencies(&row));
+    latencies
+        .chain(rows(CONSISTENCY, profile).filter_map(|row| hour(&row)))
+        .collect()
+}
+
+type Row<'t> = BTreeMap<&'t str, &'t str>;
+
+/// The lines of a drive, by the names of the heading.
+fn rows<'t>(text: &'t str, profile: &'t str) -> impl Iterator<Item = Row<'t>> {
+    let mut lines = text.lines();
+    let heading: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+    lines
+        .map(move |line| {
+            heading
+                .iter()
+                .copied()
+                .zip(line.splitn(heading.len(), ','))
+                .collect()
+        })
+        .filter(move |row: &Row<'_>| row.get("drive") == Some(&profile))
+}
+
+fn number(row: &Row<'_>, column: &str) -> Option<f64> {
+    row.get(column)?.trim().parse().ok()
+}
+
+fn rate(iops: f64, block_bytes: u64) -> f64 {
+    iops * block_bytes as f64 / (1 << 20) as f64
+}
+
+/// Random reads or writes by threads, so many in flight each.
+fn latencies(row: &Row<'_>) -> Option<Published> {
+    let bs_bytes = number(row, "block_bytes")? as u64;
+    let named = [
+        ("mean", "mean_us"),
+        ("p50", "median_us"),
+        ("p99", "p99_us"),
+        ("p99.999", "p99999_us"),
+    ];
+    Some(Published {
+        source: format!("AnandTech ({})", row.get("source")?.trim()),
+        rw: format!("rand{}", row.get("op")?.trim()),
+        bs_bytes,
+        numjobs: number(row, "threads")? as u32,
+        iodepth: number(row, "queue_depth")? as u32,
+        data: "incompressible".to_owned(),
+        stream_bytes: None,
+        mib_per_s: rate(number(row, "kiops").unwrap_or(0.0) * 1e3, bs_bytes),
+        latency_us: named
+            .into_iter()
+            .filter_map(|(name, column)| Some((name.to_owned(), number(row, column)?)))
+            .collect(),
+    })
+}
+
+/// The mean at the end of report B's hour, without extra over-provisioning.
+fn hour(row: &Row<'_>) -> Option<Published> {
+    let whole = number(row, "over_provisioning_percent") == Some(0.0);
+    (whole && row.get("figure") == Some(&"mean_iops")).then_some(())?;
+    Some(Published {
+        source: format!("AnandTech ({})", row.get("source")?.trim()),
+        rw: "randwrite".to_owned(),
+        bs_bytes: HOUR_BLOCK_BYTES,
+        numjobs: 1,
+        iodepth: HOUR_DEPTH,
+        data: "incompressible".to_owned(),
+        stream_bytes: None,
+        mib_per_s: rate(number(row, "value")?, HOUR_BLOCK_BYTES),
+        latency_us: BTreeMap::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_files_is_found() {
+        let of_file = |text: &'static str| -> Vec<&str> {
+            let drives = text.lines().skip(1);
+            drives.filter_map(|line| line.split(',').next()).collect()
+        };
+        for drive in of_file(LATENCIES) {
+            let count = of_file(LATENCIES).iter().filter(|d| **d == drive).count();
+            let found = of(drive);
+            let with = found.iter().filter(|p| p.rw == "randread");
+            assert_eq!(with.count(), count, "{drive}");
+        }
+        let optane = &of("intel-optane-p4800x")[1];
+        assert_eq!(
+            (optane.numjobs, optane.iodepth, optane.bs_bytes),
+            (4, 4, 4096)
+        );
+        assert_eq!(
+            (optane.latency_us["p99.999"], optane.latency_us["p50"]),
+            (81.0, 25.0)
+        );
+        assert!((optane.mib_per_s - 584_800.0 / 256.0).abs() < 1e-6);
+        let [hour] = of("plextor-m8pe-gn").try_into().unwrap();
+        assert_eq!(hour.mib_per_s, 12_000.0 / 256.0);
+        assert!(hour.source.contains("almost 10000"), "{}", hour.source);
+        assert!(of("samsung-951").is_empty());
+    }
+}

@@ -1,0 +1,100 @@
+//! Policies: rules and facts of one's own, and for whom they are.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use assay_store::model::{Verdict, VerdictResult};
+use assay_suite::schema::VerdictRules;
+use assay_suite::verdict::{Subject, judge};
+
+use common::{run, text};
+
+const READS: &str = r#"
+[[step]]
+id = "read"
+title = "Read"
+kind = "measure"
+job = { rw = "randread", bs = "4k", size = "64m", runtime = "20ms" }
+"#;
+
+const POLICY: &str = r#"
+[[facts]]
+drive = "samsung-951"
+endurance_tb = 75
+price_class = "Budget"
+source = "a data sheet"
+[[rule]]
+about = "reads"
+figure = "best_iops"
+step = "read"
+good = 1.0
+bad = 0.5
+advice = "slow"
+[[rule]]
+about = "endurance, cheap"
+price_class = "Budget"
+figure = "endurance_tb"
+good = 70.0
+bad = 30.0
+advice = "wears out early"
+[[rule]]
+about = "endurance, dear"
+price_class = "high end"
+figure = "endurance_tb"
+good = 200.0
+bad = 100.0
+advice = "rated for few writes at its price"
+[[rule]]
+about = "of a suite that was not run"
+suite = "thermal"
+step = "soak"
+figure = "throttled_pct"
+good = 5.0
+bad = 50.0
+lower_is_better = true
+advice = "hot"
+"#;
+
+fn abouts(verdict: &Verdict) -> Vec<&str> {
+    let reasons = verdict.reasons.iter();
+    reasons.map(|r| r.text.split(':').next().unwrap()).collect()
+}
+
+#[test]
+fn rules_are_for_the_price_class_that_the_facts_give_and_facts_turn_a_verdict() {
+    let (_, run, _folder) = run(&text(READS), &["sim:samsung-951"]);
+    let subject = Subject::of(&run, 0);
+    let by = |policy: &str| judge(&VerdictRules::parse("mine", policy).unwrap(), &subject);
+    let cheap = by(POLICY);
+    assert_eq!(abouts(&cheap), ["reads", "endurance, cheap"]);
+    assert_eq!(cheap.result, VerdictResult::Recommended);
+    assert!(
+        cheap.reasons[1]
+            .text
+            .contains("75 TB written rated (Budget; a data sheet)")
+    );
+    // The same drive at another price is held to other rules.
+    let dear = by(&POLICY.replace(
+        "price_class = \"Budget\"\nsource",
+        "price_class = \"high end\"\nsource",
+    ));
+    assert_eq!(abouts(&dear), ["reads", "endurance, dear"]);
+    assert_eq!(dear.result, VerdictResult::NotRecommended);
+    assert!(
+        dear.reasons[1]
+            .text
+            .ends_with("rated for few writes at its price")
+    );
+    // Of a drive without facts nothing is known of its class: rules of a class are not for it.
+    let unknown = by(&POLICY.replace("drive = \"samsung-951\"", "drive = \"another\""));
+    assert_eq!(abouts(&unknown), ["reads"]);
+    // A rule for all, about a fact that is not there, is not measured.
+    let for_all = POLICY
+        .replace("drive = \"samsung-951\"", "drive = \"another\"")
+        .replace("price_class = \"Budget\"\nfigure", "figure");
+    let for_all = by(&for_all);
+    assert!(
+        for_all.reasons[1].text.ends_with("not measured"),
+        "{for_all:?}"
+    );
+}
