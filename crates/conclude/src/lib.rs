@@ -9,10 +9,9 @@
 //! - [`score`]: the consistency score of a cell's last part.
 //! - [`knee`]: the depth of a sweep that is enough, the load of a curve that is borne.
 //! - [`compare`]: drives or runs against each other: faster, slower, same, can't tell.
-//! - [`attribution`]: phases of a cell and their causes, from its series and what the drive and the host said meanwhile.
+//! - [`attribution`]: phases of a cell and their causes, from its series and what the drive and the host said meanwhile; what heat cost.
 //! - [`power`]: what a drive drew, on average.
 //! - [`streams`]: short streams against one without end, and the cliffs between them.
-//! - [`throttling`]: for how much of a cell a drive was slow for heat, and what was left.
 //! - [`series`]: the series of a cell, evenly spaced, as statistics take them.
 //!
 //! # Non-goals
@@ -33,4 +32,3 @@ pub mod rest;
 pub mod score;
 pub mod series;
 pub mod streams;
-pub mod throttling;

@@ -1,7 +1,7 @@
 //! The figures that rules look at, each with how it is shown.
 
+use assay_conclude::attribution::Throttling;
 use assay_conclude::series::seconds;
-use assay_conclude::throttling::{self, Throttling};
 use assay_conclude::{attribution, knee, rest, score};
 use assay_measure::consistency::Score;
 use assay_store::model::{CellKind, TelemetryRecord};
@@ -139,11 +139,12 @@ pub(super) fn figure(
             let Some(found) = found else {
                 return Some((100.0, format!("never throttled in {seen_s:.0} s")));
             };
-            let before = found.before_mib_per_s.filter(|rate| *rate > 0.0)?;
-            let pct = found.since_mib_per_s / before * 100.0;
+            let before = found.before.map(|before| before.mib_per_s);
+            let before = before.filter(|rate| *rate > 0.0)?;
+            let pct = found.after_mib_per_s / before * 100.0;
             let text = format!(
-                "{before:.0} MiB/s until it throttled, {:.0} MiB/s on average since ({pct:.0} %)",
-                found.since_mib_per_s
+                "{before:.0} MiB/s until it throttled, {:.0} MiB/s on average while it did ({pct:.0} %)",
+                found.after_mib_per_s
             );
             Some((pct, text))
         }
@@ -230,22 +231,24 @@ fn throttling_of(rule: &Rule, subject: &Subject<'_>) -> Option<(Option<Throttlin
     if !part.telemetry.iter().any(told) {
         return None;
     }
-    let phases = attribution::of_cell(run, cell, part.drive);
+    let watched = attribution::watched(run, cell, part.drive)?;
+    let phases = attribution::phases(&watched);
     let (first, last) = (phases.first()?, phases.last()?);
-    Some((throttling::of(&phases), last.to_s - first.from_s))
+    let found = attribution::throttling(&watched, &phases);
+    Some((found, last.to_s - first.from_s))
 }
 
 fn heat_words(found: &Throttling) -> String {
     let at = match found.onset_c {
-        Some(celsius) => format!("at {celsius:.0} degrees C"),
-        None => format!("after {:.0} s", found.onset_s),
+        Some(celsius) => format!("{celsius:.0} degrees C"),
+        None => format!("second {:.0}", found.onset_s),
     };
     let again = match found.period_s {
         Some(period_s) => format!(", again every {period_s:.0} s"),
         None => String::new(),
     };
     format!(
-        "throttled {:.0} % of the time once that had begun {at}{again}",
+        "throttled from {at} on, slow for {:.0} % of the time{again}",
         found.duty_pct
     )
 }
