@@ -153,7 +153,7 @@ fn heat_that_comes_and_goes_is_judged_by_its_duty_and_by_what_is_left() {
         let rest = text.split(after).nth(1).unwrap();
         rest.split_whitespace().next().unwrap().parse().unwrap()
     };
-    let duty_pct = figure(&text, "throttled: throttled ");
+    let duty_pct = figure(&text, "slow for ");
     assert!((15.0..40.0).contains(&duty_pct), "{text}");
     let period_s = figure(&text, "again every ");
     assert!((30.0..50.0).contains(&period_s), "{text}");
