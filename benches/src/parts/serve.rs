@@ -23,6 +23,10 @@ const GOAL_RATE: f64 = 1.0;
 const GOAL_AGREEMENT: f64 = 0.05;
 /// What is read and written.
 const AREA_BYTES: u64 = GIB;
+/// Rounds of paced figures for each of the others, and how long one is: many short ones, for a 99th percentile differs from second to second by
+/// more than the goal allows, and the floor belongs to its own.
+const PACED_ROUNDS: usize = 3;
+const PACED_MS: u64 = 1500;
 /// How long a server may take until it listens.
 const PATIENCE: Nanos = Nanos::from_millis(20_000);
 const DRIVES: [(&str, u32); 6] = [
@@ -246,7 +250,11 @@ impl Paced {
     fn measure(bench: &Bench, profile: &str, depth: u32) -> Result<Paced> {
         let serving = Serving::assay(bench, &format!("sim:{profile}"), "real")?;
         let floor_ns @ [mean_ns, p50_ns, p99_ns] = serving.floor_ns;
-        let job = serving.job("paced", &format!("--iodepth={depth}"), bench.span_ms(4000));
+        let job = serving.job(
+            "paced",
+            &format!("--iodepth={depth}"),
+            bench.span_ms(PACED_MS),
+        );
         let seen = job.run(&bench.runner)?;
         // By Little's law, from fio's own rate and mean latency.
         let between_ns = (f64::from(depth) * 1e9 / seen.iops - seen.mean_ns).max(0.0);
@@ -278,8 +286,9 @@ impl Paced {
 
 fn paced(bench: &Bench, section: &mut Section) -> Result<()> {
     let mut rounds: Vec<Vec<Paced>> = DRIVES.iter().map(|_| Vec::new()).collect();
-    for round in 1..=bench.rounds() {
-        eprintln!("paced: round {round} of {}", bench.rounds());
+    let count = PACED_ROUNDS * bench.rounds();
+    for round in 1..=count {
+        eprintln!("paced: round {round} of {count}");
         for ((profile, depth), samples) in DRIVES.into_iter().zip(&mut rounds) {
             if bench.runner.stopped() {
                 bail!("interrupted");
@@ -353,7 +362,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
          against nbdkit's memory plugin, which has no model. *Paced*: filled simulated drives by the wall clock. *Model* is a closed loop on the model \
          in this process; *model and floor* is the same with the way there and back, as the server measured and said it when it began, on every \
          I/O (its 99th percentile with the floor's, its rate with the floor's mean and with what fio takes between an answer and its next request, \
-         by its own figures). Every round starts a server anew, so that its floor was measured just before fio ran. With several I/Os in flight one waking serves several, and fio lies between the two. Server and fio share the machine's processors.",
+         by its own figures). Every round starts a server anew, so that its floor was measured just before fio ran; \
+         paced rounds are three times as many, and short. With several I/Os in flight one waking serves several, and fio lies between the two. Server and fio share the machine's processors.",
     );
     unpaced(bench, &mut section)?;
     paced(bench, &mut section)?;

@@ -6,7 +6,6 @@
 
 mod lab;
 
-use assay_conclude::attribution::phases;
 use lab::Label;
 use lab::draw::scenario;
 use lab::score::{Tally, add, table};
@@ -17,6 +16,8 @@ const FIRST: u64 = 500_000;
 const COUNT: u64 = 300;
 /// Precision and recall of each label.
 const LEAST: f64 = 0.95;
+/// How far the share of the time in which a drive throttles may be off, percentage points (median).
+const DUTY_OFF_PCT: f64 = 5.0;
 type Tallies = [Tally; 6];
 
 /// Scenarios of these seeds with what went wrong.
@@ -24,8 +25,8 @@ fn scored(seeds: impl Iterator<Item = u64>) -> (Tallies, Tallies, Vec<String>) {
     let (mut told, mut blind, mut wrong) = (Tallies::default(), Tallies::default(), Vec::new());
     for seed in seeds {
         let scenario = scenario(seed);
-        let with_counters = add(&mut told, &scenario, &phases(&scenario.watched), false);
-        let without = add(&mut blind, &scenario, &phases(&scenario.blind()), true);
+        let with_counters = add(&mut told, &scenario, &scenario.watched, false);
+        let without = add(&mut blind, &scenario, &scenario.blind(), true);
         wrong.extend(with_counters.map(|text| format!("with counters: {text}")));
         wrong.extend(without.map(|text| format!("temperature only: {text}")));
     }
@@ -69,6 +70,11 @@ fn labels_are_right() {
         assert!(
             assay_measure::change::median(&cache.size_off) <= 0.1,
             "{name}: sizes of caches"
+        );
+        let heat = &tallies[3];
+        assert!(
+            assay_measure::change::median(&heat.duty_off) <= DUTY_OFF_PCT,
+            "{name}: duties of throttling"
         );
     }
 }

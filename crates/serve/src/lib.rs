@@ -39,5 +39,5 @@ pub mod vfio;
 pub mod work;
 
 pub use listen::{Address, ListenError, Listener};
-pub use pacer::{Pace, Pacer};
+pub use pacer::{Lateness, Pace, Pacer};
 pub use server::{ServeError, Server, Summary};

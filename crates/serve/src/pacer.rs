@@ -62,6 +62,11 @@ impl ModelClock {
         }
     }
 
+    /// How it passes.
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
     /// The model's present.
     #[inline]
     pub fn now(&self) -> Nanos {
@@ -86,10 +91,10 @@ impl ModelClock {
     }
 }
 
-/// How late completions were handed out, against the model's times.
+/// How late completions were handed out, or a controller's events dealt with, against the model's times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
-    /// Completions.
+    /// Completions, or events.
     pub count: u64,
     /// Sum, in nanoseconds.
     pub total_ns: u64,
@@ -98,6 +103,15 @@ pub struct Lateness {
 }
 
 impl Lateness {
+    /// One more that was due at an instant of the model's time and came at another.
+    #[inline]
+    pub fn add(&mut self, due: Nanos, came: Nanos) {
+        let late_ns = (came - due).0;
+        self.count += 1;
+        self.total_ns += late_ns;
+        self.max_ns = self.max_ns.max(late_ns);
+    }
+
     /// The mean, in nanoseconds.
     pub fn mean_ns(&self) -> u64 {
         self.total_ns.checked_div(self.count).unwrap_or(0)
@@ -221,10 +235,7 @@ impl Pacer {
                 let now = self.now();
                 self.drive.advance(now, out);
                 for done in &out[before..] {
-                    let late_ns = now.0.saturating_sub(done.at.0);
-                    self.lateness.count += 1;
-                    self.lateness.total_ns += late_ns;
-                    self.lateness.max_ns = self.lateness.max_ns.max(late_ns);
+                    self.lateness.add(done.at, now);
                 }
             }
             Pace::Free => {

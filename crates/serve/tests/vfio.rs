@@ -108,5 +108,20 @@ fn completions_are_never_ahead_of_the_model() {
         };
         assert!(took >= least, "read {n}: {took:?}");
     }
+    // Three reads at the least, and the clock has nanoseconds.
+    let late = function.lateness();
+    assert!(late.count >= 3 && late.mean_ns() > 0, "{late:?}");
+    assert!(late.max_ns >= late.mean_ns(), "{late:?}");
+    function.stop();
+}
+
+#[test]
+fn nothing_is_late_where_time_runs_free() {
+    let function = function("seed=5", Pace::Free);
+    let mut host = Host::new(&function);
+    let mut admin = host.enable();
+    let mut queue = host.io_queue(&mut admin);
+    assert_eq!(host.transfer(&mut queue, 0x02, 0, 4096), 0);
+    assert_eq!(function.lateness().count, 0);
     function.stop();
 }

@@ -118,6 +118,9 @@ pub struct Drive {
     /// What its controller said of itself before the run: groups of facts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probe: Vec<Fact>,
+    /// The most power that its NVMe power states allow, milliwatts, by the state's number; those that do I/O.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub power_limits_mw: BTreeMap<u8, u64>,
     /// What was published of the drive that a simulated one models, to stand beside its figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,

@@ -43,6 +43,7 @@ pub fn manifest(
             .zip(&plan.labels)
             .map(|(session, label)| model::Drive {
                 probe: probe(session),
+                power_limits_mw: power_limits(session),
                 ..drive(session.info(), label)
             })
             .collect(),
@@ -103,6 +104,16 @@ fn probe(session: &DriveSession) -> Vec<model::Fact> {
     facts
 }
 
+/// What its power states allow, as its controller says; nothing where it cannot be asked. A limit of 0 is none (NVMe Base 2.0c, figure 276, MP).
+fn power_limits(session: &DriveSession) -> BTreeMap<u8, u64> {
+    let Some(Ok(found)) = session.probe() else {
+        return BTreeMap::new();
+    };
+    let working = found.power_states.iter().filter(|state| state.operational);
+    let limits = working.map(|state| (state.state, state.max_mw.round() as u64));
+    limits.filter(|&(_, mw)| mw > 0).collect()
+}
+
 /// A drive as recorded.
 pub fn drive(info: &DriveInfo, label: &str) -> model::Drive {
     model::Drive {
@@ -124,6 +135,7 @@ pub fn drive(info: &DriveInfo, label: &str) -> model::Drive {
         profile: info.profile.clone(),
         details: details(info),
         probe: Vec::new(),
+        power_limits_mw: BTreeMap::new(),
         published: published(info),
     }
 }

@@ -41,8 +41,8 @@ Examples:
   assay record /dev/nvme0n1 --destroy S4EWNX0M --plan --rate 800MB/s
   assay record sim:mle-brief-960gb --pattern 1 --length 4g
 
-Ctrl-C aborts (what is in flight is finished and flushed), SIGTERM stops (no flush), SIGUSR1 flushes now. Addresses are those of chunks; a stream over several
-drives uses the same addresses on each. docs/build-a-recorder.md has the whole story.")]
+Ctrl-C and a closed terminal abort (what is in flight is finished and flushed), SIGTERM stops (no flush), SIGUSR1 flushes now. Addresses are those of chunks; a
+stream over several drives uses the same addresses on each. docs/build-a-recorder.md has the whole story.")]
 pub struct RecordArguments {
     /// Where and how.
     #[command(flatten)]

@@ -13,7 +13,7 @@ use assay_engine::session::SessionError;
 use assay_engine::verify::VerifyBlocks;
 use assay_serve::floor::{self, Floor};
 use assay_serve::vfio::{self, Function};
-use assay_serve::{Address, Listener, Pace, Server, Summary};
+use assay_serve::{Address, Lateness, Listener, Pace, Server, Summary};
 use assay_ssd::{Drive, DriveError, DriveOptions, Fault, FaultKind, Profile};
 use assay_target::TargetError;
 use assay_target::profile;
@@ -123,6 +123,11 @@ fn serve_function(
     function.stop();
     // It only sleeps and completes; a panic in it would have been told.
     let _ = completing.join();
+    let lateness = function.lateness();
+    output.aside(
+        || function_summary_text(lateness),
+        || json!({ "lateness_ns": lateness_json(lateness) }),
+    );
     outcome?;
     Ok(Verdict::Done)
 }
@@ -281,15 +286,26 @@ impl Told<'_> {
     }
 }
 
+fn lateness_text(late: Lateness) -> String {
+    format!(
+        "{:.1} us late on average, {:.0} us at worst",
+        late.mean_ns() as f64 / 1000.0,
+        late.max_ns as f64 / 1000.0
+    )
+}
+
+fn lateness_json(late: Lateness) -> Value {
+    json!({ "mean": late.mean_ns(), "max": late.max_ns })
+}
+
 fn summary_text(summary: &Summary) -> String {
     let late = summary.lateness;
     let lateness = if late.count == 0 {
         String::new()
     } else {
         format!(
-            "; the model's completions were handed out {:.1} us late on average, {:.0} us at worst",
-            late.mean_ns() as f64 / 1000.0,
-            late.max_ns as f64 / 1000.0
+            "; the model's completions were handed out {}",
+            lateness_text(late)
         )
     };
     format!(
@@ -298,11 +314,22 @@ fn summary_text(summary: &Summary) -> String {
     )
 }
 
+/// Of a virtual machine's drive; nothing where nobody used it or time ran free.
+fn function_summary_text(late: Lateness) -> String {
+    match late.count {
+        0 => String::new(),
+        _ => format!(
+            "the model's events were dealt with {}\n",
+            lateness_text(late)
+        ),
+    }
+}
+
 fn summary_json(summary: &Summary) -> Value {
     json!({
         "connections": summary.connections,
         "requests": summary.requests,
         "failed": summary.failed,
-        "lateness_ns": { "mean": summary.lateness.mean_ns(), "max": summary.lateness.max_ns },
+        "lateness_ns": lateness_json(summary.lateness),
     })
 }

@@ -149,7 +149,8 @@ fn a_function_waits_for_a_virtual_machine_and_ends_cleanly() {
         rude.write_all(b"GET / HTTP/1.1").unwrap();
         let child = serving.child.take().unwrap();
         send(&child, signal);
-        Done::of("serve", child).expect(0);
+        let done = Done::of("serve", child).expect(0);
+        assert!(done.stderr.contains("\"lateness_ns\""), "{done}");
         assert!(!lab.path("nvme.sock").exists());
     }
 }

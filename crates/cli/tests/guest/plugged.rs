@@ -1,5 +1,6 @@
 //! A guest whose NVMe drive is a simulated one, served over vfio-user: nothing in it knows that.
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::guest::{Guest, Setup};
@@ -92,6 +93,39 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
     ));
     assert_eq!(left.trim(), "0");
     guest.end();
+}
+
+/// The wall clock paces what the guest sees: a command that takes the model 400 ms takes the guest no less, and at its end the server says how late it was.
+#[test]
+fn the_guest_sees_the_models_latencies() {
+    let Some(setup) = Setup::new() else { return };
+    let sockets = tempfile::TempDir::new().unwrap();
+    let socket = sockets.path().join("nvme");
+    let spike_ms = 400.0;
+    let words = format!(
+        "sim:samsung-951 --vfio-user {} --fault latency-spike@3000={spike_ms}ms",
+        socket.display()
+    );
+    let serving = Serving::start(&setup.lab, &words);
+    let serial = serving.told["serial"].as_str().unwrap();
+    let mut guest = setup.plugged(&socket).boot();
+    let device = guest.device(serial);
+    // The reads before (the kernel's search for partitions, udev's) are some dozens: the 3000th is among these.
+    let job = guest.json(&format!(
+        "job {device} --rw randread --bs 4k --iodepth 1 --size 64m --io_size 16m"
+    ));
+    let latency = |figure: &str| number(&job, &format!("/jobs/0/read/latency_ns/{figure}")) / 1e6;
+    assert_eq!(number(&job, "/jobs/0/read/ios"), 4096.0);
+    assert!(latency("max") >= spike_ms, "{job:#}");
+    // One command of 4096 was slow, whatever emulation costs the others.
+    assert!(latency("p50") < spike_ms / 4.0, "{job:#}");
+    guest.end();
+    let told = serving.end(Signal::INT);
+    let (mean, max) = (
+        number(&told, "/lateness_ns/mean"),
+        number(&told, "/lateness_ns/max"),
+    );
+    assert!(mean > 0.0 && max >= mean, "{told:#}");
 }
 
 /// A run chose a power state, and does not come to its end: the drive is left in the one that it was found in.

@@ -1,8 +1,9 @@
 //! Limits that are not the drive's own: the measuring machine, and the power state it was put into.
 //!
 //! The host is the limit where its processors have no time left, or the one that a worker thread runs on has none: more cannot be asked
-//! of the drive. A power state is the limit where it is not state 0, power stands at the state's maximum and nothing else moves; where
-//! the maximum is not known, the same workload in state 0 must have drawn more and been faster, in the same run.
+//! of the drive. A power state is the limit where it is not state 0, power stands at the state's maximum and nothing else moves; where the
+//! maximum is not known or not reached (a meter may see what a drive does not count), the same workload in state 0 must have drawn more and
+//! been faster, in the same run. One that was no faster in state 0 is not limited by its state.
 
 use assay_measure::change::median;
 
@@ -18,6 +19,8 @@ const AT_CAP_PCT: f64 = 93.0;
 const OVER_CAP_PCT: f64 = 103.0;
 /// Power that is held spreads less than this (standard deviation, percent of its median).
 const HELD_SPREAD_PCT: f64 = 3.0;
+/// Power that stands at the cap is no limit where the same workload in state 0 was not faster by this much (percent).
+const FASTER_PCT: f64 = 102.0;
 /// In state 0 the same workload must have drawn, and reached, this much more (percent).
 const UNLIMITED_PCT: f64 = 107.0;
 
@@ -58,27 +61,24 @@ pub(super) fn power(watched: &Watched, from: usize, to: usize) -> Option<(Cause,
     }
     let watts = |mw: f64| mw / 1000.0;
     let power_mw = median(&powers);
-    if let Some(cap_mw) = watched
-        .facts
-        .power_cap_mw
-        .map(|mw| mw as f64)
-        .filter(|&mw| mw > 0.0)
-    {
-        let pct = power_mw / cap_mw * 100.0;
-        return (AT_CAP_PCT..=OVER_CAP_PCT).contains(&pct).then(|| {
-            let text = format!(
-                "{:.2} W in power state {state}, whose maximum is {:.2} W",
-                watts(power_mw),
-                watts(cap_mw)
-            );
-            (Cause::PowerLimited { state }, text)
-        });
-    }
-    let (free_mw, free_iops) = watched.facts.unlimited?;
-    let off: Vec<f64> = powers.iter().map(|mw| (mw - power_mw).abs()).collect();
-    let spread_pct = median(&off) * 1.4826 / power_mw.max(1.0) * 100.0;
     let rates: Vec<f64> = moments.iter().map(|m| m.iops).collect();
     let rate = median(&rates);
+    let unlimited = watched.facts.unlimited;
+    let cap_mw = watched.facts.power_cap_mw.filter(|&mw| mw > 0);
+    if let Some(cap_mw) = cap_mw.map(|mw| mw as f64)
+        && (AT_CAP_PCT..=OVER_CAP_PCT).contains(&(power_mw / cap_mw * 100.0))
+        && unlimited.is_none_or(|(_, free_iops)| free_iops * 100.0 >= FASTER_PCT * rate)
+    {
+        let text = format!(
+            "{:.2} W in power state {state}, whose maximum is {:.2} W",
+            watts(power_mw),
+            watts(cap_mw)
+        );
+        return Some((Cause::PowerLimited { state }, text));
+    }
+    let (free_mw, free_iops) = unlimited?;
+    let off: Vec<f64> = powers.iter().map(|mw| (mw - power_mw).abs()).collect();
+    let spread_pct = median(&off) * 1.4826 / power_mw.max(1.0) * 100.0;
     let limited = spread_pct <= HELD_SPREAD_PCT
         && free_mw as f64 * 100.0 >= UNLIMITED_PCT * power_mw
         && free_iops * 100.0 >= UNLIMITED_PCT * rate;
@@ -150,6 +150,11 @@ mod tests {
         );
         assert_eq!(of(2, 9_800, None, None), None, "nothing to compare with");
         assert_eq!(of(2, 9_800, None, Some((15_000, 1_500.0))), limited);
+        let as_fast = Some((10_000, 1_000.0));
+        assert_eq!(of(2, 9_800, Some(10_000), as_fast), None, "no faster in 0");
+        let faster = Some((15_000, 1_500.0));
+        assert_eq!(of(2, 9_800, Some(10_000), faster), limited);
+        assert_eq!(of(2, 8_800, Some(10_000), faster), limited, "held below");
         assert_eq!(
             of(2, 9_800, None, Some((9_900, 1_010.0))),
             None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_store::model::{CellKind, TelemetryRecord};
+use assay_store::model::{CellKind, Drive, TelemetryRecord, Workload};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 use assay_units::Op;
 use serde::Serialize;
@@ -153,10 +153,17 @@ fn facts(run: &Run, cell: &CellRecord, part: &CellDrive) -> Facts {
         capacity_bytes: known.map_or(0, |drive| drive.capacity_bytes),
         span_bytes: workload.span_bytes,
         written_before_bytes: written_since_purge(run, cell, part.drive),
-        power_cap_mw: None,
+        power_cap_mw: known.and_then(|drive| power_cap_mw(drive, workload, part)),
         unlimited: unlimited(run, cell, part),
         offered_iops: (workload.rate_iops > 0.0).then_some(workload.rate_iops),
     }
+}
+
+/// What the power state of a cell allows: the one that readings show, or else the one that was asked for.
+fn power_cap_mw(drive: &Drive, workload: &Workload, part: &CellDrive) -> Option<u64> {
+    let seen = part.telemetry.iter().rev().find_map(|r| r.power_state);
+    let state = seen.or(workload.power_state)?;
+    drive.power_limits_mw.get(&state).copied()
 }
 
 /// Bytes that this run wrote to a drive between its last purge and a cell; `None` without a purge.

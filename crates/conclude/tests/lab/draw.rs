@@ -309,6 +309,7 @@ pub fn scenario(seed: u64) -> Scenario {
                 label: Label::Power,
                 from_s: 0.0,
                 cache_bytes: 0,
+                duty_pct: None,
                 visible: true,
             }];
         }
@@ -323,6 +324,7 @@ pub fn scenario(seed: u64) -> Scenario {
                 label: Label::Host,
                 from_s: 0.0,
                 cache_bytes: 0,
+                duty_pct: None,
                 visible: true,
             }];
         }
@@ -348,6 +350,7 @@ pub fn scenario(seed: u64) -> Scenario {
             label: Label::Fresh,
             from_s: 0.0,
             cache_bytes: 0,
+            duty_pct: None,
             visible: true,
         });
     }

@@ -38,6 +38,8 @@ pub struct Truth {
     pub from_s: f64,
     /// Size of the SLC cache, where that is the cause.
     pub cache_bytes: u64,
+    /// Share of the seconds, from its onset to its last, in which it held, where the cause comes and goes, percent.
+    pub duty_pct: Option<f64>,
     /// Does it show in the rate (8 % or more)? Without the drive's counters nothing else can show it.
     pub visible: bool,
 }

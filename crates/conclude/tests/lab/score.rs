@@ -1,6 +1,6 @@
 //! How often labels are right.
 
-use assay_conclude::attribution::{Cause, Phase};
+use assay_conclude::attribution::{Cause, Watched, phases, throttling};
 
 use super::{Label, Scenario, Truth};
 
@@ -14,6 +14,8 @@ pub struct Tally {
     pub onset_off_s: Vec<f64>,
     /// Share off, of those that have a size.
     pub size_off: Vec<f64>,
+    /// Percentage points off, of those that have a duty.
+    pub duty_off: Vec<f64>,
 }
 
 impl Tally {
@@ -23,6 +25,7 @@ impl Tally {
         self.missed += other.missed;
         self.onset_off_s.extend(&other.onset_off_s);
         self.size_off.extend(&other.size_off);
+        self.duty_off.extend(&other.duty_off);
     }
 
     pub fn precision(&self) -> f64 {
@@ -60,10 +63,11 @@ fn tolerance_s(truth: &Truth) -> f64 {
 pub fn add(
     tallies: &mut [Tally; 6],
     scenario: &Scenario,
-    phases: &[Phase],
+    watched: &Watched,
     blind: bool,
 ) -> Option<String> {
     let mut wrong = String::new();
+    let phases = &phases(watched);
     for (label, tally) in Label::ALL.into_iter().zip(tallies) {
         let truth = scenario.truths.iter().find(|truth| truth.label == label);
         let named = phases
@@ -90,6 +94,9 @@ pub fn add(
                         .size_off
                         .push((cache_bytes as f64 / truth.cache_bytes as f64 - 1.0).abs());
                 }
+                if let Some((true_pct, hot)) = truth.duty_pct.zip(throttling(watched, phases)) {
+                    tally.duty_off.push((hot.duty_pct - true_pct).abs());
+                }
             }
             (truth, named) => {
                 tally.missed += usize::from(truth.is_some());
@@ -108,19 +115,24 @@ pub fn add(
 /// As a table.
 pub fn table(title: &str, tallies: &[Tally; 6]) -> String {
     let mut out = format!(
-        "{title}\n{:12} {:>6} {:>6} {:>6} {:>10} {:>7} {:>13} {:>9}\n",
-        "label", "right", "false", "missed", "precision", "recall", "onset off, s", "size off"
+        "{title}\n{:12} {:>6} {:>6} {:>6} {:>10} {:>7} {:>13} {:>9} {:>9}\n",
+        "label",
+        "right",
+        "false",
+        "missed",
+        "precision",
+        "recall",
+        "onset off, s",
+        "size off",
+        "duty off"
     );
     for (label, tally) in Label::ALL.into_iter().zip(tallies) {
-        let size = match tally.size_off.len() {
+        let percent = |off: &[f64], scale: f64| match off.len() {
             0 => String::new(),
-            _ => format!(
-                "{:.1} %",
-                assay_measure::change::median(&tally.size_off) * 100.0
-            ),
+            _ => format!("{:.1} %", assay_measure::change::median(off) * scale),
         };
         out += &format!(
-            "{:12} {:>6} {:>6} {:>6} {:>10.3} {:>7.3} {:>13.1} {:>9}\n",
+            "{:12} {:>6} {:>6} {:>6} {:>10.3} {:>7.3} {:>13.1} {:>9} {:>9}\n",
             format!("{label:?}"),
             tally.right,
             tally.false_label,
@@ -128,7 +140,8 @@ pub fn table(title: &str, tallies: &[Tally; 6]) -> String {
             tally.precision(),
             tally.recall(),
             assay_measure::change::median(&tally.onset_off_s),
-            size
+            percent(&tally.size_off, 100.0),
+            percent(&tally.duty_off, 1.0)
         );
     }
     out

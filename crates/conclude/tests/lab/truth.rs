@@ -8,6 +8,14 @@ use super::bench::{Job, Second, mean_iops};
 use super::draw::SHOWS;
 use super::{Label, Truth};
 
+/// Share of the seconds up to the last throttled one that are, percent; `None` where none is throttled at its end.
+fn duty_pct(seconds: &[Second]) -> Option<f64> {
+    let throttled = |s: &Second| s.telemetry.throttled;
+    let until = 1 + seconds.iter().rposition(throttled)?;
+    let count = seconds[..until].iter().filter(|s| throttled(s)).count();
+    Some(count as f64 / until as f64 * 100.0)
+}
+
 /// What the model's own state says of a run: throttling, the cache, collection.
 pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> Vec<Truth> {
     let mut out = Vec::new();
@@ -23,6 +31,7 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
             label: Label::Thermal,
             from_s: at as f64,
             cache_bytes: 0,
+            duty_pct: duty_pct(&seconds[at..]),
             visible: shows(at),
         });
     }
@@ -45,6 +54,7 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
                 label: Label::Slc,
                 from_s: at as f64,
                 cache_bytes: slc.bytes.value,
+                duty_pct: None,
                 visible: true,
             });
         }
@@ -72,6 +82,7 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
                 label: Label::Collection,
                 from_s: at as f64,
                 cache_bytes: 0,
+                duty_pct: None,
                 visible: true,
             });
         }

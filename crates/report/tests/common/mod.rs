@@ -229,6 +229,7 @@ pub fn drive(label: &str, model: &str, serial: &str, capacity_bytes: u64) -> Dri
             ("temperature_warning".to_owned(), "75 °C".to_owned()),
         ]),
         probe: Vec::new(),
+        power_limits_mw: BTreeMap::new(),
         published: Vec::new(),
     }
 }

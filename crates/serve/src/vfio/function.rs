@@ -12,7 +12,7 @@ use assay_units::Nanos;
 
 use super::config::{BAR_BYTES, Config, SUBSYSTEM_VENDOR, VENDOR};
 use super::guest::GuestMemory;
-use crate::pacer::{ModelClock, Pace};
+use crate::pacer::{Lateness, ModelClock, Pace};
 use crate::server::SPIN;
 
 /// Interrupt vectors: as many file descriptors as a message carries.
@@ -33,6 +33,7 @@ pub(super) struct State {
     /// The eventfds of the vectors, where the guest has enabled them.
     pub(super) vectors: Vec<Option<File>>,
     clock: ModelClock,
+    lateness: Lateness,
 }
 
 /// A function of a virtual machine's PCI bus.
@@ -72,6 +73,7 @@ impl Function {
                 config: Config::new(vectors),
                 vectors: (0..vectors).map(|_| None).collect(),
                 clock: ModelClock::new(pace),
+                lateness: Lateness::default(),
                 controller,
             }),
             due_ns: AtomicU64::new(NEVER),
@@ -88,6 +90,11 @@ impl Function {
     /// What the drive has become.
     pub fn digest(&self) -> StateDigest {
         self.lock().controller.drive_mut().digest()
+    }
+
+    /// How late the drive's events (a command's completion is one) were dealt with so far; 0 where time runs free.
+    pub fn lateness(&self) -> Lateness {
+        self.lock().lateness
     }
 
     /// Interrupt vectors.
@@ -145,8 +152,14 @@ impl Function {
             memory,
             vectors,
             clock,
+            lateness,
             ..
         } = &mut *state;
+        let due = Nanos(self.due_ns.load(Ordering::Acquire));
+        let now = clock.now();
+        if due <= now && clock.pace() == Pace::Real {
+            lateness.add(due, now);
+        }
         for _ in 0..FREE_STEPS {
             let raised = controller.advance(clock.now(), memory);
             for vector in raised.iter() {

@@ -46,6 +46,7 @@ pub fn manifest(size: Size) -> Manifest {
             .iter()
             .map(|shape| Drive {
                 probe: Vec::new(),
+                power_limits_mw: BTreeMap::new(),
                 published: Vec::new(),
                 spec: format!("sim:{}", shape.label),
                 label: shape.label.to_owned(),

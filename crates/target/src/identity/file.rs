@@ -114,6 +114,10 @@ fn identify_block(
         let advice = match info.transport.as_deref() {
             Some("loop") => "no file is attached to it (`losetup --find --show FILE` attaches one)",
             Some("zram") => "give it a size first (`echo 1G > /sys/block/zram0/disksize`)",
+            // What the kernel makes of a namespace whose controller it gave up (Linux, nvme_mark_namespaces_dead).
+            Some(nvme) if nvme.starts_with("nvme") => {
+                "so the kernel shows a drive that no longer answers: `dmesg` says why it gave up, and it takes a reset or a power cycle to bring it back"
+            }
             _ => "it may have no medium, or its size has not been set",
         };
         return Err(IdentityError::ZeroSize {

@@ -79,13 +79,12 @@ pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) 
         slots.join(", ")
     };
     facts.add("firmware", firmware);
-    facts.add(
-        "PCI vendor",
-        format!(
-            "{:#06x}, subsystem {:#06x}; IEEE {}",
-            probe.pci_vendor.0, probe.pci_vendor.1, probe.ieee_oui
-        ),
-    );
+    // A simulated drive that nobody plugged in anywhere is on no bus.
+    let vendor = match probe.pci_vendor {
+        (0, 0) => "none".to_owned(),
+        (vendor, subsystem) => format!("{vendor:#06x}, subsystem {subsystem:#06x}"),
+    };
+    facts.add("PCI vendor", format!("{vendor}; IEEE {}", probe.ieee_oui));
     facts.add(
         "largest command",
         probe

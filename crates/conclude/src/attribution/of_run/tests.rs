@@ -149,3 +149,23 @@ fn a_warning_of_the_run_makes_the_host_the_limit() {
     run.warnings[0].cell = Some("another".to_owned());
     assert_eq!(summary(&run, 0).host_limited_cells, 0);
 }
+
+#[test]
+fn a_drive_at_the_most_that_its_power_state_allows_is_limited_by_it() {
+    let limited = |shown: Option<u8>, asked: Option<u8>, power_mw: u64| {
+        let mut capped = cell("capped", CellKind::Measure, &[300; 40], 40.0);
+        capped.plan.workload.power_state = asked;
+        for reading in &mut capped.drives[0].telemetry {
+            reading.power_state = shown;
+            reading.power_mw = Some(power_mw);
+        }
+        let mut run = run(vec![capped]);
+        run.manifest.drives[0].power_limits_mw = [(0, 25_000), (2, 10_000)].into();
+        summary(&run, 0).power_limited_cells == 1
+    };
+    assert!(limited(Some(2), Some(2), 9_800));
+    assert!(limited(Some(2), None, 9_800), "set by somebody else");
+    assert!(!limited(Some(2), Some(2), 8_000), "below its limit");
+    assert!(!limited(Some(0), Some(2), 9_800), "in another state");
+    assert!(!limited(Some(1), Some(1), 9_800), "of no known limit");
+}
