@@ -27,6 +27,7 @@ const AREA_BYTES: u64 = GIB;
 /// more than the goal allows, and the floor belongs to its own.
 const PACED_ROUNDS: usize = 3;
 const PACED_MS: u64 = 1500;
+const RAMP_MS: u64 = 250;
 /// How long a server may take until it listens.
 const PATIENCE: Nanos = Nanos::from_millis(20_000);
 const DRIVES: [(&str, u32); 6] = [
@@ -250,11 +251,9 @@ impl Paced {
     fn measure(bench: &Bench, profile: &str, depth: u32) -> Result<Paced> {
         let serving = Serving::assay(bench, &format!("sim:{profile}"), "real")?;
         let floor_ns @ [mean_ns, p50_ns, p99_ns] = serving.floor_ns;
-        let job = serving.job(
-            "paced",
-            &format!("--iodepth={depth}"),
-            bench.span_ms(PACED_MS),
-        );
+        // As the floor's own client warms up before it counts.
+        let options = format!("--iodepth={depth} --ramp_time={RAMP_MS}ms");
+        let job = serving.job("paced", &options, bench.span_ms(PACED_MS));
         let seen = job.run(&bench.runner)?;
         // By Little's law, from fio's own rate and mean latency.
         let between_ns = (f64::from(depth) * 1e9 / seen.iops - seen.mean_ns).max(0.0);

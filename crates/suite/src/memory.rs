@@ -12,6 +12,7 @@
 //!
 //! A cell that writes is noted before it does ([`DriveMemory::begin`]). When the program is killed in it, the resumed run, and no other, claims
 //! what that cell wrote ([`DriveMemory::claim`]): as many bytes as its journal allows for (of a file: as long as it can have lasted), and no more.
+//! A purge is noted before it begins, too ([`DriveMemory::begin_purge`]): nothing holds of a drive that was left in the middle of one.
 //!
 //! Discards by others are seen where the kernel counts them, which it does not for zram.
 //!
@@ -201,6 +202,7 @@ impl DriveMemory {
     ) -> Result<(), MemoryError> {
         self.change(info, u64::MAX, true, |record| {
             record.conditionings.clear();
+            record.lost = None;
             record.purge = Some(Done {
                 what: Purging {
                     how: how.to_owned(),

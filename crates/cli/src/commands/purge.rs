@@ -24,6 +24,10 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<Verdict>
     let mut drives = super::open_drives(std::slice::from_ref(&arguments.drive), &options)?;
     let session = &mut drives[0];
     let stop = super::stop_flag()?;
+    let memory = DriveMemory::of_user();
+    if let Err(error) = memory.begin_purge(session.info()) {
+        eprintln!("assay: {error}");
+    }
     let bar = bar(output, STEPS);
     bar.set_message(format!("erasing {}", session.info().spec));
     let purged = session.purge_as(arguments.how, &mut |share| {
@@ -35,8 +39,7 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<Verdict>
     let info = session.info();
     if !info.simulated {
         // The drive is erased whether or not that can be remembered.
-        if let Err(error) = DriveMemory::of_user().remember_purge(info, purged.how, purged.complete)
-        {
+        if let Err(error) = memory.remember_purge(info, purged.how, purged.complete) {
             eprintln!("assay: {error}");
         }
     }

@@ -168,3 +168,21 @@ fn heat_that_comes_and_goes_is_judged_by_its_duty_and_by_what_is_left() {
     let text = reason(&cool, "temperature, once settled: time spent throttled");
     assert!(text.contains("never throttled"), "{text}");
 }
+
+/// Report D's C916 in the state that gives it 10 W: what its controller says of its states is in the run folder, and names the limit without a run in state 0 to
+/// compare with.
+#[test]
+fn a_power_states_limit_is_named() {
+    let lab = Lab::on_disk();
+    let page = |state: u32| -> String {
+        lab.json(&format!(
+            "run enterprise sim:memblaze-pblaze5-c916 --set power_states={state} --set area=1% --set threads=256 --set readers=1 \
+             --set mixes=70 --set steady=20s --set settle=20s --set runtime=20s --set idle=1s --out run{state}"
+        ));
+        lab.ok(&format!("report run{state} -o {state}.html"));
+        lab.text(&format!("{state}.html"))
+    };
+    let named = "in power state 2, whose maximum is 10.00 W";
+    assert!(page(2).contains(named));
+    assert!(!page(0).contains("whose maximum is"));
+}

@@ -81,6 +81,7 @@ impl Runner<'_> {
     fn purge(&mut self, cell: &Cell) -> Result<Done, SuiteError> {
         let mut results = Vec::new();
         for &drive in &cell.plan.drives {
+            self.note_purge(drive);
             let purged = self.drives[drive].purge()?;
             if !purged.complete {
                 let warning = RunWarning::PurgeIncomplete {

@@ -101,6 +101,13 @@ impl Runner<'_> {
         }
     }
 
+    /// Write down that a drive is about to be erased.
+    pub(super) fn note_purge(&mut self, drive: usize) {
+        let info = self.drives[drive].info();
+        let noted = self.memory.begin_purge(info);
+        self.tell(noted);
+    }
+
     /// Write down that a cell is about to write, so that what it wrote can be told from what others did when it is cut off.
     pub(super) fn note_begin(&mut self, cell: &Cell) {
         if !cell.workloads.iter().any(Workload::writes) {

@@ -1,5 +1,7 @@
 //! Cells that are under way: noted before they write, so that a run that was cut off can answer for its own bytes when it is resumed.
 //!
+//! So are purges: whoever is cut off in one has left a drive of which nothing is known.
+//!
 //! Only the run that was cut off knows how much it had written, from its journal, and only its resumption may claim that. To everybody else
 //! a drive that was written meanwhile is changed. And what was written beyond what the run can have written, or later, was written by others.
 
@@ -40,6 +42,19 @@ impl DriveMemory {
                 cell: cell.to_owned(),
                 began_unix_s: assay_target::host::unix_seconds(),
             });
+        })
+    }
+
+    /// A purge begins now. Until it is over ([`DriveMemory::remember_purge`]) nothing is known of what the drive holds: a controller may erase on when
+    /// the program that asked for it is gone, and the kernel counts none of it as written.
+    ///
+    /// # Errors
+    /// [`MemoryError`] when that cannot be stored.
+    pub fn begin_purge(&self, info: &DriveInfo) -> Result<(), MemoryError> {
+        self.change(info, 0, false, |record| {
+            record.conditionings.clear();
+            record.purge = None;
+            record.lost = Some("a purge of it was begun that did not come to its end".to_owned());
         })
     }
 
@@ -243,6 +258,24 @@ mod tests {
         fs::write(world.dir.path().join("disk"), vec![3; 8 * MIB as usize]).unwrap();
         world.claim("one");
         assert!(matches!(world.ask(), Validity::Stale(_)));
+    }
+
+    #[test]
+    fn a_purge_that_was_begun_leaves_nothing_known_until_it_is_over() {
+        let world = cut_off_world();
+        world.claim("one");
+        assert!(matches!(world.ask(), Validity::Valid { .. }));
+        // Of a sanitize the kernel counts nothing: the trace stays as it was.
+        world.memory.begin_purge(&world.info()).unwrap();
+        let Validity::Stale(why) = world.ask() else {
+            panic!("{:?}", world.ask());
+        };
+        assert!(why.contains("purge"), "{why}");
+        let purged = |memory: &DriveMemory| memory.ask_purge(&world.info());
+        assert!(matches!(purged(&world.memory), Validity::Unknown(_)));
+        let over = world.memory.remember_purge(&world.info(), "sanitize", true);
+        over.unwrap();
+        assert!(matches!(purged(&world.memory), Validity::Valid { .. }));
     }
 
     #[test]
