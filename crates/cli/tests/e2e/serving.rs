@@ -42,13 +42,14 @@ impl Serving {
         self.told["uri"].as_str().unwrap()
     }
 
-    /// End it as Ctrl-C does; what it says then.
+    /// End it as Ctrl-C does; the document that it says then, behind what it said in words.
     #[track_caller]
     pub fn end(mut self, signal: Signal) -> Value {
         let child = self.child.take().unwrap();
         send(&child, signal);
         let done = Done::of(&self.words, child).expect(0);
-        serde_json::from_str(&done.stderr).unwrap_or_else(|_| panic!("{done}"))
+        let document = done.stderr.find('{').map(|at| &done.stderr[at..]);
+        serde_json::from_str(document.unwrap_or_default()).unwrap_or_else(|_| panic!("{done}"))
     }
 }
 
