@@ -129,7 +129,7 @@ impl Drive {
 }
 
 /// How the page came about, for its head.
-const ABOUT: &str = "Each figure was published by others for the real drive; beside it stands what the simulated drive gives to the same procedure. Errors are relative to the published figure, those of temperatures in kelvin. A figure marked \"predicted\" was kept back when the profile's numbers were fitted: nobody tuned anything to it. All others were fitting targets, so they show how nearly the mechanisms can meet all of them at once with one set of numbers.";
+const ABOUT: &str = "Each figure was published by others for the real drive; beside it stands what the simulated drive gives to the same procedure. Errors are relative to the published figure, those of temperatures in kelvin. A figure marked \"predicted\" was kept back when the profile's numbers were fitted: nobody tuned a number to it. Which mechanisms a drive has (channels, caches, firmware costs) was decided with all figures in view, and a figure became a target where the fit without it showed that one was missing. All others were fitting targets, so they show how nearly the mechanisms can meet all of them at once with one set of numbers.";
 /// Why it is the same everywhere.
 const SAME: &str = "Simulated with seed 0, deterministic: the same figures on every machine.";
 
