@@ -54,7 +54,7 @@ fn random_read_bandwidth_is_within_ten_percent_of_the_published() {
 
 /// Cells of sequential_read_bandwidth.csv.
 #[test]
-fn sequential_read_bandwidth_is_within_fifteen_percent_of_the_published() {
+fn sequential_read_bandwidth_is_within_ten_percent_of_the_published() {
     for (name, threads, block, published) in [
         ("samsung-951", 1, 65_536, 1090.0),
         ("intel-600p", 1, 65_536, 220.0),
@@ -66,7 +66,7 @@ fn sequential_read_bandwidth_is_within_fifteen_percent_of_the_published() {
         let rate = read_rate(name, false, threads, block);
         let error = rate / published - 1.0;
         assert!(
-            error.abs() < 0.15,
+            error.abs() < 0.10,
             "{name}, {threads} x {block}: {rate:.0} MiB/s for {published}"
         );
     }
