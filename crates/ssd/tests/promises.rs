@@ -223,7 +223,7 @@ fn the_same_seed_gives_the_same_completions_for_ever() {
     assert_eq!(stream_hash(7), PINNED, "got {:#x}", stream_hash(7));
 }
 
-const PINNED: u64 = 0x8abd_fcad_fca0_14a9;
+const PINNED: u64 = 0x5004_e180_96bf_99c4;
 
 #[test]
 fn planned_faults_spoil_exactly_what_they_name() {

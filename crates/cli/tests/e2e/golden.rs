@@ -169,3 +169,45 @@ fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
     near("depth 1", optane[0], 108_300.0, 10.0);
     near("depth 16", optane[2], 584_800.0, 10.0);
 }
+
+/// Report E on writes: the MX300 gains nothing from a second one in flight, and on small ones in sequence the P4800X is slower than Optane Memory below 4 KiB.
+#[test]
+fn small_and_second_writes_tell_drives_apart_as_in_report_e() {
+    let lab = Lab::on_disk();
+    let client = |drives: &str, words: &str, out: &str| {
+        lab.json(&format!(
+            "run client {drives} --set mixes=70 {words} --scale 0.02 --out {out}"
+        ))
+    };
+    let run = client(
+        "sim:crucial-mx300",
+        "--set area=2% --set depths=1,2 --set blocks=4k",
+        "mx300",
+    );
+    let rates: Vec<f64> = cells(&run, 0, "depth-sequential-write")
+        .map(|cell| number(cell, "/mib_per_s"))
+        .collect();
+    assert_eq!(rates.len(), 2);
+    near("a second write in flight", rates[1], rates[0], 2.0);
+
+    let run = client(
+        "sim:intel-optane-p4800x sim:intel-optane-memory-32gb",
+        "--set area=1g --set depths=1 --set blocks=512,1k,2k,4k",
+        "small",
+    );
+    let rates = |drive: usize| -> Vec<f64> {
+        cells(&run, drive, "transfer-write")
+            .filter(|cell| cell["rw"] == "write")
+            .map(|cell| number(cell, "/mib_per_s"))
+            .collect()
+    };
+    let (p4800x, memory) = (rates(0), rates(1));
+    assert_eq!([p4800x.len(), memory.len()], [4; 2]);
+    for (large, small) in p4800x.iter().zip(&memory).take(3) {
+        assert!(large < small, "{p4800x:?} {memory:?}");
+    }
+    assert!(
+        p4800x[3] > memory[3],
+        "from 4 KiB on: {p4800x:?} {memory:?}"
+    );
+}

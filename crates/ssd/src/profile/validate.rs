@@ -344,7 +344,7 @@ mod tests {
             ("[80.0, 100.0]", "[100.0, 80.0]", "must rise"),
             ("[78.0, 96.0]", "[81.0, 96.0]", "must rise"),
             ("[78.0, 96.0]", "[nan, 96.0]", "must rise"),
-            ("[76, 100]", "[76, 101]", "at most 100"),
+            ("[73, 100]", "[73, 101]", "at most 100"),
             (
                 "throttle_on_celsius       = { value = 0.0",
                 "throttle_on_celsius       = { value = 70.0",
