@@ -115,13 +115,24 @@ impl Variant {
         format!("{program} {}", self.arguments.join(" "))
     }
 
-    /// Run it.
-    pub fn run(&self, runner: &Runner) -> Result<Sample> {
-        let program = match self.tool {
+    fn program<'a>(&self, runner: &'a Runner) -> &'a Path {
+        match self.tool {
             Tool::Assay => runner.assay.as_path(),
             Tool::Fio => Path::new("fio"),
-        };
-        self.sample(&runner.run(program, &self.arguments)?)
+        }
+    }
+
+    /// Run it.
+    pub fn run(&self, runner: &Runner) -> Result<Sample> {
+        self.sample(&runner.run(self.program(runner), &self.arguments)?)
+    }
+
+    /// Run it with all of its threads on one processor, by util-linux's `taskset`.
+    pub fn run_on(&self, runner: &Runner, processor: u32) -> Result<Sample> {
+        let mut words = vec!["-c".to_owned(), processor.to_string()];
+        words.push(self.program(runner).display().to_string());
+        words.extend(self.arguments.iter().cloned());
+        self.sample(&runner.run(Path::new("taskset"), &words)?)
     }
 
     /// What it measured, from its output.
