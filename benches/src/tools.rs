@@ -127,9 +127,9 @@ impl Variant {
         self.sample(&runner.run(self.program(runner), &self.arguments)?)
     }
 
-    /// Run it with all of its threads on one processor, by util-linux's `taskset`.
-    pub fn run_on(&self, runner: &Runner, processor: u32) -> Result<Sample> {
-        let mut words = vec!["-c".to_owned(), processor.to_string()];
+    /// Run it on one processor, by util-linux's `taskset`, but for threads that its own options put elsewhere.
+    pub fn run_on(&self, runner: &Runner, processor: &str) -> Result<Sample> {
+        let mut words = vec!["-c".to_owned(), processor.to_owned()];
         words.push(self.program(runner).display().to_string());
         words.extend(self.arguments.iter().cloned());
         self.sample(&runner.run(Path::new("taskset"), &words)?)

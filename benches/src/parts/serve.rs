@@ -28,9 +28,14 @@ const AREA_BYTES: u64 = GIB;
 const PACED_ROUNDS: usize = 3;
 const PACED_MS: u64 = 1500;
 const RAMP_MS: u64 = 250;
-/// All of fio's threads run there: its main thread wakes a hundred times a second, which is as often as a 99th percentile of 8,000 reads a second is exceeded,
-/// and would take the server's processor from it. The first processor is also where most interrupts go.
-const FIO_PROCESSOR: u32 = 0;
+/// Where fio's main thread is kept. It wakes a hundred times a second, which is as often as a 99th percentile of 8,000 reads a second is exceeded: no
+/// client without such a thread sees that, so it may take neither the server's processor nor that of fio's reading thread.
+const HOUSEKEEPING_PROCESSOR: &str = "0";
+/// Where the paced server and the thread of fio that reads are kept, in turn as one waits for the other. Waking a processor that sleeps takes a virtual machine 15
+/// to 40 us, another time each minute; whatever the machine takes is in the floor either way, but there it is the same in the floor and after it.
+const SHARED_PROCESSOR: &str = "1";
+/// `--pace` of these.
+const PACED: &str = "real";
 /// How long a server may take until it listens.
 const PATIENCE: Nanos = Nanos::from_millis(20_000);
 const DRIVES: [(&str, u32); 6] = [
@@ -55,7 +60,15 @@ impl Serving {
     fn assay(bench: &Bench, drive: &str, pace: &str) -> Result<Serving> {
         let folder = tempfile::tempdir()?;
         let address = format!("unix:{}", folder.path().join("s").display());
-        let mut child = Command::new(&bench.runner.assay)
+        // `taskset` becomes the server: the same process.
+        let mut program = if pace == PACED {
+            let mut kept = Command::new("taskset");
+            kept.args(["-c", SHARED_PROCESSOR]).arg(&bench.runner.assay);
+            kept
+        } else {
+            Command::new(&bench.runner.assay)
+        };
+        let mut child = program
             .args(["serve", drive, "--nbd", &address, "--pace", pace, "--json"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -252,12 +265,13 @@ struct Paced {
 impl Paced {
     /// With a server of its own: the floor belongs to the minute in which it was measured.
     fn measure(bench: &Bench, profile: &str, depth: u32) -> Result<Paced> {
-        let serving = Serving::assay(bench, &format!("sim:{profile}"), "real")?;
+        let serving = Serving::assay(bench, &format!("sim:{profile}"), PACED)?;
         let floor_ns @ [mean_ns, p50_ns, p99_ns] = serving.floor_ns;
         // As the floor's own client warms up before it counts.
-        let options = format!("--iodepth={depth} --ramp_time={RAMP_MS}ms");
+        let options =
+            format!("--iodepth={depth} --ramp_time={RAMP_MS}ms --cpus_allowed={SHARED_PROCESSOR}");
         let job = serving.job("paced", &options, bench.span_ms(PACED_MS));
-        let seen = job.run_on(&bench.runner, FIO_PROCESSOR)?;
+        let seen = job.run_on(&bench.runner, HOUSEKEEPING_PROCESSOR)?;
         // By Little's law, from fio's own rate and mean latency.
         let between_ns = (f64::from(depth) * 1e9 / seen.iops - seen.mean_ns).max(0.0);
         let span = Nanos::from_millis(2000);
@@ -365,8 +379,9 @@ pub fn measure(bench: &Bench) -> Result<Section> {
          in this process; *model and floor* is the same with the way there and back, as the server measured and said it when it began, on every \
          I/O (its 99th percentile with the floor's, its rate with the floor's mean and with what fio takes between an answer and its next request, \
          by its own figures). Every round starts a server anew, so that its floor was measured just before fio ran; \
-         paced rounds are three times as many, and short, and fio keeps to one processor, for its main thread wakes a hundred times a second \
-         and would wake on the server's. With several I/Os in flight one waking serves several, and fio lies between the two. Server and fio share the machine's processors.",
+         paced rounds are three times as many, and short. The paced server and the thread of fio that reads share one processor, so that none \
+         has to be woken for an answer; fio's main thread, which wakes a hundred times a second, has the other. With several I/Os in flight one \
+         waking serves several, and fio lies between the two. Unpaced, server and fio run wherever the kernel puts them.",
     );
     unpaced(bench, &mut section)?;
     paced(bench, &mut section)?;
