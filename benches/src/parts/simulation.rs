@@ -301,7 +301,7 @@ fn writes(bench: &Bench, section: &mut Section) -> Result<()> {
             .to_owned(),
     );
     section.notes.push(
-        "A random read of a filled drive misses no cache: its 120 to 170 ns are some 1,170 instructions (this measurement's own 90 among them) \
+        "A random read of a filled drive misses no cache: its 90 to 100 ns are some 1,170 instructions (this measurement's own 90 among them) \
          and four or five branches that nobody can predict: whether a core is free, whether the die is, which gap of the channel and of the \
          data path. 570 of the instructions are the path from the \
          core over map, die, channel, data path and link to the place among the completions, 150 the search for gaps, 70 the turn of the queues, and \
