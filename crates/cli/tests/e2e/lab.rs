@@ -242,6 +242,18 @@ pub fn send(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(pid, signal).unwrap();
 }
 
+/// Does a signal reach what is started here? Whoever started the tests may ignore SIGHUP, as nohup does, and so does then what they start.
+pub fn is_heard(signal: rustix::process::Signal) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
+    let mask = u64::from_str_radix(mask.unwrap().trim(), 16).unwrap();
+    let heard = mask >> (signal.as_raw() - 1) & 1 == 0;
+    if !heard {
+        println!("skipped: {signal:?}, which whoever started this test ignores (nohup?)");
+    }
+    heard
+}
+
 /// Wait a little. Tests of what happens to a running program have to let it run.
 #[allow(
     clippy::disallowed_methods,

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::lab::{Done, Lab, MIB, number, pause, send, text_so_far, wait_until};
+use crate::lab::{Done, Lab, MIB, is_heard, number, pause, send, text_so_far, wait_until};
 
 const STATUS: i32 = 130;
 
@@ -38,8 +38,7 @@ fn a_job_keeps_and_shows_what_it_measured() {
         ("disk", "--rate_iops 1 --interval 200ms", Signal::INT),
         ("null:", "--interval 100ms", Signal::INT),
     ] {
-        if signal == Signal::HUP && hangup_is_ignored() {
-            println!("skipped: SIGHUP, which whoever started this test ignores (nohup?)");
+        if !is_heard(signal) {
             continue;
         }
         let _ = std::fs::remove_dir_all(lab.path("run"));
@@ -54,13 +53,6 @@ fn a_job_keeps_and_shows_what_it_measured() {
         lab.ok("report run -o page.html");
         lab.ok("export run --format fio-json -o fio.json");
     }
-}
-
-/// As for the tests, so for what they start.
-fn hangup_is_ignored() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
-    u64::from_str_radix(mask.unwrap().trim(), 16).unwrap() & 1 != 0
 }
 
 #[test]
