@@ -2,16 +2,14 @@
 //!
 //! # Architecture
 //! [`render`] lays the cells of all runs out as sections (`grid`), writes tables and charts as HTML and JSON, and
-//! puts them into `page/page.html` together with `page/page.css`, `page/legend.js`, `page/page.js` and plotly's JavaScript, which comes out
-//! of the `plotly` crate and is embedded once. MathJax, which the crate would embed with it, is left out: no chart has a
-//! formula. A Content-Security-Policy in the page forbids every request, so that the page cannot load anything even if a
-//! drive's name tried to make it.
-//!
-//! # Key constants
-//! `LIBRARY_START` and `</script>`, between which the crate's `offline_js_sources` holds plotly's JavaScript.
+//! puts them into `page/page.html` together with `page/page.css`, `page/legend.js`, `page/dots.js`, `page/page.js` and plotly's
+//! JavaScript (`library`), which is embedded once. MathJax, which its crate would embed with it, is left out: no chart has a formula. A
+//! Content-Security-Policy in the page forbids every request, so that the page cannot load anything even if a drive's name tried to
+//! make it.
 
 mod appendix;
 mod cards;
+mod library;
 mod section;
 mod views;
 mod words;
@@ -19,16 +17,12 @@ pub(crate) mod write;
 
 use assay_store::model::Outcome;
 use assay_store::read::{CellState, Run};
-use plotly::Plot;
 
 use crate::ReportError;
 use crate::charts::{self, Chart};
 use crate::format::{escape, figure, stamp};
 use crate::grid;
 use crate::lineup::Lineup;
-
-/// What stands before plotly's JavaScript in `Plot::offline_js_sources` of plotly 0.14.
-const LIBRARY_START: &str = "<script type=\"text/javascript\">";
 
 /// One self-contained HTML page for one or several runs. It needs no network and no other file.
 ///
@@ -146,8 +140,9 @@ impl Shell<'_> {
                 ("body", self.body),
                 // In JSON a `<` can only be inside a string, where \u003c means the same: no drive can end the element.
                 ("charts", &data.replace('<', "\\u003c")),
-                ("library", library()?.as_str()),
+                ("library", library::library()?.as_str()),
                 ("legend", include_str!("page/legend.js")),
+                ("dots", include_str!("page/dots.js")),
                 ("script", include_str!("page/page.js")),
             ],
         ))
@@ -171,16 +166,6 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// plotly's JavaScript, without the MathJax that the crate embeds beside it.
-fn library() -> Result<String, ReportError> {
-    let sources = Plot::offline_js_sources();
-    let script = sources
-        .strip_prefix(LIBRARY_START)
-        .and_then(|rest| Some(&rest[..rest.find("</script>")?]))
-        .filter(|script| script.contains("plotly.js v"));
-    script.map(str::to_owned).ok_or(ReportError::PlotLibrary)
 }
 
 /// The suites of the runs: names and titles, in the order they first occur.
@@ -385,16 +370,6 @@ mod tests {
         );
         assert_eq!(filled, "<a>{{two}}</a>2.");
         assert_eq!(fill("{{open", &[]), "{{open");
-    }
-
-    #[test]
-    fn the_library_is_plotly_alone() {
-        let script = library().unwrap();
-        assert!(script.len() > 4_000_000 && script.len() < 5_000_000);
-        // In MathJax's own JavaScript; plotly's only knows how to use it.
-        assert!(Plot::offline_js_sources().contains("mjx-container"));
-        assert!(!script.contains("mjx-container"));
-        assert!(!script.contains("</script"));
     }
 
     #[test]

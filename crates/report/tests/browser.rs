@@ -182,6 +182,25 @@ const probe = () => {
   say('flipped', flipped);
   document.getElementById('theme').click();
   say('after', blank());
+  setTimeout(clouds, 0);
+};
+// Dots by the hundred are one element of a still picture, and themselves once the pointer comes; the axes stay.
+const clouds = () => {
+  const lines = () => document.querySelectorAll('[class*=tracedots] .js-line');
+  const seen = [];
+  while (lines().length) {
+    const plot = lines()[0].closest('.drawing');
+    const number = /tracedots(\d+)/.exec(lines()[0].closest('.trace').getAttribute('class'))[1];
+    const joined = plot.data.find(trace => trace.uid === 'dots' + number);
+    const dots = lines()[0].getAttribute('d').split('M').length - 1;
+    const ranges = () => JSON.stringify(['xaxis', 'yaxis'].map(key => plot._fullLayout[key].range));
+    const [before, still] = [ranges(), plot.querySelectorAll('.point').length];
+    plot.dispatchEvent(new Event('pointerenter'));
+    const live = plot.querySelectorAll('.point').length;
+    seen.push([dots === joined.x.length, dots > 200, live - still > dots / 2, before === ranges()].join('+'));
+    if (seen.length > 50) break;
+  }
+  root.dataset.clouds = seen.length + ' ' + [...new Set(seen)].join();
 };
 const wait = () => root.dataset.drawn ? probe() : setTimeout(wait, 50);
 wait();
@@ -203,6 +222,9 @@ fn every_suite_s_charts_are_drawn_and_switched() {
     let number = |key: &str| value(&root, key).parse::<usize>().unwrap();
     assert!(number("drawn") >= 20, "{root}");
     assert!(number("switched") >= 20 && number("flipped") >= 3, "{root}");
+    let (clouds, they) = value(&root, "clouds").split_once(' ').unwrap();
+    assert_eq!(they, "true+true+true+true", "{root}");
+    assert!(clouds.parse::<usize>().unwrap() >= 1, "{root}");
 }
 
 #[test]

@@ -182,7 +182,9 @@
       const layout = layoutOf(chart, view, element);
       element.style.height = layout.height + 'px';
       const plot = fresh ? Plotly.newPlot : Plotly.react;
-      plot(element, assayLegend.shown(chart, painted(view.data)), layout, chart.live ? LIVE : STILL)
+      const data = assayLegend.shown(chart, painted(view.data));
+      plot(element, chart.live ? data : assayDots.joined(data), layout, chart.live ? LIVE : STILL)
+        .then(() => chart.live || assayDots.apart(data, element))
         .catch(error => complain(id + ': ' + error))
         .then(() => fresh && finished());
       assayLegend.show(chart, view, element, paint, () => draw(id));
