@@ -2,8 +2,8 @@
 //!
 //! # Architecture
 //! [`render`] lays the cells of all runs out as sections (`grid`), writes tables and charts as HTML and JSON, and
-//! puts them into `page/page.html` together with `page/page.css`, `page/legend.js`, `page/dots.js`, `page/page.js` and plotly's
-//! JavaScript (`library`), which is embedded once. MathJax, which its crate would embed with it, is left out: no chart has a formula. A
+//! puts them into `page/page.html` together with `page/page.css`, the scripts beside them and plotly's JavaScript
+//! (`library`), which is embedded once. MathJax, which its crate would embed with it, is left out: no chart has a formula. A
 //! Content-Security-Policy in the page forbids every request, so that the page cannot load anything even if a drive's name tried to
 //! make it.
 
@@ -143,6 +143,7 @@ impl Shell<'_> {
                 ("library", library::library()?.as_str()),
                 ("legend", include_str!("page/legend.js")),
                 ("dots", include_str!("page/dots.js")),
+                ("titles", include_str!("page/titles.js")),
                 ("script", include_str!("page/page.js")),
             ],
         ))

@@ -17,7 +17,8 @@ const CHROMIUM: &str = "/usr/bin/chromium";
 /// Put into the page before its end: plays a user, and writes what it sees to the root element.
 const PROBE: &str = r#"<script>
 const root = document.documentElement;
-const probe = () => {
+const drawn = () => new Promise(resolve => setTimeout(resolve, 0));
+const probe = async () => {
   const say = (key, value) => { root.dataset[key] = String(value); };
   say('blank', [...document.querySelectorAll('.drawing')].filter(p => !p.querySelector('.scatterlayer path, .barlayer path')).length);
   say('plots', document.querySelectorAll('.drawing').length);
@@ -27,7 +28,8 @@ const probe = () => {
     radio.click();
     const section = document.getElementById(radio.closest('.switch').dataset.section);
     say('shown', [...section.querySelectorAll('[data-metric]')].filter(t => !t.hidden).map(t => t.dataset.metric).join());
-    say('axis', section.querySelector('[data-follows] .drawing').layout.yaxis.title.text);
+    await drawn();
+    say('axis', section.querySelector('[data-follows] .drawing .axis-title.y').textContent);
   }
   const log = document.querySelector('[data-log]');
   const plot = document.getElementById(log.dataset.log);
@@ -59,7 +61,18 @@ const probe = () => {
   }
   say('legend', legend.join());
   const still = picture.querySelectorAll('.modebar-btn').length;
+  await drawn();
+  // Titles are the page's own while the chart is still and plotly's after that, and stay where they are.
+  const titles = own => [...picture.querySelectorAll(own ? '.axis-title' : '.xtitle, .ytitle')].filter(title => title.textContent).map(title => {
+    const box = title.getBoundingClientRect();
+    return [title.textContent, box.x + box.width / 2, box.y + box.height / 2];
+  }).sort();
+  const stood = titles(true);
   picture.dispatchEvent(new Event('pointerenter'));
+  await drawn();
+  const stand = titles(false);
+  const moved = stand.map((title, i) => title[0] !== stood[i][0] ? Infinity : Math.max(Math.abs(title[1] - stood[i][1]), Math.abs(title[2] - stood[i][2])));
+  say('titles', stood.length + ' ' + stand.length + ' ' + titles(true).length + ' ' + (Math.max(...moved) < 2));
   say('live', still + ' ' + (picture.querySelectorAll('.modebar-btn').length > 0));
 };
 const wait = () => root.dataset.drawn ? probe() : setTimeout(wait, 50);
@@ -143,6 +156,8 @@ fn all_charts_are_drawn_and_the_switches_work() {
     assert_eq!(value(&root, "scale"), "linear log true");
     assert_eq!(value(&root, "view"), "true");
     assert_eq!(value(&root, "themes"), "true");
+    assert_eq!(value(&root, "titles"), "2 2 0 true");
+    assert_eq!(value(&root, "titles"), "2 2 0 true");
     assert_eq!(value(&root, "legend"), "hidden,all,alone,all");
     assert_eq!(value(&root, "live"), "0 true");
 }

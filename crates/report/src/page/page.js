@@ -183,8 +183,12 @@
       element.style.height = layout.height + 'px';
       const plot = fresh ? Plotly.newPlot : Plotly.react;
       const data = assayLegend.shown(chart, painted(view.data));
+      const titles = chart.live ? [] : assayTitles.taken(layout);
       plot(element, chart.live ? data : assayDots.joined(data), layout, chart.live ? LIVE : STILL)
-        .then(() => chart.live || assayDots.apart(data, element))
+        .then(() => {
+          if (!chart.live) assayDots.apart(data, element);
+          assayTitles.put(titles, element, layout);
+        })
         .catch(error => complain(id + ': ' + error))
         .then(() => fresh && finished());
       assayLegend.show(chart, view, element, paint, () => draw(id));
