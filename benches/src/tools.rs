@@ -72,6 +72,17 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split_whitespace().map(str::to_owned)
 }
 
+/// A program and its first arguments that run another on one processor: util-linux's `taskset`, which becomes that other, the same process.
+pub fn on_processor(processor: &str, program: &Path) -> [String; 4] {
+    let program = program.display().to_string();
+    [
+        "taskset".to_owned(),
+        "-c".to_owned(),
+        processor.to_owned(),
+        program,
+    ]
+}
+
 impl Variant {
     /// `assay job DRIVE --rw randread --bs 4k` with more options, for so long.
     pub fn assay(label: &str, drive: &str, options: &str, span_ms: u64) -> Variant {
@@ -127,12 +138,11 @@ impl Variant {
         self.sample(&runner.run(self.program(runner), &self.arguments)?)
     }
 
-    /// Run it on one processor, by util-linux's `taskset`, but for threads that its own options put elsewhere.
+    /// Run it on one processor, but for threads that its own options put elsewhere.
     pub fn run_on(&self, runner: &Runner, processor: &str) -> Result<Sample> {
-        let mut words = vec!["-c".to_owned(), processor.to_owned()];
-        words.push(self.program(runner).display().to_string());
-        words.extend(self.arguments.iter().cloned());
-        self.sample(&runner.run(Path::new("taskset"), &words)?)
+        let [taskset, words @ ..] = on_processor(processor, self.program(runner));
+        let words = [&words[..], &self.arguments].concat();
+        self.sample(&runner.run(Path::new(&taskset), &words)?)
     }
 
     /// What it measured, from its output.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::Bench;
 use crate::document::{Section, Table};
 use crate::rounds::{Spread, take_turns};
-use crate::tools::{Sample, Variant};
+use crate::tools::{Sample, Variant, on_processor};
 
 /// Of nbdkit's rate.
 const GOAL_RATE: f64 = 1.0;
@@ -31,11 +31,9 @@ const RAMP_MS: u64 = 250;
 /// Where fio's main thread is kept. It wakes a hundred times a second, which is as often as a 99th percentile of 8,000 reads a second is exceeded: no
 /// client without such a thread sees that, so it may take neither the server's processor nor that of fio's reading thread.
 const HOUSEKEEPING_PROCESSOR: &str = "0";
-/// Where the paced server and the thread of fio that reads are kept, in turn as one waits for the other. Waking a processor that sleeps takes a virtual machine 15
-/// to 40 us, another time each minute; whatever the machine takes is in the floor either way, but there it is the same in the floor and after it.
+/// Where the paced server and the thread of fio that reads are kept, in turn as one waits for the other. Waking a processor that sleeps takes a
+/// virtual machine 15 to 40 us, another time each minute, so that the floor would be another than that of the reads after it.
 const SHARED_PROCESSOR: &str = "1";
-/// `--pace` of these.
-const PACED: &str = "real";
 /// How long a server may take until it listens.
 const PATIENCE: Nanos = Nanos::from_millis(20_000);
 const DRIVES: [(&str, u32); 6] = [
@@ -57,18 +55,20 @@ struct Serving {
 }
 
 impl Serving {
-    fn assay(bench: &Bench, drive: &str, pace: &str) -> Result<Serving> {
+    fn assay(bench: &Bench, drive: &str, pace: &str, processor: Option<&str>) -> Result<Serving> {
         let folder = tempfile::tempdir()?;
         let address = format!("unix:{}", folder.path().join("s").display());
-        // `taskset` becomes the server: the same process.
-        let mut program = if pace == PACED {
-            let mut kept = Command::new("taskset");
-            kept.args(["-c", SHARED_PROCESSOR]).arg(&bench.runner.assay);
-            kept
-        } else {
-            Command::new(&bench.runner.assay)
+        let assay = &bench.runner.assay;
+        let mut command = match processor {
+            Some(processor) => {
+                let [taskset, words @ ..] = on_processor(processor, assay);
+                let mut command = Command::new(taskset);
+                command.args(words);
+                command
+            }
+            None => Command::new(assay),
         };
-        let mut child = program
+        let mut child = command
             .args(["serve", drive, "--nbd", &address, "--pace", pace, "--json"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -208,7 +208,7 @@ fn in_process(
 }
 
 fn unpaced(bench: &Bench, section: &mut Section) -> Result<()> {
-    let ours = Serving::assay(bench, "sim:samsung-951", "free")?;
+    let ours = Serving::assay(bench, "sim:samsung-951", "free", None)?;
     let theirs = Serving::nbdkit()?;
     ours.fill(bench)?;
     theirs.fill(bench)?;
@@ -265,7 +265,12 @@ struct Paced {
 impl Paced {
     /// With a server of its own: the floor belongs to the minute in which it was measured.
     fn measure(bench: &Bench, profile: &str, depth: u32) -> Result<Paced> {
-        let serving = Serving::assay(bench, &format!("sim:{profile}"), PACED)?;
+        let serving = Serving::assay(
+            bench,
+            &format!("sim:{profile}"),
+            "real",
+            Some(SHARED_PROCESSOR),
+        )?;
         let floor_ns @ [mean_ns, p50_ns, p99_ns] = serving.floor_ns;
         // As the floor's own client warms up before it counts.
         let options =

@@ -157,7 +157,6 @@ fn all_charts_are_drawn_and_the_switches_work() {
     assert_eq!(value(&root, "view"), "true");
     assert_eq!(value(&root, "themes"), "true");
     assert_eq!(value(&root, "titles"), "2 2 0 true");
-    assert_eq!(value(&root, "titles"), "2 2 0 true");
     assert_eq!(value(&root, "legend"), "hidden,all,alone,all");
     assert_eq!(value(&root, "live"), "0 true");
 }

@@ -43,24 +43,14 @@ fn leaner(script: &str) -> Option<String> {
     if !script.contains(KNOWN) {
         return None;
     }
-    let factory = script.find(FACTORY)? + FACTORY.len();
-    let first = script.rfind(REGISTER)? + REGISTER.len();
-    let list = &script[first..first + script[first..].find(']')?];
+    let (head, rest) = script.split_once(FACTORY)?;
+    let (modules, rest) = rest.rsplit_once(REGISTER)?;
+    let (list, rest) = rest.split_once(']')?;
     let (bars, _) = list.split_once(',')?;
-    let rest = first + list.len();
-    let end = rest + script[rest..].rfind(FACTORY_END)?;
-    Some(
-        [
-            &script[..factory - FACTORY.len()],
-            "this, (() => {",
-            &script[factory..first],
-            bars,
-            &script[rest..end],
-            "\n})));",
-            &script[end + FACTORY_END.len()..],
-        ]
-        .concat(),
-    )
+    let (rest, tail) = rest.rsplit_once(FACTORY_END)?;
+    Some(format!(
+        "{head}this, (() => {{{modules}{REGISTER}{bars}]{rest}\n}})));{tail}"
+    ))
 }
 
 #[cfg(test)]

@@ -183,10 +183,11 @@
       element.style.height = layout.height + 'px';
       const plot = fresh ? Plotly.newPlot : Plotly.react;
       const data = assayLegend.shown(chart, painted(view.data));
-      const titles = chart.live ? [] : assayTitles.taken(layout);
-      plot(element, chart.live ? data : assayDots.joined(data), layout, chart.live ? LIVE : STILL)
+      const still = !chart.live;
+      const titles = still ? assayTitles.taken(layout) : [];
+      plot(element, still ? assayDots.joined(data) : data, layout, still ? STILL : LIVE)
         .then(() => {
-          if (!chart.live) assayDots.apart(data, element);
+          if (still) assayDots.apart(data, element);
           assayTitles.put(titles, element, layout);
         })
         .catch(error => complain(id + ': ' + error))

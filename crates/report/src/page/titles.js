@@ -34,13 +34,13 @@ const assayTitles = (() => {
     const middle = (domain, from, to) => from + (to - from) * (domain[0] + domain[1]) / 2;
     pen.font = `${font.size}px ${font.family}`;
     for (const title of titles) {
-      const labels = [...element.querySelectorAll(`.${title.axis}tick text`)].map(label => label.textContent);
       let [left, top] = [0, 0];
       if (title.letter === 'x') {
         left = middle(title.domain, plot.l, plot.l + plot.w);
         top = plot.t + plot.h + STANDOFF + (font.size + size / 2) * LINE;
       } else {
-        const widest = Math.max(0, ...labels.map(label => pen.measureText(label).width));
+        const labels = [...element.querySelectorAll(`.${title.axis}tick text`)];
+        const widest = Math.max(0, ...labels.map(label => pen.measureText(label.textContent).width));
         left = Math.max(0, plot.l - GAP - widest - STANDOFF - size * LINE) + size * LINE / 2;
         top = middle(title.domain, plot.t + plot.h, plot.t);
       }
