@@ -28,6 +28,8 @@ pub(crate) struct Checkpoints {
     every_chunks: Option<u64>,
     /// How far the stream may be ahead of the index, chunks.
     window_chunks: u64,
+    /// Ahead of an index that is flushed, that is: in a ring the stream writes over what the index before tells of.
+    ring: bool,
     step: Step,
     /// Chunks that the checkpoint under way covers, and those that the one before did.
     covers: u64,
@@ -51,11 +53,13 @@ impl Checkpoints {
         writers: Vec<IndexWriter>,
         every_chunks: Option<u64>,
         window_chunks: u64,
+        ring: bool,
     ) -> Checkpoints {
         Checkpoints {
             writers,
             every_chunks,
             window_chunks,
+            ring,
             step: Step::Idle,
             covers: 0,
             indexed: 0,
@@ -225,7 +229,9 @@ impl Checkpoints {
                     if self.in_flight > 0 {
                         return Ok(());
                     }
-                    self.indexed = self.covers;
+                    if !self.ring {
+                        self.indexed = self.covers;
+                    }
                     self.step = Step::Flush;
                     if !self.flush {
                         self.to_flush.clear();
@@ -246,6 +252,7 @@ impl Checkpoints {
                         return Ok(());
                     }
                     self.step = Step::Idle;
+                    self.indexed = self.covers;
                     if self.doubtful {
                         return Ok(());
                     }

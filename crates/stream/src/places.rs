@@ -33,17 +33,17 @@ impl Places {
 }
 
 /// How a range is parted between index and stream.
-pub(crate) fn indexed(range: &Range, drive: &str) -> Result<IndexLayout, IndexError> {
+pub(crate) fn indexed(range: &Range, ring: bool, drive: &str) -> Result<IndexLayout, IndexError> {
     if u64::from(range.chunk_bytes) < crate::index::BLOCK_BYTES {
         return Err(IndexError::SmallChunks {
             chunk_bytes: range.chunk_bytes,
         });
     }
-    IndexLayout::new(range.first, range.chunks_per_lane(), range.chunk_bytes).ok_or_else(|| {
-        IndexError::NoRoom {
-            drive: drive.to_owned(),
-            chunks: range.chunks_per_lane(),
-            chunk_bytes: range.chunk_bytes,
-        }
+    let chunks = range.chunks_per_lane();
+    let chunk_bytes = range.chunk_bytes;
+    IndexLayout::new(range.first, chunks, chunk_bytes, ring).ok_or_else(|| IndexError::NoRoom {
+        drive: drive.to_owned(),
+        chunks,
+        chunk_bytes,
     })
 }

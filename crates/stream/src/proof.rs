@@ -82,16 +82,17 @@ pub struct CheckSink {
 }
 
 impl CheckSink {
-    /// Check against this pattern from `first_beat` on; `chunk_bytes` and `chunks` are those of the range, for the diagnosis.
-    pub fn new(pattern: Pattern, first_beat: u64, chunk_bytes: u32, chunks: u64) -> CheckSink {
+    /// Check against this pattern, from its beginning unless [`Sink::begin`] says otherwise; `chunk_bytes` and `chunks` are those of the range or
+    /// the recording, for the diagnosis.
+    pub fn new(pattern: Pattern, chunk_bytes: u32, chunks: u64) -> CheckSink {
         CheckSink {
-            checker: pattern.checker(first_beat),
+            checker: pattern.checker(0),
             scene: Scene {
                 pattern,
                 chunk_bytes: u64::from(chunk_bytes),
                 chunks,
             },
-            position_beats: first_beat,
+            position_beats: 0,
             bytes: 0,
             found: Finding::default(),
             suspects: Vec::new(),
@@ -122,6 +123,11 @@ impl CheckSink {
 impl Sink for CheckSink {
     fn name(&self) -> String {
         format!("the checker of seed {:#x}", self.scene.pattern.seed())
+    }
+
+    fn begin(&mut self, first_byte: u64) {
+        self.position_beats = first_byte / BEAT_BYTES as u64;
+        self.checker.skip_to(self.position_beats);
     }
 
     fn put(&mut self, bytes: &[u8], _: &Registers) -> io::Result<()> {
@@ -156,7 +162,7 @@ mod tests {
 
     fn check(expected: u64, bytes: &[u8], length_bytes: u64) -> Finding {
         let chunks = bytes.len().div_ceil(8192) as u64;
-        let mut sink = CheckSink::new(Pattern::new(expected), 0, 8192, chunks);
+        let mut sink = CheckSink::new(Pattern::new(expected), 8192, chunks);
         for chunk in bytes.chunks(8192) {
             sink.put(chunk, &Registers::default()).unwrap();
         }
@@ -183,6 +189,27 @@ mod tests {
         let found = check(5, &all, 20_001);
         assert!(found.is_right(), "{found:?}");
         assert_eq!(found.beats, 1251);
+    }
+
+    #[test]
+    fn a_stream_without_its_beginning_is_checked_from_where_it_begins() {
+        let all = stream(5, 20_000);
+        let mut sink = CheckSink::new(Pattern::new(5), 8192, 3);
+        sink.begin(8192);
+        sink.put(&all[8192..16_384], &Registers::default()).unwrap();
+        let mut last = all[16_384..].to_vec();
+        last[100] ^= 1;
+        sink.put(&last, &Registers::default()).unwrap();
+        let found = sink.finding(None);
+        assert_eq!(
+            (found.beats, found.wrong_beats, found.wrong_chunks),
+            (738, 1, 1)
+        );
+        assert_eq!(found.first.map(|first| first.beat), Some(1024 + 6));
+        assert!(matches!(
+            found.diagnosis,
+            Some(Diagnosis::BitFlip { beat: 1030, .. })
+        ));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct RecordOptions {
     pub ring: bool,
     /// Make the recording describe itself.
     pub index: Option<IndexOptions>,
-    /// Make what is recorded durable, and with an index findable, after so many bytes.
+    /// Make what is recorded durable, and with an index findable, after so many bytes; in a ring with an index at least four times a turn.
     pub checkpoint_bytes: Option<u64>,
     /// Deliver the stream at a rate.
     pub pace: Option<Pace>,
@@ -119,14 +119,22 @@ impl<'a, 't> Recorder<'a, 't> {
             let indexed = options.index.is_some();
             indexed.then_some(DEFAULT_CHECKPOINT_BYTES)
         });
-        let every_chunks = every.map(|bytes| (bytes / u64::from(range.chunk_bytes)).max(1));
+        let mut every_chunks = every.map(|bytes| (bytes / u64::from(range.chunk_bytes)).max(1));
         let slots: u64 = lanes.iter().map(|lane| lane.slots() as u64).sum();
         let (places, writers, window) = match &options.index {
             None => (Places::Plain(*range), Vec::new(), u64::MAX),
             Some(index) => {
-                let layout = indexed(range, lanes[0].name())?;
-                // What may run ahead of the index: a checkpoint's worth while one is under way and the next is due, and the ring.
-                let window = 2 * every_chunks.unwrap_or(1) + slots;
+                let layout = indexed(range, options.ring, lanes[0].name())?;
+                // What may run ahead of the index: a checkpoint's worth while one is under way and the next is due, and the slots.
+                let mut every = every_chunks.unwrap_or(1);
+                let mut window = 2 * every + slots;
+                if options.ring {
+                    // Half of a ring outlives any accident.
+                    let half = (layout.chunks.saturating_mul(u64::from(range.lanes)) / 2).max(1);
+                    every = every.min(half.div_ceil(2));
+                    window = (2 * every + slots).min(half);
+                }
+                every_chunks = Some(every);
                 let writers = (0..range.lanes)
                     .map(|lane| {
                         let place = (lane, range.lanes);
@@ -152,7 +160,7 @@ impl<'a, 't> Recorder<'a, 't> {
             frontier: 0,
             done: VecDeque::new(),
             last_bytes: None,
-            checkpoints: Checkpoints::new(writers, every_chunks, window),
+            checkpoints: Checkpoints::new(writers, every_chunks, window, options.ring),
             ended: Vec::new(),
             pacing: Pacing::new(options.pace, began, u64::from(range.chunk_bytes)),
             headroom: tables.then(|| Headroom::new(began)),
@@ -317,11 +325,13 @@ impl<'a, 't> Recorder<'a, 't> {
             let held_up = self.checkpoints.holds_up(self.next);
             // One slot is always left to the index: it must be able to move when the stream cannot.
             let spare = usize::from(self.checkpoints.is_indexed());
-            if !held_up && self.lanes[lane].free_slots() > spare {
-                break;
-            }
+            let has_place = !self.is_under_way(self.next.checked_sub(self.places.chunks()));
+            // First of all: after a failure nothing more is written.
             if self.failure.is_some() || (waited && self.registers.is_to_end()) {
                 return Ok(None);
+            }
+            if !held_up && has_place && self.lanes[lane].free_slots() > spare {
+                break;
             }
             waited = true;
             let at = if held_up {
@@ -451,6 +461,12 @@ impl<'a, 't> Recorder<'a, 't> {
             self.collect(lane, 1)?;
         }
         Ok(())
+    }
+
+    /// Is this chunk submitted and not yet done? In a ring the next one on its place must wait: a drive keeps no order (NVMe Base 2.0, 3.4.1).
+    fn is_under_way(&self, chunk: Option<u64>) -> bool {
+        let place = chunk.and_then(|chunk| chunk.checked_sub(self.frontier));
+        place.and_then(|at| self.done.get(at as usize)) == Some(&false)
     }
 
     fn is_full(&self) -> bool {

@@ -74,10 +74,11 @@ pub fn replay(
     if lanes.is_empty() || lanes.len() != needed || lanes.iter().any(|lane| lane.slots() < 2) {
         return Err(StreamError::NoSlots { needed: 2 });
     }
-    let frayed_chunks = match &mut what {
-        What::Raw(..) => 0,
-        What::Recording(recording) => recording.trim(lanes)?,
-    };
+    let mut frayed_chunks = 0;
+    if let What::Recording(recording) = &mut what {
+        frayed_chunks = recording.trim(lanes)?;
+        sink.begin(recording.first_byte());
+    }
     let mut replayed = Replayer::new(lanes, what, options, registers).run(sink)?;
     replayed.frayed_chunks = frayed_chunks;
     Ok(replayed)

@@ -41,6 +41,9 @@ pub trait Sink {
     /// What to call it in messages.
     fn name(&self) -> String;
 
+    /// What is put begins with this byte of the stream: not with the first, where the beginning of a ring was written over.
+    fn begin(&mut self, _first_byte: u64) {}
+
     /// Take the next bytes of the stream, all of them.
     ///
     /// # Errors

@@ -50,6 +50,11 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Verdic
             Err(error) => return Err(error),
         }
     }
+    // What a diagnosis of wrong bytes must know.
+    let laid_out = recording
+        .as_ref()
+        .and_then(|found| Some((found.header()?.layout.chunk_bytes, found.to)));
+    let (chunk_bytes, chunks) = laid_out.unwrap_or((range.chunk_bytes, range.chunks()));
     let what = match &mut recording {
         Some(recording) => What::Recording(recording),
         None => What::Raw(range, arguments.length),
@@ -57,7 +62,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Verdic
     let length = arguments.length.unwrap_or(range.bytes());
     let (replayed, finding) = match arguments.check {
         Some(seed) => {
-            let mut sink = CheckSink::new(Pattern::new(seed), 0, range.chunk_bytes, range.chunks());
+            let mut sink = CheckSink::new(Pattern::new(seed), chunk_bytes, chunks);
             let replayed = replay(&mut lanes, what, &mut sink, options, &registers)?;
             let shape = Shape {
                 length_bytes: length.min(range.bytes()),

@@ -387,15 +387,22 @@ fn fifty_kills_lose_nothing_that_was_durable() {
     let lab = Lab::on_disk();
     disk(&lab, "disk", 40 * MIB);
     let mut rng = Rng::new(5);
-    let (mut kills, mut seed) = (0, 0);
+    let (mut kills, mut seed, mut rounds) = (0, 0, 0);
     while kills < 50 {
         seed += 1;
         assert!(
             seed <= 100,
             "recordings are through before they can be killed"
         );
+        // Every second one in a ring of 3 MiB, that has gone round once or oftener before it is cut off.
+        let in_a_ring = seed % 2 == 0;
+        let ring = if in_a_ring {
+            " --ring --last 2944k"
+        } else {
+            ""
+        };
         let words = format!(
-            "record disk --destroy disk --pattern {seed} --length 32m --rate 400MB/s --index --durable-every 512k --watch"
+            "record disk --destroy disk --pattern {seed} --length 32m --rate 400MB/s --index --durable-every 512k --watch{ring}"
         );
         let mut recorder = lab.command(&words).spawn().unwrap();
         let mut said = std::io::BufReader::new(recorder.stderr.take().unwrap());
@@ -424,13 +431,22 @@ fn fifty_kills_lose_nothing_that_was_durable() {
         let found = lab.json(&format!("replay disk --check {seed}"));
         assert_eq!(found["pattern"]["wrong_beats"], 0, "{found}");
         let bytes = found["status"]["bytes"].as_u64().unwrap();
+        let first = found["recording"]["first_chunk"].as_u64().unwrap() * 128 * KIB as u64;
         assert!(
-            bytes >= durable,
-            "{durable} bytes were durable, {bytes} are there: {found}"
+            first + bytes >= durable,
+            "{durable} bytes were durable, {bytes} from {first} on are there: {found}"
         );
+        if in_a_ring {
+            // At least the half that was not being written over.
+            assert!(bytes >= durable.min(MIB as u64), "{durable}, {found}");
+            rounds += u32::from(first > 0);
+        } else {
+            assert_eq!(first, 0);
+        }
         assert_eq!(found["recording"]["bad_chunks"], 0);
         assert_eq!(lab.json("verify disk")["recording"]["bad_chunks"], 0);
     }
+    assert!(rounds >= 10, "{rounds} rings had gone round");
 }
 
 #[test]

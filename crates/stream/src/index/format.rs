@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 
-use super::{BLOCK_BYTES, IndexLayout};
+use super::{BLOCK_BYTES, IndexLayout, index_blocks};
 
 const BLOCK: usize = BLOCK_BYTES as usize;
 const HEADER_MAGIC: &[u8; 8] = b"ASSAYREC";
 const INDEX_MAGIC: &[u8; 8] = b"ASSAYIDX";
-/// Version of this layout.
+/// Version of this layout, and that of the header of a ring with a block of the index to spare.
 const VERSION: u32 = 1;
+const RING_VERSION: u32 = 2;
 /// Bytes of an index block before its entries.
 const HEAD: usize = 64;
 const ENTRY: usize = 8;
@@ -68,7 +69,7 @@ pub struct Header {
     pub generation: u64,
     /// Chunks of this drive known to be durable when this was written.
     pub durable_chunks: u64,
-    /// Chunks of this drive that may be on the medium without an entry (in flight, or finished since the last checkpoint), at most.
+    /// Chunks of the stream that may be on the medium without an entry (in flight, or finished since the last checkpoint), at most.
     pub window_chunks: u64,
     /// The recording ended by itself or was told to; `stream_bytes` is its length.
     pub ended: bool,
@@ -159,16 +160,19 @@ fn seal(block: &mut [u8; BLOCK]) {
     block[CHECKSUM_AT..CHECKSUM_AT + 4].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// Magic, version and checksum are right.
-fn is_whole(block: &[u8; BLOCK], magic: &[u8; 8]) -> bool {
+/// The version, if magic and checksum are right.
+fn version(block: &[u8; BLOCK], magic: &[u8; 8]) -> Option<u32> {
     let mut head = Get(block, 0);
-    head.bytes(8) == magic && head.u32() == VERSION && head.u32() == checksum(block)
+    let is_known = head.bytes(8) == magic;
+    let version = head.u32();
+    (is_known && head.u32() == checksum(block)).then_some(version)
 }
 
 impl Header {
     /// Its block.
     pub(super) fn encode(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
+        let spare = self.layout.index_blocks > index_blocks(self.layout.chunks, false);
         let mut label = self.label.as_str();
         while label.len() > LABEL_BYTES {
             let mut end = LABEL_BYTES;
@@ -179,7 +183,7 @@ impl Header {
         }
         Put(&mut block, 0)
             .bytes(HEADER_MAGIC)
-            .u32(VERSION)
+            .u32(if spare { RING_VERSION } else { VERSION })
             .u32(0)
             .bytes(&self.stream.0)
             .u32(self.lane)
@@ -202,9 +206,11 @@ impl Header {
 
     /// What a block says, if it is a header and makes sense.
     pub(super) fn decode(block: &[u8; BLOCK]) -> Option<Header> {
-        if !is_whole(block, HEADER_MAGIC) {
-            return None;
-        }
+        let spare = match version(block, HEADER_MAGIC)? {
+            VERSION => false,
+            RING_VERSION => true,
+            _ => return None,
+        };
         let mut get = Get(block, 16);
         let stream = StreamId(get.array());
         let (lane, lanes) = (get.u32(), get.u32());
@@ -220,6 +226,7 @@ impl Header {
             chunks,
             data_first,
             chunk_bytes,
+            index_blocks: index_blocks(chunks, spare),
         };
         // A checksum says that the block is as it was written, not that its writer was this program in its right mind.
         let span = chunks.checked_mul(u64::from(chunk_bytes));
@@ -230,7 +237,7 @@ impl Header {
             && chunk_bytes <= assay_target::MAX_IO_BYTES
             && chunks > 0
             && end.is_some()
-            && super::index_bytes(chunks)
+            && super::index_bytes(layout.index_blocks)
                 .checked_add(first)
                 .is_some_and(|e| e <= data_first);
         sound.then_some(Header {
@@ -272,7 +279,7 @@ impl IndexBlock {
 
     /// What a block says, if it is one of this stream's.
     pub(super) fn decode(block: &[u8; BLOCK], stream: StreamId) -> Option<IndexBlock> {
-        if !is_whole(block, INDEX_MAGIC) {
+        if version(block, INDEX_MAGIC) != Some(VERSION) {
             return None;
         }
         let mut get = Get(block, 16);
@@ -311,7 +318,7 @@ mod tests {
             stream: StreamId([7; 16]),
             lane: 1,
             lanes: 3,
-            layout: IndexLayout::new(131_072, 100, 131_072).unwrap(),
+            layout: IndexLayout::new(131_072, 100, 131_072, true).unwrap(),
             ring: true,
             generation: 9,
             durable_chunks: 5,
@@ -332,6 +339,24 @@ mod tests {
         };
         let read = Header::decode(&long.encode()).unwrap();
         assert_eq!(read.label, "ü".repeat(LABEL_BYTES / 2));
+    }
+
+    #[test]
+    fn rings_of_the_first_version_are_known_with_the_blocks_they_had() {
+        let header = |spare| Header {
+            layout: IndexLayout::new(0, 1000, 4096, spare).unwrap(),
+            ..header()
+        };
+        for (spare, version, blocks) in [(false, VERSION, 2), (true, RING_VERSION, 3)] {
+            let block = header(spare).encode();
+            assert_eq!(super::version(&block, HEADER_MAGIC), Some(version));
+            let read = Header::decode(&block).unwrap();
+            assert_eq!((read.layout.index_blocks, read.ring), (blocks, true));
+        }
+        let mut later = header(true).encode();
+        later[8] = 3;
+        seal(&mut later);
+        assert_eq!(Header::decode(&later), None);
     }
 
     #[test]

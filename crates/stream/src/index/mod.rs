@@ -7,7 +7,7 @@
 //! | where | what |
 //! |---|---|
 //! | block 0 and 1 | the header, two copies written in turn |
-//! | blocks 2 to 2 + 2n | `n` index blocks, two copies each, side by side: 2, 3 for the first, 4, 5 for the second |
+//! | blocks 2 to 2 + 2n | `n` index blocks, two copies each, side by side: 2, 3 for the first, 4, 5 for the second; in a ring one more than tells of all chunks |
 //! | the next chunk boundary on | chunks of the stream |
 //!
 //! An index block says of up to [`ENTRIES`] consecutive chunks of this drive how many bytes of each count and their CRC-32C. A header says whose recording it
@@ -22,13 +22,22 @@
 //!
 //! At the end of a recording comes one more header, flushed after everything else, which says that this was all.
 //!
-//! A block or header is never written over its newest copy, so a torn write costs what was not yet durable and nothing else. An entry whose
+//! A block or header is never written over its newest copy, and within a checkpoint no block is written twice, so a torn write costs what was not
+//! yet durable and nothing else. An entry whose
 //! chunk did not reach the medium (the drive lost power with the chunk in its cache and the entry on its flash) is told by the checksum.
 //!
 //! # Recovery
 //! Both copies of every block are read; the newest whole one counts. Chunks count from the first as far as entries go without a gap and, beyond what
 //! the header knows as durable, as far as their checksums are right. In a ring the newest run counts, and what at its old end was being overwritten
 //! is left out.
+//!
+//! # Rings
+//! Blocks are filled and used again in turn, each for [`ENTRIES`] consecutive chunks counted through all turns. There is one more than a turn needs, so
+//! the oldest chunks are told of until they are written over, and a ring that ended is given back whole. The recorder is never further ahead of
+//! what is durable than half the ring; so a loss of power leaves at least the other half.
+//!
+//! # Versions
+//! 1: as here. Its rings had no block to spare; they are read, and no longer written. 2: a ring with the block to spare.
 //!
 //! # Non-goals
 //! No file system: one recording per range. No encryption. The checksum finds accidents, not forgery.
@@ -57,13 +66,15 @@ pub struct IndexLayout {
     pub data_first: u64,
     /// Bytes per chunk.
     pub chunk_bytes: u32,
+    /// Index blocks, each in two copies.
+    pub index_blocks: u64,
 }
 
 impl IndexLayout {
     /// Part a range of whole chunks between index and stream; `None` when nothing would be left for the stream.
-    pub fn new(first: u64, range_chunks: u64, chunk_bytes: u32) -> Option<IndexLayout> {
+    pub fn new(first: u64, range_chunks: u64, chunk_bytes: u32, ring: bool) -> Option<IndexLayout> {
         let chunk = u64::from(chunk_bytes.max(1));
-        let reserved = |chunks: u64| index_bytes(chunks).div_ceil(chunk);
+        let reserved = |chunks: u64| index_bytes(index_blocks(chunks, ring)).div_ceil(chunk);
         // The largest number that fits with its index; both grow together, so halving finds it.
         let (mut chunks, mut too_many) = (0, range_chunks);
         while too_many - chunks > 1 {
@@ -79,12 +90,8 @@ impl IndexLayout {
             chunks,
             data_first: first + reserved(chunks) * chunk,
             chunk_bytes,
+            index_blocks: index_blocks(chunks, ring),
         })
-    }
-
-    /// Index blocks.
-    pub fn blocks(&self) -> u64 {
-        self.chunks.div_ceil(ENTRIES)
     }
 
     /// Address of a copy (0 or 1) of the header.
@@ -103,10 +110,14 @@ impl IndexLayout {
     }
 }
 
-/// Bytes of header and index for so many chunks.
-fn index_bytes(chunks: u64) -> u64 {
-    chunks
-        .div_ceil(ENTRIES)
+/// Index blocks for so many chunks. A ring has one to spare: while it is filled, all the others together still tell of a whole turn.
+fn index_blocks(chunks: u64, ring: bool) -> u64 {
+    chunks.div_ceil(ENTRIES) + u64::from(ring)
+}
+
+/// Bytes of headers and so many index blocks.
+fn index_bytes(blocks: u64) -> u64 {
+    blocks
         .saturating_mul(2)
         .saturating_add(2)
         .saturating_mul(BLOCK_BYTES)
@@ -119,17 +130,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn index_and_chunks_share_the_range_and_waste_little(first in 0_u64..10, range_chunks in 0_u64..200_000, chunk in prop::sample::select(vec![4096_u32, 8192, 65536, 131_072, 1 << 20])) {
+        fn index_and_chunks_share_the_range_and_waste_little(first in 0_u64..10, range_chunks in 0_u64..200_000, chunk in prop::sample::select(vec![4096_u32, 8192, 65536, 131_072, 1 << 20]), ring: bool) {
             let first = first * u64::from(chunk);
-            match IndexLayout::new(first, range_chunks, chunk) {
-                None => prop_assert!(range_chunks <= index_bytes(1).div_ceil(u64::from(chunk))),
+            let reserved = |chunks| index_bytes(index_blocks(chunks, ring)).div_ceil(u64::from(chunk));
+            match IndexLayout::new(first, range_chunks, chunk, ring) {
+                None => prop_assert!(range_chunks <= reserved(1)),
                 Some(layout) => {
                     let end = layout.chunk_address(layout.chunks - 1) + u64::from(chunk);
                     prop_assert!(end <= first + range_chunks * u64::from(chunk));
-                    prop_assert!(layout.block_address(layout.blocks() - 1, 1) + BLOCK_BYTES <= layout.data_first);
+                    prop_assert!(layout.block_address(layout.index_blocks - 1, 1) + BLOCK_BYTES <= layout.data_first);
                     prop_assert!(layout.data_first.is_multiple_of(u64::from(chunk)));
                     // One chunk more would not fit.
-                    prop_assert!(layout.chunks + 1 + index_bytes(layout.chunks + 1).div_ceil(u64::from(chunk)) > range_chunks);
+                    prop_assert!(layout.chunks + 1 + reserved(layout.chunks + 1) > range_chunks);
                 }
             }
         }

@@ -78,6 +78,12 @@ struct Span {
     address: u64,
 }
 
+impl Span {
+    fn end(&self) -> u64 {
+        self.first_local + self.count
+    }
+}
+
 /// One drive's part of a recording.
 #[derive(Debug)]
 pub struct Found {
@@ -178,7 +184,7 @@ pub fn find(lane: &mut Lane<'_>, first: u64, capacity_bytes: u64) -> Result<Foun
         });
     }
     let spans = read_spans(lane, layout, header.stream)?;
-    let (from, to) = newest_run(&spans, header.ring, layout.chunks);
+    let (from, to) = run_of(&spans, &header);
     Ok(Found {
         header,
         from,
@@ -195,9 +201,9 @@ fn read_spans(
     stream: StreamId,
 ) -> Result<Vec<Span>, IndexError> {
     let mut found: Vec<(u64, Span)> = Vec::new();
-    let mut bytes = vec![0; (256 * BLOCK).min(2 * BLOCK * layout.blocks() as usize)];
+    let mut bytes = vec![0; (256 * BLOCK).min(2 * BLOCK * layout.index_blocks as usize)];
     let mut address = layout.block_address(0, 0);
-    let end = layout.block_address(layout.blocks(), 0);
+    let end = layout.block_address(layout.index_blocks, 0);
     while address < end {
         let len = (bytes.len() as u64).min(end - address) as usize;
         lane.read_now(address, &mut bytes[..len], &mut Vec::new())?;
@@ -231,31 +237,34 @@ fn read_spans(
     Ok(spans)
 }
 
-/// The run of chunks without a gap: from 0, or in a ring the one that ends last.
-fn newest_run(spans: &[Span], ring: bool, capacity_chunks: u64) -> (u64, u64) {
-    if !ring {
-        let mut to = 0;
-        for span in spans {
-            if span.first_local != to {
-                break;
-            }
-            to = span.first_local + span.count;
-        }
-        return (0, to);
-    }
-    let Some(last) = spans.last() else {
+/// The run of chunks without a gap: from 0, or in a ring the one that holds what is durable, as far back as there are places.
+///
+/// Beyond the gap that a torn block leaves there may be newer ones; they are of the same checkpoint, and like it came to nothing.
+fn run_of(spans: &[Span], header: &Header) -> (u64, u64) {
+    let durable = header.durable_chunks.saturating_sub(1);
+    let anchor = if header.ring {
+        let holds = |span: &Span| span.first_local <= durable && durable < span.end();
+        // A ring of version 1 may have gone round since its header was written: there the newest counts.
+        let newest = spans.len().checked_sub(1);
+        spans.iter().position(holds).or(newest)
+    } else {
+        spans
+            .first()
+            .filter(|first| first.first_local == 0)
+            .map(|_| 0)
+    };
+    let Some(anchor) = anchor else {
         return (0, 0);
     };
-    let mut from = last.first_local;
-    for span in spans.iter().rev().skip(1) {
-        if span.first_local + span.count != from {
-            break;
-        }
-        from = span.first_local;
-    }
-    let to = last.first_local + last.count;
-    // Older copies of blocks tell of chunks that newer ones lie on.
-    (from.max(to.saturating_sub(capacity_chunks)), to)
+    let meet = |pair: &&[Span]| pair[0].end() == pair[1].first_local;
+    let after = spans[anchor..].windows(2).take_while(meet).count();
+    let before = spans[..=anchor].windows(2).rev().take_while(meet).count();
+    let (from, to) = (
+        spans[anchor - before].first_local,
+        spans[anchor + after].end(),
+    );
+    // Older blocks of a ring tell of chunks that newer ones lie on.
+    (from.max(to.saturating_sub(header.layout.chunks)), to)
 }
 
 impl Found {
@@ -269,8 +278,7 @@ impl Found {
         local: u64,
         others: &mut Vec<Ended>,
     ) -> Result<Option<Entry>, IndexError> {
-        let holds =
-            |span: &Span| local >= span.first_local && local < span.first_local + span.count;
+        let holds = |span: &Span| local >= span.first_local && local < span.end();
         if !self.loaded.as_ref().is_some_and(|(span, _)| holds(span)) {
             let after = self.spans.partition_point(|span| span.first_local <= local);
             let Some(span) = after.checked_sub(1).map(|at| self.spans[at]).filter(holds) else {
@@ -378,10 +386,12 @@ impl Recording {
             .parts
             .iter()
             .filter(|part| part.header.ring && !part.header.ended);
-        let windows = cut_off.map(|part| part.header.window_chunks);
-        let suspects = windows
-            .fold(0, u64::saturating_add)
-            .min(self.to - self.from);
+        // The window is the whole stream's; drives may differ by one chunk in how far they had got. What is not known to be durable belongs to the
+        // new end: where that is torn, the stream ends, it does not begin.
+        let window = cut_off.map(|part| part.header.window_chunks).max();
+        let suspects = window
+            .map_or(0, |window| window.saturating_add(self.parts.len() as u64))
+            .min(self.durable.saturating_sub(self.from));
         let mut chunk_bytes = Vec::new();
         let mut trimmed = 0;
         for chunk in self.from..self.from + suspects {
@@ -396,6 +406,12 @@ impl Recording {
         }
         self.from += trimmed;
         Ok(trimmed)
+    }
+
+    /// The byte of the stream that it begins with.
+    pub fn first_byte(&self) -> u64 {
+        let chunk_bytes = self.header().map_or(0, |header| header.layout.chunk_bytes);
+        self.from.saturating_mul(u64::from(chunk_bytes))
     }
 
     /// Where a chunk of the stream is: part, number on its drive, address.
@@ -424,23 +440,35 @@ mod tests {
         }
     }
 
+    /// What a header with so many durable chunks makes of these spans (first, count), in a ring of so many places or no ring.
+    fn run(spans: &[(u64, u64)], durable: u64, ring: Option<u64>) -> (u64, u64) {
+        let spans: Vec<Span> = spans
+            .iter()
+            .map(|&(first, count)| span(first, count))
+            .collect();
+        let (_, found) = part(0, 1, (0, 0), durable, 1);
+        let mut header = found.header;
+        header.ring = ring.is_some();
+        header.layout.chunks = ring.unwrap_or(99);
+        run_of(&spans, &header)
+    }
+
     #[test]
     fn runs_end_at_gaps() {
-        assert_eq!(newest_run(&[], false, 99), (0, 0));
-        assert_eq!(
-            newest_run(&[span(0, 5), span(5, 3), span(9, 1)], false, 99),
-            (0, 8)
-        );
-        assert_eq!(newest_run(&[span(5, 3)], false, 99), (0, 0));
-        assert_eq!(
-            newest_run(&[span(0, 4), span(5, 3), span(8, 1)], true, 99),
-            (5, 9)
-        );
-        assert_eq!(
-            newest_run(&[span(30, 30), span(60, 11)], true, 30),
-            (41, 71)
-        );
-        assert_eq!(newest_run(&[], true, 99), (0, 0));
+        for ring in [None, Some(99)] {
+            assert_eq!(run(&[], 0, ring), (0, 0));
+            assert_eq!(run(&[(0, 5), (5, 3), (9, 1)], 0, ring), (0, 8));
+            assert_eq!(run(&[(0, 5), (5, 3), (9, 1)], 8, ring), (0, 8));
+        }
+        // A block lost before what is durable: without a ring its beginning counts, in a ring what is new.
+        assert_eq!(run(&[(0, 5), (8, 3)], 10, None), (0, 5));
+        assert_eq!(run(&[(0, 5), (8, 3)], 10, Some(99)), (8, 11));
+        assert_eq!(run(&[(5, 3)], 0, None), (0, 0));
+        // A torn block leaves a gap behind what is durable, a ring's places end before its blocks.
+        assert_eq!(run(&[(0, 30), (30, 10), (60, 5)], 40, Some(50)), (0, 40));
+        assert_eq!(run(&[(30, 30), (60, 11)], 65, Some(30)), (41, 71));
+        // No block holds what is durable: the newest.
+        assert_eq!(run(&[(300, 30), (330, 11)], 65, Some(50)), (300, 341));
     }
 
     fn part(lane: u32, lanes: u32, run: (u64, u64), durable: u64, stream: u8) -> (String, Found) {
@@ -449,7 +477,7 @@ mod tests {
             label: String::new(),
             began_unix_s: 0,
         };
-        let layout = IndexLayout::new(0, 1000, 4096).unwrap();
+        let layout = IndexLayout::new(0, 1000, 4096, true).unwrap();
         let mut writer = IndexWriter::new(&options, layout, (lane, lanes), true, 10);
         writer.durable(durable);
         let header = Header::decode(&writer.checkpoint(0, None)[0].1).unwrap();

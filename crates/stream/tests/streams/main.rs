@@ -2,164 +2,19 @@
 
 #![allow(clippy::unwrap_used)]
 
-use assay_engine::session::{DriveSession, SessionOptions};
-use assay_stream::drives::{Calls, Drives, LaneOptions, media};
-use assay_stream::index::{IndexOptions, Recording, StreamId, find};
-use assay_stream::range::{Range, RangeRequest};
-use assay_stream::record::{Pace, RecordOptions, Recorded, record};
+mod lab;
+mod rings;
+mod unruly;
+
+use assay_stream::drives::Drives;
+use assay_stream::record::{Pace, RecordOptions, record};
 use assay_stream::registers::{Control, Registers, StatusBits};
-use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
+use assay_stream::replay::{ReplayOptions, What, replay};
 use assay_stream::source::{Blank, Bytes, Discard, Filled, Source};
-use assay_stream::status::Status;
 use assay_target::Nanos;
-use assay_target::spec::DriveSpec;
 use assay_units::Rng;
 
-const CHUNK: u32 = 16 << 10;
-
-fn noise(seed: u64, bytes: usize) -> Vec<u8> {
-    let mut rng = Rng::new(seed);
-    let mut out: Vec<u8> = (0..bytes.div_ceil(8))
-        .flat_map(|_| rng.next_u64().to_le_bytes())
-        .collect();
-    out.truncate(bytes);
-    out
-}
-
-struct Lab {
-    folder: tempfile::TempDir,
-}
-
-impl Lab {
-    fn new() -> Lab {
-        Lab {
-            folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
-        }
-    }
-
-    fn file(&self, name: &str, chunks: u64) -> String {
-        let path = self.folder.path().join(name);
-        let file = std::fs::File::create(&path).unwrap();
-        file.set_len(chunks * u64::from(CHUNK)).unwrap();
-        path.display().to_string()
-    }
-
-    fn open(&self, specs: &[&str]) -> Vec<DriveSession> {
-        let options = SessionOptions {
-            destroy: specs
-                .iter()
-                .filter_map(|s| s.rsplit('/').next())
-                .map(str::to_owned)
-                .collect(),
-            keep_data: true,
-            ..SessionOptions::default()
-        };
-        let open =
-            |spec: &&str| DriveSession::open(&DriveSpec::parse(spec).unwrap(), &options).unwrap();
-        specs.iter().map(open).collect()
-    }
-}
-
-fn lanes(writes: bool) -> LaneOptions {
-    LaneOptions {
-        writes,
-        depth: 8,
-        chunk_bytes: CHUNK,
-        direct: true,
-        calls: Calls::Ring,
-    }
-}
-
-fn range(drives: &[DriveSession], first: Option<u64>, last: Option<u64>) -> Range {
-    let request = RangeRequest {
-        first: first.map(|n| n * u64::from(CHUNK)),
-        last: last.map(|n| n * u64::from(CHUNK)),
-        chunk_bytes: CHUNK,
-    };
-    let media: Vec<_> = drives.iter().map(|d| media(d.info())).collect();
-    Range::new(&request, &media).unwrap()
-}
-
-fn put(
-    drives: &mut [DriveSession],
-    range: &Range,
-    source: &mut dyn Source,
-    options: &RecordOptions,
-    registers: &Registers,
-) -> Recorded {
-    let options = RecordOptions {
-        min_io_bytes: 512,
-        ..options.clone()
-    };
-    let mut open = Drives::open(drives, lanes(true)).unwrap();
-    let mut lanes = open.lanes().unwrap();
-    record(&mut lanes, range, source, &options, registers).unwrap()
-}
-
-/// Record these bytes, with nobody watching.
-fn take(
-    drives: &mut [DriveSession],
-    range: &Range,
-    bytes: &[u8],
-    options: &RecordOptions,
-) -> Status {
-    let registers = Registers::default();
-    put(drives, range, &mut Bytes::new(bytes), options, &registers).status
-}
-
-fn get(drives: &mut [DriveSession], range: &Range, bytes: u64) -> (Replayed, Vec<u8>) {
-    let mut open = Drives::open(drives, lanes(false)).unwrap();
-    let mut lanes = open.lanes().unwrap();
-    let mut out = Vec::new();
-    let options = ReplayOptions {
-        min_io_bytes: 512,
-        ..ReplayOptions::default()
-    };
-    let what = What::Raw(*range, Some(bytes));
-    let replayed = replay(&mut lanes, what, &mut out, options, &Registers::default()).unwrap();
-    (replayed, out)
-}
-
-/// Find, and replay.
-fn recover(drives: &mut [DriveSession], first: u64) -> (Replayed, Vec<u8>, bool) {
-    let capacities: Vec<u64> = drives.iter().map(|d| d.info().capacity_bytes).collect();
-    let mut open = Drives::open(drives, lanes(false)).unwrap();
-    let mut lanes = open.lanes().unwrap();
-    let mut found = Vec::new();
-    for (lane, capacity) in lanes.iter_mut().zip(capacities) {
-        found.push((lane.name().to_owned(), find(lane, first, capacity).unwrap()));
-    }
-    let (mut recording, order) = Recording::assemble(found).unwrap();
-    let mut all: Vec<_> = lanes.drain(..).map(Some).collect();
-    let mut lanes: Vec<_> = order.iter().filter_map(|&at| all[at].take()).collect();
-    let whole = recording.is_whole();
-    let mut out = Vec::new();
-    let what = What::Recording(&mut recording);
-    let replayed = replay(
-        &mut lanes,
-        what,
-        &mut out,
-        ReplayOptions::default(),
-        &Registers::default(),
-    )
-    .unwrap();
-    (replayed, out, whole)
-}
-
-fn index(stream: u8) -> Option<IndexOptions> {
-    Some(IndexOptions {
-        stream: StreamId([stream; 16]),
-        label: "test".to_owned(),
-        began_unix_s: 1,
-    })
-}
-
-/// On a file and on a simulated drive.
-fn on_each(chunks: u64, test: impl Fn(&mut [DriveSession])) {
-    let lab = Lab::new();
-    test(&mut lab.open(&[&lab.file("drive", chunks)]));
-    test(&mut lab.open(&["sim:samsung-951"]));
-}
+use crate::lab::{CHUNK, Lab, get, index, lanes, noise, on_each, put, range, recover, take};
 
 #[test]
 fn what_is_recorded_is_replayed_whole_and_nothing_else_is_touched() {
@@ -230,24 +85,6 @@ fn a_stream_longer_than_the_range_fills_it_and_is_known_to_be_longer() {
             (exact.source_had_more, exact.status.names()),
             (Some(false), vec!["finished", "last_valid"])
         );
-    });
-}
-
-#[test]
-fn a_ring_keeps_the_newest() {
-    on_each(64, |drives| {
-        let stream = noise(4, 11 * CHUNK as usize);
-        let part = range(drives, None, Some(3));
-        let options = RecordOptions {
-            ring: true,
-            ..RecordOptions::default()
-        };
-        let status = take(drives, &part, &stream, &options);
-        assert_eq!((status.chunks, status.bytes), (11, stream.len() as u64));
-        assert_eq!(status.last_address_written, Some(2 * u64::from(CHUNK)));
-        let (_, out) = get(drives, &part, part.bytes());
-        let chunk = |n: usize| &stream[n * CHUNK as usize..(n + 1) * CHUNK as usize];
-        assert_eq!(out, [chunk(8), chunk(9), chunk(10), chunk(7)].concat());
     });
 }
 
@@ -376,29 +213,6 @@ fn an_indexed_recording_is_found_and_is_what_it_was() {
                 (len as u64).div_ceil(u64::from(CHUNK))
             );
         }
-    });
-}
-
-#[test]
-fn a_ring_with_an_index_is_replayed_from_its_oldest() {
-    on_each(200, |drives| {
-        let part = range(drives, None, Some(30));
-        let stream = noise(8, 100 * CHUNK as usize + 99);
-        let options = RecordOptions {
-            index: index(9),
-            ring: true,
-            checkpoint_bytes: Some(4 * u64::from(CHUNK)),
-            ..RecordOptions::default()
-        };
-        let status = take(drives, &part, &stream, &options);
-        assert_eq!(status.bytes, stream.len() as u64);
-        let (replayed, out, _) = recover(drives, 0);
-        assert!(!out.is_empty(), "{replayed:?}");
-        // The newest end of the stream, from a whole chunk on.
-        let from = stream.len() - out.len();
-        assert_eq!(from % CHUNK as usize, 0);
-        assert_eq!(out, stream[from..]);
-        assert_eq!(replayed.bad_chunks, 0);
     });
 }
 

@@ -1,0 +1,239 @@
+//! Rings, and what a loss of power leaves of recordings, on drives that keep no order.
+
+use assay_stream::index::{Recording, find};
+use assay_stream::lane::Lane;
+use assay_stream::range::{Media, Range, RangeRequest};
+use assay_stream::record::{RecordOptions, record};
+use assay_stream::registers::Registers;
+use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
+use assay_stream::source::Bytes;
+use assay_stream::status::Status;
+use proptest::prelude::*;
+
+use crate::lab::{CHUNK, get, index, noise, on_each, range, recover, take};
+use crate::unruly::Unruly;
+
+#[test]
+fn a_ring_keeps_the_newest() {
+    on_each(64, |drives| {
+        let stream = noise(4, 11 * CHUNK as usize);
+        let part = range(drives, None, Some(3));
+        let options = RecordOptions {
+            ring: true,
+            ..RecordOptions::default()
+        };
+        let status = take(drives, &part, &stream, &options);
+        assert_eq!((status.chunks, status.bytes), (11, stream.len() as u64));
+        assert_eq!(status.last_address_written, Some(2 * u64::from(CHUNK)));
+        let (_, out) = get(drives, &part, part.bytes());
+        let chunk = |n: usize| &stream[n * CHUNK as usize..(n + 1) * CHUNK as usize];
+        assert_eq!(out, [chunk(8), chunk(9), chunk(10), chunk(7)].concat());
+    });
+}
+
+#[test]
+fn a_ring_with_an_index_is_replayed_from_its_oldest() {
+    on_each(200, |drives| {
+        let part = range(drives, None, Some(30));
+        let stream = noise(8, 100 * CHUNK as usize + 99);
+        let options = RecordOptions {
+            index: index(9),
+            ring: true,
+            checkpoint_bytes: Some(4 * u64::from(CHUNK)),
+            ..RecordOptions::default()
+        };
+        let status = take(drives, &part, &stream, &options);
+        assert_eq!(status.bytes, stream.len() as u64);
+        let (replayed, out, whole) = recover(drives, 0);
+        // 31 chunks, of which two are the index's: the last 29 of the stream's 101.
+        assert!(out == stream[72 * CHUNK as usize..], "{replayed:?}");
+        assert!(whole && replayed.bad_chunks == 0);
+    });
+}
+
+/// The smallest chunk that an index allows.
+const SMALL: usize = 4096;
+
+/// Drives that keep no order, and a ring of so many chunks on each.
+#[derive(Debug, Clone)]
+struct Case {
+    seed: u64,
+    lanes: usize,
+    chunks: u64,
+    depth: u32,
+    every_chunks: u64,
+    stream_bytes: usize,
+    ring: bool,
+}
+
+impl Case {
+    fn drives(&self) -> Vec<Unruly> {
+        let bytes = self.chunks as usize * SMALL;
+        (0..self.lanes as u64)
+            .map(|n| Unruly::new(self.seed ^ n << 32, bytes))
+            .collect()
+    }
+
+    fn lanes(&self, drives: &[Unruly]) -> Vec<Lane<'static>> {
+        let slots = self.depth + 1;
+        let lane = |(n, drive): (usize, &Unruly)| {
+            let target = drive.target(slots, SMALL as u32);
+            Lane::new(format!("drive {n}"), target, slots, SMALL as u32)
+        };
+        drives.iter().enumerate().map(lane).collect()
+    }
+
+    fn range(&self) -> Range {
+        let request = RangeRequest {
+            first: None,
+            last: None,
+            chunk_bytes: SMALL as u32,
+        };
+        let media = |n| Media {
+            drive: format!("drive {n}"),
+            capacity_bytes: self.chunks * SMALL as u64,
+            min_io_bytes: 512,
+        };
+        let media: Vec<_> = (0..self.lanes).map(media).collect();
+        Range::new(&request, &media).unwrap()
+    }
+
+    fn stream(&self) -> Vec<u8> {
+        noise(self.seed, self.stream_bytes)
+    }
+
+    /// Record; the registers have what was told while it went on. `None` where the power went before the header was there.
+    fn record(&self, drives: &[Unruly], indexed: bool) -> Option<(Status, Registers)> {
+        let options = RecordOptions {
+            ring: self.ring,
+            index: index(1).filter(|_| indexed),
+            checkpoint_bytes: Some(self.every_chunks * SMALL as u64),
+            min_io_bytes: 512,
+            ..RecordOptions::default()
+        };
+        let registers = Registers::default();
+        let stream = self.stream();
+        let mut lanes = self.lanes(drives);
+        let recorded = record(
+            &mut lanes,
+            &self.range(),
+            &mut Bytes::new(&stream),
+            &options,
+            &registers,
+        );
+        match recorded {
+            Ok(recorded) => Some((recorded.status, registers)),
+            Err(error) => {
+                assert!(drives.iter().any(Unruly::is_dead), "{error}");
+                None
+            }
+        }
+    }
+
+    /// Find and replay; also how many chunks of the stream the ring has room for.
+    fn recover(&self, drives: &[Unruly]) -> (Replayed, Vec<u8>, u64) {
+        let mut lanes = self.lanes(drives);
+        let mut found = Vec::new();
+        for lane in &mut lanes {
+            let part = find(lane, 0, self.chunks * SMALL as u64).unwrap();
+            found.push((lane.name().to_owned(), part));
+        }
+        let (mut recording, _) = Recording::assemble(found).unwrap();
+        let room = recording.header().unwrap().layout.chunks * self.lanes as u64;
+        let mut out = Vec::new();
+        let replayed = replay(
+            &mut lanes,
+            What::Recording(&mut recording),
+            &mut out,
+            ReplayOptions::default(),
+            &Registers::default(),
+        )
+        .unwrap();
+        (replayed, out, room)
+    }
+}
+
+fn cases(chunks: std::ops::Range<u64>, turns: u64) -> impl Strategy<Value = Case> {
+    let ring = (1..4_usize, chunks).prop_flat_map(move |(lanes, chunks)| {
+        let most = (turns * chunks * lanes as u64) as usize * SMALL;
+        (Just(lanes), Just(chunks), 1..=most)
+    });
+    (any::<u64>(), ring, 1..40_u32, 1..200_u64).prop_map(
+        |(seed, (lanes, chunks, stream_bytes), depth, every_chunks)| Case {
+            seed,
+            lanes,
+            chunks,
+            depth,
+            every_chunks,
+            stream_bytes,
+            ring: true,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    /// A chunk's turn comes when the one before on its place is on the drive, however deep the queue is; [`Unruly`] sees to that.
+    #[test]
+    fn every_place_of_a_ring_has_its_newest_chunk(case in cases(1..20, 9)) {
+        let drives = case.drives();
+        let (status, _) = case.record(&drives, false).unwrap();
+        prop_assert_eq!(status.bytes, case.stream_bytes as u64);
+        let stream = case.stream();
+        let all = stream.len().div_ceil(SMALL);
+        let places = case.chunks as usize * case.lanes;
+        for chunk in all.saturating_sub(places)..all {
+            let bytes = &stream[chunk * SMALL..stream.len().min((chunk + 1) * SMALL)];
+            let at = chunk / case.lanes % case.chunks as usize * SMALL;
+            prop_assert!(drives[chunk % case.lanes].bytes(at, bytes.len()) == bytes, "chunk {}", chunk);
+        }
+    }
+
+    #[test]
+    fn a_ring_that_ended_has_all_it_has_room_for(case in prop_oneof![cases(7..40, 9), cases(400..1700, 3)]) {
+        let drives = case.drives();
+        let (status, _) = case.record(&drives, true).unwrap();
+        prop_assert_eq!((status.bytes, status.durable_bytes), (case.stream_bytes as u64, case.stream_bytes as u64));
+        let (replayed, out, room) = case.recover(&drives);
+        let from = (case.stream_bytes.div_ceil(SMALL) as u64).saturating_sub(room) as usize * SMALL;
+        prop_assert!(out == case.stream()[from..], "{} of {} bytes: {replayed:?}", out.len(), case.stream_bytes - from);
+        prop_assert_eq!((replayed.bad_chunks, replayed.frayed_chunks), (0, 0));
+    }
+
+    /// What was durable and had not been written over is there, in one piece with what is newer.
+    #[test]
+    fn what_was_durable_outlives_a_loss_of_power(
+        case in prop_oneof![cases(7..40, 9), cases(400..1200, 3)],
+        ring: bool,
+        part in 0.0..1.0_f64,
+        which in 0..3_usize,
+    ) {
+        let case = Case { ring, ..case };
+        let drives = case.drives();
+        let ios = case.stream_bytes.div_ceil(SMALL * case.lanes) as f64 * part;
+        drives[which % case.lanes].loses_power_after(ios as u64);
+        let recorded = case.record(&drives, true);
+        drives.iter().for_each(Unruly::comes_back);
+        let Some((status, registers)) = recorded else {
+            return Ok(());
+        };
+        let durable = registers.durable_bytes().max(status.durable_bytes);
+        prop_assume!(durable > 0);
+        let (replayed, out, room) = case.recover(&drives);
+        prop_assert_eq!(replayed.bad_chunks, 0);
+        // The recorder of a ring was never ahead of what was durable by more than half of it.
+        let kept = if ring { room - (room / 2).max(1) } else { room };
+        let chunks = |bytes: u64| bytes.div_ceil(SMALL as u64);
+        prop_assert!(chunks(out.len() as u64) >= chunks(durable).min(kept), "{} bytes, {room} chunks: {replayed:?}", out.len());
+        let stream = case.stream();
+        if !ring {
+            prop_assert!(stream.starts_with(&out));
+        } else if !out.is_empty() {
+            // It is a part of the stream; noise has no part twice.
+            let from = (0..stream.len()).step_by(SMALL).find(|&from| stream[from..].starts_with(&out)).unwrap();
+            let to = (from + out.len()) as u64;
+            prop_assert!(to >= durable, "{to} of {durable}: {replayed:?}");
+        }
+    }
+}
