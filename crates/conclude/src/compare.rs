@@ -6,18 +6,21 @@
 //! drive, every run is a side of its own: before and after. The first group is the baseline, and every other is compared with it, workload by
 //! workload, by [`assay_measure::compare`].
 //!
-//! Workloads match when step, variant and figures are the same; areas may differ, because drives differ in size. Of cells in rounds the last window
-//! counts, strung together.
+//! Workloads match when step, variant, figures and what else makes an access (mixes, distribution, limits) are the same; areas may differ, because
+//! drives differ in size, but not the lengths of streams. Of cells in rounds the last window counts, strung together.
 //!
 //! # Non-goals
 //! No overall winner: what a workload is worth is the reader's to say.
 
 use assay_measure::compare::{Answer, Better, Comparison, Repeat, Terms, compare};
-use assay_store::model::{CellKind, CellPlan, CellResult, Drive};
-use assay_store::read::{CellDrive, CellState, Run};
-use assay_units::text::format_size;
+use assay_store::model::{CellPlan, CellResult, Drive};
+use assay_store::read::{CellDrive, Run};
 
 use crate::estimate::{self, Estimates};
+
+mod workload;
+
+use workload::{Key, Measured, measured, places};
 
 /// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -268,92 +271,6 @@ fn groups(runs: &[Run]) -> (Vec<Group>, bool) {
     (groups, false)
 }
 
-/// What must agree for two cells to be the same workload; repetitions within a run are told apart by their order.
-#[derive(Clone, Debug, PartialEq)]
-struct Key {
-    step: String,
-    kind: CellKind,
-    together: bool,
-    variant: Option<String>,
-    rw: String,
-    figures: [u64; 3],
-    direct: bool,
-    data: String,
-    mix: Option<u8>,
-    power_state: Option<u8>,
-    rate: (u64, u64),
-    occurrence: usize,
-}
-
-impl Key {
-    fn of(plan: &CellPlan) -> Key {
-        let w = &plan.workload;
-        Key {
-            step: plan.step.clone(),
-            kind: plan.kind,
-            together: plan.drives.len() > 1,
-            variant: plan.variant.clone(),
-            rw: w.rw.clone(),
-            figures: [w.bs_bytes, w.iodepth.into(), w.numjobs.into()],
-            direct: w.direct,
-            data: w.data.clone(),
-            mix: w.rwmixread,
-            power_state: w.power_state,
-            rate: (
-                w.rate_iops.to_bits(),
-                plan.load.as_ref().map_or(0, |l| l.percent.to_bits()),
-            ),
-            occurrence: 0,
-        }
-    }
-}
-
-/// A workload of one drive in one run: its cells, of rounds the last window.
-struct Measured<'a> {
-    key: Key,
-    plan: &'a CellPlan,
-    parts: Vec<&'a CellDrive>,
-}
-
-fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
-    let mut all: Vec<Measured<'_>> = Vec::new();
-    for cell in &run.cells {
-        let compared = matches!(
-            cell.plan.kind,
-            CellKind::Measure | CellKind::Soak | CellKind::AllAboard
-        );
-        let part = cell.drives.iter().find(|d| d.drive == drive);
-        let Some(part) = part.filter(|p| p.result.is_some()) else {
-            continue;
-        };
-        if !compared || cell.state != CellState::Finished {
-            continue;
-        }
-        let mut key = Key::of(&cell.plan);
-        if cell.plan.round.is_some()
-            && let Some(rounds) = all.iter_mut().find(|m| m.key == key)
-        {
-            rounds.parts.push(part);
-            continue;
-        }
-        while all.iter().any(|m| m.key == key) {
-            key.occurrence += 1;
-        }
-        all.push(Measured {
-            key,
-            plan: &cell.plan,
-            parts: vec![part],
-        });
-    }
-    for one in &mut all {
-        if let Some(round) = &one.plan.round {
-            let before = one.parts.len().saturating_sub(round.window.max(1) as usize);
-            one.parts.drain(..before);
-        }
-    }
-    all
-}
-
 /// The figure of a run, and its interval where there is one.
 fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option<Repeat> {
     let estimate = match metric {
@@ -476,65 +393,6 @@ fn compared(
         other: mean(&of_b),
         comparison: compare(&of_a, &of_b, metric.better(), terms),
     })
-}
-
-/// Say of every workload what tells it from the others of its step.
-fn places(workloads: &mut [Matched]) {
-    let labels: Vec<(String, Vec<String>)> = workloads
-        .iter()
-        .map(|w| (w.plan.step.clone(), labels(&w.plan)))
-        .collect();
-    for (i, workload) in workloads.iter_mut().enumerate() {
-        let (step, own) = &labels[i];
-        let telling: Vec<&str> = own
-            .iter()
-            .enumerate()
-            .filter(|(at, label)| {
-                !label.is_empty()
-                    && labels
-                        .iter()
-                        .any(|(s, other)| s == step && other[*at] != **label)
-            })
-            .map(|(_, label)| label.as_str())
-            .collect();
-        workload.place = telling.join(", ");
-    }
-}
-
-/// A workload's properties in words, always the same number of them.
-fn labels(plan: &CellPlan) -> Vec<String> {
-    let w = &plan.workload;
-    let threads = if w.numjobs == 1 { "thread" } else { "threads" };
-    vec![
-        plan.variant.clone().unwrap_or_default(),
-        w.rw.clone(),
-        format_size(w.bs_bytes),
-        format!("{} {threads}", w.numjobs),
-        format!("depth {}", w.iodepth),
-        w.rwmixread
-            .map(|p| format!("{p} % reads"))
-            .unwrap_or_default(),
-        w.power_state
-            .map(|s| format!("power state {s}"))
-            .unwrap_or_default(),
-        plan.load
-            .as_ref()
-            .map(|l| format!("{} % load", l.percent))
-            .unwrap_or_default(),
-        w.data.clone(),
-        if w.direct { "direct" } else { "buffered" }.to_owned(),
-        if w.rate_iops > 0.0 {
-            format!("{} IOPS offered", w.rate_iops)
-        } else {
-            String::new()
-        },
-        if plan.drives.len() > 1 {
-            "all at once"
-        } else {
-            ""
-        }
-        .to_owned(),
-    ]
 }
 
 fn notes(runs: &[Run], a: &Group, b: &Group, one_drive: bool, unmatched: usize) -> Vec<String> {

@@ -3,7 +3,7 @@
 //! # Mechanism
 //! An interval's counts say what each second contributed to the sums that a result is made of: I/Os and bytes over time, latency over I/Os. So
 //! the means here are those of the results, and [`assay_measure::confidence::ratio`] finds their error from the seconds. Seconds in which nothing
-//! completed are in the journal as gaps; here they count as what they were, zero.
+//! completed count as what they were, zero.
 //!
 //! A percentile of merged histograms has no such decomposition. [`Estimates::p99_ns`] is the mean of the seconds' own 99th percentiles, which is another
 //! figure than the result's p99 (as a rule a little lower) and is named so wherever it is shown.

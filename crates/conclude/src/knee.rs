@@ -77,6 +77,7 @@ pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
                     offered: offered(record, drive)?,
                     done: result.iops(),
                     latency_ns: result.latency().mean,
+                    seconds: result.elapsed.as_secs_f64(),
                 };
                 Some((cell, point))
             })

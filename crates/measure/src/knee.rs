@@ -20,6 +20,19 @@ pub const SHARE: f64 = 0.95;
 pub const LATENCY_FACTOR: f64 = 2.0;
 /// Rate over offered rate below which a drive no longer keeps up.
 pub const KEEPS_UP: f64 = 0.98;
+/// Standard deviations of a Poisson count that chance is allowed beside that: beyond three, it is one in a thousand.
+const CHANCE: f64 = 3.0;
+
+/// How much less than offered may be done, as a share, because fewer arrivals than the rate says fell into so many seconds: a Poisson count of
+/// mean n has the standard deviation sqrt(n).
+pub fn chance_share(offered_per_s: f64, seconds: f64) -> f64 {
+    let arrivals = offered_per_s * seconds;
+    if arrivals > 0.0 {
+        CHANCE / arrivals.sqrt()
+    } else {
+        0.0
+    }
+}
 
 /// The knee of a sweep over queue depth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,6 +86,16 @@ pub struct LoadPoint {
     pub done: f64,
     /// Mean latency from the intended start, nanoseconds.
     pub latency_ns: f64,
+    /// How long it was offered, seconds.
+    pub seconds: f64,
+}
+
+impl LoadPoint {
+    /// Was what was offered also done: at least [`KEEPS_UP`] of it, but for what chance accounts for?
+    pub fn is_kept_up_with(&self) -> bool {
+        let least = KEEPS_UP - chance_share(self.offered, self.seconds);
+        self.done >= least * self.offered
+    }
 }
 
 /// The knee of a load curve.
@@ -91,7 +114,7 @@ pub struct LoadKnee {
 }
 
 /// The highest offered load that is borne together with every lower one: latency at most `factor` times that of the lowest load, and at
-/// least [`KEEPS_UP`] of what is offered done. Points in any order; those that are no finite positive numbers are passed over. `None` with fewer
+/// least [`KEEPS_UP`] of what is offered done, but for chance. Points in any order; those that are no finite positive numbers are passed over. `None` with fewer
 /// than two points, or when not even the lowest load is kept up with.
 pub fn load_knee(points: &[LoadPoint], factor: f64) -> Option<LoadKnee> {
     let mut order: Vec<usize> = (0..points.len())
@@ -111,7 +134,7 @@ pub fn load_knee(points: &[LoadPoint], factor: f64) -> Option<LoadKnee> {
         .iter()
         .take_while(|index| {
             let p = &points[**index];
-            p.latency_ns <= factor * unloaded_ns && p.done >= KEEPS_UP * p.offered
+            p.latency_ns <= factor * unloaded_ns && p.is_kept_up_with()
         })
         .count();
     let index = order[borne.checked_sub(1)?];
@@ -186,6 +209,7 @@ mod tests {
                     offered: capacity * load,
                     done: capacity * load,
                     latency_ns: 1e4 / (1.0 - load),
+                    seconds: 60.0,
                 }
             })
             .collect();
@@ -203,6 +227,7 @@ mod tests {
             offered,
             done,
             latency_ns: 1e5,
+            seconds: 1e6,
         };
         let knee = load_knee(
             &[point(10.0, 10.0), point(20.0, 19.9), point(30.0, 25.0)],
@@ -215,6 +240,37 @@ mod tests {
         assert_eq!(load_knee(&[point(10.0, 5.0), point(20.0, 5.0)], 2.0), None);
         assert_eq!(load_knee(&[point(10.0, 10.0)], 2.0), None);
         assert_eq!(load_knee(&[], 2.0), None);
+    }
+
+    /// A drive that does all that comes, at rates at which little comes: the draw of arrivals must not decide.
+    #[test]
+    fn few_arrivals_are_not_the_drives_fault() {
+        let mut rng = assay_units::Rng::new(7);
+        let (mut unjust, mut runs) = (0, 0);
+        for (offered, seconds) in [(250.0, 4.0), (5000.0, 1.0), (2000.0, 60.0)] {
+            for _ in 0..300 {
+                let (mut at, mut arrived) = (0.0, 0);
+                while at < seconds {
+                    at += rng.exponential(1.0 / offered);
+                    arrived += 1;
+                }
+                let point = LoadPoint {
+                    offered,
+                    done: f64::from(arrived - 1) / seconds,
+                    latency_ns: 1e5,
+                    seconds,
+                };
+                runs += 1;
+                unjust += u32::from(!point.is_kept_up_with());
+                // Two thirds are too little at any of these.
+                let slow = LoadPoint {
+                    done: point.done * 0.66,
+                    ..point
+                };
+                assert!(!slow.is_kept_up_with(), "{slow:?}");
+            }
+        }
+        assert!(unjust <= runs / 200, "{unjust} of {runs}");
     }
 
     proptest! {
@@ -233,7 +289,7 @@ mod tests {
         #[test]
         fn no_lower_load_is_unborne(latencies in prop::collection::vec(1.0_f64..10.0, 2..12)) {
             let points: Vec<LoadPoint> = latencies.iter().enumerate()
-                .map(|(i, l)| LoadPoint { offered: (i + 1) as f64, done: (i + 1) as f64, latency_ns: *l })
+                .map(|(i, l)| LoadPoint { offered: (i + 1) as f64, done: (i + 1) as f64, latency_ns: *l, seconds: 60.0 })
                 .collect();
             let knee = load_knee(&points, 2.0).unwrap();
             for p in &points {

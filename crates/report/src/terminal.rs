@@ -126,19 +126,30 @@ fn comparison(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Tab
             group: None,
         });
     }
+    let rounds = match section.view {
+        Some(View::Rounds) => tables::rounds::of_section(lineup, section),
+        _ => Vec::new(),
+    };
+    let mut unsteady = false;
     let mut rows = Vec::new();
     for row in 0..section.rows.len() {
         for column in 0..section.columns.len() {
             let place = section.place(row, column);
-            let value = |drive: usize| {
-                let point = section.at(row, column, drive)?;
-                metric.of(point.result()?)
-            };
+            let value = |drive: usize| at_rest(&rounds, section, (row, column, drive), metric);
             let mut cells: Vec<Cell> = section
                 .drives
                 .iter()
                 .map(|d| match (value(*d), section.at(row, column, *d)) {
-                    (Some(v), _) => Cell::number(figure(v)),
+                    (Some(v), _) => {
+                        let own = rounds.iter().find(|r| r.drive == *d);
+                        let moved = own.is_some_and(|r| r.achieved() == Some(false));
+                        unsteady |= moved;
+                        Cell::Number(Number {
+                            text: figure(v),
+                            mark: moved.then(|| "not steady".to_owned()),
+                            ..Number::default()
+                        })
+                    }
                     (None, Some(point)) => point
                         .remark()
                         .map_or(Cell::Empty, |(short, full)| Cell::Missing(short, full)),
@@ -166,13 +177,49 @@ fn comparison(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Tab
             });
         }
     }
+    let mut notes = Vec::new();
+    if !rounds.is_empty() {
+        notes.push("means of the rounds that count".to_owned());
+    }
+    if unsteady {
+        notes.push(format!("not steady: {}", tables::rounds::NOT_ACHIEVED));
+    }
     Table {
         caption: format!("{}: {}", section.title, metric.title()),
         corner: "workload".to_owned(),
         columns,
         rows,
-        notes: Vec::new(),
+        notes,
     }
+}
+
+/// A drive's figure at a place: of rounds and repetitions the mean of those that count.
+fn at_rest(
+    rounds: &[tables::rounds::Drive<'_, '_>],
+    section: &Section<'_>,
+    (row, column, drive): (usize, usize, usize),
+    metric: Metric,
+) -> Option<f64> {
+    let counts = |point: &&Point<'_>| {
+        let Some(round) = point.plan().round.as_ref() else {
+            return true;
+        };
+        let own = rounds.iter().find(|r| r.drive == drive);
+        own.is_none_or(|r| (r.window.0..=r.window.1).contains(&round.number))
+    };
+    let here = |p: &&Point<'_>| (p.row, p.column, p.drive) == (row, column, drive);
+    let repeated = |p: &&Point<'_>| p.plan().round.is_some();
+    let points = || section.points.iter().filter(here);
+    if !points().any(|p| repeated(&p)) {
+        return metric.of(section.at(row, column, drive)?.result()?);
+    }
+    let values: Option<Vec<f64>> = points()
+        .filter(counts)
+        .filter_map(Point::result)
+        .map(|result| metric.of(result))
+        .collect();
+    let values = values.filter(|values| !values.is_empty())?;
+    Some(values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn head(page: &mut Page, lineup: &Lineup<'_>) {

@@ -5,7 +5,7 @@
 mod common;
 
 use assay_report::terminal::{Style, compare, render};
-use assay_store::model::Outcome;
+use assay_store::model::{Outcome, Round, Steady, View};
 use assay_store::read::CellState;
 
 #[test]
@@ -136,4 +136,69 @@ fn drives_are_compared_with_answers() {
     ];
     insta::assert_snapshot!("two_drives_once", compare(&runs[..2], 80, Style::Plain));
     insta::assert_snapshot!("two_drives_twice", compare(&runs, 80, Style::Plain));
+}
+
+/// Rounds are compared by the means of those that count, as the answers below them are, and say where they did not come to rest.
+#[test]
+fn rounds_are_compared_by_the_rounds_that_count() {
+    let run = |label: &str, mib_per_s: f64, seed: u64| {
+        let mut run = common::job();
+        run.manifest.drives = vec![common::drive(label, label, label, 1 << 38)];
+        run.manifest.run_id = format!("{label}-{seed}");
+        let like = run.cells[0].plan.clone();
+        run.cells.clear();
+        for number in 1..=7 {
+            let mut plan = like.clone();
+            plan.id = format!("{label}/rounds/round={number}");
+            plan.step = "rounds".to_owned();
+            plan.title = "Rounds".to_owned();
+            plan.view = Some(View::Rounds);
+            plan.round = Some(Round {
+                number,
+                most: 25,
+                window: 5,
+                tracked: true,
+            });
+            // Fast and fresh, then from 50 below to 50 above.
+            let level = match number {
+                1 | 2 => 5.0 * mib_per_s,
+                n => mib_per_s + 25.0 * (f64::from(n) - 5.0),
+            };
+            let shape = common::Shape {
+                mib_per_s: level,
+                seconds: 20,
+                ..common::STEADY
+            };
+            run.cells.push(common::finished(plan, &[shape], seed));
+        }
+        run.steady = vec![Steady {
+            group: format!("{label}/rounds"),
+            drive: 0,
+            step: "rounds".to_owned(),
+            figure: "MiB/s".to_owned(),
+            window: (3, 7),
+            achieved: label == "samsung-951",
+            ..Steady::default()
+        }];
+        run
+    };
+    let text = compare(
+        &[run("samsung-951", 1000.0, 1), run("intel-600p", 500.0, 2)],
+        100,
+        Style::Plain,
+    );
+    let line = text
+        .lines()
+        .find(|l| l.contains("Rounds") && l.contains("-50"))
+        .unwrap_or(&text);
+    let figures: Vec<f64> = line
+        .split_whitespace()
+        .filter_map(|word| word.replace(',', "").parse().ok())
+        .collect();
+    assert!(
+        (figures[0] / 1000.0 - 1.0).abs() < 0.02 && (figures[1] / 500.0 - 1.0).abs() < 0.02,
+        "{text}"
+    );
+    assert!(line.contains("not steady"), "{text}");
+    assert!(text.contains("means of the rounds that count"), "{text}");
 }

@@ -3,8 +3,11 @@
 
 mod common;
 
-use assay_conclude::rest;
-use assay_store::model::{ReasonWeight, Verdict};
+use assay_conclude::{rest, score, series};
+use assay_store::model::{ReasonWeight, Verdict, VerdictResult};
+use assay_store::read::CellState;
+use assay_suite::schema::VerdictRules;
+use assay_suite::verdict::{Subject, judge};
 
 use common::{run, text};
 
@@ -85,4 +88,71 @@ fn a_rate_that_is_cut_off_before_rest_is_no_steady_rate() {
     let cell = run.cells.iter().find(|c| c.plan.step == "steady").unwrap();
     let why = rest::objection(&run, cell, 0).unwrap();
     assert!(warned[0].message.ends_with(&why), "{why}");
+}
+
+/// One thread's reads; some of them take three and a half seconds.
+const STALLS: &str = r#"
+[[step]]
+id = "read"
+title = "Read"
+kind = "soak"
+job = { rw = "randread", bs = "4k", size = "64m", runtime = "40s" }
+[[verdict.rule]]
+about = "score"
+figure = "score_steadiness"
+step = "read"
+good = 5.0
+bad = 1.0
+advice = "stalls"
+"#;
+
+#[test]
+fn seconds_in_which_nothing_completed_are_seconds() {
+    let spikes: String = (1..=4)
+        .map(|n| format!(",fault=latency-spike@{}=3500ms", n * 50_000))
+        .collect();
+    let (_, run, _folder) = run(&text(STALLS), &[&format!("sim:samsung-951{spikes}")]);
+    let part = &run.cells[0].drives[0];
+    let seconds = series::seconds(part);
+    assert!((40..=44).contains(&seconds.len()), "{}", seconds.len());
+    let silent = seconds.iter().filter(|s| s.iops == 0.0).count();
+    // Of each stall at least two whole seconds, and at most three.
+    assert!((8..=12).contains(&silent), "{silent}");
+    let apart = |pair: &[series::Second]| (pair[1].start_s - pair[0].start_s - 1.0).abs() < 1e-6;
+    assert!(seconds.windows(2).all(apart));
+    let mean = seconds.iter().map(|s| s.iops * s.elapsed_s).sum::<f64>() / 40.0;
+    let result = part.result.as_ref().unwrap();
+    assert!(
+        (mean / result.iops() - 1.0).abs() < 0.1,
+        "{mean} {}",
+        result.iops()
+    );
+    let score = score::of(part).unwrap();
+    let first_stall = seconds.iter().position(|s| s.iops == 0.0).unwrap();
+    assert!(first_stall < seconds.len() - 1);
+    assert!(
+        score.score.min
+            <= seconds
+                .iter()
+                .rev()
+                .take(4)
+                .map(|s| s.iops)
+                .fold(f64::MAX, f64::min)
+    );
+}
+
+#[test]
+fn a_cell_that_was_not_finished_speaks_neither_for_nor_against_a_drive() {
+    let (_, mut run, _folder) = run(&text(STALLS), &["sim:samsung-951"]);
+    let rules = format!(
+        "[[rule]]{}",
+        STALLS.split("[[verdict.rule]]").nth(1).unwrap()
+    );
+    let rules = VerdictRules::parse("mine", &rules).unwrap();
+    let whole = judge(&rules, &Subject::of(&run, 0));
+    assert_eq!(whole.result, VerdictResult::Recommended, "{whole:?}");
+    run.cells[0].state = CellState::Unfinished;
+    let cut_off = judge(&rules, &Subject::of(&run, 0));
+    assert_ne!(cut_off.result, VerdictResult::Recommended, "{cut_off:?}");
+    assert_eq!(cut_off.reasons[0].weight, ReasonWeight::Missing);
 }

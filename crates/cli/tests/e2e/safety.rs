@@ -185,7 +185,7 @@ duration = "short"
 id = "look"
 title = "look"
 kind = "measure"
-job = { rw = "read", bs = "64k", runtime = "1s" }
+job = { rw = "read", bs = "64k", runtime = "2s", interval = "100ms" }
 [[step]]
 id = "fill"
 title = "fill"
@@ -200,8 +200,9 @@ fn meddled(lab: &Lab, meddle: impl FnOnce()) -> Done {
     lab.write("mine.toml", READ_THEN_WRITE);
     let words = "run mine.toml disk --destroy disk --out run --json";
     let child = lab.command(words).spawn().unwrap();
+    // Begun is not enough: between that and its first read the file is opened.
     wait_until("it is being read", || {
-        text_so_far(&lab.path("run/journal.log")).contains("disk/look")
+        text_so_far(&lab.path("run/journal.log")).contains("\"event\":\"interval\"")
     });
     meddle();
     Done::of(words, child)

@@ -1,4 +1,4 @@
-use assay_store::model::Round;
+use assay_store::model::{Round, View};
 
 use super::*;
 use crate::made;
@@ -164,6 +164,7 @@ fn of_rounds_the_last_window_counts() {
         for number in 1..=7 {
             let mut plan = made::plan("iops", made::reads(4096, 1, 1));
             plan.id = format!("iops/round={number}");
+            plan.view = Some(View::Rounds);
             plan.round = Some(Round {
                 number,
                 most: 25,
@@ -189,6 +190,71 @@ fn of_rounds_the_last_window_counts() {
         "{iops:?}"
     );
     assert_eq!(iops.comparison.answer, Answer::Faster);
+}
+
+/// Streams of two lengths, each repeated: each length is a workload, all of its repetitions count, and what one side has alone is left out.
+#[test]
+fn streams_are_compared_length_by_length() {
+    let streams = |spec: &str, lengths: &[(u64, f64)]| {
+        let mut run = made::run(vec![made::drive(spec)]);
+        for number in 1..=3 {
+            for &(chunks, iops) in lengths {
+                let mut plan = made::plan("streams", made::reads(131_072, 32, 1));
+                plan.workload.span_bytes = chunks * 131_072;
+                plan.view = Some(View::Peak);
+                plan.round = Some(Round {
+                    number,
+                    most: 3,
+                    window: 3,
+                    tracked: false,
+                });
+                run.cells
+                    .push(made::cell(plan, iops, 1e5, 20, 0.02, number.into()));
+            }
+        }
+        run
+    };
+    let runs = [
+        streams("sim:a", &[(1, 1e3), (64, 20e3)]),
+        streams("sim:b", &[(1, 2e3), (8, 5e3), (64, 10e3)]),
+    ];
+    let pair = &of(&runs, Terms::default()).pairs[0];
+    let places: Vec<&str> = pair.workloads.iter().map(|w| w.place.as_str()).collect();
+    assert_eq!(places, ["128 KiB long", "8 MiB long"]);
+    let ratios = pair.workloads.iter().map(|w| w.metrics[1].comparison.ratio);
+    for (ratio, expected) in ratios.zip([2.0, 0.5]) {
+        assert!((ratio.unwrap() / expected - 1.0).abs() < 0.02, "{ratio:?}");
+    }
+    assert!(
+        pair.notes
+            .iter()
+            .any(|n| n.starts_with("1 workloads were measured on one side"))
+    );
+}
+
+/// The same largest block, another mix; the same job, held to a rate: other workloads.
+#[test]
+fn what_is_asked_for_otherwise_is_not_compared() {
+    let job = |options: &str, seed: u64| {
+        let mut run = made::run(vec![made::drive("sim:a")]);
+        let mut plan = made::plan("job", made::reads(65_536, 8, 1));
+        plan.workload.options = format!("--rw randread {options} --size 1073741824 --seed {seed}");
+        run.cells.push(made::cell(plan, 1e4, 1e5, 20, 0.02, seed));
+        run
+    };
+    let matched = |a: &str, b: &str| {
+        let all = of(&[job(a, 1), job(b, 2)], Terms::default());
+        all.pairs[0].workloads.len()
+    };
+    assert_eq!(matched("--bs 64k", "--bs 65536"), 1);
+    assert_eq!(matched("--bs 64k", "--bs 4k/50:64k/50"), 0);
+    assert_eq!(matched("--bs 4k/50:64k/50", "--bs 4k/50:64k/50"), 1);
+    assert_eq!(matched("--bs 64k", "--bs 64k --rate_iops 2000"), 0);
+    assert_eq!(
+        matched("--bs 64k", "--bs 64k --random_distribution zipf:1.1"),
+        0
+    );
+    assert_eq!(matched("--bs 64k", "--bs 64k --verify"), 0);
 }
 
 /// Two short runs (five seconds) have no intervals: nobody can tell, unless they are repeated.

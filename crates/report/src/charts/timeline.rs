@@ -164,9 +164,11 @@ impl Drawing {
             self.latency(&mut panels, &name, point.drive, part, (rates, points.len()))?;
             if !point.cell.host.is_empty() && (hosts.is_empty() || rates == Rates::Lines) {
                 let at = |index: u32| {
-                    // Ticks are sorted by index.
-                    let found = ticks.binary_search_by_key(&index, |t| t.index).ok()?;
-                    Some(middle(ticks[found].start, ticks[found].end))
+                    // Ticks are sorted by index; the one in which the ramp ends is in two parts.
+                    let from = ticks.partition_point(|t| t.index < index);
+                    let of_index = ticks[from..].iter().take_while(|t| t.index == index);
+                    let end = of_index.map(|t| t.end).max()?;
+                    Some(middle(ticks[from].start, end))
                 };
                 let loads = point.cell.host.iter();
                 let loads = loads

@@ -154,13 +154,25 @@ pub(super) fn push_charts(charts: &[Chart], out: &mut String) {
 
 /// Every figure, folded away.
 pub(super) fn details(lineup: &Lineup<'_>, section: &Section<'_>, out: &mut String) {
+    details_noted(lineup, section, None, out);
+}
+
+/// The same, with what must be known of the figures.
+pub(super) fn details_noted(
+    lineup: &Lineup<'_>,
+    section: &Section<'_>,
+    note: Option<&str>,
+    out: &mut String,
+) {
     if section.points.iter().all(|p| p.result().is_none()) {
         return;
     }
     out.push_str(
         "<details><summary>All figures: percentiles, errors, host</summary>\n<div class=\"tall\">",
     );
-    out.push_str(&write::table(&figures::table(lineup, section, true)));
+    let mut table = figures::table(lineup, section, true);
+    table.notes.splice(0..0, note.map(str::to_owned));
+    out.push_str(&write::table(&table));
     out.push_str("</div>");
     let mut options: Vec<(String, String)> = Vec::new();
     for point in &section.points {

@@ -2,7 +2,7 @@
 
 use assay_store::model::{CellKind, View};
 
-use super::section::{details, measured, push_charts};
+use super::section::{details, details_noted, measured, push_charts};
 use super::write;
 use crate::charts::Chart;
 use crate::format::escape;
@@ -162,7 +162,8 @@ fn rounds(
             .iter()
             .any(|d| d.drive == p.drive && d.window.1 == round)
     });
-    details(lineup, &last, out);
+    let note = "of one round, the last of those that count; their means are in the tables above";
+    details_noted(lineup, &last, Some(note), out);
 }
 
 /// A switch, and the charts that follow it.

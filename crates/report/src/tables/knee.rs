@@ -2,7 +2,7 @@
 
 use assay_conclude::estimate;
 use assay_conclude::knee::total_depth;
-use assay_measure::knee::{SHARE, lowest_depth_reaching};
+use assay_measure::knee::{DepthKnee, SHARE, lowest_depth_reaching};
 
 use super::power;
 use crate::format;
@@ -14,6 +14,9 @@ use crate::tables::{name, remarks, spread, spread_note};
 /// Blocks up to this size are counted in operations, larger ones in bytes.
 const SMALL_BYTES: u64 = 16 << 10;
 
+/// Beside a knee that is the deepest point of its sweep.
+const STILL_RISING: &str = "still rising";
+
 /// Are operations what counts?
 pub fn small_blocks(section: &Section<'_>) -> bool {
     let all = section.points.iter().map(|p| p.plan().workload.bs_bytes);
@@ -22,6 +25,10 @@ pub fn small_blocks(section: &Section<'_>) -> bool {
 
 /// Which point of a sweep is the knee. Only whole results count, and one alone is no sweep.
 pub fn knees(points: &[&Point<'_>]) -> Option<usize> {
+    knee_of(points).map(|knee| knee.index)
+}
+
+fn knee_of(points: &[&Point<'_>]) -> Option<DepthKnee> {
     let rates: Vec<(u32, f64)> = points
         .iter()
         .map(|p| {
@@ -31,7 +38,7 @@ pub fn knees(points: &[&Point<'_>]) -> Option<usize> {
         })
         .collect();
     let knee = lowest_depth_reaching(&rates, SHARE)?;
-    (points.len() > 1).then_some(knee.index)
+    (points.len() > 1).then_some(knee)
 }
 
 /// One row per drive and column, at the knee.
@@ -77,9 +84,12 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         })
     };
     let mut rows = Vec::new();
+    let mut rising = false;
     for points in section.series() {
-        let Some(knee) = knees(&points) else { continue };
-        let point = points[knee];
+        let Some(knee) = knee_of(&points) else {
+            continue;
+        };
+        let point = points[knee.index];
         let Some(result) = point.result() else {
             continue;
         };
@@ -92,7 +102,12 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         if several {
             cells.push(Cell::Text(section.column_label(point.column)));
         }
-        cells.push(Cell::number(section.rows[point.row].label.clone()));
+        cells.push(Cell::Number(Number {
+            text: section.rows[point.row].label.clone(),
+            mark: knee.still_rising.then(|| STILL_RISING.to_owned()),
+            ..Number::default()
+        }));
+        rising |= knee.still_rising;
         cells.push(Cell::Number(Number {
             text: format::figure(rate(point)),
             spread: point.part.and_then(|part| {
@@ -139,6 +154,11 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     let mut notes = remarks(lineup, &section.points);
     notes.extend(spread_note(&rows));
     notes.push("knee: the lowest depth that reaches 95 % of the best rate of the sweep; more depth buys little but waiting".to_owned());
+    if rising {
+        notes.push(format!(
+            "{STILL_RISING}: the sweep ended before the drive was saturated; its knee lies at this depth or beyond"
+        ));
+    }
     Table {
         caption: format!("{}: at the knee", section.title),
         corner: "drive".to_owned(),

@@ -1,7 +1,7 @@
 //! Latency against offered load in an open loop, and how far a drive keeps up.
 
 use assay_measure::LatencySummary;
-use assay_measure::knee::{KEEPS_UP, LATENCY_FACTOR, LoadPoint, load_knee};
+use assay_measure::knee::{LATENCY_FACTOR, LoadPoint, load_knee};
 
 use crate::format;
 use crate::grid::{Point, Section};
@@ -25,12 +25,23 @@ pub struct Offer<'s, 'a> {
     pub latency: LatencySummary,
     /// From the moment it was sent.
     pub service: Option<LatencySummary>,
+    /// How long it was offered, seconds.
+    pub seconds: f64,
 }
 
 impl Offer<'_, '_> {
     /// Was what was offered also done?
     pub fn sustained(&self) -> bool {
-        self.reached >= KEEPS_UP * self.offered
+        self.as_point().is_kept_up_with()
+    }
+
+    fn as_point(&self) -> LoadPoint {
+        LoadPoint {
+            offered: self.offered,
+            done: self.reached,
+            latency_ns: self.latency.mean,
+            seconds: self.seconds,
+        }
     }
 }
 
@@ -82,19 +93,13 @@ fn offer<'s, 'a>(lineup: &Lineup<'a>, point: &'s Point<'a>) -> Option<Offer<'s, 
         reached: result.iops(),
         latency: summary.latency_ns,
         service: summary.service_ns,
+        seconds: result.elapsed.as_secs_f64(),
     })
 }
 
 /// Which load is the knee; `None` where not even the lightest was sustained.
 pub fn knee(offers: &[Offer<'_, '_>]) -> Option<usize> {
-    let points: Vec<LoadPoint> = offers
-        .iter()
-        .map(|o| LoadPoint {
-            offered: o.offered,
-            done: o.reached,
-            latency_ns: o.latency.mean,
-        })
-        .collect();
+    let points: Vec<LoadPoint> = offers.iter().map(Offer::as_point).collect();
     load_knee(&points, LATENCY_FACTOR).map(|knee| knee.index)
 }
 

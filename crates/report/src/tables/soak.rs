@@ -41,9 +41,10 @@ impl Tick {
 
 /// The intervals of a drive's part, operations added up, in time order.
 pub fn ticks(part: &CellDrive) -> Vec<Tick> {
-    let mut ticks: BTreeMap<u32, Tick> = BTreeMap::new();
+    // The interval in which the ramp ends has two: one of the ramp, and one of what counts.
+    let mut ticks: BTreeMap<(u32, bool), Tick> = BTreeMap::new();
     for point in &part.series {
-        let tick = ticks.entry(point.index).or_insert(Tick {
+        let tick = ticks.entry((point.index, !point.ramp)).or_insert(Tick {
             index: point.index,
             ramp: point.ramp,
             start: point.start,

@@ -299,13 +299,16 @@ impl Direction {
         }
     }
 
-    /// Fill in what fio samples over time: the measured intervals.
+    /// Fill in what fio samples over time: the measured intervals, but for what completed a moment after the last.
     fn sample(&mut self, part: &CellDrive, op: Op) {
-        let measured: Vec<&SeriesPoint> = part
+        let mut measured: Vec<&SeriesPoint> = part
             .series
             .iter()
             .filter(|p| p.op == op && !p.ramp && p.elapsed() > Nanos::ZERO)
             .collect();
+        let longest = measured.iter().map(|p| p.elapsed()).max();
+        let longest = longest.unwrap_or_default();
+        measured.pop_if(|last| last.elapsed().0 < longest.0 / 2);
         let kib_per_s = moments(measured.iter().map(|p| p.mib_per_s() * KIB as f64));
         let iops = moments(measured.iter().map(|p| p.iops()));
         self.bw_samples = measured.len() as u64;

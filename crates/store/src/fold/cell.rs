@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use assay_measure::{Histogram, HostLoad, Interval, JobTotals};
 use assay_units::Op;
 
+use super::silence::Spans;
 use crate::model::CellPlan;
 use crate::read::{CellDrive, CellRecord, CellState, SeriesPoint};
 
@@ -28,6 +29,7 @@ pub(super) fn key(interval: &Interval, op: Op) -> PointKey {
 pub(super) struct OpenDrive {
     pub(super) totals: JobTotals,
     pub(super) points: BTreeMap<PointKey, Point>,
+    pub(super) spans: Spans,
     pub(super) budget: Budget,
 }
 

@@ -9,6 +9,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use assay_measure::{Histogram, JobTotals, LatencySummary};
+use assay_units::Nanos;
 
 use crate::error::StoreError;
 use crate::journal::{JOURNAL_FILE, JournalReader, LineContent};
@@ -18,6 +19,7 @@ use crate::run::{MANIFEST_FILE, sha256_of};
 use crate::thin::thin;
 
 mod cell;
+mod silence;
 mod sum;
 
 use cell::{Cell, Point, PointKey, key};
@@ -248,6 +250,12 @@ impl<'a> Fold<'a> {
         }
         let interval = joined(interval);
         open.totals.add(&interval);
+        open.spans
+            .entry((interval.index, !interval.ramp))
+            .and_modify(|(start, end)| {
+                (*start, *end) = ((*start).min(interval.start), (*end).max(interval.end));
+            })
+            .or_insert((interval.start, interval.end));
         for (op, counts) in &interval.ops {
             open.points
                 .entry(key(&interval, *op))
@@ -293,6 +301,8 @@ impl<'a> Fold<'a> {
                 series.push(point.figures);
             }
             let cell = &mut self.cells[at];
+            let ramp = Nanos(cell.record.plan.workload.ramp_ns);
+            let series = silence::told(series, &drive.spans, ramp);
             let result = summed(
                 cell.record.drives[place].drive,
                 &drive.totals,
@@ -372,7 +382,11 @@ impl<'a> Fold<'a> {
                 );
                 self.note_line(number, &text);
             }
-            self.cells[at].record.drives[place].result = Some(result);
+            let record = &mut self.cells[at].record;
+            let ramp = Nanos(record.plan.workload.ramp_ns);
+            let part = &mut record.drives[place];
+            silence::tell_end(&mut part.series, result.elapsed, ramp);
+            part.result = Some(result);
         }
     }
 

@@ -106,7 +106,9 @@ pub(super) struct Journal<'a> {
     alarms: &'a mut Alarms,
     bytes: BTreeMap<usize, u64>,
     watched: Watched,
-    host: Vec<HostLoad>,
+    host: Vec<(u32, HostLoad)>,
+    /// The first interval of which a part counts.
+    measured_from: Option<u32>,
     failure: Option<StoreError>,
 }
 
@@ -128,16 +130,19 @@ impl<'a> Journal<'a> {
             bytes: BTreeMap::new(),
             watched: Watched::default(),
             host: Vec::new(),
+            measured_from: None,
             failure: None,
         }
     }
 
-    /// What was heard, if all of it could be recorded.
+    /// What was heard, of the host since the ramp, if all of it could be recorded.
     pub(super) fn end(self) -> Result<(Watched, Vec<HostLoad>), StoreError> {
-        match self.failure {
-            Some(error) => Err(error),
-            None => Ok((self.watched, self.host)),
+        if let Some(error) = self.failure {
+            return Err(error);
         }
+        let from = self.measured_from.unwrap_or(u32::MAX);
+        let measured = self.host.into_iter().filter(|(index, _)| *index >= from);
+        Ok((self.watched, measured.map(|(_, load)| load).collect()))
     }
 
     fn append(&mut self, entry: &Entry) {
@@ -163,6 +168,10 @@ impl Observer for Journal<'_> {
         let writes = interval.ops.iter().filter(|(op, _)| *op == Op::Write);
         let written: u64 = writes.map(|(_, counts)| counts.bytes).sum();
         *self.watched.written_bytes.entry(drive).or_default() += written;
+        if !interval.ramp {
+            let first = self.measured_from.unwrap_or(u32::MAX);
+            self.measured_from = Some(first.min(interval.index));
+        }
         self.progress
             .interval(drive, interval.end, *bytes, interval);
         self.append(&Entry::Interval(IntervalRecord::new(
@@ -207,7 +216,7 @@ impl Observer for Journal<'_> {
     }
 
     fn host(&mut self, index: u32, load: HostLoad) {
-        self.host.push(load);
+        self.host.push((index, load));
         self.append(&Entry::Host {
             cell: self.cell.to_owned(),
             index,

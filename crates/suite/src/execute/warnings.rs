@@ -4,6 +4,7 @@ use assay_conclude::rest;
 use assay_engine::run::PartOutcome;
 use assay_engine::session::DriveSession;
 use assay_measure::HostLoad;
+use assay_measure::knee::chance_share;
 use assay_store::StoreError;
 use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS};
 use assay_store::read::Run;
@@ -145,7 +146,8 @@ impl Runner<'_> {
             .get(OFFERED_IOPS)
             .copied()
             .unwrap_or(cell.plan.workload.rate_iops);
-        if result.iops() < offered_iops * warn::RATE_REACHED_PCT / 100.0 {
+        let chance = chance_share(offered_iops, result.elapsed.as_secs_f64());
+        if result.iops() < offered_iops * (warn::RATE_REACHED_PCT / 100.0 - chance) {
             warnings.push(RunWarning::RateNotReached {
                 offered_iops,
                 done_iops: result.iops(),

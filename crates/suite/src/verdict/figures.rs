@@ -4,8 +4,9 @@ use assay_conclude::attribution::Throttling;
 use assay_conclude::series::seconds;
 use assay_conclude::{attribution, knee, rest, score};
 use assay_measure::consistency::Score;
+use assay_measure::knee::DepthKnee;
 use assay_store::model::{CellKind, TelemetryRecord};
-use assay_store::read::{CellDrive, CellRecord, Run};
+use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 
 use super::Subject;
 use crate::schema::{Facts, Figure, Rule};
@@ -58,7 +59,8 @@ fn of_step<'a>(
         })
         .filter_map(|(run, c, drive)| {
             let d = c.drives.iter().find(|d| d.drive == drive)?;
-            d.result.as_ref().map(|_| (run, c, d))
+            let finished = c.state == CellState::Finished;
+            d.result.as_ref().filter(|_| finished).map(|_| (run, c, d))
         })
 }
 
@@ -185,14 +187,17 @@ pub(super) fn figure(
             })
         }
         Figure::KneeIops => {
-            let (depth, d) = knee_of(rule, subject)?;
+            let (knee, d) = knee_of(rule, subject)?;
             let iops = d.result.as_ref()?.iops();
-            Some((iops, format!("{iops:.0} IOPS with {depth} in flight")))
+            Some((iops, format!("{iops:.0} IOPS with {}", in_flight(&knee))))
         }
         Figure::KneeTailUs => {
-            let (depth, d) = knee_of(rule, subject)?;
+            let (knee, d) = knee_of(rule, subject)?;
             let us = d.result.as_ref()?.latency().p99_99 as f64 / 1e3;
-            let text = format!("99.99 % of I/Os within {us:.0} us with {depth} in flight");
+            let text = format!(
+                "99.99 % of I/Os within {us:.0} us with {}",
+                in_flight(&knee)
+            );
             Some((us, text))
         }
         Figure::LoadKneePct => load_knee_of(rule, subject),
@@ -271,15 +276,25 @@ fn runs_of<'a>(
         .map(move |(run, drive)| (*run, *drive, step))
 }
 
-/// The cell at the knee of the first sweep over depth, and that depth.
-fn knee_of<'a>(rule: &'a Rule, subject: &'a Subject<'_>) -> Option<(u32, &'a CellDrive)> {
+/// The depth of a knee in words.
+fn in_flight(knee: &DepthKnee) -> String {
+    let rising = if knee.still_rising {
+        ", still rising at the end of the sweep"
+    } else {
+        ""
+    };
+    format!("{} in flight{rising}", knee.depth)
+}
+
+/// The cell at the knee of the first sweep over depth, and that knee.
+fn knee_of<'a>(rule: &'a Rule, subject: &'a Subject<'_>) -> Option<(DepthKnee, &'a CellDrive)> {
     let (run, drive, found) = runs_of(rule, subject).find_map(|(run, drive, step)| {
         let knee = knee::of_step(run, step, drive).into_iter().next()?;
         Some((run, drive, knee))
     })?;
     let part = run.cells[found.cell].drives.iter();
     let part = part.into_iter().find(|d| d.drive == drive)?;
-    Some((found.knee.depth, part))
+    Some((found.knee, part))
 }
 
 fn load_knee_of(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {

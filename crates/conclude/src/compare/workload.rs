@@ -1,0 +1,199 @@
+//! Which cells are the same workload, and what to call it.
+
+use assay_store::model::{CellKind, CellPlan, View};
+use assay_store::read::{CellDrive, CellState, Run};
+use assay_units::text::format_size;
+
+use super::Matched;
+
+/// What must agree for two cells to be the same workload; repetitions within a run are told apart by their order.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Key {
+    step: String,
+    kind: CellKind,
+    together: bool,
+    variant: Option<String>,
+    rw: String,
+    figures: [u64; 3],
+    direct: bool,
+    data: String,
+    mix: Option<u8>,
+    power_state: Option<u8>,
+    rate: (u64, u64),
+    /// What of its options the figures do not hold.
+    access: Vec<String>,
+    /// Of a stream.
+    length_bytes: u64,
+    occurrence: usize,
+}
+
+impl Key {
+    fn of(plan: &CellPlan) -> Key {
+        let w = &plan.workload;
+        Key {
+            step: plan.step.clone(),
+            kind: plan.kind,
+            together: plan.drives.len() > 1,
+            variant: plan.variant.clone(),
+            rw: w.rw.clone(),
+            figures: [w.bs_bytes, w.iodepth.into(), w.numjobs.into()],
+            direct: w.direct,
+            data: w.data.clone(),
+            mix: w.rwmixread,
+            power_state: w.power_state,
+            rate: (
+                w.rate_iops.to_bits(),
+                plan.load.as_ref().map_or(0, |l| l.percent.to_bits()),
+            ),
+            access: access(&w.options),
+            length_bytes: length_bytes(plan),
+            occurrence: 0,
+        }
+    }
+}
+
+/// Options that make another workload of the same figures. Sizes and places are not among them, because drives differ in size, nor is what
+/// makes no difference to what the drive is asked for.
+const ACCESS: [&str; 7] = [
+    "bs",
+    "random_distribution",
+    "blockalign",
+    "split",
+    "rate_iops",
+    "rate_bw",
+    "verify",
+];
+
+/// Those of a line of options, with their values. A single block size is a figure already.
+fn access(options: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for option in options.split("--").map(str::trim) {
+        let (name, value) = option.split_once(' ').unwrap_or((option, ""));
+        let is_figure = name == "bs" && !value.contains([':', '-', '/']);
+        if ACCESS.contains(&name) && !is_figure {
+            found.push(option.to_owned());
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// How long a stream of the step is, where its length is what the step is about.
+fn length_bytes(plan: &CellPlan) -> u64 {
+    match plan.view {
+        Some(View::Peak) => plan.workload.span_bytes,
+        _ => 0,
+    }
+}
+
+/// A workload of one drive in one run: its cells, of rounds the last window.
+pub(super) struct Measured<'a> {
+    pub(super) key: Key,
+    pub(super) plan: &'a CellPlan,
+    pub(super) parts: Vec<&'a CellDrive>,
+}
+
+pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
+    let mut all: Vec<Measured<'_>> = Vec::new();
+    for cell in &run.cells {
+        let compared = matches!(
+            cell.plan.kind,
+            CellKind::Measure | CellKind::Soak | CellKind::AllAboard
+        );
+        let part = cell.drives.iter().find(|d| d.drive == drive);
+        let Some(part) = part.filter(|p| p.result.is_some()) else {
+            continue;
+        };
+        if !compared || cell.state != CellState::Finished {
+            continue;
+        }
+        let mut key = Key::of(&cell.plan);
+        if cell.plan.round.is_some()
+            && let Some(rounds) = all.iter_mut().find(|m| m.key == key)
+        {
+            rounds.parts.push(part);
+            continue;
+        }
+        while all.iter().any(|m| m.key == key) {
+            key.occurrence += 1;
+        }
+        all.push(Measured {
+            key,
+            plan: &cell.plan,
+            parts: vec![part],
+        });
+    }
+    for one in &mut all {
+        if let Some(round) = &one.plan.round
+            && one.plan.view == Some(View::Rounds)
+        {
+            let before = one.parts.len().saturating_sub(round.window.max(1) as usize);
+            one.parts.drain(..before);
+        }
+    }
+    all
+}
+
+/// Say of every workload what tells it from the others of its step.
+pub(super) fn places(workloads: &mut [Matched]) {
+    let labels: Vec<(String, Vec<String>)> = workloads
+        .iter()
+        .map(|w| (w.plan.step.clone(), labels(&w.plan)))
+        .collect();
+    for (i, workload) in workloads.iter_mut().enumerate() {
+        let (step, own) = &labels[i];
+        let telling: Vec<&str> = own
+            .iter()
+            .enumerate()
+            .filter(|(at, label)| {
+                !label.is_empty()
+                    && labels
+                        .iter()
+                        .any(|(s, other)| s == step && other[*at] != **label)
+            })
+            .map(|(_, label)| label.as_str())
+            .collect();
+        workload.place = telling.join(", ");
+    }
+}
+
+/// A workload's properties in words, always the same number of them.
+fn labels(plan: &CellPlan) -> Vec<String> {
+    let w = &plan.workload;
+    let threads = if w.numjobs == 1 { "thread" } else { "threads" };
+    vec![
+        plan.variant.clone().unwrap_or_default(),
+        w.rw.clone(),
+        format_size(w.bs_bytes),
+        format!("{} {threads}", w.numjobs),
+        format!("depth {}", w.iodepth),
+        w.rwmixread
+            .map(|p| format!("{p} % reads"))
+            .unwrap_or_default(),
+        w.power_state
+            .map(|s| format!("power state {s}"))
+            .unwrap_or_default(),
+        plan.load
+            .as_ref()
+            .map(|l| format!("{} % load", l.percent))
+            .unwrap_or_default(),
+        w.data.clone(),
+        if w.direct { "direct" } else { "buffered" }.to_owned(),
+        if w.rate_iops > 0.0 {
+            format!("{} IOPS offered", w.rate_iops)
+        } else {
+            String::new()
+        },
+        match length_bytes(plan) {
+            0 => String::new(),
+            length => format!("{} long", format_size(length)),
+        },
+        access(&w.options).join(", "),
+        if plan.drives.len() > 1 {
+            "all at once"
+        } else {
+            ""
+        }
+        .to_owned(),
+    ]
+}
