@@ -295,7 +295,7 @@ struct WorkloadArguments {
     /// End after this many bytes per thread
     #[arg(long, alias = "io-size", value_name = "SIZE", help_heading = "When")]
     io_size: Option<String>,
-    /// Open loop: this many I/Os per second are due, whether or not earlier ones have ended; latency counts from the due time
+    /// Open loop: this many I/Os per second are due (20k is 20480), whether or not earlier ones have ended; latency counts from the due time
     #[arg(long, value_name = "IOPS", help_heading = "When")]
     rate: Option<String>,
     /// Spacing of an open loop: constant, poisson [default: constant]
@@ -304,13 +304,13 @@ struct WorkloadArguments {
     /// Closed loop held to this many I/Os per second; latency counts from submission
     #[arg(long, alias = "rate-iops", value_name = "IOPS", help_heading = "When")]
     rate_iops: Option<String>,
-    /// Closed loop held to this many bytes per second
+    /// Closed loop held to this many bytes per second (100m is 100 MiB/s)
     #[arg(long, alias = "rate-bw", value_name = "SIZE", help_heading = "When")]
     rate_bw: Option<String>,
     /// Length of a reporting interval [default: 1s]
     #[arg(long, value_name = "TIME", help_heading = "When")]
     interval: Option<String>,
-    /// auto, sync, uring [default: auto: sync at depth 1, uring above]
+    /// auto, sync, uring, passthru (NVMe commands, /dev/ngXnY) [default: auto: sync at depth 1, uring above]
     #[arg(long, help_heading = "How")]
     engine: Option<String>,
     /// O_DIRECT (true) or through the page cache (false) [default: true]

@@ -1,6 +1,7 @@
 //! Exit statuses, a contract: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error;
 //! 130 ended by the user.
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use assay_calibrate::CalibrateError;
@@ -83,6 +84,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
             return match error {
                 SuiteError::Session(error) => session_code(error),
                 SuiteError::Store(error) => store_code(error),
+                SuiteError::File { source, .. } if source.kind() == ErrorKind::NotFound => USAGE,
                 SuiteError::Run(_) | SuiteError::File { .. } => IO_ERROR,
                 _ => USAGE,
             };

@@ -70,6 +70,13 @@ impl Output {
         io::stderr().is_terminal()
     }
 
+    /// Tell something that must be known beside the result, on stderr.
+    pub fn note(self, text: &str) {
+        let yellow = AnsiStyle::new().fg_color(Some(AnsiColor::Yellow.into()));
+        let mut stderr = anstream::stderr().lock();
+        let _ = writeln!(stderr, "{yellow}note:{yellow:#} {text}");
+    }
+
     /// Tell an error with its causes, on stderr.
     pub fn error(self, error: &anyhow::Error) {
         let red = AnsiStyle::new()

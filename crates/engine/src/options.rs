@@ -50,7 +50,7 @@ pub struct JobOptions {
     pub rate_iops: Option<String>,
     /// Closed loop, held back to this many bytes per second.
     pub rate_bw: Option<String>,
-    /// auto, sync, uring (real drives only; a simulated or null drive is its own engine).
+    /// auto, sync, uring, passthru (real drives only; a simulated or null drive is its own engine).
     pub engine: Option<String>,
     /// O_DIRECT (default), or through the page cache.
     pub direct: Option<bool>,

@@ -112,13 +112,15 @@ pub fn stamp(rfc3339: &str) -> String {
 
 /// A key of a value as words, its unit last: `zero_blocks_pct` as `zero blocks, %`.
 pub fn humanise(key: &str) -> String {
-    const UNITS: [(&str, &str); 6] = [
+    const UNITS: [(&str, &str); 8] = [
         ("_pct", "%"),
         ("_c", "°C"),
         ("_ns", "ns"),
         ("_bytes", "bytes"),
         ("_mib_per_s", "MiB/s"),
         ("_iops", "IOPS"),
+        ("_w", "W"),
+        ("_s", "s"),
     ];
     let unit = UNITS.iter().find(|(suffix, _)| key.ends_with(suffix));
     match unit {

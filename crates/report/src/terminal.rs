@@ -314,10 +314,8 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
     for (operation, o) in tables::figures::operations(result) {
         let line = |l: &assay_measure::LatencySummary| {
             [
-                (
-                    "mean",
-                    format!("{} \u{b1} {}", micros(l.mean), micros(l.stddev)),
-                ),
+                ("mean", micros(l.mean)),
+                ("std dev", micros(l.stddev)),
                 ("min", micros(l.min as f64)),
                 ("max", micros(l.max as f64)),
             ]
@@ -348,8 +346,10 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
             ),
             Some(Paint::Strong),
         );
-        page.pair("latency, \u{b5}s", &line(&o.latency_ns), None);
-        page.pair("", &tail(&o.latency_ns), None);
+        if o.latency_ns.samples > 0 {
+            page.pair("latency, \u{b5}s", &line(&o.latency_ns), None);
+            page.pair("", &tail(&o.latency_ns), None);
+        }
         if let Some(service) = &o.service_ns {
             page.pair("service, \u{b5}s", &line(service), None);
             page.pair("", &tail(service), None);

@@ -141,11 +141,11 @@ fn advice(error: &io::Error) -> &'static str {
             "choose a folder you may write to with --out, or change its permissions"
         }
         io::ErrorKind::ReadOnlyFilesystem => {
-            "that file system is read-only: choose another folder with --out"
+            "that file system is read-only: choose another folder (--out, or --output of an export)"
         }
         io::ErrorKind::NotFound => "check the path",
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-            "a file is in the way: choose another folder with --out"
+            "a file is in the way: choose another folder (--out, or --output of an export)"
         }
         _ if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => {
             "the disk that holds the run folder reports an I/O error: check it (dmesg), copy the folder elsewhere and continue with --resume; everything written before is kept"

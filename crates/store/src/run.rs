@@ -88,7 +88,11 @@ impl RunWriter {
                 path: path.to_owned(),
             });
         }
-        let (stated, starts) = survey(&journal_path)?;
+        let Survey {
+            stated,
+            starts,
+            empty,
+        } = survey(&journal_path)?;
         let found = sha256_of(&path.join(MANIFEST_FILE))?;
         if stated.is_some_and(|stated| stated != found) {
             return Err(StoreError::Manifest {
@@ -96,12 +100,16 @@ impl RunWriter {
                 reason: "it is not the manifest that this run was begun with".to_owned(),
             });
         }
-        let writer = RunWriter {
+        let mut writer = RunWriter {
             path: path.to_owned(),
             run_id: run.manifest.run_id.clone(),
             journal,
             resumed: starts,
         };
+        if empty {
+            // Killed before its first line was whole.
+            writer.append(&Entry::Manifest { sha256: found })?;
+        }
         Ok((writer, run))
     }
 
@@ -325,14 +333,24 @@ fn sync_folder(folder: &Path) -> Result<(), StoreError> {
         .map_err(StoreError::io("flush the folder", folder))
 }
 
-/// The manifest's checksum that the journal states, and how many times the run was started.
-fn survey(journal: &Path) -> Result<(Option<String>, u32), StoreError> {
+/// What a journal says of the run as a whole.
+struct Survey {
+    /// The manifest's checksum.
+    stated: Option<String>,
+    /// How many times the run was started.
+    starts: u32,
+    /// There is no line.
+    empty: bool,
+}
+
+fn survey(journal: &Path) -> Result<Survey, StoreError> {
     let mut reader = JournalReader::open(journal)?;
-    let (mut stated, mut starts) = (None, 0);
+    let (mut stated, mut starts, mut empty) = (None, 0, true);
     while let Some(line) = reader
         .next_line()
         .map_err(StoreError::io("read", journal))?
     {
+        empty = false;
         if let LineContent::Entry(entry) = line.content {
             match *entry {
                 Entry::Manifest { sha256 } => stated = Some(sha256),
@@ -341,7 +359,11 @@ fn survey(journal: &Path) -> Result<(Option<String>, u32), StoreError> {
             }
         }
     }
-    Ok((stated, starts))
+    Ok(Survey {
+        stated,
+        starts,
+        empty,
+    })
 }
 
 /// The files that `SHA256SUMS` covers, in its order.

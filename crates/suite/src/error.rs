@@ -19,7 +19,9 @@ pub enum SuiteError {
         known: String,
     },
     /// A suite file cannot be read.
-    #[error("cannot read the suite file {path}: {source}")]
+    #[error(
+        "cannot read the suite file {path}: {source}; `assay suites` lists those that need none"
+    )]
     File {
         /// The file.
         path: String,

@@ -147,6 +147,9 @@ impl Runner<'_> {
         if !course.ending.lost_drives.is_empty() {
             course.ending.outcome = Outcome::Interrupted;
         }
+        if course.ending.outcome == Outcome::Complete {
+            self.warn_of_nothing(&course.results)?;
+        }
         if course.ending.outcome == Outcome::Complete
             && let Some(rules) = &self.plan.suite.verdict
         {

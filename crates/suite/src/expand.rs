@@ -294,6 +294,9 @@ impl RunPlan {
             Some(rounds) => self.most_rounds(step, rounds, &drives[drive])?,
             None => self.repeats(step, &drives[drive])?,
         };
+        if let Some(rounds) = &step.rounds {
+            self.check_tracked(step, rounds, &combinations, &drives[drive])?;
+        }
         let repeated = step.repeats.as_ref().map(|_| most);
         for number in 1..=most {
             for (i, combination) in combinations.iter().enumerate() {

@@ -398,7 +398,9 @@ impl Writes {
     pub fn words(self) -> &'static str {
         match self {
             Writes::Never => "read-only",
-            Writes::IfAllowed => "read-only unless --destroy names the drive",
+            Writes::IfAllowed => {
+                "writes where --destroy names the drive, else measures only what needs no writing"
+            }
             Writes::Always => "destroys data: needs --destroy",
         }
     }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use assay_store::model::{Drive, Reason, ReasonWeight, Verdict, VerdictResult};
 use assay_store::read::Run;
 
-use crate::schema::{Facts, Rule, VerdictRules};
+use crate::schema::{Facts, Figure, Rule, VerdictRules};
 
 mod figures;
 
@@ -61,23 +61,33 @@ impl<'a> Subject<'a> {
 
 /// Judge a drive by rules.
 ///
-/// One objection makes it *not recommended*, one condition *conditionally*; with less than half of the figures measured the
-/// verdict stays *undecided* unless something measured already speaks against the drive. Rules about another price class, or about a
+/// One objection makes it *not recommended*, one condition *conditionally*; with less than half of the figures measured, or nothing but errors
+/// counted where rules ask for more, the verdict stays *undecided* unless something measured already speaks against the drive. Rules about another price class, or about a
 /// suite that was not run, take no part.
 pub fn judge(rules: &VerdictRules, subject: &Subject<'_>) -> Verdict {
     let facts = subject.drive().and_then(|drive| facts_of(rules, drive));
     let class = facts.and_then(|f| f.price_class.as_deref());
-    let reasons: Vec<Reason> = rules
+    let mut reasons: Vec<Reason> = Vec::new();
+    // Beside "no errors", which is true of a drive that was not asked for anything.
+    let (mut others, mut others_known) = (0, 0);
+    for rule in rules
         .rules
         .iter()
         .filter(|rule| rule.price_class.is_none() || rule.price_class.as_deref() == class)
         .filter(|rule| rule.suite.as_deref().is_none_or(|suite| subject.ran(suite)))
-        .map(|rule| reason(rule, subject, facts))
-        .collect();
+    {
+        let reason = reason(rule, subject, facts);
+        if rule.figure != Figure::Errors {
+            others += 1;
+            others_known += u32::from(reason.weight != ReasonWeight::Missing);
+        }
+        reasons.push(reason);
+    }
+    let nothing_known = others > 0 && others_known == 0;
     let count = |weight| reasons.iter().filter(|r| r.weight == weight).count();
     let result = if count(ReasonWeight::Against) > 0 {
         VerdictResult::NotRecommended
-    } else if count(ReasonWeight::Missing) * 2 > reasons.len() {
+    } else if nothing_known || count(ReasonWeight::Missing) * 2 > reasons.len() {
         VerdictResult::Undecided
     } else if count(ReasonWeight::Caution) > 0 {
         VerdictResult::Conditionally

@@ -47,6 +47,13 @@ pub enum RunWarning {
         /// How many.
         ios: u64,
     },
+    /// There are no figures where there should be.
+    NothingMeasured {
+        /// Why.
+        why: String,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// Nothing but errors came back, and the cell was ended before its time.
     GaveUp {
         /// Errors in a row, of all workers that gave up.
@@ -271,6 +278,11 @@ impl RunWarning {
                 "clock-drift",
                 format!("the fast clock is {ppm:+.0} ppm off the kernel's monotonic clock"),
                 "latencies are off by as much; the host's time-stamp counter is not to be trusted",
+            ),
+            RunWarning::NothingMeasured { why, advice } => (
+                "nothing-measured",
+                format!("nothing was measured: {why}"),
+                advice,
             ),
             RunWarning::RateNotReached {
                 offered_iops,

@@ -3,7 +3,7 @@
 
 mod common;
 
-use assay_store::model::{Verdict, VerdictResult};
+use assay_store::model::{CellResult, Verdict, VerdictResult};
 use assay_suite::schema::VerdictRules;
 use assay_suite::verdict::{Subject, judge};
 
@@ -96,5 +96,57 @@ fn rules_are_for_the_price_class_that_the_facts_give_and_facts_turn_a_verdict() 
     assert!(
         for_all.reasons[1].text.ends_with("not measured"),
         "{for_all:?}"
+    );
+}
+
+/// A drive that was asked for nothing made no errors; that is nothing to recommend it by.
+#[test]
+fn a_drive_of_which_nothing_is_known_is_not_recommended_for_its_errors() {
+    const RULES: &str = r#"
+[[rule]]
+about = "reads"
+figure = "best_iops"
+step = "read"
+good = 1.0
+bad = 0.5
+advice = "slow"
+[[rule]]
+about = "errors"
+figure = "errors"
+good = 0.0
+bad = 0.0
+lower_is_better = true
+advice = "do not trust it"
+"#;
+    let rules = VerdictRules::parse("mine", RULES).unwrap();
+    let (_, mut run, _folder) = run(&text(READS), &["sim:samsung-951"]);
+    let known = judge(&rules, &Subject::of(&run, 0));
+    assert_eq!(known.result, VerdictResult::Recommended, "{known:?}");
+    // Another step was measured, none that the rules ask for: errors are known, and nothing else.
+    run.cells[0].plan.step = "another".to_owned();
+    let errors_only = judge(&rules, &Subject::of(&run, 0));
+    assert_eq!(
+        errors_only.result,
+        VerdictResult::Undecided,
+        "{errors_only:?}"
+    );
+    run.cells[0].drives[0].result = Some(CellResult::default());
+    let nothing = judge(&rules, &Subject::of(&run, 0));
+    assert_eq!(nothing.result, VerdictResult::Undecided, "{nothing:?}");
+    assert!(
+        nothing.reasons[1].text.ends_with("not measured"),
+        "{nothing:?}"
+    );
+    // Nothing but errors asked for: then they decide.
+    let (head, _) = RULES.split_once("[[rule]]\nabout = \"errors\"").unwrap();
+    let only = VerdictRules::parse("mine", &RULES.replace(head, "")).unwrap();
+    assert_eq!(
+        judge(&only, &Subject::of(&run, 0)).result,
+        VerdictResult::Undecided
+    );
+    run.cells[0].drives[0].result.as_mut().unwrap().read.ios = 7;
+    assert_eq!(
+        judge(&only, &Subject::of(&run, 0)).result,
+        VerdictResult::Recommended
     );
 }

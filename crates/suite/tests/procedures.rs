@@ -586,3 +586,53 @@ fn streams_and_repeats_that_make_no_sense_are_refused() {
         assert!(message.contains(why), "{from} -> {to}: {message}");
     }
 }
+
+/// Without what steady state is judged by, rounds would go on to the last and prove nothing.
+#[test]
+fn rounds_without_what_they_are_judged_by_are_refused() {
+    for (suite, set, wanted) in [
+        ("snia-iops", ("blocks", "8k,16k"), "bs=4k"),
+        ("snia-latency", ("mixes", "100,65"), "rwmixread=0"),
+    ] {
+        let error = plan(suite, &["sim:samsung-951"], &[set], 1.0)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(wanted) && error.contains("--set"), "{error}");
+    }
+    plan(
+        "snia-iops",
+        &["sim:samsung-951"],
+        &[("blocks", "4096,16k")],
+        1.0,
+    )
+    .unwrap();
+}
+
+const RAMP_ONLY: &str = r#"
+[[step]]
+id = "read"
+title = "Over before the ramp is"
+kind = "measure"
+job = { rw = "randread", bs = "4k", size = "1m", ramp_time = "10s" }
+[[step]]
+id = "write"
+title = "Not allowed"
+kind = "measure"
+needs = ["write"]
+job = { rw = "randwrite", bs = "4k", size = "1m", runtime = "10ms" }
+"#;
+
+#[test]
+fn where_nothing_was_measured_a_warning_says_so() {
+    let (_, run, _folder) = run(&text(RAMP_ONLY), &["sim:samsung-951"]);
+    let told: Vec<_> = run
+        .warnings
+        .iter()
+        .filter(|w| w.code == "nothing-measured")
+        .collect();
+    let [of_cell] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert!(of_cell.cell.as_ref().unwrap().ends_with("/read"));
+    assert!(of_cell.advice.contains("--runtime"), "{of_cell:?}");
+}

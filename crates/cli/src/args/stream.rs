@@ -61,7 +61,7 @@ pub struct RecordArguments {
     /// Record the pattern of this seed instead, which proves itself (assay replay --check SEED)
     #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "from", help_heading = "What")]
     pub pattern: Option<u64>,
-    /// Bytes of the pattern, or of a plan [default: the whole range]
+    /// Bytes of the pattern, or of a plan; k, m, g (and KB, MB, GB) are powers of 1024 [default: the whole range]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "What")]
     pub length: Option<u64>,
     /// Make the recording describe itself, so that it can be found, verified and replayed after anything
@@ -85,7 +85,7 @@ pub struct RecordArguments {
     /// Make what is recorded durable after so many bytes [default with --index: 64m; without: never]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "How")]
     pub durable_every: Option<u64>,
-    /// The source delivers at this rate and does not wait (800MB/s, 1.5GiB/s)
+    /// The source delivers at this rate and does not wait (800MB/s is decimal, 1.5GiB/s and 100m are not; a bare number is bytes per second)
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "How")]
     pub rate: Option<u64>,
     /// The longest such a source can hold its data back before it loses some; longer stalls are reported and end in exit status 1

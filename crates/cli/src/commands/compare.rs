@@ -7,7 +7,7 @@ use crate::terminal::Output;
 
 /// Show runs side by side, and which differences between them are known.
 pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<Verdict> {
-    let runs = super::open_runs(&arguments.runs)?;
+    let runs = super::open_runs(&arguments.runs, output)?;
     output.show(
         || assay_report::terminal::compare(&runs, output.columns(), output.style()),
         || json::compare(&runs),

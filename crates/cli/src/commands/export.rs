@@ -14,7 +14,7 @@ use crate::terminal::Output;
 /// Write a run in another format.
 pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Verdict> {
     let format: ExportFormat = arguments.format.parse()?;
-    let run = Run::open(&arguments.run)?;
+    let run = super::open_run(&arguments.run, output)?;
     if arguments.output.as_deref() == Some(Path::new("-")) {
         return to_stdout(&run, format);
     }

@@ -20,6 +20,7 @@ pub mod testbench;
 pub mod verdict;
 pub mod verify;
 
+use crate::terminal::Output;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -136,9 +137,22 @@ pub fn command_line() -> Vec<String> {
         .collect()
 }
 
-/// Read run folders.
-pub fn open_runs(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
-    paths.iter().map(|path| Ok(Run::open(path)?)).collect()
+/// Read run folders, and say which of them are damaged.
+pub fn open_runs(paths: &[PathBuf], output: Output) -> anyhow::Result<Vec<Run>> {
+    paths.iter().map(|path| open_run(path, output)).collect()
+}
+
+/// Read a run folder, and say if it is damaged.
+pub fn open_run(path: &Path, output: Output) -> anyhow::Result<Run> {
+    let run = Run::open(path)?;
+    if let [first, rest @ ..] = &run.damaged_lines[..] {
+        let more = match rest.len() {
+            0 => String::new(),
+            n => format!("; and {n} more (assay export --format json lists them)"),
+        };
+        output.note(&format!("{} is damaged: {first}{more}", path.display()));
+    }
+    Ok(run)
 }
 
 /// What a run means for the exit status.

@@ -8,7 +8,7 @@ use crate::terminal::Output;
 
 /// Make one page of runs.
 pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Verdict> {
-    let runs = super::open_runs(&arguments.runs)?;
+    let runs = super::open_runs(&arguments.runs, output)?;
     let page = assay_report::html::render(&runs)?;
     super::may_be_replaced(&arguments.output, "<!doctype html")?;
     super::write_whole(&arguments.output, &page)?;

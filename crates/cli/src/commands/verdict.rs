@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use assay_store::model::Verdict as Judgement;
 use assay_suite::catalogue;
 use assay_suite::schema::VerdictRules;
@@ -10,13 +9,13 @@ use assay_suite::verdict::{Subject, judge};
 use serde_json::json;
 
 use crate::args::VerdictArguments;
-use crate::exit::Verdict;
+use crate::exit::{Usage, Verdict};
 use crate::terminal::Output;
 
 /// Judge every drive of the runs.
 pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Verdict> {
     let (name, rules) = policy(arguments.policy.as_deref())?;
-    let runs = super::open_runs(&arguments.runs)?;
+    let runs = super::open_runs(&arguments.runs, output)?;
     let judged: Vec<(String, bool, Judgement)> = Subject::all(&runs)
         .iter()
         .map(|subject| {
@@ -43,7 +42,8 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Verdi
                 json!({ "drive": label, "simulated": simulated, "verdict": verdict })
             })
             .collect();
-        json!({ "policy": name, "drives": drives })
+        let damaged: Vec<_> = runs.iter().flat_map(|run| &run.damaged_lines).collect();
+        json!({ "policy": name, "drives": drives, "damaged_lines": damaged })
     };
     output.show(text, json)?;
     Ok(Verdict::Done)
@@ -52,8 +52,15 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Verdi
 fn policy(path: Option<&Path>) -> anyhow::Result<(String, VerdictRules)> {
     let (name, text) = match path {
         Some(path) => {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read the policy {}", path.display()))?;
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                let what = format!("cannot read the policy {}", path.display());
+                if error.kind() == std::io::ErrorKind::NotFound {
+                    let next = "leave out --policy for the built-in one";
+                    Usage(format!("{what}: there is no such file; {next}")).into()
+                } else {
+                    anyhow::Error::new(error).context(what)
+                }
+            })?;
             (path.display().to_string(), text)
         }
         None => (

@@ -70,6 +70,18 @@ pub enum PlanError {
         /// Where the drive ends.
         capacity_bytes: u64,
     },
+    /// There is nothing to read or write.
+    #[error(
+        "{drive}: the area is empty: give --size at least a block of {block_bytes} bytes; the drive has {capacity_bytes}"
+    )]
+    EmptyArea {
+        /// The drive.
+        drive: String,
+        /// The drive's block.
+        block_bytes: u32,
+        /// What it holds.
+        capacity_bytes: u64,
+    },
     /// A block does not fit into the area (of a thread).
     #[error(
         "{drive}: a block of {block_bytes} bytes does not fit into {area}, which has {area_bytes} bytes; use a smaller --bs or a larger --size"

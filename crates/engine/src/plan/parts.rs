@@ -166,6 +166,13 @@ pub(super) fn area(
     let end = offset_bytes
         .saturating_add(size_bytes)
         .saturating_add(shift);
+    if size_bytes == 0 && offset_bytes.saturating_add(shift) < usable.max(1) {
+        return Err(PlanError::EmptyArea {
+            drive: facts.name.clone(),
+            block_bytes: unit,
+            capacity_bytes: facts.capacity_bytes,
+        });
+    }
     if end > usable || size_bytes == 0 {
         return Err(PlanError::BeyondEnd {
             drive: facts.name.clone(),

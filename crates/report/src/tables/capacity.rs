@@ -25,18 +25,21 @@ pub fn wrong(point: &Point<'_>) -> u64 {
     verify.map_or(0, |v| v.found.values().sum())
 }
 
+/// Wrong blocks and blocks of the pass with most of them: each cell looks at all of its blocks, and a block that two cells found wrong is one.
+fn worst_pass<'p, 'a: 'p>(points: impl Iterator<Item = &'p Point<'a>>) -> (u64, u64) {
+    let pass = |p: &'p Point<'a>| Some((wrong(p), p.result()?.verify.as_ref()?.blocks_checked));
+    points.filter_map(pass).max().unwrap_or_default()
+}
+
 /// What is to be said before any table: one sentence per drive that does not hold what it says.
 pub fn alarms(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<String> {
     let mut alarms = Vec::new();
     for &drive in &section.drives {
         let own = || section.points.iter().filter(move |p| p.drive == drive);
-        let bad: u64 = own().map(wrong).sum();
+        let (bad, checked) = worst_pass(own());
         let errors: u64 = own()
             .filter_map(Point::result)
             .map(CellResult::errors)
-            .sum();
-        let checked: u64 = own()
-            .filter_map(|p| Some(p.result()?.verify.as_ref()?.blocks_checked))
             .sum();
         if bad == 0 && errors == 0 {
             continue;
@@ -44,7 +47,8 @@ pub fn alarms(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<String> {
         let kind = |key: &str| -> u64 {
             own()
                 .filter_map(|p| p.result()?.verify.as_ref()?.found.get(key).copied())
-                .sum()
+                .max()
+                .unwrap_or(0)
         };
         let name = lineup.drives[drive].full_name();
         let says = format::capacity(lineup.drives[drive].info.capacity_bytes);

@@ -174,7 +174,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     }
     let mut notes = remarks(lineup, &section.points);
     notes.push(format!(
-        "bold load: the knee, the highest one that is sustained with a mean latency of at most {LATENCY_FACTOR:.0} times that of the lightest"
+        "bold: the load at the knee, the highest one that is sustained with a mean latency of at most {LATENCY_FACTOR:.0} times that of the lightest"
     ));
     if all.iter().flatten().any(|o| !o.sustained()) {
         notes.push("not sustained: less than 98 % of what was offered was completed; the backlog grew to the end of the measurement, and its latency says how long that was, not how fast the drive is".to_owned());

@@ -45,7 +45,11 @@ pub(crate) fn fold(path: &Path, sink: TotalsSink<'_>) -> Result<Run, StoreError>
         match line.content {
             LineContent::Entry(entry) => fold.entry(line.number, line.offset, *entry)?,
             LineContent::Unknown(event) => fold.unknown(line.number, event),
-            LineContent::Damaged(reason) => fold.note_line(line.number, &reason),
+            LineContent::Damaged(reason) => {
+                // If it was the first line, that is said with it.
+                fold.begun.get_or_insert(true);
+                fold.note_line(line.number, &reason);
+            }
         }
     }
     fold.finish()
@@ -62,6 +66,8 @@ struct Fold<'a> {
     unknown: BTreeMap<String, (u64, u64)>,
     notes: Vec<String>,
     notes_left_out: usize,
+    /// Was the first event the one that every journal begins with? None: there was no event.
+    begun: Option<bool>,
     second_look: Option<JournalReader<BufReader<File>>>,
     run: Run,
 }
@@ -83,6 +89,7 @@ impl<'a> Fold<'a> {
             unknown: BTreeMap::new(),
             notes: Vec::new(),
             notes_left_out: 0,
+            begun: None,
             second_look: None,
             run: Run {
                 path: path.to_owned(),
@@ -146,6 +153,8 @@ impl<'a> Fold<'a> {
     }
 
     fn entry(&mut self, number: u64, offset: u64, entry: Entry) -> Result<(), StoreError> {
+        let first = matches!(entry, Entry::Manifest { .. });
+        self.begun.get_or_insert(first);
         match entry {
             Entry::Manifest { sha256 } => {
                 if sha256_of(&self.path.join(MANIFEST_FILE))? != sha256 {
@@ -391,6 +400,11 @@ impl<'a> Fold<'a> {
     }
 
     fn finish(mut self) -> Result<Run, StoreError> {
+        if self.begun == Some(false) {
+            self.note(format!(
+                "{JOURNAL_FILE} has lost its first line: nobody can say whether it is of this run, and what else is gone"
+            ));
+        }
         for at in 0..self.cells.len() {
             if self.cells[at].is_open() {
                 self.close(at)?;

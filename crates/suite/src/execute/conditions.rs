@@ -60,7 +60,7 @@ impl Conditions {
             && is.is_none_or(|(name, _)| name != wants)
         {
             return Some(format!(
-                "the drive has not been preconditioned ({wants}): its figures would be those of a fresh drive, or of one in an unknown state"
+                "the drive has not been preconditioned ({wants}): its figures would be those of a fresh drive, or of one in an unknown state; let the step that preconditions it run (it needs --destroy)"
             ));
         }
         None

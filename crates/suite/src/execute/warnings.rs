@@ -1,5 +1,7 @@
 //! Warnings about a run and its cells.
 
+use std::collections::BTreeMap;
+
 use assay_conclude::rest;
 use assay_engine::run::PartOutcome;
 use assay_engine::session::DriveSession;
@@ -58,6 +60,39 @@ impl Runner<'_> {
             for warning in about_drive(&self.drives[drive]) {
                 self.warn(&warning, None, Some(drive))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Of drives on which every cell that measures was left out: an empty report must not look like a clean one.
+    pub(super) fn warn_of_nothing(
+        &mut self,
+        finished: &BTreeMap<String, Vec<CellResult>>,
+    ) -> Result<(), StoreError> {
+        for drive in 0..self.drives.len() {
+            let plan = self.plan;
+            let measures = |cell: &&Cell| {
+                let kind = cell.plan.kind;
+                cell.plan.drives.contains(&drive)
+                    && matches!(
+                        kind,
+                        CellKind::Measure | CellKind::Soak | CellKind::AllAboard
+                    )
+            };
+            let cells = || plan.cells.iter().filter(measures);
+            if cells().count() == 0 || cells().any(|c| finished.contains_key(&c.plan.id)) {
+                continue;
+            }
+            let reason = cells().find_map(|c| c.plan.skipped.clone());
+            let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+            let warning = RunWarning::NothingMeasured {
+                why: format!(
+                    "all of its {} cells were left out or failed{reason}",
+                    cells().count()
+                ),
+                advice: "a verdict says nothing of it; see what each cell was left out for",
+            };
+            self.warn(&warning, None, Some(drive))?;
         }
         Ok(())
     }
@@ -140,6 +175,13 @@ impl Runner<'_> {
             if share_pct > warn::ENGINE_SHARE_PCT {
                 warnings.push(RunWarning::EngineLimited { share_pct });
             }
+        }
+        let done = result.read.ios + result.write.ios;
+        if cell.plan.workload.ramp_ns > 0 && done == 0 && result.errors() == 0 {
+            warnings.push(RunWarning::NothingMeasured {
+                why: "the work was done before the ramp was over".to_owned(),
+                advice: "give --runtime, or shorten --ramp_time",
+            });
         }
         let offered_iops = result
             .values

@@ -108,6 +108,36 @@ impl RunPlan {
     }
 
     /// Does the figure of this cell decide whether the rounds have come to rest?
+    /// Is any combination tracked? Without one, rounds go on to the last and nothing says whether the drive came to rest.
+    pub(super) fn check_tracked(
+        &self,
+        step: &Step,
+        rounds: &Rounds,
+        combinations: &[Combination],
+        drive: &DriveSession,
+    ) -> Result<(), SuiteError> {
+        let tracked = combinations
+            .iter()
+            .any(|combination| self.is_tracked(rounds, combination, drive));
+        if tracked || combinations.is_empty() {
+            return Ok(());
+        }
+        let wanted: Vec<String> = rounds
+            .track
+            .iter()
+            .map(|(key, value)| format!("{key}={}", plain(&self.substituted(value, drive))))
+            .collect();
+        Err(SuiteError::Text {
+            name: self.suite.name.clone(),
+            message: format!(
+                "step {:?} judges steady state by {}, which is not among its combinations: add it to what they are made of (--set)",
+                step.id,
+                wanted.join(", ")
+            ),
+        })
+    }
+
+    /// Is this the combination that steady state is judged by?
     pub(super) fn is_tracked(
         &self,
         rounds: &Rounds,
