@@ -113,8 +113,8 @@ impl PassthruTarget {
     }
 }
 
-// SAFETY: a command's memory is the slot's buffer, or the slot's range, which lives as long as the ring and is changed only when the slot is submitted
-// again; the registered file is kept open.
+// SAFETY: a command's memory is the slot's buffer, or the slot's range, which lives as long as the ring (for ever, where the ring gave up what was in
+// flight) and is changed only when the slot is submitted again; the registered file is kept open.
 unsafe impl Encode for NvmeCommands {
     type Submission = squeue::Entry128;
     type Completion = cqueue::Entry32;
@@ -168,6 +168,11 @@ unsafe impl Encode for NvmeCommands {
             },
         }
     }
+
+    /// A drive may read a range as long as its command has not ended: other bytes there would have it discard other blocks.
+    fn give_up(&mut self) {
+        std::mem::take(&mut self.ranges).leak();
+    }
 }
 
 /// The error number that the block layer would give for a status (drivers/nvme/host/core.c, `nvme_error_status`; block/blk-core.c).
@@ -200,5 +205,28 @@ mod tests {
         );
         assert_eq!(result(StatusCode::INTERNAL_ERROR.0), -libc::EIO);
         assert_eq!(NvmeCommands::decode(3, -libc::EINVAL).result, -libc::EINVAL);
+    }
+
+    #[test]
+    fn ranges_of_commands_that_were_given_up_are_never_freed() {
+        let mut commands = NvmeCommands {
+            _file: File::open("/dev/null").unwrap(),
+            nsid: 1,
+            block_bytes: 512,
+            ranges: vec![DatasetRange::default(); 4],
+        };
+        let discard = Io {
+            op: Op::Discard,
+            data: assay_units::DataClass::Incompressible,
+            slot: 3,
+            len_bytes: 4096,
+            offset_bytes: 1 << 20,
+        };
+        commands.entry(&discard, std::ptr::null_mut(), false);
+        commands.give_up();
+        assert!(
+            commands.ranges.is_empty(),
+            "nothing is left that could be freed"
+        );
     }
 }

@@ -28,6 +28,9 @@ pub struct UringOptions {
 /// `IORING_ENTER_GETEVENTS` of `io_uring_enter(2)`.
 const ENTER_GETEVENTS: u32 = 1;
 
+/// `IORING_ENTER_SQ_WAKEUP` of `io_uring_enter(2)`.
+const ENTER_SQ_WAKEUP: u32 = 2;
+
 /// How long a dropped ring may wait for I/Os in flight before their memory is given up instead of freed.
 const DRAIN: Nanos = Nanos::from_secs(5);
 
@@ -48,11 +51,14 @@ pub unsafe trait Encode {
 
     /// User data and result back to a completion.
     fn decode(user_data: u64, result: i32) -> Completion;
+
+    /// Entries are in flight that will not be waited for: memory of its own that they name must never be freed.
+    fn give_up(&mut self) {}
 }
 
 /// A ring of its own for one worker.
 pub struct RingTarget<E: Encode> {
-    // Declared before the encoder: dropped first, so that nothing is in flight when what that keeps goes.
+    // Declared before the encoder: dropped first, so that nothing that was waited for is in flight when what that keeps goes.
     ring: Ring<E::Submission, E::Completion>,
     encoder: E,
 }
@@ -65,6 +71,14 @@ impl<E: Encode> RingTarget<E> {
     /// Are the buffers registered with the kernel (or does each I/O pin its own)?
     pub fn has_fixed_buffers(&self) -> bool {
         self.ring.fixed_buffers
+    }
+}
+
+impl<E: Encode> Drop for RingTarget<E> {
+    fn drop(&mut self) {
+        if !self.ring.drain() {
+            self.encoder.give_up();
+        }
     }
 }
 
@@ -109,8 +123,12 @@ pub(crate) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     clock: Clock,
     /// Are the buffers registered with the kernel (or does each I/O pin its own)?
     fixed_buffers: bool,
+    /// Does a kernel thread take the submissions ([`UringOptions::sqpoll`])?
+    polled_by_kernel: bool,
     queued: usize,
     in_flight: usize,
+    /// What was in flight did not come back in time and is waited for no more.
+    given_up: bool,
 }
 
 impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
@@ -152,8 +170,10 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             drive: drive.to_owned(),
             clock: Clock::monotonic(),
             fixed_buffers,
+            polled_by_kernel: options.sqpoll,
             queued: 0,
             in_flight: 0,
+            given_up: false,
         })
     }
 
@@ -200,14 +220,22 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
     }
 
     fn enter(&mut self, want: usize, timeout: Option<Nanos>) -> Result<(), TargetError> {
-        let queued = self.ring.submission().len();
+        let queue = self.ring.submission();
+        let queued = queue.len();
+        let mut flags = ENTER_GETEVENTS;
+        // A kernel thread that fell asleep takes nothing until it is woken, however long it is waited. Asked after `queued` was published:
+        // `need_wakeup` has the fence that this order needs.
+        if self.polled_by_kernel && queue.need_wakeup() {
+            flags |= ENTER_SQ_WAKEUP;
+        }
+        drop(queue);
         let submitter = self.ring.submitter();
         let answer = match timeout {
             // Nothing to wait for, but completions deferred to this thread must be brought in, which the crate's `submit`
             // does not ask for.
             // SAFETY: no argument is passed; entries queued were made by `entry`.
             None if want == 0 => unsafe {
-                submitter.enter::<libc::sigset_t>(queued as u32, 0, ENTER_GETEVENTS, None)
+                submitter.enter::<libc::sigset_t>(queued as u32, 0, flags, None)
             },
             None => submitter.submit_and_wait(want),
             Some(left) => {
@@ -318,8 +346,9 @@ fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     }
 }
 
-impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Drop for Ring<S, C> {
-    fn drop(&mut self) {
+impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
+    /// Wait for what is in flight, [`DRAIN`] at most and only once; false when some of it is the kernel's for good.
+    fn drain(&mut self) -> bool {
         let deadline = self.clock.now() + DRAIN;
         let mut drained = Vec::new();
         // Every user data begins with its slot.
@@ -327,14 +356,22 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Drop for Ring<S, C> {
             slot: user_data as u32,
             result,
         };
-        while self.in_flight > 0 && self.clock.now() < deadline {
-            if self.reap(1, deadline, &mut drained, slot_of).is_err() {
-                break;
-            }
+        while self.in_flight > 0 && !self.given_up {
+            let late = self.clock.now() >= deadline;
+            self.given_up = late || self.reap(1, deadline, &mut drained, slot_of).is_err();
         }
-        if self.buffers.any_lent() {
+        !self.buffers.any_lent()
+    }
+}
+
+impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Drop for Ring<S, C> {
+    fn drop(&mut self) {
+        if !self.drain() {
             // A drive that never answers may still write later: its memory is lost rather than handed to someone else.
             self.buffers.leak();
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

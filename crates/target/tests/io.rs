@@ -189,6 +189,28 @@ fn sqpoll_and_plain_rings_agree() {
     }
 }
 
+/// An open loop only looks while nothing is due: what it submitted must be on its way after one look, whether or not the kernel's thread slept.
+#[test]
+fn a_look_wakes_a_kernel_thread_that_fell_asleep() {
+    let folder = tempfile::tempdir().unwrap();
+    let (drive, _) = open(&file(folder.path()), false);
+    let options = UringOptions {
+        sqpoll: true,
+        ..UringOptions::default()
+    };
+    let mut target = UringTarget::new(drive, 4, BLOCK, options).unwrap();
+    let mut done = Vec::new();
+    // It sleeps after 50 ms without work.
+    let asleep = target.now() + Nanos::from_millis(300);
+    target.reap(1, asleep, &mut done).unwrap();
+    target.submit(&[io(Op::Read, 0, 5)]).unwrap();
+    let given_up = target.now() + Nanos::from_secs(20);
+    while done.is_empty() && target.now() < given_up {
+        target.reap(0, Nanos::ZERO, &mut done).unwrap();
+    }
+    assert!(done.iter().any(|completion| completion.moved(BLOCK)));
+}
+
 #[test]
 #[should_panic(expected = "submitted twice")]
 fn a_slot_has_one_io_in_flight() {

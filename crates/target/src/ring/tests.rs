@@ -1,0 +1,72 @@
+//! Rings whose I/Os come back, and one whose never do.
+
+use std::cell::Cell;
+use std::io::{PipeWriter, Write};
+use std::os::fd::AsRawFd;
+use std::rc::Rc;
+
+use assay_units::{DataClass, Op};
+use io_uring::opcode;
+use io_uring::types::Fixed;
+
+use super::*;
+
+/// Reads of one pipe, which end when something is written into it.
+struct Reads {
+    _pipe: io::PipeReader,
+    gave_up: Rc<Cell<bool>>,
+}
+
+// SAFETY: every entry's buffer is the slot's, and the registered pipe is kept open.
+unsafe impl Encode for Reads {
+    type Submission = squeue::Entry;
+    type Completion = cqueue::Entry;
+
+    fn entry(&mut self, io: &Io, buffer: *mut u8, _fixed: bool) -> squeue::Entry {
+        let read = opcode::Read::new(Fixed(0), buffer, io.len_bytes);
+        read.build().user_data(u64::from(io.slot))
+    }
+
+    fn decode(user_data: u64, result: i32) -> Completion {
+        Completion {
+            slot: user_data as u32,
+            result,
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.gave_up.set(true);
+    }
+}
+
+fn reads() -> (RingTarget<Reads>, PipeWriter, Rc<Cell<bool>>) {
+    let (pipe, writer) = io::pipe().unwrap();
+    let ring = Ring::new("pipe", pipe.as_raw_fd(), 2, 4096, UringOptions::default()).unwrap();
+    let gave_up = Rc::new(Cell::new(false));
+    let encoder = Reads {
+        _pipe: pipe,
+        gave_up: Rc::clone(&gave_up),
+    };
+    (RingTarget::over(ring, encoder), writer, gave_up)
+}
+
+const READ: Io = Io {
+    op: Op::Read,
+    data: DataClass::Incompressible,
+    slot: 1,
+    len_bytes: 8,
+    offset_bytes: 0,
+};
+
+#[test]
+fn what_was_answered_is_freed_and_what_was_given_up_is_not() {
+    let (mut target, mut writer, gave_up) = reads();
+    target.submit(&[READ]).unwrap();
+    writer.write_all(&[7; 8]).unwrap();
+    drop(target);
+    assert!(!gave_up.get(), "it came back while it was waited for");
+    let (mut target, _writer, gave_up) = reads();
+    target.submit(&[READ]).unwrap();
+    drop(target);
+    assert!(gave_up.get(), "nobody wrote");
+}
