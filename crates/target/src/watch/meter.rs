@@ -1,7 +1,8 @@
 //! A power meter of the user's: any program that prints watts.
 //!
 //! The command is run by `sh`. Each line it prints is a reading: the first number in it, in watts (`3.2`, `3.2 W`, `12 V, ...` is wrong, since
-//! the first number counts). A command that ends is started again, so that both a meter's own logger and a script that prints one value will do.
+//! the first number counts). A command that ends, or closes its output, is started again (what is left of it is killed first), so that both a meter's own logger and a
+//! script that prints one value will do.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -83,6 +84,8 @@ impl PowerMeter {
                     if shared.rest() {
                         return;
                     }
+                    // It says no more. One that has not ended would hold its meter against the next.
+                    shared.end_child();
                     match spawn(&text, &shared) {
                         Ok(again) => lines = again,
                         Err(_) => return,
@@ -137,9 +140,31 @@ impl Shared {
             .wait_timeout_while(readings, BETWEEN, |_| !self.stop.load(Ordering::SeqCst));
         self.stop.load(Ordering::SeqCst)
     }
+
+    /// Kill the command that runs, with whatever it started, and wait for its end. Nobody is kept from the readings meanwhile.
+    fn end_child(&self) {
+        let mut readings = self.lock();
+        let child = readings.child.take();
+        if let Some(child) = &child
+            && let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed())
+        {
+            // Before the lock is given back: who finds no child may take it that none runs on.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        drop(readings);
+        if let Some(mut child) = child {
+            let _ = child.wait();
+        }
+    }
 }
 
+/// Run the command, if the meter has not ended meanwhile.
 fn spawn(command: &str, shared: &Shared) -> std::io::Result<BufReader<std::process::ChildStdout>> {
+    // Held until the child is where the meter's end finds it: a child begun after that would never be ended.
+    let mut readings = shared.lock();
+    if shared.stop.load(Ordering::SeqCst) {
+        return Err(std::io::ErrorKind::Interrupted.into());
+    }
     let mut child = Command::new("sh")
         .args(["-c", command])
         .stdin(Stdio::null())
@@ -149,10 +174,7 @@ fn spawn(command: &str, shared: &Shared) -> std::io::Result<BufReader<std::proce
         .process_group(0)
         .spawn()?;
     let lines = child.stdout.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
-    let mut readings = shared.lock();
-    if let Some(mut earlier) = readings.child.replace(child) {
-        let _ = earlier.wait();
-    }
+    readings.child = Some(child);
     Ok(BufReader::new(lines))
 }
 
@@ -193,14 +215,7 @@ impl Drop for PowerMeter {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::SeqCst);
         self.shared.came.notify_all();
-        let child = self.shared.lock().child.take();
-        if let Some(mut child) = child {
-            // The group, with whatever the shell started.
-            if let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed()) {
-                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-            }
-            let _ = child.wait();
-        }
+        self.shared.end_child();
     }
 }
 
@@ -227,6 +242,29 @@ mod tests {
         }
         assert_eq!(meter.mean_mw(), Some(3000));
         meter.wait_for_a_reading();
+    }
+
+    #[test]
+    fn a_command_that_says_no_more_and_stays_is_ended_and_run_again() {
+        let (sender, done) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let meter = PowerMeter::start("echo 3; exec >/dev/null; sleep 1000").unwrap();
+            while meter.shared.lock().count < 3 {
+                std::thread::yield_now();
+            }
+            assert_eq!(meter.mean_mw(), Some(3000));
+            drop(meter);
+            sender.send(()).unwrap();
+        });
+        assert_eq!(done.recv_timeout(Duration::from_secs(60)), Ok(()));
+    }
+
+    #[test]
+    fn nothing_is_started_once_the_meter_has_ended() {
+        let shared = Shared::default();
+        shared.stop.store(true, Ordering::SeqCst);
+        assert!(spawn("sleep 1000", &shared).is_err());
+        assert!(shared.lock().child.is_none());
     }
 
     #[test]
