@@ -24,6 +24,7 @@ use crate::verify::VerifyBlocks;
 
 mod condition;
 mod erase;
+mod power;
 mod presence;
 mod real;
 mod simulated;

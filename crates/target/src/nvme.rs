@@ -72,6 +72,21 @@ pub enum CommandError {
         /// What to do about it.
         advice: &'static str,
     },
+    /// It answers, and is not the controller of the drive that is meant.
+    #[error(
+        "{controller}: this is not the controller of {drive} any more: the serial of that is {serial:?}, and this one's is {found:?}; nothing was changed on it. Drives are \
+         numbered anew when one is removed or added: look at `assay list`, and begin again"
+    )]
+    OtherDrive {
+        /// The controller.
+        controller: String,
+        /// The drive that is meant, as named.
+        drive: String,
+        /// Its serial.
+        serial: String,
+        /// The controller's.
+        found: String,
+    },
     /// What came back makes no sense.
     #[error(
         "{controller}: {command}: what the drive answered makes no sense: {what}; `nvme {command}` shows it raw"

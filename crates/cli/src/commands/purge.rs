@@ -48,7 +48,7 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<Verdict>
         let sure = if purged.complete {
             "nothing that was on it can be read back"
         } else {
-            "that is advice to a drive, which may keep what it held: a drive that was full may begin slower than a new one"
+            "the drive may keep what it held: none of it is certain to be gone, and a drive that was full may begin slower than a new one"
         };
         format!(
             "{}{word}: {}; reached: {}\n{sure}\n",

@@ -23,8 +23,8 @@ pub struct Purged {
     pub how: &'static str,
     /// To what of it, for people.
     pub scope: &'static str,
-    /// Is it certain that the drive is now as one on which nothing was ever written? A discard is advice to a real drive, so it never
-    /// is there.
+    /// Is it certain that the drive is now as one on which nothing was ever written? A discard is advice to a real drive, and a format without a secure
+    /// erase need not erase, so it never is after those.
     pub complete: bool,
 }
 

@@ -6,6 +6,7 @@
 use assay_target::identity::DriveInfo;
 use assay_target::interlock::Refusal;
 use assay_target::nvme::AdminPort;
+use assay_target::nvme::commands::Commands;
 use assay_target::nvme::place::NvmePlace;
 use assay_target::nvme::purge::{self as erasing, Offer};
 
@@ -21,7 +22,8 @@ pub(super) struct Around<'a, P> {
     pub permit: &'a dyn Fn(&DriveInfo) -> Result<P, Refusal>,
 }
 
-/// Erase a namespace by the best command that was asked for. `None`, with nothing sent, where only other ways are left.
+/// Erase a namespace by the best command that was asked for. `None`, with nothing erased, where only other ways are left; an error, with nothing erased, where the
+/// port leads to another drive by now.
 pub(super) fn erase<P>(
     info: &DriveInfo,
     place: &NvmePlace,
@@ -30,6 +32,7 @@ pub(super) fn erase<P>(
     around: &Around<'_, P>,
     progress: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Option<Purged>, SessionError> {
+    Commands::to(port).expect_drive(info)?;
     let offers = erasing::offers(port, place.nsid)?;
     let wanted = |offer: &&Offer| match how {
         PurgeHow::Best => offer.reaches_only(place.nsid),
@@ -56,15 +59,17 @@ pub(super) fn erase<P>(
     }
     // Held until it is done: nothing can be mounted from them meanwhile.
     let _others = others(info, place, offer, around)?;
-    erasing::erase(port, place.nsid, offer.method, progress)?;
+    let done = erasing::erase(port, place.nsid, offer.method, progress)?;
+    let scope = match offer.reaches_only(place.nsid) {
+        true => "this namespace",
+        // What another command would have reached is not what this one did.
+        false if done != offer.method => "this namespace, and maybe others of the drive",
+        false => "all namespaces of the drive",
+    };
     Ok(Some(Purged {
-        how: offer.method.words(),
-        scope: if offer.reaches_only(place.nsid) {
-            "this namespace"
-        } else {
-            "all namespaces of the drive"
-        },
-        complete: true,
+        how: done.words(),
+        scope,
+        complete: done.is_complete(),
     }))
 }
 

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use assay_target::identity::{self, DriveInfo, DriveKind};
 use assay_target::interlock::{self, WritePermit};
-use assay_target::nvme::commands::Commands;
 use assay_target::nvme::device::ControllerDevice;
 use assay_target::nvme::place::NvmePlace;
-use assay_target::nvme::power::Found;
 use assay_target::nvme::probe::{self, Probe, Surroundings};
 use assay_target::nvme::registers;
 use assay_target::open::OpenDrive;
@@ -17,6 +15,7 @@ use assay_target::watch::Watch;
 use assay_target::watch::meter::PowerMeter;
 
 use super::erase::{Around, erase};
+use super::power::Chosen;
 use super::{Purged, SessionError};
 use crate::run::Bed;
 
@@ -41,7 +40,7 @@ pub(super) struct RealDrive {
     meter: Option<Arc<PowerMeter>>,
     watch: Option<Arc<Watch>>,
     /// The controller and the power state it was in before another was chosen.
-    chosen_over: Option<(ControllerDevice, Found)>,
+    chosen: Option<Chosen<ControllerDevice>>,
     /// The words of `--destroy`.
     words: Vec<String>,
     /// What its controller said of itself when it was first asked.
@@ -58,7 +57,7 @@ impl RealDrive {
             permit,
             meter,
             watch: None,
-            chosen_over: None,
+            chosen: None,
             words,
             probe: OnceCell::new(),
         }
@@ -116,27 +115,27 @@ impl RealDrive {
         info: &DriveInfo,
         state: Option<u8>,
     ) -> Result<(), SessionError> {
-        match (state, self.chosen_over.take()) {
-            (None, None) => Ok(()),
-            (None, Some((mut device, before))) => Ok(before.restore(&mut device)?),
-            (Some(state), Some((mut device, before))) => {
-                let set = Commands::to(&mut device).set_power_state(state);
-                self.chosen_over = Some((device, before));
-                Ok(set?)
+        let Some(state) = state else {
+            return match self.chosen.take() {
+                Some(mut chosen) => Ok(chosen.restore()?),
+                None => Ok(()),
+            };
+        };
+        let mut chosen = match self.chosen.take() {
+            Some(chosen) => chosen,
+            None => {
+                let none = || SessionError::NoPowerControl {
+                    drive: info.spec.clone(),
+                    state,
+                };
+                let (_, device) = controller(info).ok_or_else(none)??;
+                Chosen::over(info, device)?
             }
-            (Some(state), None) => {
-                let (_, mut device) =
-                    controller(info).ok_or_else(|| SessionError::NoPowerControl {
-                        drive: info.spec.clone(),
-                        state,
-                    })??;
-                let before = Found::of(&mut device)?;
-                let set = Commands::to(&mut device).set_power_state(state);
-                // Even a refused choice may have changed something.
-                self.chosen_over = Some((device, before));
-                Ok(set?)
-            }
-        }
+        };
+        let set = chosen.choose(state);
+        // Even a refused choice may have changed something.
+        self.chosen = Some(chosen);
+        Ok(set?)
     }
 
     /// Make it forget everything.
@@ -189,9 +188,9 @@ impl RealDrive {
 
 impl Drop for RealDrive {
     fn drop(&mut self) {
-        if let Some((mut device, before)) = self.chosen_over.take() {
+        if let Some(mut chosen) = self.chosen.take() {
             // Whatever happened, it is not left in a power state that somebody's measurement asked for.
-            let _ = before.restore(&mut device);
+            let _ = chosen.restore();
         }
     }
 }

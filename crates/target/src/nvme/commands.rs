@@ -13,6 +13,7 @@ use assay_spec::wire::Wire;
 use assay_spec::{NSID_ALL, SubmissionEntry};
 
 use super::{AdminPort, CommandError};
+use crate::identity::DriveInfo;
 
 /// How long a command that only asks may take, milliseconds.
 const ASK_MS: u32 = 10_000;
@@ -55,6 +56,32 @@ impl<'p> Commands<'p> {
         Ok(IdentifyController::from_bytes(
             *self.identify(Cns::CONTROLLER, 0)?,
         ))
+    }
+
+    /// Make sure that this is the controller of the drive that was identified, however long ago: device files of controllers are named by numbers that
+    /// change hands. To be asked before anything is changed.
+    ///
+    /// # Errors
+    /// [`CommandError::OtherDrive`] when its serial is another; as above.
+    pub fn expect_drive(&mut self, info: &DriveInfo) -> Result<(), CommandError> {
+        let raw = self.identify_controller()?.serial_number();
+        // As sysfs tells it, where the drive's was read: up to a zero byte, without blanks.
+        let text = raw.split(|&byte| byte == 0).next().unwrap_or_default();
+        let found = String::from_utf8_lossy(text).trim().to_owned();
+        // A drive without a serial goes by its name.
+        let is_it = match found.as_str() {
+            "" => info.serial == info.name,
+            serial => info.serial == serial,
+        };
+        if is_it {
+            return Ok(());
+        }
+        Err(CommandError::OtherDrive {
+            controller: self.name().to_owned(),
+            drive: info.spec.clone(),
+            serial: info.serial.clone(),
+            found,
+        })
     }
 
     /// Identify Namespace (NVM 4.1.5.1).
@@ -142,27 +169,55 @@ impl<'p> Commands<'p> {
         self.ask(command.entry(), &mut [])
     }
 
+    /// The power state it is in, and the workload that it was told to expect (Base 5.27.1.2).
+    ///
+    /// # Errors
+    /// As above.
+    pub fn power(&mut self) -> Result<PowerManagement, CommandError> {
+        let raw = self.feature(FeatureId::POWER_MANAGEMENT, 0, &mut [])?;
+        Ok(PowerManagement::from_raw(raw))
+    }
+
     /// The power state it is in (Base 5.27.1.2).
     ///
     /// # Errors
     /// As above.
     pub fn power_state(&mut self) -> Result<u8, CommandError> {
-        let raw = self.feature(FeatureId::POWER_MANAGEMENT, 0, &mut [])?;
-        Ok(PowerManagement::from_raw(raw).state())
+        Ok(self.power()?.state())
     }
 
-    /// Choose a power state (Base 5.27.1.2), and read back whether it was taken. Nothing is sent when it is in that state: controllers that know
-    /// only one may refuse even that one.
+    /// Choose a power state (Base 5.27.1.2), and read back whether it was taken. The workload hint stays as it is. Nothing is sent when it is in that
+    /// state: controllers that know only one may refuse even that one.
     ///
     /// # Errors
     /// As above, or when the controller says yes and stays where it was.
     pub fn set_power_state(&mut self, state: u8) -> Result<(), CommandError> {
-        if self.power_state()? == state {
+        let now = self.power()?;
+        let mut wanted = now;
+        wanted.set_state(state);
+        self.change_power(now, wanted)
+    }
+
+    /// Choose a power state with its workload hint, as [`Commands::power`] gave them. Nothing is sent when that is how it is.
+    ///
+    /// # Errors
+    /// As [`Commands::set_power_state`].
+    pub fn set_power(&mut self, wanted: PowerManagement) -> Result<(), CommandError> {
+        let now = self.power()?;
+        self.change_power(now, wanted)
+    }
+
+    fn change_power(
+        &mut self,
+        before: PowerManagement,
+        wanted: PowerManagement,
+    ) -> Result<(), CommandError> {
+        if before == wanted {
             return Ok(());
         }
-        let mut value = PowerManagement::default();
-        value.set_state(state);
-        self.set_feature(FeatureId::POWER_MANAGEMENT, value.raw())?;
+        let state = wanted.state();
+        self.set_feature(FeatureId::POWER_MANAGEMENT, wanted.raw())?;
+        // The hint is one: a controller need not keep it.
         let now = self.power_state()?;
         if now == state {
             return Ok(());
@@ -174,7 +229,7 @@ impl<'p> Commands<'p> {
         })
     }
 
-    /// Format one namespace with the LBA format it has (Base 5.14). Everything on it is lost; whether on others too, is for the caller to know
+    /// Format one namespace in the format that it has: blocks, metadata and protection (Base 5.14; NVM 4.1.5.1, FLBAS and DPS). Everything on it is lost; whether on others too, is for the caller to know
     /// (Identify Controller, FNA).
     ///
     /// # Errors
@@ -182,12 +237,18 @@ impl<'p> Commands<'p> {
     pub fn format(
         &mut self,
         nsid: u32,
-        lba_format: u8,
+        namespace: &IdentifyNamespace,
         erase: SecureErase,
     ) -> Result<(), CommandError> {
+        let protection = namespace.protection_settings();
         let mut command = FormatNvm::new();
         command
-            .set_lba_format(lba_format)
+            .set_lba_format(namespace.format_index())
+            // FLBAS bit 4: metadata lie behind the data of their block, not in a buffer of their own.
+            .set_extended_metadata(namespace.formatted() & 0x10 != 0)
+            // DPS bits 2:0: which protection; bit 3: it is the first of the metadata, not the last.
+            .set_protection(protection & 7)
+            .set_protection_first(protection & 8 != 0)
             .set_secure_erase(erase.0)
             .set_nsid(nsid);
         self.port.admin(&command.entry(), &mut [], FORMAT_MS)?;

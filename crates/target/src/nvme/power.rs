@@ -1,12 +1,15 @@
 //! A power state for the length of a measurement: what it is in before, and how to go back.
 
+use assay_spec::feature::PowerManagement;
+
 use super::commands::Commands;
 use super::{AdminPort, CommandError};
 
 /// The power state that a controller was found in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    state: u8,
+    /// With the workload hint that somebody may have given it.
+    power: PowerManagement,
     /// Where that one does no I/O (Base 8.15.1, non-operational): the first state that does.
     awake: Option<u8>,
 }
@@ -18,17 +21,18 @@ impl Found {
     /// As [`AdminPort::admin`].
     pub fn of(port: &mut dyn AdminPort) -> Result<Found, CommandError> {
         let mut commands = Commands::to(port);
-        let state = commands.power_state()?;
+        let power = commands.power()?;
         let controller = commands.identify_controller()?;
         let states: Vec<bool> = controller
             .power_state_descriptors()
             .map(|descriptor| !descriptor.non_operational())
             .collect();
-        let works = states.get(usize::from(state)).copied().unwrap_or(true);
+        let state = usize::from(power.state());
+        let works = states.get(state).copied().unwrap_or(true);
         let first = states.iter().position(|&works| works);
         let awake = first.and_then(|first| u8::try_from(first).ok());
         Ok(Found {
-            state,
+            power,
             awake: awake.filter(|_| !works),
         })
     }
@@ -37,14 +41,14 @@ impl Found {
     /// the one of those that it was in last, and that must not be the one that a measurement chose.
     ///
     /// # Errors
-    /// As [`Commands::set_power_state`].
+    /// As [`Commands::set_power`].
     pub fn restore(&self, port: &mut dyn AdminPort) -> Result<(), CommandError> {
         let mut commands = Commands::to(port);
         let Some(awake) = self.awake else {
-            return commands.set_power_state(self.state);
+            return commands.set_power(self.power);
         };
         commands.set_power_state(awake)?;
-        match commands.set_power_state(self.state) {
+        match commands.set_power(self.power) {
             // Something woke it at once: it is in a state that nobody chose, and goes back to sleep by itself.
             Err(CommandError::Nonsense { .. }) => Ok(()),
             other => other,

@@ -5,6 +5,7 @@
 //! sent that reaches what nobody named. A subsystem of several controllers (CMIC) may hold namespaces that this one does not show; where it cannot list
 //! them, what reaches them all reaches more than anybody knows.
 
+use assay_spec::StatusCode;
 use assay_spec::admin::{SanitizeAction, SecureErase};
 use assay_spec::identify::{cmic, oacs, sanicap};
 use assay_spec::log::SanitizeState;
@@ -29,7 +30,7 @@ impl Method {
         match self {
             Method::Sanitize(SanitizeAction::CRYPTO_ERASE) => "sanitized (crypto erase)",
             Method::Sanitize(_) => "sanitized (block erase)",
-            Method::Format(SecureErase::NONE) => "formatted",
+            Method::Format(SecureErase::NONE) => "formatted without a secure erase",
             Method::Format(_) => "formatted with user data erase",
         }
     }
@@ -37,6 +38,11 @@ impl Method {
     /// Is it a sanitize?
     pub fn is_sanitize(self) -> bool {
         matches!(self, Method::Sanitize(_))
+    }
+
+    /// Is nothing left that could be read back? A plain format need not erase anything (Base 5.14, SES 0).
+    pub fn is_complete(self) -> bool {
+        self != Method::Format(SecureErase::NONE)
     }
 }
 
@@ -153,6 +159,8 @@ pub enum EraseError {
 
 /// Do it, and wait until it is done. `progress` is told the share that is done, 0 to 1, of a sanitize, and says whether to go on waiting.
 ///
+/// Gives what was done: a controller that formats and says that it knows no such secure erase is told to format without one.
+///
 /// # Errors
 /// When the drive refuses or fails it.
 pub fn erase(
@@ -160,19 +168,18 @@ pub fn erase(
     nsid: u32,
     method: Method,
     progress: &mut dyn FnMut(f64) -> bool,
-) -> Result<(), EraseError> {
+) -> Result<Method, EraseError> {
     let mut commands = Commands::to(port);
     match method {
         Method::Format(setting) => {
-            let format = commands.identify_namespace(nsid)?.format_index();
-            match commands.format(nsid, format, setting) {
-                // Some controllers format, and know no secure erase.
-                Err(error) if error.refused() && setting != SecureErase::NONE => {
-                    commands.format(nsid, format, SecureErase::NONE)?;
+            let namespace = commands.identify_namespace(nsid)?;
+            match commands.format(nsid, &namespace, setting) {
+                Err(error) if setting != SecureErase::NONE && is_unknown(&error) => {
+                    commands.format(nsid, &namespace, SecureErase::NONE)?;
+                    Ok(Method::Format(SecureErase::NONE))
                 }
-                other => other?,
+                done => Ok(done.map(|()| method)?),
             }
-            Ok(())
         }
         Method::Sanitize(action) => {
             commands.sanitize(action)?;
@@ -196,9 +203,20 @@ pub fn erase(
                             controller: controller(),
                         });
                     }
-                    _ => return Ok(()),
+                    _ => return Ok(method),
                 }
             }
         }
     }
+}
+
+/// Does the controller not know what it was asked for? One that knows and fails (media errors, a security state, a format under way) is not to be asked for less.
+fn is_unknown(error: &CommandError) -> bool {
+    let CommandError::Status { status, .. } = error else {
+        return false;
+    };
+    matches!(
+        *status,
+        StatusCode::INVALID_FIELD | StatusCode::INVALID_OPCODE | StatusCode::INVALID_FORMAT
+    )
 }

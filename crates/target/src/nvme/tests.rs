@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use assay_spec::admin::{
-    FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SanitizeAction, SecureErase,
-    SetFeatures,
+    FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SetFeatures,
 };
 use assay_spec::feature::FeatureId;
 use assay_spec::identify::{
-    Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, cmic, oacs, oncs,
-    sanicap,
+    Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, oacs, oncs,
 };
 use assay_spec::log::{LogId, SanitizeLog, SanitizeState, SmartLog, critical_warning};
 use assay_spec::opcode::AdminOpcode;
@@ -17,12 +15,14 @@ use assay_spec::{StatusCode, SubmissionEntry};
 
 use super::commands::Commands;
 use super::health::{self, Health};
-use super::power::Found;
 use super::probe::{Surroundings, probe};
-use super::purge::{EraseError, Method, erase, offers};
 use super::words::facts;
 use super::{AdminPort, CommandError};
 use crate::Telemetry;
+use crate::identity::{DriveInfo, DriveKind};
+
+mod erase;
+mod power;
 
 /// A controller that answers from tables.
 #[derive(Default)]
@@ -44,8 +44,12 @@ struct Told {
     /// Progress that each look at a sanitize finds; then it has ended so.
     sanitize: Vec<u16>,
     sanitize_ends: SanitizeState,
-    no_secure_erase: bool,
+    /// What a secure erase is refused with.
+    no_secure_erase: Option<StatusCode>,
+    /// Namespace, format, secure erase.
     formatted: Vec<(u32, u8, u8)>,
+    /// Of the last format: extended metadata, protection, whether that is first.
+    kept: (bool, u8, bool),
     sanitized: Vec<u8>,
 }
 
@@ -126,9 +130,14 @@ impl AdminPort for Told {
             }
             AdminOpcode::FORMAT_NVM => {
                 let asked = FormatNvm::from(*command);
-                if self.no_secure_erase && asked.secure_erase() != 0 {
-                    return refuse(StatusCode::INVALID_FIELD);
+                if let Some(status) = self.no_secure_erase.filter(|_| asked.secure_erase() != 0) {
+                    return refuse(status);
                 }
+                self.kept = (
+                    asked.extended_metadata(),
+                    asked.protection(),
+                    asked.protection_first(),
+                );
                 let what = (asked.nsid(), asked.lba_format(), asked.secure_erase());
                 self.formatted.push(what);
             }
@@ -338,72 +347,6 @@ fn everything_in_the_health_log_arrives_in_its_own_unit() {
 }
 
 #[test]
-fn a_power_state_that_is_accepted_and_not_taken_is_an_error() {
-    let mut port = told();
-    Commands::to(&mut port).set_power_state(1).unwrap();
-    assert_eq!(Commands::to(&mut port).power_state().unwrap(), 1);
-    port.stubborn = true;
-    let error = Commands::to(&mut port).set_power_state(0).unwrap_err();
-    assert!(error.to_string().contains("is in power state 1"), "{error}");
-    assert!(!error.refused());
-}
-
-#[test]
-fn the_power_state_it_is_in_can_be_chosen_where_none_can_be_changed() {
-    let mut port = told();
-    Commands::to(&mut port).set_power_state(1).unwrap();
-    port.unchangeable = true;
-    Commands::to(&mut port).set_power_state(1).unwrap();
-    let error = Commands::to(&mut port).set_power_state(0).unwrap_err();
-    assert!(error.refused(), "{error}");
-    assert!(
-        error.to_string().contains("Feature Not Changeable"),
-        "{error}"
-    );
-}
-
-#[test]
-fn the_power_state_it_was_found_in_is_restored_and_an_operational_one_first() {
-    let state = |port: &Told| port.features[&FeatureId::POWER_MANAGEMENT.0];
-    // States 0 and 2 work, 1 and 3 doze.
-    let mut port = told();
-    let mut states = port.controller.descriptors();
-    states[3].set_non_operational(true);
-    port.controller.set_power_states(3).set_descriptors(states);
-    for (before, wanted) in [
-        (0, vec![2, 0]),
-        (2, vec![]),
-        (1, vec![2, 0, 1]),
-        (3, vec![2, 0, 3]),
-    ] {
-        port.features.insert(FeatureId::POWER_MANAGEMENT.0, before);
-        port.set.clear();
-        let found = Found::of(&mut port).unwrap();
-        assert!(port.set.is_empty(), "looking changes nothing");
-        Commands::to(&mut port).set_power_state(2).unwrap();
-        found.restore(&mut port).unwrap();
-        assert_eq!(port.set, wanted, "from {before}");
-        assert_eq!(state(&port), before);
-    }
-    // One that dozed, and is awake again by the time it is to be restored: as it is.
-    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 1);
-    let found = Found::of(&mut port).unwrap();
-    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 0);
-    port.stubborn = true;
-    found.restore(&mut port).unwrap();
-    // One that does not go back to a state that works is told of.
-    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 2);
-    assert!(found.restore(&mut port).is_err());
-    // A state that the controller does not list is gone back to as it is.
-    port.stubborn = false;
-    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 9);
-    let found = Found::of(&mut port).unwrap();
-    Commands::to(&mut port).set_power_state(2).unwrap();
-    found.restore(&mut port).unwrap();
-    assert_eq!(state(&port), 9);
-}
-
-#[test]
 fn interrupt_coalescing_is_told_in_microseconds_and_completions() {
     let mut port = told();
     // 3 x 100 us, 5 completions and one (the number counts from 0).
@@ -425,104 +368,28 @@ fn interrupt_coalescing_is_told_in_microseconds_and_completions() {
 }
 
 #[test]
-fn what_erasing_reaches_is_found_out_before_anything_is_sent() {
-    let mut port = told();
-    let only = |port: &mut Told| offers(port, 1).unwrap();
-    let [format] = &only(&mut port)[..] else {
-        panic!()
-    };
-    assert!(format.reaches_only(1));
-    // A second namespace: a format is still of one.
-    port.namespaces.insert(2, namespace(8));
-    assert!(only(&mut port)[0].reaches_only(1));
-    // Unless the controller says that a secure erase is of all.
-    port.controller.set_format_attributes(0b10);
-    assert_eq!(only(&mut port)[0].reaches, [1, 2]);
-    // A sanitize always is; and those that are attached elsewhere count too.
-    port.controller
-        .set_sanitize_capabilities(sanicap::BLOCK_ERASE | sanicap::CRYPTO_ERASE)
-        .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
-    port.elsewhere = vec![7];
-    let found = only(&mut port);
-    assert_eq!(found.len(), 3);
-    assert!(found[0].method == Method::Sanitize(SanitizeAction::BLOCK_ERASE));
-    assert_eq!(found[0].reaches, [1, 2, 7]);
-    assert!(port.formatted.is_empty() && port.sanitized.is_empty());
-}
-
-#[test]
-fn namespaces_that_only_other_controllers_show_are_reckoned_with() {
-    let all_of = |port: &mut Told| {
-        port.controller
-            .set_sanitize_capabilities(sanicap::BLOCK_ERASE);
-        let found = offers(port, 1).unwrap();
-        let beyond: Vec<bool> = found.iter().map(|o| o.beyond.is_some()).collect();
-        let alone: Vec<bool> = found.iter().map(|o| o.reaches_only(1)).collect();
-        (beyond, alone)
-    };
-    // Sanitize first, then format. Several ports to one controller hide nothing.
-    let mut port = told();
-    port.controller.set_cmic(cmic::PORTS);
-    assert_eq!(
-        all_of(&mut port),
-        (vec![false, false], vec![true, true]),
-        "one controller"
-    );
-    for several in [cmic::CONTROLLERS, cmic::VIRTUAL_FUNCTION] {
+fn another_drives_controller_is_told_by_its_serial() {
+    let mut info = DriveInfo::new(DriveKind::Block, "/dev/nvme9n1", "nvme9n1", 1 << 30);
+    for (of_drive, of_controller, is_it) in [
+        ("S1", "S1", true),
+        // As drives pad it, in front too.
+        ("S1", "   S1", true),
+        ("S1", "S1\0\0junk", true),
+        ("S1", "S12", false),
+        ("S1", "", false),
+        // Without a serial a drive goes by its name.
+        ("nvme9n1", "", true),
+        ("nvme9n1", "S1", false),
+    ] {
         let mut port = told();
-        port.controller.set_cmic(several);
-        assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
-        // A format of one that is a format of all reaches as far.
-        port.controller.set_format_attributes(0b01);
-        assert_eq!(all_of(&mut port), (vec![true, true], vec![false, false]));
-        // It says that it can list them all, and will not.
-        port.controller
-            .set_format_attributes(0)
-            .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
-        port.no_allocated_list = true;
-        assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
-        // It does: then what is elsewhere is known by number.
-        port.no_allocated_list = false;
-        assert_eq!(all_of(&mut port), (vec![false, false], vec![true, true]));
-        port.elsewhere = vec![3];
-        assert_eq!(all_of(&mut port), (vec![false, false], vec![false, true]));
+        port.controller.set_serial_number(padded(of_controller));
+        info.serial = of_drive.to_owned();
+        let answer = Commands::to(&mut port).expect_drive(&info);
+        assert_eq!(answer.is_ok(), is_it, "{of_drive} {of_controller:?}");
+        let Err(error) = answer else { continue };
+        assert!(!error.refused(), "nobody may take it for a missing feature");
+        for said in ["/dev/nvme9", "/dev/nvme9n1", of_drive, "assay list"] {
+            assert!(error.to_string().contains(said), "{error}");
+        }
     }
-    // A full list may not be the whole.
-    let mut port = told();
-    port.namespaces = (1..=1024).map(|nsid| (nsid, namespace(8))).collect();
-    assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
-    assert!(port.formatted.is_empty() && port.sanitized.is_empty());
-}
-
-#[test]
-fn a_format_keeps_the_format_and_does_without_a_secure_erase_that_is_refused() {
-    let mut port = told();
-    let method = Method::Format(SecureErase::USER_DATA);
-    erase(&mut port, 1, method, &mut |_| true).unwrap();
-    port.no_secure_erase = true;
-    erase(&mut port, 1, method, &mut |_| true).unwrap();
-    assert_eq!(port.formatted, [(1, 1, 1), (1, 1, 0)]);
-}
-
-#[test]
-fn a_sanitize_is_waited_for_and_told_of() {
-    let method = Method::Sanitize(SanitizeAction::BLOCK_ERASE);
-    let mut port = told();
-    port.sanitize = vec![0x4000, 0x8000];
-    let mut seen = Vec::new();
-    erase(&mut port, 1, method, &mut |share| {
-        seen.push(share);
-        true
-    })
-    .unwrap();
-    assert_eq!(seen, [0.25, 0.5]);
-    port.sanitize_ends = SanitizeState::FAILED;
-    let failed = erase(&mut port, 1, method, &mut |_| true);
-    assert!(matches!(failed, Err(EraseError::SanitizeFailed { .. })));
-    port.sanitize = vec![0x8000];
-    let left = erase(&mut port, 1, method, &mut |_| false);
-    assert!(
-        matches!(left, Err(EraseError::StillGoing { percent: 50, .. })),
-        "{left:?}"
-    );
 }

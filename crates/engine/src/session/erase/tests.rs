@@ -5,11 +5,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use assay_spec::SubmissionEntry;
 use assay_spec::admin::{FormatNvm, GetLogPage, IdentifyCommand};
 use assay_spec::identify::{Cns, IdentifyController, IdentifyNamespace, cmic, oacs, sanicap};
 use assay_spec::log::{LogId, SanitizeLog, SanitizeState};
 use assay_spec::opcode::AdminOpcode;
+use assay_spec::{StatusCode, SubmissionEntry};
 use assay_target::identity::{SystemRoot, list_drives_at};
 use assay_target::interlock::Reason;
 use assay_target::nvme::CommandError;
@@ -22,6 +22,8 @@ struct Port {
     controller: IdentifyController,
     active: Vec<u32>,
     allocated: Vec<u32>,
+    /// It formats, and knows no secure erase.
+    no_secure_erase: bool,
     /// What it was told to erase.
     erased: Vec<String>,
 }
@@ -57,8 +59,15 @@ impl AdminPort for Port {
                 data.copy_from_slice(log.as_bytes());
             }
             AdminOpcode::FORMAT_NVM => {
-                let nsid = FormatNvm::from(*command).nsid();
-                self.erased.push(format!("format {nsid}"));
+                let asked = FormatNvm::from(*command);
+                if self.no_secure_erase && asked.secure_erase() != 0 {
+                    return Err(CommandError::Status {
+                        controller: self.name().to_owned(),
+                        command: "format".to_owned(),
+                        status: StatusCode::INVALID_FIELD,
+                    });
+                }
+                self.erased.push(format!("format {}", asked.nsid()));
             }
             AdminOpcode::SANITIZE => self.erased.push("sanitize".to_owned()),
             other => panic!("{other:?}"),
@@ -103,6 +112,7 @@ impl Lab {
         }
         let mut controller = IdentifyController::default();
         controller
+            .set_serial_number(*b"S1                  ")
             .set_oacs(oacs::FORMAT)
             .set_sanitize_capabilities(sanicap::BLOCK_ERASE);
         Lab {
@@ -111,6 +121,7 @@ impl Lab {
                 controller,
                 active: nsids.to_vec(),
                 allocated: nsids.to_vec(),
+                no_secure_erase: false,
                 erased: Vec::new(),
             },
             asked: RefCell::default(),
@@ -134,6 +145,7 @@ impl Lab {
                 controller: IdentifyController::default(),
                 active: Vec::new(),
                 allocated: Vec::new(),
+                no_secure_erase: false,
                 erased: Vec::new(),
             },
         );
@@ -191,6 +203,40 @@ fn one_namespace_alone_is_sanitized() {
     lab.done(PurgeHow::Best, &[], "sanitize", ALONE);
     lab.done(PurgeHow::Format, &[], "format 1", ALONE);
     assert!(lab.asked.borrow().is_empty());
+}
+
+#[test]
+fn what_was_done_is_told_not_what_was_asked_for() {
+    let mut lab = Lab::new(&[1]);
+    let purged = lab.purge(PurgeHow::Format, &[]).unwrap().unwrap();
+    assert_eq!(
+        (purged.how, purged.complete),
+        ("formatted with user data erase", true)
+    );
+    lab.port.no_secure_erase = true;
+    let purged = lab.purge(PurgeHow::Format, &[]).unwrap().unwrap();
+    assert_eq!(
+        (purged.how, purged.scope, purged.complete),
+        ("formatted without a secure erase", ALONE, false)
+    );
+    // Its secure erase is of all namespaces (FNA bit 1), which says nothing of what was done in its place.
+    let mut lab = Lab::new(&[1, 2]);
+    lab.port.controller.set_format_attributes(0b10);
+    lab.port.no_secure_erase = true;
+    let purged = lab.purge(PurgeHow::Format, &["S1", "nvme0n2"]);
+    let scope = purged.unwrap().unwrap().scope;
+    assert_eq!(scope, "this namespace, and maybe others of the drive");
+}
+
+#[test]
+fn a_controller_that_is_another_drives_by_now_is_left_alone() {
+    let mut lab = Lab::new(&[1]);
+    let other = *b"S2                  ";
+    lab.port.controller.set_serial_number(other);
+    for how in [PurgeHow::Best, PurgeHow::Sanitize, PurgeHow::Format] {
+        let said = ["/dev/nvme0", "\"S1\"", "\"S2\"", "assay list"];
+        lab.refused(how, &["S1", "S2"], &said);
+    }
 }
 
 #[test]

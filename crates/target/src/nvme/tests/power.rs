@@ -1,0 +1,93 @@
+//! Power states, chosen and restored.
+
+use assay_spec::feature::FeatureId;
+
+use super::super::commands::Commands;
+use super::super::power::Found;
+use super::{Told, told};
+
+#[test]
+fn a_power_state_that_is_accepted_and_not_taken_is_an_error() {
+    let mut port = told();
+    Commands::to(&mut port).set_power_state(1).unwrap();
+    assert_eq!(Commands::to(&mut port).power_state().unwrap(), 1);
+    port.stubborn = true;
+    let error = Commands::to(&mut port).set_power_state(0).unwrap_err();
+    assert!(error.to_string().contains("is in power state 1"), "{error}");
+    assert!(!error.refused());
+}
+
+#[test]
+fn the_power_state_it_is_in_can_be_chosen_where_none_can_be_changed() {
+    let mut port = told();
+    Commands::to(&mut port).set_power_state(1).unwrap();
+    port.unchangeable = true;
+    Commands::to(&mut port).set_power_state(1).unwrap();
+    let error = Commands::to(&mut port).set_power_state(0).unwrap_err();
+    assert!(error.refused(), "{error}");
+    assert!(
+        error.to_string().contains("Feature Not Changeable"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_power_state_it_was_found_in_is_restored_and_an_operational_one_first() {
+    let state = |port: &Told| port.features[&FeatureId::POWER_MANAGEMENT.0];
+    // States 0 and 2 work, 1 and 3 doze.
+    let mut port = told();
+    let mut states = port.controller.descriptors();
+    states[3].set_non_operational(true);
+    port.controller.set_power_states(3).set_descriptors(states);
+    for (before, wanted) in [
+        (0, vec![2, 0]),
+        (2, vec![]),
+        (1, vec![2, 0, 1]),
+        (3, vec![2, 0, 3]),
+    ] {
+        port.features.insert(FeatureId::POWER_MANAGEMENT.0, before);
+        port.set.clear();
+        let found = Found::of(&mut port).unwrap();
+        assert!(port.set.is_empty(), "looking changes nothing");
+        Commands::to(&mut port).set_power_state(2).unwrap();
+        found.restore(&mut port).unwrap();
+        assert_eq!(port.set, wanted, "from {before}");
+        assert_eq!(state(&port), before);
+    }
+    // One that dozed, and is awake again by the time it is to be restored: as it is.
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 1);
+    let found = Found::of(&mut port).unwrap();
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 0);
+    port.stubborn = true;
+    found.restore(&mut port).unwrap();
+    // One that does not go back to a state that works is told of.
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 2);
+    assert!(found.restore(&mut port).is_err());
+    // A state that the controller does not list is gone back to as it is.
+    port.stubborn = false;
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 9);
+    let found = Found::of(&mut port).unwrap();
+    Commands::to(&mut port).set_power_state(2).unwrap();
+    found.restore(&mut port).unwrap();
+    assert_eq!(state(&port), 9);
+}
+
+/// The hint is in bits 7:5.
+#[test]
+fn the_workload_hint_outlives_a_choice_of_power_states() {
+    let hint = 2 << 5;
+    let state = |port: &Told| port.features[&FeatureId::POWER_MANAGEMENT.0];
+    let mut port = told();
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, hint);
+    let found = Found::of(&mut port).unwrap();
+    Commands::to(&mut port).set_power_state(1).unwrap();
+    found.restore(&mut port).unwrap();
+    assert_eq!(port.set, [1 | hint, hint]);
+    // Lost meanwhile, it comes back with the state.
+    let mut port = told();
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, hint);
+    let found = Found::of(&mut port).unwrap();
+    port.features.insert(FeatureId::POWER_MANAGEMENT.0, 1);
+    found.restore(&mut port).unwrap();
+    assert_eq!(state(&port), hint);
+}
