@@ -41,7 +41,7 @@ pub const SPIN: Nanos = Nanos::from_micros(150);
 pub const LINGER: Nanos = Nanos::from_micros(200);
 /// What a request counts at least towards [`MAX_UNDER_WAY_BYTES`].
 const REQUEST_COST_BYTES: u64 = 512;
-/// So long may what is under way take when the server is told to stop.
+/// So long may what is under way take, the drive to do it and the clients to take it, when the server is told to stop.
 const DRAIN: Nanos = Nanos::from_millis(2000);
 const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
@@ -200,10 +200,15 @@ impl Server {
         let until = self.clock.now() + DRAIN;
         self.touched = (0..self.clients.len()).collect();
         self.settle();
-        while self.work.pacer().in_flight() > 0 && self.clock.now() < until {
-            self.turn()?;
+        // Whoever is owed nothing was sent away by `settle`: those still here wait for the drive, or have not taken all of their answers.
+        while (self.work.pacer().in_flight() > 0 || self.connected() > 0)
+            && self.clock.now() < until
+        {
+            self.turn_before(Some(until))?;
         }
-        self.clients.clear();
+        for place in 0..self.clients.len() {
+            self.drop_client(place);
+        }
         self.stopping = false;
         self.summary.lateness = self.work.pacer().lateness();
         Ok(self.summary)
@@ -214,14 +219,26 @@ impl Server {
     /// # Errors
     /// When waiting fails as a whole.
     pub fn turn(&mut self) -> Result<(), ServeError> {
+        self.turn_before(None)
+    }
+
+    /// A turn that waits no longer than until an instant.
+    fn turn_before(&mut self, until: Option<Nanos>) -> Result<(), ServeError> {
         let nothing = Timespec {
             tv_sec: 0,
             tv_nsec: 0,
         };
         let timeout = match self.work.pacer().wait() {
-            Wait::Idle if !self.stopping && self.clock.now() > self.linger_until => None,
+            Wait::Idle if self.clock.now() > self.linger_until => match until {
+                None => None,
+                Some(until) => {
+                    self.sleep(until - self.clock.now())?;
+                    Some(nothing)
+                }
+            },
             Wait::For(span) if span > SPIN => {
-                self.sleep(span - SPIN)?;
+                let left = until.map_or(span, |until| until - self.clock.now());
+                self.sleep(span.min(left) - SPIN)?;
                 Some(nothing)
             }
             _ => Some(nothing),

@@ -399,6 +399,38 @@ fn a_slow_client_gets_everything_it_asked_for() {
     served.end();
 }
 
+/// What does not fit into the socket is sent as the client takes it, also after the server was told to stop.
+#[test]
+fn what_was_asked_for_before_the_end_is_answered_whole() {
+    for structured in [false, true] {
+        let served = Served::new(in_place("state=fresh"), Pace::Free);
+        let mut slow = served.client(structured);
+        slow.send(0, command::READ, 0, 32 << 20, &[]);
+        // The server has it: it answers those who ask later.
+        let mut idle = served.client(false);
+        assert_eq!(idle.ask(0, command::READ, 0, 512, &[]).error, 0);
+        let ending = std::thread::spawn(move || served.end());
+        // It stops: nobody else is served any more.
+        assert_eq!(idle.stream.read(&mut [0]).unwrap(), 0);
+        let reply = slow.receive(32 << 20);
+        assert_eq!((reply.error, reply.bytes.len()), (0, 32 << 20));
+        assert_eq!(slow.stream.read(&mut [0]).unwrap(), 0, "and no more");
+        ending.join().unwrap();
+    }
+}
+
+/// A client that takes nothing does not keep the server from its end.
+#[test]
+fn who_takes_no_answer_is_not_waited_for_for_ever() {
+    let served = Served::new(in_place("state=fresh"), Pace::Free);
+    let mut deaf = served.client(true);
+    deaf.send(0, command::READ, 0, 32 << 20, &[]);
+    let mut good = served.client(false);
+    assert_eq!(good.ask(0, command::READ, 0, 512, &[]).error, 0);
+    let (_, summary) = served.end();
+    assert_eq!(summary.requests, 2);
+}
+
 #[test]
 fn more_clients_than_there_is_room_for_are_turned_away() {
     let served = Served::new(in_place(""), Pace::Free);
