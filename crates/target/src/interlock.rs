@@ -7,20 +7,22 @@
 //! 2. A real drive must be **named**: `--destroy SERIAL` equal to [`DriveInfo::serial`].
 //! 3. A drive **in use** is refused and nothing overrides that: it, one of its partitions, or the drive of a partition is
 //!    mounted, has holders (LVM, md, dm, bcache), is active swap, backs a loop device, or cannot be claimed exclusively;
-//!    the same on any other path to it (a block device with an equal `wwid`); a file likewise (loop, swap, locked). For a loop
-//!    device, the same holds for the file or device under it.
+//!    the same on any other path to it (a block device with an equal `wwid`; for a partition, the partitions of that which
+//!    overlap it are claimed, not the whole); a file likewise (loop, swap, locked). For a loop device, the same holds for the
+//!    file or device under it.
 //! 4. Every **signature** on it (filesystem, partition table, RAID, LVM, LUKS, swap), also inside its partitions, must be named
 //!    as well: `--destroy ext4`. A word counts once: a file called `ext4` that holds an ext4 filesystem needs it twice.
 //! 5. What cannot be checked counts as against it.
 //!
-//! On a block device the permit *holds* the exclusive claim (`O_EXCL`, see open(2)) it was given under: as long as it lives, the
-//! kernel lets nobody mount the drive, swap to it or put it into a RAID. It is taken before the checks, so nothing slips in
+//! On a block device the permit *holds* the exclusive claim (`O_EXCL`, see open(2)) it was given under, on every path: as long as
+//! it lives, the kernel lets nobody mount the drive, swap to it or put it into a RAID. That of the drive as it was named is taken before the checks, so nothing slips in
 //! between. Drop the permit when the run is over, before `losetup -d` or a zram reset.
 //!
 //! # What it cannot see
 //! A program that has a file or device open without claiming or locking it: a virtual machine started without image locking, a
 //! database on the raw device, an iSCSI or NVMe export. QEMU's own image locks on *files* are seen (`/proc/locks`). Programs in
-//! other PID namespaces hide their locks. Data without any signature (a raw recording) is protected by rule 2 alone.
+//! other PID namespaces hide their locks. A partition at whose place another path shows none (its table was read at another time)
+//! cannot be claimed by that path. Data without any signature (a raw recording) is protected by rule 2 alone.
 //!
 //! # Non-goals
 //! Nothing is unmounted, wiped or written here. Secure erase and format commands will ask for the same permit.

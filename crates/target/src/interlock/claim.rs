@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, OFlags, Stat};
 
 use crate::identity::{
-    DriveInfo, DriveKind, SystemRoot, block_node, identify_at, split_device_number,
+    BlockNode, DriveInfo, DriveKind, SystemRoot, block_node, identify_at, split_device_number,
 };
 use crate::signature;
 
@@ -48,6 +49,24 @@ pub(super) fn open_block(path: &Path) -> io::Result<(File, bool)> {
         }
         Err(e) => Err(e),
     }
+}
+
+/// Where a block device's file is.
+pub(super) fn dev_path(node: &BlockNode) -> PathBuf {
+    Path::new("/dev").join(node.dev_name())
+}
+
+/// [`open_block`] of a device that sysfs told of, if its file leads to it.
+pub(super) fn open_node(node: &BlockNode) -> io::Result<(OwnedFd, bool)> {
+    let path = dev_path(node);
+    let (file, busy) = open_block(&path)?;
+    if subject_of(&rustix::fs::fstat(&file)?) != Subject::Block(node.device) {
+        return Err(io::Error::other(format!(
+            "{} leads to another device",
+            path.display()
+        )));
+    }
+    Ok((OwnedFd::from(file), busy))
 }
 
 /// Opens and claims the drive, and makes sure that it is the one that was identified.
@@ -121,13 +140,11 @@ pub(super) fn signatures(
     let mut regions: Vec<(PathBuf, u64, u64)> = vec![(claim.path.clone(), 0, info.capacity_bytes)];
     if let Subject::Block(device) = claim.subject {
         match block_node(root, device).and_then(|node| node.partitions()) {
-            Ok(partitions) => regions.extend(partitions.iter().map(|p| {
-                (
-                    Path::new("/dev").join(p.dev_name()),
-                    p.start_bytes(),
-                    p.size_bytes(),
-                )
-            })),
+            Ok(partitions) => regions.extend(
+                partitions
+                    .iter()
+                    .map(|p| (dev_path(p), p.start_bytes(), p.size_bytes())),
+            ),
             Err(e) => reasons.push(Reason::Unchecked {
                 what: format!("the partitions of {}", info.spec),
                 error: e.to_string(),

@@ -9,16 +9,20 @@ use crate::identity::{
     parse_mounts, parse_swaps,
 };
 
-use super::claim::{open_block, subject_at};
+use super::claim::{dev_path, open_node, subject_at};
 use super::loops::{Loop, attached_loops};
 use super::{Reason, Subject};
 
 /// Loop devices on loop devices deeper than this are not followed; the drive then counts as unchecked.
 const MAX_LAYERS: usize = 8;
 
+/// Opens a block device, exclusively if possible; true when somebody else holds the claim.
+type Open<'a> = &'a dyn Fn(&BlockNode) -> io::Result<(OwnedFd, bool)>;
+
 /// The kernel's tables at one moment.
 struct Tables<'a> {
     root: &'a SystemRoot,
+    open: Open<'a>,
     mounts: Vec<Mount>,
     /// `/proc/mounts`: source, mount point, type.
     mount_sources: Vec<(String, String, String)>,
@@ -27,16 +31,26 @@ struct Tables<'a> {
     loops: Vec<Loop>,
 }
 
-/// Every way in which `subject` is in use. `label` is what its user calls it. Devices under a loop device are claimed too, into
-/// `claims`.
+/// Every way in which `subject` is in use. `label` is what its user calls it. Other paths to it are claimed too, and devices under a loop
+/// device, into `claims`.
 pub(super) fn examine(
     root: &SystemRoot,
     subject: &Subject,
     label: &str,
     claims: &mut Vec<OwnedFd>,
 ) -> Vec<Reason> {
+    examine_with(root, &open_node, subject, label, claims)
+}
+
+fn examine_with(
+    root: &SystemRoot,
+    open: Open<'_>,
+    subject: &Subject,
+    label: &str,
+    claims: &mut Vec<OwnedFd>,
+) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    let tables = Tables::read(root, &mut reasons);
+    let tables = Tables::read(root, open, &mut reasons);
     tables.examine(subject, label, None, 0, &mut reasons, claims);
     let mut distinct: Vec<Reason> = Vec::with_capacity(reasons.len());
     for reason in reasons {
@@ -47,8 +61,17 @@ pub(super) fn examine(
     distinct
 }
 
+/// A block device, and those whose use is use of it.
+struct Family {
+    node: BlockNode,
+    /// The device itself among them.
+    members: Vec<BlockNode>,
+    /// What is the same bytes by another path, to be claimed as well: a whole drive, or of a partition the partitions at its place.
+    by_other_paths: Vec<BlockNode>,
+}
+
 impl<'a> Tables<'a> {
-    fn read(root: &'a SystemRoot, reasons: &mut Vec<Reason>) -> Self {
+    fn read(root: &'a SystemRoot, open: Open<'a>, reasons: &mut Vec<Reason>) -> Self {
         let mut unchecked = |what: &str, error: io::Error| {
             reasons.push(Reason::Unchecked {
                 what: what.to_owned(),
@@ -74,6 +97,7 @@ impl<'a> Tables<'a> {
         });
         Self {
             root,
+            open,
             mounts,
             mount_sources,
             swaps,
@@ -107,7 +131,11 @@ impl<'a> Tables<'a> {
                 self.examine_file(*device, *inode, label, via, reasons)
             }
             Subject::Block(device) => {
-                let (node, family) = match self.family(*device) {
+                let Family {
+                    node,
+                    members: family,
+                    by_other_paths,
+                } = match self.family(*device) {
                     Ok(found) => found,
                     Err(e) => return reasons.push(unchecked(e.to_string())),
                 };
@@ -120,8 +148,15 @@ impl<'a> Tables<'a> {
                     };
                     self.examine_member(member, &name, via, reasons);
                 }
+                // A claim that cannot be had says the same as a mount or holder that has been named, only less clearly.
+                let explained = reasons.len() > before;
                 if layer > 0 {
-                    claim_lower(&node, label, reasons.len() > before, reasons, claims);
+                    // The loop driver itself leaves it unclaimed.
+                    self.claim(&node, label, explained, reasons, claims);
+                }
+                for other in &by_other_paths {
+                    let name = dev_path(other).display().to_string();
+                    self.claim(other, &name, explained, reasons, claims);
                 }
                 // What lies under a loop device (or under the drive of the partition that this is) loses its bytes as well.
                 let under = self
@@ -151,9 +186,9 @@ impl<'a> Tables<'a> {
 
     /// The device, and those whose use is use of it: a drive's partitions, or a partition's drive, by whatever path they are reached. Sister
     /// partitions are not.
-    fn family(&self, device: DeviceNumber) -> io::Result<(BlockNode, Vec<BlockNode>)> {
+    fn family(&self, device: DeviceNumber) -> io::Result<Family> {
         let node = block_node(self.root, device)?;
-        let mut family = vec![node.clone()];
+        let mut members = vec![node.clone()];
         if node.is_partition() {
             let gone = || {
                 io::Error::new(
@@ -161,21 +196,23 @@ impl<'a> Tables<'a> {
                     "the drive of this partition is not in sysfs",
                 )
             };
-            family.push(node.parent().ok_or_else(gone)?);
+            members.push(node.parent().ok_or_else(gone)?);
         } else {
-            family.extend(node.partitions()?);
+            members.extend(node.partitions()?);
         }
-        self.extend_by_other_paths(&node, &mut family)?;
-        Ok((node, family))
+        let mut family = Family {
+            node,
+            members,
+            by_other_paths: Vec::new(),
+        };
+        self.extend_by_other_paths(&mut family)?;
+        Ok(family)
     }
 
     /// Without multipathing in the kernel (`nvme_core.multipath=N`, SCSI) each path to a drive is a block device of its own, and what is mounted from
     /// one of them shows on no other. The same `wwid` tells them: it names the namespace or logical unit, not the way to it.
-    fn extend_by_other_paths(
-        &self,
-        node: &BlockNode,
-        family: &mut Vec<BlockNode>,
-    ) -> io::Result<()> {
+    fn extend_by_other_paths(&self, family: &mut Family) -> io::Result<()> {
+        let node = &family.node;
         let whole = node.parent().unwrap_or_else(|| node.clone());
         let Some(wwid) = wwid(&whole) else {
             return Ok(());
@@ -199,10 +236,39 @@ impl<'a> Tables<'a> {
                     || (part.start_bytes() < end
                         && start < part.start_bytes().saturating_add(part.size_bytes()))
             };
-            family.extend(parts.into_iter().filter(same));
-            family.push(other);
+            let parts: Vec<BlockNode> = parts.into_iter().filter(same).collect();
+            if node.is_partition() {
+                family.by_other_paths.extend(parts.iter().cloned());
+            } else if other.attribute("hidden").as_deref() != Some("1") {
+                // (A path that the kernel hides under its own multipath device cannot be opened, by anybody.)
+                family.by_other_paths.push(other.clone());
+            }
+            family.members.extend(parts);
+            family.members.push(other);
         }
         Ok(())
+    }
+
+    /// Claims a device beside the one that was named. `explained`: why it may be claimed already has been said.
+    fn claim(
+        &self,
+        node: &BlockNode,
+        label: &str,
+        explained: bool,
+        reasons: &mut Vec<Reason>,
+        claims: &mut Vec<OwnedFd>,
+    ) {
+        match (self.open)(node) {
+            Ok((claim, false)) => claims.push(claim),
+            Ok((_, true)) if explained => {}
+            Ok((_, true)) => reasons.push(Reason::ClaimedElsewhere {
+                device: label.to_owned(),
+            }),
+            Err(e) => reasons.push(Reason::Unchecked {
+                what: format!("who uses {label}"),
+                error: e.to_string(),
+            }),
+        }
     }
 
     fn examine_member(
@@ -331,36 +397,11 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Claims the block device under a loop device, which the loop driver itself leaves unclaimed.
-fn claim_lower(
-    node: &BlockNode,
-    label: &str,
-    explained: bool,
-    reasons: &mut Vec<Reason>,
-    claims: &mut Vec<OwnedFd>,
-) {
-    match open_block(&dev_path(node)) {
-        Ok((file, false)) => claims.push(OwnedFd::from(file)),
-        Ok((_, true)) if explained => {}
-        Ok((_, true)) => reasons.push(Reason::ClaimedElsewhere {
-            device: label.to_owned(),
-        }),
-        Err(e) => reasons.push(Reason::Unchecked {
-            what: format!("who uses {label}"),
-            error: e.to_string(),
-        }),
-    }
-}
-
 /// What a drive is called on every path to it: of NVMe beside the block device, of SCSI beside the logical unit.
 fn wwid(whole: &BlockNode) -> Option<String> {
     whole
         .attribute("wwid")
         .or_else(|| whole.attribute("device/wwid"))
-}
-
-fn dev_path(node: &BlockNode) -> PathBuf {
-    Path::new("/dev").join(node.dev_name())
 }
 
 /// Mount points may be any bytes; one odd name must not make the table unreadable.

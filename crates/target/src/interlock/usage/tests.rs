@@ -1,6 +1,7 @@
 //! Made-up tables: stacks that the test machine's kernel cannot build (LVM, RAID, LUKS, multipath), and broken ones.
 
-use std::fs;
+use std::cell::RefCell;
+use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 
 use tempfile::TempDir;
@@ -49,13 +50,27 @@ impl Tree {
     }
 
     fn reasons(&self, minor: u32) -> Vec<Reason> {
+        self.claimed(minor, &[]).0
+    }
+
+    /// Why not, and what was claimed beside it, where these are claimed by somebody else.
+    fn claimed(&self, minor: u32, busy: &[&str]) -> (Vec<Reason>, Vec<String>) {
         let root = SystemRoot::at(self.dir.path());
-        examine(
-            &root,
-            &Subject::Block(DeviceNumber { major: 8, minor }),
-            "it",
-            &mut Vec::new(),
-        )
+        let asked = RefCell::default();
+        let open = |node: &BlockNode| {
+            let name = node.dev_name();
+            let busy = busy.contains(&name.as_str());
+            if !busy {
+                RefCell::<Vec<String>>::borrow_mut(&asked).push(name);
+            }
+            Ok((OwnedFd::from(File::open("/dev/null")?), busy))
+        };
+        let mut claims = Vec::new();
+        let subject = Subject::Block(DeviceNumber { major: 8, minor });
+        let reasons = examine_with(&root, &open, &subject, "it", &mut claims);
+        let claimed = asked.into_inner();
+        assert_eq!(claims.len(), claimed.len(), "a claim is kept");
+        (reasons, claimed)
     }
 }
 
@@ -154,6 +169,60 @@ fn use_by_one_path_is_use_by_the_other() {
             [Reason::Mounted { device, .. }] if device == "/dev/sdy"
         ));
     }
+}
+
+#[test]
+fn what_is_permitted_is_claimed_by_every_path() {
+    let tree = two_paths("eui.01\n", "wwid");
+    // The whole drive, or the partition at the same place: its sister is another matter.
+    for (minor, beside) in [
+        (400, "sdy"),
+        (500, "sdz"),
+        (401, "sdy1"),
+        (402, "sdy2"),
+        (501, "sdz1"),
+    ] {
+        assert_eq!(
+            tree.claimed(minor, &[]),
+            (vec![], vec![beside.to_owned()]),
+            "{minor}"
+        );
+        // A program that has it by the other path, and of which no table tells.
+        let elsewhere = Reason::ClaimedElsewhere {
+            device: format!("/dev/{beside}"),
+        };
+        assert_eq!(
+            tree.claimed(minor, &[beside]),
+            (vec![elsewhere], vec![]),
+            "{minor}"
+        );
+    }
+    // What is known to be mounted is said once.
+    tree.file(
+        "proc/self/mountinfo",
+        "30 1 8:500 / /data rw - ext4 /dev/sdy rw\n",
+    );
+    let (reasons, _) = tree.claimed(400, &["sdy"]);
+    assert!(
+        matches!(&reasons[..], [Reason::Mounted { .. }]),
+        "{reasons:?}"
+    );
+    // A path of the kernel's own multipathing has no file that could be opened.
+    tree.file("proc/self/mountinfo", "");
+    tree.file("sys/devices/y/block/sdy/hidden", "1\n");
+    assert_eq!(tree.claimed(400, &["sdy"]), (vec![], vec![]));
+    // Without that, one that cannot be opened counts against it.
+    fs::remove_file(tree.dir.path().join("sys/devices/y/block/sdy/hidden")).unwrap();
+    let root = SystemRoot::at(tree.dir.path());
+    let subject = Subject::Block(DeviceNumber {
+        major: 8,
+        minor: 400,
+    });
+    let reasons = examine(&root, &subject, "it", &mut Vec::new());
+    assert!(
+        matches!(&reasons[..], [Reason::Unchecked { what, .. }] if what.contains("/dev/sdy")),
+        "{reasons:?}"
+    );
 }
 
 #[test]
