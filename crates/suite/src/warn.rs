@@ -47,6 +47,13 @@ pub enum RunWarning {
         /// How many.
         ios: u64,
     },
+    /// Nothing was heard of the drive's power any more.
+    PowerEnded {
+        /// When it was heard of last, since the cell's start.
+        last: Nanos,
+        /// When the cell ended.
+        end: Nanos,
+    },
     /// There are no figures where there should be.
     NothingMeasured {
         /// Why.
@@ -278,6 +285,15 @@ impl RunWarning {
                 "clock-drift",
                 format!("the fast clock is {ppm:+.0} ppm off the kernel's monotonic clock"),
                 "latencies are off by as much; the host's time-stamp counter is not to be trusted",
+            ),
+            RunWarning::PowerEnded { last, end } => (
+                "power-ended",
+                format!(
+                    "no power was read after {:.0} s of {:.0} s",
+                    last.as_secs_f64(),
+                    end.as_secs_f64()
+                ),
+                "the mean power is that of the part before; see whether the meter still runs, and measure again",
             ),
             RunWarning::NothingMeasured { why, advice } => (
                 "nothing-measured",

@@ -11,7 +11,7 @@ fn suites_and_settings_that_are_none() {
         &lab,
         &[
             ("run nosuch disk", 2, &["nosuch", "bandwidth, quick"]),
-            ("run nosuch.toml disk", 4, &["nosuch.toml"]),
+            ("run nosuch.toml disk", 2, &["nosuch.toml", "assay suites"]),
             ("run quick", 2, &["DRIVE"]),
             ("run", 2, &["SUITE"]),
             (

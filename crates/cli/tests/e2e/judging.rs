@@ -76,8 +76,10 @@ fn a_policy_of_one_s_own_turns_the_verdict() {
     lab.write("bad.toml", MINE.replace("best_rate", "best_guess"));
     lab.run("verdict run --policy bad.toml")
         .refuses(2, &["policy bad.toml", "best_guess"]);
-    lab.run("verdict run --policy nowhere.toml")
-        .refuses(4, &["cannot read the policy nowhere.toml"]);
+    lab.run("verdict run --policy nowhere.toml").refuses(
+        2,
+        &["cannot read the policy nowhere.toml", "leave out --policy"],
+    );
 }
 
 /// A counterfeit drive: everything beyond its true size lands on what was written before.

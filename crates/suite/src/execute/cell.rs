@@ -221,6 +221,10 @@ impl Runner<'_> {
             if part.end.unanswered > 0 {
                 done.unanswered.insert(part.drive, part.end.unanswered);
             }
+            if let Some((last, end)) = watched.power_ended(part.drive) {
+                let warning = RunWarning::PowerEnded { last, end };
+                self.warn(&warning, Some(&cell.plan.id), Some(part.drive))?;
+            }
             self.warn_about(cell, part, &result, host)?;
             done.results.push(result);
         }

@@ -15,12 +15,20 @@ use super::Progress;
 use crate::expand::Cell;
 use crate::warn::RunWarning;
 
+/// Silence of a power meter that is worth telling, if it used to speak oftener.
+const METER_PATIENCE: Nanos = Nanos::from_millis(10_000);
+
 /// What a drive said of itself over a cell, summed up.
 #[derive(Clone, Copy, Debug, Default)]
 struct Said {
     hottest_c: Option<f64>,
     /// Of the readings after the ramp.
     power: MeanPower,
+    /// When the last of them came, and the longest that one was waited for before.
+    powered_at: Option<Nanos>,
+    longest_wait: Nanos,
+    /// When the last reading of any sort came.
+    heard_at: Nanos,
     /// First and last reading of bytes written by the host and to the flash.
     host_written: Option<(u64, u64)>,
     nand_written: Option<(u64, u64)>,
@@ -35,8 +43,14 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    fn hear(&mut self, drive: usize, ramp: bool, telemetry: &Telemetry) {
+    fn hear(&mut self, drive: usize, at: Nanos, ramp: bool, telemetry: &Telemetry) {
         let said = self.drives.entry(drive).or_default();
+        said.heard_at = at;
+        if telemetry.power_mw.is_some() {
+            let waited = at - said.powered_at.unwrap_or(at);
+            said.longest_wait = said.longest_wait.max(waited);
+            said.powered_at = Some(at);
+        }
         if let Some(celsius) = telemetry.temperature_c {
             said.hottest_c = Some(said.hottest_c.map_or(celsius, |h| h.max(celsius)));
         }
@@ -53,6 +67,16 @@ impl Watched {
         };
         stretch(&mut said.host_written, telemetry.host_bytes_written);
         stretch(&mut said.nand_written, telemetry.nand_bytes_written);
+    }
+
+    /// When a drive's power was last heard of, and when the cell ended, where that is long before: a meter that ends in mid-cell leaves a mean of its
+    /// beginning.
+    pub(super) fn power_ended(&self, drive: usize) -> Option<(Nanos, Nanos)> {
+        let said = self.drives.get(&drive)?;
+        let last = said.powered_at?;
+        let silent = said.heard_at - last;
+        let patience = METER_PATIENCE.max(Nanos(said.longest_wait.0.saturating_mul(3)));
+        (silent > patience).then_some((last, said.heard_at))
     }
 
     /// Add it to a drive's result.
@@ -182,7 +206,7 @@ impl Observer for Journal<'_> {
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
-        self.watched.hear(drive, at <= self.ramp, &telemetry);
+        self.watched.hear(drive, at, at <= self.ramp, &telemetry);
         let raised = self.alarms.news(drive, &telemetry.critical_warnings);
         self.append(&Entry::Telemetry(TelemetryRecord {
             cell: self.cell.to_owned(),
@@ -237,6 +261,27 @@ impl Observer for Ignore {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_meter_that_falls_silent_is_told_from_a_slow_one() {
+        let heard = |powered: &dyn Fn(u64) -> bool, seconds: u64| {
+            let mut watched = Watched::default();
+            for second in 1..=seconds {
+                let telemetry = Telemetry {
+                    power_mw: powered(second).then_some(5000),
+                    ..Telemetry::default()
+                };
+                watched.hear(0, Nanos::from_millis(second * 1000), false, &telemetry);
+            }
+            watched.power_ended(0)
+        };
+        let at = |second: u64| Nanos::from_millis(second * 1000);
+        assert_eq!(heard(&|second| second < 20, 60), Some((at(19), at(60))));
+        assert_eq!(heard(&|_| true, 60), None);
+        assert_eq!(heard(&|second| second % 20 == 0, 79), None, "a slow meter");
+        assert_eq!(heard(&|_| false, 60), None, "no meter");
+        assert_eq!(heard(&|second| second < 3, 12), None, "not for long");
+    }
 
     #[test]
     fn an_alarm_is_news_once_for_each_drive() {
