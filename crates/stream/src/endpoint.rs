@@ -4,8 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A name taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,7 +157,7 @@ impl Endpoint {
                 .map_err(failed("connect to"))?
                 .into(),
             Endpoint::UnixListen(path) => {
-                let listener = UnixListener::bind(path).map_err(failed("listen at"))?;
+                let listener = bind(path).map_err(failed("listen at"))?;
                 let accepted = listener.accept().map_err(failed("wait at"));
                 // One stream, one visitor: the name is free again.
                 let _ = std::fs::remove_file(path);
@@ -168,6 +169,23 @@ impl Endpoint {
             }
         })
     }
+}
+
+/// A socket of this name. One that a program left when it was killed is in nobody's use, and makes way.
+fn bind(path: &Path) -> io::Result<UnixListener> {
+    let bound = UnixListener::bind(path);
+    let in_use = |e: &io::Error| e.kind() == io::ErrorKind::AddrInUse;
+    let nobody = |e: io::Error| e.kind() == io::ErrorKind::ConnectionRefused;
+    // A file refuses connections as well, and is somebody's.
+    let is_socket = || std::fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket());
+    if bound.as_ref().is_err_and(in_use)
+        && is_socket()
+        && UnixStream::connect(path).is_err_and(nobody)
+    {
+        std::fs::remove_file(path)?;
+        return UnixListener::bind(path);
+    }
+    bound
 }
 
 #[cfg(test)]
@@ -212,5 +230,21 @@ mod tests {
             Err(EndpointError::Exists { .. })
         ));
         assert!(Endpoint::File("/dev/null".into()).open_sink().is_ok());
+    }
+
+    #[test]
+    fn a_socket_that_nobody_listens_at_makes_way_and_nothing_else_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sock");
+        drop(UnixListener::bind(&path).unwrap());
+        assert!(path.exists());
+        let listener = bind(&path).unwrap();
+        assert!(bind(&path).is_err(), "somebody listens");
+        drop(UnixStream::connect(&path).unwrap());
+        drop(listener);
+        let file = folder.path().join("file");
+        std::fs::write(&file, "somebody's").unwrap();
+        assert!(bind(&file).is_err());
+        assert_eq!(std::fs::read(&file).unwrap(), b"somebody's");
     }
 }

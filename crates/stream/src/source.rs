@@ -4,9 +4,12 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 
+use assay_target::Nanos;
+use assay_target::clock::Clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::registers::Registers;
+use crate::lane::LOOK;
+use crate::registers::{Control, Registers};
 
 /// What a source put into a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,11 +25,12 @@ pub trait Source {
     /// What to call it in messages.
     fn name(&self) -> String;
 
-    /// Fill this part of a chunk: whole, or as far as the stream goes, or as far as it came when nothing more came for a while. Who gave less
-    /// than there was room for, and not the last, is asked again.
+    /// Fill this part of a chunk: whole, or as far as the stream goes, or as far as it came within a while, so that whoever asks can look
+    /// after other things. Who gave less than there was room for, and not the last, is asked again.
     ///
     /// # Errors
-    /// When the stream cannot be read.
+    /// When the stream cannot be read. What the failing call put into the chunk counts for nothing: who has got something gives that, and fails
+    /// when it is asked again.
     fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<Filled>;
 
     /// The range is full: is there more? Waits for the answer if `wait`; `None` where only waiting would tell.
@@ -51,26 +55,24 @@ pub trait Sink {
     fn put(&mut self, bytes: &[u8], registers: &Registers) -> io::Result<()>;
 }
 
-/// How long a blocked read or write sleeps before whoever asked may look up, nanoseconds.
-const LOOK_NS: i64 = 50_000_000;
-
 /// Wait until a descriptor is ready; false when the stream is to end first.
 fn ready(fd: &File, flags: PollFlags, registers: &Registers) -> io::Result<bool> {
     loop {
         if registers.is_to_end() {
             return Ok(false);
         }
-        if poll_once(fd, flags, LOOK_NS)? {
+        if poll_once(fd, flags, LOOK)? {
             return Ok(true);
         }
     }
 }
 
-fn poll_once(fd: &File, flags: PollFlags, span_ns: i64) -> io::Result<bool> {
+/// Wait for this long, but no longer than a signal lets.
+fn poll_once(fd: &File, flags: PollFlags, span: Nanos) -> io::Result<bool> {
     let mut fds = [PollFd::new(fd, flags)];
     let span = Timespec {
-        tv_sec: 0,
-        tv_nsec: span_ns,
+        tv_sec: (span.0 / 1_000_000_000) as i64,
+        tv_nsec: (span.0 % 1_000_000_000) as i64,
     };
     match poll(&mut fds, Some(&span)) {
         Ok(count) => Ok(count > 0),
@@ -110,7 +112,10 @@ impl End {
 #[derive(Debug)]
 pub struct ReadSource {
     end: End,
+    clock: Clock,
     ahead: Option<u8>,
+    /// It failed in a call that had got something, which was given first.
+    failed: Option<io::Error>,
 }
 
 impl ReadSource {
@@ -121,9 +126,48 @@ impl ReadSource {
     pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<ReadSource> {
         Ok(ReadSource {
             end: End::new(name, fd)?,
+            clock: Clock::monotonic(),
             ahead: None,
+            failed: None,
         })
     }
+
+    /// As [`Source::fill`] from `bytes` on, which is kept up; true when the stream has ended.
+    ///
+    /// Of a source that makes wait, no more than what comes within [`LOOK`] is taken: however steadily bytes drip in, who asked must look up.
+    fn read_on(
+        &mut self,
+        chunk: &mut [u8],
+        bytes: &mut usize,
+        registers: &Registers,
+    ) -> io::Result<bool> {
+        let until = self.clock.now() + LOOK;
+        while *bytes < chunk.len() {
+            if self.end.waits {
+                let left = until - self.clock.now();
+                let wanted = registers.is_to_end() || registers.commanded(Control::FLUSH_NOW);
+                if wanted || left == Nanos::ZERO || !poll_once(&self.end.file, PollFlags::IN, left)?
+                {
+                    return Ok(false);
+                }
+            }
+            match self.end.file.read(&mut chunk[*bytes..]) {
+                Ok(0) => return Ok(true),
+                Ok(more) => *bytes += more,
+                Err(e) if is_passing(&e) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Is it only to be tried again?
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
+    )
 }
 
 impl Source for ReadSource {
@@ -132,47 +176,50 @@ impl Source for ReadSource {
     }
 
     fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<Filled> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         let mut bytes = 0;
         if let (Some(byte), Some(first)) = (self.ahead.take(), chunk.first_mut()) {
             *first = byte;
             bytes = 1;
         }
-        while bytes < chunk.len() {
-            if self.end.waits
-                && (registers.is_to_end() || !poll_once(&self.end.file, PollFlags::IN, LOOK_NS)?)
-            {
-                return Ok(Filled { bytes, last: false });
-            }
-            match self.end.file.read(&mut chunk[bytes..]) {
-                Ok(0) => return Ok(Filled { bytes, last: true }),
-                Ok(more) => bytes += more,
-                Err(e)
-                    if matches!(
-                        e.kind(),
-                        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
-                    ) => {}
-                Err(e) => return Err(e),
+        match self.read_on(chunk, &mut bytes, registers) {
+            Ok(last) => Ok(Filled { bytes, last }),
+            Err(error) if bytes == 0 => Err(error),
+            Err(error) => {
+                self.failed = Some(error);
+                Ok(Filled { bytes, last: false })
             }
         }
-        Ok(Filled { bytes, last: false })
     }
 
     fn has_more(&mut self, wait: bool, registers: &Registers) -> io::Result<Option<bool>> {
         if self.ahead.is_some() {
             return Ok(Some(true));
         }
-        if self.end.waits && !wait && !poll_once(&self.end.file, PollFlags::IN, 0)? {
-            return Ok(None);
+        if let Some(error) = self.failed.take() {
+            return Err(error);
         }
-        if self.end.waits && !ready(&self.end.file, PollFlags::IN, registers)? {
+        let file = &mut self.end.file;
+        if self.end.waits && !wait && !poll_once(file, PollFlags::IN, Nanos::ZERO)? {
             return Ok(None);
         }
         let mut byte = [0];
-        let filled = self.fill(&mut byte, registers)?;
-        if filled.bytes == 1 {
-            self.ahead = Some(byte[0]);
+        loop {
+            if self.end.waits && !ready(file, PollFlags::IN, registers)? {
+                return Ok(None);
+            }
+            match file.read(&mut byte) {
+                Ok(0) => return Ok(Some(false)),
+                Ok(_) => {
+                    self.ahead = Some(byte[0]);
+                    return Ok(Some(true));
+                }
+                Err(e) if is_passing(&e) => {}
+                Err(e) => return Err(e),
+            }
         }
-        Ok((filled.bytes == 1 || filled.last).then_some(filled.bytes == 1))
     }
 }
 
@@ -215,11 +262,7 @@ impl Sink for WriteSink {
             match self.end.file.write(piece) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(written) => bytes = &bytes[written..],
-                Err(e)
-                    if matches!(
-                        e.kind(),
-                        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
-                    ) => {}
+                Err(e) if is_passing(&e) => {}
                 Err(e) => return Err(e),
             }
         }
@@ -316,5 +359,77 @@ impl Sink for Vec<u8> {
     fn put(&mut self, bytes: &[u8], _: &Registers) -> io::Result<()> {
         self.extend_from_slice(bytes);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    /// A byte every few milliseconds until nobody wants any.
+    fn drip(mut to: impl Write + Send + 'static) {
+        std::thread::spawn(move || while to.write_all(b"x").is_ok() && pause() {});
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "a source that is slow")]
+    fn pause() -> bool {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        true
+    }
+
+    #[test]
+    fn who_fills_from_a_steady_drip_looks_up_long_before_a_chunk_is_full() {
+        let (out, into) = std::io::pipe().unwrap();
+        drip(into);
+        let mut source = ReadSource::new("drip", &out).unwrap();
+        let mut chunk = vec![0; 100_000];
+        let registers = Registers::default();
+        for _ in 0..3 {
+            let filled = source.fill(&mut chunk, &registers).unwrap();
+            assert!(filled.bytes < chunk.len() && !filled.last, "{filled:?}");
+        }
+        // Not even that long when a flush is wanted now.
+        registers.command(Control::FLUSH_NOW);
+        assert_eq!(
+            source.fill(&mut chunk, &registers).unwrap(),
+            Filled::default()
+        );
+    }
+
+    /// A socket that was reset gives what it has and fails when it is asked for more: in the same call, if that has room.
+    #[test]
+    fn what_came_before_a_failure_is_given_and_the_failure_comes_next() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut into = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut out = listener.accept().unwrap().0;
+        // Who goes away with something unread resets the connection.
+        out.write_all(b"unread").unwrap();
+        let mut source = ReadSource::new("socket", &out).unwrap();
+        into.write_all(b"all that came").unwrap();
+        let registers = Registers::default();
+        drop(into);
+        let mut chunk = [0; 64];
+        let filled = source.fill(&mut chunk, &registers).unwrap();
+        assert_eq!(&chunk[..filled.bytes], b"all that came");
+        assert!(!filled.last && source.failed.is_some());
+        let failed = source.fill(&mut chunk, &registers).unwrap_err();
+        assert_eq!(failed.kind(), io::ErrorKind::ConnectionReset);
+    }
+
+    #[test]
+    fn a_failure_that_was_put_off_is_told_once() {
+        let (out, _into) = UnixStream::pair().unwrap();
+        let mut source = ReadSource::new("socket", &out).unwrap();
+        for asks in [false, true] {
+            source.failed = Some(io::ErrorKind::ConnectionReset.into());
+            let registers = Registers::default();
+            let told = match asks {
+                true => source.has_more(false, &registers).map(drop),
+                false => source.fill(&mut [0; 8], &registers).map(drop),
+            };
+            assert!(told.is_err());
+            assert_eq!(source.has_more(false, &registers).unwrap(), None);
+        }
     }
 }
