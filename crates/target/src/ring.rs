@@ -8,7 +8,7 @@
 
 use std::io;
 
-use assay_units::Nanos;
+use assay_units::{Nanos, Op};
 use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, squeue};
 
@@ -91,6 +91,15 @@ impl<E: Encode> Target for RingTarget<E> {
     #[inline]
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
         for io in batch {
+            let moves = matches!(io.op, Op::Read | Op::Write);
+            if moves && io.len_bytes as usize > self.ring.buffers.slot_bytes() {
+                // The kernel would read or write what lies behind the slot's buffer.
+                return Err(TargetError::Io {
+                    drive: self.ring.drive.clone(),
+                    what: "an I/O longer than its buffer",
+                    source: io::ErrorKind::InvalidInput.into(),
+                });
+            }
             let buffer = self.ring.buffers.pointer(io.slot);
             let entry = self.encoder.entry(io, buffer, self.ring.fixed_buffers);
             // SAFETY: that is what implementations of `Encode` promise of their entries.

@@ -36,6 +36,9 @@ impl SyncTarget {
     fn run(&mut self, io: &Io) -> i32 {
         let file = self.drive.file();
         let length = io.len_bytes as usize;
+        if matches!(io.op, Op::Read | Op::Write) && length > self.buffers.slot_bytes() {
+            return -libc::EINVAL;
+        }
         let result = match io.op {
             Op::Read => file.read_at(&mut self.buffers.slot(io.slot)[..length], io.offset_bytes),
             Op::Write => file.write_at(&self.buffers.slot(io.slot)[..length], io.offset_bytes),

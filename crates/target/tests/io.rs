@@ -244,3 +244,22 @@ fn a_permit_opens_its_own_drive_only() {
     untouched.read_exact_at(&mut byte, 4096).unwrap();
     assert_eq!(byte, [1]);
 }
+
+#[test]
+fn an_io_longer_than_its_buffer_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path());
+    let long = [Io {
+        len_bytes: 2 * BLOCK,
+        ..io(Op::Read, 0, 0)
+    }];
+    let (drive, _) = open(&path, false);
+    let mut blocking = SyncTarget::new(drive, 2, BLOCK).unwrap();
+    assert_eq!(all(&mut blocking, &long)[0].result, -libc::EINVAL);
+    let (drive, _) = open(&path, false);
+    let mut ring = UringTarget::new(drive, 2, BLOCK, UringOptions::default()).unwrap();
+    assert!(ring.submit(&long).is_err());
+    // The slot is as free as it was, and what lies behind its buffer as it was.
+    assert!(all(&mut ring, &[io(Op::Read, 0, 7)])[0].moved(BLOCK));
+    assert_eq!(ring.buffer(1).unwrap()[0], 0);
+}
