@@ -178,7 +178,8 @@ impl Checkpoints {
         self.push(lanes, now)
     }
 
-    /// Nothing of the stream is in flight any more, `chunks` are done: a last checkpoint, and with `stream_bytes` the word that this was all.
+    /// Nothing of the stream is in flight any more, `chunks` are done: a last checkpoint, and with `stream_bytes` the word that this was all,
+    /// unless something failed.
     pub fn end(
         &mut self,
         lanes: &mut [Lane<'_>],
@@ -188,10 +189,14 @@ impl Checkpoints {
         now: Nanos,
     ) -> Result<(), StreamError> {
         // Everything in flight has ended, so the checkpoint before has, too.
-        let unsaid = self.doubtful && stream_bytes.is_some();
-        if !flush && !self.is_indexed() || self.broken || unsaid {
+        if !flush && !self.is_indexed() || self.broken {
             return Ok(());
         }
+        if self.doubtful && stream_bytes.is_some() && flush {
+            // It has had its last checkpoint; the word is not said.
+            return Ok(());
+        }
+        let stream_bytes = stream_bytes.filter(|_| !self.doubtful);
         self.flush = flush;
         self.start(lanes.len(), chunks, stream_bytes);
         self.push(lanes, now)
@@ -258,6 +263,7 @@ impl Checkpoints {
                     }
                     self.durable = self.durable.max(self.covers);
                     for (lane, writer) in self.writers.iter_mut().enumerate() {
+                        // What was just written may now be written a second time.
                         writer.durable(of_lane(self.covers, lane, lanes.len()));
                     }
                 }

@@ -87,6 +87,11 @@ impl<'s> Drives<'s> {
         Ok(drives)
     }
 
+    /// Lanes from now on have buffers of so many bytes: a recording has chunks of its own size.
+    pub fn set_chunk_bytes(&mut self, chunk_bytes: u32) {
+        self.options.chunk_bytes = chunk_bytes;
+    }
+
     /// Lanes over them. One slot more than the depth: for the index.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use assay_target::{Completion, DataClass, Io, Nanos, Op, Target, TargetError};
 
-use crate::status::DeviceFailure;
+use crate::status::{DeviceFailure, StreamError};
 
 /// How often a waiting loop looks whether the stream is to end.
 pub(crate) const LOOK: Nanos = Nanos::from_millis(50);
@@ -13,6 +13,18 @@ const GATHERED: usize = 4;
 /// The time of a stream: that of the drive that is furthest.
 pub(crate) fn latest(lanes: &mut [Lane<'_>]) -> Nanos {
     lanes.iter_mut().map(Lane::now).max().unwrap_or(Nanos::ZERO)
+}
+
+/// Is there room for a chunk in every slot?
+pub(crate) fn fits(lanes: &[Lane<'_>], chunk_bytes: u32) -> Result<(), StreamError> {
+    match lanes.iter().find(|lane| lane.slot_bytes < chunk_bytes) {
+        None => Ok(()),
+        Some(lane) => Err(StreamError::SmallSlots {
+            drive: lane.name.clone(),
+            slot_bytes: lane.slot_bytes,
+            chunk_bytes,
+        }),
+    }
 }
 
 /// What an I/O in flight is for.
@@ -54,12 +66,13 @@ pub struct Lane<'t> {
     in_flight: usize,
     /// I/Os that were submitted since the target was last looked at, and may not have begun.
     unstarted: usize,
+    slot_bytes: u32,
     scratch: Option<Vec<u8>>,
     completions: Vec<Completion>,
 }
 
 impl<'t> Lane<'t> {
-    /// A lane over a target with `slots` slots of at least `slot_bytes`.
+    /// A lane over a target with `slots` slots of at least `slot_bytes`. No I/O of the lane is longer than that.
     pub fn new(
         name: impl Into<String>,
         target: impl Target + 't,
@@ -67,7 +80,9 @@ impl<'t> Lane<'t> {
         slot_bytes: u32,
     ) -> Lane<'t> {
         let mut target = Box::new(target);
-        let moves_bytes = target.buffer(0).is_some();
+        let buffer_bytes = target.buffer(0).map(|buffer| buffer.len() as u32);
+        let moves_bytes = buffer_bytes.is_some();
+        let slot_bytes = slot_bytes.min(buffer_bytes.unwrap_or(u32::MAX));
         Lane {
             name: name.into(),
             target,
@@ -76,6 +91,7 @@ impl<'t> Lane<'t> {
             started: vec![None; slots as usize],
             in_flight: 0,
             unstarted: 0,
+            slot_bytes,
             scratch: (!moves_bytes).then(|| vec![0; slot_bytes as usize]),
             completions: Vec::with_capacity(slots as usize),
         }
@@ -94,6 +110,11 @@ impl<'t> Lane<'t> {
     /// Slots.
     pub fn slots(&self) -> usize {
         self.started.len()
+    }
+
+    /// Bytes of each slot: the longest I/O, and the largest chunk that a stream over this lane may have.
+    pub fn slot_bytes(&self) -> u32 {
+        self.slot_bytes
     }
 
     /// The time on its clock.
@@ -123,13 +144,15 @@ impl<'t> Lane<'t> {
         self.free.push(slot);
     }
 
-    /// The buffer of a slot that is not in flight.
+    /// The buffer of a slot that is not in flight: of a target that rounds up no more than was asked for.
     pub(crate) fn buffer(&mut self, slot: u32) -> &mut [u8] {
-        match &mut self.scratch {
+        let buffer = match &mut self.scratch {
             Some(scratch) => scratch,
             // Checked when the lane was made; a target does not change its mind.
             None => self.target.buffer(slot).unwrap_or_default(),
-        }
+        };
+        let bytes = buffer.len().min(self.slot_bytes as usize);
+        &mut buffer[..bytes]
     }
 
     pub(crate) fn submit(
@@ -140,6 +163,14 @@ impl<'t> Lane<'t> {
         address: u64,
         len_bytes: u32,
     ) -> Result<(), TargetError> {
+        // Whatever a header on a drive says, nothing is read past a buffer's end.
+        if len_bytes > self.slot_bytes {
+            return Err(TargetError::Io {
+                drive: self.name.clone(),
+                what: "an I/O longer than its buffer",
+                source: std::io::ErrorKind::InvalidInput.into(),
+            });
+        }
         self.target.submit(&[Io {
             op,
             data: DataClass::Incompressible,
@@ -212,5 +243,25 @@ impl<'t> Lane<'t> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_target::null::NullTarget;
+
+    #[test]
+    fn nothing_longer_than_a_slot_is_submitted() {
+        let mut lane = Lane::new("null:", NullTarget::new(2), 2, 8192);
+        let slot = lane.take_slot().unwrap();
+        let read = |lane: &mut Lane<'_>, len_bytes| {
+            lane.submit(slot, Purpose::Index, Op::Read, 0, len_bytes)
+        };
+        let refused = read(&mut lane, 8193);
+        assert!(matches!(refused, Err(TargetError::Io { .. })));
+        assert_eq!(lane.in_flight(), 0);
+        read(&mut lane, 8192).unwrap();
+        assert_eq!(lane.in_flight(), 1);
     }
 }

@@ -42,7 +42,7 @@
 //!
 //! # Memory
 //! The ring, and what has a fixed size: stalls kept are the longest 64, the table of rates has 1113 rows, the index in memory is that since the
-//! last checkpoint. Nothing grows with the stream.
+//! last checkpoint but one. Nothing grows with the stream.
 //!
 //! # Copies
 //! One, which the kernel forces: between a pipe, socket or file and the ring. The drive's part is `O_DIRECT` from and to registered buffers, as far as the

@@ -9,6 +9,8 @@
 //! All drives of a stream are kept at one time: before a chunk is handed to a drive whose clock is behind (simulated ones have each their
 //! own), that clock is moved up.
 
+mod ending;
+
 use std::collections::VecDeque;
 
 use assay_target::{Nanos, Op};
@@ -16,7 +18,7 @@ use assay_target::{Nanos, Op};
 use crate::checkpoint::Checkpoints;
 use crate::headroom::Headroom;
 use crate::index::{Entry, IndexOptions, IndexWriter};
-use crate::lane::{Ended, LOOK, Lane, Purpose, latest};
+use crate::lane::{Ended, LOOK, Lane, Purpose, fits, latest};
 use crate::pacing::{Pacing, Times};
 use crate::places::{Places, indexed};
 use crate::range::Range;
@@ -115,6 +117,7 @@ impl<'a, 't> Recorder<'a, 't> {
         {
             return Err(StreamError::NoSlots { needed: MIN_SLOTS });
         }
+        fits(lanes, range.chunk_bytes)?;
         let every = options.checkpoint_bytes.or_else(|| {
             let indexed = options.index.is_some();
             indexed.then_some(DEFAULT_CHECKPOINT_BYTES)
@@ -429,40 +432,6 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(())
     }
 
-    /// Everything in flight ends, the index is completed, and the drive is flushed if that was asked for.
-    fn finish(&mut self, stopped: bool) -> Result<(), StreamError> {
-        self.pacing.end(self.registers);
-        self.drain()?;
-        let stream_bytes = self.bytes_of(self.frontier);
-        let aborted = self.registers.commanded(Control::ABORT);
-        let wants_flush = aborted
-            || self.options.flush_after
-            || self.registers.commanded(Control::FLUSH_AFTER_WRITE)
-            || self.checkpoints.is_indexed();
-        let now = self.now();
-        let flush = wants_flush && !stopped;
-        self.checkpoints
-            .end(self.lanes, self.frontier, None, flush, now)?;
-        self.drain()?;
-        if self.checkpoints.is_indexed() {
-            // Only now, with everything durable, is the recording said to have ended.
-            let (frontier, now) = (self.frontier, self.now());
-            self.checkpoints
-                .end(self.lanes, frontier, Some(stream_bytes), flush, now)?;
-            self.drain()?;
-        }
-        Ok(())
-    }
-
-    /// Wait for everything in flight, including what a checkpoint does step by step.
-    fn drain(&mut self) -> Result<(), StreamError> {
-        while let Some(lane) = (0..self.lanes.len()).find(|&lane| self.lanes[lane].in_flight() > 0)
-        {
-            self.collect(lane, 1)?;
-        }
-        Ok(())
-    }
-
     /// Is this chunk submitted and not yet done? In a ring the next one on its place must wait: a drive keeps no order (NVMe Base 2.0, 3.4.1).
     fn is_under_way(&self, chunk: Option<u64>) -> bool {
         let place = chunk.and_then(|chunk| chunk.checked_sub(self.frontier));
@@ -488,47 +457,6 @@ impl<'a, 't> Recorder<'a, 't> {
             source_name: source.name(),
             bytes: self.bytes_of(self.next) + begun,
             source: error,
-        }
-    }
-
-    fn outcome(mut self, status: StatusBits, more: Option<bool>) -> Recorded {
-        let end = self.now();
-        let bytes = self.bytes_of(self.frontier);
-        let last = self
-            .frontier
-            .checked_sub(1)
-            .map(|chunk| self.places.place(chunk).1);
-        let valid = if last.is_some() {
-            StatusBits::LAST_VALID
-        } else {
-            StatusBits::default()
-        };
-        let status = status.with(valid);
-        self.registers.set_status(status);
-        let slots: u64 = self.lanes.iter().map(|lane| lane.slots() as u64).sum();
-        let backlog = self
-            .pacing
-            .backlog(slots * self.chunk_bytes, self.headroom.as_ref());
-        let durable = self.checkpoints.durable();
-        Recorded {
-            status: Status {
-                status,
-                first_address: self.range.first,
-                last_address: self.range.last,
-                chunk_bytes: self.range.chunk_bytes,
-                lanes: self.range.lanes,
-                last_address_written: last,
-                bytes,
-                beats: bytes.div_ceil(crate::registers::BEAT_BYTES),
-                chunks: self.frontier,
-                durable_bytes: self.bytes_of(durable.min(self.frontier)),
-                source_had_more: more,
-                stalls: self.pacing.stalls,
-                backlog,
-                elapsed_ns: end.0.saturating_sub(self.began.0),
-                failure: self.failure,
-            },
-            headroom: self.headroom,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use assay_target::{Nanos, Op};
 
 use crate::index::Recording;
-use crate::lane::{Ended, LOOK, Lane, Purpose, latest};
+use crate::lane::{Ended, LOOK, Lane, Purpose, fits, latest};
 use crate::range::Range;
 use crate::registers::{Control, Registers, StatusBits};
 use crate::source::Sink;
@@ -50,16 +50,25 @@ pub struct Replayed {
     pub bad_chunks: u64,
     /// The first of them.
     pub first_bad: Option<BadChunk>,
+    /// Chunks that must be there and of which the index, damaged in both copies of a block, does not tell.
+    pub missing_chunks: u64,
     /// Chunks at the end that were never told to be durable and are not whole: where the recorder was cut off.
     pub not_durable_chunks: u64,
     /// Chunks at the old end of a ring that were being written over when the recorder was cut off.
     pub frayed_chunks: u64,
 }
 
+impl Replayed {
+    /// Is everything that was checked what was recorded, and nothing of it missing?
+    pub fn is_right(&self) -> bool {
+        self.bad_chunks == 0 && self.missing_chunks == 0
+    }
+}
+
 /// Replay a stream to a sink.
 ///
 /// # Errors
-/// When the sink fails, or a target as a whole cannot go on. What the drive fails is in the status.
+/// When the sink fails, the lanes' slots are smaller than a chunk, or a target as a whole cannot go on. What the drive fails is in the status.
 pub fn replay(
     lanes: &mut [Lane<'_>],
     mut what: What<'_>,
@@ -74,13 +83,20 @@ pub fn replay(
     if lanes.is_empty() || lanes.len() != needed || lanes.iter().any(|lane| lane.slots() < 2) {
         return Err(StreamError::NoSlots { needed: 2 });
     }
-    let mut frayed_chunks = 0;
+    let chunk_bytes = match &what {
+        What::Raw(range, _) => range.chunk_bytes,
+        What::Recording(recording) => recording.header().map_or(1, |h| h.layout.chunk_bytes),
+    };
+    fits(lanes, chunk_bytes)?;
+    let (mut frayed_chunks, mut missing_chunks) = (0, 0);
     if let What::Recording(recording) = &mut what {
+        missing_chunks = recording.missing;
         frayed_chunks = recording.trim(lanes)?;
         sink.begin(recording.first_byte());
     }
     let mut replayed = Replayer::new(lanes, what, options, registers).run(sink)?;
     replayed.frayed_chunks = frayed_chunks;
+    replayed.missing_chunks = missing_chunks;
     Ok(replayed)
 }
 
@@ -92,6 +108,17 @@ struct Reading {
     slot: u32,
     done: bool,
     failure: Option<DeviceFailure>,
+}
+
+/// What became of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handed {
+    /// It went on, whole.
+    On,
+    /// The stream ends before it.
+    End,
+    /// Told to end while it was handed on: not all of it went.
+    Cut,
 }
 
 struct Replayer<'a, 't, 'r> {
@@ -179,6 +206,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
                 checked_chunks: 0,
                 bad_chunks: 0,
                 first_bad: None,
+                missing_chunks: 0,
                 not_durable_chunks: 0,
                 frayed_chunks: 0,
             },
@@ -212,24 +240,18 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
 
     fn all(&mut self, sink: &mut dyn Sink) -> Result<StatusBits, StreamError> {
         for chunk in self.from..self.to {
-            if self.registers.commanded(Control::ABORT) {
-                return Ok(StatusBits::ABORTED);
-            }
-            if self.registers.commanded(Control::STOP) {
-                return Ok(StatusBits::STOPPED);
+            if self.registers.is_to_end() {
+                return Ok(self.told_to_end());
             }
             self.read_ahead()?;
             if !self.wait_for(chunk)? {
                 // Told to end while waiting.
-                let aborted = self.registers.commanded(Control::ABORT);
-                return Ok(if aborted {
-                    StatusBits::ABORTED
-                } else {
-                    StatusBits::STOPPED
-                });
+                return Ok(self.told_to_end());
             }
-            if !self.hand_on(sink)? {
-                break;
+            match self.hand_on(sink)? {
+                Handed::On => {}
+                Handed::End => break,
+                Handed::Cut => return Ok(self.told_to_end()),
             }
         }
         let early = !self.bytes.is_multiple_of(self.chunk_bytes);
@@ -239,6 +261,15 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             StatusBits::default()
         };
         Ok(StatusBits::FINISHED.with(early))
+    }
+
+    /// Why it ends before its end.
+    fn told_to_end(&self) -> StatusBits {
+        if self.registers.commanded(Control::ABORT) {
+            StatusBits::ABORTED
+        } else {
+            StatusBits::STOPPED
+        }
     }
 
     /// Submit reads as far ahead as there are slots. One per lane is left for the index.
@@ -332,8 +363,8 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         }
     }
 
-    /// Check the oldest chunk and hand it on; false when the stream ends before it.
-    fn hand_on(&mut self, sink: &mut dyn Sink) -> Result<bool, StreamError> {
+    /// Check the oldest chunk and hand it on.
+    fn hand_on(&mut self, sink: &mut dyn Sink) -> Result<Handed, StreamError> {
         let Some(Reading {
             chunk,
             lane,
@@ -342,7 +373,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             ..
         }) = self.reading.pop_front()
         else {
-            return Ok(false);
+            return Ok(Handed::End);
         };
         let (_, address) = self.place(chunk);
         let mut len = self.read_len(chunk) as usize;
@@ -359,7 +390,8 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             let (_, local, _) = recording.place(chunk);
             let part = &mut recording.parts[lane];
             let entry = part.entry(&mut self.lanes[lane], local, &mut self.ended)?;
-            durable = chunk < recording.durable;
+            // What was stopped without a flush was whole all the same when its recorder said that it ended.
+            durable = chunk < recording.durable || recording.is_ended();
             let bytes = self.lanes[lane].buffer(slot);
             if let Some(entry) = entry.filter(|entry| entry.len_bytes as usize <= bytes.len()) {
                 len = entry.len_bytes as usize;
@@ -373,7 +405,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         if !good && !durable && !unreadable {
             self.out.not_durable_chunks = self.to - chunk;
             self.lanes[lane].give_slot(slot);
-            return Ok(false);
+            return Ok(Handed::End);
         }
         if !good {
             self.out.bad_chunks += 1;
@@ -385,7 +417,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             self.out.first_bad.get_or_insert(bad);
             if !self.options.go_on {
                 self.lanes[lane].give_slot(slot);
-                return Ok(false);
+                return Ok(Handed::End);
             }
         }
         let bytes = &self.lanes[lane].buffer(slot)[..len];
@@ -393,7 +425,8 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         self.lanes[lane].give_slot(slot);
         if let Err(source) = put {
             if source.kind() == io::ErrorKind::Interrupted && self.registers.is_to_end() {
-                return Ok(true);
+                // Some of the chunk may have been taken: it does not count.
+                return Ok(Handed::Cut);
             }
             return Err(StreamError::Sink {
                 sink_name: sink.name(),
@@ -405,7 +438,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         self.out.status.chunks += 1;
         self.out.status.last_address_written = Some(address);
         self.registers.progress(address, self.bytes);
-        Ok(true)
+        Ok(Handed::On)
     }
 
     fn drain(&mut self) -> Result<(), StreamError> {

@@ -177,6 +177,18 @@ pub enum StreamError {
         /// Slots per drive.
         needed: usize,
     },
+    /// A ring made for smaller chunks.
+    #[error(
+        "{drive}: chunks of {chunk_bytes} bytes do not fit into slots of {slot_bytes}; open it with slots of a chunk each"
+    )]
+    SmallSlots {
+        /// Which drive.
+        drive: String,
+        /// Bytes of its slots.
+        slot_bytes: u32,
+        /// Bytes per chunk of the stream.
+        chunk_bytes: u32,
+    },
     /// The range was refused.
     #[error(transparent)]
     Range(#[from] crate::range::RangeError),

@@ -169,10 +169,25 @@ fn version(block: &[u8; BLOCK], magic: &[u8; 8]) -> Option<u32> {
 }
 
 impl Header {
+    /// Chunks of the whole stream, if its recorder ended it.
+    pub fn ended_chunks(&self) -> Option<u64> {
+        let chunk_bytes = u64::from(self.layout.chunk_bytes.max(1));
+        self.ended.then(|| self.stream_bytes.div_ceil(chunk_bytes))
+    }
+
+    /// Chunks of this drive that were written, as far as this header knows.
+    pub(super) fn known_chunks(&self) -> u64 {
+        let all = self.ended_chunks().unwrap_or(0);
+        let lanes = u64::from(self.lanes.max(1));
+        // Chunk s of the stream is on drive s % lanes.
+        let own = all / lanes + u64::from(all % lanes > u64::from(self.lane));
+        self.durable_chunks.max(own)
+    }
+
     /// Its block.
     pub(super) fn encode(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
-        let spare = self.layout.index_blocks > index_blocks(self.layout.chunks, false);
+        let spare = self.layout.has_spare();
         let mut label = self.label.as_str();
         while label.len() > LABEL_BYTES {
             let mut end = LABEL_BYTES;

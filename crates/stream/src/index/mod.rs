@@ -20,16 +20,23 @@
 //! 3. The drive is flushed.
 //! 4. Only when the flush has ended is the run said to be durable.
 //!
-//! At the end of a recording comes one more header, flushed after everything else, which says that this was all.
+//! A block that has nothing new to say at a checkpoint is then written a second time, over its older copy, once the newer is known to be durable. At the
+//! end of a recording come the last block's second copy and one more header, flushed after everything else, which says that this was all, and then
+//! that header's second copy. So each block of a recording that ended, and each full one of any but those of the last checkpoint, is there twice, and one
+//! bad block costs nothing. A recording that is stopped without a flush has one last checkpoint, whose header says that it ended; what that wrote is
+//! there once.
 //!
 //! A block or header is never written over its newest copy, and within a checkpoint no block is written twice, so a torn write costs what was not
 //! yet durable and nothing else. An entry whose
 //! chunk did not reach the medium (the drive lost power with the chunk in its cache and the entry on its flash) is told by the checksum.
 //!
 //! # Recovery
-//! Both copies of every block are read; the newest whole one counts. Chunks count from the first as far as entries go without a gap and, beyond what
-//! the header knows as durable, as far as their checksums are right. In a ring the newest run counts, and what at its old end was being overwritten
-//! is left out.
+//! Both copies of every block are read; the newest whole one counts, and one that cannot be read is one that is not there. Chunks count from the first as far
+//! as entries go without a gap and, beyond what the header knows as durable, as far as their checksums are right. In a ring the newest run counts, and what
+//! at its old end was being overwritten, or cannot be read there, is left out.
+//!
+//! What the header knows to have been durable, and all of a recording that every header says has ended, must be there: if the index, bad in both copies of a block,
+//! does not tell of it, it is *missing*; if its checksum is wrong, it is *bad*. Neither is ever taken for where the recorder was cut off.
 //!
 //! # Rings
 //! Blocks are filled and used again in turn, each for [`ENTRIES`] consecutive chunks counted through all turns. There is one more than a turn needs, so
@@ -44,10 +51,12 @@
 
 mod format;
 mod reader;
+mod recording;
 mod writer;
 
 pub use format::{ENTRIES, Entry, Header, StreamId};
-pub use reader::{Found, IndexError, Recording, find};
+pub use reader::{Found, IndexError, find};
+pub use recording::Recording;
 pub use writer::{IndexOptions, IndexWriter};
 
 /// Most drives a recording can be on.
@@ -92,6 +101,11 @@ impl IndexLayout {
             chunk_bytes,
             index_blocks: index_blocks(chunks, ring),
         })
+    }
+
+    /// Is there a block more than tells of all chunks?
+    pub(crate) fn has_spare(&self) -> bool {
+        self.index_blocks > index_blocks(self.chunks, false)
     }
 
     /// Address of a copy (0 or 1) of the header.

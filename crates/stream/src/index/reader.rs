@@ -93,36 +93,26 @@ pub struct Found {
     pub from: u64,
     /// See `from`.
     pub to: u64,
+    /// First chunk that must be there, if the index is not damaged.
+    pub(super) begins: u64,
     spans: Vec<Span>,
-    loaded: Option<(Span, IndexBlock)>,
-}
-
-/// A recording on one or several drives.
-#[derive(Debug)]
-pub struct Recording {
-    /// Parts, in the order of the stream.
-    pub parts: Vec<Found>,
-    /// First chunk of the stream that is there.
-    pub from: u64,
-    /// One beyond the last.
-    pub to: u64,
-    /// All chunks before this one were durable when the recorder last said so.
-    pub durable: u64,
+    loaded: Option<(Span, Vec<Entry>)>,
 }
 
 impl Lane<'_> {
-    /// Read bytes now, whatever the length; for what is read once and not streamed. What else ends meanwhile goes to `others`.
+    /// Read bytes now, whatever the length; for what is read once and not streamed. What else ends meanwhile goes to `others`. What the drive
+    /// fails is the inner error.
     pub(crate) fn read_now(
         &mut self,
         address: u64,
         bytes: &mut [u8],
         others: &mut Vec<Ended>,
-    ) -> Result<(), IndexError> {
+    ) -> Result<Result<(), DeviceFailure>, TargetError> {
         let mut done = 0;
         while done < bytes.len() {
             let Some(slot) = self.take_slot() else {
                 // Whoever streams leaves one to the index.
-                return Err(IndexError::Device(DeviceFailure {
+                return Ok(Err(DeviceFailure {
                     drive: self.name().to_owned(),
                     op: Op::Read.name(),
                     address,
@@ -143,18 +133,44 @@ impl Lane<'_> {
             bytes[done..done + len].copy_from_slice(&self.buffer(slot)[..len]);
             self.give_slot(slot);
             if let Some(failure) = own.failure {
-                return Err(failure.into());
+                return Ok(Err(failure));
             }
             done += len;
         }
-        Ok(())
+        Ok(Ok(()))
+    }
+
+    /// Read blocks of the index, at once if the drive lets and one by one if not: what cannot be read of them is left zero, which is no block. The
+    /// first failure, if there was one.
+    fn read_blocks(
+        &mut self,
+        address: u64,
+        bytes: &mut [u8],
+    ) -> Result<Option<DeviceFailure>, TargetError> {
+        let mut others = Vec::new();
+        if self.read_now(address, bytes, &mut others)?.is_ok() {
+            return Ok(None);
+        }
+        let mut failed = None;
+        for (at, block) in (address..)
+            .step_by(BLOCK)
+            .zip(bytes.chunks_exact_mut(BLOCK))
+        {
+            if let Err(failure) = self.read_now(at, block, &mut others)? {
+                failed.get_or_insert(failure);
+                block.fill(0);
+            }
+        }
+        Ok(failed)
     }
 }
 
 /// Look for a recording's part at this address of a drive of so many bytes.
 ///
+/// A copy of a header or an index block that cannot be read is one that is not there.
+///
 /// # Errors
-/// When there is none, or the drive cannot be read.
+/// When there is none, or no copy of its header can be read.
 pub fn find(lane: &mut Lane<'_>, first: u64, capacity_bytes: u64) -> Result<Found, IndexError> {
     let none = |drive: &str| IndexError::None {
         drive: drive.to_owned(),
@@ -167,13 +183,16 @@ pub fn find(lane: &mut Lane<'_>, first: u64, capacity_bytes: u64) -> Result<Foun
         return Err(none(lane.name()));
     }
     let mut both = vec![0; 2 * BLOCK];
-    lane.read_now(first, &mut both, &mut Vec::new())?;
+    let failed = lane.read_blocks(first, &mut both)?;
     let header = both
         .chunks_exact(BLOCK)
         .filter_map(|block| Header::decode(block.try_into().ok()?))
         .filter(|header| header.layout.first == first)
         .max_by_key(|header| header.generation)
-        .ok_or_else(|| none(lane.name()))?;
+        .ok_or_else(|| match failed {
+            Some(failure) => failure.into(),
+            None => none(lane.name()),
+        })?;
     let layout = header.layout;
     let end = layout.data_first + layout.chunks * u64::from(layout.chunk_bytes);
     if end > capacity_bytes {
@@ -186,6 +205,7 @@ pub fn find(lane: &mut Lane<'_>, first: u64, capacity_bytes: u64) -> Result<Foun
     let spans = read_spans(lane, layout, header.stream)?;
     let (from, to) = run_of(&spans, &header);
     Ok(Found {
+        begins: oldest(&header, from, to),
         header,
         from,
         to,
@@ -206,7 +226,7 @@ fn read_spans(
     let end = layout.block_address(layout.index_blocks, 0);
     while address < end {
         let len = (bytes.len() as u64).min(end - address) as usize;
-        lane.read_now(address, &mut bytes[..len], &mut Vec::new())?;
+        lane.read_blocks(address, &mut bytes[..len])?;
         for block in bytes[..len].chunks_exact(BLOCK) {
             if let Some(index) = block
                 .try_into()
@@ -264,7 +284,23 @@ fn run_of(spans: &[Span], header: &Header) -> (u64, u64) {
         spans[anchor + after].end(),
     );
     // Older blocks of a ring tell of chunks that newer ones lie on.
-    (from.max(to.saturating_sub(header.layout.chunks)), to)
+    (from.max(overwritten(header, to)).min(to), to)
+}
+
+/// Chunks below this one have been written over by then: no more fit, and the header may know of more than is told of.
+fn overwritten(header: &Header, to: u64) -> u64 {
+    let known = header.known_chunks().max(to);
+    known.saturating_sub(header.layout.chunks)
+}
+
+/// The first chunk that the index of this header must tell of, where it tells of those from `from` to `to`.
+fn oldest(header: &Header, from: u64, to: u64) -> u64 {
+    match (header.ring, header.layout.has_spare()) {
+        (false, _) => 0,
+        (true, true) => overwritten(header, to),
+        // A ring of version 1 told of less than a turn.
+        (true, false) => from,
+    }
 }
 
 impl Found {
@@ -285,149 +321,23 @@ impl Found {
                 return Ok(None);
             };
             let mut bytes = [0; BLOCK];
-            lane.read_now(span.address, &mut bytes, others)?;
-            // Whoever wrote it meanwhile: what it said is gone.
+            let read = lane.read_now(span.address, &mut bytes, others)?;
+            // It could be read when the recording was found. If not now, or if somebody wrote it meanwhile, what it said is gone, and is not
+            // asked for again for each of its chunks.
             let block = IndexBlock::decode(&bytes, self.header.stream)
-                .filter(|block| block.first_local == span.first_local);
-            self.loaded = block.map(|block| (span, block));
+                .filter(|block| read.is_ok() && block.first_local == span.first_local);
+            let entries = block.map(|block| block.entries).unwrap_or_default();
+            self.loaded = Some((span, entries));
         }
-        Ok(self.loaded.as_ref().and_then(|(span, block)| {
-            block
-                .entries
-                .get((local - span.first_local) as usize)
-                .copied()
-        }))
-    }
-}
-
-impl Recording {
-    /// Put the parts of one recording together; `drives` names them for messages. The lanes must then be used in the order that is
-    /// returned beside it.
-    ///
-    /// # Errors
-    /// When they are not all parts of one.
-    pub fn assemble(
-        mut found: Vec<(String, Found)>,
-    ) -> Result<(Recording, Vec<usize>), IndexError> {
-        let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by_key(|&at| found[at].1.header.lane);
-        let mixed = |drive: &str, what: String| IndexError::Mixed {
-            drive: drive.to_owned(),
-            what,
-        };
-        let first = found.first().map(|(_, f)| f.header.clone());
-        for (place, &at) in order.iter().enumerate() {
-            let (name, part) = &found[at];
-            let header = &part.header;
-            if first.as_ref().is_some_and(|f| f.stream != header.stream) {
-                return Err(mixed(
-                    name,
-                    format!("it holds another stream ({})", header.stream),
-                ));
-            }
-            if header.lanes as usize != found.len() || header.lane as usize != place {
-                let what = format!(
-                    "it is drive {} of {} of its recording, and {} {} named",
-                    header.lane + 1,
-                    header.lanes,
-                    found.len(),
-                    if found.len() == 1 { "was" } else { "were" }
-                );
-                return Err(mixed(name, what));
-            }
-        }
-        let mut slots: Vec<Option<Found>> = found.drain(..).map(|(_, f)| Some(f)).collect();
-        let parts: Vec<Found> = order.iter().filter_map(|&at| slots[at].take()).collect();
-        let lanes = parts.len() as u64;
-        let numbered = || (0_u64..).zip(&parts);
-        // Chunk s of the stream is chunk s / lanes of drive s % lanes.
-        let from = numbered()
-            .map(|(lane, part)| {
-                part.from
-                    .checked_sub(1)
-                    .map_or(0, |last| last * lanes + lane + 1)
-            })
-            .max();
-        let to = numbered().map(|(lane, part)| part.to * lanes + lane).min();
-        let durable = numbered()
-            .map(|(lane, part)| part.header.durable_chunks.min(part.to) * lanes + lane)
-            .min();
-        let (from, to) = (from.unwrap_or(0), to.unwrap_or(0));
-        let recording = Recording {
-            from: from.min(to),
-            to,
-            durable: durable.unwrap_or(0).min(to),
-            parts,
-        };
-        Ok((recording, order))
-    }
-
-    /// The header of its first drive.
-    pub fn header(&self) -> Option<&Header> {
-        self.parts.first().map(|part| &part.header)
-    }
-
-    /// Did its recorder end it, and is all of it told of?
-    pub fn is_whole(&self) -> bool {
-        self.header().is_some_and(|header| {
-            let chunk = u64::from(header.layout.chunk_bytes);
-            self.parts.iter().all(|part| part.header.ended)
-                && self.to == header.stream_bytes.div_ceil(chunk)
-        })
-    }
-
-    /// In a ring whose recorder was cut off, chunks at the old end may have been written over by chunks that no index tells of. Leave out all
-    /// up to the last that is not what it was; returns how many that are.
-    ///
-    /// # Errors
-    /// When the drives cannot be read.
-    pub fn trim(&mut self, lanes: &mut [Lane<'_>]) -> Result<u64, IndexError> {
-        let cut_off = self
-            .parts
-            .iter()
-            .filter(|part| part.header.ring && !part.header.ended);
-        // The window is the whole stream's; drives may differ by one chunk in how far they had got. What is not known to be durable belongs to the
-        // new end: where that is torn, the stream ends, it does not begin.
-        let window = cut_off.map(|part| part.header.window_chunks).max();
-        let suspects = window
-            .map_or(0, |window| window.saturating_add(self.parts.len() as u64))
-            .min(self.durable.saturating_sub(self.from));
-        let mut chunk_bytes = Vec::new();
-        let mut trimmed = 0;
-        for chunk in self.from..self.from + suspects {
-            let (lane, local, address) = self.place(chunk);
-            let part = &mut self.parts[lane];
-            chunk_bytes.resize(part.header.layout.chunk_bytes as usize, 0);
-            lanes[lane].read_now(address, &mut chunk_bytes, &mut Vec::new())?;
-            let entry = part.entry(&mut lanes[lane], local, &mut Vec::new())?;
-            if !entry.is_some_and(|entry| entry.is_of(&chunk_bytes)) {
-                trimmed = chunk - self.from + 1;
-            }
-        }
-        self.from += trimmed;
-        Ok(trimmed)
-    }
-
-    /// The byte of the stream that it begins with.
-    pub fn first_byte(&self) -> u64 {
-        let chunk_bytes = self.header().map_or(0, |header| header.layout.chunk_bytes);
-        self.from.saturating_mul(u64::from(chunk_bytes))
-    }
-
-    /// Where a chunk of the stream is: part, number on its drive, address.
-    pub(crate) fn place(&self, chunk: u64) -> (usize, u64, u64) {
-        let lanes = self.parts.len().max(1) as u64;
-        let (lane, local) = ((chunk % lanes) as usize, chunk / lanes);
-        (
-            lane,
-            local,
-            self.parts[lane].header.layout.chunk_address(local),
-        )
+        Ok(self
+            .loaded
+            .as_ref()
+            .and_then(|(span, entries)| entries.get((local - span.first_local) as usize).copied()))
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::index::IndexOptions;
     use crate::index::writer::IndexWriter;
@@ -471,7 +381,13 @@ mod tests {
         assert_eq!(run(&[(300, 30), (330, 11)], 65, Some(50)), (300, 341));
     }
 
-    fn part(lane: u32, lanes: u32, run: (u64, u64), durable: u64, stream: u8) -> (String, Found) {
+    pub(in crate::index) fn part(
+        lane: u32,
+        lanes: u32,
+        run: (u64, u64),
+        durable: u64,
+        stream: u8,
+    ) -> (String, Found) {
         let options = IndexOptions {
             stream: StreamId([stream; 16]),
             label: String::new(),
@@ -482,6 +398,7 @@ mod tests {
         writer.durable(durable);
         let header = Header::decode(&writer.checkpoint(0, None)[0].1).unwrap();
         let found = Found {
+            begins: run.0,
             header,
             from: run.0,
             to: run.1,
@@ -489,35 +406,5 @@ mod tests {
             loaded: None,
         };
         (format!("drive{lane}"), found)
-    }
-
-    #[test]
-    fn parts_are_put_in_order_and_cut_to_what_all_have() {
-        let parts = vec![part(1, 2, (3, 7), 5, 1), part(0, 2, (2, 8), 6, 1)];
-        let (recording, order) = Recording::assemble(parts).unwrap();
-        assert_eq!(order, [1, 0]);
-        // Drive 0 has chunks 4, 6 .. 14 of the stream, drive 1 has 7, 9 .. 13.
-        assert_eq!((recording.from, recording.to), (6, 15));
-        assert_eq!(recording.durable, 11);
-        assert_eq!(recording.place(7).0, 1);
-    }
-
-    #[test]
-    fn parts_of_different_recordings_are_told_apart() {
-        let other = vec![part(0, 2, (0, 1), 0, 1), part(1, 2, (0, 1), 0, 2)];
-        assert!(matches!(
-            Recording::assemble(other),
-            Err(IndexError::Mixed { .. })
-        ));
-        let missing = vec![part(1, 2, (0, 1), 0, 1)];
-        assert!(matches!(
-            Recording::assemble(missing),
-            Err(IndexError::Mixed { .. })
-        ));
-        let twice = vec![part(0, 2, (0, 1), 0, 1), part(0, 2, (0, 1), 0, 1)];
-        assert!(matches!(
-            Recording::assemble(twice),
-            Err(IndexError::Mixed { .. })
-        ));
     }
 }

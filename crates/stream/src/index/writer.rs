@@ -31,6 +31,9 @@ pub struct IndexWriter {
     /// Entries written so far.
     written: u64,
     generation: u64,
+    /// Blocks that the latest checkpoint wrote, and those of them that are durable: their other copy may be written.
+    fresh: Vec<(u64, BlockWrite)>,
+    once: Vec<(u64, BlockWrite)>,
 }
 
 impl IndexWriter {
@@ -62,6 +65,8 @@ impl IndexWriter {
             base: 0,
             written: 0,
             generation: 0,
+            fresh: Vec::new(),
+            once: Vec::new(),
         }
     }
 
@@ -78,9 +83,12 @@ impl IndexWriter {
     }
 
     /// All of this drive's chunks below `finished` are on it: what tells so. `ended` is the length of the whole stream once it is known.
+    ///
+    /// A block that says nothing new is written a second time, over its older copy, once the newer is durable: then no one bad block of the
+    /// drive costs what it told of. The two are the same to the byte, so whichever of them a torn write leaves says all.
     pub(crate) fn checkpoint(&mut self, finished: u64, ended: Option<u64>) -> Vec<BlockWrite> {
         let layout = self.header.layout;
-        let mut writes = Vec::new();
+        let (mut writes, mut fresh) = (Vec::new(), Vec::new());
         while self.written < finished {
             // `written` is inside the block that begins at `base`, or at its beginning.
             let block = self.base / ENTRIES % layout.index_blocks;
@@ -91,6 +99,7 @@ impl IndexWriter {
             };
             *newest = !*newest;
             let copy = u64::from(*newest);
+            self.once.retain(|&(once, _)| once != block);
             self.generation += 1;
             let index = IndexBlock {
                 stream: self.header.stream,
@@ -98,13 +107,18 @@ impl IndexWriter {
                 generation: self.generation,
                 entries: self.entries.iter().take(told as usize).copied().collect(),
             };
-            writes.push((layout.block_address(block, copy), Box::new(index.encode())));
+            let bytes = Box::new(index.encode());
+            let other = (layout.block_address(block, 1 - copy), bytes.clone());
+            fresh.push((block, other));
+            writes.push((layout.block_address(block, copy), bytes));
             self.written = self.base + told;
             if told == ENTRIES {
                 self.entries.drain(..told as usize);
                 self.base += told;
             }
         }
+        writes.extend(self.once.drain(..).map(|(_, write)| write));
+        self.fresh = fresh;
         if let Some(stream_bytes) = ended {
             (self.header.ended, self.header.stream_bytes) = (true, stream_bytes);
         }
@@ -115,6 +129,7 @@ impl IndexWriter {
     /// A flush has ended after which all chunks below this are durable.
     pub(crate) fn durable(&mut self, chunks: u64) {
         self.header.durable_chunks = self.header.durable_chunks.max(chunks);
+        self.once.append(&mut self.fresh);
     }
 
     fn header_write(&mut self) -> BlockWrite {
@@ -195,6 +210,44 @@ mod tests {
     }
 
     #[test]
+    fn what_says_nothing_new_is_written_a_second_time_once_it_is_durable() {
+        let mut index = writer(3 * ENTRIES);
+        (0..ENTRIES + 3).for_each(|_| index.note(Entry::default()));
+        let first = index.checkpoint(ENTRIES + 2, None);
+        // Nobody said that it is durable: its older copy stays as it is.
+        assert_eq!(index.checkpoint(ENTRIES + 2, None).len(), 1);
+        let second = index.checkpoint(ENTRIES + 3, None);
+        assert_eq!(block(&second[0]).first_local, ENTRIES);
+        index.durable(ENTRIES + 3);
+        let third = index.checkpoint(ENTRIES + 3, None);
+        let other = |address: u64| address ^ BLOCK_BYTES;
+        assert_eq!(
+            third[..third.len() - 1],
+            [(other(second[0].0), second[0].1.clone())]
+        );
+        assert_eq!(index.checkpoint(ENTRIES + 3, None).len(), 1, "only twice");
+        assert_eq!(block(&first[0]).entries.len() as u64, ENTRIES);
+    }
+
+    #[test]
+    fn a_full_block_is_in_both_copies_a_checkpoint_later_and_one_that_grows_is_not() {
+        let mut index = writer(3 * ENTRIES);
+        (0..ENTRIES + 9).for_each(|_| index.note(Entry::default()));
+        let first = index.checkpoint(ENTRIES + 3, None);
+        index.durable(ENTRIES + 3);
+        let writes = index.checkpoint(ENTRIES + 9, None);
+        // The block that grew goes over its older copy, with what is new; the full one, as it was, over its own.
+        let blocks: Vec<_> = writes[..writes.len() - 1].iter().map(block).collect();
+        let told: Vec<_> = blocks
+            .iter()
+            .map(|b| (b.first_local, b.entries.len() as u64))
+            .collect();
+        assert_eq!(told, [(ENTRIES, 9), (0, ENTRIES)]);
+        assert_eq!(writes[1].1, first[0].1);
+        assert!(first.iter().all(|(address, _)| *address != writes[1].0));
+    }
+
+    #[test]
     fn a_ring_uses_its_blocks_again_in_turn_and_has_one_to_spare() {
         let chunks = ENTRIES + 5;
         let mut index = writer(chunks);
@@ -226,7 +279,7 @@ mod tests {
         index.checkpoint(1, None);
         index.durable(1);
         let writes = index.checkpoint(1, Some(77));
-        let header = Header::decode(&writes[0].1).unwrap();
+        let header = Header::decode(&writes.last().unwrap().1).unwrap();
         assert_eq!(
             (header.durable_chunks, header.ended, header.stream_bytes),
             (1, true, 77)

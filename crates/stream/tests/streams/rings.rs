@@ -1,15 +1,16 @@
 //! Rings, and what a loss of power leaves of recordings, on drives that keep no order.
 
-use assay_stream::index::{Recording, find};
+use assay_stream::index::{IndexError, Recording, find};
 use assay_stream::lane::Lane;
 use assay_stream::range::{Media, Range, RangeRequest};
 use assay_stream::record::{RecordOptions, record};
-use assay_stream::registers::Registers;
+use assay_stream::registers::{Control, Registers};
 use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
 use assay_stream::source::Bytes;
 use assay_stream::status::Status;
 use proptest::prelude::*;
 
+use crate::Ending;
 use crate::lab::{CHUNK, get, index, noise, on_each, range, recover, take};
 use crate::unruly::Unruly;
 
@@ -52,29 +53,29 @@ fn a_ring_with_an_index_is_replayed_from_its_oldest() {
 }
 
 /// The smallest chunk that an index allows.
-const SMALL: usize = 4096;
+pub(crate) const SMALL: usize = 4096;
 
 /// Drives that keep no order, and a ring of so many chunks on each.
 #[derive(Debug, Clone)]
-struct Case {
-    seed: u64,
-    lanes: usize,
-    chunks: u64,
-    depth: u32,
-    every_chunks: u64,
-    stream_bytes: usize,
-    ring: bool,
+pub(crate) struct Case {
+    pub(crate) seed: u64,
+    pub(crate) lanes: usize,
+    pub(crate) chunks: u64,
+    pub(crate) depth: u32,
+    pub(crate) every_chunks: u64,
+    pub(crate) stream_bytes: usize,
+    pub(crate) ring: bool,
 }
 
 impl Case {
-    fn drives(&self) -> Vec<Unruly> {
+    pub(crate) fn drives(&self) -> Vec<Unruly> {
         let bytes = self.chunks as usize * SMALL;
         (0..self.lanes as u64)
             .map(|n| Unruly::new(self.seed ^ n << 32, bytes))
             .collect()
     }
 
-    fn lanes(&self, drives: &[Unruly]) -> Vec<Lane<'static>> {
+    pub(crate) fn lanes(&self, drives: &[Unruly]) -> Vec<Lane<'static>> {
         let slots = self.depth + 1;
         let lane = |(n, drive): (usize, &Unruly)| {
             let target = drive.target(slots, SMALL as u32);
@@ -83,7 +84,7 @@ impl Case {
         drives.iter().enumerate().map(lane).collect()
     }
 
-    fn range(&self) -> Range {
+    pub(crate) fn range(&self) -> Range {
         let request = RangeRequest {
             first: None,
             last: None,
@@ -98,12 +99,22 @@ impl Case {
         Range::new(&request, &media).unwrap()
     }
 
-    fn stream(&self) -> Vec<u8> {
+    pub(crate) fn stream(&self) -> Vec<u8> {
         noise(self.seed, self.stream_bytes)
     }
 
     /// Record; the registers have what was told while it went on. `None` where the power went before the header was there.
-    fn record(&self, drives: &[Unruly], indexed: bool) -> Option<(Status, Registers)> {
+    pub(crate) fn record(&self, drives: &[Unruly], indexed: bool) -> Option<(Status, Registers)> {
+        self.record_until(drives, indexed, u32::MAX)
+    }
+
+    /// The same, but that it is stopped after so many chunks.
+    pub(crate) fn record_until(
+        &self,
+        drives: &[Unruly],
+        indexed: bool,
+        chunks: u32,
+    ) -> Option<(Status, Registers)> {
         let options = RecordOptions {
             ring: self.ring,
             index: index(1).filter(|_| indexed),
@@ -113,14 +124,13 @@ impl Case {
         };
         let registers = Registers::default();
         let stream = self.stream();
+        let mut source = Ending {
+            bytes: Bytes::new(&stream),
+            left: chunks,
+            how: Control::STOP,
+        };
         let mut lanes = self.lanes(drives);
-        let recorded = record(
-            &mut lanes,
-            &self.range(),
-            &mut Bytes::new(&stream),
-            &options,
-            &registers,
-        );
+        let recorded = record(&mut lanes, &self.range(), &mut source, &options, &registers);
         match recorded {
             Ok(recorded) => Some((recorded.status, registers)),
             Err(error) => {
@@ -130,15 +140,20 @@ impl Case {
         }
     }
 
-    /// Find and replay; also how many chunks of the stream the ring has room for.
-    fn recover(&self, drives: &[Unruly]) -> (Replayed, Vec<u8>, u64) {
-        let mut lanes = self.lanes(drives);
+    /// What is found.
+    pub(crate) fn find(&self, lanes: &mut [Lane<'_>]) -> Result<Recording, IndexError> {
         let mut found = Vec::new();
-        for lane in &mut lanes {
-            let part = find(lane, 0, self.chunks * SMALL as u64).unwrap();
+        for lane in lanes {
+            let part = find(lane, 0, self.chunks * SMALL as u64)?;
             found.push((lane.name().to_owned(), part));
         }
-        let (mut recording, _) = Recording::assemble(found).unwrap();
+        Ok(Recording::assemble(found)?.0)
+    }
+
+    /// Find and replay; also how many chunks of the stream the ring has room for.
+    pub(crate) fn recover(&self, drives: &[Unruly]) -> (Replayed, Vec<u8>, u64) {
+        let mut lanes = self.lanes(drives);
+        let mut recording = self.find(&mut lanes).unwrap();
         let room = recording.header().unwrap().layout.chunks * self.lanes as u64;
         let mut out = Vec::new();
         let replayed = replay(
@@ -153,7 +168,17 @@ impl Case {
     }
 }
 
-fn cases(chunks: std::ops::Range<u64>, turns: u64) -> impl Strategy<Value = Case> {
+/// So many cases, unless `PROPTEST_CASES` asks for another number.
+pub(crate) fn tries(cases: u32) -> ProptestConfig {
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
+    let config = ProptestConfig::default();
+    match asked {
+        true => config,
+        false => ProptestConfig { cases, ..config },
+    }
+}
+
+pub(crate) fn cases(chunks: std::ops::Range<u64>, turns: u64) -> impl Strategy<Value = Case> {
     let ring = (1..4_usize, chunks).prop_flat_map(move |(lanes, chunks)| {
         let most = (turns * chunks * lanes as u64) as usize * SMALL;
         (Just(lanes), Just(chunks), 1..=most)
@@ -172,7 +197,7 @@ fn cases(chunks: std::ops::Range<u64>, turns: u64) -> impl Strategy<Value = Case
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(tries(150))]
 
     /// A chunk's turn comes when the one before on its place is on the drive, however deep the queue is; [`Unruly`] sees to that.
     #[test]
@@ -198,7 +223,7 @@ proptest! {
         let (replayed, out, room) = case.recover(&drives);
         let from = (case.stream_bytes.div_ceil(SMALL) as u64).saturating_sub(room) as usize * SMALL;
         prop_assert!(out == case.stream()[from..], "{} of {} bytes: {replayed:?}", out.len(), case.stream_bytes - from);
-        prop_assert_eq!((replayed.bad_chunks, replayed.frayed_chunks), (0, 0));
+        prop_assert_eq!((replayed.bad_chunks, replayed.frayed_chunks, replayed.missing_chunks), (0, 0, 0));
     }
 
     /// What was durable and had not been written over is there, in one piece with what is newer.
@@ -221,7 +246,7 @@ proptest! {
         let durable = registers.durable_bytes().max(status.durable_bytes);
         prop_assume!(durable > 0);
         let (replayed, out, room) = case.recover(&drives);
-        prop_assert_eq!(replayed.bad_chunks, 0);
+        prop_assert_eq!((replayed.bad_chunks, replayed.missing_chunks), (0, 0));
         // The recorder of a ring was never ahead of what was durable by more than half of it.
         let kept = if ring { room - (room / 2).max(1) } else { room };
         let chunks = |bytes: u64| bytes.div_ceil(SMALL as u64);

@@ -4,6 +4,7 @@
 //! Sources: NVMe Base 2.0, 3.4.1 (no order between commands of a queue), 7.1 (Flush covers what had completed when it was submitted).
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use assay_target::{Completion, Io, Nanos, Op, Target, TargetError};
@@ -29,6 +30,8 @@ struct State {
     writes_done: u64,
     /// I/Os until the power goes.
     left_ios: Option<u64>,
+    /// Ranges that no read gets past.
+    unreadable: Vec<Range<u64>>,
 }
 
 /// A handle: clones are the same drive.
@@ -44,7 +47,22 @@ impl Unruly {
             cache: Vec::new(),
             writes_done: 0,
             left_ios: None,
+            unreadable: Vec::new(),
         })))
+    }
+
+    /// From now on a read of any of these bytes fails.
+    pub(crate) fn cannot_read(&self, at: u64, len: u64) {
+        self.0.borrow_mut().unreadable.push(at..at + len);
+    }
+
+    /// Bytes go bad, and nothing says so.
+    pub(crate) fn spoils(&self, at: u64, len: u64) {
+        let state = &mut *self.0.borrow_mut();
+        let Range { start, end } = at as usize..(at + len) as usize;
+        for bytes in [&mut state.seen, &mut state.kept] {
+            bytes[start..end].iter_mut().for_each(|byte| *byte ^= 0x5a);
+        }
     }
 
     pub(crate) fn loses_power_after(&self, ios: u64) {
@@ -110,6 +128,9 @@ impl UnrulyTarget {
         let (at, len) = (io.offset_bytes as usize, io.len_bytes as usize);
         let buffer = &mut self.buffers[io.slot as usize][..len];
         let dead = state.left_ios == Some(0);
+        let span = io.offset_bytes..io.offset_bytes + len as u64;
+        let met = |bad: &Range<u64>| bad.start < span.end && span.start < bad.end;
+        let unread = io.op == Op::Read && state.unreadable.iter().any(met);
         state.left_ios = state.left_ios.map(|left| left.saturating_sub(1));
         match io.op {
             Op::Write => {
@@ -135,7 +156,7 @@ impl UnrulyTarget {
         }
         Completion {
             slot: io.slot,
-            result: if dead { -EIO } else { len as i32 },
+            result: if dead || unread { -EIO } else { len as i32 },
         }
     }
 }

@@ -1,0 +1,227 @@
+//! A recording put together again from its parts.
+
+use super::{Found, Header, IndexError};
+use crate::lane::Lane;
+
+/// A recording on one or several drives.
+#[derive(Debug)]
+pub struct Recording {
+    /// Parts, in the order of the stream.
+    pub parts: Vec<Found>,
+    /// First chunk of the stream that is there.
+    pub from: u64,
+    /// One beyond the last.
+    pub to: u64,
+    /// All chunks before this one were durable when the recorder last said so, whether the index still tells of them or not.
+    pub durable: u64,
+    /// Chunks that must be there and are not told of: the index is damaged, in both copies of a block.
+    pub missing: u64,
+}
+
+impl Recording {
+    /// Put the parts of one recording together; `drives` names them for messages. The lanes must then be used in the order that is
+    /// returned beside it.
+    ///
+    /// # Errors
+    /// When they are not all parts of one.
+    pub fn assemble(
+        mut found: Vec<(String, Found)>,
+    ) -> Result<(Recording, Vec<usize>), IndexError> {
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by_key(|&at| found[at].1.header.lane);
+        let mixed = |drive: &str, what: String| IndexError::Mixed {
+            drive: drive.to_owned(),
+            what,
+        };
+        let first = found.first().map(|(_, f)| f.header.clone());
+        for (place, &at) in order.iter().enumerate() {
+            let (name, part) = &found[at];
+            let header = &part.header;
+            if first.as_ref().is_some_and(|f| f.stream != header.stream) {
+                return Err(mixed(
+                    name,
+                    format!("it holds another stream ({})", header.stream),
+                ));
+            }
+            if header.lanes as usize != found.len() || header.lane as usize != place {
+                let what = format!(
+                    "it is drive {} of {} of its recording, and {} {} named",
+                    header.lane + 1,
+                    header.lanes,
+                    found.len(),
+                    if found.len() == 1 { "was" } else { "were" }
+                );
+                return Err(mixed(name, what));
+            }
+            let chunk_bytes = header.layout.chunk_bytes;
+            if first
+                .as_ref()
+                .is_some_and(|f| f.layout.chunk_bytes != chunk_bytes)
+            {
+                let what = format!("its chunks have {chunk_bytes} bytes and others not");
+                return Err(mixed(name, what));
+            }
+        }
+        let mut slots: Vec<Option<Found>> = found.drain(..).map(|(_, f)| Some(f)).collect();
+        let parts: Vec<Found> = order.iter().filter_map(|&at| slots[at].take()).collect();
+        let lanes = parts.len() as u64;
+        let numbered = || (0_u64..).zip(&parts);
+        // Chunk s of the stream is chunk s / lanes of drive s % lanes.
+        let first_of = |local: fn(&Found) -> u64| {
+            let first = |(lane, part)| match u64::checked_sub(local(part), 1) {
+                Some(before) => before.saturating_mul(lanes).saturating_add(lane + 1),
+                None => 0,
+            };
+            numbered().map(first).max().unwrap_or(0)
+        };
+        let to = numbered().map(|(lane, part)| part.to * lanes + lane).min();
+        // What a header says is not to be trusted with arithmetic.
+        let durable = numbered()
+            .map(|(lane, part)| {
+                let chunks = part.header.durable_chunks;
+                chunks.saturating_mul(lanes).saturating_add(lane)
+            })
+            .min();
+        let (to, durable) = (to.unwrap_or(0), durable.unwrap_or(0));
+        let from = first_of(|part| part.from).min(to);
+        let ended = parts.iter().map(|part| part.header.ended_chunks()).min();
+        let end = durable.max(ended.flatten().unwrap_or(0)).max(to);
+        let begin = first_of(|part| part.begins).min(end);
+        let missing = (end - begin) - (to - from.max(begin).min(to));
+        let recording = Recording {
+            from,
+            to,
+            durable,
+            missing,
+            parts,
+        };
+        Ok((recording, order))
+    }
+
+    /// The header of its first drive.
+    pub fn header(&self) -> Option<&Header> {
+        self.parts.first().map(|part| &part.header)
+    }
+
+    /// Did its recorder end it, and say so on every drive?
+    pub fn is_ended(&self) -> bool {
+        !self.parts.is_empty() && self.parts.iter().all(|part| part.header.ended)
+    }
+
+    /// Did its recorder end it, and is all of it told of?
+    pub fn is_whole(&self) -> bool {
+        let length = self.header().and_then(Header::ended_chunks);
+        self.is_ended() && self.missing == 0 && length == Some(self.to)
+    }
+
+    /// In a ring whose recorder was cut off, chunks at the old end may have been written over by chunks that no index tells of. Leave out all
+    /// up to the last that is not what it was, or cannot be read; returns how many that are.
+    ///
+    /// # Errors
+    /// When a target as a whole cannot go on.
+    pub fn trim(&mut self, lanes: &mut [Lane<'_>]) -> Result<u64, IndexError> {
+        let cut_off = self
+            .parts
+            .iter()
+            .filter(|part| part.header.ring && !part.header.ended);
+        // The window is the whole stream's; drives may differ by one chunk in how far they had got. What is not known to be durable belongs to the
+        // new end: where that is torn, the stream ends, it does not begin.
+        let window = cut_off.map(|part| part.header.window_chunks).max();
+        let suspects = window
+            .map_or(0, |window| window.saturating_add(self.parts.len() as u64))
+            .min(self.durable.min(self.to).saturating_sub(self.from));
+        let mut chunk_bytes = Vec::new();
+        let mut trimmed = 0;
+        for chunk in self.from..self.from + suspects {
+            let (lane, local, address) = self.place(chunk);
+            let part = &mut self.parts[lane];
+            chunk_bytes.resize(part.header.layout.chunk_bytes as usize, 0);
+            let others = &mut Vec::new();
+            let read = lanes[lane].read_now(address, &mut chunk_bytes, others)?;
+            let entry = part.entry(&mut lanes[lane], local, others)?;
+            if read.is_err() || !entry.is_some_and(|entry| entry.is_of(&chunk_bytes)) {
+                trimmed = chunk - self.from + 1;
+            }
+        }
+        self.from += trimmed;
+        Ok(trimmed)
+    }
+
+    /// The byte of the stream that it begins with.
+    pub fn first_byte(&self) -> u64 {
+        let chunk_bytes = self.header().map_or(0, |header| header.layout.chunk_bytes);
+        self.from.saturating_mul(u64::from(chunk_bytes))
+    }
+
+    /// Where a chunk of the stream is: part, number on its drive, address.
+    pub(crate) fn place(&self, chunk: u64) -> (usize, u64, u64) {
+        let lanes = self.parts.len().max(1) as u64;
+        let (lane, local) = ((chunk % lanes) as usize, chunk / lanes);
+        (
+            lane,
+            local,
+            self.parts[lane].header.layout.chunk_address(local),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reader::tests::part;
+    use super::*;
+
+    #[test]
+    fn parts_are_put_in_order_and_cut_to_what_all_have() {
+        let parts = vec![part(1, 2, (3, 7), 5, 1), part(0, 2, (2, 8), 6, 1)];
+        let (recording, order) = Recording::assemble(parts).unwrap();
+        assert_eq!(order, [1, 0]);
+        // Drive 0 has chunks 4, 6 .. 14 of the stream, drive 1 has 7, 9 .. 13.
+        assert_eq!((recording.from, recording.to), (6, 15));
+        assert_eq!(recording.durable, 11);
+        assert_eq!(recording.place(7).0, 1);
+    }
+
+    #[test]
+    fn what_must_be_there_and_is_not_told_of_is_missing() {
+        let missing = |parts| Recording::assemble(parts).unwrap().0.missing;
+        // Drive 0 has chunks 0, 2 .. of the stream: its sixth, chunk 10, is the first that is not told of of those durable.
+        let short = |durable| vec![part(0, 2, (0, 5), durable, 1), part(1, 2, (0, 8), 8, 1)];
+        assert_eq!(missing(short(5)), 0);
+        assert_eq!(missing(short(8)), 6);
+        // The old end of drive 1 is not told of: 1, 3 and 5, and with them 0, 2 and 4.
+        let begun = vec![part(0, 2, (0, 8), 8, 1), part(1, 2, (3, 8), 8, 1)];
+        assert_eq!(missing(begun), 0);
+        let mut late = part(1, 2, (3, 8), 8, 1);
+        late.1.begins = 0;
+        assert_eq!(missing(vec![part(0, 2, (0, 8), 8, 1), late]), 6);
+        // A header of somebody out of their mind.
+        let parts = vec![part(0, 1, (0, 5), u64::MAX, 1)];
+        let (recording, _) = Recording::assemble(parts).unwrap();
+        assert_eq!((recording.to, recording.missing), (5, u64::MAX - 5));
+    }
+
+    #[test]
+    fn parts_of_different_recordings_are_told_apart() {
+        let other = vec![part(0, 2, (0, 1), 0, 1), part(1, 2, (0, 1), 0, 2)];
+        assert!(matches!(
+            Recording::assemble(other),
+            Err(IndexError::Mixed { .. })
+        ));
+        let mut larger = vec![part(0, 2, (0, 1), 0, 1), part(1, 2, (0, 1), 0, 1)];
+        larger[1].1.header.layout.chunk_bytes *= 2;
+        assert!(matches!(
+            Recording::assemble(larger),
+            Err(IndexError::Mixed { .. })
+        ));
+        let missing = vec![part(1, 2, (0, 1), 0, 1)];
+        assert!(matches!(
+            Recording::assemble(missing),
+            Err(IndexError::Mixed { .. })
+        ));
+        let twice = vec![part(0, 2, (0, 1), 0, 1), part(0, 2, (0, 1), 0, 1)];
+        assert!(matches!(
+            Recording::assemble(twice),
+            Err(IndexError::Mixed { .. })
+        ));
+    }
+}

@@ -1,0 +1,300 @@
+//! Blocks of the index and chunks that go bad or cannot be read, and replays that are cut short: what is there is given, what is not is told.
+
+use std::io;
+
+use assay_stream::index::IndexError;
+use assay_stream::lane::Lane;
+use assay_stream::record::{RecordOptions, record};
+use assay_stream::registers::{Control, Registers, StatusBits};
+use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
+use assay_stream::source::{Bytes, Discard, Sink};
+use assay_stream::status::StreamError;
+use proptest::prelude::*;
+
+use crate::lab::{index, noise};
+use crate::rings::{Case, SMALL, cases, tries};
+use crate::unruly::Unruly;
+
+const BLOCK: u64 = 4096;
+
+fn case(lanes: usize, chunks: u64, stream_chunks: usize, ring: bool) -> Case {
+    Case {
+        seed: 5,
+        lanes,
+        chunks,
+        depth: 8,
+        every_chunks: 20,
+        stream_bytes: stream_chunks * SMALL - 100,
+        ring,
+    }
+}
+
+/// Blocks of header and index on each drive, without their copies.
+fn blocks(case: &Case, drives: &[Unruly]) -> u64 {
+    let recording = case.find(&mut case.lanes(drives)).unwrap();
+    1 + recording.header().unwrap().layout.index_blocks
+}
+
+fn verify(case: &Case, drives: &[Unruly], sink: &mut dyn Sink, registers: &Registers) -> Replayed {
+    let mut lanes = case.lanes(drives);
+    let mut recording = case.find(&mut lanes).unwrap();
+    let what = What::Recording(&mut recording);
+    let options = ReplayOptions {
+        go_on: true,
+        ..ReplayOptions::default()
+    };
+    replay(&mut lanes, what, sink, options, registers).unwrap()
+}
+
+fn sizes() -> impl Strategy<Value = Case> {
+    prop_oneof![cases(7..40, 9), cases(400..1700, 3)]
+}
+
+proptest! {
+    #![proptest_config(tries(100))]
+
+    /// Every block of a recording that ended is there twice.
+    #[test]
+    fn one_bad_block_of_a_recording_that_ended_costs_nothing(
+        case in sizes(),
+        ring: bool,
+        lane in 0..3_usize,
+        which in 0.0..1.0_f64,
+        unreadable: bool,
+    ) {
+        let case = Case { ring, ..case };
+        let drives = case.drives();
+        case.record(&drives, true).unwrap();
+        let (_, whole, _) = case.recover(&drives);
+        let block = (which * 2.0 * blocks(&case, &drives) as f64) as u64;
+        let drive = &drives[lane % case.lanes];
+        if unreadable {
+            drive.cannot_read(block * BLOCK + 512, 1);
+        } else {
+            drive.spoils(block * BLOCK, BLOCK);
+        }
+        let (replayed, out, _) = case.recover(&drives);
+        prop_assert!(out == whole, "{} of {} bytes: {replayed:?}", out.len(), whole.len());
+        prop_assert!(replayed.is_right(), "{replayed:?}");
+        prop_assert!(case.find(&mut case.lanes(&drives)).unwrap().is_whole());
+    }
+
+    /// Where both copies are bad, something is missing, and that is said.
+    #[test]
+    fn what_a_damaged_index_does_not_tell_of_is_missing(
+        case in sizes(),
+        ring: bool,
+        lane in 0..3_usize,
+        which in 0.0..1.0_f64,
+    ) {
+        let case = Case { ring, ..case };
+        let drives = case.drives();
+        case.record(&drives, true).unwrap();
+        let (_, whole, _) = case.recover(&drives);
+        let block = 1 + (which * (blocks(&case, &drives) - 1) as f64) as u64;
+        drives[lane % case.lanes].spoils(2 * block * BLOCK, 2 * BLOCK);
+        let (replayed, out, _) = case.recover(&drives);
+        let recording = case.find(&mut case.lanes(&drives)).unwrap();
+        // An unused block, or one that told of nothing that is still there, costs nothing.
+        prop_assert_eq!(replayed.is_right(), out == whole, "{:?}", replayed);
+        prop_assert_eq!(recording.is_whole(), out == whole);
+        prop_assert_eq!(replayed.bad_chunks, 0);
+        let chunks = |bytes: &[u8]| bytes.len().div_ceil(SMALL) as u64;
+        prop_assert_eq!(replayed.missing_chunks, chunks(&whole) - chunks(&out));
+    }
+
+    /// Nor is what was durable in a recording that was cut off ever left out without a word.
+    #[test]
+    fn a_damaged_index_of_a_recording_that_was_cut_off_is_told(
+        case in sizes(),
+        part in 0.0..1.0_f64,
+        lane in 0..3_usize,
+        which in 0.0..1.0_f64,
+    ) {
+        let case = Case { ring: false, ..case };
+        let drives = case.drives();
+        let ios = case.stream_bytes.div_ceil(SMALL * case.lanes) as f64 * part;
+        drives[lane % case.lanes].loses_power_after(ios as u64);
+        let recorded = case.record(&drives, true);
+        drives.iter().for_each(Unruly::comes_back);
+        let Some((status, registers)) = recorded else {
+            return Ok(());
+        };
+        // The header knows what was durable when it was written, and is one checkpoint behind what was told.
+        let durable = registers.durable_bytes().max(status.durable_bytes);
+        let before = case.find(&mut case.lanes(&drives)).unwrap();
+        prop_assert!(before.missing == 0 && before.durable <= durable.div_ceil(SMALL as u64));
+        let block = 1 + (which * (blocks(&case, &drives) - 1) as f64) as u64;
+        drives[lane % case.lanes].spoils(2 * block * BLOCK, 2 * BLOCK);
+        let (replayed, out, _) = case.recover(&drives);
+        let lost = before.durable.saturating_sub(out.len().div_ceil(SMALL) as u64);
+        prop_assert_eq!(replayed.missing_chunks, lost, "{:?}", replayed);
+    }
+
+    /// Who is stopped has flushed nothing: a loss of power may cost what was not durable, never the recording.
+    #[test]
+    fn a_recording_that_was_stopped_outlives_a_loss_of_power(case in sizes(), ring: bool, part in 0.0..1.0_f64) {
+        let case = Case { ring, ..case };
+        let drives = case.drives();
+        let chunks = 1.0 + case.stream_bytes.div_ceil(SMALL) as f64 * part;
+        let (status, _) = case.record_until(&drives, true, chunks as u32).unwrap();
+        drives.iter().for_each(Unruly::comes_back);
+        let (replayed, out, room) = case.recover(&drives);
+        let stream = case.stream();
+        let taken = (status.bytes as usize).div_ceil(SMALL);
+        let durable = (status.durable_bytes as usize).div_ceil(SMALL);
+        // What was written over is gone, whether its recorder lived to say so or not.
+        let from = if ring { taken.saturating_sub(room as usize) } else { 0 };
+        prop_assert!(stream.get(from * SMALL..).is_some_and(|rest| rest.starts_with(&out)), "{replayed:?}");
+        prop_assert!(out.len().div_ceil(SMALL) >= durable.saturating_sub(from), "{} chunks of {from}..{durable}: {replayed:?}", out.len() / SMALL);
+    }
+}
+
+#[test]
+fn a_recording_without_any_header_that_can_be_read_is_a_failed_drive() {
+    let case = case(1, 40, 20, false);
+    let drives = case.drives();
+    case.record(&drives, true).unwrap();
+    drives[0].cannot_read(0, 2 * BLOCK);
+    let found = case.find(&mut case.lanes(&drives));
+    assert!(
+        matches!(&found, Err(IndexError::Device(failure)) if failure.result == -5),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn an_oldest_chunk_that_cannot_be_read_costs_a_ring_no_more_than_its_old_end() {
+    let case = case(2, 60, 1000, true);
+    let drives = case.drives();
+    drives[1].loses_power_after(300);
+    case.record(&drives, true).unwrap();
+    drives.iter().for_each(Unruly::comes_back);
+    let (before, whole, _) = case.recover(&drives);
+    let recording = case.find(&mut case.lanes(&drives)).unwrap();
+    assert!(before.frayed_chunks > 1);
+    let layout = recording.header().unwrap().layout;
+    let address = layout.chunk_address(recording.from / 2);
+    drives[(recording.from % 2) as usize].cannot_read(address, 512);
+    let (replayed, out, _) = case.recover(&drives);
+    assert_eq!(replayed.frayed_chunks, before.frayed_chunks);
+    assert!(out == whole && replayed.is_right(), "{replayed:?}");
+}
+
+#[test]
+fn a_bad_chunk_of_a_recording_that_was_stopped_is_bad_and_the_rest_is_not() {
+    let case = case(1, 200, 150, false);
+    let drives = case.drives();
+    let (status, _) = case.record_until(&drives, true, 101).unwrap();
+    assert_eq!(
+        (status.chunks, status.status.has(StatusBits::STOPPED)),
+        (101, true)
+    );
+    assert!(status.durable_bytes < 95 * SMALL as u64);
+    let recording = case.find(&mut case.lanes(&drives)).unwrap();
+    assert!(recording.is_whole());
+    let address = recording.header().unwrap().layout.chunk_address(95);
+    drives[0].spoils(address + 77, 1);
+    let mut out = Vec::new();
+    let replayed = verify(&case, &drives, &mut out, &Registers::default());
+    assert_eq!((replayed.bad_chunks, replayed.checked_chunks), (1, 101));
+    assert_eq!(replayed.first_bad.unwrap().chunk, 95);
+    assert_eq!(
+        (replayed.not_durable_chunks, replayed.is_right()),
+        (0, false)
+    );
+}
+
+/// Takes no more after so many chunks, as a pipe does that nobody reads from when the order comes to end.
+struct Stuck(u64, Control);
+
+impl Sink for Stuck {
+    fn name(&self) -> String {
+        "a full pipe".to_owned()
+    }
+
+    fn put(&mut self, _: &[u8], registers: &Registers) -> io::Result<()> {
+        if self.0 == 0 {
+            registers.command(self.1);
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        self.0 -= 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_replay_that_is_ended_in_its_last_chunk_has_not_finished() {
+    let case = case(1, 40, 20, false);
+    let drives = case.drives();
+    case.record(&drives, true).unwrap();
+    for (order, bit) in [(Control::ABORT, "aborted"), (Control::STOP, "stopped")] {
+        for chunks in [5, 19] {
+            let replayed = verify(
+                &case,
+                &drives,
+                &mut Stuck(chunks, order),
+                &Registers::default(),
+            );
+            let status = &replayed.status;
+            assert_eq!(status.status.names(), [bit, "last_valid"]);
+            assert_eq!(
+                (status.chunks, status.bytes),
+                (chunks, chunks * SMALL as u64)
+            );
+        }
+    }
+    let status = verify(
+        &case,
+        &drives,
+        &mut Stuck(20, Control::ABORT),
+        &Registers::default(),
+    )
+    .status;
+    assert!(status.status.has(StatusBits::FINISHED));
+}
+
+#[test]
+fn slots_smaller_than_a_chunk_are_refused() {
+    let case = case(1, 40, 20, false);
+    let drives = case.drives();
+    let small = || {
+        let target = drives[0].target(9, 512);
+        [Lane::new("drive", target, 9, 512)]
+    };
+    let registers = Registers::default();
+    let options = RecordOptions {
+        index: index(1),
+        ..RecordOptions::default()
+    };
+    let stream = noise(1, 5 * SMALL);
+    let recorded = record(
+        &mut small(),
+        &case.range(),
+        &mut Bytes::new(&stream),
+        &options,
+        &registers,
+    );
+    assert!(matches!(
+        recorded,
+        Err(StreamError::SmallSlots {
+            slot_bytes: 512,
+            chunk_bytes: 4096,
+            ..
+        })
+    ));
+    case.record(&drives, true).unwrap();
+    // It is found through them all the same, and replayed through larger ones.
+    let mut lanes = small();
+    let mut recording = case.find(&mut lanes).unwrap();
+    assert!(recording.is_whole());
+    let what = What::Recording(&mut recording);
+    let replayed = replay(
+        &mut lanes,
+        what,
+        &mut Discard,
+        ReplayOptions::default(),
+        &registers,
+    );
+    assert!(matches!(replayed, Err(StreamError::SmallSlots { .. })));
+}
