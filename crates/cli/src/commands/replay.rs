@@ -32,24 +32,23 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Verdic
     let capacities = stream::capacities(&streamed.sessions);
     let names = stream::named(&streamed.sessions);
     let range = streamed.range;
-    let registers = Arc::new(Registers::default());
-    stream::listen(&registers)?;
     let options = ReplayOptions {
         go_on: false,
         min_io_bytes: streamed.min_io_bytes,
     };
     let mut drives = Drives::open(&mut streamed.sessions, streamed.lanes)?;
-    let mut lanes = drives.lanes()?;
     let mut recording = None;
+    let mut order: Vec<usize> = (0..capacities.len()).collect();
     // A length is one of a raw range; a recording knows its own.
     if !arguments.raw && arguments.length.is_none() {
-        match stream::recording(&mut lanes, range.first, &capacities) {
-            Ok(found) => recording = Some(found),
+        match stream::recording(&mut drives, range.first, &capacities) {
+            Ok((found, its_order)) => (recording, order) = (Some(found), its_order),
             // Bytes without an index.
             Err(error) if matches!(error.downcast_ref(), Some(IndexError::None { .. })) => {}
             Err(error) => return Err(error),
         }
     }
+    let mut lanes = stream::lanes(&mut drives, &order)?;
     // What a diagnosis of wrong bytes must know.
     let laid_out = recording
         .as_ref()
@@ -60,8 +59,10 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Verdic
         None => What::Raw(range, arguments.length),
     };
     let length = arguments.length.unwrap_or(range.bytes());
+    let registers = Arc::new(Registers::default());
     let (replayed, finding) = match arguments.check {
         Some(seed) => {
+            stream::listen(&registers)?;
             let mut sink = CheckSink::new(Pattern::new(seed), chunk_bytes, chunks);
             let replayed = replay(&mut lanes, what, &mut sink, options, &registers)?;
             let shape = Shape {
@@ -72,7 +73,9 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Verdic
             (replayed, Some(sink.finding(shape)))
         }
         None => {
+            // Who waits for a visitor is ended by the first signal: there is nothing yet that would have to be ended well.
             let opened = endpoint.open_sink()?;
+            stream::listen(&registers)?;
             let mut sink: Box<dyn Sink> = Box::new(
                 WriteSink::new(endpoint.name(true), opened).context("cannot write the stream")?,
             );
@@ -91,7 +94,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Verdic
         output.show(text, document)?;
     }
     let wrong = finding.is_some_and(|finding| !finding.is_right());
-    if wrong || replayed.bad_chunks > 0 {
+    if wrong || !replayed.is_right() {
         return Ok(Verdict::DriveFailed);
     }
     Ok(stream::verdict(&replayed.status))
@@ -114,12 +117,17 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
             header.stream, header.lanes
         ),
     );
+    let some_ended = recording.parts.iter().any(|part| part.header.ended);
     let ending = if recording.is_whole() {
-        "whole: its recorder ended it".to_owned()
+        "whole: its recorder ended it"
+    } else if recording.is_ended() {
+        "NOT whole, though its recorder ended it"
+    } else if some_ended {
+        "cut off: its recorder did not end it on all drives"
     } else {
-        "cut off: its recorder did not end it".to_owned()
+        "cut off: its recorder did not end it"
     };
-    let mut details = vec![ending];
+    let mut details = vec![ending.to_owned()];
     if recording.from > 0 {
         details.push(format!(
             "begins with chunk {}",
@@ -140,10 +148,16 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
     }
     lines.line("", details.join("; "));
     let checked = match replayed.first_bad {
-        None => format!(
-            "{} chunks checked, all are what was recorded",
-            group_digits(replayed.checked_chunks)
-        ),
+        None => {
+            let which = match replayed.missing_chunks {
+                0 => "all",
+                _ => "these",
+            };
+            format!(
+                "{} chunks checked, {which} are what was recorded",
+                group_digits(replayed.checked_chunks)
+            )
+        }
         Some(bad) => format!(
             "{} of {} chunks are NOT what was recorded, the first is chunk {} at address {} of drive {}",
             group_digits(replayed.bad_chunks),
@@ -154,6 +168,15 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
         ),
     };
     lines.line("checked", checked);
+    if replayed.missing_chunks > 0 {
+        lines.line(
+            "missing",
+            format!(
+                "{} chunks were recorded and are NOT told of: their part of the index is damaged in both of its copies",
+                group_digits(replayed.missing_chunks)
+            ),
+        );
+    }
 }
 
 /// The same for programs.
@@ -170,6 +193,7 @@ pub fn recording_document(recording: Option<&Recording>, replayed: &Replayed) ->
         "checked_chunks": replayed.checked_chunks,
         "bad_chunks": replayed.bad_chunks,
         "first_bad": replayed.first_bad,
+        "missing_chunks": replayed.missing_chunks,
         "not_durable_chunks": replayed.not_durable_chunks,
         "frayed_chunks": replayed.frayed_chunks,
     })

@@ -6,7 +6,7 @@ use std::thread;
 
 use anyhow::Context;
 use assay_engine::session::{DriveSession, SessionOptions};
-use assay_stream::drives::{LaneOptions, media};
+use assay_stream::drives::{Drives, LaneOptions, media};
 use assay_stream::index::{Recording, find};
 use assay_stream::lane::Lane;
 use assay_stream::range::{Range, RangeRequest};
@@ -105,21 +105,30 @@ pub fn listen(registers: &Arc<Registers>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Look for a recording on all lanes and put them in its order. They stay as they are when there is none.
+/// Look for a recording on all drives; also which of them is its first, second and so on. Their lanes are then made for its chunks: whatever
+/// `--chunk` says, it knows their size.
 pub fn recording(
-    lanes: &mut Vec<Lane<'_>>,
+    drives: &mut Drives<'_>,
     first: u64,
     capacities: &[u64],
-) -> anyhow::Result<Recording> {
+) -> anyhow::Result<(Recording, Vec<usize>)> {
     let mut found = Vec::new();
-    for (lane, &capacity) in lanes.iter_mut().zip(capacities) {
+    for (lane, &capacity) in drives.lanes()?.iter_mut().zip(capacities) {
         let part = find(lane, first, capacity)?;
         found.push((lane.name().to_owned(), part));
     }
     let (recording, order) = Recording::assemble(found)?;
-    let mut slots: Vec<Option<Lane<'_>>> = lanes.drain(..).map(Some).collect();
-    lanes.extend(order.iter().filter_map(|&at| slots[at].take()));
-    Ok(recording)
+    if let Some(header) = recording.header() {
+        drives.set_chunk_bytes(header.layout.chunk_bytes);
+    }
+    Ok((recording, order))
+}
+
+/// Lanes over the drives in this order.
+pub fn lanes<'d>(drives: &'d mut Drives<'_>, order: &[usize]) -> anyhow::Result<Vec<Lane<'d>>> {
+    let mut slots: Vec<Option<Lane<'_>>> = drives.lanes()?.into_iter().map(Some).collect();
+    let taken = order.iter().filter_map(|&at| slots.get_mut(at)?.take());
+    Ok(taken.collect())
 }
 
 /// Bytes of each drive.

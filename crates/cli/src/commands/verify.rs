@@ -24,8 +24,8 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Verdic
     let registers = Arc::new(Registers::default());
     stream::listen(&registers)?;
     let mut drives = Drives::open(&mut streamed.sessions, streamed.lanes)?;
-    let mut lanes = drives.lanes()?;
-    let mut recording = stream::recording(&mut lanes, streamed.range.first, &capacities)?;
+    let (mut recording, order) = stream::recording(&mut drives, streamed.range.first, &capacities)?;
+    let mut lanes = stream::lanes(&mut drives, &order)?;
     let options = ReplayOptions {
         go_on: true,
         min_io_bytes: streamed.min_io_bytes,
@@ -48,7 +48,7 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Verdic
         },
         || json!({ "status": status, "recording": recording_document(Some(&recording), &replayed) }),
     )?;
-    if replayed.bad_chunks > 0 {
+    if !replayed.is_right() {
         return Ok(Verdict::DriveFailed);
     }
     Ok(stream::verdict(status))

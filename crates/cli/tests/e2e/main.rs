@@ -36,6 +36,7 @@ mod serve;
 mod serving;
 mod signals;
 mod streams;
+mod streams_damage;
 mod suites;
 mod testbench;
 mod vanish;

@@ -1,0 +1,192 @@
+//! Streams to which something happens: indexes that go bad, replays that are ended, sources that drip, visitors that never come.
+
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::lab::{Done, KIB, Lab, MIB, is_heard, noise, number, pause, send, wait_until};
+
+/// A recording of 20 MiB in chunks of this size, of the pattern of seed 5.
+fn recorded(lab: &Lab, chunk: &str) {
+    lab.write("disk", noise(99, 32 * MIB));
+    lab.ok(&format!(
+        "record disk --destroy disk --index --chunk {chunk} --pattern 5 --length 20m"
+    ));
+}
+
+/// One byte of it is not what it was.
+fn spoil(lab: &Lab, at: usize) {
+    let mut bytes = lab.read("disk");
+    bytes[at] ^= 0x10;
+    lab.write("disk", bytes);
+}
+
+#[test]
+fn a_damaged_index_costs_nothing_while_one_copy_is_good_and_is_told_when_none_is() {
+    let lab = Lab::on_disk();
+    recorded(&lab, "64k");
+    // The newest header's place is not known; either of them says it all.
+    for at in [300, 8300] {
+        spoil(&lab, at);
+        let verified = lab.json("verify disk");
+        assert_eq!(verified["recording"]["whole"], true);
+        assert_eq!(number(&verified, "/recording/checked_chunks"), 320.0);
+        assert_eq!(number(&verified, "/recording/missing_chunks"), 0.0);
+    }
+    spoil(&lab, 12_400);
+    for command in ["verify disk", "replay disk --check 5"] {
+        let found = lab.json_status(command, 1);
+        assert_eq!(found["recording"]["whole"], false);
+        assert_eq!(number(&found, "/recording/missing_chunks"), 320.0);
+        let said = lab.run(command).expect(1).stdout;
+        assert!(
+            said.contains("320 chunks were recorded and are NOT told of"),
+            "{said}"
+        );
+        assert!(
+            said.contains("NOT whole, though its recorder ended it"),
+            "{said}"
+        );
+        assert!(!said.contains("did not end it"), "{said}");
+    }
+}
+
+#[test]
+fn a_recording_knows_its_own_chunks() {
+    for (chunk, options) in [
+        ("1m", ""),
+        ("4m", " --engine sync --iodepth 2"),
+        ("16k", " --chunk 2m"),
+        ("16k", " --chunk 512"),
+    ] {
+        let lab = Lab::on_disk();
+        recorded(&lab, chunk);
+        for command in ["verify disk", "replay disk --check 5"] {
+            let found = lab.json(&format!("{command}{options}"));
+            assert_eq!(found["recording"]["whole"], true);
+            assert_eq!(number(&found, "/status/bytes"), (20 * MIB) as f64);
+        }
+    }
+}
+
+#[test]
+fn a_bad_chunk_of_a_recording_that_was_stopped_is_told() {
+    let lab = Lab::on_disk();
+    lab.write("disk", noise(99, 32 * MIB));
+    let mut recorder = lab
+        .command("record disk --destroy disk --index --json")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = recorder.stdin.take().unwrap();
+    let stream = noise(3, 3 * MIB);
+    pipe.write_all(&stream).unwrap();
+    let last = &stream[23 * 128 * KIB..];
+    wait_until("the stream was taken", || {
+        lab.read("disk")
+            .chunks(128 * KIB)
+            .any(|found| found == last)
+    });
+    send(&recorder, Signal::TERM);
+    Done::of("record", recorder).expect(130);
+    let before = lab.json("verify disk");
+    assert_eq!(before["recording"]["whole"], true);
+    let first = number(&before, "/status/first_address") as usize;
+    spoil(&lab, first + 21 * 128 * KIB);
+    let found = lab.json_status("verify disk", 1);
+    assert_eq!(found["recording"]["first_bad"]["chunk"], 21);
+    assert_eq!(number(&found, "/recording/bad_chunks"), 1.0);
+    assert_eq!(number(&found, "/recording/checked_chunks"), 24.0);
+}
+
+#[test]
+fn a_replay_that_is_ended_in_its_last_chunk_says_so() {
+    let lab = Lab::on_disk();
+    lab.write("disk", noise(99, 8 * MIB));
+    // As much as a pipe takes that nobody reads from, and half a chunk.
+    let stream = lab.noise("stream", MIB + 64 * KIB);
+    lab.ok("record disk --destroy disk --index --from stream");
+    let mut player = lab.command("replay disk").spawn().unwrap();
+    let mut out = player.stdout.take().unwrap();
+    pause(500);
+    send(&player, Signal::TERM);
+    let done = Done::of("replay", player).expect(130);
+    assert!(done.stderr.contains("stopped"), "{done}");
+    let mut came = Vec::new();
+    out.read_to_end(&mut came).unwrap();
+    assert!(came.len() < stream.len() && stream.starts_with(&came));
+}
+
+#[test]
+fn a_flush_is_not_held_up_by_a_source_that_drips() {
+    let lab = Lab::on_disk();
+    lab.write("disk", noise(99, 8 * MIB));
+    let stream = lab.noise("stream", MIB);
+    let mut recorder = lab
+        .command("record disk --destroy disk --watch --json")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = recorder.stdin.take().unwrap();
+    pipe.write_all(&stream).unwrap();
+    // A chunk would take minutes.
+    let drip = std::thread::spawn(move || {
+        while pipe.write_all(b"x").is_ok() {
+            pause(5);
+        }
+    });
+    wait_until("the stream was taken", || {
+        lab.read("disk")[..MIB] == stream[..]
+    });
+    send(&recorder, Signal::USR1);
+    let mut said = std::io::BufReader::new(recorder.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    let told: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(told["durable_bytes"], MIB, "{line}");
+    assert!(told["bytes"].as_u64().unwrap() < (MIB + 128 * KIB) as u64);
+    send(&recorder, Signal::INT);
+    assert_eq!(recorder.wait().unwrap().code(), Some(130));
+    drip.join().unwrap();
+}
+
+#[test]
+fn one_signal_ends_who_waits_for_a_visitor() {
+    let lab = Lab::on_disk();
+    recorded(&lab, "128k");
+    lab.tool("mkfifo", &[lab.path("pipe").to_str().unwrap()]);
+    for to in ["unix-listen:sock", "tcp-listen:127.0.0.1:0", "pipe"] {
+        for signal in [Signal::TERM, Signal::HUP] {
+            if !is_heard(signal) {
+                continue;
+            }
+            let player = lab
+                .command(&format!("replay disk --to {to}"))
+                .spawn()
+                .unwrap();
+            match to {
+                "unix-listen:sock" => wait_until("it listens", || lab.path("sock").exists()),
+                _ => pause(300),
+            }
+            send(&player, signal);
+            // By the signal itself: nothing had begun.
+            Done::of(to, player).expect(1000 + signal.as_raw());
+        }
+    }
+    // The socket that was left is nobody's: the next takes its place.
+    assert!(lab.path("sock").exists());
+    let player = lab
+        .command("replay disk --to unix-listen:sock")
+        .spawn()
+        .unwrap();
+    let mut came = Vec::new();
+    wait_until("somebody listens", || {
+        std::os::unix::net::UnixStream::connect(lab.path("sock"))
+            .is_ok_and(|mut visitor| visitor.read_to_end(&mut came).is_ok())
+    });
+    Done::of("replay", player).expect(0);
+    assert_eq!(came.len(), 20 * MIB);
+    assert!(!lab.path("sock").exists());
+}
