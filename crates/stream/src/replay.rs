@@ -50,7 +50,7 @@ pub struct Replayed {
     pub bad_chunks: u64,
     /// The first of them.
     pub first_bad: Option<BadChunk>,
-    /// Chunks that must be there and of which the index, damaged in both copies of a block, does not tell.
+    /// Chunks that must be there and of which the index does not tell: [`Recording::missing`].
     pub missing_chunks: u64,
     /// Chunks at the end that were never told to be durable and are not whole: where the recorder was cut off.
     pub not_durable_chunks: u64,

@@ -17,7 +17,7 @@ pub struct StreamArguments {
     /// Address of the last chunk, inclusive [default: the last on the smallest drive]
     #[arg(long, value_name = "ADDR", value_parser = size, help_heading = "Where")]
     pub last: Option<u64>,
-    /// Bytes per chunk
+    /// Bytes per chunk; a recording that is found knows its own
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128k", help_heading = "Where")]
     pub chunk: u64,
     /// Chunks in flight per drive; times the chunk: the ring of buffers, and all the memory there is
@@ -134,7 +134,8 @@ Examples:
   assay verify /dev/nvme0n1
   assay verify disk.img --first 1g --json
 
-Reads the whole recording and compares every chunk with its checksum. Exit status 1 when any is not what was recorded.")]
+Reads the whole recording and compares every chunk with its checksum. Exit status 1 when any is not what was recorded, or is missing because the index
+does not tell of it any more.")]
 pub struct VerifyArguments {
     /// Where and how.
     #[command(flatten)]

@@ -172,7 +172,7 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
         lines.line(
             "missing",
             format!(
-                "{} chunks were recorded and are NOT told of: their part of the index is damaged in both of its copies",
+                "{} chunks were recorded, and the index does NOT tell of them any more",
                 group_digits(replayed.missing_chunks)
             ),
         );

@@ -14,7 +14,8 @@ pub struct Recording {
     pub to: u64,
     /// All chunks before this one were durable when the recorder last said so, whether the index still tells of them or not.
     pub durable: u64,
-    /// Chunks that must be there and are not told of: the index is damaged, in both copies of a block.
+    /// Chunks that must be there, durable or of a recording that ended, and are not told of: the index is damaged, in both copies of a block, or
+    /// its recorder was stopped and what it had not flushed is lost.
     pub missing: u64,
 }
 

@@ -164,6 +164,24 @@ fn a_recording_without_any_header_that_can_be_read_is_a_failed_drive() {
 }
 
 #[test]
+fn an_index_that_can_no_longer_be_read_makes_chunks_bad_and_ends_nothing() {
+    let case = case(1, 40, 20, false);
+    let drives = case.drives();
+    case.record(&drives, true).unwrap();
+    let mut lanes = case.lanes(&drives);
+    let mut recording = case.find(&mut lanes).unwrap();
+    drives[0].cannot_read(2 * BLOCK, 2 * BLOCK);
+    let options = ReplayOptions {
+        go_on: true,
+        ..ReplayOptions::default()
+    };
+    let what = What::Recording(&mut recording);
+    let registers = Registers::default();
+    let replayed = replay(&mut lanes, what, &mut Discard, options, &registers).unwrap();
+    assert_eq!((replayed.checked_chunks, replayed.bad_chunks), (20, 20));
+}
+
+#[test]
 fn an_oldest_chunk_that_cannot_be_read_costs_a_ring_no_more_than_its_old_end() {
     let case = case(2, 60, 1000, true);
     let drives = case.drives();
