@@ -148,16 +148,13 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
     }
     lines.line("", details.join("; "));
     let checked = match replayed.first_bad {
-        None => {
-            let which = match replayed.missing_chunks {
-                0 => "all",
-                _ => "these",
-            };
-            format!(
-                "{} chunks checked, {which} are what was recorded",
-                group_digits(replayed.checked_chunks)
-            )
+        None if replayed.checked_chunks == 0 && replayed.missing_chunks > 0 => {
+            "nothing: none of its chunks is told of".to_owned()
         }
+        None => format!(
+            "{} chunks checked, all are what was recorded",
+            group_digits(replayed.checked_chunks)
+        ),
         Some(bad) => format!(
             "{} of {} chunks are NOT what was recorded, the first is chunk {} at address {} of drive {}",
             group_digits(replayed.bad_chunks),
