@@ -75,6 +75,9 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Verdict
     Ok(stream::verdict(status))
 }
 
+/// Longest time that a chunk may take at the rate of a source, seconds.
+const SLOWEST_CHUNK_S: u64 = 10;
+
 fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<RecordOptions> {
     let index = if arguments.index {
         Some(IndexOptions {
@@ -89,6 +92,17 @@ fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<R
     if endless {
         let what = "--ring with --pattern needs --length: both go on for ever";
         return Err(Usage(what.to_owned()).into());
+    }
+    let chunk_bytes = u64::from(streamed.range.chunk_bytes);
+    if let Some(rate) = arguments.rate.filter(|_| !arguments.plan)
+        && chunk_bytes > rate.saturating_mul(SLOWEST_CHUNK_S)
+    {
+        // A chunk is due when the last of it would have come, the stream's end too: nothing would be seen to happen for as long.
+        let what = format!(
+            "--rate {rate} is {rate} bytes per second: a chunk of {chunk_bytes} bytes takes {} s; a rate may have a unit (100MB/s), and a source so slow needs a smaller --chunk",
+            chunk_bytes / rate
+        );
+        return Err(Usage(what).into());
     }
     Ok(RecordOptions {
         flush_after: arguments.flush_after,

@@ -204,6 +204,11 @@ fn bad_input_is_refused_and_loses_nothing() {
             &["names no stream"],
         ),
         (
+            "record disk --destroy disk --from stream --rate 100",
+            2,
+            &["a chunk of 131072 bytes takes 1310 s", "100MB/s"],
+        ),
+        (
             "record disk --destroy disk --from stream --rate 0",
             2,
             &["never delivers"],
