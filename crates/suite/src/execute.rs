@@ -148,7 +148,7 @@ impl Runner<'_> {
             course.ending.outcome = Outcome::Interrupted;
         }
         if course.ending.outcome == Outcome::Complete {
-            self.warn_of_nothing(&course.results)?;
+            self.warn_of_nothing(&course.results, course.ending.failed_cells)?;
         }
         if course.ending.outcome == Outcome::Complete
             && let Some(rules) = &self.plan.suite.verdict

@@ -68,6 +68,7 @@ impl Runner<'_> {
     pub(super) fn warn_of_nothing(
         &mut self,
         finished: &BTreeMap<String, Vec<CellResult>>,
+        failed_cells: usize,
     ) -> Result<(), StoreError> {
         for drive in 0..self.drives.len() {
             let plan = self.plan;
@@ -83,13 +84,14 @@ impl Runner<'_> {
             if cells().count() == 0 || cells().any(|c| finished.contains_key(&c.plan.id)) {
                 continue;
             }
+            // What failed has told so itself.
+            if failed_cells > 0 && !cells().all(|c| c.plan.skipped.is_some()) {
+                continue;
+            }
             let reason = cells().find_map(|c| c.plan.skipped.clone());
             let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
             let warning = RunWarning::NothingMeasured {
-                why: format!(
-                    "all of its {} cells were left out or failed{reason}",
-                    cells().count()
-                ),
+                why: format!("all of its {} cells were left out{reason}", cells().count()),
                 advice: "a verdict says nothing of it; see what each cell was left out for",
             };
             self.warn(&warning, None, Some(drive))?;
