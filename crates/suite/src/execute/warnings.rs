@@ -179,7 +179,9 @@ impl Runner<'_> {
             }
         }
         let done = result.read.ios + result.write.ios;
-        if cell.plan.workload.ramp_ns > 0 && done == 0 && result.errors() == 0 {
+        let workload = &cell.plan.workload;
+        let ends_itself = workload.runtime_ns == 0 && part.end.gave_up.is_none();
+        if workload.ramp_ns > 0 && ends_itself && done == 0 && result.errors() == 0 {
             warnings.push(RunWarning::NothingMeasured {
                 why: "the work was done before the ramp was over".to_owned(),
                 advice: "give --runtime, or shorten --ramp_time",
