@@ -27,6 +27,7 @@ mod execute;
 mod failing;
 mod finished;
 mod health;
+mod housekeeping;
 mod mapped;
 mod parts;
 mod powered;
@@ -325,8 +326,7 @@ impl Drive {
         let now_ns = now.0.min(LAST_NS).max(self.last_submit_ns);
         if self.housekeeps {
             self.start_waiting(now_ns);
-            let quiet_since_ns = self.last_submit_ns.max(self.now_ns);
-            self.medium.idle(quiet_since_ns, now_ns);
+            self.keep_house(now_ns);
         }
         self.last_submit_ns = now_ns;
         let seq = self.next_seq;
@@ -394,7 +394,9 @@ impl Drive {
                 DriveFate::Vanishes => self.vanish(Nanos(now_ns)),
             }
             let len = u64::from(command.len_bytes);
-            if self.faults.has_bad_media()
+            // A write that fails leaves the media as it was; a read that fails anyway may meet worse.
+            if (status.is_ok() || command.op == Op::Read)
+                && self.faults.has_bad_media()
                 && self
                     .faults
                     .meets_bad_media(command.op, command.offset_bytes, len)

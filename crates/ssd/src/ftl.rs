@@ -41,6 +41,7 @@ mod blocks;
 mod frontier;
 mod gc;
 mod host;
+mod idle;
 mod map_pages;
 mod owners;
 mod purge;
@@ -51,6 +52,7 @@ mod unsettled;
 use blocks::Superblocks;
 use frontier::Frontier;
 use gc::Collector;
+use idle::Idle;
 use map_pages::MapPages;
 use slc::SlcCache;
 use unsettled::UnitFilter;
@@ -138,6 +140,7 @@ pub struct Ftl {
     frontiers: [Frontier; 3],
     collector: Collector,
     slc: Option<SlcCache>,
+    idle: Idle,
     counters: FtlCounters,
     /// Scratch of [`Ftl::settle`], kept to avoid allocation.
     /// Units of host data that the map does not know yet.
@@ -232,6 +235,7 @@ impl Ftl {
                     low + 2,
                 )
             }),
+            idle: Idle::new(),
             counters: FtlCounters::default(),
             unsettled: UnitFilter::new(),
             map_pages: MapPages::default(),
@@ -340,22 +344,6 @@ impl Ftl {
     pub fn flush(&mut self, floor_ns: u64) -> u64 {
         self.pad(floor_ns);
         self.buffer.drained_ns().max(floor_ns)
-    }
-
-    /// Is there anything that an idle drive does?
-    pub fn housekeeps(&self) -> bool {
-        self.slc.is_some() || self.collects_when_idle()
-    }
-
-    /// Let an idle drive do its housekeeping up to `now_ns`, the host having been silent since `quiet_since_ns`.
-    #[inline]
-    pub fn idle(&mut self, quiet_since_ns: u64, now_ns: u64) {
-        if let Some(slc) = &self.slc
-            && slc.may_fold(quiet_since_ns, now_ns)
-        {
-            self.idle_fold(quiet_since_ns, now_ns);
-        }
-        self.idle_collect(quiet_since_ns, now_ns);
     }
 
     /// Energy used since the last call, in nanojoules.

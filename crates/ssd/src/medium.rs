@@ -201,11 +201,20 @@ impl Medium {
         }
     }
 
-    /// See [`Ftl::idle`].
+    /// See [`Ftl::may_keep_house`].
     #[inline]
-    pub fn idle(&mut self, quiet_since_ns: u64, now_ns: u64) {
-        if let Medium::Flash(ftl) = self {
-            ftl.idle(quiet_since_ns, now_ns);
+    pub fn may_keep_house(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
+        match self {
+            Medium::Flash(ftl) => ftl.may_keep_house(quiet_since_ns, now_ns),
+            Medium::InPlace(_) => false,
+        }
+    }
+
+    /// See [`Ftl::keep_house`].
+    pub fn keep_house(&mut self, quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
+        match self {
+            Medium::Flash(ftl) => ftl.keep_house(quiet_since_ns, now_ns),
+            Medium::InPlace(_) => None,
         }
     }
 

@@ -12,7 +12,8 @@
 //!
 //! # Power
 //! What the drive draws is what it draws idle, which [`crate::power`] changes with the power state at exact times, and the energy of
-//! its operations. A step's energy is an integer, of picojoules, so that the sum over all steps is the energy used, exactly.
+//! its operations: of commands when they start, of what the drive does by itself when it does it ([`Work`]). A step's energy is an
+//! integer, of picojoules, so that the sum over all steps is the energy used, exactly.
 //!
 //! # Readings
 //! The model's temperature is exact; what the drive reports of it can jitter while it idles (report A's BPX).
@@ -44,6 +45,39 @@ pub struct HostThrottling {
 pub const HOST_LIGHT_PERCENT: u32 = 50;
 /// Throttling for a host ends so many kelvin below where it begins.
 pub const HOST_HYSTERESIS_K: f64 = 2.0;
+
+/// Something that the drive does by itself, and its energy, spent evenly from when to when in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Since then.
+    pub from_ns: u64,
+    /// Until then; all of it at once when that is not later.
+    pub until_ns: u64,
+    /// Nanojoules.
+    pub energy_nj: u64,
+}
+
+impl Work {
+    /// Take what is spent until `end_ns`.
+    fn take_until(&mut self, end_ns: u64) -> u64 {
+        let spent_nj = if self.until_ns <= end_ns {
+            self.energy_nj
+        } else {
+            let share = u128::from(end_ns - self.from_ns) * u128::from(self.energy_nj);
+            // Less than the whole, so it fits.
+            (share / u128::from(self.until_ns - self.from_ns)) as u64
+        };
+        self.energy_nj -= spent_nj;
+        self.from_ns = end_ns;
+        spent_nj
+    }
+
+    /// Is all of it within one thermal step, which begins at this multiple of [`STEP_NS`]?
+    fn only_step(&self) -> Option<u64> {
+        let step = self.from_ns / STEP_NS;
+        (self.until_ns / STEP_NS <= step).then_some(step)
+    }
+}
 
 /// One level of throttling.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +128,8 @@ pub struct Thermal {
     /// What the drive draws idle, in milliwatts, and how that will change.
     idle_mw: u32,
     changes: VecDeque<IdleChange>,
+    /// What the drive does by itself, in order of its begin.
+    works: VecDeque<Work>,
     levels: Vec<Level>,
     /// Those of the profile alone, once a host has added its own.
     own_levels: Option<Vec<Level>>,
@@ -141,6 +177,7 @@ impl Thermal {
             settled_steps: (SETTLED_TIME_CONSTANTS * heat.time_constant_s.value / step_s) as u64,
             idle_mw: power.idle_mw.value,
             changes: VecDeque::new(),
+            works: VecDeque::new(),
             levels: levels(heat),
             own_levels: None,
             host_entries: [0; 2],
@@ -193,6 +230,24 @@ impl Thermal {
         self.changes.push_back(change);
     }
 
+    /// The drive does something by itself; in order of when that begins, and not before the last step's end.
+    pub fn works(&mut self, work: Work) {
+        if let Some(last) = self.works.back_mut()
+            && let Some(step) = work.only_step()
+            && last.only_step() == Some(step)
+        {
+            last.energy_nj += work.energy_nj;
+            return;
+        }
+        self.works.push_back(work);
+    }
+
+    /// When the drive next stops doing nothing, or when what that draws changes; `u64::MAX` for never.
+    fn quiet_until_ns(&self) -> u64 {
+        let change_ns = self.changes.front().map_or(u64::MAX, |next| next.from_ns);
+        change_ns.min(self.works.front().map_or(u64::MAX, |work| work.from_ns))
+    }
+
     fn step_to(&mut self, now_ns: u64) {
         let now_ns = now_ns.min(LAST_NS);
         let mut quiet_steps = 0;
@@ -204,9 +259,8 @@ impl Thermal {
                 continue;
             }
             self.step();
-            // The first step may have had work; those after it are idle, until what idle means changes.
-            let changes = self.changes.front().map_or(u64::MAX, |next| next.from_ns);
-            quiet_steps = if changes < self.next_step_ns {
+            // The first step may have had work; those after it are idle, until there is some or what idle means changes.
+            quiet_steps = if self.quiet_until_ns() < self.next_step_ns {
                 0
             } else {
                 quiet_steps + 1
@@ -216,10 +270,14 @@ impl Thermal {
 
     /// Skip whole steps of nothing but idle power up to `now_ns` or the next change, and do one.
     fn skip(&mut self, now_ns: u64) {
-        let change_ns = self.changes.front().map_or(u64::MAX, |next| next.from_ns);
         let start_ns = self.next_step_ns - STEP_NS;
-        let steps = (now_ns.min(change_ns) - start_ns) / STEP_NS;
+        let steps = (now_ns.min(self.quiet_until_ns()) - start_ns) / STEP_NS;
         self.used_pj += u128::from(steps) * u128::from(STEP_NS) * u128::from(self.idle_mw);
+        self.count(steps);
+        if let Some(entered) = self.level.checked_sub(1) {
+            let duty = u64::from(self.levels[entered].duty_percent) * (steps % 100);
+            self.duty_carry = ((u64::from(self.duty_carry) + duty) % 100) as u32;
+        }
         self.next_step_ns += steps * STEP_NS;
         if now_ns >= self.next_step_ns {
             self.step();
@@ -228,6 +286,7 @@ impl Thermal {
 
     fn step(&mut self) {
         let idle_pj = self.idle_energy_pj();
+        self.energy_nj += self.work_nj();
         let used_pj = u128::from(idle_pj) + u128::from(self.energy_nj) * 1000;
         self.used_pj += used_pj;
         self.power_w =
@@ -237,10 +296,35 @@ impl Thermal {
         let target = self.ambient_celsius + self.power_w * self.resistance_k_per_w;
         self.celsius += (target - self.celsius) * self.step_share;
         self.throttled = self.throttle();
-        self.warning_steps += u64::from(self.celsius >= self.warning_celsius);
-        self.critical_steps += u64::from(self.celsius >= self.critical_celsius);
-        self.throttled_steps += u64::from(self.level > 0);
+        self.count(1);
         self.next_step_ns += STEP_NS;
+    }
+
+    /// So many steps ended at the present temperature and level.
+    fn count(&mut self, steps: u64) {
+        self.warning_steps += steps * u64::from(self.celsius >= self.warning_celsius);
+        self.critical_steps += steps * u64::from(self.celsius >= self.critical_celsius);
+        let Some(entered) = self.level.checked_sub(1) else {
+            return;
+        };
+        self.throttled_steps += steps;
+        if let Some(host) = self.levels[entered].host {
+            self.host_steps[host] += steps;
+        }
+    }
+
+    /// Energy in the present step of what the drive does by itself.
+    fn work_nj(&mut self) -> u64 {
+        let end_ns = self.next_step_ns;
+        let under_way = self.works.iter_mut();
+        let spent_nj = under_way
+            .take_while(|work| work.from_ns < end_ns)
+            .map(|work| work.take_until(end_ns))
+            .sum();
+        while self.works.front().is_some_and(|work| work.energy_nj == 0) {
+            self.works.pop_front();
+        }
+        spent_nj
     }
 
     /// Idle power over the present step, its changes followed: milliwatts times nanoseconds are picojoules.
@@ -316,9 +400,6 @@ impl Thermal {
             self.duty_carry = 0;
             return false;
         };
-        if let Some(host) = self.levels[entered].host {
-            self.host_steps[host] += 1;
-        }
         self.duty_carry += self.levels[entered].duty_percent;
         let throttled = self.duty_carry >= 100;
         self.duty_carry -= if throttled { 100 } else { 0 };
@@ -495,7 +576,68 @@ mod tests {
         heat.advance(u64::MAX);
     }
 
+    /// The health log's times run on through a long undisturbed idle time: what is skipped is counted as what is stepped.
+    #[test]
+    fn times_are_counted_through_a_long_sleep() {
+        let hot = |heat: &mut Thermal| {
+            // 35 C idle; everything at or below that is reached for good.
+            (heat.warning_celsius, heat.critical_celsius) = (30.0, 34.0);
+            heat.levels.push(Level {
+                host: Some(0),
+                on_celsius: 33.0,
+                off_celsius: 32.0,
+                duty_percent: 30,
+            });
+        };
+        let (mut skipped, mut stepped) = (with(0.0, 0.0), with(0.0, 0.0));
+        hot(&mut skipped);
+        hot(&mut stepped);
+        let hours = 10 * 3_600_000_000_000;
+        skipped.advance(hours);
+        for step in 1..=hours / STEP_NS {
+            // Never quiet for long enough to be skipped.
+            stepped.advance(step * STEP_NS);
+        }
+        assert_eq!(skipped.counters_s(), (36_000, 36_000, 36_000));
+        assert_eq!(skipped.counters_s(), stepped.counters_s());
+        assert_eq!(skipped.host_counts(), stepped.host_counts());
+        assert_eq!(skipped.host_counts()[0], (1, 36_000));
+        assert_eq!(skipped.duty_carry, stepped.duty_carry);
+        assert_eq!(skipped.used_pj, stepped.used_pj);
+    }
+
     proptest! {
+        /// What the drive does by itself is spent when it is done, all of it, however often somebody looks.
+        #[test]
+        fn work_is_spent_in_its_time(works in prop::collection::vec((0_u64..400, 0_u64..300, 0_u64..1 << 40), 1..30), looks in prop::collection::vec(any::<bool>(), 30)) {
+            let (mut seen, mut alone) = (with(60.0, 55.0), with(60.0, 55.0));
+            let (mut from_ms, mut end_ms, mut energy_nj) = (0, 0, 0);
+            for ((wait_ms, span_ms, nj), look) in works.into_iter().zip(looks) {
+                from_ms += wait_ms;
+                let work = Work {
+                    from_ns: from_ms * 1_000_000,
+                    until_ns: (from_ms + span_ms) * 1_000_000,
+                    energy_nj: nj,
+                };
+                if look {
+                    seen.advance(work.from_ns);
+                }
+                seen.works(work);
+                alone.works(work);
+                energy_nj += u128::from(nj);
+                end_ms = end_ms.max(from_ms + span_ms);
+            }
+            let end_ns = (end_ms * 1_000_000 / STEP_NS + 1) * STEP_NS;
+            seen.advance(end_ns);
+            alone.advance(end_ns);
+            let idle_pj = u128::from(end_ns) * 1000;
+            prop_assert_eq!(alone.used_pj, idle_pj + energy_nj * 1000);
+            prop_assert_eq!(seen.used_pj, alone.used_pj);
+            prop_assert_eq!(seen.celsius.to_bits(), alone.celsius.to_bits());
+            prop_assert_eq!(seen.counters_s(), alone.counters_s());
+            prop_assert!(seen.works.is_empty() && alone.works.is_empty());
+        }
+
         /// Steps, skipped steps and changes of idle power against the plain integral; and power is never below idle power.
         #[test]
         fn energy_is_the_integral_of_power(steps in prop::collection::vec((0_u64..200_000, 0_u64..3, 0_u64..1 << 40, 1_u32..5_000), 1..40)) {

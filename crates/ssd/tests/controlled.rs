@@ -118,6 +118,19 @@ fn a_host_throttles_the_drive_at_a_temperature_of_its_own() {
     assert!(counts[0].0 > 0 && counts[0].1 > 0, "{counts:?}");
 }
 
+/// A host that sets temperatures after the drive has slept for a minute changes nothing about that minute.
+#[test]
+fn setting_temperatures_keeps_the_sleep_before() {
+    let sleeper = drive("samsung-951", options(&[("apst", "on")]));
+    let later = Nanos(60 * SECOND);
+    let mut asked = sleeper.clone();
+    asked.set_host_throttling(later, HostThrottling::default());
+    let mut left_alone = sleeper;
+    assert_eq!(asked.telemetry(later), left_alone.telemetry(later));
+    assert_eq!(asked.telemetry(later).power_state, 4);
+    assert_eq!(asked.telemetry(later).power_mw, 5);
+}
+
 #[test]
 fn age_and_bad_media_can_be_asked_for() {
     let drive = drive(

@@ -139,6 +139,25 @@ fn bad_media_is_found_by_reads_and_healed_by_writes() {
     assert_eq!(drive.telemetry(healed.at).media_errors, 1);
 }
 
+/// A write that fails by plan moves nothing to other media.
+#[test]
+fn a_write_that_fails_does_not_heal_bad_media() {
+    let mut drive = keeping(
+        &[("fault", "media-error@8k+4k"), ("fault", "write-error@1")],
+        false,
+    );
+    let status = |drive: &mut Drive, now| {
+        one(drive, Nanos(now), command(0, Op::Read, 2 * 4096, 4096)).status
+    };
+    let failed = write(&mut drive, Nanos::ZERO, 2, 1, 9);
+    assert_eq!(failed.status, Status::WriteFault);
+    assert_eq!(drive.first_bad_byte(), Some(8192));
+    assert_eq!(status(&mut drive, 10_000_000), Status::UnrecoveredReadError);
+    let healed = write(&mut drive, Nanos(20_000_000), 2, 1, 9);
+    assert_eq!(healed.status, Status::Ok);
+    assert_eq!(status(&mut drive, 30_000_000), Status::Ok);
+}
+
 /// A unit's contents since the last that must have survived.
 type Versions = BTreeMap<u64, Vec<Vec<u8>>>;
 

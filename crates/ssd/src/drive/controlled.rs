@@ -45,6 +45,10 @@ impl Drive {
     /// Specification 2.0c, section 5.27.1.13).
     pub fn set_host_throttling(&mut self, now: Nanos, throttling: HostThrottling) {
         let now_ns = now.0.min(super::LAST_NS).max(self.now_ns);
+        // The heat has to know of the sleep and the work that lie behind it.
+        self.start_waiting(now_ns);
+        self.keep_house(now_ns);
+        self.observe_power(now_ns);
         self.thermal.advance(now_ns);
         self.thermal.set_host(throttling);
     }

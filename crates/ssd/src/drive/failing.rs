@@ -18,6 +18,7 @@ impl Drive {
     pub fn power_loss(&mut self, now: Nanos) {
         let now_ns = now.0.min(super::LAST_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
+        self.keep_house(now_ns);
         self.observe_power(now_ns);
         self.last_submit_ns = now_ns;
         self.abort(now_ns, Status::PowerLoss);
@@ -33,6 +34,9 @@ impl Drive {
             }
         }
         self.medium.restart(now_ns);
+        // What was programmed is the power's last, not the next command's.
+        self.thermal.advance(now_ns);
+        self.thermal.add_energy(self.medium.take_energy_nj());
         self.restart_map();
         self.prefetch.invalidate(0, self.identity.capacity_bytes);
         self.power.set(now_ns, 0);
@@ -45,6 +49,7 @@ impl Drive {
     pub fn vanish(&mut self, now: Nanos) {
         let now_ns = now.0.min(super::LAST_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
+        self.keep_house(now_ns);
         self.last_submit_ns = now_ns;
         self.abort(now_ns, Status::Vanished);
         self.present = false;

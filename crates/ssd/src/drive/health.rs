@@ -8,11 +8,12 @@ use crate::profile::MAP_UNIT_BYTES;
 use crate::telemetry::Telemetry;
 
 impl Drive {
-    /// Health at `now`.
+    /// Health at `now`. What the drive does later does not depend on whether somebody looked, as long as `now` is not after the next
+    /// command.
     pub fn telemetry(&mut self, now: Nanos) -> Telemetry {
         self.start_waiting(now.0);
+        self.keep_house(now.0.min(super::LAST_NS));
         self.observe_power(now.0);
-        self.thermal.add_energy(self.medium.take_energy_nj());
         self.thermal.advance(now.0.max(self.now_ns));
         let celsius = self.thermal.celsius();
         let (warning_time_s, critical_time_s, throttled_time_s) = self.thermal.counters_s();

@@ -14,6 +14,13 @@ impl Drive {
     pub fn set_power_state(&mut self, now: Nanos, state: u8) -> Result<(), DriveError> {
         let now_ns = now.0.min(super::LAST_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
+        self.keep_house(now_ns);
+        self.observe_power(now_ns);
+        if usize::from(state) == self.power.current() {
+            // Nothing changes, the host's silence included.
+            self.review();
+            return Ok(());
+        }
         if !self.power.set(now_ns, usize::from(state)) {
             return Err(DriveError::PowerState {
                 profile: self.profile.name.clone(),

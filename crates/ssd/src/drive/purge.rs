@@ -18,6 +18,7 @@ impl Drive {
         }
         let now_ns = now.0.min(super::LAST_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
+        self.keep_house(now_ns);
         self.last_submit_ns = now_ns;
         let capacity = self.identity.capacity_bytes;
         self.prefetch.invalidate(0, capacity);

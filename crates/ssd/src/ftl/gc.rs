@@ -147,26 +147,15 @@ impl Ftl {
         collector.active
     }
 
-    /// Does an idle drive collect?
-    pub(super) fn collects_when_idle(&self) -> bool {
-        self.collector.idle_after_ns.is_some()
+    /// After so many nanoseconds of silence an idle drive collects, if at all.
+    #[inline]
+    pub(super) fn idle_collect_after_ns(&self) -> Option<u64> {
+        self.collector.idle_after_ns
     }
 
-    /// Collect in the time between the host's silence and now, one victim after the other.
-    pub(super) fn idle_collect(&mut self, quiet_since_ns: u64, now_ns: u64) {
-        let Some(after_ns) = self.collector.idle_after_ns else {
-            return;
-        };
-        let mut at_ns = quiet_since_ns.saturating_add(after_ns);
-        while at_ns < now_ns && self.free.len() < self.collector.high as usize {
-            self.settle();
-            if !self.scan(self.superblock_units, at_ns, at_ns) {
-                break;
-            }
-            at_ns = at_ns.max(self.nand.idle_ns());
-        }
-        // Nobody waited for the cores.
-        self.collector.firmware_ns = 0;
+    /// The high mark: collection ends when so many superblocks are free.
+    pub(super) fn high_superblocks(&self) -> usize {
+        self.collector.high as usize
     }
 
     /// Core time of what was moved since the last call, in nanoseconds.
@@ -252,7 +241,7 @@ impl Ftl {
     }
 
     /// Look at up to `budget` units of the victim and move the valid ones; erases it at its end. `false` when nothing could move.
-    fn scan(&mut self, budget: u32, floor_ns: u64, at_ns: u64) -> bool {
+    pub(super) fn scan(&mut self, budget: u32, floor_ns: u64, at_ns: u64) -> bool {
         let Some(mut victim) = self.victim() else {
             return false;
         };

@@ -109,8 +109,23 @@ impl SlcCache {
         begin_ns.saturating_add(self.fold_ns) <= now_ns
     }
 
+    /// When the next fold of an idle drive would begin, the host having been silent since `quiet_since_ns`.
+    pub(super) fn idle_fold_ns(&self, quiet_since_ns: u64) -> u64 {
+        self.engines[self.next_engine()].max(quiet_since_ns.saturating_add(self.idle_after_ns))
+    }
+
+    /// How long a fold takes in nanoseconds.
+    pub(super) fn fold_ns(&self) -> u64 {
+        self.fold_ns
+    }
+
+    /// Superblocks to be folded, and how far the one at hand is: changes with every fold that moves anything on.
+    pub(super) fn progress(&self) -> (usize, Option<(u32, u32)>) {
+        (self.full.len(), self.victim)
+    }
+
     /// Is there nothing to fold?
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.victim.is_none() && self.full.is_empty()
     }
 
@@ -185,7 +200,7 @@ impl Ftl {
     }
 
     /// Look at `budget` units of the oldest SLC superblock and move the valid ones to multi-bit flash. Returns when it is done.
-    fn fold(&mut self, budget: u32, at_ns: u64) -> u64 {
+    pub(super) fn fold(&mut self, budget: u32, at_ns: u64) -> u64 {
         let mut left = budget;
         while left > 0 {
             let Some(slc) = &mut self.slc else { return 0 };
@@ -244,22 +259,5 @@ impl Ftl {
         let end_ns = slc.engines[engine].max(ready_ns) + slc.fold_ns;
         slc.engines[engine] = end_ns;
         end_ns
-    }
-
-    /// Fold in the time between the host's silence and now.
-    pub(super) fn idle_fold(&mut self, quiet_since_ns: u64, now_ns: u64) {
-        let group = self.frontiers[FOLD].group_units;
-        while let Some(slc) = &self.slc {
-            if slc.is_empty() {
-                return;
-            }
-            let start_ns = slc.engines[slc.next_engine()]
-                .max(quiet_since_ns.saturating_add(slc.idle_after_ns));
-            if start_ns.saturating_add(slc.fold_ns) > now_ns {
-                return;
-            }
-            self.settle();
-            self.fold(group, start_ns);
-        }
     }
 }

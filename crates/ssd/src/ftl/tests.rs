@@ -143,6 +143,11 @@ fn sequential_overwriting_amplifies_nothing() {
     assert!(moved < 0.02, "moved {moved} per unit written");
 }
 
+/// Everything that an idle drive does by `now_ns`; returns from when to when each chore lasts.
+fn keep_house(ftl: &mut Ftl, quiet_since_ns: u64, now_ns: u64) -> Vec<(u64, u64)> {
+    std::iter::from_fn(|| ftl.keep_house(quiet_since_ns, now_ns)).collect()
+}
+
 #[test]
 fn an_idle_drive_folds_its_cache() {
     let profile = small(true);
@@ -152,7 +157,7 @@ fn an_idle_drive_folds_its_cache() {
         ftl.write(0, unit, 0, 0).unwrap();
     }
     let before = ftl.counters.relocated_units;
-    ftl.idle(0, 60_000_000_000);
+    keep_house(&mut ftl, 0, 60_000_000_000);
     assert!(ftl.counters.relocated_units > before);
     let slc = ftl.slc.as_ref().unwrap();
     assert!(ftl.blocks.state(slc.first()) == State::Free);
@@ -462,15 +467,63 @@ fn an_idle_drive_collects_up_to_its_high_mark() {
     }
     assert!(ftl.free.len() < 9);
     let moved = ftl.counters.relocated_units;
-    ftl.idle(0, 1_000_000_000);
+    keep_house(&mut ftl, 0, 1_000_000_000);
     assert_eq!(
         ftl.counters.relocated_units, moved,
         "not idle for long enough"
     );
-    ftl.idle(0, 3_600_000_000_000);
+    keep_house(&mut ftl, 0, 3_600_000_000_000);
     assert_eq!(ftl.free.len(), 9);
-    assert_eq!(ftl.take_firmware_ns(), 0);
     check(&mut ftl);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+    /// Lived through at once or in pieces, an idle time brings the same chores at the same times, in order, and leaves the same flash:
+    /// on drives that fold, that collect, and that do both.
+    #[test]
+    fn an_idle_time_is_the_same_in_pieces(
+        folds: bool, collects: bool, writes in 2_000_u32..12_000, seed: u64,
+        pieces in proptest::collection::vec(1_u64..700, 1..60),
+    ) {
+        let mut profile = if folds { small_borrowing(5 << 19, SlcOverflow::Direct) } else { small(false) };
+        if collects {
+            let mut collection = collecting(|of| {
+                of.high_superblocks = Some(assumed(9));
+                of.idle_after_ns = Some(assumed(900_000_000));
+                of.wear_gap_erases = Some(assumed(2));
+            }).collection.unwrap();
+            collection.unit_ns = Some(assumed(700));
+            profile.collection = Some(collection);
+        }
+        let (shape, _) = shapes(&profile.nand);
+        let user_units = shape.superblock_units * 62;
+        let mut once = Ftl::new(&profile, user_units, true, 1).unwrap();
+        let (mut rng, mut now) = (Rng::new(seed), 0);
+        for _ in 0..writes {
+            let unit = rng.below(u64::from(user_units)) as u32;
+            now = now.max(once.write(now, unit, now, now).unwrap());
+        }
+        let mut pieced = once.clone();
+        let end = now + pieces.iter().sum::<u64>() * 1_000_000 + 1_000_000_000;
+        let all = keep_house(&mut once, now, end);
+        let (mut at, mut seen) = (now, Vec::new());
+        for piece in pieces {
+            at += piece * 1_000_000;
+            seen.extend(keep_house(&mut pieced, now, at));
+        }
+        seen.extend(keep_house(&mut pieced, now, end));
+        proptest::prop_assert!(all.is_sorted_by_key(|&(from_ns, _)| from_ns));
+        proptest::prop_assert_eq!(&all, &seen);
+        proptest::prop_assert_eq!(once.counters, pieced.counters);
+        proptest::prop_assert_eq!(once.energy_nj, pieced.energy_nj);
+        proptest::prop_assert_eq!(once.nand.idle_ns(), pieced.nand.idle_ns());
+        proptest::prop_assert_eq!(&once.free, &pieced.free);
+        for unit in 0..user_units {
+            proptest::prop_assert_eq!(once.locate(unit), pieced.locate(unit));
+        }
+        check(&mut pieced);
+    }
 }
 
 /// Where a drive stands before it is purged, and after: `(with a cache, filled, writes, of them after the purge)`.
