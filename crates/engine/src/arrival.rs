@@ -7,7 +7,8 @@
 //!
 //! # Exactness
 //! - Constant: arrival `n` of the job is due at `floor(n * 10^9 / rate)` ns, exactly, for ever. It is kept as a whole number
-//!   of nanoseconds and a remainder, so advancing is an addition.
+//!   of nanoseconds and a remainder, so advancing is an addition. The rate is a fraction ([`Rate`]): bytes per second are no whole
+//!   number of I/Os per second.
 //! - Poisson: the gaps are exponential; whole nanoseconds are summed as integers and only the fraction below one nanosecond
 //!   as a float, so the sum does not lose precision however long the run.
 //!
@@ -24,6 +25,56 @@ use std::num::{NonZeroU32, NonZeroU64};
 use assay_units::{Nanos, Rng};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+/// How many I/Os per second, as a fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    ios: NonZeroU64,
+    /// In which those are due.
+    seconds: NonZeroU64,
+}
+
+impl Rate {
+    /// A whole number of I/Os per second.
+    pub fn iops(ios: NonZeroU64) -> Rate {
+        Rate {
+            ios,
+            seconds: NonZeroU64::MIN,
+        }
+    }
+
+    /// As many I/Os of `mean_bytes` on average as make so many bytes per second: exactly where the mean is a whole number of bytes, else
+    /// to a part in 2^16 of a byte.
+    pub fn of_bytes(bytes_per_second: NonZeroU64, mean_bytes: f64) -> Rate {
+        const PARTS: u128 = 1 << 16;
+        let mut ios = u128::from(bytes_per_second.get()) * PARTS;
+        // `as` saturates; no block is as large as 2^47 bytes.
+        let mut seconds = u128::from(((mean_bytes * PARTS as f64).round() as u64).max(1));
+        let common = greatest_common_divisor(ios, seconds);
+        (ios, seconds) = (ios / common, seconds / common);
+        // A rate as high as that is no limit: what is rounded off does not show.
+        while ios > u128::from(u64::MAX) {
+            (ios, seconds) = (ios >> 1, (seconds >> 1).max(1));
+        }
+        let whole = |number: u128| NonZeroU64::new(number as u64).unwrap_or(NonZeroU64::MIN);
+        Rate {
+            ios: whole(ios),
+            seconds: whole(seconds),
+        }
+    }
+
+    /// I/Os per second.
+    pub fn per_second(self) -> f64 {
+        self.ios.get() as f64 / self.seconds.get() as f64
+    }
+}
+
+fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
 
 /// The arrivals of one worker.
 #[derive(Clone, Debug)]
@@ -65,14 +116,14 @@ impl Arrivals {
         }
     }
 
-    /// Worker `worker` of `workers` of a job that issues `rate_iops` I/Os per second at equal distances.
-    pub fn constant(rate_iops: NonZeroU64, worker: u32, workers: NonZeroU32) -> Arrivals {
-        let rate = rate_iops.get();
+    /// Worker `worker` of `workers` of a job that issues I/Os at equal distances, so many per second.
+    pub fn constant(rate: Rate, worker: u32, workers: NonZeroU32) -> Arrivals {
+        let (rate, seconds) = (rate.ios.get(), rate.seconds.get());
         let at = |arrivals: u32| {
-            let wide = u128::from(arrivals) * u128::from(NANOS_PER_SECOND);
-            // At most 2^32 * 10^9, below 2^62: both parts fit.
+            // At most 2^32 * 2^30 * 2^64: it fits. What is due after 584 years is due never.
+            let wide = u128::from(arrivals) * u128::from(NANOS_PER_SECOND) * u128::from(seconds);
             (
-                (wide / u128::from(rate)) as u64,
+                u64::try_from(wide / u128::from(rate)).unwrap_or(u64::MAX),
                 (wide % u128::from(rate)) as u64,
             )
         };
@@ -165,8 +216,12 @@ mod tests {
     use assay_units::{Rng, rng::mix};
     use proptest::prelude::*;
 
-    fn rate(iops: u64) -> NonZeroU64 {
-        NonZeroU64::new(iops).unwrap()
+    fn whole(number: u64) -> NonZeroU64 {
+        NonZeroU64::new(number).unwrap()
+    }
+
+    fn rate(iops: u64) -> Rate {
+        Rate::iops(whole(iops))
     }
 
     fn workers(count: u32) -> NonZeroU32 {
@@ -174,7 +229,7 @@ mod tests {
     }
 
     fn poisson_times(iops: u64, share: u32, seed: u64, count: usize) -> Vec<u64> {
-        let mut arrivals = Arrivals::poisson(rate(iops), workers(share), Rng::new(seed));
+        let mut arrivals = Arrivals::poisson(whole(iops), workers(share), Rng::new(seed));
         let mut times = Vec::with_capacity(count);
         for _ in 0..count {
             times.push(arrivals.next_due().0);
@@ -204,6 +259,29 @@ mod tests {
                 for n in 0..count as u128 {
                     let index = u128::from(worker) + n * u128::from(share);
                     let due = index * 1_000_000_000 / u128::from(iops);
+                    prop_assert_eq!(u128::from(arrivals.next_due().0), due);
+                    arrivals.advance();
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// The n-th arrival of a job held to bytes per second is floor(n * 10^9 * block / bytes), in 128 bits: no rate is rounded.
+        #[test]
+        fn bytes_per_second_are_met_exactly(
+            bytes in prop_oneof![1_u64..100_000, 1_000_000_u64..20_000_000_000, Just(u64::MAX)],
+            blocks in 1_u64..8192, share in 1_u32..64, count in 1_usize..1000,
+        ) {
+            let block = blocks * 512;
+            let limit = Rate::of_bytes(whole(bytes), block as f64);
+            let exact = bytes as f64 / block as f64;
+            prop_assert!((limit.per_second() / exact - 1.0).abs() < 1e-9);
+            for worker in [0, share - 1] {
+                let mut arrivals = Arrivals::constant(limit, worker, workers(share));
+                for n in 0..count as u128 {
+                    let index = u128::from(worker) + n * u128::from(share);
+                    let due = index * 1_000_000_000 * u128::from(block) / u128::from(bytes);
                     prop_assert_eq!(u128::from(arrivals.next_due().0), due);
                     arrivals.advance();
                 }

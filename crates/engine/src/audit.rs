@@ -8,6 +8,7 @@ use assay_target::null::NullTarget;
 use assay_target::{Target, TargetError, Telemetry};
 use assay_units::{Nanos, Op};
 
+use crate::checker::LearnedSeed;
 use crate::drive::{Shape, Sink, drive};
 use crate::options::JobOptions;
 use crate::plan::{DriveFacts, FactsKind, PlanError, Workload};
@@ -72,7 +73,13 @@ pub fn audit() -> Result<HostAudit, AuditError> {
     let workload = Workload::plan(&options, &facts)?;
     let mut target = NullTarget::new(1);
     let start = target.now();
-    let mut workers = [Worker::new(&workload, 0, 0, start)?];
+    let mut workers = [Worker::new(
+        &workload,
+        0,
+        0,
+        start,
+        &LearnedSeed::default(),
+    )?];
     let mut recorder = Recorder::new(start, Nanos::SECOND, Nanos::ZERO, false);
     let mut sum = Sum(JobTotals::new());
     drive(

@@ -1,5 +1,7 @@
 //! Verification as one worker does it: stamps what it writes, checks what it reads, and reads back what it wrote at the end.
 
+use std::sync::{Arc, OnceLock};
+
 use crate::access::Region;
 use crate::data::DataPattern;
 use crate::plan::Workload;
@@ -17,7 +19,7 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    /// Add another worker's.
+    /// Add another worker's of the same job, whose workers all have the same seed if they have any.
     pub fn merge(&mut self, other: &VerifyReport) {
         self.findings.merge(&other.findings);
         self.unreadable_blocks += other.unreadable_blocks;
@@ -30,6 +32,25 @@ impl VerifyReport {
     }
 }
 
+/// Seed and pattern of the first intact block that a job which only reads has found, for all its workers: blocks of any other seed
+/// are findings, whoever reads them. Cloned handles are of one job.
+#[derive(Clone, Debug, Default)]
+pub struct LearnedSeed(Arc<OnceLock<(u64, DataPattern)>>);
+
+impl LearnedSeed {
+    /// What was found first: by any worker until now, or else in these blocks.
+    fn or_of(&self, buffer: &[u8], interval_bytes: u32) -> Option<(u64, DataPattern)> {
+        if let Some(known) = self.0.get() {
+            return Some(*known);
+        }
+        let blocks = buffer.chunks_exact(interval_bytes as usize);
+        let header = blocks
+            .filter_map(|block| Header::decode(block).ok())
+            .next()?;
+        Some(*self.0.get_or_init(|| (header.seed, header.pattern)))
+    }
+}
+
 /// One worker's checking.
 #[derive(Debug)]
 pub struct Checker {
@@ -37,6 +58,7 @@ pub struct Checker {
     pattern: DataPattern,
     /// `None` until a read-only job has seen the first intact block and taken its seed and pattern.
     verifier: Option<Verifier>,
+    learned: LearnedSeed,
     /// What a job that writes expects where.
     map: Option<GenerationMap>,
     reads_back: bool,
@@ -47,7 +69,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// For one worker of a workload that verifies blocks of `interval_bytes`.
+    /// For one worker of a workload that verifies blocks of `interval_bytes`; `learned` is shared by all workers of the job.
     ///
     /// # Errors
     /// When the interval is bad or the memory for the map cannot be had.
@@ -55,6 +77,7 @@ impl Checker {
         workload: &Workload,
         region: Region,
         interval_bytes: u32,
+        learned: &LearnedSeed,
     ) -> Result<Checker, VerifyError> {
         let seed = workload
             .verify_seed
@@ -70,6 +93,7 @@ impl Checker {
             interval_bytes,
             pattern: workload.data,
             verifier,
+            learned: learned.clone(),
             reads_back: map.is_some() && workload.reads_back,
             map,
             region,
@@ -143,15 +167,14 @@ impl Checker {
         }
     }
 
-    /// Take seed and pattern from the first block with an intact header.
+    /// Take seed and pattern from the first block with an intact header that any worker of the job has seen.
     fn learn(&mut self, buffer: &[u8]) {
-        let blocks = buffer.chunks_exact(self.interval_bytes as usize);
-        let Some(header) = blocks.filter_map(|block| Header::decode(block).ok()).next() else {
+        let Some((seed, pattern)) = self.learned.or_of(buffer, self.interval_bytes) else {
             return;
         };
-        self.pattern = header.pattern;
-        self.report.seed = Some(header.seed);
-        self.verifier = Verifier::new(header.seed, self.interval_bytes, header.pattern).ok();
+        self.pattern = pattern;
+        self.report.seed = Some(seed);
+        self.verifier = Verifier::new(seed, self.interval_bytes, pattern).ok();
     }
 
     /// The next piece to read back: blocks that were written, in order of address. `None` when all have been.

@@ -7,6 +7,7 @@ use assay_target::{MAX_IO_BYTES, MAX_SLOTS};
 use assay_units::{Nanos, SECTOR_BYTES};
 
 use crate::access::{AccessConfig, AccessError, BlockSizes, Region};
+use crate::arrival::Rate;
 use crate::data::DataPattern;
 use crate::options::JobOptions;
 
@@ -106,8 +107,8 @@ pub enum Pacing {
     Closed,
     /// As soon as a slot is free, but no faster than this; latency from submission.
     Limited {
-        /// Whole job, I/Os per second.
-        iops: NonZeroU64,
+        /// Whole job.
+        rate: Rate,
     },
     /// When it is due; latency from the due time.
     Open {

@@ -17,7 +17,7 @@ use assay_target::watch::Watch;
 use assay_target::{Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
-use crate::checker::VerifyReport;
+use crate::checker::{LearnedSeed, VerifyReport};
 use crate::drive::{LoopEnd, Shape, Sink, drive};
 use crate::plan::{Pacing, Workload};
 use crate::worker::{Worker, WorkerError};
@@ -209,8 +209,9 @@ fn run_simulated(
         workload.access.block_sizes.max_bytes(),
     )?;
     let start = target.now();
+    let learned = LearnedSeed::default();
     let mut workers = (0..workload.numjobs)
-        .map(|i| Worker::new(workload, i, i * workload.iodepth, start))
+        .map(|i| Worker::new(workload, i, i * workload.iodepth, start, &learned))
         .collect::<Result<Vec<_>, _>>()?;
     let mut recorder = recorder(workload, start);
     let mut sink = SimSink {

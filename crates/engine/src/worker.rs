@@ -9,8 +9,8 @@ use assay_units::rng::mix;
 use assay_units::{DataClass, Nanos, Op, Rng};
 
 use crate::access::{AccessError, AddressGenerator};
-use crate::arrival::Arrivals;
-use crate::checker::{Checker, VerifyReport};
+use crate::arrival::{Arrivals, Rate};
+use crate::checker::{Checker, LearnedSeed, VerifyReport};
 use crate::data::Filler;
 use crate::plan::{Pacing, Workload};
 use crate::verify::VerifyError;
@@ -84,7 +84,7 @@ pub struct Worker {
 
 impl Worker {
     /// Worker number `index` of a workload, using the slots from `first_slot` on (as many as the workload's depth), starting
-    /// at `start` on the target's clock.
+    /// at `start` on the target's clock. All workers of a job share what it learns of the seed on the drive.
     ///
     /// # Errors
     /// When the addresses cannot be generated (a plan made for this drive has none of these), or the memory for
@@ -94,16 +94,17 @@ impl Worker {
         index: u32,
         first_slot: u32,
         start: Nanos,
+        learned: &LearnedSeed,
     ) -> Result<Worker, WorkerError> {
         let region = workload.region(index);
         let seed = workload.seed;
         let arrivals = match workload.pacing {
             Pacing::Closed => Arrivals::closed(),
-            Pacing::Limited { iops }
-            | Pacing::Open {
+            Pacing::Limited { rate } => Arrivals::constant(rate, index, workload.workers()),
+            Pacing::Open {
                 iops,
                 poisson: false,
-            } => Arrivals::constant(iops, index, workload.workers()),
+            } => Arrivals::constant(Rate::iops(iops), index, workload.workers()),
             Pacing::Open {
                 iops,
                 poisson: true,
@@ -114,7 +115,7 @@ impl Worker {
         };
         let checker = workload
             .verify_bytes
-            .map(|bytes| Checker::new(workload, region, bytes))
+            .map(|bytes| Checker::new(workload, region, bytes, learned))
             .transpose()?;
         let filler = (workload.writes() && checker.is_none())
             .then(|| Filler::new(workload.data, seed, index));

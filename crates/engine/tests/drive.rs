@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_engine::checker::LearnedSeed;
 use assay_engine::drive::{
     ANSWER_WITHIN, GIVE_UP_ERRORS, GaveUp, LoopEnd, STOP_GRACE, Shape, Sink, drive,
 };
@@ -139,8 +140,9 @@ fn run_for(
     };
     let workload = Workload::plan(options, &facts).unwrap();
     let start = target.now;
+    let learned = LearnedSeed::default();
     let mut workers: Vec<Worker> = (0..workload.numjobs)
-        .map(|i| Worker::new(&workload, i, i * workload.iodepth, start).unwrap())
+        .map(|i| Worker::new(&workload, i, i * workload.iodepth, start, &learned).unwrap())
         .collect();
     let open = matches!(workload.pacing, Pacing::Open { .. });
     let mut recorder = Recorder::new(start, workload.interval, workload.ramp, open);
@@ -301,6 +303,32 @@ fn a_limited_closed_loop_counts_from_submission() {
     };
     let read = read_of(&mut target, &options);
     assert!((read.iops - 2_000.0).abs() < 5.0, "{}", read.iops);
+}
+
+/// Bytes per second are met whatever the block size, below one I/O per second too, and with a mix of sizes.
+#[test]
+fn a_limit_in_bytes_is_met_exactly() {
+    for (bs, rate_bw, runtime, jobs) in [
+        ("4m", "6m", "100s", 1),
+        ("64k", "20k", "1000s", 1),
+        ("4m", "5m", "100s", 1),
+        ("4m", "5m", "100s", 3),
+        ("4k/30:64k/70", "100k", "4000s", 1),
+    ] {
+        let mut target = Clockwork::new(LATENCY, 4);
+        let options = JobOptions {
+            bs: Some(bs.into()),
+            rate_bw: Some(rate_bw.into()),
+            numjobs: Some(jobs),
+            ..reading(runtime)
+        };
+        let read = read_of(&mut target, &options);
+        let limit = assay_units::parse_size(rate_bw).unwrap() as f64;
+        let off =
+            read.bytes as f64 / assay_units::parse_duration(runtime).unwrap().as_secs_f64() / limit
+                - 1.0;
+        assert!(off.abs() < 0.015, "{bs} at {rate_bw}: off by {off}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use assay_units::{Nanos, parse_duration, parse_size, text};
 
 use super::{DriveFacts, Engine, FactsKind, Pacing, Passthru, PlanError};
 use crate::access::{AccessConfig, AddressPattern, BlockSizes, Region, StridedZones};
+use crate::arrival::Rate;
 use crate::options::JobOptions;
 use crate::verify::interval_for;
 
@@ -308,14 +309,13 @@ pub(super) fn pacing(options: &JobOptions, sizes: &BlockSizes) -> Result<Pacing,
     }
     if let Some(text) = options.rate_iops.as_deref() {
         return Ok(Pacing::Limited {
-            iops: positive_rate("rate_iops", text)?,
+            rate: Rate::iops(positive_rate("rate_iops", text)?),
         });
     }
     if let Some(text) = options.rate_bw.as_deref() {
-        let bytes_per_s = positive_rate("rate_bw", text)?.get();
-        let iops = (bytes_per_s as f64 / sizes.mean_bytes()).round() as u64;
+        let bytes_per_second = positive_rate("rate_bw", text)?;
         return Ok(Pacing::Limited {
-            iops: NonZeroU64::new(iops).unwrap_or(NonZeroU64::MIN),
+            rate: Rate::of_bytes(bytes_per_second, sizes.mean_bytes()),
         });
     }
     Ok(Pacing::Closed)
@@ -351,14 +351,14 @@ pub(super) fn engine(
         }
         ("passthru" | "io_uring_cmd", None) if passthru == Passthru::Possible => Engine::Passthru,
         // A suite that asks for synchronous threads runs unchanged on a simulated drive: depth 1 is depth 1.
-        ("sync", Some(own)) if iodepth == 1 => own,
-        ("auto" | "uring", Some(own)) => own,
+        ("sync" | "psync", Some(own)) if iodepth == 1 => own,
+        ("auto" | "uring" | "io_uring", Some(own)) => own,
         ("auto", None) if iodepth == 1 => Engine::Sync,
         ("auto" | "uring" | "io_uring", None) => Engine::Uring,
         ("sync" | "psync", None) if iodepth == 1 => Engine::Sync,
         ("sync" | "psync", _) => {
             return Err(PlanError::Conflict(format!(
-                "--engine sync has one I/O in flight per thread, not {iodepth}; use --numjobs {iodepth} or --engine uring"
+                "--engine {wanted} has one I/O in flight per thread, not {iodepth}; use --numjobs {iodepth} or --engine uring"
             )));
         }
         ("passthru" | "io_uring_cmd", _) => {

@@ -20,7 +20,7 @@ use assay_target::{Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
 use super::{Observer, PartOutcome, RunError, recorder};
-use crate::checker::VerifyReport;
+use crate::checker::{LearnedSeed, VerifyReport};
 use crate::drive::{LoopEnd, Shape, Sink, drive};
 use crate::plan::{Engine, Workload};
 use crate::worker::Worker;
@@ -132,6 +132,7 @@ pub(super) fn run_real(
     thread::scope(|scope| {
         let mut spawned = 0;
         for (position, _, workload, handle) in parts {
+            let learned = LearnedSeed::default();
             for index in 0..workload.numjobs {
                 let sink = ThreadSink {
                     position: *position,
@@ -139,10 +140,11 @@ pub(super) fn run_real(
                 };
                 let open = handle.as_ref().map(|(open, _)| open.clone());
                 let shared = &shared;
+                let learned = learned.clone();
                 let work = move || {
                     let position = sink.position;
                     let sender = sink.sender.clone();
-                    let end = thread_main(workload, index, open, shared, sink);
+                    let end = thread_main(workload, (index, learned), open, shared, sink);
                     let _ = sender.send(Message::Done { position, end });
                 };
                 let builder = thread::Builder::new()
@@ -176,9 +178,12 @@ pub(super) fn run_real(
     })
 }
 
+/// A worker's number in its job, and what the job learns.
+type Seat = (u32, LearnedSeed);
+
 fn thread_main(
     workload: &Workload,
-    index: u32,
+    seat: Seat,
     open: Option<OpenDrive>,
     shared: &Shared<'_>,
     sink: ThreadSink,
@@ -199,26 +204,26 @@ fn thread_main(
         (Engine::Sync, Some(open)) => with_target(
             SyncTarget::new(open, slots, slot_bytes),
             workload,
-            index,
+            seat,
             shared,
             sink,
         ),
         (Engine::Passthru, Some(open)) => {
             let target = PassthruTarget::new(&open, slots, slot_bytes, options);
-            with_target(target, workload, index, shared, sink)
+            with_target(target, workload, seat, shared, sink)
         }
         (_, Some(open)) => {
             let target = UringTarget::new(open, slots, slot_bytes, options);
-            with_target(target, workload, index, shared, sink)
+            with_target(target, workload, seat, shared, sink)
         }
-        (_, None) => with_target(Ok(NullTarget::new(slots)), workload, index, shared, sink),
+        (_, None) => with_target(Ok(NullTarget::new(slots)), workload, seat, shared, sink),
     }
 }
 
 fn with_target<T: Target>(
     target: Result<T, TargetError>,
     workload: &Workload,
-    index: u32,
+    (index, learned): Seat,
     shared: &Shared<'_>,
     mut sink: ThreadSink,
 ) -> ThreadEnd {
@@ -233,7 +238,7 @@ fn with_target<T: Target>(
     let (Some(start), Some(target)) = (shared.wait_at_gate(), target.as_mut()) else {
         return ThreadEnd::default();
     };
-    let mut worker = match Worker::new(workload, index, 0, start) {
+    let mut worker = match Worker::new(workload, index, 0, start, &learned) {
         Ok(worker) => [worker],
         Err(error) => {
             shared.fail(error.into());
