@@ -183,6 +183,31 @@ fn a_sanitized_drive_holds_nothing_in_its_map() {
 }
 
 #[test]
+fn a_format_and_a_sanitize_end_a_self_test() {
+    let mut host = Host::new("samsung-951", &[]);
+    let log = |host: &mut Host| SelfTestLog::read_from(&host.log(LogId::SELF_TEST, 564)).unwrap();
+    let mut test = DeviceSelfTest::new();
+    test.set_nsid(NSID_ALL).set_code(SelfTestCode::EXTENDED.0);
+    let mut sanitize = Sanitize::new();
+    sanitize.set_action(SanitizeAction::BLOCK_ERASE.0);
+    for (entry, result) in [(format(0, 1).entry(), 4), (sanitize.entry(), 9)] {
+        let begun = host.admin(test.entry(), 0).status();
+        assert_eq!(begun, StatusCode::SUCCESS);
+        host.live(host.now + Nanos::from_secs(1));
+        assert_eq!(host.admin(entry, 0).status(), StatusCode::SUCCESS);
+        let ended = log(&mut host);
+        let latest = ended.results()[0];
+        assert_eq!(
+            (ended.current(), latest.result(), latest.code()),
+            (0, result, SelfTestCode::EXTENDED.0)
+        );
+        host.live(host.now + Nanos::from_secs(700));
+        let later = log(&mut host).results()[1].result();
+        assert_ne!(later, result, "told of once");
+    }
+}
+
+#[test]
 fn self_tests_run_end_and_are_logged() {
     let mut host = Host::new("samsung-951", &[("fault", "media-error@1m+4k")]);
     let log = |host: &mut Host| SelfTestLog::read_from(&host.log(LogId::SELF_TEST, 564)).unwrap();

@@ -285,6 +285,30 @@ fn a_host_sets_up_autonomous_transitions() {
             "{after_ms} ms"
         );
     }
+    // A host that sends the drive to sleep itself changes nothing about what it does by itself afterwards.
+    host.now = from + Nanos::from_secs(1);
+    assert_eq!(
+        host.set_feature(FeatureId::POWER_MANAGEMENT, 4).status(),
+        StatusCode::SUCCESS
+    );
+    let buffer = host.pages(PAGE);
+    let mut wake = Read::of(1, 0, 8).entry();
+    wake.set_prps(buffer, 0);
+    assert_eq!(host.run(1, wake).status(), StatusCode::SUCCESS);
+    let transitions = host.controller.drive_mut().autonomous_transitions();
+    assert_eq!(
+        transitions,
+        [(Nanos::from_millis(100), 3), (Nanos::from_millis(500), 4)]
+    );
+    let from = host.now;
+    for (after_ms, state) in [(90, 0), (200, 3), (490, 3), (1000, 4)] {
+        let at = from + Nanos::from_millis(after_ms);
+        assert_eq!(
+            host.controller.drive_mut().telemetry(at).power_state,
+            state,
+            "{after_ms} ms after it was woken"
+        );
+    }
     let mut get = GetFeatures::new();
     get.set_fid(FeatureId::AUTONOMOUS_POWER.0);
     host.now = from + Nanos::from_secs(1);
@@ -489,6 +513,22 @@ fn features_are_got_set_and_refused() {
             .dw0(),
         0
     );
+    // Interrupts have their values elsewhere; what is shipped and saved is still not what is set.
+    host.set_feature(FeatureId::INTERRUPT_COALESCING, 0x0507);
+    host.set_feature(FeatureId::INTERRUPT_VECTOR, 1 << 16 | 1);
+    for (fid, value, now, shipped) in [
+        (FeatureId::INTERRUPT_COALESCING, 0, 0x0507, 0),
+        (FeatureId::INTERRUPT_VECTOR, 1, 1 << 16 | 1, 1),
+    ] {
+        for (which, expected) in [
+            (select::CURRENT, now),
+            (select::DEFAULT, shipped),
+            (select::SAVED, shipped),
+        ] {
+            let got = host.get_feature(fid, which, value).dw0();
+            assert_eq!(got, expected, "{fid}, select {which}");
+        }
+    }
     assert_eq!(
         host.set_feature(FeatureId::ERROR_RECOVERY, 1 << 16)
             .status(),

@@ -33,6 +33,7 @@ mod parts;
 mod powered;
 mod purge;
 mod slots;
+mod verify;
 mod wheel;
 
 use finished::FinishedQueue;
@@ -348,7 +349,7 @@ impl Drive {
             return (true, WriteFate::Stored);
         }
         self.start_waiting(now_ns);
-        self.enqueue_other(now_ns, command, seq, status)
+        self.enqueue_other(now_ns, command, seq, status, false)
     }
 
     /// A command that works, whole and awake, arrives at the controller.
@@ -377,6 +378,7 @@ impl Drive {
         command: Command,
         seq: u64,
         mut status: Status,
+        verifies: bool,
     ) -> (bool, WriteFate) {
         let (mut ordinal, mut spiked, mut dropped, mut fate) = (0, false, false, WriteFate::Stored);
         if !self.present {
@@ -419,7 +421,8 @@ impl Drive {
             status,
             spiked,
             dropped,
-            way: if status.is_ok() && !spiked && self.slots.is_none() {
+            verifies,
+            way: if status.is_ok() && !spiked && !verifies && self.slots.is_none() {
                 Way::of(command.op)
             } else {
                 Way::Other
@@ -588,7 +591,7 @@ impl Drive {
             Status::UnrecoveredReadError | Status::WriteFault
         ));
         if status.is_ok() {
-            self.host.reads += u64::from(part.op == Op::Read);
+            self.host.reads += u64::from(part.op == Op::Read && !part.verifies);
             self.host.writes += u64::from(part.op == Op::Write);
         }
         self.power.busy_until(at_ns);

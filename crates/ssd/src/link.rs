@@ -66,16 +66,17 @@ impl Link {
         }
     }
 
-    /// Move read data from the channels to where the link can take it; `command_bytes` decides the route. Returns the end.
+    /// Move read data from the channels to where the link can take it, as so many bytes and so much longer (`path`: bytes, nanoseconds);
+    /// `command_bytes` decides the route. Returns the end.
     #[inline]
     pub fn through_data_path(
         &mut self,
         floor_ns: u64,
         ready_ns: u64,
-        bytes: u64,
+        (path_bytes, setup_ns): (u64, u64),
         command_bytes: u64,
     ) -> u64 {
-        let duration_ns = self.data_path_ns(bytes, command_bytes);
+        let duration_ns = self.data_path_ns(path_bytes, command_bytes) + setup_ns;
         self.data_path.reserve(floor_ns, ready_ns, duration_ns)
     }
 

@@ -164,6 +164,11 @@ impl PowerStates {
         self.current
     }
 
+    /// The last operational state that was chosen.
+    pub fn working(&self) -> usize {
+        self.working
+    }
+
     /// Can a command find the drive asleep or on its way? If not, [`PowerStates::wake`] has nothing to do.
     #[inline]
     pub fn may_delay(&self) -> bool {

@@ -188,6 +188,7 @@ impl Controller {
             .purge(Nanos(now_ns))
             .ok_or(StatusCode::INTERNAL_ERROR)?
             .0;
+        self.abort_test(now_ns, ABORTED_BY_FORMAT);
         self.drive.set_logical_block_bytes(1 << size);
         self.follow_blocks();
         self.background.formatting_until_ns = end_ns;
@@ -208,6 +209,7 @@ impl Controller {
             .purge(Nanos(now_ns))
             .ok_or(StatusCode::INTERNAL_ERROR)?
             .0;
+        self.abort_test(now_ns, ABORTED_BY_SANITIZE);
         self.background.sanitizing = Some(Sanitizing {
             begin_ns: now_ns,
             end_ns: end_ns.max(now_ns + self.command_ns),
@@ -259,9 +261,7 @@ impl Controller {
             SelfTestCode::SHORT => SHORT_TEST_NS,
             SelfTestCode::EXTENDED => u64::from(EXTENDED_TEST_MINUTES) * 60_000_000_000,
             SelfTestCode::ABORT => {
-                if let Some(testing) = self.background.testing.take() {
-                    self.end_test(testing.code, now_ns, Some(ABORTED_BY_COMMAND));
-                }
+                self.abort_test(now_ns, ABORTED_BY_COMMAND);
                 return Ok(Outcome::Done(0));
             }
             _ => return Err(StatusCode::INVALID_FIELD),
@@ -275,6 +275,13 @@ impl Controller {
             end_ns: now_ns + span_ns,
         });
         Ok(Outcome::Done(0))
+    }
+
+    /// A self-test that goes on ends with `result` (Base 8.6.1, 8.6.2).
+    fn abort_test(&mut self, now_ns: u64, result: u8) {
+        if let Some(testing) = self.background.testing.take() {
+            self.end_test(testing.code, now_ns, Some(result));
+        }
     }
 
     /// A self-test ends: with `result`, or with what an extended one found on the medium.
@@ -330,8 +337,7 @@ impl Controller {
         if let Some(testing) = self.background.testing
             && testing.code == SelfTestCode::SHORT
         {
-            self.background.testing = None;
-            self.end_test(testing.code, now_ns, Some(ABORTED_BY_RESET));
+            self.abort_test(now_ns, ABORTED_BY_RESET);
         }
     }
 }
@@ -341,6 +347,8 @@ pub(crate) const HOUR_NS: u64 = 3_600_000_000_000;
 /// Results of self-tests (Base 5.16.1.7).
 const ABORTED_BY_COMMAND: u8 = 0x1;
 const ABORTED_BY_RESET: u8 = 0x2;
+const ABORTED_BY_FORMAT: u8 = 0x4;
+const ABORTED_BY_SANITIZE: u8 = 0x9;
 const FAILED_SEGMENT: u8 = 0x7;
 const UNUSED_RESULT: u8 = 0xf;
 /// The segment of an extended self-test that reads the medium, of this maker's numbering.

@@ -179,7 +179,7 @@ impl Controller {
         let fid = FeatureId(command.fid());
         if command.select() == select::SUPPORTED {
             const CHANGEABLE: u32 = 1 << 2;
-            self.feature_value(fid, command.value())?;
+            self.feature_value(fid, command.value(), true)?;
             return Ok(Outcome::Done(CHANGEABLE));
         }
         if command.select() > select::SUPPORTED {
@@ -188,21 +188,22 @@ impl Controller {
         // Nothing can be saved: the saved value is the one as shipped.
         if command.select() != select::CURRENT {
             std::mem::swap(&mut self.features, &mut self.shipped);
-            let answer = self.feature_answer(fid, command.value(), pointer, memory);
+            let answer = self.feature_answer(fid, command.value(), false, pointer, memory);
             std::mem::swap(&mut self.features, &mut self.shipped);
             return answer;
         }
-        self.feature_answer(fid, command.value(), pointer, memory)
+        self.feature_answer(fid, command.value(), true, pointer, memory)
     }
 
     fn feature_answer<M: HostMemory>(
         &self,
         fid: FeatureId,
         value: u32,
+        current: bool,
         pointer: DataPointer,
         memory: &mut M,
     ) -> Answer {
-        let dw0 = self.feature_value(fid, value)?;
+        let dw0 = self.feature_value(fid, value, current)?;
         match fid {
             FeatureId::AUTONOMOUS_POWER => {
                 self.answer_with(
@@ -227,8 +228,9 @@ impl Controller {
         Ok(Outcome::Done(dw0))
     }
 
-    /// Dword 0 of a feature; `value` is the command's dword 11, by which some are selected.
-    fn feature_value(&self, fid: FeatureId, value: u32) -> Result<u32, StatusCode> {
+    /// Dword 0 of a feature; `value` is the command's dword 11, by which some are selected. What the interrupts have is `current`; else it
+    /// is as shipped.
+    fn feature_value(&self, fid: FeatureId, value: u32, current: bool) -> Result<u32, StatusCode> {
         let features = &self.features;
         Ok(match fid {
             FeatureId::ARBITRATION => features.arbitration,
@@ -253,7 +255,11 @@ impl Controller {
             }
             FeatureId::NUMBER_OF_QUEUES => self.granted(u16::MAX - 1, u16::MAX - 1),
             FeatureId::INTERRUPT_COALESCING => {
-                let setting = self.interrupts.setting();
+                let setting = if current {
+                    self.interrupts.setting()
+                } else {
+                    features.coalescing
+                };
                 let mut coalescing = InterruptCoalescing::default();
                 coalescing
                     .set_threshold(setting.threshold)
@@ -269,7 +275,7 @@ impl Controller {
                 let mut vector = InterruptVector::default();
                 vector
                     .set_vector(asked.vector())
-                    .set_coalescing_disabled(disabled);
+                    .set_coalescing_disabled(disabled && current);
                 vector.raw()
             }
             FeatureId::WRITE_ATOMICITY => 0,
@@ -315,7 +321,7 @@ impl Controller {
         let (fid, value) = (FeatureId(command.fid()), command.value());
         if fid != FeatureId::INTERRUPT_VECTOR && fid != FeatureId::TEMPERATURE_THRESHOLD {
             // Is there such a feature at all?
-            self.feature_value(fid, value)?;
+            self.feature_value(fid, value, true)?;
         }
         if command.save() {
             return Err(StatusCode::FEATURE_NOT_SAVEABLE);
@@ -446,7 +452,8 @@ impl Controller {
     /// Tell the drive which states it enters by itself from the one it works in.
     fn apply_autonomous(&mut self, now_ns: u64) {
         let transitions = if self.features.autonomous {
-            chain(&self.features.table, self.features.power.state())
+            // A host that sends the drive to sleep chooses no other state to work in.
+            chain(&self.features.table, self.drive.working_power_state())
         } else {
             Vec::new()
         };

@@ -188,7 +188,7 @@ impl Controller {
             NvmOpcode::DATASET_MANAGEMENT => {
                 return self.manage_dataset(slot, now_ns, entry, memory);
             }
-            // Verify reads without a transfer (NVM 3.2.5), Compare with one that ends here (NVM 3.2.1).
+            // Verify reads without a transfer (NVM 3.2.5), Compare with one that ends here (NVM 3.2.1) and is taken to go the same way.
             _ => {
                 (slot.offset_bytes, slot.len_bytes) = self.place(entry)?;
                 let len = u64::from(slot.len_bytes);
@@ -205,7 +205,11 @@ impl Controller {
         };
         let number = self.occupy(slot, now_ns);
         let begun = command(number, sqid, op, slot.offset_bytes, slot.len_bytes);
-        self.drive.submit(Nanos(now_ns), begun);
+        if opcode == NvmOpcode::VERIFY {
+            self.drive.submit_verify(Nanos(now_ns), begun);
+        } else {
+            self.drive.submit(Nanos(now_ns), begun);
+        }
         Ok(())
     }
 

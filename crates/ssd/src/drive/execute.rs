@@ -76,6 +76,26 @@ impl Costs {
         self.read_page_ns * u64::from(pages)
     }
 
+    /// More core time for a read of `len` bytes that no one die answers, in nanoseconds.
+    pub(super) fn read_split_ns(&self, len: u64) -> u64 {
+        self.read_split_ns * u64::from(len > self.die_read_bytes)
+    }
+
+    /// The core time of so many NAND pages and bytes of a read of `len` bytes, in nanoseconds.
+    pub(super) fn read_pieces_ns(&self, pages: u32, bytes: u64, len: u64) -> u64 {
+        self.read_pages_ns(pages, len) + ((bytes * self.read_kib_ns) >> 10)
+    }
+
+    /// Time of the data path for a read of flash, whatever its length, in nanoseconds.
+    pub(super) fn path_setup_ns(&self) -> u64 {
+        self.path_setup_ns
+    }
+
+    /// As how many bytes these count on the data path.
+    pub(super) fn stretched(&self, bytes: u64) -> u64 {
+        bytes * self.data_path_percent / 100
+    }
+
     /// The core time of the shortest command, in nanoseconds: none is done sooner after its start.
     pub(super) fn least_ns(&self) -> u64 {
         self.read_command_ns
@@ -104,10 +124,10 @@ impl Costs {
 }
 
 /// Until when the core is busy, when the command is done but for its completion entry, and how it ended.
-type Outcome = (u64, u64, Status);
+pub(super) type Outcome = (u64, u64, Status);
 
 /// First and last mapping unit of a byte range that is not empty.
-fn units_of(offset: u64, len: u64) -> (u32, u32) {
+pub(super) fn units_of(offset: u64, len: u64) -> (u32, u32) {
     let first = offset / MAP_UNIT_BYTES;
     let last = (offset + len - 1) / MAP_UNIT_BYTES;
     (first as u32, last as u32)
@@ -115,7 +135,7 @@ fn units_of(offset: u64, len: u64) -> (u32, u32) {
 
 /// Bytes of `offset..end` that lie in units `first..first + count`.
 #[inline]
-fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
+pub(super) fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
     let start = u64::from(first) * MAP_UNIT_BYTES;
     let stop = start + u64::from(count) * MAP_UNIT_BYTES;
     end.min(stop) - offset.max(start)
@@ -123,7 +143,7 @@ fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
 
 /// Until when a core is busy with a read before it has looked for any of its units.
 #[inline(always)]
-fn read_begun_ns(now_ns: u64, offset: u64, len: u64, costs: &Costs) -> u64 {
+pub(super) fn read_begun_ns(now_ns: u64, offset: u64, len: u64, costs: &Costs) -> u64 {
     let is_whole = (offset | len).is_multiple_of(MAP_UNIT_BYTES);
     let partial_ns = if is_whole { 0 } else { costs.read_partial_ns };
     now_ns + costs.read_command_ns + partial_ns
@@ -177,6 +197,7 @@ impl Drive {
     pub(super) fn execute(&mut self, now_ns: u64, number: u32, part: &Part) -> Outcome {
         if part.status.is_ok() {
             match part.op {
+                Op::Read if part.verifies => {}
                 Op::Read => return self.execute_plain::<false>(now_ns, number),
                 Op::Write => return self.execute_plain::<true>(now_ns, number),
                 _ => {}
@@ -187,6 +208,10 @@ impl Drive {
         let costs = self.costs[clock];
         let outcome = match part.op {
             _ if !part.status.is_ok() => self.refuse(now_ns, part, clock),
+            Op::Read => {
+                let len = u64::from(part.len_bytes);
+                self.verify(now_ns, part.offset_bytes, len, clock)
+            }
             Op::Discard => self.deallocate(now_ns, part, clock, false),
             Op::WriteZeroes => self.deallocate(now_ns, part, clock, true),
             _ => {
@@ -208,7 +233,11 @@ impl Drive {
         let (busy, done) = match part.status {
             Status::UnrecoveredReadError => {
                 let len = u64::from(part.len_bytes);
-                let (busy, done, _) = self.read(now_ns, part.offset_bytes, len, clock);
+                let (busy, done, _) = if part.verifies {
+                    self.verify(now_ns, part.offset_bytes, len, clock)
+                } else {
+                    self.read(now_ns, part.offset_bytes, len, clock)
+                };
                 self.host.bytes_read -= u64::from(part.len_bytes);
                 (busy, done)
             }
@@ -322,7 +351,7 @@ impl Drive {
 
     /// The longest run from `unit` that one sense, or no flash at all, answers: units, NAND pages (0 for no flash), address.
     #[inline]
-    fn next_run(&self, unit: u32, limit: u32) -> (u32, u32, u32) {
+    pub(super) fn next_run(&self, unit: u32, limit: u32) -> (u32, u32, u32) {
         let mut physical = self.medium.locate(unit);
         if physical == UNMAPPED {
             if self.costs[0].skip_unmapped {
@@ -364,7 +393,7 @@ impl Drive {
                 ready_ns = self.medium.read(now_ns, issue_ns, physical, count);
                 ready_ns = self
                     .link
-                    .through_data_path(now_ns, ready_ns, bytes, command_bytes);
+                    .through_data_path(now_ns, ready_ns, (bytes, 0), command_bytes);
             }
             unit += count;
             let piece_end = (u64::from(unit) * MAP_UNIT_BYTES).min(end);

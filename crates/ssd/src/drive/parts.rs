@@ -51,6 +51,8 @@ pub(super) struct Part {
     pub(super) data: DataClass,
     /// Is there a latency spike for it?
     pub(super) spiked: bool,
+    /// A read whose data stays in the drive.
+    pub(super) verifies: bool,
     /// A flush that does nothing.
     pub(super) dropped: bool,
 }
@@ -72,6 +74,7 @@ impl Part {
             status: Status::Ok,
             data: command.data,
             spiked: false,
+            verifies: false,
             dropped: false,
         }
     }
@@ -150,6 +153,7 @@ mod tests {
             status: Status::Ok,
             data: DataClass::Incompressible,
             spiked: false,
+            verifies: false,
             dropped: false,
         };
         let mut parts = Parts::default();

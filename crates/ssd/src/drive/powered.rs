@@ -34,6 +34,11 @@ impl Drive {
         Ok(())
     }
 
+    /// The operational state to which commands bring the drive back: the last that was chosen.
+    pub fn working_power_state(&self) -> u8 {
+        self.power.working() as u8
+    }
+
     /// A command arrives at `now_ns`: when a drive that sleeps, or changes its power state, can take it.
     pub(super) fn wake(&mut self, now_ns: u64) -> u64 {
         let waiting = self.front.next_ns() != u64::MAX;
