@@ -63,9 +63,21 @@ fn the_engine_follows_from_depth_and_drive() {
         plan("iodepth=1 engine=uring").unwrap().engine,
         Engine::Uring
     );
-    let simulated = |words| Workload::plan(&options(words), &facts(FactsKind::Simulated));
-    assert_eq!(simulated("engine=sync").unwrap().engine, Engine::Sim);
-    assert!(simulated("engine=sync iodepth=2").is_err());
+    let simulated = |words: &str| Workload::plan(&options(words), &facts(FactsKind::Simulated));
+    // fio's words work there as on real drives.
+    for words in ["sync", "psync", "uring", "io_uring", "auto"] {
+        let engine = simulated(&format!("engine={words}")).unwrap().engine;
+        assert_eq!(engine, Engine::Sim, "{words}");
+    }
+    for words in ["sync", "psync"] {
+        let refused = simulated(&format!("engine={words} iodepth=2")).unwrap_err();
+        let text = refused.to_string();
+        assert!(
+            text.contains(&format!("--engine {words} has one")),
+            "{text}"
+        );
+        assert!(text.contains("not 2"), "{text}");
+    }
 }
 
 #[test]

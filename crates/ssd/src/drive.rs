@@ -33,11 +33,13 @@ mod parts;
 mod powered;
 mod purge;
 mod slots;
+mod split;
 mod verify;
 mod wheel;
 
 use finished::FinishedQueue;
 use parts::{Part, Parts, WHOLE, Way};
+use split::Split;
 
 /// So many waiting reads have memory asked for their map entries together: one wait then serves all.
 const TOUCHED_TOGETHER: usize = 4;
@@ -76,14 +78,6 @@ pub enum DriveError {
         /// The last there is.
         last: usize,
     },
-}
-
-/// A command that was split: what is known of its parts so far.
-#[derive(Clone, Copy, Debug)]
-struct Split {
-    left: u32,
-    at_ns: u64,
-    status: Status,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -460,39 +454,6 @@ impl Drive {
         if self.upcoming.len() == TOUCHED_TOGETHER {
             self.medium.touch(&self.upcoming);
             self.upcoming.clear();
-        }
-    }
-
-    /// Split a command longer than the largest transfer, as the host's driver would.
-    fn enqueue_split(&mut self, arrival_ns: u64, whole: Part, limit: u32) {
-        let entry = Split {
-            left: whole.len_bytes.div_ceil(limit),
-            at_ns: 0,
-            status: Status::Ok,
-        };
-        let split = match self.free_splits.pop() {
-            Some(index) => {
-                self.splits[index as usize] = entry;
-                index
-            }
-            None => {
-                self.splits.push(entry);
-                (self.splits.len() - 1) as u32
-            }
-        };
-        let mut done = 0;
-        while done < whole.len_bytes {
-            let len_bytes = limit.min(whole.len_bytes - done);
-            let part = Part {
-                offset_bytes: whole.offset_bytes + u64::from(done),
-                len_bytes,
-                split,
-                way: Way::Other,
-                ..whole
-            };
-            let number = self.parts.add(part);
-            self.front.push(whole.queue, arrival_ns, number);
-            done += len_bytes;
         }
     }
 

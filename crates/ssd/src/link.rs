@@ -178,8 +178,8 @@ mod tests {
         let up = link.to_host(0, 0, 1 << 20);
         assert_eq!(link.to_drive(0, 0, 1 << 20), up);
         assert_eq!(link.to_host(0, 0, 1 << 20), 2 * up);
-        let short = link.through_data_path(0, 0, 4096, 4096);
-        let long = link.through_data_path(0, short, 4096, 1 << 20) - short;
+        let short = link.through_data_path(0, 0, (4096, 0), 4096);
+        let long = link.through_data_path(0, short, (4096, 0), 1 << 20) - short;
         assert!(long >= short, "{long} >= {short}");
     }
 }
