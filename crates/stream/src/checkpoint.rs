@@ -135,6 +135,11 @@ impl Checkpoints {
         Ok(())
     }
 
+    /// Nobody waits for that any more.
+    pub fn forget_demand(&mut self) {
+        self.demanded = false;
+    }
+
     /// Something of the checkpoint has ended.
     pub fn ended(&mut self, purpose: Purpose) {
         debug_assert!(!matches!(purpose, Purpose::Chunk(_)));

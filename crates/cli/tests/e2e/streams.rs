@@ -311,7 +311,8 @@ fn an_abort_keeps_and_flushes_what_came_and_a_stop_does_not_flush() {
             let chunk = &stream[23 * 128 * KIB..24 * 128 * KIB];
             on_disk.chunks(128 * KIB).any(|found| found == chunk)
         });
-        pause(100);
+        // Long enough for what came to be made durable in the pause, and for another pause to begin: a stop must not take up what that asked for.
+        pause(700);
         send(&recorder, signal);
         let done = output_of("record", &mut recorder).expect(130);
         let status = &done.json()["status"];

@@ -8,6 +8,10 @@ impl Recorder<'_, '_> {
     /// Everything in flight ends, the index is completed, and the drive is flushed if that was asked for.
     pub(super) fn finish(&mut self, stopped: bool) -> Result<(), StreamError> {
         self.pacing.end(self.registers);
+        if stopped {
+            // What a pause of the source asked for would flush the chunk that the stop hands over.
+            self.checkpoints.forget_demand();
+        }
         self.drain()?;
         let indexed = self.checkpoints.is_indexed();
         let aborted = self.registers.commanded(Control::ABORT);
