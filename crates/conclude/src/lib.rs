@@ -12,6 +12,7 @@
 //! - [`attribution`]: phases of a cell and their causes, from its series and what the drive and the host said meanwhile; what heat cost.
 //! - [`power`]: what a drive drew, on average.
 //! - [`streams`]: short streams against one without end, and the cliffs between them.
+//! - [`verified`]: what passes over the same blocks found.
 //! - [`series`]: the series of a cell, evenly spaced, as statistics take them.
 //!
 //! # Non-goals
@@ -32,3 +33,4 @@ pub mod rest;
 pub mod score;
 pub mod series;
 pub mod streams;
+pub mod verified;

@@ -1,6 +1,6 @@
 //! The whole drive written and read back: does it hold what it says?
 
-use assay_store::model::CellResult;
+use assay_store::model::{CellResult, VerifySummary};
 
 use crate::format;
 use crate::grid::{Point, Section};
@@ -8,6 +8,7 @@ use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
 use crate::tables::{name, remarks, spread_notes, with_spread};
 use assay_conclude::estimate;
+use assay_conclude::verified::{WorstPass, bad_blocks, worst_pass};
 use assay_units::text::group_digits;
 
 /// Kinds of findings, in words, the ones that a drive smaller than it says gives first.
@@ -22,13 +23,12 @@ const KINDS: [(&str, &str); 5] = [
 /// Blocks found wrong.
 pub fn wrong(point: &Point<'_>) -> u64 {
     let verify = point.result().and_then(|r| r.verify.as_ref());
-    verify.map_or(0, |v| v.found.values().sum())
+    verify.map_or(0, bad_blocks)
 }
 
-/// Wrong blocks and blocks of the pass with most of them: each cell looks at all of its blocks, and a block that two cells found wrong is one.
-fn worst_pass<'p, 'a: 'p>(points: impl Iterator<Item = &'p Point<'a>>) -> (u64, u64) {
-    let pass = |p: &'p Point<'a>| Some((wrong(p), p.result()?.verify.as_ref()?.blocks_checked));
-    points.filter_map(pass).max().unwrap_or_default()
+/// What the worst pass over a drive's blocks found.
+fn worst<'a>(results: impl Iterator<Item = &'a CellResult>) -> Option<WorstPass<'a>> {
+    worst_pass(results.filter_map(|r| r.verify.as_ref()))
 }
 
 /// What is to be said before any table: one sentence per drive that does not hold what it says.
@@ -36,7 +36,9 @@ pub fn alarms(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<String> {
     let mut alarms = Vec::new();
     for &drive in &section.drives {
         let own = || section.points.iter().filter(move |p| p.drive == drive);
-        let (bad, checked) = worst_pass(own());
+        let worst = worst(own().filter_map(Point::result));
+        let bad = worst.map_or(0, |w| w.bad_blocks);
+        let checked = worst.map_or(0, |w| w.summary.blocks_checked);
         let errors: u64 = own()
             .filter_map(Point::result)
             .map(CellResult::errors)
@@ -44,12 +46,7 @@ pub fn alarms(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<String> {
         if bad == 0 && errors == 0 {
             continue;
         }
-        let kind = |key: &str| -> u64 {
-            own()
-                .filter_map(|p| p.result()?.verify.as_ref()?.found.get(key).copied())
-                .max()
-                .unwrap_or(0)
-        };
+        let kind = |key: &str| worst.map_or(0, |w| found(w.summary, key));
         let name = lineup.drives[drive].full_name();
         let says = format::capacity(lineup.drives[drive].info.capacity_bytes);
         let displaced = kind("misplaced") + kind("lost");
@@ -77,6 +74,11 @@ pub fn alarms(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<String> {
         });
     }
     alarms
+}
+
+/// Blocks of one kind of finding.
+fn found(summary: &VerifySummary, kind: &str) -> u64 {
+    summary.found.get(kind).copied().unwrap_or(0)
 }
 
 fn percent_of(part: u64, whole: u64) -> String {
@@ -144,10 +146,9 @@ fn figures(
 ) -> Vec<Cell> {
     let own = || section.points.iter().filter(move |p| p.drive == drive);
     let results = || own().filter_map(Point::result);
-    let verified: u64 = results()
-        .filter_map(|r| Some(r.verify.as_ref()?.blocks_checked))
-        .sum();
-    let bad: u64 = own().map(wrong).sum();
+    let worst = worst(results());
+    let verified = worst.map_or(0, |w| w.summary.blocks_checked);
+    let bad = worst.map_or(0, |w| w.bad_blocks);
     let errors: u64 = results().map(CellResult::errors).sum();
     let remark = own().find_map(Point::remark);
     let verdict = match (&remark, bad, errors, verified) {
@@ -190,8 +191,7 @@ fn figures(
     }
     cells.push(Cell::number(group_digits(verified)));
     for (key, _) in kinds {
-        let found = results().filter_map(|r| r.verify.as_ref()?.found.get(*key).copied());
-        cells.push(Cell::alarming(found.sum()));
+        cells.push(Cell::alarming(worst.map_or(0, |w| found(w.summary, key))));
     }
     cells.push(Cell::alarming(errors));
     cells

@@ -2,6 +2,7 @@
 
 use assay_conclude::attribution::Throttling;
 use assay_conclude::series::seconds;
+use assay_conclude::verified::worst_pass;
 use assay_conclude::{attribution, knee, rest, score};
 use assay_measure::consistency::Score;
 use assay_measure::knee::DepthKnee;
@@ -206,15 +207,13 @@ pub(super) fn figure(
                 Some(_) => cells(rule, subject).map(|(_, d)| d).collect(),
                 None => everywhere(subject).collect(),
             };
-            // Each cell that verifies is a pass over its blocks: the worst counts, not the sum of blocks looked at twice.
-            let passes: Vec<(u64, u64)> = of_it
+            let passes = of_it
                 .into_iter()
                 .filter_map(|d| d.result.as_ref()?.verify.as_ref())
-                .filter(|v| v.blocks_checked > 0)
-                .map(|v| (v.found.values().sum(), v.blocks_checked))
-                .collect();
-            let (bad, checked) = passes.iter().copied().max()?;
-            let which = match passes.len() {
+                .filter(|v| v.blocks_checked > 0);
+            let worst = worst_pass(passes)?;
+            let (bad, checked) = (worst.bad_blocks, worst.summary.blocks_checked);
+            let which = match worst.passes {
                 1 => String::new(),
                 n => format!(", in the worst of {n} passes"),
             };

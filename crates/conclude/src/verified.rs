@@ -1,0 +1,55 @@
+//! What verification found, of cells that looked at the same blocks.
+
+use assay_store::model::VerifySummary;
+
+/// The pass over a drive's blocks that found most of them wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorstPass<'a> {
+    /// How many passes there were.
+    pub passes: usize,
+    /// Blocks that it found wrong, of any kind.
+    pub bad_blocks: u64,
+    /// What it found.
+    pub summary: &'a VerifySummary,
+}
+
+/// Blocks that one pass found wrong.
+pub fn bad_blocks(summary: &VerifySummary) -> u64 {
+    summary.found.values().sum()
+}
+
+/// The worst of several passes, of equally bad ones the one over most blocks. Each cell that verifies is a pass over its blocks: a block that
+/// two of them found wrong is one, and no sum of them means anything.
+pub fn worst_pass<'a>(passes: impl Iterator<Item = &'a VerifySummary>) -> Option<WorstPass<'a>> {
+    let all: Vec<&VerifySummary> = passes.collect();
+    let summary = all
+        .iter()
+        .max_by_key(|summary| (bad_blocks(summary), summary.blocks_checked))?;
+    Some(WorstPass {
+        passes: all.len(),
+        bad_blocks: bad_blocks(summary),
+        summary,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pass(blocks_checked: u64, lost: u64) -> VerifySummary {
+        VerifySummary {
+            blocks_checked,
+            found: [("lost".to_owned(), lost)].into(),
+            ..VerifySummary::default()
+        }
+    }
+
+    #[test]
+    fn passes_over_the_same_blocks_are_not_added_up() {
+        let all = [pass(100, 3), pass(100, 7), pass(90, 7)];
+        let worst = worst_pass(all.iter()).unwrap();
+        assert_eq!((worst.passes, worst.bad_blocks), (3, 7));
+        assert_eq!(worst.summary, &all[1]);
+        assert_eq!(worst_pass([].iter()), None);
+    }
+}
