@@ -5,11 +5,11 @@
 //! every completion by its phase tag, as a driver does. Processor time, not wall time, as in [`super::simulation`].
 
 use anyhow::{Result, bail, ensure};
-use assay_nvme::{Controller, ControllerOptions, FlatMemory, HostMemory};
-use assay_spec::admin::{CreateCompletionQueue, CreateSubmissionQueue};
-use assay_spec::nvm::Read;
-use assay_spec::register::{self, Configuration};
-use assay_spec::{CompletionEntry, SubmissionEntry};
+use assay_nvme_ctrl::{Controller, ControllerOptions, FlatMemory, HostMemory};
+use assay_nvme_spec::admin::{CreateCompletionQueue, CreateSubmissionQueue};
+use assay_nvme_spec::nvm::Read;
+use assay_nvme_spec::register::{self, Configuration};
+use assay_nvme_spec::{CompletionEntry, SubmissionEntry};
 use assay_ssd::{Command, Drive, DriveOptions, Profile};
 use assay_units::{DataClass, Nanos, Op, Rng};
 use rustix::time::{ClockId, clock_gettime};

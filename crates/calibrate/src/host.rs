@@ -7,10 +7,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use assay_measure::Histogram;
 use assay_ssd::host::HostCpus;
 use assay_ssd::profile::BenchProfile;
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Telemetry};
+use assay_stats::Histogram;
 use assay_units::{DataClass, GIB, Nanos, Op, Rng};
 
 use crate::CalibrateError;

@@ -6,8 +6,8 @@ pub mod testbench;
 
 use std::path::PathBuf;
 
-use assay_engine::options::JobOptions;
-use assay_engine::session::PurgeHow;
+use assay_workload::options::JobOptions;
+use assay_workload::session::PurgeHow;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -186,7 +186,7 @@ pub struct RunArguments {
     )]
     pub scale: f64,
     /// Seed of every random choice.
-    #[arg(long, default_value_t = assay_engine::plan::DEFAULT_SEED)]
+    #[arg(long, default_value_t = assay_workload::plan::DEFAULT_SEED)]
     pub seed: u64,
     /// Allow this drive to be overwritten: its serial (or a file's name), once per drive. A file system or partition table on it
     /// must be named by a further --destroy (the refusal says which).

@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use assay_calibrate::CalibrateError;
-use assay_engine::session::SessionError;
 use assay_serve::ListenError;
 use assay_store::StoreError;
 use assay_stream::endpoint::EndpointError;
@@ -16,6 +15,7 @@ use assay_suite::SuiteError;
 use assay_target::identity::IdentityError;
 use assay_target::interlock::Refusal;
 use assay_target::profile::ProfileFileError;
+use assay_workload::session::SessionError;
 
 use crate::terminal::Output;
 

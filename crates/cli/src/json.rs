@@ -1,8 +1,8 @@
 //! The JSON documents of `assay job` and `assay run`: a contract that scripts depend on (`docs/json.md`).
 
-use assay_conclude::compare::{Matched, Metric};
-use assay_measure::compare::Terms;
-use assay_measure::{Estimate, OpSummary};
+use assay_analysis::compare::{Matched, Metric};
+use assay_stats::compare::Terms;
+use assay_stats::{Estimate, OpSummary};
 use assay_store::Run;
 use assay_store::model::CellResult;
 use assay_store::read::{CellDrive, CellRecord, CellState};
@@ -144,7 +144,7 @@ fn cell_of(cell: &CellRecord, drive: Option<&CellDrive>) -> Value {
     if let Some(part) = drive
         && let Some(result) = part.result.as_ref()
     {
-        let estimates = assay_conclude::estimate::of(part);
+        let estimates = assay_analysis::estimate::of(part);
         put("mib_per_s_ci", interval(estimates.mib_per_s));
         put("iops_ci", interval(estimates.iops));
         put("latency_mean_ns_ci", interval(estimates.latency_mean_ns));
@@ -182,7 +182,7 @@ fn interval(estimate: Option<Estimate>) -> Value {
 /// `assay compare --json`: the runs, and the answers of every other drive (or run) against the first.
 pub fn compare(runs: &[Run]) -> Value {
     let terms = Terms::default();
-    let all = assay_conclude::compare::of(runs, terms);
+    let all = assay_analysis::compare::of(runs, terms);
     let groups: Vec<Value> = all
         .groups
         .iter()

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use assay_measure::Interval;
+use assay_stats::Interval;
 use assay_store::model::{CellPlan, CellResult, Warning};
 use assay_suite::execute::Progress;
 use assay_suite::expand::{Cell, RunPlan};

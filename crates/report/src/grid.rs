@@ -1,6 +1,6 @@
 //! Cells grouped by step and laid out along the axes that vary.
 
-use assay_conclude::rest;
+use assay_analysis::rest;
 use assay_store::model::{CellKind, CellPlan, CellResult, View};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 

@@ -1,6 +1,6 @@
 //! The figures a table or chart can show of a result.
 
-use assay_measure::LatencySummary;
+use assay_stats::LatencySummary;
 use assay_store::model::CellResult;
 
 /// One figure of a result.

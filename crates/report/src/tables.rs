@@ -145,7 +145,7 @@ fn cell_of(
 }
 
 /// Half the width of an interval, in words; none where it is not known.
-pub fn spread(estimate: Option<assay_measure::confidence::Estimate>, unit: f64) -> Option<String> {
+pub fn spread(estimate: Option<assay_stats::confidence::Estimate>, unit: f64) -> Option<String> {
     let half = estimate.map(|e| (e.high - e.low) / 2.0 / unit)?;
     // Fine digits of next to nothing say no more than that it is next to nothing.
     half.is_finite().then(|| match half {
@@ -164,7 +164,7 @@ pub fn spread_note(rows: &[crate::table::Row]) -> Option<String> {
 /// A mean's cell with its interval, where there is one; `unit` is what one of the cell's unit is in that of the estimate.
 pub fn with_spread(
     cell: Cell,
-    estimate: Option<assay_measure::confidence::Estimate>,
+    estimate: Option<assay_stats::confidence::Estimate>,
     unit: f64,
 ) -> Cell {
     match cell {
@@ -184,7 +184,7 @@ pub fn spread_notes(mut notes: Vec<String>, rows: &[crate::table::Row]) -> Vec<S
     if rows.iter().flat_map(|r| &r.cells).any(short) {
         notes.push(format!(
             "means without \u{b1}: too short, fewer than {} intervals were recorded",
-            assay_measure::confidence::FEWEST_VALUES
+            assay_stats::confidence::FEWEST_VALUES
         ));
     }
     notes

@@ -8,7 +8,7 @@ mod text;
 mod verdicts;
 
 use anstyle::AnsiColor;
-use assay_measure::compare::Terms;
+use assay_stats::compare::Terms;
 use assay_store::model::{CellKind, Outcome, View};
 use assay_store::read::Run;
 
@@ -103,7 +103,7 @@ pub fn compare(runs: &[Run], width: usize, style: Style) -> String {
     }
     answers::show(
         &mut page,
-        &assay_conclude::compare::of(runs, Terms::default()),
+        &assay_analysis::compare::of(runs, Terms::default()),
     );
     page.finish()
 }
@@ -312,7 +312,7 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
         return;
     };
     for (operation, o) in tables::figures::operations(result) {
-        let line = |l: &assay_measure::LatencySummary| {
+        let line = |l: &assay_stats::LatencySummary| {
             [
                 ("mean", micros(l.mean)),
                 ("std dev", micros(l.stddev)),
@@ -322,7 +322,7 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
             .map(|(k, v)| format!("{k} {v}"))
             .join(", ")
         };
-        let tail = |l: &assay_measure::LatencySummary| {
+        let tail = |l: &assay_stats::LatencySummary| {
             [
                 ("p50", l.p50, 1),
                 ("p90", l.p90, 10),

@@ -425,7 +425,7 @@ fn throttling_after_a_cache_is_told_alike_everywhere() {
     let words = format!("from 77 C, {duty} % of the time, every 40 s");
     assert!(thermal[0][2].contains(&words), "{words}: {:?}", thermal[0]);
     assert_eq!(number(&thermal[0][3]), number(&hot[3]), "{hot:?}");
-    let summary = assay_conclude::attribution::summary(&run, 1);
+    let summary = assay_analysis::attribution::summary(&run, 1);
     let close = |figure: Option<f64>, shown: &str| (figure.unwrap() - number(shown)).abs() <= 0.5;
     assert_eq!(summary.throttle_onset_s, Some(180.0));
     assert_eq!(summary.throttle_onset_c, Some(77.0));

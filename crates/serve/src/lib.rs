@@ -12,7 +12,7 @@
 //! - [`server`]: one thread with one epoll owns the drive and all connections. There is nothing to hand over and nobody to wake: on the way
 //!   from a request to its command lie one read and one decoder.
 //! - [`listen`]: addresses, who may connect, socket files.
-//! - [`vfio`]: the drive as a PCI function of a virtual machine, over vfio-user, with the controller of `assay_nvme`.
+//! - [`vfio`]: the drive as a PCI function of a virtual machine, over vfio-user, with the controller of `assay_nvme_ctrl`.
 //! - [`floor`]: what the way to the drive and back costs on this machine, measured through the whole server.
 //!
 //! # Bounds
@@ -23,7 +23,7 @@
 //!
 //! # Non-goals
 //! No TLS and no passwords: Unix sockets and loopback, unless told otherwise. One drive per server. No file behind it: what was written is
-//! gone when the server ends. The controller that a virtual machine sees is another room's (`assay_nvme`).
+//! gone when the server ends. The controller that a virtual machine sees is another room's (`assay_nvme_ctrl`).
 //!
 //! # Key constants
 //! [`nbd::protocol::MAX_PAYLOAD_BYTES`] (32 MiB), [`server::MAX_CONNECTIONS`], [`server::MAX_UNDER_WAY_BYTES`], [`server::SPIN`].

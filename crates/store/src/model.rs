@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_measure::{
+use assay_stats::{
     ErrorCauses, Histogram, HostLoad, Interval, LatencySummary, OpInterval, OpSummary,
 };
 use assay_units::{Nanos, Op};

@@ -1,6 +1,6 @@
 //! A run folder folded into the one structure that reports and exports look at.
 
-use assay_measure::{HostLoad, LatencySummary};
+use assay_stats::{HostLoad, LatencySummary};
 use assay_units::{Nanos, Op};
 
 use crate::error::StoreError;

@@ -1,6 +1,6 @@
 //! Fewer points for a latency distribution, with its tail intact.
 
-use assay_measure::summary::PERCENTILES;
+use assay_stats::summary::PERCENTILES;
 use assay_units::Nanos;
 
 /// Points kept at most: enough for a curve without visible corners on any screen.
@@ -50,7 +50,7 @@ pub(crate) fn thin(points: &[(Nanos, u64)]) -> Vec<(Nanos, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_measure::{Histogram, LatencySummary};
+    use assay_stats::{Histogram, LatencySummary};
     use assay_units::Rng;
     use proptest::prelude::*;
 

@@ -4,7 +4,7 @@
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use assay_measure::Histogram;
+use assay_stats::Histogram;
 use assay_store::journal::{JOURNAL_FILE, JournalReader, JournalWriter, LineContent, parse_line};
 use assay_store::model::{Entry, IntervalRecord, OpRecord, Outcome};
 use assay_store::testing::{self, SMALL};

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-use assay_measure::Histogram;
+use assay_stats::Histogram;
 use assay_store::export::{export_fio_json, export_json};
 use assay_store::model::{Entry, IntervalRecord, OpRecord};
 use assay_store::testing::{self, LARGE, SMALL};

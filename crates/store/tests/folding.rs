@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use assay_measure::{Histogram, HostLoad, JobTotals, LatencySummary};
+use assay_stats::{Histogram, HostLoad, JobTotals, LatencySummary};
 use assay_store::model::{
     CellKind, CellResult, Entry, IntervalRecord, Manifest, OpRecord, TelemetryRecord, Verdict,
     VerdictResult, Warning,

@@ -1,7 +1,7 @@
 //! Memory of reading a long run. Alone in its file: it looks at the peak of the whole process.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use assay_measure::Histogram;
+use assay_stats::Histogram;
 use assay_store::model::{Entry, IntervalRecord, OpRecord};
 use assay_store::testing::{self, SMALL};
 use assay_store::{Destination, Run, RunWriter};

@@ -1,12 +1,12 @@
 //! The drives of a stream, opened.
 
-use assay_engine::run::Bed;
-use assay_engine::session::{DriveSession, SessionError};
 use assay_target::Target;
 use assay_target::identity::DriveInfo;
 use assay_target::null::NullTarget;
 use assay_target::sync::SyncTarget;
 use assay_target::uring::{UringOptions, UringTarget};
+use assay_workload::run::Bed;
+use assay_workload::session::{DriveSession, SessionError};
 
 use crate::lane::Lane;
 use crate::range::Media;

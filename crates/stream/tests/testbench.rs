@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use assay_engine::session::{DriveSession, SessionOptions};
 use assay_stream::drives::{Between, Calls};
 use assay_stream::faulty::{Counts, Fault, Faults, Strike};
 use assay_stream::pattern::PatternPages;
@@ -15,6 +14,7 @@ use assay_stream::testbench::{
 use assay_target::Target;
 use assay_target::identity::PcieLink;
 use assay_target::spec::DriveSpec;
+use assay_workload::session::{DriveSession, SessionOptions};
 
 const CHUNK: u32 = 16 << 10;
 /// The window at this depth is 64 chunks, a session 16, and a ring 8.

@@ -7,9 +7,9 @@
 
 use std::path::Path;
 
-use assay_engine::session::{DriveSession, SessionOptions};
 use assay_stream::testbench::{BenchOptions, TestOutcome, render, run};
 use assay_target::spec::DriveSpec;
+use assay_workload::session::{DriveSession, SessionOptions};
 
 #[path = "../../target/tests/interlock_rig/mod.rs"]
 mod interlock_rig;

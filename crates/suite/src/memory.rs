@@ -26,9 +26,9 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use assay_engine::access::Region;
 use assay_target::host::wall_clock;
 use assay_target::identity::{DriveInfo, DriveKind, NoTrace, SystemRoot, Trace, trace_at};
+use assay_workload::access::Region;
 use serde::{Deserialize, Serialize};
 
 mod under_way;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use assay_engine::options::JobOptions;
-use assay_measure::steady::SteadyRule;
+use assay_stats::steady::SteadyRule;
 use assay_store::model::{CellKind, View};
+use assay_workload::options::JobOptions;
 use serde::Deserialize;
 
 use crate::SuiteError;

@@ -1,6 +1,6 @@
 //! Typed warnings, each with what was seen and what to do about it.
 
-use assay_measure::ErrorCauses;
+use assay_stats::ErrorCauses;
 use assay_store::model;
 use assay_units::Nanos;
 
@@ -455,7 +455,7 @@ mod tests {
         };
         assert!(advice("media read-only").contains("save what is on it"));
         assert!(advice("media read-only, temperature threshold exceeded").contains("save"));
-        let mut names = assay_spec::log::critical_warning::names(1 << 1);
+        let mut names = assay_nvme_spec::log::critical_warning::names(1 << 1);
         assert_eq!(names.next(), Some(TOO_HOT));
         assert!(advice(TOO_HOT).contains("heat sink"));
     }

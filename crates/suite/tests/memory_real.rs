@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use assay_engine::access::Region;
 use assay_suite::memory::{Conditioning, DriveMemory, Validity};
+use assay_workload::access::Region;
 
 #[path = "../../target/tests/interlock_rig/mod.rs"]
 mod interlock_rig;

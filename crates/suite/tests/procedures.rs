@@ -3,7 +3,7 @@
 
 mod common;
 
-use assay_measure::SteadyRule;
+use assay_stats::SteadyRule;
 use assay_store::model::Outcome;
 use assay_store::read::{CellRecord, CellState, Run};
 use assay_suite::catalogue;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use assay_conclude::{rest, score, series};
+use assay_analysis::{rest, score, series};
 use assay_store::model::{ReasonWeight, Verdict, VerdictResult};
 use assay_store::read::CellState;
 use assay_suite::schema::VerdictRules;

@@ -1,6 +1,6 @@
 //! How loaded the host was meanwhile: samples of `/proc/stat` and of this process, as [`HostLoad`].
 
-use assay_measure::HostLoad;
+use assay_stats::HostLoad;
 use assay_units::Nanos;
 use rustix::thread::ClockId;
 

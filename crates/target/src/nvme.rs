@@ -27,7 +27,7 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
-use assay_spec::{StatusCode, SubmissionEntry};
+use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 /// Where admin commands are sent.
 pub trait AdminPort {

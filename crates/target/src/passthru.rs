@@ -11,8 +11,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-use assay_spec::StatusCode;
-use assay_spec::nvm::{DatasetManagement, DatasetRange, Flush, Read, Write, WriteZeroes};
+use assay_nvme_spec::StatusCode;
+use assay_nvme_spec::nvm::{DatasetManagement, DatasetRange, Flush, Read, Write, WriteZeroes};
 use assay_units::Op;
 use io_uring::types::Fixed;
 use io_uring::{cqueue, opcode, squeue};

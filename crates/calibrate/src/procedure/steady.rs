@@ -1,7 +1,7 @@
 //! A workload in its steady state: rate and latency after a warm-up.
 
-use assay_measure::Histogram;
 use assay_ssd::Profile;
+use assay_stats::Histogram;
 use assay_units::rate::{mib_per_second, per_second};
 use assay_units::{DataClass, Nanos, Op};
 

@@ -1,13 +1,13 @@
 //! `assay job DRIVE ...`: one workload, in fio's words.
 
 use anyhow::Context;
-use assay_engine::plan::{DriveFacts, Workload};
-use assay_engine::session::{DriveSession, SessionOptions};
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::execute::{Resume, Runner};
 use assay_suite::expand::single_job;
 use assay_suite::manifest::manifest;
 use assay_suite::memory::DriveMemory;
+use assay_workload::plan::{DriveFacts, Workload};
+use assay_workload::session::{DriveSession, SessionOptions};
 
 use crate::args::JobArguments;
 use crate::exit::{Usage, Verdict};
@@ -44,7 +44,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
     let manifest = manifest(&plan, &drives, super::tool(), super::command_line());
     let writer = RunWriter::create(&destination, &manifest)?;
     let folder = writer.path().to_owned();
-    let audit = assay_engine::audit::audit()?;
+    let audit = assay_workload::audit::audit()?;
     let mut watch = Watch::new(output, &plan, &folder);
     let ending = Runner {
         plan: &plan,
@@ -79,7 +79,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
 fn open_checked(
     names: &[String],
     session_options: &SessionOptions,
-    options: &assay_engine::options::JobOptions,
+    options: &assay_workload::options::JobOptions,
 ) -> anyhow::Result<Vec<DriveSession>> {
     let read_only = SessionOptions {
         will_write: false,

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use assay_engine::session::SessionOptions;
 use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::headroom::Headroom;
@@ -18,6 +17,7 @@ use assay_stream::registers::Registers;
 use assay_stream::source::{Blank, ReadSource, Source};
 use assay_target::host;
 use assay_units::text::format_size;
+use assay_workload::session::SessionOptions;
 use serde_json::{Value, json};
 
 use super::stream::{self, Lines, Streamed};

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_engine::session::{DriveSession, SessionOptions};
 use assay_store::model::{Drive, Manifest};
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::SuiteError;
@@ -12,6 +11,7 @@ use assay_suite::expand::{RunPlan, RunSettings, expand};
 use assay_suite::manifest::{drive, manifest};
 use assay_suite::memory::DriveMemory;
 use assay_suite::schema::Suite;
+use assay_workload::session::{DriveSession, SessionOptions};
 
 use crate::args::RunArguments;
 use crate::exit::{Usage, Verdict};
@@ -69,7 +69,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
         }
     };
     let folder = writer.path().to_owned();
-    let audit = assay_engine::audit::audit()?;
+    let audit = assay_workload::audit::audit()?;
     let mut watch = Watch::new(output, &plan, &folder);
     let ending = Runner {
         plan: &plan,

@@ -9,8 +9,6 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use anyhow::Context;
-use assay_engine::session::SessionError;
-use assay_engine::verify::VerifyBlocks;
 use assay_serve::floor::{self, Floor};
 use assay_serve::vfio::{self, Function};
 use assay_serve::{Address, Lateness, Listener, Pace, Server, Summary};
@@ -18,6 +16,8 @@ use assay_ssd::{Drive, DriveError, DriveOptions, Fault, FaultKind, Profile};
 use assay_target::TargetError;
 use assay_target::profile;
 use assay_target::spec::{DriveSpec, SpecKind};
+use assay_workload::session::SessionError;
+use assay_workload::verify::VerifyBlocks;
 use serde_json::{Value, json};
 
 use crate::args::serve::ServeArguments;

@@ -50,7 +50,7 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
 type Figure = (
     &'static str,
     &'static str,
-    fn(&assay_measure::LatencySummary) -> f64,
+    fn(&assay_stats::LatencySummary) -> f64,
 );
 
 const FIGURES: [Figure; 4] = [

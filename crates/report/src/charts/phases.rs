@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use assay_conclude::attribution::{self, Cause};
+use assay_analysis::attribution::{self, Cause};
 use serde_json::{Value, json};
 
 use super::plain;

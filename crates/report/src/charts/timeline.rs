@@ -1,6 +1,6 @@
 //! Per interval: rate and temperature, latency, host CPU, one panel above the other on one time axis.
 
-use assay_measure::HostLoad;
+use assay_stats::HostLoad;
 use assay_store::read::{CellDrive, SeriesPoint};
 use assay_units::Nanos;
 use plotly::common::{DashType, Line, Mode};

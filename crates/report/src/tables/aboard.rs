@@ -1,6 +1,6 @@
 //! Several drives at once: alone against together, and second by second as `iostat` prints it.
 
-use assay_measure::HostLoad;
+use assay_stats::HostLoad;
 use assay_store::read::CellRecord;
 use assay_units::{Nanos, rate};
 

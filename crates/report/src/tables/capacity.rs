@@ -7,8 +7,8 @@ use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
 use crate::tables::{name, remarks, spread_notes, with_spread};
-use assay_conclude::estimate;
-use assay_conclude::verified::{WorstPass, bad_blocks, worst_pass};
+use assay_analysis::estimate;
+use assay_analysis::verified::{WorstPass, bad_blocks, worst_pass};
 use assay_units::text::group_digits;
 
 /// Kinds of findings, in words, the ones that a drive smaller than it says gives first.

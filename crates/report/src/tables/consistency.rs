@@ -1,9 +1,9 @@
 //! The score of report B: the mean of the last part of an hour of random writes, and that mean over the standard deviation.
 
-use assay_conclude::score::{self, CellScore};
-use assay_conclude::series::{Second, seconds};
-use assay_measure::confidence;
-use assay_measure::consistency::Score;
+use assay_analysis::score::{self, CellScore};
+use assay_analysis::series::{Second, seconds};
+use assay_stats::confidence;
+use assay_stats::consistency::Score;
 
 use crate::format;
 use crate::grid::{Point, Section};

@@ -1,7 +1,7 @@
 //! Every figure of every cell.
 
-use assay_conclude::estimate;
-use assay_measure::{HostLoad, LatencySummary, OpSummary};
+use assay_analysis::estimate;
+use assay_stats::{HostLoad, LatencySummary, OpSummary};
 use assay_store::model::CellResult;
 
 use crate::format;
@@ -229,7 +229,7 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>, whole: bool) -> Table {
 /// How well rate and mean latency are known: half-widths of their intervals, percent; `None` where nothing was measured.
 fn precision(point: &Point<'_>) -> Option<[Option<f64>; 2]> {
     let estimates = estimate::of(point.part?);
-    let half = |e: Option<assay_measure::Estimate>| e.and_then(|e| e.half_width_pct());
+    let half = |e: Option<assay_stats::Estimate>| e.and_then(|e| e.half_width_pct());
     Some([half(estimates.iops), half(estimates.latency_mean_ns)])
 }
 

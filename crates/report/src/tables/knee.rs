@@ -1,8 +1,8 @@
 //! Drives at the lowest queue depth that reaches 95 % of their best rate (report D).
 
-use assay_conclude::estimate;
-use assay_conclude::knee::total_depth;
-use assay_measure::knee::{DepthKnee, SHARE, lowest_depth_reaching};
+use assay_analysis::estimate;
+use assay_analysis::knee::total_depth;
+use assay_stats::knee::{DepthKnee, SHARE, lowest_depth_reaching};
 
 use super::power;
 use crate::format;

@@ -1,14 +1,14 @@
 //! Latency against offered load in an open loop, and how far a drive keeps up.
 
-use assay_measure::LatencySummary;
-use assay_measure::knee::{LATENCY_FACTOR, LoadPoint, load_knee};
+use assay_stats::LatencySummary;
+use assay_stats::knee::{LATENCY_FACTOR, LoadPoint, load_knee};
 
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
 use crate::tables::{name, remarks, spread_notes, with_spread};
-use assay_conclude::estimate;
+use assay_analysis::estimate;
 
 /// One offered load and what came of it.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Block size by threads, and its like: rows and columns are the axes that vary.
 
-use assay_conclude::estimate;
+use assay_analysis::estimate;
 
 use crate::axis::Axis;
 use crate::format;

@@ -5,7 +5,7 @@ use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Row, Table};
 use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks, spread_notes, with_spread};
-use assay_conclude::{estimate, power};
+use assay_analysis::{estimate, power};
 
 /// 10^6 bytes in 2^20: published rates per watt are decimal.
 pub const MB_PER_MIB: f64 = 1.048_576;

@@ -1,6 +1,6 @@
 //! Published figures of a drive beside those that its simulation gives for the same workload.
 
-use assay_measure::LatencySummary;
+use assay_stats::LatencySummary;
 use assay_store::model::{CellKind, CellResult, Published, View, Workload};
 
 use assay_units::median;

@@ -9,8 +9,8 @@ use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Name, Number, Row, Table};
 use crate::tables::{name, remarks, spread_notes, with_spread};
-use assay_conclude::estimate;
-use assay_measure::confidence::Estimate;
+use assay_analysis::estimate;
+use assay_stats::confidence::Estimate;
 
 /// The words that stand wherever rounds did not come to rest.
 pub const NOT_ACHIEVED: &str = "steady state not achieved";
@@ -35,7 +35,7 @@ impl Figure {
     }
 }
 
-fn micros(result: &CellResult, of: fn(&assay_measure::LatencySummary) -> f64) -> Option<f64> {
+fn micros(result: &CellResult, of: fn(&assay_stats::LatencySummary) -> f64) -> Option<f64> {
     let latency = result.latency();
     (latency.samples > 0).then(|| of(latency) / 1e3)
 }

@@ -11,7 +11,7 @@ use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Row, Table};
 use crate::tables::power::watts_cell;
 use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks, spread_notes, with_spread};
-use assay_conclude::estimate;
+use assay_analysis::estimate;
 
 /// All operations of one interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

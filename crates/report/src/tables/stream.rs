@@ -1,7 +1,7 @@
 //! Streams of chunks: the best of short ones against one without end, per drive, with the cliff between them and the cache behind it.
 
-use assay_conclude::streams::{self, Cliff, Stream};
-use assay_measure::confidence;
+use assay_analysis::streams::{self, Cliff, Stream};
+use assay_stats::confidence;
 use assay_store::model::View;
 use assay_units::text::format_size;
 use assay_units::{MIB, Op};

@@ -1,14 +1,14 @@
 //! What heat does to a drive: when it begins to hold itself back, what rate is left, and for how much of the time.
 
-use assay_conclude::attribution::{self, Throttling};
-use assay_conclude::series::{Second, seconds};
+use assay_analysis::attribution::{self, Throttling};
+use assay_analysis::series::{Second, seconds};
 
 use crate::format;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Number, Row, Table};
 use crate::tables::{axis_cells, axis_columns, name, remarks, spread_notes, with_spread};
-use assay_measure::confidence::{self, LEVEL};
+use assay_stats::confidence::{self, LEVEL};
 
 /// Held back to less than this share of the rate before is worth an alarm.
 const ALARM: f64 = 0.85;

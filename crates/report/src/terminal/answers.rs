@@ -1,7 +1,7 @@
 //! Faster, slower, same or can't tell: the answers of a comparison.
 
-use assay_conclude::compare::{Comparisons, Metric, Pair};
-use assay_measure::compare::{Answer, Comparison};
+use assay_analysis::compare::{Comparisons, Metric, Pair};
+use assay_stats::compare::{Answer, Comparison};
 
 use super::text::{Page, Paint};
 use crate::table::{Cell, Column, Name, Row, Table};

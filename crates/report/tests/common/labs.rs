@@ -6,7 +6,7 @@ mod streams;
 pub use standards::{capacity, load, saturation, snia, thermal};
 pub use streams::{continuous, peak};
 
-use assay_measure::OpSummary;
+use assay_stats::OpSummary;
 use assay_store::model::*;
 use assay_store::read::{CellRecord, CellState, Run};
 use assay_units::text::compact_size;

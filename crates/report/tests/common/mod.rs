@@ -9,7 +9,7 @@ pub use suite::bandwidth;
 
 use std::collections::BTreeMap;
 
-use assay_measure::{Histogram, HostLoad, LatencySummary, OpInterval, OpSummary};
+use assay_stats::{Histogram, HostLoad, LatencySummary, OpInterval, OpSummary};
 use assay_store::model::*;
 use assay_store::read::{CellDrive, CellRecord, CellState, Run, SeriesPoint};
 use assay_units::text::compact_size;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_measure::HostLoad;
+use assay_stats::HostLoad;
 use assay_store::model::*;
 use assay_store::read::Run;
 use assay_units::text::compact_size;

@@ -1,7 +1,7 @@
 //! PCI configuration space of the function (PCI Local Bus Specification 3.0, chapter 6; class code and MSI-X: NVM Express NVMe over PCIe Transport
 //! Specification 1.0, section 3.8).
 
-use assay_spec::register::DOORBELLS;
+use assay_nvme_spec::register::DOORBELLS;
 
 /// Length of the space, in bytes.
 pub const CONFIG_BYTES: usize = 256;

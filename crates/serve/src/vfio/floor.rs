@@ -1,6 +1,6 @@
 //! What the way to the function and back costs on this machine, as far as it lies in this process.
 //!
-//! A second drive of the same profile, without faults, is served over a socket of its own to a small host ([`assay_nvme::host`]), which reads 4 KiB at random places, one after the
+//! A second drive of the same profile, without faults, is served over a socket of its own to a small host ([`assay_nvme_ctrl::host`]), which reads 4 KiB at random places, one after the
 //! other: it writes the doorbell over the socket, as QEMU does for a guest, and waits for the interrupt's eventfd. What it waits for longer than the
 //! model says is the floor. The model's times are those of the same reads by the same host on a controller that it shares a thread with.
 //!
@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use assay_nvme::host::{Bus, Host, InProcess, MEMORY_BYTES};
-use assay_nvme::{Controller, ControllerOptions};
-use assay_spec::nvm;
+use assay_nvme_ctrl::host::{Bus, Host, InProcess, MEMORY_BYTES};
+use assay_nvme_ctrl::{Controller, ControllerOptions};
+use assay_nvme_spec::nvm;
 use assay_ssd::{Drive, DriveOptions, Profile};
 use assay_target::clock::Clock;
 use assay_units::{Nanos, Rng};
@@ -47,7 +47,7 @@ const PATIENCE: Timespec = Timespec {
     tv_sec: 5,
     tv_nsec: 0,
 };
-/// A look at a register is worth another after this long; readiness takes a millisecond ([`assay_nvme::READY_NS`]).
+/// A look at a register is worth another after this long; readiness takes a millisecond ([`assay_nvme_ctrl::READY_NS`]).
 const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 500_000,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use assay_nvme::{Controller, ControllerOptions};
+use assay_nvme_ctrl::{Controller, ControllerOptions};
 use assay_ssd::{Drive, DriveError, DriveOptions, Profile, StateDigest};
 use assay_units::Nanos;
 
@@ -136,9 +136,11 @@ impl Function {
         let mut state = self.lock();
         let now = state.clock.now();
         // A controller is reset by clearing CC.EN (NVMe Base 2.0c, section 3.7.2).
-        let enabled = state.controller.read_register(assay_spec::register::CC, 4);
+        let enabled = state
+            .controller
+            .read_register(assay_nvme_spec::register::CC, 4);
         let cleared = enabled & !1;
-        let at = assay_spec::register::CC;
+        let at = assay_nvme_spec::register::CC;
         state.controller.write_register(now, at, 4, cleared);
         let vectors = state.vectors.len() as u16;
         state.config = Config::new(vectors);

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use assay_nvme::{HostMemory, Unmapped};
+use assay_nvme_ctrl::{HostMemory, Unmapped};
 use assay_target::shared_memory::SharedMemory;
 
 /// Pieces at once; a virtual machine has a handful.

@@ -1,9 +1,9 @@
 //! Traces of commands, and drives to play them on.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use assay_nvme::host::{Host, InProcess};
-use assay_nvme::{Controller, ControllerOptions};
-use assay_spec::{SubmissionEntry, nvm};
+use assay_nvme_ctrl::host::{Host, InProcess};
+use assay_nvme_ctrl::{Controller, ControllerOptions};
+use assay_nvme_spec::{SubmissionEntry, nvm};
 use assay_ssd::{Command, Completion, Drive};
 use assay_units::{DataClass, Nanos, Op, Rng};
 

@@ -9,7 +9,7 @@
 
 use std::io::Write;
 
-use assay_measure::{Histogram, JobTotals, OpInterval};
+use assay_stats::{Histogram, JobTotals, OpInterval};
 use assay_units::{KIB, Nanos, Op, rate};
 use serde::{Serialize, Serializer};
 

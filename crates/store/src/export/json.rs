@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use assay_measure::{HostLoad, LatencySummary, OpSummary};
+use assay_stats::{HostLoad, LatencySummary, OpSummary};
 use assay_units::{Nanos, Op};
 use serde::{Serialize, Serializer};
 

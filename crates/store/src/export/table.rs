@@ -1,7 +1,7 @@
 //! The tables of the CSV and Parquet exports: what columns there are and where each value comes from.
 
-use assay_measure::summary::PERCENTILES;
-use assay_measure::{HostLoad, LatencySummary, OpSummary};
+use assay_stats::summary::PERCENTILES;
+use assay_stats::{HostLoad, LatencySummary, OpSummary};
 
 use crate::model::{CellResult, Drive, TelemetryRecord};
 use crate::read::{CellDrive, CellRecord, CellState, Run, SeriesPoint};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_measure::{Histogram, HostLoad, Interval, JobTotals};
+use assay_stats::{Histogram, HostLoad, Interval, JobTotals};
 use assay_units::Op;
 
 use super::silence::Spans;

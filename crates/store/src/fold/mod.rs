@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use assay_measure::{Histogram, JobTotals, LatencySummary};
+use assay_stats::{Histogram, JobTotals, LatencySummary};
 use assay_units::Nanos;
 
 use crate::error::StoreError;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_measure::LatencySummary;
+use assay_stats::LatencySummary;
 use assay_units::{Nanos, Op};
 
 use crate::read::SeriesPoint;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_measure::{HostLoad, Interval, JobTotals, OpInterval, OpSummary};
+use assay_stats::{HostLoad, Interval, JobTotals, OpInterval, OpSummary};
 use assay_units::{Nanos, Op};
 
 use crate::model::CellResult;

@@ -1,6 +1,6 @@
 //! What the fixture's drives would have answered.
 
-use assay_measure::{Interval, Recorder};
+use assay_stats::{Interval, Recorder};
 use assay_units::{Nanos, Op, Rng};
 
 use super::{SHAPES, Size};

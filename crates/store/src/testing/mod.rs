@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use assay_measure::{HostLoad, JobTotals};
+use assay_stats::{HostLoad, JobTotals};
 use assay_units::Op;
 
 use crate::model::{

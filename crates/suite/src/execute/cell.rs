@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_engine::plan::{Pacing, Workload};
-use assay_engine::run::{Bed, Observer, Outcome as RunOutcome, Part, run_together};
-use assay_engine::session::{DriveSession, SessionError};
-use assay_measure::HostLoad;
+use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, OFFERED_IOPS};
 use assay_target::Nanos;
 use assay_target::open::OpenDrive;
+use assay_workload::plan::{Pacing, Workload};
+use assay_workload::run::{Bed, Observer, Outcome as RunOutcome, Part, run_together};
+use assay_workload::session::{DriveSession, SessionError};
 use std::num::NonZeroU64;
 
 use super::journal::{Alarms, Ignore, Journal};

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_conclude::power::MeanPower;
-use assay_engine::run::Observer;
-use assay_measure::{HostLoad, Interval};
+use assay_analysis::power::MeanPower;
+use assay_stats::{HostLoad, Interval};
 use assay_store::model::{CellResult, Entry, IntervalRecord, TelemetryRecord};
 use assay_store::{RunWriter, StoreError};
 use assay_target::{Nanos, Telemetry};
 use assay_units::Op;
+use assay_workload::run::Observer;
 
 use super::Progress;
 use crate::expand::Cell;

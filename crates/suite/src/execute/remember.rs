@@ -1,8 +1,8 @@
 //! What is remembered of real drives from run to run, and what of it still holds.
 
-use assay_engine::access::Region;
-use assay_engine::plan::Workload;
 use assay_store::model::CellKind;
+use assay_workload::access::Region;
+use assay_workload::plan::Workload;
 
 use super::cell::Done;
 use super::conditions::Conditions;

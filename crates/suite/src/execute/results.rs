@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use assay_engine::checker::examples;
-use assay_engine::plan::{Engine, Workload};
-use assay_engine::run::{Outcome as RunOutcome, PartOutcome};
-use assay_measure::HostLoad;
+use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, ProcessLoad, VerifySummary};
 use assay_units::Op;
+use assay_workload::checker::examples;
+use assay_workload::plan::{Engine, Workload};
+use assay_workload::run::{Outcome as RunOutcome, PartOutcome};
 
 use crate::expand::Cell;
 

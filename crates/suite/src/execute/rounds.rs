@@ -126,7 +126,7 @@ fn judge(
 
 #[cfg(test)]
 mod tests {
-    use assay_measure::steady::SteadyRule;
+    use assay_stats::steady::SteadyRule;
 
     use super::*;
 

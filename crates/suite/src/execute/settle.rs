@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_engine::run::Observer;
-use assay_measure::{HostLoad, Interval};
+use assay_stats::{HostLoad, Interval};
 use assay_target::{Nanos, Telemetry};
+use assay_workload::run::Observer;
 
 use crate::expand::Settle;
 
@@ -160,7 +160,7 @@ impl Observer for Settling<'_> {
 
 #[cfg(test)]
 mod tests {
-    use assay_measure::OpInterval;
+    use assay_stats::OpInterval;
     use assay_units::Op;
 
     use super::super::journal::Ignore;

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use assay_conclude::rest;
-use assay_engine::run::PartOutcome;
-use assay_engine::session::DriveSession;
-use assay_measure::HostLoad;
-use assay_measure::knee::chance_share;
+use assay_analysis::rest;
+use assay_stats::HostLoad;
+use assay_stats::knee::chance_share;
 use assay_store::StoreError;
 use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS};
 use assay_store::read::Run;
 use assay_target::identity::PcieLink;
 use assay_target::nvme::probe::Probe;
+use assay_workload::run::PartOutcome;
+use assay_workload::session::DriveSession;
 
 use super::Runner;
 use super::journal::Alarms;

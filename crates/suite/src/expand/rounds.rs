@@ -1,7 +1,7 @@
 //! Rounds: how many at most, and the rule by which they come to rest, with parameters put in.
 
-use assay_engine::session::DriveSession;
-use assay_measure::steady::{FioFigure, SteadyRule};
+use assay_stats::steady::{FioFigure, SteadyRule};
+use assay_workload::session::DriveSession;
 
 use super::RunPlan;
 use super::matrix::{Combination, same_value};

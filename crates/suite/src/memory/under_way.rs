@@ -124,8 +124,8 @@ mod tests {
     use std::fs::{self, File};
     use std::time::{Duration, UNIX_EPOCH};
 
-    use assay_engine::access::Region;
     use assay_target::identity::identify;
+    use assay_workload::access::Region;
 
     use super::super::{Conditioning, Validity};
     use super::*;

@@ -1,11 +1,11 @@
 //! The figures that rules look at, each with how it is shown.
 
-use assay_conclude::attribution::Throttling;
-use assay_conclude::series::seconds;
-use assay_conclude::verified::worst_pass;
-use assay_conclude::{attribution, knee, rest, score};
-use assay_measure::consistency::Score;
-use assay_measure::knee::DepthKnee;
+use assay_analysis::attribution::Throttling;
+use assay_analysis::series::seconds;
+use assay_analysis::verified::worst_pass;
+use assay_analysis::{attribution, knee, rest, score};
+use assay_stats::consistency::Score;
+use assay_stats::knee::DepthKnee;
 use assay_store::model::{CellKind, TelemetryRecord};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 

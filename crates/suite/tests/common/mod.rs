@@ -8,9 +8,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use assay_engine::audit::HostAudit;
-use assay_engine::session::{DriveSession, SessionOptions};
-use assay_measure::Interval;
+use assay_stats::Interval;
 use assay_store::model::{CellPlan, CellResult, Tool, Warning};
 use assay_store::read::Run;
 use assay_store::{Destination, RunWriter};
@@ -22,6 +20,8 @@ use assay_suite::schema::Suite;
 use assay_suite::{SuiteError, catalogue};
 use assay_target::Nanos;
 use assay_target::spec::DriveSpec;
+use assay_workload::audit::HostAudit;
+use assay_workload::session::{DriveSession, SessionOptions};
 
 pub fn drives(specs: &[&str]) -> Vec<DriveSession> {
     specs

@@ -1,16 +1,16 @@
 //! Admin commands, by name.
 
-use assay_spec::admin::{
+use assay_nvme_spec::admin::{
     FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SanitizeAction, SecureErase,
     SetFeatures,
 };
-use assay_spec::feature::{FeatureId, PowerManagement};
-use assay_spec::identify::{
+use assay_nvme_spec::feature::{FeatureId, PowerManagement};
+use assay_nvme_spec::identify::{
     Cns, DATA_BYTES, IdentifyController, IdentifyNamespace, namespace_list,
 };
-use assay_spec::log::{FirmwareSlotLog, LogId, SanitizeLog, SmartLog};
-use assay_spec::wire::Wire;
-use assay_spec::{NSID_ALL, SubmissionEntry};
+use assay_nvme_spec::log::{FirmwareSlotLog, LogId, SanitizeLog, SmartLog};
+use assay_nvme_spec::wire::Wire;
+use assay_nvme_spec::{NSID_ALL, SubmissionEntry};
 
 use super::{AdminPort, CommandError};
 use crate::identity::DriveInfo;

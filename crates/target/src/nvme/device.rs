@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use assay_spec::SubmissionEntry;
-use assay_spec::opcode::AdminOpcode;
+use assay_nvme_spec::SubmissionEntry;
+use assay_nvme_spec::opcode::AdminOpcode;
 
 use super::kernel::{KernelCommand, status_of};
 use super::{AdminPort, CommandError};

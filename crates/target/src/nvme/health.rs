@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use assay_spec::log::{SmartLog, critical_warning};
+use assay_nvme_spec::log::{SmartLog, critical_warning};
 use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;

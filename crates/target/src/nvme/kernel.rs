@@ -1,6 +1,6 @@
 //! A command as the kernel takes it through its passthrough interfaces (include/uapi/linux/nvme_ioctl.h).
 
-use assay_spec::{StatusCode, SubmissionEntry};
+use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 /// `struct nvme_passthru_cmd` of the ioctls and `struct nvme_uring_cmd` of io_uring: 72 bytes, the same but for the last word, which only the
 /// ioctls fill.
@@ -95,7 +95,7 @@ pub(crate) fn status_of(answer: i32) -> StatusCode {
 
 #[cfg(test)]
 mod tests {
-    use assay_spec::nvm::Read;
+    use assay_nvme_spec::nvm::Read;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! A power state for the length of a measurement: what it is in before, and how to go back.
 
-use assay_spec::feature::PowerManagement;
+use assay_nvme_spec::feature::PowerManagement;
 
 use super::commands::Commands;
 use super::{AdminPort, CommandError};

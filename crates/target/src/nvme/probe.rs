@@ -1,11 +1,11 @@
 //! Everything a controller says of itself: report A's probe.
 
-use assay_spec::feature::{
+use assay_nvme_spec::feature::{
     AutonomousTable, AutonomousTransition, FeatureId, HostThermal, InterruptCoalescing,
     NumberOfQueues, TemperatureThreshold, VolatileWriteCache,
 };
-use assay_spec::identify::{IdentifyController, IdentifyNamespace, oacs, oncs, sanicap};
-use assay_spec::register::Version;
+use assay_nvme_spec::identify::{IdentifyController, IdentifyNamespace, oacs, oncs, sanicap};
+use assay_nvme_spec::register::Version;
 use serde::{Deserialize, Serialize};
 
 use super::commands::Commands;

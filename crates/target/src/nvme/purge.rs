@@ -5,10 +5,10 @@
 //! sent that reaches what nobody named. A subsystem of several controllers (CMIC) may hold namespaces that this one does not show; where it cannot list
 //! them, what reaches them all reaches more than anybody knows.
 
-use assay_spec::StatusCode;
-use assay_spec::admin::{SanitizeAction, SecureErase};
-use assay_spec::identify::{cmic, oacs, sanicap};
-use assay_spec::log::SanitizeState;
+use assay_nvme_spec::StatusCode;
+use assay_nvme_spec::admin::{SanitizeAction, SecureErase};
+use assay_nvme_spec::identify::{cmic, oacs, sanicap};
+use assay_nvme_spec::log::SanitizeState;
 
 use super::commands::Commands;
 use super::{AdminPort, CommandError};

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use assay_spec::register::{
+use assay_nvme_spec::register::{
     CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use assay_spec::admin::{
+use assay_nvme_spec::admin::{
     FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SetFeatures,
 };
-use assay_spec::feature::FeatureId;
-use assay_spec::identify::{
+use assay_nvme_spec::feature::FeatureId;
+use assay_nvme_spec::identify::{
     Cns, IdentifyController, IdentifyNamespace, LbaFormat, PowerStateDescriptor, oacs, oncs,
 };
-use assay_spec::log::{LogId, SanitizeLog, SanitizeState, SmartLog, critical_warning};
-use assay_spec::opcode::AdminOpcode;
-use assay_spec::{StatusCode, SubmissionEntry};
+use assay_nvme_spec::log::{LogId, SanitizeLog, SanitizeState, SmartLog, critical_warning};
+use assay_nvme_spec::opcode::AdminOpcode;
+use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use super::commands::Commands;
 use super::health::{self, Health};

@@ -1,9 +1,9 @@
 //! What erasing reaches, and what is sent for it.
 
-use assay_spec::StatusCode;
-use assay_spec::admin::{SanitizeAction, SecureErase};
-use assay_spec::identify::{cmic, oacs, sanicap};
-use assay_spec::log::SanitizeState;
+use assay_nvme_spec::StatusCode;
+use assay_nvme_spec::admin::{SanitizeAction, SecureErase};
+use assay_nvme_spec::identify::{cmic, oacs, sanicap};
+use assay_nvme_spec::log::SanitizeState;
 
 use super::super::purge::{EraseError, Method, erase, offers};
 use super::{Told, namespace, told};

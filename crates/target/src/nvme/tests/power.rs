@@ -1,6 +1,6 @@
 //! Power states, chosen and restored.
 
-use assay_spec::feature::FeatureId;
+use assay_nvme_spec::feature::FeatureId;
 
 use super::super::commands::Commands;
 use super::super::power::Found;

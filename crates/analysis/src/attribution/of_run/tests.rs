@@ -1,0 +1,171 @@
+use assay_stats::LatencySummary;
+use assay_store::model::{Audit, CellPlan, Drive, Host, Manifest, Suite, Tool, Warning, Workload};
+use assay_store::read::SeriesPoint;
+use assay_units::Nanos;
+
+use super::*;
+
+/// A cell of sequential writes: MiB/s in each second, and the temperature at its end.
+fn cell(id: &str, kind: CellKind, rates: &[u64], celsius: f64) -> CellRecord {
+    let at = |second: usize| Nanos::from_secs(second as u64);
+    let point = |(index, &rate): (usize, &u64)| SeriesPoint {
+        index: index as u32,
+        ramp: false,
+        start: at(index),
+        end: at(index + 1),
+        op: Op::Write,
+        ios: rate * 8,
+        bytes: rate << 20,
+        errors: 0,
+        latency: LatencySummary::default(),
+    };
+    let reading = |second: usize| TelemetryRecord {
+        at: at(second + 1),
+        temperature_c: Some(celsius),
+        throttled: Some(false),
+        nand_bytes_written: Some((second as u64) << 30),
+        ..TelemetryRecord::default()
+    };
+    CellRecord {
+        plan: CellPlan {
+            id: id.to_owned(),
+            kind,
+            drives: vec![0],
+            workload: Workload {
+                rw: "write".to_owned(),
+                bs_bytes: 131_072,
+                iodepth: 4,
+                numjobs: 1,
+                ..Workload::default()
+            },
+            ..CellPlan::default()
+        },
+        state: CellState::Finished,
+        drives: vec![CellDrive {
+            drive: 0,
+            result: None,
+            series: rates.iter().enumerate().map(point).collect(),
+            telemetry: (0..rates.len()).map(reading).collect(),
+            distributions: Vec::new(),
+        }],
+        host: Vec::new(),
+    }
+}
+
+fn run(cells: Vec<CellRecord>) -> Run {
+    Run {
+        path: "run".into(),
+        manifest: Manifest {
+            schema: 1,
+            run_id: "run".to_owned(),
+            created: String::new(),
+            tool: Tool {
+                name: String::new(),
+                version: String::new(),
+                commit: String::new(),
+            },
+            command_line: Vec::new(),
+            suite: Suite {
+                name: String::new(),
+                title: String::new(),
+                summary: String::new(),
+                source: String::new(),
+                text: String::new(),
+            },
+            parameters: BTreeMap::new(),
+            scale: 1.0,
+            seed: 1,
+            host: Host::default(),
+            drives: vec![Drive {
+                capacity_bytes: 100 << 30,
+                ..Drive::default()
+            }],
+            cells: Vec::new(),
+        },
+        audit: None::<Audit>,
+        cells,
+        warnings: Vec::new(),
+        steady: Vec::new(),
+        verdicts: vec![None],
+        outcome: None,
+        damaged_lines: Vec::new(),
+    }
+}
+
+fn cached() -> Vec<u64> {
+    [vec![1000; 20], vec![200; 40]].concat()
+}
+
+#[test]
+fn a_cell_is_seen_with_what_the_run_knows_of_it() {
+    let purge = cell("purge", CellKind::Purge, &[], 40.0);
+    let first = cell("first", CellKind::Measure, &[100; 10], 40.0);
+    let second = cell("second", CellKind::Measure, &cached(), 40.0);
+    let run = run(vec![purge, first, second]);
+    let seen = watched(&run, &run.cells[2], 0).unwrap();
+    assert_eq!(seen.moments.len(), 60);
+    assert_eq!(seen.facts.written_before_bytes, Some(1000 << 20));
+    assert_eq!((seen.facts.write_share, seen.facts.random), (1.0, false));
+    assert_eq!(seen.facts.capacity_bytes, 100 << 30);
+    assert_eq!(seen.moments[5].temperature_c, Some(40.0));
+    let nand: Vec<Option<u64>> = seen.moments[..3].iter().map(|m| m.nand_bytes).collect();
+    assert_eq!(nand, [None, Some(1 << 30), Some(1 << 30)]);
+    assert_eq!(
+        watched(&run, &run.cells[0], 0),
+        None,
+        "nothing was measured"
+    );
+    assert_eq!(watched(&run, &run.cells[2], 1), None, "no such drive");
+}
+
+#[test]
+fn the_summary_has_the_cache_and_the_rates_around_its_end() {
+    let run = run(vec![cell("fill", CellKind::Measure, &cached(), 40.0)]);
+    let found = of_cell(&run, &run.cells[0], 0);
+    assert_eq!(found.len(), 2, "{found:?}");
+    let summary = summary(&run, 0);
+    let cache = summary.slc_cache_bytes.unwrap();
+    assert_eq!(cache >> 20, 20_000);
+    assert_eq!(summary.rate_in_cache_mib_per_s, Some(1000.0));
+    assert_eq!(summary.rate_after_cache_mib_per_s, Some(200.0));
+    assert_eq!(
+        (summary.throttle_onset_c, summary.unexplained_cells),
+        (None, 0)
+    );
+}
+
+#[test]
+fn a_warning_of_the_run_makes_the_host_the_limit() {
+    let mut run = run(vec![cell("fill", CellKind::Measure, &cached(), 40.0)]);
+    run.warnings.push(Warning {
+        code: HOST_WARNING.to_owned(),
+        cell: Some("fill".to_owned()),
+        drive: Some(0),
+        message: String::new(),
+        advice: String::new(),
+    });
+    assert_eq!(of_cell(&run, &run.cells[0], 0)[0].cause, Cause::HostLimited);
+    assert_eq!(summary(&run, 0).host_limited_cells, 1);
+    run.warnings[0].cell = Some("another".to_owned());
+    assert_eq!(summary(&run, 0).host_limited_cells, 0);
+}
+
+#[test]
+fn a_drive_at_the_most_that_its_power_state_allows_is_limited_by_it() {
+    let limited = |shown: Option<u8>, asked: Option<u8>, power_mw: u64| {
+        let mut capped = cell("capped", CellKind::Measure, &[300; 40], 40.0);
+        capped.plan.workload.power_state = asked;
+        for reading in &mut capped.drives[0].telemetry {
+            reading.power_state = shown;
+            reading.power_mw = Some(power_mw);
+        }
+        let mut run = run(vec![capped]);
+        run.manifest.drives[0].power_limits_mw = [(0, 25_000), (2, 10_000)].into();
+        summary(&run, 0).power_limited_cells == 1
+    };
+    assert!(limited(Some(2), Some(2), 9_800));
+    assert!(limited(Some(2), None, 9_800), "set by somebody else");
+    assert!(!limited(Some(2), Some(2), 8_000), "below its limit");
+    assert!(!limited(Some(0), Some(2), 9_800), "in another state");
+    assert!(!limited(Some(1), Some(1), 9_800), "of no known limit");
+}

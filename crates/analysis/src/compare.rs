@@ -1,0 +1,436 @@
+//! Runs compared: which drive is faster at what, and whether that is known at all.
+//!
+//! # Mechanism
+//! Drives of all runs are put into groups, one per drive: repeated runs of a drive stand on the same side. A real drive is known by model and
+//! serial, a simulated one by what was asked for without its seed (another seed is another measurement of the same drive). Where all runs are of one
+//! drive, every run is a side of its own: before and after. The first group is the baseline, and every other is compared with it, workload by
+//! workload, by [`assay_stats::compare`].
+//!
+//! Workloads match when step, variant, figures and what else makes an access (mixes, distribution, limits) are the same; areas may differ, because
+//! drives differ in size, but not the lengths of streams. Of cells in rounds the last window counts, strung together.
+//!
+//! # Non-goals
+//! No overall winner: what a workload is worth is the reader's to say.
+
+use assay_stats::compare::{Answer, Better, Comparison, Repeat, Terms, compare};
+use assay_store::model::{CellPlan, CellResult, Drive};
+use assay_store::read::{CellDrive, Run};
+
+use crate::estimate::{self, Estimates};
+
+mod workload;
+
+use workload::{Key, Measured, measured, places};
+
+/// A figure that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Metric {
+    /// MiB (2^20 bytes) per second.
+    MibPerS,
+    /// Operations per second.
+    Iops,
+    /// Mean latency, nanoseconds.
+    LatencyMean,
+    /// Mean over the seconds of their 99th percentile latency, nanoseconds; where seconds hold too few operations, the run's 99th percentile.
+    P99,
+}
+
+impl Metric {
+    /// All, in the order they are shown.
+    pub const ALL: [Metric; 4] = [
+        Metric::MibPerS,
+        Metric::Iops,
+        Metric::LatencyMean,
+        Metric::P99,
+    ];
+
+    /// Its key in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Metric::MibPerS => "mib_per_s",
+            Metric::Iops => "iops",
+            Metric::LatencyMean => "latency_mean_ns",
+            Metric::P99 => "latency_p99_ns",
+        }
+    }
+
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Metric::MibPerS => "bandwidth",
+            Metric::Iops => "IOPS",
+            Metric::LatencyMean => "mean latency",
+            Metric::P99 => "p99 latency",
+        }
+    }
+
+    fn better(self) -> Better {
+        match self {
+            Metric::MibPerS | Metric::Iops => Better::More,
+            Metric::LatencyMean | Metric::P99 => Better::Less,
+        }
+    }
+}
+
+/// A drive, with its runs; or one of several runs of the only drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Short name, unique among the groups; without the word "simulated".
+    pub name: String,
+    /// Is it simulated?
+    pub simulated: bool,
+    /// (run, index into its manifest's drives).
+    pub members: Vec<(usize, usize)>,
+}
+
+impl Group {
+    /// The name with the word that must stand beside every simulated figure.
+    pub fn full_name(&self) -> String {
+        if self.simulated {
+            format!("{} (simulated)", self.name)
+        } else {
+            self.name.clone()
+        }
+    }
+}
+
+/// One metric of one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// Which.
+    pub metric: Metric,
+    /// Mean of the baseline's runs.
+    pub baseline: Option<f64>,
+    /// Mean of the other group's runs.
+    pub other: Option<f64>,
+    /// The answer.
+    pub comparison: Comparison,
+}
+
+/// One workload that both groups have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matched {
+    /// The plan, as first met in the baseline.
+    pub plan: CellPlan,
+    /// What tells it from the step's other workloads: `4 KiB, depth 32`; empty when it is the only one.
+    pub place: String,
+    /// By metric, in the order of [`Metric::ALL`].
+    pub metrics: Vec<Compared>,
+}
+
+/// How often which answer was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Faster.
+    pub faster: usize,
+    /// Slower.
+    pub slower: usize,
+    /// Same.
+    pub same: usize,
+    /// Can't tell.
+    pub cannot_tell: usize,
+}
+
+impl Tally {
+    /// All answers.
+    pub fn total(&self) -> usize {
+        self.faster + self.slower + self.same + self.cannot_tell
+    }
+}
+
+/// A group compared with the baseline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// Index into [`Comparisons::groups`].
+    pub baseline: usize,
+    /// Index into [`Comparisons::groups`].
+    pub other: usize,
+    /// What both have measured.
+    pub workloads: Vec<Matched>,
+    /// What must be known before any answer is believed.
+    pub notes: Vec<String>,
+}
+
+impl Pair {
+    /// How often which answer was given for a metric.
+    pub fn tally(&self, metric: Metric) -> Tally {
+        let mut tally = Tally::default();
+        for compared in self.workloads.iter().flat_map(|w| &w.metrics) {
+            if compared.metric == metric {
+                *match compared.comparison.answer {
+                    Answer::Faster => &mut tally.faster,
+                    Answer::Slower => &mut tally.slower,
+                    Answer::Same => &mut tally.same,
+                    Answer::CannotTell => &mut tally.cannot_tell,
+                } += 1;
+            }
+        }
+        tally
+    }
+
+    /// Is there nothing that IOPS say and bandwidth does not? So with every fixed block size.
+    pub fn iops_follow_bandwidth(&self) -> bool {
+        self.workloads.iter().all(|w| {
+            let ratio = |metric: Metric| {
+                let found = w.metrics.iter().find(|c| c.metric == metric);
+                found.and_then(|c| c.comparison.ratio)
+            };
+            match (ratio(Metric::MibPerS), ratio(Metric::Iops)) {
+                (Some(a), Some(b)) => (a / b - 1.0).abs() < 1e-6,
+                (a, b) => a.is_none() && b.is_none(),
+            }
+        })
+    }
+}
+
+/// All that several runs say of each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparisons {
+    /// The sides; the first is the baseline.
+    pub groups: Vec<Group>,
+    /// All runs are of one drive: sides are runs, not drives.
+    pub one_drive: bool,
+    /// Every other group against the first.
+    pub pairs: Vec<Pair>,
+}
+
+/// Compare runs. No pairs when there is only one drive in one run.
+pub fn of(runs: &[Run], terms: Terms) -> Comparisons {
+    let (groups, one_drive) = groups(runs);
+    let pairs = (1..groups.len())
+        .map(|other| pair(runs, &groups, other, one_drive, terms))
+        .collect();
+    Comparisons {
+        groups,
+        one_drive,
+        pairs,
+    }
+}
+
+/// What makes two entries of manifests the same drive.
+fn identity(drive: &Drive) -> (bool, String, String) {
+    if drive.simulated {
+        let parts: Vec<&str> = drive
+            .spec
+            .split(',')
+            .filter(|part| !part.trim_start().starts_with("seed="))
+            .collect();
+        return (true, parts.join(","), String::new());
+    }
+    let serial = match drive.serial.trim() {
+        "" => drive.spec.clone(),
+        serial => serial.to_owned(),
+    };
+    (false, drive.model.clone(), serial)
+}
+
+fn groups(runs: &[Run]) -> (Vec<Group>, bool) {
+    let mut groups: Vec<((bool, String, String), Group)> = Vec::new();
+    for (run, r) in runs.iter().enumerate() {
+        for (index, drive) in r.manifest.drives.iter().enumerate() {
+            let key = identity(drive);
+            match groups.iter_mut().find(|(k, _)| *k == key) {
+                Some((_, group)) => group.members.push((run, index)),
+                None => {
+                    let label = match drive.label.trim() {
+                        "" => &drive.spec,
+                        label => label,
+                    };
+                    let group = Group {
+                        name: label.to_owned(),
+                        simulated: drive.simulated,
+                        members: vec![(run, index)],
+                    };
+                    groups.push((key, group));
+                }
+            }
+        }
+    }
+    let mut groups: Vec<Group> = groups.into_iter().map(|(_, group)| group).collect();
+    if let [only] = groups.as_slice()
+        && only.members.len() > 1
+    {
+        let sides = only
+            .members
+            .iter()
+            .map(|(run, index)| Group {
+                name: format!("{}, run {}", only.name, run + 1),
+                simulated: only.simulated,
+                members: vec![(*run, *index)],
+            })
+            .collect();
+        return (sides, true);
+    }
+    let names: Vec<String> = groups.iter().map(|g| g.name.clone()).collect();
+    for (i, group) in groups.iter_mut().enumerate() {
+        if names.iter().filter(|n| **n == names[i]).count() > 1 {
+            let run = group.members.first().map_or(0, |m| m.0);
+            group.name = format!("{}, run {}", group.name, run + 1);
+        }
+    }
+    (groups, false)
+}
+
+/// The figure of a run, and its interval where there is one.
+fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option<Repeat> {
+    let estimate = match metric {
+        Metric::MibPerS => estimates.mib_per_s,
+        Metric::Iops => estimates.iops,
+        Metric::LatencyMean => estimates.latency_mean_ns,
+        Metric::P99 => estimates.p99_ns,
+    };
+    let figure = |result: &CellResult| match metric {
+        Metric::MibPerS => result.mib_per_s(),
+        Metric::Iops => result.iops(),
+        Metric::LatencyMean => result.latency().mean,
+        Metric::P99 => result.latency().p99 as f64,
+    };
+    let results: Vec<&CellResult> = parts.iter().filter_map(|p| p.result.as_ref()).collect();
+    let value = results.iter().map(|r| figure(r)).sum::<f64>() / results.len().max(1) as f64;
+    // A run in which nothing completed stays in: it must not be left out to flatter its side.
+    (!results.is_empty()).then_some(Repeat {
+        value: match (metric, &estimate) {
+            // Of a percentile, the series' mean is another figure than the result's.
+            (Metric::P99, Some(e)) => e.mean,
+            _ => value,
+        },
+        estimate,
+    })
+}
+
+fn pair(runs: &[Run], groups: &[Group], other: usize, one_drive: bool, terms: Terms) -> Pair {
+    let side = |group: &Group| -> Vec<Vec<(Measured<'_>, Estimates)>> {
+        group
+            .members
+            .iter()
+            .map(|(run, drive)| {
+                measured(&runs[*run], *drive)
+                    .into_iter()
+                    .map(|m| {
+                        let estimates = estimate::of_several(m.parts.iter().copied());
+                        (m, estimates)
+                    })
+                    .collect()
+            })
+            .collect()
+    };
+    let (a, b) = (side(&groups[0]), side(&groups[other]));
+    let mut keys: Vec<(&Key, &CellPlan)> = Vec::new();
+    for (m, _) in a.iter().flatten() {
+        if !keys.iter().any(|(k, _)| **k == m.key) {
+            keys.push((&m.key, m.plan));
+        }
+    }
+    let has = |side: &[Vec<(Measured<'_>, Estimates)>], key: &Key| {
+        side.iter().flatten().any(|(m, _)| m.key == *key)
+    };
+    let mut workloads = Vec::new();
+    let mut unmatched = 0;
+    for (key, plan) in &keys {
+        if !has(&b, key) {
+            unmatched += 1;
+            continue;
+        }
+        let metrics = Metric::ALL
+            .into_iter()
+            .filter_map(|metric| compared(metric, key, &a, &b, terms))
+            .collect();
+        workloads.push(Matched {
+            plan: (*plan).clone(),
+            place: String::new(),
+            metrics,
+        });
+    }
+    let mut foreign: Vec<&Key> = Vec::new();
+    for (m, _) in b.iter().flatten() {
+        if !has(&a, &m.key) && !foreign.contains(&&m.key) {
+            foreign.push(&m.key);
+        }
+    }
+    unmatched += foreign.len();
+    places(&mut workloads);
+    let notes = notes(runs, &groups[0], &groups[other], one_drive, unmatched);
+    Pair {
+        baseline: 0,
+        other,
+        workloads,
+        notes,
+    }
+}
+
+type Sides<'a> = [Vec<(Measured<'a>, Estimates)>];
+
+fn compared(
+    metric: Metric,
+    key: &Key,
+    a: &Sides<'_>,
+    b: &Sides<'_>,
+    terms: Terms,
+) -> Option<Compared> {
+    let repeats = |side: &Sides<'_>, whole: bool| -> Vec<Repeat> {
+        side.iter()
+            .filter_map(|run| {
+                let (m, estimates) = run.iter().find(|(m, _)| m.key == *key)?;
+                let none = Estimates::default();
+                repeat(metric, &m.parts, if whole { &none } else { estimates })
+            })
+            .collect()
+    };
+    let (mut of_a, mut of_b) = (repeats(a, false), repeats(b, false));
+    if of_a.is_empty() && of_b.is_empty() {
+        return None;
+    }
+    // The seconds' percentiles of one run and the whole percentile of another are not the same figure.
+    if metric == Metric::P99 && of_a.iter().chain(&of_b).any(|r| r.estimate.is_none()) {
+        (of_a, of_b) = (repeats(a, true), repeats(b, true));
+    }
+    let mean = |side: &[Repeat]| {
+        (!side.is_empty()).then(|| side.iter().map(|r| r.value).sum::<f64>() / side.len() as f64)
+    };
+    Some(Compared {
+        metric,
+        baseline: mean(&of_a),
+        other: mean(&of_b),
+        comparison: compare(&of_a, &of_b, metric.better(), terms),
+    })
+}
+
+fn notes(runs: &[Run], a: &Group, b: &Group, one_drive: bool, unmatched: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if a.members.len() == 1 && b.members.len() == 1 {
+        notes.push(match one_drive {
+            false => "one run of each drive: intervals hold what varies within a run; what a repetition would change is not known, so repeat runs before a small difference is believed".to_owned(),
+            true => "one run on each side: intervals hold what varies within a run; the state of the drive (fill, temperature) may differ between runs as much as what was changed".to_owned(),
+        });
+    }
+    let mut scales: Vec<f64> = a
+        .members
+        .iter()
+        .chain(&b.members)
+        .map(|(run, _)| runs[*run].manifest.scale)
+        .collect();
+    scales.sort_by(f64::total_cmp);
+    scales.dedup();
+    if scales.len() > 1 {
+        let words: Vec<String> = scales.iter().map(f64::to_string).collect();
+        notes.push(format!(
+            "runs of different lengths (--scale {}): a shorter one sees less of caches, heat and garbage collection",
+            words.join(", ")
+        ));
+    }
+    if a.simulated != b.simulated {
+        notes.push(
+            "a simulated drive against a real one: the difference holds the model's errors too"
+                .to_owned(),
+        );
+    }
+    if unmatched > 0 {
+        notes.push(format!(
+            "{unmatched} workloads were measured on one side only"
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

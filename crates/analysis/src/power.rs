@@ -1,0 +1,94 @@
+//! What a drive draws, on average over what was measured.
+//!
+//! # Mechanism
+//! Readings are means over their intervals, evenly spaced, so their mean is that of the span. Readings of the ramp do not count; where there
+//! are none after it, one of the ramp is better than none.
+//!
+//! # Non-goals
+//! Energy per operation: rate over power, which is where the rate is.
+
+use assay_stats::confidence::{self, Estimate, LEVEL};
+use assay_store::read::CellDrive;
+use assay_units::Nanos;
+
+/// A mean as readings come in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeanPower {
+    sum_mw: u64,
+    readings: u64,
+}
+
+impl MeanPower {
+    /// One more reading, milliwatts.
+    pub fn add(&mut self, power_mw: u64) {
+        self.sum_mw += power_mw;
+        self.readings += 1;
+    }
+
+    /// Watts; `None` without a reading, or where all are zero (a drive that has no meter says that).
+    pub fn watts(&self) -> Option<f64> {
+        (self.sum_mw > 0).then(|| self.sum_mw as f64 / self.readings as f64 / 1e3)
+    }
+}
+
+/// The readings of a drive's part in a cell that count, milliwatts.
+fn readings(part: &CellDrive) -> Vec<u64> {
+    let ramp: Option<Nanos> = part.series.iter().filter(|p| p.ramp).map(|p| p.end).max();
+    let all = || part.telemetry.iter();
+    let after = all().filter(|t| ramp.is_none_or(|end| t.at > end));
+    let measured: Vec<u64> = after.filter_map(|t| t.power_mw).collect();
+    if measured.iter().any(|&mw| mw > 0) {
+        return measured;
+    }
+    all().filter_map(|t| t.power_mw).collect()
+}
+
+/// Mean power over the measured span, watts.
+pub fn mean_watts(part: &CellDrive) -> Option<f64> {
+    let mut mean = MeanPower::default();
+    readings(part).into_iter().for_each(|mw| mean.add(mw));
+    mean.watts()
+}
+
+/// The same with its interval; `None` of fewer than ten readings.
+pub fn estimate(part: &CellDrive) -> Option<Estimate> {
+    let watts: Vec<f64> = readings(part).iter().map(|&mw| mw as f64 / 1e3).collect();
+    confidence::mean(&watts, LEVEL)
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_store::model::TelemetryRecord;
+
+    use super::*;
+
+    fn part(readings_mw: &[u64]) -> CellDrive {
+        let telemetry = readings_mw
+            .iter()
+            .zip(1..)
+            .map(|(&mw, at)| TelemetryRecord {
+                at: Nanos::from_secs(at),
+                power_mw: Some(mw),
+                ..TelemetryRecord::default()
+            });
+        CellDrive {
+            drive: 0,
+            result: None,
+            series: Vec::new(),
+            telemetry: telemetry.collect(),
+            distributions: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_mean_of_what_a_drive_says_and_none_of_a_drive_that_says_nothing() {
+        assert_eq!(mean_watts(&part(&[])), None);
+        assert_eq!(mean_watts(&part(&[0, 0])), None);
+        assert_eq!(mean_watts(&part(&[2000, 4000])), Some(3.0));
+        assert_eq!(estimate(&part(&[2000, 4000])), None, "too few");
+        let many: Vec<u64> = (0..40).map(|n| 3000 + 100 * (n % 3)).collect();
+        let estimate = estimate(&part(&many)).unwrap();
+        assert!((estimate.mean - mean_watts(&part(&many)).unwrap()).abs() < 1e-9);
+        assert!(estimate.low < estimate.mean && estimate.mean < estimate.high);
+    }
+}

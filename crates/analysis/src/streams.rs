@@ -1,0 +1,247 @@
+//! Streams of chunks: what a drive gives to short ones, what is left of it when the stream does not end, and where between them it falls.
+//!
+//! # Mechanism
+//! Repetitions of a stream are averaged by their time, as report C's sweep is, and the rate is that of the mean time; its interval comes from the
+//! repetitions, which rests keep apart ([`confidence::independent`]). A *cliff* is a length from which on the rate stays at least a fifth
+//! ([`FALL_SHARE`]) below what shorter streams reached: something that took in the shorter ones was full. Its size lies between the last length
+//! before the fall and the first after it, less what was written out meanwhile.
+//!
+//! # Non-goals
+//! Why a rate falls within one stream: [`crate::attribution`] says that, with the size of the cache.
+
+use std::collections::BTreeMap;
+
+use assay_stats::confidence::{self, Estimate, LEVEL};
+use assay_store::model::{CellPlan, CellResult};
+use assay_units::{MIB, Op};
+
+/// A fall of the rate by this share of what it was is a cliff: far beyond what repetitions differ by, far less than a cache's end costs.
+pub const FALL_SHARE: f64 = 0.2;
+/// While it goes on falling by this share from length to length, the cliff is still the same: past a cache's end the mean of a stream nears
+/// the lower rate only slowly.
+pub const GOES_ON_SHARE: f64 = 0.1;
+/// A continuous stream holds the peak's rate when it has at least this share of it.
+pub const HOLDS_SHARE: f64 = 0.9;
+
+/// All repetitions of one stream on one drive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stream {
+    /// Written, or read.
+    pub op: Op,
+    /// Its length.
+    pub length_bytes: u64,
+    /// Of its chunks.
+    pub chunk_bytes: u64,
+    /// Repetitions measured.
+    pub repeats: u32,
+    /// MiB (2^20 bytes) per second, from the mean time.
+    pub mib_per_s: f64,
+    /// The ends of the rate's 95 % interval; `None` of a single repetition.
+    pub interval_mib_per_s: Option<(f64, f64)>,
+    /// From the first submission to the last completion, mean, nanoseconds.
+    pub mean_ns: f64,
+    /// I/Os that failed.
+    pub errors: u64,
+}
+
+/// A length of stream at which the rate falls for good.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cliff {
+    /// The longest stream that was still fast.
+    pub before_bytes: u64,
+    /// The shortest that was not.
+    pub after_bytes: u64,
+    /// Best rate of the lengths up to there, MiB/s.
+    pub from_mib_per_s: f64,
+    /// Rate where it stops falling, MiB/s.
+    pub to_mib_per_s: f64,
+}
+
+/// The streams among these cells of one drive, repetitions together, writes first and then by length. Cells in which nothing completed do
+/// not count.
+pub fn streams<'a>(cells: impl IntoIterator<Item = (&'a CellPlan, &'a CellResult)>) -> Vec<Stream> {
+    #[derive(Default)]
+    struct Group {
+        times_s: Vec<f64>,
+        errors: u64,
+    }
+    // Writes before reads.
+    let mut groups: BTreeMap<(bool, u64, u64), Group> = BTreeMap::new();
+    for (plan, result) in cells {
+        let reads = result.read.bytes > result.write.bytes;
+        let bytes = result.read.bytes.max(result.write.bytes);
+        let time_s = result.elapsed.as_secs_f64();
+        if bytes == 0 || time_s <= 0.0 {
+            continue;
+        }
+        let key = (reads, plan.workload.span_bytes, plan.workload.bs_bytes);
+        let group = groups.entry(key).or_default();
+        // Of one that errors cut short, as long as the whole would have taken.
+        let whole = plan.workload.span_bytes as f64 / bytes as f64;
+        group.times_s.push(time_s * whole);
+        group.errors += result.errors();
+    }
+    let streams = groups.into_iter();
+    streams
+        .map(|((reads, length_bytes, chunk_bytes), group)| {
+            let repeats = group.times_s.len() as f64;
+            let mean_s = group.times_s.iter().sum::<f64>() / repeats;
+            let mib = length_bytes as f64 / MIB as f64;
+            let estimate = confidence::independent(&group.times_s, LEVEL);
+            // The rate falls as the time rises: the ends change places.
+            let ends = |e: Estimate| (e.low > 0.0).then(|| (mib / e.high, mib / e.low));
+            Stream {
+                op: if reads { Op::Read } else { Op::Write },
+                length_bytes,
+                chunk_bytes,
+                repeats: group.times_s.len() as u32,
+                mib_per_s: mib / mean_s,
+                interval_mib_per_s: estimate.and_then(ends),
+                mean_ns: mean_s * 1e9,
+                errors: group.errors,
+            }
+        })
+        .collect()
+}
+
+/// The fastest of an operation's streams.
+pub fn peak(streams: &[Stream], op: Op) -> Option<&Stream> {
+    let own = streams.iter().filter(|s| s.op == op);
+    own.max_by(|a, b| a.mib_per_s.total_cmp(&b.mib_per_s))
+}
+
+/// Where an operation's rate falls as streams get longer, the shortest length first.
+pub fn cliffs(streams: &[Stream], op: Op) -> Vec<Cliff> {
+    let own: Vec<&Stream> = streams.iter().filter(|s| s.op == op).collect();
+    let mut cliffs: Vec<Cliff> = Vec::new();
+    let mut level: f64 = 0.0;
+    let mut falling = false;
+    for (i, pair) in own.windows(2).enumerate() {
+        let (shorter, longer) = (pair[0], pair[1]);
+        level = level.max(shorter.mib_per_s);
+        if falling && longer.mib_per_s < (1.0 - GOES_ON_SHARE) * shorter.mib_per_s {
+            if let Some(cliff) = cliffs.last_mut() {
+                cliff.to_mib_per_s = longer.mib_per_s;
+            }
+            level = longer.mib_per_s;
+            continue;
+        }
+        falling = false;
+        let low = |s: &&Stream| s.mib_per_s <= (1.0 - FALL_SHARE) * level;
+        if own[i + 1..].iter().all(low) {
+            cliffs.push(Cliff {
+                before_bytes: shorter.length_bytes,
+                after_bytes: longer.length_bytes,
+                from_mib_per_s: level,
+                to_mib_per_s: longer.mib_per_s,
+            });
+            level = longer.mib_per_s;
+            falling = true;
+        }
+    }
+    cliffs
+}
+
+/// Does a stream without end keep the rate of the best short one?
+pub fn holds(peak_mib_per_s: f64, continuous_mib_per_s: f64) -> bool {
+    continuous_mib_per_s >= HOLDS_SHARE * peak_mib_per_s
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_units::Nanos;
+
+    use super::*;
+    use crate::made;
+
+    /// Report C's published sweep, operation by operation: (chunks, nanoseconds).
+    fn published(op: &str) -> Vec<(u64, u64)> {
+        let text = include_str!("../../../reference/streamer_chunk_sweep.csv");
+        let rows = text
+            .lines()
+            .skip(1)
+            .map(|l| l.split(',').collect::<Vec<_>>());
+        rows.filter(|r| r[1] == op && r[2].len() < 6)
+            .map(|r| (r[2].parse().unwrap_or(0), r[4].parse().unwrap_or(0)))
+            .collect()
+    }
+
+    fn cells(op: Op, times: &[(u64, u64)]) -> Vec<(CellPlan, CellResult)> {
+        let rw = if op == Op::Read { "read" } else { "write" };
+        let cells = times.iter().map(|&(chunks, ns)| {
+            let mut workload = made::reads(131_072, 1, 32);
+            workload.rw = rw.to_owned();
+            workload.span_bytes = chunks * 131_072;
+            let mut result = CellResult {
+                elapsed: Nanos(ns),
+                ..CellResult::default()
+            };
+            let part = if op == Op::Read {
+                &mut result.read
+            } else {
+                &mut result.write
+            };
+            part.bytes = workload.span_bytes;
+            (made::plan("streams", workload), result)
+        });
+        cells.collect()
+    }
+
+    fn of(cells: &[(CellPlan, CellResult)]) -> Vec<Stream> {
+        streams(cells.iter().map(|(p, r)| (p, r)))
+    }
+
+    #[test]
+    fn the_published_sweep_has_the_cliffs_that_its_report_speaks_of() {
+        let mut all = cells(Op::Read, &published("read"));
+        all.extend(cells(Op::Write, &published("write")));
+        let streams = of(&all);
+        assert_eq!(streams.len(), 32);
+        let first = &streams[0];
+        assert_eq!((first.op, first.length_bytes), (Op::Write, 131_072));
+        assert!((first.mib_per_s - 21.87).abs() < 0.01);
+        assert_eq!(first.interval_mib_per_s, None, "one repetition");
+        let peak = peak(&streams, Op::Write).unwrap();
+        assert_eq!(peak.length_bytes, 8 << 20);
+        // A cache of up to 8 MiB, and another that 4 GiB do not fit into.
+        let cliffs = super::cliffs(&streams, Op::Write);
+        let at: Vec<(u64, u64)> = cliffs
+            .iter()
+            .map(|c| (c.before_bytes >> 20, c.after_bytes >> 20))
+            .collect();
+        assert_eq!(at, [(8, 16), (2048, 4096)]);
+        assert!((cliffs[0].from_mib_per_s - 2552.0).abs() < 1.0);
+        assert!((cliffs[1].to_mib_per_s - 678.0).abs() < 1.0);
+        assert_eq!(super::cliffs(&streams, Op::Read), []);
+        assert!(!holds(2552.0, 441.0) && holds(1494.0, 1702.0));
+    }
+
+    #[test]
+    fn one_cliff_however_slowly_the_mean_follows_and_none_that_heals() {
+        // A cache of 4 chunks at 8 times the rate of what is behind it.
+        let time = |n: u64| n.min(4) * 100 + n.saturating_sub(4) * 800;
+        let slow: Vec<(u64, u64)> = (0..8).map(|n| (1 << n, time(1 << n))).collect();
+        let streams = of(&cells(Op::Write, &slow));
+        let found = super::cliffs(&streams, Op::Write);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].before_bytes, 4 * 131_072);
+        assert!(found[0].to_mib_per_s < 0.2 * found[0].from_mib_per_s);
+        // One slow length among fast ones is no cliff.
+        let dip = [(1, 100), (2, 200), (4, 900), (8, 800), (16, 1600)];
+        assert_eq!(super::cliffs(&of(&cells(Op::Write, &dip)), Op::Write), []);
+        assert_eq!(super::cliffs(&[], Op::Write), []);
+    }
+
+    #[test]
+    fn repetitions_are_averaged_by_time_with_an_interval() {
+        let streams = of(&cells(Op::Read, &[(8, 900), (8, 1000), (8, 1100), (4, 0)]));
+        let [one] = streams.as_slice() else {
+            panic!("{streams:?}");
+        };
+        assert_eq!((one.repeats, one.mean_ns.round()), (3, 1000.0));
+        // Half a width of 4.303 standard errors (two degrees of freedom) of 100 / sqrt(3) ns.
+        let (low, high) = one.interval_mib_per_s.unwrap();
+        let ns = |rate: f64| one.mib_per_s / rate * 1000.0;
+        assert!((ns(low) - 1248.4).abs() < 0.1 && (ns(high) - 751.6).abs() < 0.1);
+    }
+}

@@ -1,0 +1,70 @@
+//! Simulated drives whose truth is known, for scoring attribution: small, slow drives made of the shipped profiles, worked on by a host
+//! with processors, watched second by second, with the truth taken from the model's own state and from counterfactual runs.
+
+pub mod bench;
+pub mod draw;
+pub mod parts;
+pub mod score;
+pub mod truth;
+
+use assay_analysis::attribution::{Moment, Watched};
+
+/// A label that is scored; one per cause that a detector can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Label {
+    Fresh,
+    Slc,
+    Collection,
+    Thermal,
+    Power,
+    Host,
+}
+
+impl Label {
+    pub const ALL: [Label; 6] = [
+        Label::Fresh,
+        Label::Slc,
+        Label::Collection,
+        Label::Thermal,
+        Label::Power,
+        Label::Host,
+    ];
+}
+
+/// A cause that truly set the rate, and from when.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Truth {
+    pub label: Label,
+    pub from_s: f64,
+    /// Size of the SLC cache, where that is the cause.
+    pub cache_bytes: u64,
+    /// Share of the seconds, from its onset to its last, in which it held, where the cause comes and goes, percent.
+    pub duty_pct: Option<f64>,
+    /// Does it show in the rate (8 % or more)? Without the drive's counters nothing else can show it.
+    pub visible: bool,
+}
+
+/// One drive in one cell.
+pub struct Scenario {
+    pub seed: u64,
+    pub name: String,
+    pub watched: Watched,
+    pub truths: Vec<Truth>,
+}
+
+impl Scenario {
+    /// As seen where the drive tells its temperature and nothing else.
+    pub fn blind(&self) -> Watched {
+        let blinded = |m: &Moment| Moment {
+            throttled: None,
+            warning_time_s: None,
+            nand_bytes: None,
+            power_mw: None,
+            ..*m
+        };
+        Watched {
+            moments: self.watched.moments.iter().map(blinded).collect(),
+            facts: self.watched.facts,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! How often labels are right.
+
+use assay_analysis::attribution::{Cause, Watched, phases, throttling};
+
+use super::{Label, Scenario, Truth};
+
+/// Of one label.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    pub right: usize,
+    pub false_label: usize,
+    pub missed: usize,
+    /// Seconds off, of those that are right.
+    pub onset_off_s: Vec<f64>,
+    /// Share off, of those that have a size.
+    pub size_off: Vec<f64>,
+    /// Percentage points off, of those that have a duty.
+    pub duty_off: Vec<f64>,
+}
+
+impl Tally {
+    pub fn join(&mut self, other: &Tally) {
+        self.right += other.right;
+        self.false_label += other.false_label;
+        self.missed += other.missed;
+        self.onset_off_s.extend(&other.onset_off_s);
+        self.size_off.extend(&other.size_off);
+        self.duty_off.extend(&other.duty_off);
+    }
+
+    pub fn precision(&self) -> f64 {
+        self.right as f64 / (self.right + self.false_label).max(1) as f64
+    }
+
+    pub fn recall(&self) -> f64 {
+        self.right as f64 / (self.right + self.missed).max(1) as f64
+    }
+}
+
+fn label_of(cause: &Cause) -> Option<Label> {
+    match cause {
+        Cause::Fresh => Some(Label::Fresh),
+        Cause::SlcCacheExhausted { .. } => Some(Label::Slc),
+        Cause::CollectionOnset | Cause::CollectionSteady { .. } => Some(Label::Collection),
+        Cause::ThermalThrottling { .. } => Some(Label::Thermal),
+        Cause::PowerLimited { .. } => Some(Label::Power),
+        Cause::HostLimited => Some(Label::Host),
+        Cause::Steady | Cause::Unexplained => None,
+    }
+}
+
+/// How far an onset may be off: some seconds, or a part of the time until then; what comes gradually, more.
+fn tolerance_s(truth: &Truth) -> f64 {
+    match truth.label {
+        Label::Collection => (truth.from_s * 0.25).max(10.0),
+        // A state of the drive, not an event: it may come into sight only when something else is over.
+        Label::Fresh => f64::MAX,
+        _ => (truth.from_s * 0.1).max(4.0),
+    }
+}
+
+/// Add a scenario to the tallies (in [`Label::ALL`]'s order); `blind` leaves out what nobody could see. Returns what went wrong.
+pub fn add(
+    tallies: &mut [Tally; 6],
+    scenario: &Scenario,
+    watched: &Watched,
+    blind: bool,
+) -> Option<String> {
+    let mut wrong = String::new();
+    let phases = &phases(watched);
+    for (label, tally) in Label::ALL.into_iter().zip(tallies) {
+        let truth = scenario.truths.iter().find(|truth| truth.label == label);
+        let named = phases
+            .iter()
+            .find(|phase| label_of(&phase.cause) == Some(label));
+        // Without a power meter nothing shows a power limit, and a fresh drive behind one is still fresh.
+        let powered = scenario
+            .truths
+            .iter()
+            .any(|truth| truth.label == Label::Power);
+        let unseen = label == Label::Power || (powered && label == Label::Fresh);
+        if blind && (unseen || truth.is_some_and(|truth| !truth.visible)) {
+            continue;
+        }
+        match (truth, named) {
+            (None, None) => {}
+            (Some(truth), Some(phase))
+                if (phase.from_s - truth.from_s).abs() <= tolerance_s(truth) =>
+            {
+                tally.right += 1;
+                tally.onset_off_s.push((phase.from_s - truth.from_s).abs());
+                if let Cause::SlcCacheExhausted { cache_bytes } = phase.cause {
+                    tally
+                        .size_off
+                        .push((cache_bytes as f64 / truth.cache_bytes as f64 - 1.0).abs());
+                }
+                if let Some((true_pct, hot)) = truth.duty_pct.zip(throttling(watched, phases)) {
+                    tally.duty_off.push((hot.duty_pct - true_pct).abs());
+                }
+            }
+            (truth, named) => {
+                tally.missed += usize::from(truth.is_some());
+                tally.false_label += usize::from(named.is_some());
+                wrong += &format!(
+                    " {label:?}: truth {:?}, named {:?};",
+                    truth.map(|t| t.from_s),
+                    named.map(|n| n.from_s)
+                );
+            }
+        }
+    }
+    (!wrong.is_empty()).then(|| format!("{} {}:{wrong}", scenario.seed, scenario.name))
+}
+
+/// As a table.
+pub fn table(title: &str, tallies: &[Tally; 6]) -> String {
+    let mut out = format!(
+        "{title}\n{:12} {:>6} {:>6} {:>6} {:>10} {:>7} {:>13} {:>9} {:>9}\n",
+        "label",
+        "right",
+        "false",
+        "missed",
+        "precision",
+        "recall",
+        "onset off, s",
+        "size off",
+        "duty off"
+    );
+    for (label, tally) in Label::ALL.into_iter().zip(tallies) {
+        let percent = |off: &[f64], scale: f64| match off.len() {
+            0 => String::new(),
+            _ => format!("{:.1} %", assay_stats::change::median(off) * scale),
+        };
+        out += &format!(
+            "{:12} {:>6} {:>6} {:>6} {:>10.3} {:>7.3} {:>13.1} {:>9} {:>9}\n",
+            format!("{label:?}"),
+            tally.right,
+            tally.false_label,
+            tally.missed,
+            tally.precision(),
+            tally.recall(),
+            assay_stats::change::median(&tally.onset_off_s),
+            percent(&tally.size_off, 100.0),
+            percent(&tally.duty_off, 1.0)
+        );
+    }
+    out
+}

@@ -1,0 +1,209 @@
+//! Measured series of drives that are really there: a file, and a zram device where the kernel has one (as root). Neither has a cache to
+//! fill, garbage to collect or heat to fear, so nothing but steady, host-limited and unexplained may be said of them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use assay_analysis::attribution::{Cause, Facts, Moment, Watched, phases};
+use assay_stats::{HostLoad, Interval};
+use assay_target::Telemetry;
+use assay_target::spec::DriveSpec;
+use assay_units::{Nanos, Op};
+use assay_workload::options::JobOptions;
+use assay_workload::plan::Workload;
+use assay_workload::run::{Observer, Part, run_together};
+use assay_workload::session::{DriveSession, SessionOptions};
+
+/// Serialises every test binary and person that uses block devices on this machine.
+const LOCK: &str = "/tmp/assay-devices.lock";
+const SIZE_MIB: u64 = 64;
+
+#[derive(Default)]
+struct Seen {
+    intervals: BTreeMap<u32, Interval>,
+    host: BTreeMap<u32, HostLoad>,
+    celsius: Vec<(Nanos, f64)>,
+}
+
+impl Observer for Seen {
+    fn interval(&mut self, _drive: usize, interval: &Interval) {
+        self.intervals
+            .entry(interval.index)
+            .and_modify(|known| known.merge(interval))
+            .or_insert_with(|| interval.clone());
+    }
+
+    fn telemetry(&mut self, _drive: usize, at: Nanos, telemetry: Telemetry) {
+        self.celsius
+            .extend(telemetry.temperature_c.map(|c| (at, c)));
+    }
+
+    fn host(&mut self, index: u32, load: HostLoad) {
+        self.host.insert(index, load);
+    }
+}
+
+/// Run a workload for some seconds, five intervals in each, and take down what a run folder would hold.
+fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> Watched {
+    let options = SessionOptions {
+        will_write: rw.ends_with("write"),
+        destroy: serial.map(str::to_owned).into_iter().collect(),
+        ..SessionOptions::default()
+    };
+    let mut session = DriveSession::open(&DriveSpec::parse(path).unwrap(), &options).unwrap();
+    let job = JobOptions {
+        rw: Some(rw.to_owned()),
+        bs: Some(bs.to_owned()),
+        iodepth: Some(iodepth),
+        runtime: Some("4s".to_owned()),
+        interval: Some("200ms".to_owned()),
+        ..JobOptions::default()
+    };
+    let workload = Workload::plan(&job, &session.facts()).unwrap();
+    let mut bed = session.lend(&workload).unwrap();
+    let mut seen = Seen::default();
+    let mut parts = [Part {
+        drive: 0,
+        workload: &workload,
+        bed: &mut bed,
+    }];
+    let outcome = run_together(&mut parts, &AtomicBool::new(false), &mut seen).unwrap();
+    let busiest = outcome.parts[0].busiest_thread_pct;
+    let moments = seen.intervals.values().map(|interval| {
+        let span = interval.end - interval.start;
+        let of = |count: fn(&assay_stats::OpInterval) -> u64, op: Option<Op>| -> u64 {
+            let ops = interval
+                .ops
+                .iter()
+                .filter(|(o, _)| op.is_none_or(|op| op == *o));
+            ops.map(|(_, counts)| count(counts)).sum()
+        };
+        Moment {
+            start_s: interval.start.as_secs_f64(),
+            elapsed_s: span.as_secs_f64(),
+            iops: assay_units::rate::per_second(of(|c| c.ios, None), span),
+            mib_per_s: assay_units::rate::mib_per_second(of(|c| c.bytes, None), span),
+            written_bytes: of(|c| c.bytes, Some(Op::Write)),
+            temperature_c: seen
+                .celsius
+                .iter()
+                .rev()
+                .find(|(at, _)| *at <= interval.end)
+                .map(|(_, c)| *c),
+            host_idle_pct: seen
+                .host
+                .get(&interval.index)
+                .map(|load| load.idle_pct + load.iowait_pct),
+            busiest_thread_pct: Some(busiest),
+            ..Moment::default()
+        }
+    });
+    let capacity_bytes = session.info().capacity_bytes;
+    let facts = Facts {
+        write_share: if workload.writes() { 1.0 } else { 0.0 },
+        random: rw.starts_with("rand"),
+        capacity_bytes,
+        span_bytes: capacity_bytes,
+        ..Facts::default()
+    };
+    let mut moments: Vec<Moment> = moments.collect();
+    // What is left of the last interval, as `conclude::series` leaves it out.
+    moments.retain(|m| m.elapsed_s > 0.1);
+    session.give_back(bed);
+    Watched { moments, facts }
+}
+
+fn assert_no_false_label(path: &str, serial: Option<&str>) {
+    for (rw, bs, iodepth) in [
+        ("write", "128k", 4),
+        ("randwrite", "4k", 8),
+        ("read", "128k", 4),
+        ("randread", "4k", 8),
+    ] {
+        let watched = watch(path, serial, rw, bs, iodepth);
+        assert!(watched.moments.len() > 10, "{path} {rw}: {watched:?}");
+        let found = phases(&watched);
+        for phase in &found {
+            println!(
+                "{path} {rw} {bs}: {:.1} to {:.1} s, {:.0} MiB/s, {}: {}",
+                phase.from_s,
+                phase.to_s,
+                phase.mean_mib_per_s,
+                phase.cause.words(),
+                phase.evidence
+            );
+            assert!(
+                matches!(
+                    phase.cause,
+                    Cause::Steady | Cause::HostLimited | Cause::Unexplained
+                ),
+                "{path} {rw}: {phase:?}\n{:?}",
+                watched
+                    .moments
+                    .iter()
+                    .map(|m| m.iops as u64)
+                    .collect::<Vec<_>>()
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_false_is_said_of_a_file() {
+    let dir = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = dir.path().join("drive.bin");
+    // Written, not sparse: holes would be filled while it is measured.
+    fs::write(&path, vec![0xa5u8; (SIZE_MIB << 20) as usize]).unwrap();
+    assert_no_false_label(path.to_str().unwrap(), Some("drive.bin"));
+}
+
+/// A zram device that goes away with this.
+struct Zram(String);
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        // What was written may still be looked at by the system's device manager.
+        let remove = format!(
+            "for n in 1 2 3 4 5 6 7 8 9; do echo {} > /sys/class/zram-control/hot_remove && exit; sleep 0.2; done; exit 1",
+            self.0
+        );
+        let removed = Command::new("sh").args(["-c", &remove]).status();
+        if !removed.is_ok_and(|status| status.success()) {
+            eprintln!("zram{} is left behind", self.0);
+        }
+    }
+}
+
+#[test]
+fn nothing_false_is_said_of_zram() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: setting up block devices needs root");
+        return;
+    }
+    // Dropped after the device.
+    let lock = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(LOCK)
+        .unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let Ok(number) = fs::read_to_string("/sys/class/zram-control/hot_add") else {
+        println!("skipped: no zram here");
+        return;
+    };
+    let zram = Zram(number.trim().to_owned());
+    let size = format!("/sys/block/zram{}/disksize", zram.0);
+    fs::write(size, format!("{SIZE_MIB}M")).unwrap();
+    let path = format!("/dev/zram{}", zram.0);
+    let spec = DriveSpec::parse(&path).unwrap();
+    let serial = DriveSession::open(&spec, &SessionOptions::default())
+        .unwrap()
+        .info()
+        .serial
+        .clone();
+    assert_no_false_label(&path, Some(&serial));
+}

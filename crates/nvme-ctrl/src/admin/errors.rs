@@ -1,0 +1,53 @@
+//! The error log (Base 5.16.1.2).
+
+use std::collections::VecDeque;
+
+use assay_nvme_spec::CompletionEntry;
+use assay_nvme_spec::log::ErrorEntry;
+
+/// Entries kept.
+pub(crate) const ERROR_ENTRIES: usize = 64;
+
+/// The latest errors.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ErrorLog {
+    entries: VecDeque<ErrorEntry>,
+    count: u64,
+}
+
+impl ErrorLog {
+    /// A command failed, as this completion says.
+    pub(crate) fn add(&mut self, completion: &CompletionEntry, opcode: u8, nsid: u32, lba: u64) {
+        self.count += 1;
+        let mut entry = ErrorEntry::default();
+        entry
+            .set_error_count(self.count)
+            .set_sqid(completion.sqid())
+            .set_cid(completion.cid())
+            .set_status_field(completion.status_field())
+            // No parameter is to blame alone.
+            .set_parameter_byte(0xff)
+            .set_parameter_bit(7)
+            .set_lba(lba)
+            .set_nsid(nsid)
+            .set_opcode(opcode);
+        self.entries.truncate(ERROR_ENTRIES - 1);
+        self.entries.push_front(entry);
+    }
+
+    /// Errors since power-on.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The log page, latest first.
+    pub(crate) fn page(&self) -> Vec<u8> {
+        let mut page: Vec<u8> = self
+            .entries
+            .iter()
+            .flat_map(|entry| *entry.as_bytes())
+            .collect();
+        page.resize(ERROR_ENTRIES * ErrorEntry::SIZE, 0);
+        page
+    }
+}

@@ -1,0 +1,266 @@
+//! Identify (Base 5.17).
+
+use assay_nvme_spec::StatusCode;
+use assay_nvme_spec::admin::IdentifyCommand;
+use assay_nvme_spec::identify::{
+    Cns, DATA_BYTES, IdentifyController, IdentifyNamespace, IndependentNamespace, LbaFormat,
+    NamespaceIdType, NvmController, PowerStateDescriptor, lpa, oacs, oncs, push_descriptor,
+    sanicap, sgls,
+};
+use assay_nvme_spec::wire::padded;
+use assay_units::rng::mix;
+
+use super::Answer;
+use super::background::{EXTENDED_TEST_MINUTES, LBA_SIZES};
+use super::errors::ERROR_ENTRIES;
+use super::events::EVENT_REQUESTS;
+use super::feature::{MAX_THERMAL_KELVIN, MIN_THERMAL_KELVIN, kelvin};
+use crate::controller::{Controller, NAMESPACE, PAGE_BYTES};
+use crate::memory::HostMemory;
+use crate::transfer::DataPointer;
+
+/// Command Set Identifier of the NVM command set.
+const CSI_NVM: u8 = 0;
+/// Controller Identifier: there is one.
+const CONTROLLER_ID: u16 = 0;
+
+impl Controller {
+    pub(super) fn identify<M: HostMemory>(
+        &mut self,
+        command: IdentifyCommand,
+        pointer: DataPointer,
+        memory: &mut M,
+    ) -> Answer {
+        let nsid = command.nsid();
+        let is_nvm = command.csi() == CSI_NVM;
+        let data = match Cns(command.cns()) {
+            Cns::CONTROLLER => self.controller_data().as_bytes().to_vec(),
+            Cns::NAMESPACE | Cns::ALLOCATED_NAMESPACE => match nsid {
+                NAMESPACE => self.namespace_data().as_bytes().to_vec(),
+                // What all namespaces have in common.
+                assay_nvme_spec::NSID_ALL if command.cns() == Cns::NAMESPACE.0 => {
+                    let mut data = self.namespace_data();
+                    data.set_size_blocks(0)
+                        .set_capacity_blocks(0)
+                        .set_used_blocks(0)
+                        .set_capacity_bytes(0);
+                    data.set_nguid([0; 16]).set_eui64([0; 8]);
+                    data.as_bytes().to_vec()
+                }
+                _ => return Err(StatusCode::INVALID_NAMESPACE),
+            },
+            Cns::ACTIVE_NAMESPACES | Cns::ALLOCATED_NAMESPACES => list_after(nsid)?,
+            Cns::COMMAND_SET_ACTIVE_NAMESPACES if is_nvm => list_after(nsid)?,
+            Cns::NAMESPACE_DESCRIPTORS if nsid == NAMESPACE => self.descriptors(),
+            // Nothing of it is supported: no protection information, no special LBA formats.
+            Cns::COMMAND_SET_NAMESPACE if is_nvm && nsid == NAMESPACE => vec![0; DATA_BYTES],
+            Cns::COMMAND_SET_CONTROLLER if is_nvm => self.nvm_controller_data().as_bytes().to_vec(),
+            Cns::INDEPENDENT_NAMESPACE if nsid == NAMESPACE => {
+                let mut data = IndependentNamespace::default();
+                data.set_status(1);
+                data.as_bytes().to_vec()
+            }
+            // Number of Identifiers, then ascending: this one, if it was asked for.
+            Cns::CONTROLLERS => {
+                let mut data = vec![0; DATA_BYTES];
+                data[0] = u8::from(command.controller() == CONTROLLER_ID);
+                data
+            }
+            Cns::COMMAND_SETS => {
+                let mut data = vec![0; DATA_BYTES];
+                data[0] = 1 << CSI_NVM;
+                data
+            }
+            Cns::NAMESPACE_DESCRIPTORS
+            | Cns::INDEPENDENT_NAMESPACE
+            | Cns::COMMAND_SET_NAMESPACE
+                if is_nvm =>
+            {
+                return Err(StatusCode::INVALID_NAMESPACE);
+            }
+            _ => return Err(StatusCode::INVALID_FIELD),
+        };
+        self.answer_with(&data, DATA_BYTES, pointer, memory)
+    }
+
+    fn controller_data(&self) -> IdentifyController {
+        let identity = self.drive.identity();
+        let mut data = IdentifyController::default();
+        data.set_vendor_id(self.options.vendor_id)
+            .set_subsystem_vendor_id(self.options.subsystem_vendor_id)
+            .set_serial_number(padded(&identity.serial))
+            .set_model_number(padded(&identity.model))
+            .set_firmware_revision(padded(&identity.firmware))
+            .set_mdts((self.max_transfer_bytes / PAGE_BYTES).ilog2() as u8)
+            .set_controller_id(CONTROLLER_ID)
+            .set_version(self.version_raw())
+            .set_controller_type(1)
+            .set_oacs(oacs::FORMAT | oacs::SELF_TEST)
+            .set_async_event_limit(EVENT_REQUESTS as u8 - 1)
+            .set_abort_limit(3)
+            // One slot, read-only.
+            .set_firmware_updates(0b11)
+            .set_log_page_attributes(lpa::COMMAND_EFFECTS | lpa::EXTENDED_DATA | lpa::TELEMETRY)
+            .set_error_log_entries(ERROR_ENTRIES as u8 - 1)
+            .set_total_capacity_bytes(identity.capacity_bytes.into())
+            .set_self_test_minutes(EXTENDED_TEST_MINUTES)
+            .set_self_test_options(1)
+            .set_sanitize_capabilities(sanicap::BLOCK_ERASE | sanicap::NO_DEALLOCATE_INHIBITED)
+            .set_sqes(0x66)
+            .set_cqes(0x44)
+            .set_namespaces(NAMESPACE)
+            .set_volatile_write_cache(0b111)
+            .set_sgls(sgls::SUPPORTED | sgls::BIT_BUCKET | sgls::LONGER)
+            .set_warning_kelvin(identity.warning_celsius.map_or(0, kelvin))
+            .set_critical_kelvin(identity.critical_celsius.map_or(0, kelvin));
+        let mut optional = oncs::TIMESTAMP
+            | oncs::DATASET_MANAGEMENT
+            | oncs::WRITE_ZEROES
+            | oncs::VERIFY
+            | oncs::SAVE_FEATURES;
+        if self.keeps_data {
+            optional |= oncs::COMPARE;
+        }
+        data.set_oncs(optional);
+        if self.features.can_throttle {
+            data.set_hctma(1)
+                .set_min_thermal_kelvin(MIN_THERMAL_KELVIN)
+                .set_max_thermal_kelvin(MAX_THERMAL_KELVIN);
+        }
+        let states = &identity.power_states;
+        data.set_power_states(states.len().clamp(1, 32) as u8 - 1);
+        data.set_apsta(u8::from(states.iter().any(|state| !state.operational)));
+        let mut descriptors = [PowerStateDescriptor::default(); 32];
+        for (rank, (descriptor, state)) in (0..).zip(descriptors.iter_mut().zip(states)) {
+            let micros = |ns: u64| u32::try_from(ns.div_ceil(1000)).unwrap_or(u32::MAX);
+            descriptor
+                .set_max_power_mw(state.max_mw)
+                .set_non_operational(!state.operational)
+                .set_entry_latency_us(micros(state.enter_ns))
+                .set_exit_latency_us(micros(state.exit_ns))
+                .set_idle_power_mw(state.idle_mw)
+                .set_read_throughput(rank)
+                .set_read_latency(rank)
+                .set_write_throughput(rank)
+                .set_write_latency(rank);
+        }
+        data.set_descriptors(descriptors);
+        let mut nqn = [0; 256];
+        let name = format!("nqn.2014-08.org.nvmexpress:uuid:{}", self.uuid_text());
+        for (place, byte) in nqn.iter_mut().zip(name.bytes()) {
+            *place = byte;
+        }
+        data.set_subsystem_nqn(nqn);
+        data
+    }
+
+    pub(super) fn namespace_data(&self) -> IdentifyNamespace {
+        let mut data = IdentifyNamespace::default();
+        let mut formats = [LbaFormat::default(); 64];
+        for (rank, (format, &size)) in (0..).zip(formats.iter_mut().zip(LBA_SIZES.iter().rev())) {
+            // Whole mapping units are best.
+            format.set_data_size(size).set_relative_performance(rank);
+        }
+        formats[..LBA_SIZES.len()].reverse();
+        let current = LBA_SIZES
+            .iter()
+            .position(|&size| u32::from(size) == self.block_shift);
+        data.set_size_blocks(self.blocks)
+            .set_capacity_blocks(self.blocks)
+            .set_used_blocks(self.blocks)
+            .set_lba_format_count(LBA_SIZES.len() as u8 - 1)
+            .set_formatted(current.unwrap_or(0) as u8)
+            .set_lba_formats(formats)
+            // Deallocated blocks read as zeroes, and Write Zeroes may deallocate.
+            .set_deallocate_features(0b1001)
+            .set_features(1 << 4)
+            .set_capacity_bytes(self.drive.identity().capacity_bytes.into())
+            .set_nguid(self.unique_id())
+            .set_eui64(eui64(self.unique_id()));
+        // Of a mapping unit.
+        let unit = ((assay_ssd::profile::MAP_UNIT_BYTES >> self.block_shift).max(1) - 1) as u16;
+        data.set_write_granularity(unit)
+            .set_write_alignment(unit)
+            .set_deallocate_granularity(unit)
+            .set_deallocate_alignment(unit)
+            .set_optimal_write_size(unit);
+        data
+    }
+
+    fn nvm_controller_data(&self) -> NvmController {
+        let mut data = NvmController::default();
+        let limit = (self.max_transfer_bytes / PAGE_BYTES).ilog2() as u8;
+        data.set_verify_limit(limit);
+        data
+    }
+
+    fn descriptors(&self) -> Vec<u8> {
+        let mut list = Vec::new();
+        let id = self.unique_id();
+        push_descriptor(&mut list, NamespaceIdType::EUI64, &eui64(id));
+        push_descriptor(&mut list, NamespaceIdType::NGUID, &id);
+        push_descriptor(&mut list, NamespaceIdType::UUID, &self.uuid());
+        push_descriptor(&mut list, NamespaceIdType::CSI, &[CSI_NVM]);
+        list.resize(DATA_BYTES, 0);
+        list
+    }
+
+    /// Sixteen bytes that belong to the drive's serial number, and to no maker (a locally administered identifier).
+    fn unique_id(&self) -> [u8; 16] {
+        let hash = |seed| {
+            self.drive
+                .identity()
+                .serial
+                .bytes()
+                .fold(seed, |hash, byte| mix(hash, byte.into()))
+        };
+        let mut id = [0; 16];
+        id[..8].copy_from_slice(&hash(1).to_be_bytes());
+        id[8..].copy_from_slice(&hash(2).to_be_bytes());
+        // The OUI of an NGUID is in bytes 8 to 10.
+        id[8] = id[8] & !1 | 2;
+        id
+    }
+
+    /// A UUID of the maker's own kind (version 8, RFC 9562).
+    fn uuid(&self) -> [u8; 16] {
+        let mut id = self.unique_id();
+        id[6] = id[6] & 0x0f | 0x80;
+        id[8] = id[8] & 0x3f | 0x80;
+        id
+    }
+
+    fn uuid_text(&self) -> String {
+        let hex: String = self
+            .uuid()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        [
+            &hex[..8],
+            &hex[8..12],
+            &hex[12..16],
+            &hex[16..20],
+            &hex[20..],
+        ]
+        .join("-")
+    }
+}
+
+fn eui64(id: [u8; 16]) -> [u8; 8] {
+    let mut eui = [0; 8];
+    eui.copy_from_slice(&id[8..]);
+    eui
+}
+
+/// The list of namespaces after `nsid` (Base 5.17.2.2).
+fn list_after(nsid: u32) -> Result<Vec<u8>, StatusCode> {
+    if nsid >= 0xffff_fffe {
+        return Err(StatusCode::INVALID_NAMESPACE);
+    }
+    let mut data = vec![0; DATA_BYTES];
+    if nsid < NAMESPACE {
+        data[..4].copy_from_slice(&NAMESPACE.to_le_bytes());
+    }
+    Ok(data)
+}

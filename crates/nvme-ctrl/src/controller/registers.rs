@@ -1,0 +1,232 @@
+//! Registers (Base 3.1.3) and doorbells.
+
+use assay_nvme_spec::feature::{AsyncEvent, AsyncEventType, event};
+use assay_nvme_spec::log::LogId;
+use assay_nvme_spec::register::{
+    self, AdminQueueAttributes, Configuration, ControllerStatus, shutdown_status,
+};
+use assay_ssd::Command;
+use assay_units::{DataClass, Nanos, Op};
+
+use super::{Controller, LATEST_NS, MPS_MAX, PAGE_BYTES, READY_NS, Registers};
+use crate::queues::{CompletionQueue, SubmissionQueue};
+use crate::slots::{Kind, Slot};
+
+impl Controller {
+    /// Read `size` bytes (1 to 8) of registers at `offset`, little-endian. Reserved registers, doorbells and everything beyond read as
+    /// zeroes; all of a drive that has vanished reads as ones, as a bus does where nobody answers.
+    pub fn read_register(&self, offset: u64, size: usize) -> u64 {
+        let size = size.clamp(1, 8);
+        if !self.drive.is_present() {
+            return u64::MAX >> (64 - 8 * size);
+        }
+        let mut value = 0;
+        for at in 0..size as u64 {
+            let byte_at = offset.wrapping_add(at);
+            let dword = self.read_dword(byte_at & !3);
+            let byte = dword >> (8 * (byte_at & 3)) & 0xff;
+            value |= u64::from(byte) << (8 * at);
+        }
+        value
+    }
+
+    fn read_dword(&self, offset: u64) -> u32 {
+        let registers = &self.registers;
+        let capabilities = self.capabilities.raw();
+        match offset {
+            register::CAP => capabilities as u32,
+            0x04 => (capabilities >> 32) as u32,
+            register::VS => self.version.raw(),
+            register::INTMS | register::INTMC => registers.mask,
+            register::CC => registers.cc.raw(),
+            register::CSTS => registers.csts.raw(),
+            register::AQA => registers.aqa,
+            register::ASQ => registers.asq as u32,
+            0x2c => (registers.asq >> 32) as u32,
+            register::ACQ => registers.acq as u32,
+            0x34 => (registers.acq >> 32) as u32,
+            _ => 0,
+        }
+    }
+
+    /// Write `size` bytes (4, or 8 for two registers at once or one of 64 bits) at `offset`. Other sizes, places between registers and what
+    /// is read-only are ignored: the specification leaves open what they do.
+    #[inline]
+    pub fn write_register(&mut self, now: Nanos, offset: u64, size: usize, value: u64) {
+        if !offset.is_multiple_of(4) || !matches!(size, 4 | 8) || !self.drive.is_present() {
+            return;
+        }
+        let now_ns = now.0.min(LATEST_NS).max(self.now_ns);
+        self.now_ns = now_ns;
+        self.write_dword(now_ns, offset, value as u32);
+        if size == 8 {
+            self.write_dword(now_ns, offset.wrapping_add(4), (value >> 32) as u32);
+        }
+    }
+
+    #[inline]
+    fn write_dword(&mut self, now_ns: u64, offset: u64, value: u32) {
+        if offset >= register::DOORBELLS {
+            self.ring(now_ns, (offset - register::DOORBELLS) / 4, value);
+            return;
+        }
+        let low = |old: u64, mask: u32| old & !0xffff_ffff | u64::from(value & mask);
+        let high = |old: u64| old & 0xffff_ffff | u64::from(value) << 32;
+        let registers = &mut self.registers;
+        match offset {
+            register::INTMS => registers.mask |= value,
+            register::INTMC => registers.mask &= !value,
+            register::CC => self.configure(now_ns, Configuration::from_raw(value)),
+            register::AQA => registers.aqa = value & 0x0fff_0fff,
+            register::ASQ => registers.asq = low(registers.asq, !0xfff),
+            0x2c => registers.asq = high(registers.asq),
+            register::ACQ => registers.acq = low(registers.acq, !0xfff),
+            0x34 => registers.acq = high(registers.acq),
+            _ => {}
+        }
+    }
+
+    /// A doorbell: even ones are tails of submission queues, odd ones heads of completion queues (PCIe transport 3.1.2).
+    #[inline]
+    fn ring(&mut self, now_ns: u64, doorbell: u64, value: u32) {
+        if !self.registers.csts.ready() {
+            return;
+        }
+        let index = usize::try_from(doorbell / 2).unwrap_or(usize::MAX);
+        let value = value & 0xffff;
+        if doorbell.is_multiple_of(2) {
+            let Some(Some(queue)) = self.sqs.get_mut(index) else {
+                return self.tell_error(now_ns, event::INVALID_DOORBELL_REGISTER);
+            };
+            if value >= queue.entries {
+                return self.tell_error(now_ns, event::INVALID_DOORBELL_VALUE);
+            }
+            queue.tail = value;
+            if !queue.has_entries() {
+                return;
+            }
+            queue.rung_ns = now_ns;
+            if !queue.listed {
+                queue.listed = true;
+                self.rung.push(index as u16);
+            }
+            self.wake_ns = self.wake_ns.min(now_ns);
+        } else {
+            let Some(Some(queue)) = self.cqs.get_mut(index) else {
+                return self.tell_error(now_ns, event::INVALID_DOORBELL_REGISTER);
+            };
+            if !queue.release(value) {
+                return self.tell_error(now_ns, event::INVALID_DOORBELL_VALUE);
+            }
+            if !queue.parked.is_empty() {
+                self.wake_ns = self.wake_ns.min(now_ns);
+            }
+        }
+    }
+
+    #[cold]
+    fn tell_error(&mut self, now_ns: u64, information: u8) {
+        let mut told = AsyncEvent::default();
+        told.set_event_type(AsyncEventType::ERROR.0)
+            .set_information(information)
+            .set_lid(LogId::ERROR.0);
+        self.events.raise(told);
+        self.wake_ns = self.wake_ns.min(now_ns);
+    }
+
+    /// Controller Configuration was written.
+    fn configure(&mut self, now_ns: u64, cc: Configuration) {
+        let old = self.registers.cc;
+        self.registers.cc = cc;
+        if cc.enable() && !old.enable() {
+            self.enable(now_ns);
+        } else if !cc.enable() && old.enable() {
+            self.reset(now_ns);
+            self.registers.cc = cc;
+        }
+        if cc.shutdown() != 0 && old.shutdown() == 0 {
+            self.shut_down(now_ns);
+        }
+    }
+
+    fn enable(&mut self, now_ns: u64) {
+        let Registers { cc, aqa, .. } = self.registers;
+        let attributes = AdminQueueAttributes::from_raw(aqa);
+        let possible = cc.mps() <= MPS_MAX
+            && cc.ams() == 0
+            && cc.css() == 0
+            && attributes.sq_size() > 0
+            && attributes.cq_size() > 0;
+        if !possible {
+            self.registers.csts.set_fatal(true);
+            return;
+        }
+        self.ready_ns = now_ns + READY_NS;
+    }
+
+    pub(super) fn become_ready(&mut self) {
+        self.ready_ns = u64::MAX;
+        let Registers {
+            cc, aqa, asq, acq, ..
+        } = self.registers;
+        let attributes = AdminQueueAttributes::from_raw(aqa);
+        self.page_bytes = PAGE_BYTES << cc.mps();
+        let size = |less_one: u16| u32::from(less_one) + 1;
+        self.sqs[0] = Some(SubmissionQueue::new(asq, size(attributes.sq_size()), 0));
+        self.cqs[0] = Some(CompletionQueue::new(
+            acq,
+            size(attributes.cq_size()),
+            0,
+            true,
+        ));
+        self.registers.csts.set_ready(true);
+    }
+
+    /// A Controller Level Reset (Base 3.7.2): queues, commands and events are gone, features are as at power-on, admin queue registers
+    /// stay.
+    fn reset(&mut self, now_ns: u64) {
+        let Registers { aqa, asq, acq, .. } = self.registers;
+        self.registers = Registers {
+            aqa,
+            asq,
+            acq,
+            ..Registers::default()
+        };
+        self.ready_ns = u64::MAX;
+        self.wake_ns = u64::MAX;
+        self.sqs.fill(None);
+        self.cqs.fill(None);
+        self.parked = 0;
+        self.rung.clear();
+        self.slots.orphan(|_| true);
+        self.reset_features(now_ns);
+        self.interrupts.reset(self.features.coalescing);
+        self.events.reset();
+        self.reset_background(now_ns);
+    }
+
+    /// Shutdown Notification: what the volatile write cache holds goes to the medium (Base 3.6.1).
+    fn shut_down(&mut self, now_ns: u64) {
+        self.registers.csts.set_shutdown(shutdown_status::OCCURRING);
+        let number = self.occupy(Slot::new(Kind::Shutdown, 0, 0, 0), now_ns);
+        self.drive.submit(
+            Nanos(now_ns),
+            Command {
+                tag: number,
+                queue: 0,
+                op: Op::Flush,
+                offset_bytes: 0,
+                len_bytes: 0,
+                data: DataClass::Incompressible,
+            },
+        );
+    }
+
+    /// The flush of a shutdown is done.
+    pub(super) fn finish_shutdown(&mut self) {
+        let csts: &mut ControllerStatus = &mut self.registers.csts;
+        if csts.shutdown() == shutdown_status::OCCURRING {
+            csts.set_shutdown(shutdown_status::COMPLETE);
+        }
+    }
+}

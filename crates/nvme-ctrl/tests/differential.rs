@@ -1,0 +1,188 @@
+//! The same commands through the drive alone and through the controller leave the same drive.
+
+mod support;
+
+use assay_nvme_ctrl::HostMemory;
+use assay_nvme_spec::StatusCode;
+use assay_nvme_spec::nvm::{DatasetManagement, DatasetRange, Flush, Read, Write, WriteZeroes};
+use assay_ssd::{Command, Completion, Drive, DriveOptions};
+use assay_units::{DataClass, Nanos, Op};
+use proptest::prelude::*;
+use support::{Host, PAGE, drive, small};
+
+/// One step of a trace: wait, then submit on a queue.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    wait_ns: u64,
+    queue: u16,
+    op: Op,
+    block: u64,
+    blocks: u32,
+    byte: u8,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let op = prop_oneof![
+        5 => Just(Op::Write),
+        4 => Just(Op::Read),
+        1 => Just(Op::Flush),
+        1 => Just(Op::Discard),
+        1 => Just(Op::WriteZeroes),
+    ];
+    let wait = prop_oneof![
+        Just(0_u64),
+        0..20_000_u64,
+        0..2_000_000_u64,
+        0..900_000_000_u64
+    ];
+    (wait, 1_u16..4, op, 0_u64..4000, 1_u32..=64, any::<u8>()).prop_map(
+        |(wait_ns, queue, op, block, blocks, byte)| Step {
+            wait_ns,
+            queue,
+            op,
+            block,
+            blocks,
+            byte,
+        },
+    )
+}
+
+/// A small drive of flash, or one without.
+fn made(flash: bool) -> Drive {
+    let settings = [("data", "keep"), ("apst", "on"), ("state", "fresh")];
+    if !flash {
+        return drive("intel-optane-memory-32gb", &settings);
+    }
+    let mut options = DriveOptions::default();
+    for (key, value) in settings {
+        options.set(key, value).expect("a known option");
+    }
+    small(options)
+}
+
+/// The trace through the drive itself: times and statuses by step, and the drive.
+fn bare(flash: bool, steps: &[Step], from: Nanos) -> (Vec<Completion>, Drive) {
+    let mut drive = made(flash);
+    let mut out = Vec::new();
+    let mut now = from;
+    for (tag, step) in (0..).zip(steps) {
+        now += Nanos(step.wait_ns);
+        drive.advance(now, &mut out);
+        let is_flush = step.op == Op::Flush;
+        let command = Command {
+            tag,
+            queue: step.queue - 1,
+            op: step.op,
+            offset_bytes: if is_flush { 0 } else { step.block * 512 },
+            len_bytes: if is_flush { 0 } else { step.blocks * 512 },
+            data: if step.byte == 0 {
+                DataClass::Zero
+            } else {
+                DataClass::Incompressible
+            },
+        };
+        if step.op == Op::Write {
+            drive.submit_write(now, command, &vec![step.byte; step.blocks as usize * 512]);
+        } else {
+            drive.submit(now, command);
+        }
+    }
+    drive.advance(Nanos(u64::MAX >> 2), &mut out);
+    out.sort_by_key(|completion| completion.tag);
+    (out, drive)
+}
+
+/// And through registers, queues and lists of pages.
+fn through(flash: bool, steps: &[Step]) -> (Vec<(Nanos, StatusCode)>, Nanos, Host) {
+    let mut host = Host::cold(made(flash));
+    host.enable();
+    host.set_queues(3);
+    (1..4).for_each(|qid| host.create_pair(qid, 128));
+    let from = host.now;
+    let data = host.pages(33 * PAGE);
+    let mut sent = std::collections::HashMap::new();
+    let mut done = vec![None; steps.len()];
+    let mut now = from;
+    for (tag, step) in steps.iter().enumerate() {
+        now += Nanos(step.wait_ns);
+        collect(&mut host, now, &mut sent, &mut done);
+        let prps = host.prps(data, u64::from(step.blocks) * 512);
+        let mut entry = match step.op {
+            Op::Write => {
+                host.memory
+                    .write(data, &vec![step.byte; step.blocks as usize * 512])
+                    .expect("mapped memory");
+                Write::of(1, step.block, step.blocks).entry()
+            }
+            Op::Read => Read::of(1, step.block, step.blocks).entry(),
+            Op::WriteZeroes => WriteZeroes::of(1, step.block, step.blocks).entry(),
+            Op::Flush => {
+                let mut flush = Flush::new();
+                flush.set_nsid(1);
+                flush.entry()
+            }
+            Op::Discard => {
+                let mut range = DatasetRange::default();
+                range.set_slba(step.block).set_blocks(step.blocks);
+                host.memory
+                    .write(data, range.as_bytes())
+                    .expect("mapped memory");
+                let mut dataset = DatasetManagement::new();
+                dataset.set_nsid(1).set_deallocate(true);
+                dataset.entry()
+            }
+        };
+        entry.set_prps(prps.0, prps.1);
+        let cid = host.put(step.queue, entry);
+        sent.insert((step.queue, cid), tag);
+        host.ring(step.queue);
+        // Data is fetched when the controller looks, which a host that reuses its memory must wait for.
+        host.controller.advance(now, &mut host.memory);
+    }
+    collect(&mut host, Nanos(u64::MAX >> 3), &mut sent, &mut done);
+    assert!(sent.is_empty());
+    (done.into_iter().flatten().collect(), from, host)
+}
+
+type Sent = std::collections::HashMap<(u16, u16), usize>;
+
+fn collect(
+    host: &mut Host,
+    until: Nanos,
+    sent: &mut Sent,
+    done: &mut [Option<(Nanos, StatusCode)>],
+) {
+    loop {
+        let event = host.controller.next_event().filter(|&event| event <= until);
+        host.now = host.now.max(event.unwrap_or(until));
+        host.controller.advance(host.now, &mut host.memory);
+        for qid in 1..4 {
+            for entry in host.poll(qid) {
+                let tag = sent
+                    .remove(&(qid, entry.cid()))
+                    .expect("a command that was sent");
+                done[tag] = Some((host.now, entry.status()));
+            }
+        }
+        if event.is_none() {
+            return;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn controller_and_drive_agree(steps in prop::collection::vec(step(), 1..120), flash: bool) {
+        let (seen, from, host) = through(flash, &steps);
+        let (expected, mut drive) = bare(flash, &steps, from);
+        let mut through = host.controller.into_drive();
+        for ((at, status), completion) in seen.iter().zip(&expected) {
+            prop_assert_eq!((*at, status.is_success()), (completion.at, completion.status.is_ok()), "{:?}", steps[completion.tag as usize]);
+        }
+        let end = Nanos(u64::MAX >> 2);
+        prop_assert_eq!(through.telemetry(end), drive.telemetry(end));
+        prop_assert_eq!(through.digest(), drive.digest());
+    }
+}

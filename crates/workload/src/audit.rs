@@ -1,0 +1,114 @@
+//! The self-audit: what the engine and the clock cost on this host, measured before each run.
+
+use std::sync::atomic::AtomicBool;
+
+use assay_stats::{Interval, JobTotals, Recorder};
+use assay_target::clock;
+use assay_target::null::NullTarget;
+use assay_target::{Target, TargetError, Telemetry};
+use assay_units::{Nanos, Op};
+
+use crate::checker::LearnedSeed;
+use crate::drive::{Shape, Sink, drive};
+use crate::options::JobOptions;
+use crate::plan::{DriveFacts, FactsKind, PlanError, Workload};
+use crate::worker::{Worker, WorkerError};
+
+/// What the host can do without a drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostAudit {
+    /// I/Os per second of one thread on the null target at depth 1, with full latency recording.
+    pub null_iops_per_thread: f64,
+    /// Nanoseconds per I/O of that.
+    pub engine_ns_per_io: f64,
+    /// Mean cost of reading the clock, nanoseconds.
+    pub clock_ns: f64,
+    /// Smallest step the clock was seen to make, nanoseconds.
+    pub clock_step_ns: u64,
+    /// How far the fast clock is off the kernel's, parts per million.
+    pub clock_drift_ppm: f64,
+}
+
+/// How long the null target is run.
+const AUDIT_SPAN: &str = "60ms";
+
+struct Sum(JobTotals);
+
+impl Sink for Sum {
+    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) {
+        self.0.add(&interval);
+    }
+}
+
+/// Why the audit could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The built-in workload was refused.
+    #[error("the self-audit's own workload was refused: {0}")]
+    Plan(#[from] PlanError),
+    /// Its worker was.
+    #[error("the self-audit's own workload was refused: {0}")]
+    Worker(#[from] WorkerError),
+    /// The null target failed.
+    #[error("the self-audit failed: {0}")]
+    Target(#[from] TargetError),
+}
+
+/// Run 4 KiB random reads on the null target for 60 ms, and time the clock.
+///
+/// # Errors
+/// None is expected; they are reported rather than hidden.
+pub fn audit() -> Result<HostAudit, AuditError> {
+    let facts = DriveFacts {
+        name: "null:".to_owned(),
+        capacity_bytes: 16 << 30,
+        min_io_bytes: 512,
+        kind: FactsKind::Null,
+    };
+    let options = JobOptions {
+        rw: Some("randread".to_owned()),
+        runtime: Some(AUDIT_SPAN.to_owned()),
+        ..JobOptions::default()
+    };
+    let workload = Workload::plan(&options, &facts)?;
+    let mut target = NullTarget::new(1);
+    let start = target.now();
+    let mut workers = [Worker::new(
+        &workload,
+        0,
+        0,
+        start,
+        &LearnedSeed::default(),
+    )?];
+    let mut recorder = Recorder::new(start, Nanos::SECOND, Nanos::ZERO, false);
+    let mut sum = Sum(JobTotals::new());
+    drive(
+        &mut target,
+        &mut workers,
+        Shape::of(&workload),
+        &mut recorder,
+        &AtomicBool::new(false),
+        &mut sum,
+    )?;
+    let iops = sum.0.summary(Op::Read).iops;
+    let (clock_ns, clock_step_ns) = clock::self_test();
+    Ok(HostAudit {
+        null_iops_per_thread: iops,
+        engine_ns_per_io: if iops > 0.0 { 1e9 / iops } else { 0.0 },
+        clock_ns,
+        clock_step_ns,
+        clock_drift_ppm: clock::Clock::monotonic().drift_ppm(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_audit_measures_something() {
+        let audit = audit().unwrap();
+        assert!(audit.null_iops_per_thread > 0.0 && audit.engine_ns_per_io > 0.0);
+        assert!(audit.clock_ns > 0.0);
+    }
+}

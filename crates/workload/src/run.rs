@@ -1,0 +1,237 @@
+//! Running workloads on drives: threads for real ones, virtual time for simulated ones, one observer for all.
+
+mod threads;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use assay_ssd::InitialState;
+use assay_stats::{HostLoad, Interval, JobTotals, Recorder};
+use assay_target::clock::Clock;
+
+use assay_target::load;
+use assay_target::open::OpenDrive;
+use assay_target::sim::SimTarget;
+use assay_target::watch::Watch;
+use assay_target::{Target, TargetError, Telemetry};
+use assay_units::Nanos;
+
+use crate::checker::{LearnedSeed, VerifyReport};
+use crate::drive::{LoopEnd, Shape, Sink, drive};
+use crate::plan::{Pacing, Workload};
+use crate::worker::{Worker, WorkerError};
+use threads::run_real;
+
+/// A drive ready to be worked on.
+pub enum Bed {
+    /// The null target.
+    Null,
+    /// A block device or file.
+    Real {
+        /// The open handle.
+        open: OpenDrive,
+        /// Who asks it how it is.
+        watch: Arc<Watch>,
+    },
+    /// A simulated drive; keeps its state and its virtual time from job to job.
+    Sim(Box<SimTarget>, InitialState),
+}
+
+/// One drive's share of a run.
+pub struct Part<'a> {
+    /// The caller's number for the drive, given back with everything about it.
+    pub drive: usize,
+    /// What to do.
+    pub workload: &'a Workload,
+    /// On what.
+    pub bed: &'a mut Bed,
+}
+
+/// Who wants to know, as it happens. Called from the thread that called [`run_together`].
+pub trait Observer {
+    /// What a drive's workers completed in an interval; several calls for one interval add up.
+    fn interval(&mut self, drive: usize, interval: &Interval);
+    /// What a drive says of itself, `at` its time since the start.
+    fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry);
+    /// What the host did in an interval (real drives only).
+    fn host(&mut self, index: u32, load: HostLoad);
+}
+
+/// What one drive's workload came to.
+#[derive(Clone, Debug, Default)]
+pub struct PartOutcome {
+    /// The caller's number.
+    pub drive: usize,
+    /// Sum of the measured intervals.
+    pub totals: JobTotals,
+    /// Stopped, unanswered I/Os.
+    pub end: LoopEnd,
+    /// What verification found.
+    pub verify: Option<VerifyReport>,
+    /// The busiest worker thread's share of one processor, percent; 0 for simulated drives.
+    pub busiest_thread_pct: f64,
+}
+
+/// The host's share in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostShare {
+    /// User time of this process, percent of one processor.
+    pub cpu_user_pct: f64,
+    /// System time of this process, percent of one processor.
+    pub cpu_system_pct: f64,
+}
+
+/// Everything a run came to.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// In the order of the parts.
+    pub parts: Vec<PartOutcome>,
+    /// Processor time of this process over the run.
+    pub host: HostShare,
+}
+
+/// Why a run could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A target failed as a whole.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// A worker could not be made.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// No thread could be started.
+    #[error("cannot start thread {index} of {wanted}: {source}; lower --numjobs")]
+    Thread {
+        /// Which.
+        index: usize,
+        /// How many were wanted.
+        wanted: usize,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+}
+
+/// Run one workload per part, all at once (simulated drives one after the other, each in its own virtual time).
+///
+/// Ends when every workload has, or soon after `stop` is set; what was measured until then is in the outcome either way.
+///
+/// # Errors
+/// When a target as a whole cannot go on. Intervals seen before that have been handed to the observer.
+pub fn run_together(
+    parts: &mut [Part<'_>],
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, RunError> {
+    let clock = Clock::monotonic();
+    let cpu_before = load::process_cpu_time();
+    let started = clock.now();
+    let mut outcomes: BTreeMap<usize, PartOutcome> = BTreeMap::new();
+    let mut real = Vec::new();
+    let mut simulated = Vec::new();
+    for (position, part) in parts.iter_mut().enumerate() {
+        match &mut part.bed {
+            Bed::Sim(target, _) => {
+                simulated.push((position, part.drive, part.workload, target));
+            }
+            Bed::Null => real.push((position, part.drive, part.workload, None)),
+            Bed::Real { open, watch } => {
+                real.push((
+                    position,
+                    part.drive,
+                    part.workload,
+                    Some((open.clone(), &**watch)),
+                ));
+            }
+        }
+    }
+    if !real.is_empty() {
+        outcomes.extend(run_real(&real, stop, observer)?);
+    }
+    for (position, drive, workload, target) in simulated {
+        outcomes.insert(
+            position,
+            run_simulated(drive, workload, target, stop, observer)?,
+        );
+    }
+    let elapsed = (clock.now() - started).as_secs_f64().max(1e-9);
+    let cpu = load::process_cpu_time();
+    let share = |after: Nanos, before: Nanos| (after - before).as_secs_f64() / elapsed * 100.0;
+    Ok(Outcome {
+        parts: outcomes.into_values().collect(),
+        host: HostShare {
+            cpu_user_pct: share(cpu.user, cpu_before.user),
+            cpu_system_pct: share(cpu.system, cpu_before.system),
+        },
+    })
+}
+
+fn recorder(workload: &Workload, start: Nanos) -> Recorder {
+    let open = matches!(workload.pacing, Pacing::Open { .. });
+    Recorder::new(start, workload.interval, workload.ramp, open)
+}
+
+fn merged_report(reports: impl Iterator<Item = VerifyReport>) -> Option<VerifyReport> {
+    reports.reduce(|mut all, report| {
+        all.merge(&report);
+        all
+    })
+}
+
+struct SimSink<'a> {
+    drive: usize,
+    totals: JobTotals,
+    observer: &'a mut dyn Observer,
+}
+
+impl Sink for SimSink<'_> {
+    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) {
+        self.totals.add(&interval);
+        if interval.end > interval.start || !interval.is_empty() {
+            self.observer.interval(self.drive, &interval);
+            if let Some(telemetry) = telemetry {
+                self.observer.telemetry(self.drive, interval.end, telemetry);
+            }
+        }
+    }
+}
+
+fn run_simulated(
+    drive_number: usize,
+    workload: &Workload,
+    target: &mut SimTarget,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<PartOutcome, RunError> {
+    target.begin_job(
+        workload.numjobs,
+        workload.iodepth,
+        workload.access.block_sizes.max_bytes(),
+    )?;
+    let start = target.now();
+    let learned = LearnedSeed::default();
+    let mut workers = (0..workload.numjobs)
+        .map(|i| Worker::new(workload, i, i * workload.iodepth, start, &learned))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut recorder = recorder(workload, start);
+    let mut sink = SimSink {
+        drive: drive_number,
+        totals: JobTotals::new(),
+        observer,
+    };
+    let end = drive(
+        target,
+        &mut workers,
+        Shape::of(workload),
+        &mut recorder,
+        stop,
+        &mut sink,
+    )?;
+    Ok(PartOutcome {
+        drive: drive_number,
+        totals: sink.totals,
+        end,
+        verify: merged_report(workers.iter().filter_map(Worker::verify_report)),
+        busiest_thread_pct: 0.0,
+    })
+}

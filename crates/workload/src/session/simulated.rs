@@ -1,0 +1,161 @@
+//! The controller of a simulated drive, asked as that of a real one is.
+
+use assay_nvme_ctrl::host::{Host, HostError, InProcess};
+use assay_nvme_ctrl::{Controller, ControllerOptions, Unmapped};
+use assay_nvme_spec::SubmissionEntry;
+use assay_nvme_spec::opcode::AdminOpcode;
+use assay_nvme_spec::register::{
+    CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
+};
+use assay_ssd::{Drive, DriveOptions, Profile};
+use assay_target::TargetError;
+use assay_target::nvme::probe::{self, Probe, Surroundings};
+use assay_target::nvme::registers::Registers;
+use assay_target::nvme::{AdminPort, CommandError};
+
+use super::SessionError;
+
+/// What the controller of a drive like this says of itself, asked on a drive of its own that has just been switched on; `None` for one on Serial
+/// ATA, which has no NVMe controller.
+///
+/// # Errors
+/// When no such drive can be made, or its controller does not answer.
+pub(super) fn probe(
+    spec: &str,
+    profile: &Profile,
+    options: &DriveOptions,
+) -> Option<Result<Box<Probe>, SessionError>> {
+    let on_nvme = profile.link.sata.is_none();
+    on_nvme.then(|| ask(spec, profile.clone(), options.clone()).map(Box::new))
+}
+
+fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, SessionError> {
+    let drive = Drive::new(profile, options).map_err(|e| TargetError::Simulation {
+        drive: spec.to_owned(),
+        message: e.to_string(),
+    })?;
+    let controller = Controller::new(drive, ControllerOptions::default());
+    let vectors = controller.vectors();
+    let host = Host::new(InProcess::new(controller));
+    let mut port = Port {
+        host: host.map_err(|error| unreachable(spec, "enable", &error))?,
+        spec,
+    };
+    let around = Surroundings {
+        registers: Some(Ok(port.registers())),
+        interrupt_vectors: Some(u32::from(vectors)),
+    };
+    Ok(probe::probe(&mut port, &around)?)
+}
+
+/// A simulated controller behind queues in memory.
+struct Port<'s> {
+    spec: &'s str,
+    host: Host<InProcess>,
+}
+
+impl Port<'_> {
+    fn registers(&mut self) -> Registers {
+        let controller = self.host.bus().controller();
+        let dword = |offset: u64| controller.read_register(offset, 4) as u32;
+        Registers {
+            capabilities: Capabilities::from_raw(controller.read_register(CAP, 8)),
+            version: Version::from_raw(dword(VS)),
+            configuration: Configuration::from_raw(dword(CC)),
+            status: ControllerStatus::from_raw(dword(CSTS)),
+        }
+    }
+}
+
+fn unreachable(spec: &str, command: &str, error: &HostError<Unmapped>) -> CommandError {
+    CommandError::System {
+        controller: spec.to_owned(),
+        command: command.to_owned(),
+        source: std::io::Error::other(error.to_string()),
+        advice: "",
+    }
+}
+
+impl AdminPort for Port<'_> {
+    fn name(&self) -> &str {
+        self.spec
+    }
+
+    fn admin(
+        &mut self,
+        command: &SubmissionEntry,
+        data: &mut [u8],
+        _timeout_ms: u32,
+    ) -> Result<u32, CommandError> {
+        let opcode = AdminOpcode(command.opcode());
+        let words = || match opcode.name() {
+            Some(name) => name.to_owned(),
+            None => format!("admin command {:#x}", opcode.0),
+        };
+        let done = self
+            .host
+            .admin(*command, data)
+            .map_err(|error| unreachable(self.spec, &words(), &error))?;
+        match done.status() {
+            status if status.is_success() => Ok(done.dw0()),
+            status => Err(CommandError::Status {
+                controller: self.spec.to_owned(),
+                command: words(),
+                status,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probed(name: &str, settings: &[(&str, &str)]) -> Option<Result<Box<Probe>, SessionError>> {
+        let mut options = DriveOptions::default();
+        for (key, value) in settings {
+            options.set(key, value).unwrap();
+        }
+        probe(
+            &format!("sim:{name}"),
+            &Profile::builtin(name).unwrap(),
+            &options,
+        )
+    }
+
+    #[test]
+    fn every_shipped_controller_can_be_asked() {
+        for name in Profile::names() {
+            let profile = Profile::builtin(name).unwrap();
+            let identity = &profile.identity;
+            let Some(found) = probed(name, &[]) else {
+                assert!(profile.link.sata.is_some(), "{name}");
+                continue;
+            };
+            let found = found.unwrap();
+            assert!(found.model.starts_with(&identity.model[..3]), "{name}");
+            let capacity = identity.capacity_bytes.value;
+            assert_eq!(found.namespaces[0].size_bytes, capacity, "{name}");
+            let states = identity.power_states_mw.value.len();
+            assert_eq!(found.power_states.len(), states, "{name}");
+            let registers = found.registers.as_ref().unwrap();
+            assert!(registers.ready && !registers.fatal, "{name}");
+            assert!(found.health.composite_c > 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn options_show() {
+        let found = probed("samsung-951", &[("ps", "1"), ("seed", "9")]);
+        let found = found.unwrap().unwrap();
+        assert!(found.serial.ends_with("-9"));
+        let now = found.power_states.iter().filter(|state| state.current);
+        assert_eq!(now.map(|state| state.state).collect::<Vec<_>>(), [1]);
+    }
+
+    #[test]
+    fn a_drive_that_cannot_be_made_is_an_error() {
+        let error = probed("samsung-951", &[("ps", "9")]).unwrap().unwrap_err();
+        assert!(error.to_string().contains("power state 9"), "{error}");
+    }
+}

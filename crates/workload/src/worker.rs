@@ -1,0 +1,379 @@
+//! One thread's part of a workload: decides the next I/O, stamps and checks data, records latency. Sans-IO: the same code for
+//! every target.
+
+use std::num::NonZeroU64;
+
+use assay_stats::Recorder;
+use assay_target::{Completion, Io, Target};
+use assay_units::rng::mix;
+use assay_units::{DataClass, Nanos, Op, Rng};
+
+use crate::access::{AccessError, AddressGenerator};
+use crate::arrival::{Arrivals, Rate};
+use crate::checker::{Checker, LearnedSeed, VerifyReport};
+use crate::data::Filler;
+use crate::plan::{Pacing, Workload};
+use crate::verify::VerifyError;
+
+/// An I/O in flight.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    intended: Nanos,
+    submitted: Nanos,
+    offset_bytes: u64,
+    len_bytes: u32,
+    write: bool,
+    /// Part of the read-back pass: checked, not recorded.
+    read_back: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The workload itself.
+    Main,
+    /// No more of the workload is issued; waiting for what is in flight before reading back.
+    Settle,
+    /// Reading back what was written.
+    ReadBack,
+    /// Nothing more to issue.
+    Done,
+}
+
+/// When a paced worker must be asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// When one of its I/Os completes.
+    Completion,
+    /// At this instant at the latest (and when one of its I/Os completes).
+    Due(Nanos),
+}
+
+/// Why a worker cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// Its addresses cannot be generated.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// It cannot verify.
+    #[error(transparent)]
+    Verify(#[from] VerifyError),
+}
+
+/// One worker.
+#[derive(Debug)]
+pub struct Worker {
+    first_slot: u32,
+    pending: Vec<Pending>,
+    free: Vec<u32>,
+    access: AddressGenerator,
+    read_percent: u8,
+    choice: Rng,
+    arrivals: Arrivals,
+    open_loop: bool,
+    start: Nanos,
+    deadline: Nanos,
+    bytes_left: u64,
+    data: DataClass,
+    filler: Option<Filler>,
+    checker: Option<Checker>,
+    /// A drawn address that has to wait: an earlier write to it is still in flight.
+    held: Option<(u64, u32, bool)>,
+    phase: Phase,
+    reads_back: bool,
+}
+
+impl Worker {
+    /// Worker number `index` of a workload, using the slots from `first_slot` on (as many as the workload's depth), starting
+    /// at `start` on the target's clock. All workers of a job share what it learns of the seed on the drive.
+    ///
+    /// # Errors
+    /// When the addresses cannot be generated (a plan made for this drive has none of these), or the memory for
+    /// verification cannot be had.
+    pub fn new(
+        workload: &Workload,
+        index: u32,
+        first_slot: u32,
+        start: Nanos,
+        learned: &LearnedSeed,
+    ) -> Result<Worker, WorkerError> {
+        let region = workload.region(index);
+        let seed = workload.seed;
+        let arrivals = match workload.pacing {
+            Pacing::Closed => Arrivals::closed(),
+            Pacing::Limited { rate } => Arrivals::constant(rate, index, workload.workers()),
+            Pacing::Open {
+                iops,
+                poisson: false,
+            } => Arrivals::constant(Rate::iops(iops), index, workload.workers()),
+            Pacing::Open {
+                iops,
+                poisson: true,
+            } => {
+                let rng = Rng::stream(mix(seed, u64::from(index)), "arrivals");
+                Arrivals::poisson(iops, workload.workers(), rng)
+            }
+        };
+        let checker = workload
+            .verify_bytes
+            .map(|bytes| Checker::new(workload, region, bytes, learned))
+            .transpose()?;
+        let filler = (workload.writes() && checker.is_none())
+            .then(|| Filler::new(workload.data, seed, index));
+        Ok(Worker {
+            first_slot,
+            pending: vec![Pending::default(); workload.iodepth as usize],
+            free: (0..workload.iodepth).rev().collect(),
+            access: AddressGenerator::new(&workload.access, region, seed, index)?,
+            read_percent: workload.read_percent,
+            choice: Rng::stream(mix(seed, u64::from(index)), "read-or-write"),
+            arrivals,
+            open_loop: matches!(workload.pacing, Pacing::Open { .. }),
+            start,
+            deadline: workload
+                .planned_span()
+                .map_or(Nanos::MAX, |span| start + span),
+            bytes_left: workload
+                .io_bytes
+                .and_then(NonZeroU64::new)
+                .map_or(u64::MAX, NonZeroU64::get),
+            data: workload.data.data_class(),
+            filler,
+            checker,
+            held: None,
+            phase: Phase::Main,
+            reads_back: false,
+        })
+    }
+
+    /// Does filling write buffers take time that must not count as latency?
+    #[inline]
+    pub fn fills_buffers(&self) -> bool {
+        self.filler.is_some() || self.checker.is_some()
+    }
+
+    /// Nothing in flight and nothing more to issue?
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.phase == Phase::Done && self.idle()
+    }
+
+    fn idle(&self) -> bool {
+        self.free.len() == self.pending.len()
+    }
+
+    /// Is everything that is measured over, and what was written being read back?
+    #[inline]
+    pub fn reads_back(&self) -> bool {
+        self.reads_back
+    }
+
+    /// Stop issuing; what is in flight still completes. A read-back pass is given up.
+    pub fn stop(&mut self) {
+        self.phase = Phase::Done;
+    }
+
+    /// What verification found, if the workload verifies.
+    pub fn verify_report(&self) -> Option<VerifyReport> {
+        self.checker.as_ref().map(Checker::report)
+    }
+
+    /// Add every I/O that can start now to the batch.
+    #[inline]
+    pub fn issue<T: Target>(&mut self, now: Nanos, target: &mut T, batch: &mut Vec<Io>) -> Next {
+        loop {
+            match self.phase {
+                Phase::Main => {
+                    let next = self.issue_main(now, target, batch);
+                    if self.phase == Phase::Main {
+                        return next;
+                    }
+                }
+                Phase::Settle => {
+                    if !self.idle() {
+                        return Next::Completion;
+                    }
+                    self.phase = Phase::ReadBack;
+                    self.reads_back = true;
+                }
+                Phase::ReadBack => {
+                    self.issue_read_back(now, batch);
+                    return Next::Completion;
+                }
+                Phase::Done => return Next::Completion,
+            }
+        }
+    }
+
+    #[inline]
+    fn issue_main<T: Target>(&mut self, now: Nanos, target: &mut T, batch: &mut Vec<Io>) -> Next {
+        let paced = self.arrivals.is_open_loop();
+        if now >= self.deadline || self.bytes_left == 0 {
+            self.end_main();
+            return Next::Completion;
+        }
+        while let Some(&slot) = self.free.last() {
+            let mut intended = now;
+            if paced {
+                let due = self.start + self.arrivals.next_due();
+                if due >= self.deadline {
+                    self.end_main();
+                    return Next::Completion;
+                }
+                if due > now {
+                    return Next::Due(due);
+                }
+                if self.open_loop {
+                    intended = due;
+                }
+            }
+            let (offset_bytes, len_bytes, write) = match self.held.take() {
+                Some(held) => held,
+                None => self.draw(),
+            };
+            if let Some(checker) = &mut self.checker
+                && !checker.begin(write, offset_bytes, len_bytes)
+            {
+                self.held = Some((offset_bytes, len_bytes, write));
+                return Next::Completion;
+            }
+            if paced {
+                self.arrivals.advance();
+            }
+            self.free.pop();
+            self.bytes_left = self.bytes_left.saturating_sub(u64::from(len_bytes));
+            self.push(
+                Pending {
+                    intended,
+                    submitted: now,
+                    offset_bytes,
+                    len_bytes,
+                    write,
+                    read_back: false,
+                },
+                slot,
+                batch,
+            );
+            if write {
+                self.fill(target, slot, offset_bytes, len_bytes);
+            }
+            if self.bytes_left == 0 {
+                self.end_main();
+                break;
+            }
+        }
+        Next::Completion
+    }
+
+    #[inline]
+    fn draw(&mut self) -> (u64, u32, bool) {
+        let (offset_bytes, len_bytes) = self.access.next();
+        let write = match self.read_percent {
+            100 => false,
+            0 => true,
+            percent => self.choice.below(100) >= u64::from(percent),
+        };
+        (offset_bytes, len_bytes, write)
+    }
+
+    fn end_main(&mut self) {
+        self.held = None;
+        self.phase = match &self.checker {
+            Some(checker) if checker.reads_back() => Phase::Settle,
+            _ => Phase::Done,
+        };
+    }
+
+    fn issue_read_back(&mut self, now: Nanos, batch: &mut Vec<Io>) {
+        while let Some(&slot) = self.free.last() {
+            let Some((offset_bytes, len_bytes)) =
+                self.checker.as_mut().and_then(Checker::next_read_back)
+            else {
+                self.phase = Phase::Done;
+                return;
+            };
+            self.free.pop();
+            let pending = Pending {
+                intended: now,
+                submitted: now,
+                offset_bytes,
+                len_bytes,
+                write: false,
+                read_back: true,
+            };
+            self.push(pending, slot, batch);
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, pending: Pending, slot: u32, batch: &mut Vec<Io>) {
+        self.pending[slot as usize] = pending;
+        batch.push(Io {
+            op: if pending.write { Op::Write } else { Op::Read },
+            data: self.data,
+            slot: self.first_slot + slot,
+            len_bytes: pending.len_bytes,
+            offset_bytes: pending.offset_bytes,
+        });
+    }
+
+    fn fill<T: Target>(&mut self, target: &mut T, slot: u32, offset_bytes: u64, len_bytes: u32) {
+        let Some(buffer) = target.buffer(self.first_slot + slot) else {
+            return;
+        };
+        let buffer = &mut buffer[..len_bytes as usize];
+        if let Some(checker) = &mut self.checker {
+            checker.stamp(buffer, offset_bytes);
+        } else if let Some(filler) = &mut self.filler {
+            filler.fill(buffer);
+        }
+    }
+
+    /// Filling buffers took until `at`: I/Os of a closed loop in this batch start then.
+    pub fn restamp(&mut self, slot: u32, at: Nanos) {
+        let pending = &mut self.pending[(slot - self.first_slot) as usize];
+        if !self.open_loop || pending.read_back {
+            pending.intended = at;
+        }
+        pending.submitted = at;
+    }
+
+    /// Take a completion seen at `now`; returns whether it moved its bytes.
+    #[inline]
+    pub fn complete<T: Target>(
+        &mut self,
+        completion: Completion,
+        now: Nanos,
+        target: &mut T,
+        recorder: &mut Recorder,
+    ) -> bool {
+        let local = completion.slot - self.first_slot;
+        let pending = self.pending[local as usize];
+        self.free.push(local);
+        let moved = completion.moved(pending.len_bytes);
+        let op = if pending.write { Op::Write } else { Op::Read };
+        if !pending.read_back {
+            if moved {
+                recorder.record(
+                    op,
+                    pending.len_bytes,
+                    now - pending.intended,
+                    now - pending.submitted,
+                );
+            } else {
+                recorder.record_error(op, completion.result);
+            }
+        }
+        if let Some(checker) = &mut self.checker {
+            if pending.write {
+                checker.finish_write(pending.offset_bytes, pending.len_bytes, moved);
+            } else {
+                let buffer = moved
+                    .then(|| target.buffer(completion.slot))
+                    .flatten()
+                    .map(|buffer| &buffer[..pending.len_bytes as usize]);
+                checker.finish_read(pending.offset_bytes, pending.len_bytes, buffer);
+            }
+        }
+        moved
+    }
+}

@@ -1,0 +1,134 @@
+//! The address stream beside fio's own, as fio's I/O log tells it. Prints why and passes where there is no fio.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::Command;
+
+use assay_workload::access::AddressGenerator;
+use assay_workload::options::JobOptions;
+use assay_workload::plan::{DriveFacts, FactsKind, Workload};
+
+const AREA_BYTES: u64 = 100 << 20;
+const IOS: usize = 40_000;
+
+/// Offsets and lengths of fio's job with these options.
+fn by_fio(options: &[&str]) -> Option<Vec<(u64, u32)>> {
+    let dir = tempfile::tempdir().unwrap();
+    let output = Command::new("fio")
+        .args([
+            "--name=peer",
+            "--ioengine=null",
+            "--filename=x",
+            "--size=100m",
+        ])
+        .args([
+            "--norandommap",
+            "--randseed=7",
+            "--io_size=100g",
+            "--rw=randread",
+        ])
+        .args([&format!("--number_ios={IOS}"), "--write_iolog=log"])
+        .args(options)
+        .current_dir(dir.path())
+        .output();
+    let Ok(output) = output else {
+        println!("skipped: no fio here");
+        return None;
+    };
+    assert!(output.status.success(), "{output:?}");
+    let log = std::fs::read_to_string(dir.path().join("log")).unwrap();
+    let ios = log.lines().filter_map(|line| {
+        // Time, file, action, offset, length.
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, _, "read", offset, len] = words[..] else {
+            return None;
+        };
+        Some((offset.parse().unwrap(), len.parse().unwrap()))
+    });
+    Some(ios.collect())
+}
+
+fn by_assay(options: JobOptions) -> Vec<(u64, u32)> {
+    let facts = DriveFacts {
+        name: "peer".to_owned(),
+        capacity_bytes: AREA_BYTES,
+        min_io_bytes: 512,
+        kind: FactsKind::File,
+    };
+    let options = JobOptions {
+        rw: Some("randread".into()),
+        ..options
+    };
+    let workload = Workload::plan(&options, &facts).unwrap();
+    let region = workload.region(0);
+    let mut stream = AddressGenerator::new(&workload.access, region, 7, 0).unwrap();
+    (0..IOS).map(|_| stream.next()).collect()
+}
+
+/// Two counts of one law: chi-squared of the difference is at most its mean and five standard deviations.
+#[track_caller]
+fn alike(ours: &[u64], theirs: &[u64]) {
+    let (mut chi, mut cells) = (0.0, 0.0);
+    for (&a, &b) in ours.iter().zip(theirs) {
+        if a + b > 0 {
+            chi += (a as f64 - b as f64).powi(2) / (a + b) as f64;
+            cells += 1.0;
+        }
+    }
+    assert!(
+        chi < cells + 5.0 * (2.0_f64 * cells).sqrt(),
+        "{chi} over {cells}: {ours:?} {theirs:?}"
+    );
+}
+
+fn histogram(ios: &[(u64, u32)], bins: usize, bin: impl Fn(u64, u32) -> usize) -> Vec<u64> {
+    let mut counts = vec![0; bins];
+    for &(offset, len) in ios {
+        counts[bin(offset, len)] += 1;
+    }
+    counts
+}
+
+/// 200 parts of the area, of which the zones' bounds are some.
+fn by_place(ios: &[(u64, u32)]) -> Vec<u64> {
+    histogram(ios, 200, |offset, _| (offset * 200 / AREA_BYTES) as usize)
+}
+
+#[test]
+fn zones_are_visited_as_fio_visits_them() {
+    let law = "zoned:50/5:30/15:20/80";
+    let argument = format!("--random_distribution={law}");
+    let Some(theirs) = by_fio(&["--bs=4k", &argument]) else {
+        return;
+    };
+    assert_eq!(theirs.len(), IOS);
+    let ours = by_assay(JobOptions {
+        bs: Some("4k".into()),
+        random_distribution: Some(law.into()),
+        ..JobOptions::default()
+    });
+    alike(&by_place(&ours), &by_place(&theirs));
+}
+
+/// JESD219's sizes, with and without its alignment of what is 4 KiB or more.
+#[test]
+fn a_mix_of_odd_sizes_starts_where_fio_starts_it() {
+    let sizes = "512/4:1k/1:1536/1:2k/1:2560/1:3k/1:3584/1:4k/67:8k/10:16k/7:32k/3:64k/3";
+    let mix = format!("--bssplit={sizes}");
+    for (align, argument) in [(512, "--blockalign=512"), (4096, "--blockalign=4k")] {
+        let Some(theirs) = by_fio(&[&mix, argument]) else {
+            return;
+        };
+        let ours = by_assay(JobOptions {
+            bs: Some(sizes.into()),
+            blockalign: (align > 512).then(|| "4k".to_owned()),
+            ..JobOptions::default()
+        });
+        for ios in [&ours, &theirs] {
+            assert!(ios.iter().all(|(offset, _)| offset % align == 0));
+            assert!(ios.iter().any(|(offset, _)| offset % (2 * align) > 0));
+        }
+        alike(&by_place(&ours), &by_place(&theirs));
+        let by_size = |ios: &[(u64, u32)]| histogram(ios, 129, |_, len| len as usize / 512);
+        alike(&by_size(&ours), &by_size(&theirs));
+    }
+}

@@ -1,0 +1,187 @@
+//! What is typed becomes a workload that fits the drive, or an error that says what would.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use assay_target::Nanos;
+use assay_workload::options::JobOptions;
+use assay_workload::plan::{DriveFacts, Engine, FactsKind, Pacing, PlanError, Workload};
+
+fn facts(kind: FactsKind) -> DriveFacts {
+    DriveFacts {
+        name: "/dev/test".to_owned(),
+        capacity_bytes: 1 << 30,
+        min_io_bytes: 4096,
+        kind,
+    }
+}
+
+/// Options from `key=value` words; the listed keys are numbers or flags, all others texts.
+fn options(words: &str) -> JobOptions {
+    let mut table = toml::Table::new();
+    for word in words.split_whitespace() {
+        let (key, value) = word.split_once('=').unwrap();
+        let value = match key {
+            "iodepth" | "numjobs" | "rwmixread" | "seed" | "iodepth_batch_complete_min" => {
+                toml::Value::Integer(value.parse().unwrap())
+            }
+            "split" | "direct" | "sqpoll" | "hipri" | "verify" => {
+                toml::Value::Boolean(value.parse().unwrap())
+            }
+            _ => toml::Value::String(value.to_owned()),
+        };
+        table.insert(key.to_owned(), value);
+    }
+    table.try_into().unwrap()
+}
+
+fn plan(words: &str) -> Result<Workload, PlanError> {
+    Workload::plan(
+        &options(words),
+        &facts(FactsKind::Block {
+            io_poll: false,
+            passthru: assay_workload::plan::Passthru::No,
+        }),
+    )
+}
+
+#[test]
+fn defaults_are_fios() {
+    let w = plan("").unwrap();
+    assert_eq!((w.rw.as_str(), w.read_percent), ("read", 100));
+    assert_eq!((w.iodepth, w.numjobs, w.direct), (1, 1, true));
+    assert_eq!(w.access.block_sizes.max_bytes(), 4096);
+    assert_eq!((w.area.offset_bytes, w.area.size_bytes), (0, 1 << 30));
+    // Without a runtime: once over the area.
+    assert_eq!((w.runtime, w.io_bytes), (None, Some(1 << 30)));
+    assert_eq!(w.pacing, Pacing::Closed);
+}
+
+#[test]
+fn the_engine_follows_from_depth_and_drive() {
+    assert_eq!(plan("iodepth=1").unwrap().engine, Engine::Sync);
+    assert_eq!(plan("iodepth=2").unwrap().engine, Engine::Uring);
+    assert_eq!(
+        plan("iodepth=1 engine=uring").unwrap().engine,
+        Engine::Uring
+    );
+    let simulated = |words: &str| Workload::plan(&options(words), &facts(FactsKind::Simulated));
+    // fio's words work there as on real drives.
+    for words in ["sync", "psync", "uring", "io_uring", "auto"] {
+        let engine = simulated(&format!("engine={words}")).unwrap().engine;
+        assert_eq!(engine, Engine::Sim, "{words}");
+    }
+    for words in ["sync", "psync"] {
+        let refused = simulated(&format!("engine={words} iodepth=2")).unwrap_err();
+        let text = refused.to_string();
+        assert!(
+            text.contains(&format!("--engine {words} has one")),
+            "{text}"
+        );
+        assert!(text.contains("not 2"), "{text}");
+    }
+}
+
+#[test]
+fn shares_and_parts() {
+    let w = plan("size=50% offset=25% bs=64k numjobs=4 split=true").unwrap();
+    assert_eq!(
+        (w.area.offset_bytes, w.area.size_bytes),
+        (256 << 20, 512 << 20)
+    );
+    for worker in 0..4 {
+        let region = w.region(worker);
+        assert_eq!(
+            region.offset_bytes,
+            (256 << 20) + u64::from(worker) * (128 << 20)
+        );
+        assert_eq!(region.size_bytes, 128 << 20);
+    }
+    let w = plan("size=100m offset_increment=200m numjobs=4").unwrap();
+    assert_eq!(w.region(3).offset_bytes, 600 << 20);
+}
+
+#[test]
+fn runtime_bytes_and_ramp() {
+    let w = plan("runtime=2s ramp_time=500ms").unwrap();
+    assert_eq!(w.planned_span(), Some(Nanos::from_millis(2500)));
+    assert_eq!(w.io_bytes, None);
+    let w = plan("runtime=2s io_size=1m numjobs=3").unwrap();
+    assert_eq!(w.planned_bytes(), Some(3 << 20));
+}
+
+#[test]
+fn verifying_threads_keep_apart() {
+    let w = plan("rw=randwrite verify=true numjobs=2").unwrap();
+    assert!(w.split);
+    assert_eq!(w.verify_bytes, Some(4096));
+    let increment = |text| {
+        plan(&format!(
+            "rw=randwrite verify=true numjobs=2 size=100m offset_increment={text}"
+        ))
+    };
+    assert!(increment("50m").is_err());
+    assert!(increment("100m").is_ok());
+}
+
+#[test]
+fn what_does_not_fit_says_what_would() {
+    for (words, says) in [
+        ("rw=trim", "read, write, randread"),
+        ("bs=1000", "512"),
+        ("bs=512", "use 4096"),
+        ("offset=1k", "use 4096"),
+        ("size=2g", "lower --offset"),
+        ("offset=1g", "lower --offset"),
+        ("bs=8m", "4 MiB"),
+        ("size=8k bs=64k", "smaller --bs"),
+        ("size=64k numjobs=8 split=true bs=16k", "each thread's part"),
+        ("numjobs=0", "from 1 to"),
+        ("iodepth=0", "from 1 to"),
+        ("iodepth=99999", "from 1 to"),
+        ("numjobs=4096 iodepth=32768", "lower one of them"),
+        ("iodepth=8 engine=sync", "--engine uring"),
+        ("engine=libaio", "auto, sync, uring, passthru"),
+        ("engine=passthru", "uring"),
+        ("hipri=true iodepth=4", "polling queues"),
+        ("sqpoll=true", "--engine uring"),
+        ("rate=10 rate_iops=10", "exclude"),
+        ("arrival=poisson", "--rate"),
+        ("rate=10 arrival=burst", "constant, poisson"),
+        ("rate=0", "at least 1"),
+        ("random_distribution=cover", "random --rw"),
+        ("rw=randread random_distribution=zipf:x", "zipf:THETA"),
+        ("rw=randread random_distribution=zipf:-1", "outside (0, 10]"),
+        (
+            "rw=randread random_distribution=zoned:50/5",
+            "accesses add up to 50",
+        ),
+        (
+            "rw=randread size=64k random_distribution=zoned:50/99:50/1",
+            "zone 2 holds no place",
+        ),
+        ("runtime=0", "longer than nothing"),
+        ("runtime=soon", "5s"),
+        ("interval=1us", "at least 1ms"),
+        ("verify_interval=4k", "--verify"),
+        ("verify=true verify_interval=3000", "power of two"),
+        ("data=random", "incompressible"),
+        ("zoneskip=4k", "--zonesize"),
+        ("rwmixread=101", "from 0 to 100"),
+        ("size=120%", "percentage"),
+        (
+            "split=true offset_increment=1m size=10m numjobs=2",
+            "use one",
+        ),
+        ("iodepth=4 iodepth_batch_complete_min=5", "from 1 to 4"),
+    ] {
+        let Err(error) = plan(words) else {
+            panic!("{words} was accepted");
+        };
+        let text = error.to_string();
+        assert!(
+            text.contains(says),
+            "{words}: {text:?} does not say {says:?}"
+        );
+    }
+    let null = Workload::plan(&options("rw=write verify=true"), &facts(FactsKind::Null));
+    assert!(null.unwrap_err().to_string().contains("keeps no data"));
+}

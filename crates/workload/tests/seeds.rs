@@ -1,0 +1,106 @@
+//! A job that only reads takes one seed for all its workers: that of the first intact block it finds.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use assay_stats::{HostLoad, Interval};
+use assay_target::spec::DriveSpec;
+use assay_target::{Nanos, Telemetry};
+use assay_workload::checker::VerifyReport;
+use assay_workload::options::JobOptions;
+use assay_workload::plan::Workload;
+use assay_workload::run::{Observer, Part, run_together};
+use assay_workload::session::{DriveSession, SessionOptions};
+
+const MIB: u64 = 1 << 20;
+
+struct Nobody;
+
+impl Observer for Nobody {
+    fn interval(&mut self, _: usize, _: &Interval) {}
+    fn telemetry(&mut self, _: usize, _: Nanos, _: Telemetry) {}
+    fn host(&mut self, _: u32, _: HostLoad) {}
+}
+
+/// What verification finds in 4 KiB jobs on the first 8 MiB.
+fn verify(session: &mut DriveSession, options: JobOptions) -> VerifyReport {
+    let options = JobOptions {
+        bs: Some("4k".into()),
+        verify: Some(true),
+        direct: Some(false),
+        ..options
+    };
+    let workload = Workload::plan(&options, &session.facts()).unwrap();
+    let mut bed = session.lend(&workload).unwrap();
+    let mut parts = [Part {
+        drive: 0,
+        workload: &workload,
+        bed: &mut bed,
+    }];
+    let outcome = run_together(&mut parts, &AtomicBool::new(false), &mut Nobody).unwrap();
+    session.give_back(bed);
+    outcome.parts[0].verify.clone().unwrap()
+}
+
+fn write(session: &mut DriveSession, offset: &str, seed: u64) {
+    let options = JobOptions {
+        rw: Some("write".into()),
+        offset: Some(offset.into()),
+        size: Some("4m".into()),
+        verify_seed: Some(seed),
+        ..JobOptions::default()
+    };
+    assert!(verify(session, options).is_clean());
+}
+
+fn read(session: &mut DriveSession, numjobs: u32, split: bool) -> VerifyReport {
+    let options = JobOptions {
+        rw: Some("read".into()),
+        size: Some("8m".into()),
+        io_size: (!split).then(|| "8m".into()),
+        numjobs: Some(numjobs),
+        split: Some(split),
+        ..JobOptions::default()
+    };
+    verify(session, options)
+}
+
+/// Two halves of two seeds: one of them is stale, whether one thread reads them or each half has a thread.
+fn two_seeds(session: &mut DriveSession) {
+    write(session, "0", 11);
+    write(session, "4m", 22);
+    for (numjobs, split, blocks) in [(1, false, 2048), (2, true, 2048), (2, false, 4096)] {
+        let report = read(session, numjobs, split);
+        let counts = report.findings.counts;
+        assert_eq!(report.findings.blocks_checked, blocks);
+        assert_eq!(counts.stale, blocks / 2, "{numjobs} threads: {counts:?}");
+        assert!(matches!(report.seed, Some(11 | 22)));
+    }
+    write(session, "4m", 11);
+    let report = read(session, 2, true);
+    assert!(report.is_clean(), "{:?}", report.findings.counts);
+    assert_eq!(report.seed, Some(11));
+}
+
+#[test]
+fn threads_share_the_seed_on_a_simulated_drive() {
+    let spec = DriveSpec::parse("sim:samsung-951,data=keep").unwrap();
+    two_seeds(&mut DriveSession::open(&spec, &SessionOptions::default()).unwrap());
+}
+
+#[test]
+fn threads_share_the_seed_on_a_file() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("seeds.img");
+    fs::write(&path, vec![0_u8; 8 * MIB as usize]).unwrap();
+    let name = path.to_str().unwrap();
+    let options = SessionOptions {
+        destroy: vec!["seeds.img".to_owned()],
+        will_write: true,
+        ..SessionOptions::default()
+    };
+    let spec = DriveSpec::parse(name).unwrap();
+    two_seeds(&mut DriveSession::open(&spec, &options).unwrap());
+    fs::remove_file(&path).unwrap();
+}
