@@ -263,4 +263,5 @@ impl Cause {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/attribution.rs"]
 mod tests;

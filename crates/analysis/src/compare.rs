@@ -433,4 +433,5 @@ fn notes(runs: &[Run], a: &Group, b: &Group, one_drive: bool, unmatched: usize) 
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/compare.rs"]
 mod tests;

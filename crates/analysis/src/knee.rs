@@ -145,4 +145,5 @@ fn sweeps(
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/knee.rs"]
 mod tests;

@@ -27,6 +27,7 @@ pub mod compare;
 pub mod estimate;
 pub mod knee;
 #[cfg(test)]
+#[path = "../tests/unit/lib_made.rs"]
 mod made;
 pub mod power;
 pub mod rest;

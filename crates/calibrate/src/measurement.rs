@@ -486,4 +486,5 @@ impl Procedure {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/measurement.rs"]
 mod tests;

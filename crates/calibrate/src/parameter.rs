@@ -542,4 +542,5 @@ fn list_spelled(values: &[f64], whole: bool, list: bool) -> String {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/parameter.rs"]
 mod tests;

@@ -467,4 +467,5 @@ fn workload(row: &Row) -> Result<Workload, CalibrateError> {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/table.rs"]
 mod tests;

@@ -316,4 +316,5 @@ fn read_entry<M: HostMemory>(memory: &M, at: u64) -> Result<u64, StatusCode> {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/transfer.rs"]
 mod tests;

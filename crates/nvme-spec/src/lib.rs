@@ -52,4 +52,5 @@ pub use status::StatusCode;
 pub const NSID_ALL: u32 = 0xffff_ffff;
 
 #[cfg(test)]
+#[path = "../tests/unit/lib.rs"]
 mod tests;

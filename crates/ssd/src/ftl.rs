@@ -397,4 +397,5 @@ impl Ftl {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/ftl.rs"]
 mod tests;

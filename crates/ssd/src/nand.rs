@@ -432,4 +432,5 @@ pub fn address_shift(nand: &NandProfile) -> u32 {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/nand.rs"]
 mod tests;

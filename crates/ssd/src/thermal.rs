@@ -443,4 +443,5 @@ impl Thermal {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/thermal.rs"]
 mod tests;

@@ -368,4 +368,5 @@ fn split_in_two(logs: &[f64]) -> Option<f64> {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/change.rs"]
 mod tests;

@@ -291,4 +291,5 @@ pub fn compare(baseline: &[Repeat], other: &[Repeat], better: Better, terms: Ter
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/compare.rs"]
 mod tests;

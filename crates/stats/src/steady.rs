@@ -413,4 +413,5 @@ impl Shape {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/steady.rs"]
 mod tests;

@@ -585,4 +585,5 @@ fn forget(info: &DriveInfo, path: &Path) -> Result<(), MemoryError> {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/memory.rs"]
 mod tests;

@@ -131,45 +131,5 @@ impl fmt::Display for CpuList {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_are_read_as_taskset_reads_them() {
-        for (text, shown) in [
-            ("0", "0"),
-            ("3,1,2", "1-3"),
-            ("0-3,8", "0-3,8"),
-            ("5-5,5", "5"),
-            ("1, 3", "1,3"),
-        ] {
-            assert_eq!(text.parse::<CpuList>().unwrap().to_string(), shown);
-        }
-        for text in ["", "a", "3-1", "1-", ",1", "-1", "0-99999", "4294967296"] {
-            assert!(text.parse::<CpuList>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_thread_stays_where_it_is_put() {
-        let allowed = CpuList::allowed();
-        allowed.check().unwrap();
-        let last = CpuList(vec![*allowed.0.last().unwrap()]);
-        let (mask, child) = std::thread::spawn(move || {
-            last.keep_this_thread().unwrap();
-            let child = std::thread::spawn(CpuList::allowed).join().unwrap();
-            assert_eq!(CpuList::allowed(), last);
-            (last, child)
-        })
-        .join()
-        .unwrap();
-        assert_eq!(mask, child, "threads it starts inherit it");
-        assert_eq!(CpuList::allowed(), allowed, "the others go where they like");
-    }
-
-    #[test]
-    fn a_processor_that_is_not_there_is_named() {
-        let error = "0-1023".parse::<CpuList>().unwrap().check().unwrap_err();
-        assert!(error.to_string().contains("may use: "), "{error}");
-    }
-}
+#[path = "../tests/unit/cpus.rs"]
+mod tests;

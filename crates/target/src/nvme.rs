@@ -25,6 +25,7 @@ pub mod registers;
 pub mod words;
 
 #[cfg(test)]
+#[path = "../tests/unit/nvme.rs"]
 mod tests;
 
 use assay_nvme_spec::{StatusCode, SubmissionEntry};

@@ -383,4 +383,5 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Drop for Ring<S, C> {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/ring.rs"]
 mod tests;

@@ -151,4 +151,5 @@ pub fn union(own: Vec<FoundSignature>, other: Vec<FoundSignature>) -> Vec<FoundS
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/signature.rs"]
 mod tests;

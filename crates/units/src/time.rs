@@ -115,29 +115,5 @@ impl fmt::Debug for Nanos {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arithmetic_saturates_instead_of_wrapping() {
-        assert_eq!(Nanos::MAX + Nanos(1), Nanos::MAX);
-        assert_eq!(Nanos(1) - Nanos(2), Nanos::ZERO);
-        assert_eq!(Nanos::MAX.scale(3, 2), Nanos::MAX);
-        assert_eq!(Nanos(10).scale(3, 2), Nanos(15));
-    }
-
-    #[test]
-    fn display_keeps_three_significant_digits() {
-        for (ns, text) in [
-            (0, "0 ns"),
-            (999, "999 ns"),
-            (1_234, "1.23 us"),
-            (12_345, "12.3 us"),
-            (123_456, "123 us"),
-            (4_560_000, "4.56 ms"),
-            (61_000_000_000, "61.0 s"),
-        ] {
-            assert_eq!(Nanos(ns).to_string(), text);
-        }
-    }
-}
+#[path = "../tests/unit/time.rs"]
+mod tests;

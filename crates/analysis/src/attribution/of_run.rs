@@ -319,4 +319,5 @@ fn written_until(watched: &Watched, until_s: f64) -> u64 {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/attribution/of_run.rs"]
 mod tests;

@@ -69,28 +69,5 @@ pub(super) fn size_words(bytes: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn causes_say_what_they_are_with_their_figures() {
-        let slc = Cause::SlcCacheExhausted {
-            cache_bytes: 8_500_000_000,
-        };
-        assert_eq!(slc.words(), "SLC cache exhausted");
-        assert_eq!(slc.details().as_deref(), Some("after 7.9 GiB"));
-        let hot = Cause::ThermalThrottling {
-            onset_c: Some(77.2),
-            onset_s: 31.0,
-            duty_pct: 24.6,
-            period_s: Some(40.4),
-        };
-        assert_eq!(
-            hot.details().as_deref(),
-            Some("from 77 C, 25 % of the time, every 40 s")
-        );
-        assert_eq!(Cause::HostLimited.details(), None);
-        assert_eq!(size_words(3 << 20), "3.0 MiB");
-        assert_eq!(size_words(300 << 20), "300 MiB");
-    }
-}
+#[path = "../../tests/unit/attribution/words.rs"]
+mod tests;

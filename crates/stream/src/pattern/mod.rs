@@ -72,6 +72,7 @@ mod block;
 mod checker;
 mod diagnose;
 #[cfg(test)]
+#[path = "../../tests/unit/pattern_diagnose_tests.rs"]
 mod diagnose_tests;
 mod diagnosis;
 mod field;
@@ -80,6 +81,7 @@ mod pages;
 mod search;
 mod shape;
 #[cfg(test)]
+#[path = "../../tests/unit/pattern.rs"]
 mod tests;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]

@@ -410,4 +410,5 @@ fn read_lossy(path: &Path) -> io::Result<String> {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/interlock/usage.rs"]
 mod tests;

@@ -94,23 +94,5 @@ pub(crate) fn status_of(answer: i32) -> StatusCode {
 }
 
 #[cfg(test)]
-mod tests {
-    use assay_nvme_spec::nvm::Read;
-
-    use super::*;
-
-    #[test]
-    fn a_command_lies_in_memory_as_the_kernel_has_it() {
-        let mut entry = Read::of(7, 11 << 32 | 10, 13).entry();
-        entry.set_cdw2(2).set_cdw3(3).set_cdw15(15);
-        let command = KernelCommand::of(&entry, 0x1122_3344_5566_7788, 4096);
-        let bytes = command.bytes();
-        // SAFETY: the structure is plain numbers without padding, of this size.
-        let raw: [u8; BYTES] = unsafe { std::mem::transmute(command) };
-        assert_eq!(bytes[..BYTES], raw);
-        assert_eq!(bytes[BYTES..], [0; 8]);
-        // Places of the kernel's header, by hand.
-        assert_eq!(raw[..8], [0x02, 0, 0, 0, 7, 0, 0, 0]);
-        assert_eq!(raw[36..48], [0, 0x10, 0, 0, 10, 0, 0, 0, 11, 0, 0, 0]);
-    }
-}
+#[path = "../../tests/unit/nvme/kernel.rs"]
+mod tests;

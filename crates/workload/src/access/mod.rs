@@ -23,6 +23,7 @@
 mod block_sizes;
 mod permutation;
 #[cfg(test)]
+#[path = "../../tests/unit/access.rs"]
 mod tests;
 mod zipf;
 mod zoned;

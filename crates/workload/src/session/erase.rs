@@ -125,4 +125,5 @@ fn others<P>(
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/session/erase.rs"]
 mod tests;

@@ -41,4 +41,5 @@ impl<P: AdminPort> Chosen<P> {
 }
 
 #[cfg(test)]
+#[path = "../../tests/unit/session/power.rs"]
 mod tests;

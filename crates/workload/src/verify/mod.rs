@@ -52,6 +52,7 @@ mod generator;
 mod header;
 mod map;
 #[cfg(test)]
+#[path = "../../tests/unit/verify.rs"]
 mod tests;
 
 use assay_units::{SECTOR_BYTES, rng::mix};

@@ -1,0 +1,82 @@
+
+use super::super::{Facts, phases};
+use super::*;
+
+fn moment(second: usize, rate: f64, celsius: f64, throttled: bool) -> Moment {
+    Moment {
+        start_s: second as f64,
+        elapsed_s: 1.0,
+        iops: rate * 8.0,
+        mib_per_s: rate,
+        written_bytes: (rate as u64) << 20,
+        temperature_c: Some(celsius),
+        throttled: Some(throttled),
+        ..Moment::default()
+    }
+}
+
+/// A cache for a minute, the flash behind it for two, 12 slow seconds of every 40 for eight minutes, and three cool minutes.
+pub(crate) fn cached_then_hot_then_cool() -> Watched {
+    let at = |second: usize| match second {
+        0..60 => moment(second, 2000.0, 45.0, false),
+        60..180 => moment(second, 1000.0, 60.0, false),
+        180..660 => {
+            let slow = (second - 180) % 40 < 12;
+            let rate = if slow { 250.0 } else { 1000.0 };
+            moment(second, rate, 76.0 + f64::from(u8::from(slow)), slow)
+        }
+        _ => moment(second, 1000.0, 50.0, false),
+    };
+    Watched {
+        moments: (0..840).map(at).collect(),
+        facts: Facts {
+            write_share: 1.0,
+            capacity_bytes: 1 << 40,
+            span_bytes: 1 << 40,
+            ..Facts::default()
+        },
+    }
+}
+
+#[test]
+fn what_heat_took_is_measured_against_the_phase_before_it() {
+    let watched = cached_then_hot_then_cool();
+    let phases = phases(&watched);
+    let hot = throttling(&watched, &phases).unwrap();
+    assert_eq!((hot.onset_s, hot.onset_c), (180.0, Some(77.0)));
+    let before = hot.before.unwrap();
+    assert_eq!(
+        (before.to_s, before.mib_per_s),
+        (180.0, 1000.0),
+        "{phases:#?}"
+    );
+    assert!((hot.duty_pct - 30.0).abs() < 2.0, "{hot:?}");
+    assert_eq!(hot.period_s, Some(40.0));
+    let slow = hot.slow_mib_per_s.unwrap();
+    assert!((250.0..270.0).contains(&slow), "{hot:?}");
+    assert!((hot.after_mib_per_s - 775.0).abs() < 20.0, "{hot:?}");
+    let recovery = hot.recovery.unwrap();
+    assert_eq!((recovery.to_s, recovery.mib_per_s), (840.0, 1000.0));
+    // And it is what the phases themselves say.
+    let thermal: Vec<&Phase> = phases.iter().filter(|p| heat(p).is_some()).collect();
+    assert_eq!(thermal.len(), 1, "{phases:#?}");
+    assert_eq!(hot.after_mib_per_s, thermal[0].mean_mib_per_s);
+    assert_eq!(heat(thermal[0]), Some((hot.duty_pct, hot.period_s)));
+    assert!(hot.covers(180.0) && !hot.covers(179.0) && !hot.covers(recovery.from_s));
+}
+
+#[test]
+fn a_cell_that_begins_hot_has_nothing_before_it_and_a_cool_one_no_throttling() {
+    let mut watched = cached_then_hot_then_cool();
+    watched
+        .moments
+        .retain(|m| (180.0..600.0).contains(&m.start_s));
+    let hot = throttling(&watched, &phases(&watched)).unwrap();
+    assert_eq!((hot.before, hot.recovery), (None, None));
+    watched
+        .moments
+        .iter_mut()
+        .for_each(|m| m.throttled = Some(false));
+    assert_eq!(throttling(&watched, &phases(&watched)), None);
+    assert_eq!(throttling(&Watched::default(), &[]), None);
+}

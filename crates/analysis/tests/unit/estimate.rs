@@ -1,0 +1,111 @@
+
+use assay_stats::LatencySummary;
+use assay_store::model::CellResult;
+use assay_store::read::SeriesPoint;
+use assay_units::Nanos;
+
+use super::*;
+
+fn point(index: u32, op: Op, ios: u64, mean: f64) -> SeriesPoint {
+    SeriesPoint {
+        index,
+        ramp: index == 0,
+        start: Nanos::from_secs(u64::from(index)),
+        end: Nanos::from_secs(u64::from(index) + 1),
+        op,
+        ios,
+        bytes: ios * 4096,
+        errors: 0,
+        latency: LatencySummary {
+            samples: ios,
+            mean,
+            p99: (mean * 3.0) as u64,
+            ..LatencySummary::default()
+        },
+    }
+}
+
+fn drive(series: Vec<SeriesPoint>, elapsed_s: u64) -> CellDrive {
+    CellDrive {
+        drive: 0,
+        result: Some(CellResult {
+            elapsed: Nanos::from_secs(elapsed_s),
+            ..CellResult::default()
+        }),
+        series,
+        telemetry: Vec::new(),
+        distributions: Vec::new(),
+    }
+}
+
+#[test]
+fn means_are_those_of_the_result() {
+    let series = (0..21)
+        .flat_map(|i| {
+            let odd = u64::from(i % 2);
+            [
+                point(i, Op::Read, 1000 + 200 * odd, 1e5 + 1e4 * odd as f64),
+                point(i, Op::Write, 256, 7.0),
+            ]
+        })
+        .collect();
+    let e = of(&drive(series, 20));
+    // The ramp second is left out: ten of each kind are left.
+    let iops = e.iops.unwrap();
+    assert!((iops.mean - 1356.0).abs() < 1e-9);
+    assert!(iops.low < iops.mean && iops.samples == 20);
+    assert!((e.mib_per_s.unwrap().mean - 1356.0 / 256.0).abs() < 1e-9);
+    // Weighted by I/Os, as the merged histogram's mean: (1000 * 1e5 + 1200 * 1.1e5) / 2200.
+    assert!((e.latency_mean_ns.unwrap().mean - 232e6 / 2200.0).abs() < 1e-6);
+    assert!((e.p99_ns.unwrap().mean - 315e3).abs() < 1e-6);
+}
+
+#[test]
+fn silent_seconds_count_as_zero() {
+    let series = (1..31)
+        .filter(|i| !(10..15).contains(i))
+        .map(|i| point(i, Op::Write, 600, 1e5))
+        .collect();
+    // Five seconds of silence inside, ten after the last completion.
+    let iops = of(&drive(series, 40)).iops.unwrap();
+    assert_eq!(iops.samples, 40);
+    assert!((iops.mean - 25.0 * 600.0 / 40.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_stump_at_the_end_counts_but_is_no_second() {
+    let mut series: Vec<SeriesPoint> = (1..21).map(|i| point(i, Op::Read, 600, 1e5)).collect();
+    let mut stump = point(21, Op::Read, 300, 1e5);
+    stump.end = stump.start + Nanos::from_millis(250);
+    series.push(stump);
+    let mut d = drive(series, 20);
+    d.result.as_mut().unwrap().elapsed = Nanos::from_millis(20_250);
+    let iops = of(&d).iops.unwrap();
+    assert_eq!(iops.samples, 20);
+    assert!((iops.mean - 12_300.0 / 20.25).abs() < 1e-9);
+}
+
+#[test]
+fn short_series_have_no_interval_and_sparse_ones_no_p99() {
+    let short = (1..9).map(|i| point(i, Op::Read, 500, 1e5)).collect();
+    assert_eq!(of(&drive(short, 8)), Estimates::default());
+    let sparse = (1..31).map(|i| point(i, Op::Read, 99, 1e5)).collect();
+    let e = of(&drive(sparse, 30));
+    assert!(e.iops.is_some() && e.p99_ns.is_none());
+    assert_eq!(of(&drive(Vec::new(), 0)), Estimates::default());
+}
+
+#[test]
+fn rounds_are_strung_together() {
+    let round = |from: u64| {
+        let series = (1..9).map(|i| point(i, Op::Read, from, 1e5)).collect();
+        drive(series, 8)
+    };
+    let (a, b) = (round(1000), round(1100));
+    let e = of_several([&a, &b]).iops.unwrap();
+    assert_eq!((e.mean, e.samples), (1050.0, 16));
+    assert!(
+        e.low < 1000.0 && e.high > 1100.0,
+        "two levels of one batch each: wide, {e:?}"
+    );
+}

@@ -1,0 +1,78 @@
+
+use assay_units::Rng;
+
+use super::*;
+use crate::made;
+
+/// The M8Pe(G) of report B: a fast state and a throttled one, whatever the part of its cycle in which it begins.
+fn alternating(seconds: u32, phase: u32) -> Vec<f64> {
+    let rate = |s| {
+        if (s + phase) % 40 < 10 {
+            2_400.0
+        } else {
+            18_000.0
+        }
+    };
+    (0..seconds).map(rate).collect()
+}
+
+#[test]
+fn alternation_and_outliers_are_no_drift_and_a_slow_fall_is() {
+    for phase in 0..40 {
+        assert_eq!(drifts(&alternating(400, phase)), None, "{phase}");
+    }
+    let mut rng = Rng::stream(3, "noise");
+    let mut noisy: Vec<f64> = (0..400)
+        .map(|_| 22_000.0 * (0.9 + 0.2 * rng.unit_f64()))
+        .collect();
+    assert_eq!(drifts(&noisy), None);
+    for at in [7, 90, 360] {
+        noisy[at] = 110_000.0;
+    }
+    assert_eq!(drifts(&noisy), None);
+    let falling: Vec<f64> = noisy
+        .iter()
+        .enumerate()
+        .map(|(i, rate)| rate * (1.0 - i as f64 / 2_000.0))
+        .collect();
+    let why = drifts(&falling).unwrap();
+    assert!(why.contains("falls by"), "{why}");
+    let step: Vec<f64> = (0..400).map(|i| if i < 200 { 9.0 } else { 7.0 }).collect();
+    assert!(drifts(&step).is_some());
+    assert!(drifts(&[0.0; 20]).unwrap().contains("nothing"));
+}
+
+#[test]
+fn a_level_that_was_another_before_is_no_rest() {
+    let hour = |level: fn(u32) -> f64| -> Vec<(f64, f64, f64)> {
+        (0..60)
+            .map(|i| (f64::from(i), f64::from(i + 1), level(i)))
+            .collect()
+    };
+    assert_eq!(moving(&hour(|_| 10.0), 40.0, 60.0), None);
+    let why = moving(&hour(|i| if i < 40 { 15.0 } else { 10.0 }), 40.0, 60.0);
+    assert!(why.unwrap().contains("50 %"));
+}
+
+#[test]
+fn only_what_is_said_to_be_steady_is_tested() {
+    let mut run = made::run(vec![made::drive("sim:x")]);
+    let cell = made::cell(
+        made::plan("s", made::reads(4096, 1, 1)),
+        5.0,
+        1.0,
+        5,
+        0.0,
+        1,
+    );
+    run.cells.push(cell);
+    assert_eq!(objection(&run, &run.cells[0], 0), None);
+    run.cells[0].plan.steady = true;
+    let why = objection(&run, &run.cells[0], 0).unwrap();
+    assert!(why.contains("too few"), "{why}");
+    assert_eq!(
+        objection(&run, &run.cells[0], 1),
+        None,
+        "it does not take part"
+    );
+}

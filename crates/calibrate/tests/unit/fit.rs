@@ -1,0 +1,31 @@
+
+use super::*;
+use crate::measurement::{Access, Metric, Procedure, Workload};
+
+fn rate(value: f64) -> Measurement {
+    Measurement {
+        procedure: Procedure::Steady(Workload::read(Access::Random, 1, 4096)),
+        metric: Metric::MibPerS,
+        value,
+        tolerance: Tolerance::Relative(0.1),
+        source: "test".to_owned(),
+        role: Role::Target,
+    }
+}
+
+#[test]
+fn the_loss_is_linear_and_steep_before_the_tolerance() {
+    let m = rate(100.0);
+    assert_eq!(loss(&m, Some(100.0)), 0.0);
+    let at = |share: f64| loss(&m, Some(100.0 * (share * 0.1).exp()));
+    assert!((at(0.5) - 0.5).abs() < 1e-9);
+    assert!((at(1.2) - (1.2 + 6.0 * 0.36)).abs() < 1e-9);
+    assert!((at(3.2) - at(2.2) - 1.0).abs() < 1e-9);
+    assert!(
+        (at(-0.5) - at(0.5)).abs() < 1e-9,
+        "half and twice weigh the same"
+    );
+    assert_eq!(loss(&m, None), NOTHING);
+    assert_eq!(loss(&m, Some(0.0)), NOTHING);
+    assert!((cost(&[m.clone(), m], &vec![Some(100.0), None]) - NOTHING / 2.0).abs() < 1e-9);
+}

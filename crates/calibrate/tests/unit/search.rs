@@ -1,0 +1,74 @@
+
+use super::*;
+
+fn search(start: &[f64], evaluations: usize, cost: impl Fn(&[f64]) -> f64) -> Search {
+    let mut search = Search::new(start, Rng::stream(1, "test"));
+    let mut done = 0;
+    while done < evaluations {
+        let points = search.ask();
+        done += points.len();
+        let costs: Vec<f64> = points.iter().map(|p| cost(p)).collect();
+        search.tell(&costs);
+    }
+    search
+}
+
+#[test]
+fn eigenvectors_diagonalise() {
+    let matrix = vec![
+        vec![4.0, 1.0, 0.5],
+        vec![1.0, 3.0, -0.2],
+        vec![0.5, -0.2, 1.0],
+    ];
+    let (values, vectors) = eigen(&matrix);
+    for j in 0..3 {
+        for i in 0..3 {
+            let image: f64 = (0..3).map(|k| matrix[i][k] * vectors[k][j]).sum();
+            assert!((image - values[j] * vectors[i][j]).abs() < 1e-10);
+        }
+    }
+    assert!((values.iter().sum::<f64>() - 8.0).abs() < 1e-10);
+}
+
+#[test]
+fn a_narrow_curved_valley_is_followed_to_its_end() {
+    // Rosenbrock's function in four dimensions, its minimum at 0.6 of the box.
+    let cost = |p: &[f64]| {
+        let x: Vec<f64> = p.iter().map(|u| 1.0 + (u - 0.6) * 4.0).collect();
+        (0..3)
+            .map(|i| 100.0 * (x[i + 1] - x[i] * x[i]).powi(2) + (1.0 - x[i]).powi(2))
+            .sum::<f64>()
+    };
+    let found = search(&[0.2; 4], 4000, cost);
+    assert!(found.best_cost() < 1e-4, "{}", found.best_cost());
+    assert!(found.best().iter().all(|u| (u - 0.6).abs() < 0.01));
+}
+
+#[test]
+fn the_start_is_never_lost_and_the_box_never_left() {
+    let at = std::cell::Cell::new(0);
+    let found = search(&[0.5; 3], 300, |p| {
+        at.set(at.get() + 1);
+        assert!(p.iter().all(|u| (0.0..=1.0).contains(u)));
+        if p == [0.5; 3] { 0.0 } else { 1.0 + p[0] }
+    });
+    assert_eq!(found.best(), [0.5; 3]);
+    assert!(at.get() >= 300);
+}
+
+#[test]
+fn a_minimum_on_the_side_of_the_box_is_found() {
+    let found = search(&[0.5, 0.5], 600, |p| p[0] + (p[1] - 0.3).abs());
+    assert!(found.best()[0] < 0.002, "{:?}", found.best());
+    assert!((found.best()[1] - 0.3).abs() < 0.01);
+}
+
+#[test]
+fn not_a_number_is_the_worst_and_no_dimension_is_no_trouble() {
+    let found = search(&[0.9], 200, |p| if p[0] > 0.5 { f64::NAN } else { p[0] });
+    assert!(found.best()[0] < 0.01);
+    let mut nothing = Search::new(&[], Rng::new(1));
+    let count = nothing.ask().len();
+    nothing.tell(&vec![1.0; count]);
+    assert_eq!(nothing.best_cost(), 1.0);
+}

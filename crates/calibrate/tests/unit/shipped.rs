@@ -1,0 +1,47 @@
+
+use super::*;
+use crate::parameter::Space;
+use assay_ssd::Profile;
+
+#[test]
+fn what_was_compared_is_what_is_published_now() {
+    assert_eq!(FIDELITY.lines().next(), Some(FIDELITY_HEADING));
+    let names: Vec<&str> = FIDELITY
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(',').next())
+        .collect();
+    assert!(names.len() >= 7, "run `make fidelity`: {names:?}");
+    for name in names {
+        assert!(Profile::names().contains(&name), "{name}");
+        let figures = published(name).expect("whole").len();
+        let found = fidelity(name).map_or(0, |f| f.figures as usize);
+        assert_eq!(found, figures, "{name}: run `make fidelity`");
+    }
+    assert_eq!(fidelity("no such drive"), None);
+}
+
+#[test]
+fn every_recipe_fits_its_profile() {
+    for (name, recipe) in recipes("fits.toml", RECIPES).expect("whole") {
+        let text = Profile::builtin_text(&name).expect("a built-in profile");
+        let begun = recipe.begin(text).expect("its numbers are there");
+        Profile::from_toml(&begun).expect("a profile");
+        Space::new(&begun, &recipe.free().expect("free numbers")).expect("a space");
+        let mut all = published(&name).expect("whole");
+        let unused = hold_out(&mut all, &recipe.hold_out);
+        assert!(unused.is_empty(), "{name}: {unused:?} names no figure");
+        assert!(all.iter().any(|m| m.role == Role::Target), "{name}");
+    }
+}
+
+#[test]
+fn a_damaged_recipe_is_named_with_its_line() {
+    let error = recipes("fits.toml", "[a]\nseed = 1\nevaluations = 5\ncolour = 3\n")
+        .expect_err("an unknown key")
+        .to_string();
+    assert!(
+        error.contains("fits.toml, line 4") && error.contains("colour"),
+        "{error}"
+    );
+}

@@ -1,0 +1,66 @@
+
+use assay_store::model::{CellPlan, CellResult};
+use assay_store::read::{CellDrive, CellRecord, CellState};
+
+use super::*;
+
+fn cell(iops: f64, state: CellState) -> CellRecord {
+    let mut result = CellResult::default();
+    result.read.iops = iops;
+    CellRecord {
+        plan: CellPlan::default(),
+        state,
+        drives: vec![CellDrive {
+            drive: 0,
+            result: Some(result),
+            series: Vec::new(),
+            telemetry: Vec::new(),
+            distributions: Vec::new(),
+        }],
+        host: Vec::new(),
+    }
+}
+
+fn knee_of(rates: &[f64], unfinished: Option<usize>) -> Option<usize> {
+    let cells: Vec<CellRecord> = rates
+        .iter()
+        .enumerate()
+        .map(|(i, r)| {
+            let state = if unfinished == Some(i) {
+                CellState::Unfinished
+            } else {
+                CellState::Finished
+            };
+            let mut cell = cell(*r, state);
+            (cell.plan.workload.numjobs, cell.plan.workload.iodepth) = (1 << i, 1);
+            cell
+        })
+        .collect();
+    let points: Vec<Point<'_>> = cells
+        .iter()
+        .map(|cell| Point {
+            run: 0,
+            cell,
+            drive: 0,
+            part: cell.drives.first(),
+            unrest: None,
+            row: 0,
+            column: 0,
+        })
+        .collect();
+    knees(&points.iter().collect::<Vec<_>>())
+}
+
+#[test]
+fn the_knee_is_the_first_depth_with_95_percent_of_the_best() {
+    assert_eq!(
+        knee_of(&[10.0, 60.0, 94.9, 95.0, 100.0, 98.0], None),
+        Some(3)
+    );
+    // A drive that falls with depth has its knee where it was fastest.
+    assert_eq!(knee_of(&[100.0, 80.0, 60.0], None), Some(0));
+    assert_eq!(knee_of(&[100.0], None), None);
+    assert_eq!(knee_of(&[0.0, 0.0], None), None);
+    // What is not whole is neither the knee nor the best.
+    assert_eq!(knee_of(&[10.0, 20.0, 99.0], Some(2)), Some(1));
+}

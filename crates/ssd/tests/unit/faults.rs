@@ -1,0 +1,68 @@
+
+use super::*;
+
+#[test]
+fn faults_strike_their_ordinal_only() {
+    let fault = |kind, ordinal| Fault { kind, ordinal };
+    let mut plan = FaultPlan::new(
+        vec![
+            fault(FaultKind::ReadError, 2),
+            fault(FaultKind::DropWrite, 1),
+            fault(FaultKind::LatencySpike(Nanos(50)), 3),
+            fault(FaultKind::StaleRead, 1),
+        ],
+        0,
+    );
+    let ok = Fate::default();
+    assert_eq!(plan.next(Op::Read), (1, ok));
+    assert_eq!(plan.next(Op::Flush), (0, ok));
+    let dropped = Fate {
+        write: WriteFate::Dropped,
+        ..ok
+    };
+    assert_eq!(plan.next(Op::Write), (1, dropped));
+    let failed = Fate {
+        status: Status::UnrecoveredReadError,
+        spike_ns: 50,
+        ..ok
+    };
+    assert_eq!(plan.next(Op::Read), (2, failed));
+    assert_eq!(plan.next(Op::Write), (2, ok));
+    assert!(!plan.has_bad_media());
+    assert!(plan.is_stale(1) && !plan.is_stale(2) && plan.has_stale());
+}
+
+#[test]
+fn bad_media_is_bad_until_it_is_written() {
+    let kind = FaultKind::MediaError {
+        offset_bytes: 1000,
+        len_bytes: 100,
+    };
+    let mut plan = FaultPlan::new(vec![Fault { kind, ordinal: 0 }], 0);
+    let mut meets = |op, offset, len| plan.meets_bad_media(op, offset, len);
+    assert!(meets(Op::Read, 1099, 1) && meets(Op::Read, 0, 5000));
+    assert!(!meets(Op::Read, 1100, 50) && !meets(Op::Read, 900, 100));
+    assert!(!meets(Op::Write, 1020, 30));
+    assert!(!meets(Op::Read, 1020, 30));
+    assert!(meets(Op::Read, 1019, 2) && meets(Op::Read, 1049, 2));
+    assert!(!meets(Op::Discard, 0, 2000));
+    assert!(!plan.has_bad_media());
+}
+
+#[test]
+fn flushes_and_the_whole_drive_fail_by_ordinal_too() {
+    let fault = |kind, ordinal| Fault { kind, ordinal };
+    let mut plan = FaultPlan::new(
+        vec![
+            fault(FaultKind::DropFlush, 2),
+            fault(FaultKind::PowerLoss, 1),
+            fault(FaultKind::Vanish, 2),
+        ],
+        0,
+    );
+    let dropped: Vec<bool> = (0..3).map(|_| plan.next(Op::Flush).1.dropped).collect();
+    assert_eq!(dropped, [false, true, false]);
+    assert_eq!(plan.next(Op::Write).1.drive, DriveFate::LosesPower);
+    assert_eq!(plan.next(Op::Read).1.drive, DriveFate::Vanishes);
+    assert_eq!(plan.next(Op::Read).1.drive, DriveFate::Lives);
+}

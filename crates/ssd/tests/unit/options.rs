@@ -1,0 +1,130 @@
+
+use super::*;
+
+#[test]
+fn reads_the_command_line_spelling() {
+    let mut options = DriveOptions::default();
+    for pair in [
+        "seed=7",
+        "state=fresh",
+        "op=25%",
+        "ambient=30",
+        "ps=2",
+        "apst=on",
+        "coalescing=100us/4",
+        "map_cache=1m",
+        "data=keep",
+        "cycles=1500",
+        "retention=90d",
+        "fault=drop-write@100",
+        "fault=latency-spike@3=50ms",
+        "fault=power-loss@9",
+        "fault=media-error@1g+64k",
+        "fault=wrap:64g",
+    ] {
+        let (key, value) = pair.split_once('=').unwrap();
+        options.set(key, value).unwrap();
+    }
+    assert_eq!(options.seed, 7);
+    assert_eq!(options.state, InitialState::Fresh);
+    assert_eq!(options.over_provisioning_percent, Some(25));
+    assert_eq!(options.ambient_celsius, Some(30.0));
+    assert_eq!(
+        (options.power_state, options.autonomous_power),
+        (2, Some(true))
+    );
+    let setting = |time_100us, threshold| {
+        Some(CoalescingSetting {
+            time_100us,
+            threshold,
+        })
+    };
+    assert_eq!(options.coalescing, setting(1, 3));
+    options.set("coalescing", "off").unwrap();
+    assert_eq!(options.coalescing, setting(0, 0));
+    assert_eq!(options.map_cache_bytes, Some(1 << 20));
+    options.set("map_cache", "off").unwrap();
+    assert_eq!(options.map_cache_bytes, Some(0));
+    assert!(options.keep_data && !options.regenerate_data);
+    options.set("data", "checksum").unwrap();
+    assert!(options.keep_data && options.regenerate_data);
+    assert_eq!(
+        (options.age.cycles, options.age.retention_hours),
+        (1500, 2160)
+    );
+    assert_eq!(
+        options.faults,
+        [
+            Fault {
+                kind: FaultKind::DropWrite,
+                ordinal: 100
+            },
+            Fault {
+                kind: FaultKind::LatencySpike(Nanos::from_millis(50)),
+                ordinal: 3
+            },
+            Fault {
+                kind: FaultKind::PowerLoss,
+                ordinal: 9
+            },
+            Fault {
+                kind: FaultKind::MediaError {
+                    offset_bytes: 1 << 30,
+                    len_bytes: 65_536
+                },
+                ordinal: 0
+            },
+            Fault {
+                kind: FaultKind::Wrap { bytes: 64 << 30 },
+                ordinal: 0
+            }
+        ]
+    );
+}
+
+#[test]
+fn refusals_name_what_would_be_right() {
+    let mut options = DriveOptions::default();
+    let error = options.set("sed", "7").unwrap_err();
+    assert!(error.to_string().contains("seed, state, op"), "{error}");
+    for (key, value) in [
+        ("seed", "-1"),
+        ("state", "half"),
+        ("op", "95%"),
+        ("op", "lots"),
+        ("ambient", "NaN"),
+        ("ambient", "900"),
+        ("data", "yes"),
+        ("ps", "-1"),
+        ("ps", "full"),
+        ("apst", "yes"),
+        ("coalescing", "150us/4"),
+        ("coalescing", "100us/0"),
+        ("coalescing", "100us/257"),
+        ("coalescing", "1s/4"),
+        ("coalescing", "100us"),
+        ("map_cache", "4095"),
+        ("map_cache", "17g"),
+        ("map_cache", "none"),
+        ("cycles", "-1"),
+        ("cycles", "many"),
+        ("retention", "old"),
+        ("retention", "40000d"),
+        ("fault", "drop-write"),
+        ("fault", "drop-write@0"),
+        ("fault", "drop-write@x"),
+        ("fault", "drop-write@1=5ms"),
+        ("fault", "latency-spike@1"),
+        ("fault", "explode@1"),
+        ("fault", "media-error@4k"),
+        ("fault", "media-error@4k+0"),
+        ("fault", "wrap:0"),
+        ("fault", "wrap:5000"),
+        ("fault", "wrap@64g"),
+        ("fault", "vanish@1=5ms"),
+    ] {
+        let error = options.set(key, value).unwrap_err();
+        assert!(error.to_string().contains("expected"), "{error}");
+    }
+    assert_eq!(options, DriveOptions::default());
+}

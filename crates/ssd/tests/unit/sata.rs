@@ -1,0 +1,43 @@
+
+use super::*;
+use crate::Profile;
+use crate::link::{Link, payload_bytes_per_second};
+use crate::sourced::assumed;
+
+fn sata() -> LinkProfile {
+    let mut link = Profile::builtin("samsung-951").unwrap().link;
+    link.generation.value = 3;
+    link.lanes.value = 1;
+    link.max_payload_bytes.value = 8192;
+    link.packet_overhead_bytes.value = 0;
+    link.sata = Some(SataProfile {
+        frame_ns: assumed(500),
+        queue_depth: assumed(32),
+    });
+    link
+}
+
+#[test]
+fn a_transfer_pays_for_its_frames_and_both_directions_share_the_wire() {
+    assert_eq!(payload_bytes_per_second(&sata()), 600_000_000);
+    let data_path = Profile::builtin("samsung-951").unwrap().data_path;
+    let mut link = Link::new(&sata(), &data_path);
+    // 12 KiB: 20.48 us of bytes, a DMA Setup FIS and two Data FISes.
+    assert_eq!(link.to_host(0, 0, 12_288), 20_481 + 1500, "rounded up");
+    assert_eq!(link.to_drive(0, 0, 12_288), 2 * 21_981, "after the first");
+}
+
+#[test]
+fn a_full_drive_admits_a_command_when_the_first_of_the_others_completes() {
+    let mut slots = Slots::new(2);
+    for (start, admitted, end) in [
+        (0, 0, 100),
+        (1, 1, 50),
+        (2, 50, 300),
+        (3, 100, 110),
+        (400, 400, 500),
+    ] {
+        assert_eq!(slots.admit(start), admitted);
+        slots.hold(end);
+    }
+}

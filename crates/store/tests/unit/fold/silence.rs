@@ -1,0 +1,77 @@
+
+use super::*;
+
+const SECOND: Nanos = Nanos::SECOND;
+
+fn point(index: u32, op: Op) -> SeriesPoint {
+    let start = Nanos(u64::from(index) * SECOND.0);
+    SeriesPoint {
+        ios: 5,
+        ..nothing(index, index == 0, start, start + SECOND, op)
+    }
+}
+
+fn spans(indices: &[u32]) -> Spans {
+    let span = |&n: &u32| {
+        let start = Nanos(u64::from(n) * SECOND.0);
+        ((n, n > 0), (start, start + SECOND))
+    };
+    indices.iter().map(span).collect()
+}
+
+/// Index, start in seconds, I/Os, operation.
+fn seen(series: &[SeriesPoint]) -> Vec<(u32, u64, u64, Op)> {
+    let of = |p: &SeriesPoint| (p.index, p.start.0 / SECOND.0, p.ios, p.op);
+    series.iter().map(of).collect()
+}
+
+#[test]
+fn empty_intervals_and_gaps_are_points_of_nothing() {
+    let series = vec![point(0, Op::Read), point(1, Op::Read), point(5, Op::Write)];
+    // 2 was handed over empty, 3 and 4 were not handed over, nor was anything after 6.
+    let mut told = told(series, &spans(&[0, 1, 2, 5, 6]), SECOND);
+    tell_end(&mut told, Nanos(7 * SECOND.0), SECOND);
+    let expected = [
+        (0, 0, 5, Op::Read),
+        (1, 1, 5, Op::Read),
+        (2, 2, 0, Op::Read),
+        (3, 3, 0, Op::Read),
+        (4, 4, 0, Op::Read),
+        (5, 5, 5, Op::Write),
+        (6, 6, 0, Op::Write),
+        (7, 7, 0, Op::Write),
+    ];
+    assert_eq!(seen(&told), expected);
+    assert!(
+        told.iter()
+            .all(|p| p.ramp == (p.index == 0) && p.elapsed() == SECOND)
+    );
+}
+
+#[test]
+fn a_series_without_silence_stays_as_it_is() {
+    let series: Vec<_> = (0..4)
+        .flat_map(|n| [point(n, Op::Read), point(n, Op::Write)])
+        .collect();
+    let mut told = told(series.clone(), &spans(&[0, 1, 2, 3]), SECOND);
+    // Half a second more is the end of an interval, not one.
+    tell_end(&mut told, Nanos(3 * SECOND.0 + SECOND.0 / 3), SECOND);
+    assert_eq!(seen(&told), seen(&series));
+}
+
+#[test]
+fn a_drive_that_did_nothing_first_or_at_all_has_what_there_is_to_tell() {
+    let first = told(vec![point(2, Op::Write)], &spans(&[0, 1, 2]), Nanos::ZERO);
+    assert_eq!(first.len(), 3);
+    assert_eq!((first[0].ios, first[0].op), (0, Op::Write));
+    assert!(told(Vec::new(), &spans(&[0, 1]), Nanos::ZERO).is_empty());
+    let mut none = Vec::new();
+    tell_end(&mut none, SECOND, Nanos::ZERO);
+    assert!(none.is_empty());
+}
+
+#[test]
+fn a_damaged_index_makes_no_silence() {
+    let far = vec![point(1, Op::Read), point(4_000_000_000, Op::Read)];
+    assert_eq!(told(far, &spans(&[1, 4_000_000_000]), Nanos::ZERO).len(), 2);
+}

@@ -1,0 +1,141 @@
+
+use super::*;
+
+fn writer(chunks: u64) -> IndexWriter {
+    let options = IndexOptions {
+        stream: StreamId([1; 16]),
+        label: String::new(),
+        began_unix_s: 0,
+    };
+    let layout = IndexLayout {
+        first: 0,
+        chunks,
+        data_first: 1 << 30,
+        chunk_bytes: 4096,
+        index_blocks: super::super::index_blocks(chunks, true),
+    };
+    IndexWriter::new(&options, layout, (0, 1), true, 10)
+}
+
+fn block(write: &BlockWrite) -> IndexBlock {
+    IndexBlock::decode(&write.1, StreamId([1; 16])).unwrap()
+}
+
+#[test]
+fn the_newest_copy_of_a_block_is_never_written_over() {
+    let mut index = writer(2 * ENTRIES);
+    let mut addresses = Vec::new();
+    for n in 0..10 {
+        index.note(Entry {
+            crc32c: n,
+            len_bytes: 4096,
+        });
+        let writes = index.checkpoint(u64::from(n) + 1, None);
+        assert_eq!(writes.len(), 2);
+        assert_eq!(block(&writes[0]).entries.len(), n as usize + 1);
+        addresses.push((writes[0].0, writes[1].0));
+    }
+    assert!(
+        addresses
+            .windows(2)
+            .all(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1)
+    );
+    assert!(addresses.windows(3).all(|three| three[0] == three[2]));
+}
+
+#[test]
+fn a_checkpoint_tells_of_finished_chunks_only_and_memory_stays_small() {
+    let mut index = writer(3 * ENTRIES);
+    for _ in 0..ENTRIES * 2 + 7 {
+        index.note(Entry::default());
+    }
+    let writes = index.checkpoint(ENTRIES + 3, None);
+    assert_eq!(writes.len(), 3);
+    assert_eq!(block(&writes[0]).entries.len() as u64, ENTRIES);
+    assert_eq!(
+        (
+            block(&writes[1]).first_local,
+            block(&writes[1]).entries.len()
+        ),
+        (ENTRIES, 3)
+    );
+    assert_eq!(index.entries.len() as u64, ENTRIES + 7);
+    // Nothing new: the header alone.
+    assert_eq!(index.checkpoint(ENTRIES + 3, None).len(), 1);
+}
+
+#[test]
+fn what_says_nothing_new_is_written_a_second_time_once_it_is_durable() {
+    let mut index = writer(3 * ENTRIES);
+    (0..ENTRIES + 3).for_each(|_| index.note(Entry::default()));
+    let first = index.checkpoint(ENTRIES + 2, None);
+    // Nobody said that it is durable: its older copy stays as it is.
+    assert_eq!(index.checkpoint(ENTRIES + 2, None).len(), 1);
+    let second = index.checkpoint(ENTRIES + 3, None);
+    assert_eq!(block(&second[0]).first_local, ENTRIES);
+    index.durable(ENTRIES + 3);
+    let third = index.checkpoint(ENTRIES + 3, None);
+    let other = |address: u64| address ^ BLOCK_BYTES;
+    assert_eq!(
+        third[..third.len() - 1],
+        [(other(second[0].0), second[0].1.clone())]
+    );
+    assert_eq!(index.checkpoint(ENTRIES + 3, None).len(), 1, "only twice");
+    assert_eq!(block(&first[0]).entries.len() as u64, ENTRIES);
+}
+
+#[test]
+fn a_full_block_is_in_both_copies_a_checkpoint_later_and_one_that_grows_is_not() {
+    let mut index = writer(3 * ENTRIES);
+    (0..ENTRIES + 9).for_each(|_| index.note(Entry::default()));
+    let first = index.checkpoint(ENTRIES + 3, None);
+    index.durable(ENTRIES + 3);
+    let writes = index.checkpoint(ENTRIES + 9, None);
+    // The block that grew goes over its older copy, with what is new; the full one, as it was, over its own.
+    let blocks: Vec<_> = writes[..writes.len() - 1].iter().map(block).collect();
+    let told: Vec<_> = blocks
+        .iter()
+        .map(|b| (b.first_local, b.entries.len() as u64))
+        .collect();
+    assert_eq!(told, [(ENTRIES, 9), (0, ENTRIES)]);
+    assert_eq!(writes[1].1, first[0].1);
+    assert!(first.iter().all(|(address, _)| *address != writes[1].0));
+}
+
+#[test]
+fn a_ring_uses_its_blocks_again_in_turn_and_has_one_to_spare() {
+    let chunks = ENTRIES + 5;
+    let mut index = writer(chunks);
+    let mut told: std::collections::BTreeMap<u64, (u64, u64)> = std::collections::BTreeMap::new();
+    for finished in (0..5 * chunks).step_by(7) {
+        (0..7).for_each(|_| index.note(Entry::default()));
+        let writes = index.checkpoint(finished + 7, None);
+        for write in &writes[..writes.len() - 1] {
+            let block = block(write);
+            let span = (block.first_local, block.entries.len() as u64);
+            assert_eq!(span.0 % ENTRIES, 0);
+            told.insert(write.0 / (2 * BLOCK_BYTES), span);
+        }
+        // Whatever turn it is, the blocks together tell of all that has a place.
+        let newest: u64 = told.values().map(|(_, count)| count).sum();
+        assert!(newest >= (finished + 7).min(chunks), "{finished}: {told:?}");
+    }
+    assert_eq!(told.len(), 3);
+}
+
+#[test]
+fn what_is_durable_is_told_by_the_header_after() {
+    let mut index = writer(100);
+    let before = index.begin();
+    assert_eq!(before[0].0, BLOCK_BYTES);
+    assert!(before[0].1.iter().all(|&b| b == 0));
+    index.note(Entry::default());
+    index.checkpoint(1, None);
+    index.durable(1);
+    let writes = index.checkpoint(1, Some(77));
+    let header = Header::decode(&writes.last().unwrap().1).unwrap();
+    assert_eq!(
+        (header.durable_chunks, header.ended, header.stream_bytes),
+        (1, true, 77)
+    );
+}

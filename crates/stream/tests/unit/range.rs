@@ -1,0 +1,108 @@
+
+use super::*;
+use proptest::prelude::*;
+
+fn media(capacity_bytes: u64) -> Media {
+    Media {
+        drive: "drive".to_owned(),
+        capacity_bytes,
+        min_io_bytes: 512,
+    }
+}
+
+fn range(
+    first: Option<u64>,
+    last: Option<u64>,
+    chunk_bytes: u32,
+    capacity_bytes: u64,
+) -> Result<Range, RangeError> {
+    let request = RangeRequest {
+        first,
+        last,
+        chunk_bytes,
+    };
+    Range::new(&request, &[media(capacity_bytes)])
+}
+
+#[test]
+fn a_range_unasked_is_all_whole_chunks() {
+    let whole = range(None, None, 4096, 10_000).unwrap();
+    assert_eq!((whole.first, whole.last, whole.chunks()), (0, 4096, 2));
+}
+
+#[test]
+fn what_is_wrong_has_its_bit() {
+    let bit = |result: Result<Range, RangeError>| result.unwrap_err().status();
+    assert_eq!(
+        bit(range(Some(1), None, 4096, 1 << 20)),
+        StatusBits::UNALIGNED
+    );
+    assert_eq!(
+        bit(range(None, Some(100), 4096, 1 << 20)),
+        StatusBits::UNALIGNED
+    );
+    assert_eq!(
+        bit(range(Some(8192), Some(4096), 4096, 1 << 20)),
+        StatusBits::FIRST_AFTER_LAST
+    );
+    assert_eq!(
+        bit(range(None, Some(1 << 20), 4096, 1 << 20)),
+        StatusBits::OUT_OF_RANGE
+    );
+    assert_eq!(
+        bit(range(Some(1 << 20), None, 4096, 1 << 20)),
+        StatusBits::OUT_OF_RANGE
+    );
+    assert_eq!(bit(range(None, None, 4096, 4095)), StatusBits::OUT_OF_RANGE);
+    assert_eq!(bit(range(None, None, 1000, 1 << 20)), StatusBits::UNALIGNED);
+    assert_eq!(bit(range(None, None, 0, 1 << 20)), StatusBits::UNALIGNED);
+    assert_eq!(
+        bit(range(None, None, 8 << 20, 1 << 30)),
+        StatusBits::UNALIGNED
+    );
+    assert!(range(None, Some((1 << 20) - 4096), 4096, 1 << 20).is_ok());
+}
+
+#[test]
+fn the_smallest_of_several_drives_decides() {
+    let request = RangeRequest {
+        first: None,
+        last: None,
+        chunk_bytes: 4096,
+    };
+    let both = Range::new(&request, &[media(1 << 20), media(1 << 16)]).unwrap();
+    assert_eq!(
+        (both.lanes, both.last, both.chunks()),
+        (2, (1 << 16) - 4096, 32)
+    );
+    assert_eq!(both.place(0), (0, 0));
+    assert_eq!(both.place(3), (1, 4096));
+    assert_eq!(both.place(32), (0, 0));
+}
+
+proptest! {
+    /// Every chunk has a place of its own inside the range, and a ring comes back to it.
+    #[test]
+    fn places_are_a_bijection(first in 0_u64..8, chunks in 1_u64..50, lanes in 1_usize..5) {
+        let chunk = 4096_u64;
+        let drives = vec![media(1 << 20); lanes];
+        let request = RangeRequest { first: Some(first * chunk), last: Some((first + chunks - 1) * chunk), chunk_bytes: 4096 };
+        let range = Range::new(&request, &drives).unwrap();
+        let places: std::collections::BTreeSet<_> = (0..range.chunks()).map(|n| range.place(n)).collect();
+        prop_assert_eq!(places.len() as u64, range.chunks());
+        for n in 0..range.chunks() {
+            let (lane, address) = range.place(n);
+            prop_assert!(lane < lanes && address >= range.first && address <= range.last);
+            prop_assert_eq!(range.place(n + range.chunks()), (lane, address));
+        }
+    }
+
+    /// No request panics.
+    #[test]
+    fn any_request_is_answered(first in any::<Option<u64>>(), last in any::<Option<u64>>(), chunk in any::<u32>(), capacity in any::<u64>()) {
+        if let Ok(range) = range(first, last, chunk, capacity) {
+            prop_assert!(range.last + u64::from(chunk) <= capacity);
+            prop_assert!(range.bytes() <= capacity);
+        }
+    }
+}

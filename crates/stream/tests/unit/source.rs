@@ -1,0 +1,69 @@
+
+use super::*;
+use std::os::unix::net::UnixStream;
+
+/// A byte every few milliseconds until nobody wants any.
+fn drip(mut to: impl Write + Send + 'static) {
+    std::thread::spawn(move || while to.write_all(b"x").is_ok() && pause() {});
+}
+
+#[allow(clippy::disallowed_methods, reason = "a source that is slow")]
+fn pause() -> bool {
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    true
+}
+
+#[test]
+fn who_fills_from_a_steady_drip_looks_up_long_before_a_chunk_is_full() {
+    let (out, into) = std::io::pipe().unwrap();
+    drip(into);
+    let mut source = ReadSource::new("drip", &out).unwrap();
+    let mut chunk = vec![0; 100_000];
+    let registers = Registers::default();
+    for _ in 0..3 {
+        let filled = source.fill(&mut chunk, &registers).unwrap();
+        assert!(filled.bytes < chunk.len() && !filled.last, "{filled:?}");
+    }
+    // Not even that long when a flush is wanted now.
+    registers.command(Control::FLUSH_NOW);
+    assert_eq!(
+        source.fill(&mut chunk, &registers).unwrap(),
+        Filled::default()
+    );
+}
+
+/// A socket that was reset gives what it has and fails when it is asked for more: in the same call, if that has room.
+#[test]
+fn what_came_before_a_failure_is_given_and_the_failure_comes_next() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut into = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut out = listener.accept().unwrap().0;
+    // Who goes away with something unread resets the connection.
+    out.write_all(b"unread").unwrap();
+    let mut source = ReadSource::new("socket", &out).unwrap();
+    into.write_all(b"all that came").unwrap();
+    let registers = Registers::default();
+    drop(into);
+    let mut chunk = [0; 64];
+    let filled = source.fill(&mut chunk, &registers).unwrap();
+    assert_eq!(&chunk[..filled.bytes], b"all that came");
+    assert!(!filled.last && source.failed.is_some());
+    let failed = source.fill(&mut chunk, &registers).unwrap_err();
+    assert_eq!(failed.kind(), io::ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn a_failure_that_was_put_off_is_told_once() {
+    let (out, _into) = UnixStream::pair().unwrap();
+    let mut source = ReadSource::new("socket", &out).unwrap();
+    for asks in [false, true] {
+        source.failed = Some(io::ErrorKind::ConnectionReset.into());
+        let registers = Registers::default();
+        let told = match asks {
+            true => source.has_more(false, &registers).map(drop),
+            false => source.fill(&mut [0; 8], &registers).map(drop),
+        };
+        assert!(told.is_err());
+        assert_eq!(source.has_more(false, &registers).unwrap(), None);
+    }
+}

@@ -1,0 +1,58 @@
+
+use super::*;
+
+fn compare(layout: &Layout, bytes: &[u8]) -> Found {
+    let mut quiet = |_: u64, _: &Registers| {};
+    let mut sink = Compare::new(layout, 8192, 8, &mut quiet);
+    for chunk in bytes.chunks(8192) {
+        sink.put(chunk, &Registers::default()).unwrap();
+    }
+    sink.found()
+}
+
+fn made(layout: &Layout) -> Vec<u8> {
+    let mut out = Vec::new();
+    for &(length, holds) in &layout.pieces {
+        let mut piece = vec![0; length as usize];
+        if let Holds::Stream(pattern, beat) = holds {
+            pattern.generator(beat).fill(&mut piece);
+        }
+        out.extend(piece);
+    }
+    out
+}
+
+#[test]
+fn pieces_are_compared_each_with_its_own_and_wrong_ones_are_named() {
+    let old = Holds::Stream(Pattern::new(1), 1280);
+    let layout = Layout::stream(2, 20_007)
+        .then(473, Holds::Zeroes)
+        .then(20_480, old);
+    let mut bytes = made(&layout);
+    assert_eq!(bytes.len() as u64, layout.bytes());
+    let found = compare(&layout, &bytes);
+    assert!(
+        found.wrong.is_empty() && found.bytes == layout.bytes(),
+        "{found:?}"
+    );
+    // Any part of it, too.
+    let part = layout.part(8192, 16_384);
+    assert_eq!(made(&part), bytes[8192..24_576]);
+    assert!(compare(&part, &bytes[8192..24_576]).wrong.is_empty());
+    bytes[20_100] = 1;
+    bytes[24_576..32_768].copy_from_slice(&made(&Layout::stream(3, 40_960))[24_576..32_768]);
+    let found = compare(&layout, &bytes);
+    assert_eq!(found.wrong_beats, 1 + 512);
+    assert_eq!(found.wrong.len(), 2);
+    assert_eq!(
+        (found.wrong[0].at_byte, found.wrong[0].holds),
+        (20_100, Holds::Zeroes)
+    );
+    assert_eq!(
+        (found.wrong[1].at_byte, found.wrong[1].beat),
+        (24_576, 1536)
+    );
+    assert_eq!(found.wrong[1].diagnosis, Some(Diagnosis::Stale { seed: 3 }));
+    let anything = Layout::default().then(bytes.len() as u64, Holds::Anything);
+    assert!(compare(&anything, &bytes).wrong.is_empty());
+}

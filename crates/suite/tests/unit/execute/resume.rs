@@ -1,0 +1,97 @@
+
+use assay_store::model::CellKind;
+
+use super::*;
+use crate::expand::Preconditioning;
+
+fn cell(id: &str, leaves: Option<&str>, wants: Option<&str>) -> Cell {
+    Cell {
+        plan: CellPlan {
+            id: id.to_owned(),
+            kind: CellKind::Measure,
+            drives: vec![0],
+            ..CellPlan::default()
+        },
+        leaves: leaves.map(|name| Preconditioning {
+            name: name.to_owned(),
+            workload: String::new(),
+            last: true,
+        }),
+        wants: wants.map(str::to_owned),
+        ..Cell::default()
+    }
+}
+
+#[test]
+fn a_state_that_the_run_has_left_behind_is_needed_only_by_cells_that_are_left() {
+    let plan = [
+        cell("fill", Some("full"), None),
+        cell("measure", None, Some("full")),
+        cell("fill-otherwise", Some("other"), None),
+        cell("measure-otherwise", None, Some("other")),
+    ];
+    let mut resume = Resume::default();
+    for id in ["fill", "measure"] {
+        resume.finished.insert(id.to_owned(), Vec::new());
+    }
+    assert!(!resume.is_superseded(&plan, 0), "it is the latest");
+    resume
+        .finished
+        .insert("fill-otherwise".to_owned(), Vec::new());
+    assert!(resume.is_superseded(&plan, 0));
+    assert!(!resume.is_superseded(&plan, 2));
+    // A cell that failed is measured again, and wants it.
+    resume.finished.remove("measure");
+    resume.left.insert("measure".to_owned());
+    assert!(!resume.is_superseded(&plan, 0));
+    let spared = BTreeSet::from(["fill".to_owned(), "measure".to_owned()]);
+    resume.spared = spared;
+    assert!(resume.was_spared(&plan[0]) && !resume.was_spared(&plan[1]));
+}
+
+#[test]
+fn what_was_cut_off_can_have_written_more_than_the_journal_says() {
+    let (record, part) = (
+        CellRecord {
+            plan: CellPlan {
+                rest_ns: 5_000_000_000,
+                ..CellPlan::default()
+            },
+            state: CellState::Unfinished,
+            drives: Vec::new(),
+            host: Vec::new(),
+        },
+        |points: &[(u64, Op, u64)]| CellDrive {
+            drive: 0,
+            result: None,
+            series: points
+                .iter()
+                .map(|&(second, op, bytes)| assay_store::read::SeriesPoint {
+                    index: second as u32,
+                    ramp: false,
+                    start: Nanos::from_secs(second),
+                    end: Nanos::from_secs(second + 1),
+                    op,
+                    ios: 1,
+                    bytes,
+                    errors: 0,
+                    latency: Default::default(),
+                })
+                .collect(),
+            telemetry: Vec::new(),
+            distributions: Vec::new(),
+        },
+    );
+    let cell = cell("writes", None, None);
+    let seen = part(&[
+        (0, Op::Write, 100),
+        (0, Op::Read, 9000),
+        (1, Op::Write, 300),
+    ]);
+    let wrote = cut_off(&record, &cell, &seen);
+    assert_eq!((wrote.written_bytes, wrote.unseen_bytes), (400, 900));
+    assert_eq!(wrote.lasted, Nanos::from_secs(5 + 2 + 3 + 10));
+    let unseen = cut_off(&record, &cell, &part(&[]));
+    assert_eq!(unseen.written_bytes, 0);
+    assert_eq!(unseen.unseen_bytes, 3 * MOST_BYTES_PER_S);
+}

@@ -1,0 +1,80 @@
+
+use assay_stats::OpInterval;
+use assay_units::Op;
+
+use super::super::journal::Ignore;
+use super::*;
+
+const RULE: Settle = Settle {
+    window: Nanos::from_secs(10),
+    rate_pct: 2.0,
+    celsius: 0.5,
+    limit_c: 90.0,
+};
+
+/// Watch made-up seconds: (I/Os, temperature). When it ended, and why.
+fn watch(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, EndedBy)> {
+    let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    let mut ignore = Ignore;
+    let mut settling = Settling::new(Some(RULE), &mut ignore, &stop, &ended);
+    for (second, (ios, celsius)) in seconds.enumerate() {
+        let second = second as u64;
+        let counts = OpInterval {
+            ios,
+            ..OpInterval::default()
+        };
+        let end = Nanos::from_secs(second + 1);
+        settling.telemetry(
+            0,
+            end,
+            Telemetry {
+                temperature_c: celsius,
+                ..Telemetry::default()
+            },
+        );
+        settling.interval(
+            0,
+            &Interval {
+                index: second as u32,
+                ramp: false,
+                start: Nanos::from_secs(second),
+                end,
+                ops: vec![(Op::Read, counts)],
+            },
+        );
+        if ended.load(Ordering::Relaxed) {
+            return settling.ended_by().map(|by| (second + 1, by));
+        }
+    }
+    None
+}
+
+#[test]
+fn it_ends_after_two_windows_that_are_alike() {
+    let flat = watch((0..100).map(|_| (1000, Some(50.0))));
+    assert_eq!(flat, Some((20, EndedBy::Settled)));
+    assert_eq!(
+        watch((0..100).map(|_| (1000, None))),
+        Some((20, EndedBy::Settled)),
+        "no thermometer"
+    );
+}
+
+#[test]
+fn it_goes_on_while_the_drive_warms_or_the_rate_falls() {
+    assert_eq!(
+        watch((0..60).map(|s| (1000, Some(30.0 + s as f64 * 0.1)))),
+        None
+    );
+    assert_eq!(watch((0..60).map(|s| (1000 - s * 10, Some(50.0)))), None);
+    let warm_then_still = (0..100).map(|s| (1000, Some(30.0 + f64::from(s.min(40)))));
+    let (second, by) = watch(warm_then_still).unwrap();
+    assert!((50..=60).contains(&second), "{second}");
+    assert_eq!(by, EndedBy::Settled);
+}
+
+#[test]
+fn it_ends_at_the_limit() {
+    let rising = (0..100).map(|s| (1000, Some(60.0 + f64::from(s))));
+    assert_eq!(watch(rising), Some((31, EndedBy::TooHot)));
+}

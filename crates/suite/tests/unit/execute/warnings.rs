@@ -1,0 +1,83 @@
+
+use assay_target::nvme::probe::{AutonomousPower, PowerState};
+
+use super::*;
+
+fn link(speed: &str, width: u32) -> PcieLink {
+    PcieLink {
+        address: "0000:01:00.0".to_owned(),
+        speed: Some(speed.to_owned()),
+        width: Some(width),
+        max_speed: Some("8.0 GT/s PCIe".to_owned()),
+        max_width: Some(4),
+    }
+}
+
+#[test]
+fn a_link_is_below_its_capability_when_slower_or_narrower() {
+    assert_eq!(below_capability(&link("8.0 GT/s PCIe", 4)), None);
+    let (now, possible) = below_capability(&link("2.5 GT/s PCIe", 4)).unwrap();
+    assert_eq!(
+        (now.as_str(), possible.as_str()),
+        ("2.5 GT/s x4", "8 GT/s x4")
+    );
+    assert!(below_capability(&link("8.0 GT/s PCIe", 1)).is_some());
+    assert_eq!(below_capability(&link("Unknown", 1)), None);
+}
+
+fn codes(probe: &Probe) -> Vec<String> {
+    let mut warnings = Vec::new();
+    about_probe(probe, &mut warnings);
+    warnings.iter().map(|w| w.record(None, None).code).collect()
+}
+
+#[test]
+fn what_a_drive_says_of_itself_is_warned_of() {
+    let mut probe = Probe::default();
+    probe.thermal.warning_c = Some(70);
+    probe.health.composite_c = 45;
+    probe.write_cache_on = Some(true);
+    assert!(codes(&probe).is_empty());
+    probe.health.composite_c = 61;
+    probe.write_cache_on = Some(false);
+    probe.health.critical_warnings = vec!["media read-only".to_owned()];
+    probe.power_states = vec![PowerState {
+        state: 4,
+        exit_us: Some(8000),
+        ..PowerState::default()
+    }];
+    let mut asleep = AutonomousPower {
+        enabled: false,
+        transitions: vec![(0, 100, 4)],
+    };
+    probe.autonomous_power = Some(asleep.clone());
+    assert_eq!(
+        codes(&probe),
+        ["critical-warning", "hot-before-start", "write-cache-off"]
+    );
+    asleep.enabled = true;
+    probe.autonomous_power = Some(asleep);
+    assert_eq!(
+        codes(&probe).last().map(String::as_str),
+        Some("falls-asleep")
+    );
+    // How long waking takes is told where it is known, and asleep it falls all the same where it is not.
+    let told = |probe: &Probe| {
+        let mut warnings = Vec::new();
+        about_probe(probe, &mut warnings);
+        warnings.last().unwrap().record(None, None).message
+    };
+    assert!(told(&probe).contains("takes up to 8.0 ms to wake"));
+    for exit_unknown in [true, false] {
+        if exit_unknown {
+            probe.power_states[0].exit_us = None;
+        } else {
+            probe.power_states.clear();
+        }
+        let message = told(&probe);
+        assert!(
+            message.contains("after 100 ms") && message.contains("does not tell how long"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,22 @@
+
+use super::*;
+
+#[test]
+fn a_busy_thread_shows() {
+    let clock = Clock::monotonic();
+    let mut sampler = HostSampler::start();
+    let (process, thread) = (process_cpu_time(), thread_cpu_time());
+    let until = clock.now() + Nanos::from_millis(60);
+    while clock.now() < until {}
+    assert!(thread_cpu_time() > thread);
+    let after = process_cpu_time();
+    assert!(after.user + after.system > process.user + process.system);
+    let load = sampler.sample().unwrap();
+    let all = load.user_pct
+        + load.system_pct
+        + load.irq_pct
+        + load.iowait_pct
+        + load.idle_pct
+        + load.steal_pct;
+    assert!((all - 100.0).abs() < 0.1, "{all}");
+}

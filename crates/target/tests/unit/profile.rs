@@ -1,0 +1,44 @@
+
+use super::*;
+
+#[test]
+fn profiles_come_by_name_or_from_a_file() {
+    let (text, profile) = load("samsung-951").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("twin.toml");
+    std::fs::write(
+        &path,
+        text.replace("name = \"samsung-951\"", "name = \"twin\""),
+    )
+    .unwrap();
+    let (_, twin) = load(path.to_str().unwrap()).unwrap();
+    assert_eq!(twin.name, "twin");
+    assert_eq!(twin.nand, profile.nand);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_the_name() {
+    let unknown = load("samsung-950").unwrap_err().to_string();
+    assert!(
+        unknown.contains("samsung-951") && unknown.contains("my-twin.toml"),
+        "{unknown}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("twin.toml");
+    let name = path.to_str().unwrap();
+    assert!(load(name).unwrap_err().to_string().contains("twin.toml"));
+    std::fs::write(&path, "name = 3").unwrap();
+    let content = load(name).unwrap_err().to_string();
+    assert!(
+        content.contains("twin.toml") && content.contains("line 1"),
+        "{content}"
+    );
+    let as_folder = folder.path().join("folder.toml");
+    std::fs::create_dir(&as_folder).unwrap();
+    assert!(
+        load(as_folder.to_str().unwrap())
+            .unwrap_err()
+            .to_string()
+            .contains("regular")
+    );
+}

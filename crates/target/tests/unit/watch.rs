@@ -1,0 +1,76 @@
+
+use super::*;
+use crate::identity::DriveKind;
+
+#[test]
+fn a_drive_that_tells_nothing_gives_no_reading() {
+    let info = DriveInfo::new(DriveKind::File, "disk", "disk", 1 << 20);
+    let watch = Watch::start(&info, None);
+    assert_eq!(watch.telemetry(), None);
+}
+
+/// A drive without a health log has the kernel's sensors; one with a health log keeps its own word on heat.
+#[test]
+fn the_kernels_sensors_stand_in_for_a_health_log() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let at = |path: &str| dir.path().join(path);
+    let device = "sys/devices/ata1/0:0:0:0";
+    std::fs::create_dir_all(at(&format!("{device}/hwmon/hwmon3"))).unwrap();
+    std::fs::create_dir_all(at(&format!("{device}/block/sdz"))).unwrap();
+    std::fs::create_dir_all(at("sys/dev/block")).unwrap();
+    std::fs::write(at(&format!("{device}/block/sdz/dev")), "8:400").unwrap();
+    for (link, to) in [
+        (format!("{device}/block/sdz/device"), at(device)),
+        (
+            "sys/dev/block/8:400".to_owned(),
+            at(&format!("{device}/block/sdz")),
+        ),
+    ] {
+        std::os::unix::fs::symlink(to, at(&link)).unwrap();
+    }
+    let mut info = DriveInfo::new(DriveKind::Block, "/dev/sdz", "sdz", 1 << 20);
+    info.device = Some(crate::identity::DeviceNumber {
+        major: 8,
+        minor: 400,
+    });
+    let root = SystemRoot::at(dir.path());
+    let sensor = |name: &str, text: &str| {
+        std::fs::write(at(&format!("{device}/hwmon/hwmon3/{name}")), text).unwrap();
+    };
+    assert_eq!(reading(&root, &info, None), None, "no sensor, no reading");
+    sensor("temp1_input", "41500\n");
+    let told = reading(&root, &info, None).unwrap();
+    assert_eq!(
+        told,
+        Telemetry {
+            temperature_c: Some(41.5),
+            ..Telemetry::default()
+        }
+    );
+    sensor("power1_average", "3250000\n");
+    let told = reading(&root, &info, None).unwrap();
+    assert_eq!(
+        (told.temperature_c, told.power_mw),
+        (Some(41.5), Some(3250))
+    );
+    let health = Health {
+        composite_c: 60,
+        ..Health::default()
+    };
+    let told = reading(&root, &info, Some(health)).unwrap();
+    assert_eq!(
+        (told.temperature_c, told.power_mw, told.media_errors),
+        (Some(60.0), Some(3250), Some(0))
+    );
+}
+
+#[test]
+fn a_meters_watts_are_a_reading_of_their_own() {
+    let info = DriveInfo::new(DriveKind::File, "disk", "disk", 1 << 20);
+    let meter = Arc::new(PowerMeter::start("while echo 3.25 W; do sleep 0.01; done").unwrap());
+    let watch = Watch::start(&info, Some(Arc::clone(&meter)));
+    meter.wait_for_a_reading();
+    let told = watch.telemetry().unwrap();
+    assert_eq!(told.power_mw, Some(3250));
+    assert_eq!(told.temperature_c, None);
+}

@@ -1,0 +1,70 @@
+
+use super::*;
+use proptest::prelude::*;
+
+fn header() -> impl Strategy<Value = Header> {
+    let code = prop_oneof![Just(0), Just(1), 1050_u32..=20_000];
+    (code, any::<(u64, u64, u64, u32, u64)>()).prop_map(|(code, fields)| Header {
+        pattern: pattern_of(code).unwrap(),
+        seed: fields.0,
+        offset_bytes: fields.1,
+        generation: fields.2,
+        len_bytes: fields.3,
+        payload_checksum: fields.4,
+    })
+}
+
+proptest! {
+    #[test]
+    fn round_trips(header in header()) {
+        prop_assert_eq!(Header::decode(&header.encode()), Ok(header));
+        let claim = Claim { seed: header.seed, offset_bytes: header.offset_bytes, generation: header.generation };
+        prop_assert_eq!(Claim::read(&header.encode(), 0), Some(claim));
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), with_magic: bool) {
+        let mut bytes = bytes;
+        if with_magic && bytes.len() >= 8 {
+            bytes[..8].copy_from_slice(&MAGIC);
+        }
+        prop_assert!(Header::decode(&bytes).is_err());
+        prop_assert_eq!(Claim::read(&bytes, 0).is_some(), with_magic && bytes.len() >= HEADER_BYTES);
+    }
+
+    #[test]
+    fn a_flipped_bit_is_noticed(header in header(), bit in 0_usize..HEADER_BYTES * 8) {
+        let mut bytes = header.encode();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        prop_assert!(Header::decode(&bytes).is_err());
+    }
+}
+
+#[test]
+fn the_layout_on_the_medium_is_fixed() {
+    let header = Header {
+        pattern: DataPattern::Zero,
+        seed: 0x1122_3344_5566_7788,
+        offset_bytes: 0x10_0000,
+        generation: 3,
+        len_bytes: 4096,
+        payload_checksum: 0xdead_beef,
+    };
+    let bytes = header.encode();
+    assert_eq!(&bytes[..8], b"ASSAYBLK");
+    assert_eq!(bytes[8..16], [1, 0, 64, 0, 1, 0, 0, 0]);
+    assert_eq!(
+        bytes[16..24],
+        [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]
+    );
+    assert_eq!(bytes[24..32], [0, 0, 0x10, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes[32..40], [3, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes[40..48], [0, 0x10, 0, 0, 0, 0, 0, 0]);
+    // A later version with a valid checksum is told apart from damage.
+    let mut later = bytes;
+    later[8] = 2;
+    let checksum = xxh3_64(&later[..56]);
+    later[56..].copy_from_slice(&checksum.to_le_bytes());
+    assert_eq!(Header::decode(&later), Err(HeaderError::Unknown));
+    assert_eq!(Header::decode(&bytes[..63]), Err(HeaderError::TooShort));
+}
