@@ -14,7 +14,7 @@ use assay_target::spec::DriveSpec;
 use assay_units::{Nanos, Op};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
-use assay_workload::run::{Observer, Part, run_together};
+use assay_workload::run::{DriveJob, RunObserver, run_jobs};
 use assay_workload::session::{DriveSession, SessionOptions};
 
 /// Serialises every test binary and person that uses block devices on this machine.
@@ -28,7 +28,7 @@ struct Seen {
     celsius: Vec<(Nanos, f64)>,
 }
 
-impl Observer for Seen {
+impl RunObserver for Seen {
     fn interval(&mut self, _drive: usize, interval: &Interval) {
         self.intervals
             .entry(interval.index)
@@ -62,16 +62,16 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
         interval: Some("200ms".to_owned()),
         ..JobOptions::default()
     };
-    let workload = Workload::plan(&job, &session.facts()).unwrap();
-    let mut bed = session.lend(&workload).unwrap();
+    let workload = Workload::plan(&job, &session.target_properties()).unwrap();
+    let mut target = session.acquire(&workload).unwrap();
     let mut seen = Seen::default();
-    let mut parts = [Part {
+    let mut parts = [DriveJob {
         drive: 0,
         workload: &workload,
-        bed: &mut bed,
+        target: &mut target,
     }];
-    let outcome = run_together(&mut parts, &AtomicBool::new(false), &mut seen).unwrap();
-    let busiest = outcome.parts[0].busiest_thread_pct;
+    let outcome = run_jobs(&mut parts, &AtomicBool::new(false), &mut seen).unwrap();
+    let busiest = outcome.drives[0].busiest_thread_pct;
     let moments = seen.intervals.values().map(|interval| {
         let span = interval.end - interval.start;
         let of = |count: fn(&assay_stats::OpInterval) -> u64, op: Option<Op>| -> u64 {
@@ -112,7 +112,7 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
     let mut moments: Vec<Moment> = moments.collect();
     // What is left of the last interval, as `conclude::series` leaves it out.
     moments.retain(|m| m.elapsed_s > 0.1);
-    session.give_back(bed);
+    session.release(target);
     Watched { moments, facts }
 }
 

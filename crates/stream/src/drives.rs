@@ -5,7 +5,7 @@ use assay_target::identity::DriveInfo;
 use assay_target::null::NullTarget;
 use assay_target::sync::SyncTarget;
 use assay_target::uring::{UringOptions, UringTarget};
-use assay_workload::run::Bed;
+use assay_workload::run::OpenTarget;
 use assay_workload::session::{DriveSession, SessionError};
 
 use crate::lane::Lane;
@@ -53,7 +53,7 @@ impl Calls {
 /// The drives of a stream, each lent by its session for as long as this lives.
 pub struct Drives<'s> {
     sessions: &'s mut [DriveSession],
-    beds: Vec<Bed>,
+    targets: Vec<OpenTarget>,
     options: LaneOptions,
 }
 
@@ -77,12 +77,12 @@ impl<'s> Drives<'s> {
     ) -> Result<Drives<'s>, SessionError> {
         let mut drives = Drives {
             sessions,
-            beds: Vec::new(),
+            targets: Vec::new(),
             options,
         };
         for at in 0..drives.sessions.len() {
-            let bed = drives.sessions[at].lend_for(options.writes, options.direct)?;
-            drives.beds.push(bed);
+            let target = drives.sessions[at].acquire_for(options.writes, options.direct)?;
+            drives.targets.push(target);
         }
         Ok(drives)
     }
@@ -111,13 +111,18 @@ impl<'s> Drives<'s> {
         let options = self.options;
         let spare = between.spare_slots();
         let mut lanes = Vec::new();
-        for (at, (bed, session)) in self.beds.iter_mut().zip(self.sessions.iter()).enumerate() {
+        for (at, (open, session)) in self
+            .targets
+            .iter_mut()
+            .zip(self.sessions.iter())
+            .enumerate()
+        {
             let info = session.info();
-            let blocking = options.calls.block_on(info) && matches!(bed, Bed::Real { .. });
+            let blocking = options.calls.block_on(info) && matches!(open, OpenTarget::Real { .. });
             let depth = if blocking { 1 } else { options.depth.max(1) };
             let slots = depth + 1;
             let target = target(
-                bed,
+                open,
                 options.chunk_bytes,
                 blocking,
                 slots.saturating_add(spare),
@@ -159,21 +164,21 @@ impl Between for Straight {
 }
 
 fn target<'b>(
-    bed: &'b mut Bed,
+    target: &'b mut OpenTarget,
     chunk_bytes: u32,
     blocking: bool,
     slots: u32,
 ) -> Result<Box<dyn Target + 'b>, SessionError> {
-    Ok(match bed {
-        Bed::Null => Box::new(NullTarget::new(slots)),
-        Bed::Sim(target, _) => {
+    Ok(match target {
+        OpenTarget::Null => Box::new(NullTarget::new(slots)),
+        OpenTarget::Sim(target, _) => {
             target.begin_job(1, slots, chunk_bytes)?;
             Box::new(target.as_mut())
         }
-        Bed::Real { open, .. } if blocking => {
+        OpenTarget::Real { open, .. } if blocking => {
             Box::new(SyncTarget::new(open.clone(), slots, chunk_bytes)?)
         }
-        Bed::Real { open, .. } => {
+        OpenTarget::Real { open, .. } => {
             let ring = UringOptions::default();
             Box::new(UringTarget::new(open.clone(), slots, chunk_bytes, ring)?)
         }
@@ -182,8 +187,8 @@ fn target<'b>(
 
 impl Drop for Drives<'_> {
     fn drop(&mut self) {
-        for (session, bed) in self.sessions.iter_mut().zip(self.beds.drain(..)) {
-            session.give_back(bed);
+        for (session, target) in self.sessions.iter_mut().zip(self.targets.drain(..)) {
+            session.release(target);
         }
     }
 }

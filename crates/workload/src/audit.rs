@@ -9,9 +9,9 @@ use assay_target::{Target, TargetError, Telemetry};
 use assay_units::{Nanos, Op};
 
 use crate::checker::LearnedSeed;
-use crate::drive::{Shape, Sink, drive};
+use crate::io_loop::{IntervalSink, IoLoopConfig, run_io_loop};
 use crate::options::JobOptions;
-use crate::plan::{DriveFacts, FactsKind, PlanError, Workload};
+use crate::plan::{PlanError, TargetKind, TargetProperties, Workload};
 use crate::worker::{Worker, WorkerError};
 
 /// What the host can do without a drive.
@@ -34,7 +34,7 @@ const AUDIT_SPAN: &str = "60ms";
 
 struct Sum(JobTotals);
 
-impl Sink for Sum {
+impl IntervalSink for Sum {
     fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) {
         self.0.add(&interval);
     }
@@ -59,11 +59,11 @@ pub enum AuditError {
 /// # Errors
 /// None is expected; they are reported rather than hidden.
 pub fn audit() -> Result<HostAudit, AuditError> {
-    let facts = DriveFacts {
+    let facts = TargetProperties {
         name: "null:".to_owned(),
         capacity_bytes: 16 << 30,
         min_io_bytes: 512,
-        kind: FactsKind::Null,
+        kind: TargetKind::Null,
     };
     let options = JobOptions {
         rw: Some("randread".to_owned()),
@@ -82,10 +82,10 @@ pub fn audit() -> Result<HostAudit, AuditError> {
     )?];
     let mut recorder = Recorder::new(start, Nanos::SECOND, Nanos::ZERO, false);
     let mut sum = Sum(JobTotals::new());
-    drive(
+    run_io_loop(
         &mut target,
         &mut workers,
-        Shape::of(&workload),
+        IoLoopConfig::of(&workload),
         &mut recorder,
         &AtomicBool::new(false),
         &mut sum,

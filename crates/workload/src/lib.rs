@@ -2,9 +2,9 @@
 //!
 //! # Architecture
 //! Data flows one way: [`options::JobOptions`] (fio's words, from the command line or a suite) are checked against a drive's
-//! facts and become a [`plan::Workload`]; every thread of it becomes a [`worker::Worker`]; [`drive::drive`] runs workers on a
-//! [`assay_target::Target`]; [`run::run_together`] runs the workloads of one or several drives and hands intervals to an
-//! [`run::Observer`].
+//! facts and become a [`plan::Workload`]; every thread of it becomes a [`worker::Worker`]; [`io_loop::run_io_loop`] runs workers on a
+//! [`assay_target::Target`]; [`run::run_jobs`] runs the workloads of one or several drives and hands intervals to an
+//! [`run::RunObserver`].
 //!
 //! - [`access`], [`arrival`], [`data`], [`verify`]: where, when, with which bytes, and whether they came back.
 //! - A worker is sans-IO: it decides the next I/O, records latency and checks data, and is the same code for every target.
@@ -18,7 +18,7 @@
 //! No files are written, nothing is printed, no drive is discovered or authorised here.
 //!
 //! # Key constants
-//! [`drive::STOP_GRACE`], [`drive::ANSWER_WITHIN`], [`plan::MAX_JOBS`], [`plan::DEFAULT_SEED`].
+//! [`io_loop::STOP_GRACE`], [`io_loop::IO_TIMEOUT`], [`plan::MAX_JOBS`], [`plan::DEFAULT_SEED`].
 #![forbid(unsafe_code)]
 
 pub mod access;
@@ -26,7 +26,7 @@ pub mod arrival;
 pub mod audit;
 pub mod checker;
 pub mod data;
-pub mod drive;
+pub mod io_loop;
 pub mod options;
 pub mod plan;
 pub mod run;

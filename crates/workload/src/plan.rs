@@ -31,7 +31,7 @@ pub const DEFAULT_SEED: u64 = 1;
 
 /// What a plan must know of a drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DriveFacts {
+pub struct TargetProperties {
     /// As named by the user, for messages.
     pub name: String,
     /// Capacity.
@@ -39,18 +39,18 @@ pub struct DriveFacts {
     /// What offsets and lengths must be multiples of: the device's logical block under O_DIRECT.
     pub min_io_bytes: u32,
     /// Which engines it has.
-    pub kind: FactsKind,
+    pub kind: TargetKind,
 }
 
 /// Whether a drive is driven by an engine of choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FactsKind {
+pub enum TargetKind {
     /// A block device: sync or uring.
     Block {
         /// The device has polling queues.
         io_poll: bool,
         /// Commands can be passed through to it.
-        passthru: Passthru,
+        passthru: PassthruSupport,
     },
     /// A regular file: sync or uring.
     File,
@@ -62,7 +62,7 @@ pub enum FactsKind {
 
 /// Can NVMe commands be passed through to a drive?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Passthru {
+pub enum PassthruSupport {
     /// No: it is not a whole NVMe namespace, or the kernel makes no generic device for it.
     #[default]
     No,
@@ -178,7 +178,7 @@ impl Workload {
     ///
     /// # Errors
     /// The first thing that does not fit, with what would.
-    pub fn plan(options: &JobOptions, facts: &DriveFacts) -> Result<Workload, PlanError> {
+    pub fn plan(options: &JobOptions, facts: &TargetProperties) -> Result<Workload, PlanError> {
         let rw = options.rw.clone().unwrap_or_else(|| "read".to_owned());
         let (random, read_percent) = direction(&rw, options.rwmixread)?;
         let sizes = match &options.bs {

@@ -18,13 +18,13 @@ use assay_target::{Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
 use crate::checker::{LearnedSeed, VerifyReport};
-use crate::drive::{LoopEnd, Shape, Sink, drive};
+use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Pacing, Workload};
 use crate::worker::{Worker, WorkerError};
 use threads::run_real;
 
 /// A drive ready to be worked on.
-pub enum Bed {
+pub enum OpenTarget {
     /// The null target.
     Null,
     /// A block device or file.
@@ -39,17 +39,17 @@ pub enum Bed {
 }
 
 /// One drive's share of a run.
-pub struct Part<'a> {
+pub struct DriveJob<'a> {
     /// The caller's number for the drive, given back with everything about it.
     pub drive: usize,
     /// What to do.
     pub workload: &'a Workload,
     /// On what.
-    pub bed: &'a mut Bed,
+    pub target: &'a mut OpenTarget,
 }
 
-/// Who wants to know, as it happens. Called from the thread that called [`run_together`].
-pub trait Observer {
+/// Who wants to know, as it happens. Called from the thread that called [`run_jobs`].
+pub trait RunObserver {
     /// What a drive's workers completed in an interval; several calls for one interval add up.
     fn interval(&mut self, drive: usize, interval: &Interval);
     /// What a drive says of itself, `at` its time since the start.
@@ -60,7 +60,7 @@ pub trait Observer {
 
 /// What one drive's workload came to.
 #[derive(Clone, Debug, Default)]
-pub struct PartOutcome {
+pub struct DriveOutcome {
     /// The caller's number.
     pub drive: usize,
     /// Sum of the measured intervals.
@@ -75,7 +75,7 @@ pub struct PartOutcome {
 
 /// The host's share in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct HostShare {
+pub struct ProcessCpu {
     /// User time of this process, percent of one processor.
     pub cpu_user_pct: f64,
     /// System time of this process, percent of one processor.
@@ -84,11 +84,11 @@ pub struct HostShare {
 
 /// Everything a run came to.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// In the order of the parts.
-    pub parts: Vec<PartOutcome>,
+    pub drives: Vec<DriveOutcome>,
     /// Processor time of this process over the run.
-    pub host: HostShare,
+    pub host: ProcessCpu,
 }
 
 /// Why a run could not go on.
@@ -118,24 +118,24 @@ pub enum RunError {
 ///
 /// # Errors
 /// When a target as a whole cannot go on. Intervals seen before that have been handed to the observer.
-pub fn run_together(
-    parts: &mut [Part<'_>],
+pub fn run_jobs(
+    parts: &mut [DriveJob<'_>],
     stop: &AtomicBool,
-    observer: &mut dyn Observer,
-) -> Result<Outcome, RunError> {
+    observer: &mut dyn RunObserver,
+) -> Result<RunOutcome, RunError> {
     let clock = Clock::monotonic();
     let cpu_before = load::process_cpu_time();
     let started = clock.now();
-    let mut outcomes: BTreeMap<usize, PartOutcome> = BTreeMap::new();
+    let mut outcomes: BTreeMap<usize, DriveOutcome> = BTreeMap::new();
     let mut real = Vec::new();
     let mut simulated = Vec::new();
     for (position, part) in parts.iter_mut().enumerate() {
-        match &mut part.bed {
-            Bed::Sim(target, _) => {
+        match &mut part.target {
+            OpenTarget::Sim(target, _) => {
                 simulated.push((position, part.drive, part.workload, target));
             }
-            Bed::Null => real.push((position, part.drive, part.workload, None)),
-            Bed::Real { open, watch } => {
+            OpenTarget::Null => real.push((position, part.drive, part.workload, None)),
+            OpenTarget::Real { open, watch } => {
                 real.push((
                     position,
                     part.drive,
@@ -157,9 +157,9 @@ pub fn run_together(
     let elapsed = (clock.now() - started).as_secs_f64().max(1e-9);
     let cpu = load::process_cpu_time();
     let share = |after: Nanos, before: Nanos| (after - before).as_secs_f64() / elapsed * 100.0;
-    Ok(Outcome {
-        parts: outcomes.into_values().collect(),
-        host: HostShare {
+    Ok(RunOutcome {
+        drives: outcomes.into_values().collect(),
+        host: ProcessCpu {
             cpu_user_pct: share(cpu.user, cpu_before.user),
             cpu_system_pct: share(cpu.system, cpu_before.system),
         },
@@ -181,10 +181,10 @@ fn merged_report(reports: impl Iterator<Item = VerifyReport>) -> Option<VerifyRe
 struct SimSink<'a> {
     drive: usize,
     totals: JobTotals,
-    observer: &'a mut dyn Observer,
+    observer: &'a mut dyn RunObserver,
 }
 
-impl Sink for SimSink<'_> {
+impl IntervalSink for SimSink<'_> {
     fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) {
         self.totals.add(&interval);
         if interval.end > interval.start || !interval.is_empty() {
@@ -201,8 +201,8 @@ fn run_simulated(
     workload: &Workload,
     target: &mut SimTarget,
     stop: &AtomicBool,
-    observer: &mut dyn Observer,
-) -> Result<PartOutcome, RunError> {
+    observer: &mut dyn RunObserver,
+) -> Result<DriveOutcome, RunError> {
     target.begin_job(
         workload.numjobs,
         workload.iodepth,
@@ -219,15 +219,15 @@ fn run_simulated(
         totals: JobTotals::new(),
         observer,
     };
-    let end = drive(
+    let end = run_io_loop(
         target,
         &mut workers,
-        Shape::of(workload),
+        IoLoopConfig::of(workload),
         &mut recorder,
         stop,
         &mut sink,
     )?;
-    Ok(PartOutcome {
+    Ok(DriveOutcome {
         drive: drive_number,
         totals: sink.totals,
         end,

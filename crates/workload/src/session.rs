@@ -18,8 +18,8 @@ use assay_target::spec::{DriveSpec, SpecError, SpecKind};
 use assay_target::watch::meter::PowerMeter;
 use assay_target::{Nanos, TargetError, Telemetry};
 
-use crate::plan::{DriveFacts, FactsKind, Passthru, Workload};
-use crate::run::Bed;
+use crate::plan::{PassthruSupport, TargetKind, TargetProperties, Workload};
+use crate::run::OpenTarget;
 use crate::verify::VerifyBlocks;
 
 mod condition;
@@ -276,24 +276,24 @@ impl DriveSession {
     }
 
     /// What a plan must know of it. `direct` changes what I/Os must be aligned to.
-    pub fn facts(&self) -> DriveFacts {
-        DriveFacts {
+    pub fn target_properties(&self) -> TargetProperties {
+        TargetProperties {
             name: self.info.spec.clone(),
             capacity_bytes: self.info.capacity_bytes,
             min_io_bytes: self.info.min_io_bytes,
             kind: match self.info.kind {
-                DriveKind::Block => FactsKind::Block {
+                DriveKind::Block => TargetKind::Block {
                     io_poll: self.info.io_poll.unwrap_or(false),
                     passthru: self.passthru(),
                 },
-                DriveKind::File => FactsKind::File,
-                DriveKind::Null => FactsKind::Null,
-                DriveKind::Simulated => FactsKind::Simulated,
+                DriveKind::File => TargetKind::File,
+                DriveKind::Null => TargetKind::Null,
+                DriveKind::Simulated => TargetKind::Simulated,
             },
         }
     }
 
-    fn passthru(&self) -> Passthru {
+    fn passthru(&self) -> PassthruSupport {
         let generic = self.info.nvme.as_ref().and_then(|p| p.generic.as_ref());
         let named = matches!(
             DriveSpec::parse(&self.info.spec)
@@ -302,40 +302,40 @@ impl DriveSession {
             Ok(SpecKind::NvmeGeneric(_))
         );
         match generic {
-            Some(_) if named => Passthru::Named,
-            Some(_) if self.info.partition_of.is_none() => Passthru::Possible,
-            _ => Passthru::No,
+            Some(_) if named => PassthruSupport::Named,
+            Some(_) if self.info.partition_of.is_none() => PassthruSupport::Possible,
+            _ => PassthruSupport::No,
         }
     }
 
     /// Make it ready for one workload, opened for writing only if the workload writes. To be given back with
-    /// [`DriveSession::give_back`]: a simulated drive keeps its state from job to job.
+    /// [`DriveSession::release`]: a simulated drive keeps its state from job to job.
     ///
     /// # Errors
     /// When it cannot be opened, or would be written without a permit.
-    pub fn lend(&mut self, workload: &Workload) -> Result<Bed, SessionError> {
-        self.lend_for(workload.writes(), workload.direct)
+    pub fn acquire(&mut self, workload: &Workload) -> Result<OpenTarget, SessionError> {
+        self.acquire_for(workload.writes(), workload.direct)
     }
 
-    /// [`DriveSession::lend`] for work that is no workload: does it write, and does it bypass the page cache?
+    /// [`DriveSession::acquire`] for work that is no workload: does it write, and does it bypass the page cache?
     ///
     /// # Errors
-    /// As [`DriveSession::lend`].
-    pub fn lend_for(&mut self, writes: bool, direct: bool) -> Result<Bed, SessionError> {
+    /// As [`DriveSession::acquire`].
+    pub fn acquire_for(&mut self, writes: bool, direct: bool) -> Result<OpenTarget, SessionError> {
         match std::mem::replace(&mut self.kind, Kind::Null) {
-            Kind::Null => Ok(Bed::Null),
-            Kind::Sim(target, state) => Ok(Bed::Sim(target, state)),
+            Kind::Null => Ok(OpenTarget::Null),
+            Kind::Sim(target, state) => Ok(OpenTarget::Sim(target, state)),
             Kind::Real(mut drive) => {
-                let bed = drive.open(&self.info, writes, direct);
+                let target = drive.open(&self.info, writes, direct);
                 self.kind = Kind::Real(drive);
-                bed
+                target
             }
         }
     }
 
-    /// Take back what [`DriveSession::lend`] gave.
-    pub fn give_back(&mut self, bed: Bed) {
-        if let Bed::Sim(target, state) = bed {
+    /// Take back what [`DriveSession::acquire`] gave.
+    pub fn release(&mut self, target: OpenTarget) {
+        if let OpenTarget::Sim(target, state) = target {
             self.kind = Kind::Sim(target, state);
         }
     }

@@ -41,7 +41,7 @@ enum Phase {
 
 /// When a paced worker must be asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextIssue {
     /// When one of its I/Os completes.
     Completion,
     /// At this instant at the latest (and when one of its I/Os completes).
@@ -179,7 +179,12 @@ impl Worker {
 
     /// Add every I/O that can start now to the batch.
     #[inline]
-    pub fn issue<T: Target>(&mut self, now: Nanos, target: &mut T, batch: &mut Vec<Io>) -> Next {
+    pub fn issue<T: Target>(
+        &mut self,
+        now: Nanos,
+        target: &mut T,
+        batch: &mut Vec<Io>,
+    ) -> NextIssue {
         loop {
             match self.phase {
                 Phase::Main => {
@@ -190,26 +195,31 @@ impl Worker {
                 }
                 Phase::Settle => {
                     if !self.idle() {
-                        return Next::Completion;
+                        return NextIssue::Completion;
                     }
                     self.phase = Phase::ReadBack;
                     self.reads_back = true;
                 }
                 Phase::ReadBack => {
                     self.issue_read_back(now, batch);
-                    return Next::Completion;
+                    return NextIssue::Completion;
                 }
-                Phase::Done => return Next::Completion,
+                Phase::Done => return NextIssue::Completion,
             }
         }
     }
 
     #[inline]
-    fn issue_main<T: Target>(&mut self, now: Nanos, target: &mut T, batch: &mut Vec<Io>) -> Next {
+    fn issue_main<T: Target>(
+        &mut self,
+        now: Nanos,
+        target: &mut T,
+        batch: &mut Vec<Io>,
+    ) -> NextIssue {
         let paced = self.arrivals.is_open_loop();
         if now >= self.deadline || self.bytes_left == 0 {
             self.end_main();
-            return Next::Completion;
+            return NextIssue::Completion;
         }
         while let Some(&slot) = self.free.last() {
             let mut intended = now;
@@ -217,10 +227,10 @@ impl Worker {
                 let due = self.start + self.arrivals.next_due();
                 if due >= self.deadline {
                     self.end_main();
-                    return Next::Completion;
+                    return NextIssue::Completion;
                 }
                 if due > now {
-                    return Next::Due(due);
+                    return NextIssue::Due(due);
                 }
                 if self.open_loop {
                     intended = due;
@@ -234,7 +244,7 @@ impl Worker {
                 && !checker.begin(write, offset_bytes, len_bytes)
             {
                 self.held = Some((offset_bytes, len_bytes, write));
-                return Next::Completion;
+                return NextIssue::Completion;
             }
             if paced {
                 self.arrivals.advance();
@@ -261,7 +271,7 @@ impl Worker {
                 break;
             }
         }
-        Next::Completion
+        NextIssue::Completion
     }
 
     #[inline]

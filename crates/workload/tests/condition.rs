@@ -13,7 +13,7 @@ use assay_target::{Nanos, Telemetry};
 use assay_units::Op;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
-use assay_workload::run::{Observer, Part, PartOutcome, run_together};
+use assay_workload::run::{DriveJob, DriveOutcome, RunObserver, run_jobs};
 use assay_workload::session::{DriveSession, Holds, SessionError, SessionOptions};
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ struct Seen {
     telemetry: Vec<(Nanos, Telemetry)>,
 }
 
-impl Observer for Seen {
+impl RunObserver for Seen {
     fn interval(&mut self, _: usize, _: &Interval) {}
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
         assert_eq!(drive, 7);
@@ -39,7 +39,7 @@ fn sim(spec: &str) -> DriveSession {
 }
 
 /// Run a job given as `key=value` words.
-fn job(session: &mut DriveSession, words: &str) -> (PartOutcome, Seen) {
+fn job(session: &mut DriveSession, words: &str) -> (DriveOutcome, Seen) {
     let text: String = words
         .split_whitespace()
         .map(|word| {
@@ -51,20 +51,20 @@ fn job(session: &mut DriveSession, words: &str) -> (PartOutcome, Seen) {
         })
         .collect();
     let options: JobOptions = toml::from_str(&text).unwrap();
-    let workload = Workload::plan(&options, &session.facts()).unwrap();
-    let mut bed = session.lend(&workload).unwrap();
+    let workload = Workload::plan(&options, &session.target_properties()).unwrap();
+    let mut target = session.acquire(&workload).unwrap();
     let mut seen = Seen::default();
-    let mut parts = [Part {
+    let mut parts = [DriveJob {
         drive: 7,
         workload: &workload,
-        bed: &mut bed,
+        target: &mut target,
     }];
-    let outcome = run_together(&mut parts, &AtomicBool::new(false), &mut seen).unwrap();
-    session.give_back(bed);
-    (outcome.parts.into_iter().next().unwrap(), seen)
+    let outcome = run_jobs(&mut parts, &AtomicBool::new(false), &mut seen).unwrap();
+    session.release(target);
+    (outcome.drives.into_iter().next().unwrap(), seen)
 }
 
-fn iops(outcome: &PartOutcome, op: Op) -> f64 {
+fn iops(outcome: &DriveOutcome, op: Op) -> f64 {
     outcome.totals.summary(op).ios as f64 / outcome.totals.elapsed().as_secs_f64()
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use assay_workload::access::AddressGenerator;
 use assay_workload::options::JobOptions;
-use assay_workload::plan::{DriveFacts, FactsKind, Workload};
+use assay_workload::plan::{TargetKind, TargetProperties, Workload};
 
 const AREA_BYTES: u64 = 100 << 20;
 const IOS: usize = 40_000;
@@ -48,11 +48,11 @@ fn by_fio(options: &[&str]) -> Option<Vec<(u64, u32)>> {
 }
 
 fn by_assay(options: JobOptions) -> Vec<(u64, u32)> {
-    let facts = DriveFacts {
+    let facts = TargetProperties {
         name: "peer".to_owned(),
         capacity_bytes: AREA_BYTES,
         min_io_bytes: 512,
-        kind: FactsKind::File,
+        kind: TargetKind::File,
     };
     let options = JobOptions {
         rw: Some("randread".into()),

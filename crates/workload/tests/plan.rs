@@ -3,10 +3,10 @@
 
 use assay_target::Nanos;
 use assay_workload::options::JobOptions;
-use assay_workload::plan::{DriveFacts, Engine, FactsKind, Pacing, PlanError, Workload};
+use assay_workload::plan::{Engine, Pacing, PlanError, TargetKind, TargetProperties, Workload};
 
-fn facts(kind: FactsKind) -> DriveFacts {
-    DriveFacts {
+fn facts(kind: TargetKind) -> TargetProperties {
+    TargetProperties {
         name: "/dev/test".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 4096,
@@ -36,9 +36,9 @@ fn options(words: &str) -> JobOptions {
 fn plan(words: &str) -> Result<Workload, PlanError> {
     Workload::plan(
         &options(words),
-        &facts(FactsKind::Block {
+        &facts(TargetKind::Block {
             io_poll: false,
-            passthru: assay_workload::plan::Passthru::No,
+            passthru: assay_workload::plan::PassthruSupport::No,
         }),
     )
 }
@@ -63,7 +63,7 @@ fn the_engine_follows_from_depth_and_drive() {
         plan("iodepth=1 engine=uring").unwrap().engine,
         Engine::Uring
     );
-    let simulated = |words: &str| Workload::plan(&options(words), &facts(FactsKind::Simulated));
+    let simulated = |words: &str| Workload::plan(&options(words), &facts(TargetKind::Simulated));
     // fio's words work there as on real drives.
     for words in ["sync", "psync", "uring", "io_uring", "auto"] {
         let engine = simulated(&format!("engine={words}")).unwrap().engine;
@@ -182,6 +182,6 @@ fn what_does_not_fit_says_what_would() {
             "{words}: {text:?} does not say {says:?}"
         );
     }
-    let null = Workload::plan(&options("rw=write verify=true"), &facts(FactsKind::Null));
+    let null = Workload::plan(&options("rw=write verify=true"), &facts(TargetKind::Null));
     assert!(null.unwrap_err().to_string().contains("keeps no data"));
 }

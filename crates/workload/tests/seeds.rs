@@ -11,14 +11,14 @@ use assay_target::{Nanos, Telemetry};
 use assay_workload::checker::VerifyReport;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
-use assay_workload::run::{Observer, Part, run_together};
+use assay_workload::run::{DriveJob, RunObserver, run_jobs};
 use assay_workload::session::{DriveSession, SessionOptions};
 
 const MIB: u64 = 1 << 20;
 
 struct Nobody;
 
-impl Observer for Nobody {
+impl RunObserver for Nobody {
     fn interval(&mut self, _: usize, _: &Interval) {}
     fn telemetry(&mut self, _: usize, _: Nanos, _: Telemetry) {}
     fn host(&mut self, _: u32, _: HostLoad) {}
@@ -32,16 +32,16 @@ fn verify(session: &mut DriveSession, options: JobOptions) -> VerifyReport {
         direct: Some(false),
         ..options
     };
-    let workload = Workload::plan(&options, &session.facts()).unwrap();
-    let mut bed = session.lend(&workload).unwrap();
-    let mut parts = [Part {
+    let workload = Workload::plan(&options, &session.target_properties()).unwrap();
+    let mut target = session.acquire(&workload).unwrap();
+    let mut parts = [DriveJob {
         drive: 0,
         workload: &workload,
-        bed: &mut bed,
+        target: &mut target,
     }];
-    let outcome = run_together(&mut parts, &AtomicBool::new(false), &mut Nobody).unwrap();
-    session.give_back(bed);
-    outcome.parts[0].verify.clone().unwrap()
+    let outcome = run_jobs(&mut parts, &AtomicBool::new(false), &mut Nobody).unwrap();
+    session.release(target);
+    outcome.drives[0].verify.clone().unwrap()
 }
 
 fn write(session: &mut DriveSession, offset: &str, seed: u64) {

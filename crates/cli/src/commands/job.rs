@@ -6,7 +6,7 @@ use assay_suite::execute::{Resume, Runner};
 use assay_suite::expand::single_job;
 use assay_suite::manifest::manifest;
 use assay_suite::memory::DriveMemory;
-use assay_workload::plan::{DriveFacts, Workload};
+use assay_workload::plan::{TargetProperties, Workload};
 use assay_workload::session::{DriveSession, SessionOptions};
 
 use crate::args::JobArguments;
@@ -87,7 +87,7 @@ fn open_checked(
         ..session_options.clone()
     };
     let looked_at = super::open_drives(names, &read_only)?;
-    let facts: DriveFacts = looked_at[0].facts();
+    let facts: TargetProperties = looked_at[0].target_properties();
     Workload::plan(options, &facts).map_err(|error| Usage(error.to_string()))?;
     drop(looked_at);
     super::open_drives(names, session_options)

@@ -8,7 +8,7 @@ use assay_store::model::{CellKind, CellResult, OFFERED_IOPS};
 use assay_target::Nanos;
 use assay_target::open::OpenDrive;
 use assay_workload::plan::{Pacing, Workload};
-use assay_workload::run::{Bed, Observer, Outcome as RunOutcome, Part, run_together};
+use assay_workload::run::{DriveJob, OpenTarget, RunObserver, RunOutcome, run_jobs};
 use assay_workload::session::{DriveSession, SessionError};
 use std::num::NonZeroU64;
 
@@ -174,7 +174,7 @@ impl Runner<'_> {
         let mut done = Done {
             results: Vec::new(),
             // A cell that was stopped is whole only if its workload was done anyway.
-            whole: ended_by.is_some() || outcome.parts.iter().all(|part| !part.end.stopped),
+            whole: ended_by.is_some() || outcome.drives.iter().all(|part| !part.end.stopped),
             bad_blocks: 0,
             written_bytes: watched.written_bytes.clone(),
             given_up: BTreeMap::new(),
@@ -193,7 +193,7 @@ impl Runner<'_> {
             return Ok(done);
         }
         let host = HostLoad::mean(&host);
-        for part in &outcome.parts {
+        for part in &outcome.drives {
             let simulated = self.drives[part.drive].info().simulated;
             let mut result = result_of(part, &outcome, host, simulated);
             watched.values(part.drive, &mut result);
@@ -280,7 +280,12 @@ impl Runner<'_> {
 }
 
 /// Leave the drives of a cell alone for its span.
-fn rest(drives: &mut [DriveSession], cell: &Cell, stop: &AtomicBool, observer: &mut dyn Observer) {
+fn rest(
+    drives: &mut [DriveSession],
+    cell: &Cell,
+    stop: &AtomicBool,
+    observer: &mut dyn RunObserver,
+) {
     let span = cell.planned_span().unwrap_or_default();
     leave_alone(drives, cell, span, stop, observer);
 }
@@ -290,7 +295,7 @@ fn leave_alone(
     cell: &Cell,
     span: Nanos,
     stop: &AtomicBool,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
 ) {
     for &drive in &cell.plan.drives {
         drives[drive].rest(span, REST_INTERVAL, stop, observer, drive);
@@ -303,14 +308,14 @@ fn execute(
     cell: &Cell,
     workloads: &[Workload],
     stop: &AtomicBool,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
     until: Option<Settle>,
 ) -> Result<(RunOutcome, Option<EndedBy>), SuiteError> {
-    let mut beds: Vec<(usize, Bed)> = Vec::new();
+    let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
     let mut refused = None;
     for (&drive, workload) in cell.plan.drives.iter().zip(workloads) {
-        match drives[drive].lend(workload) {
-            Ok(bed) => beds.push((drive, bed)),
+        match drives[drive].acquire(workload) {
+            Ok(target) => targets.push((drive, target)),
             Err(error) => {
                 refused = Some(error);
                 break;
@@ -320,29 +325,29 @@ fn execute(
     let outcome = match refused {
         Some(error) => Err(error.into()),
         None => {
-            let mut parts: Vec<Part<'_>> = beds
+            let mut parts: Vec<DriveJob<'_>> = targets
                 .iter_mut()
                 .zip(workloads)
-                .map(|((drive, bed), workload)| Part {
+                .map(|((drive, target), workload)| DriveJob {
                     drive: *drive,
                     workload,
-                    bed,
+                    target,
                 })
                 .collect();
             match until {
                 Some(_) => {
                     let ended = AtomicBool::new(false);
                     let mut settling = Settling::new(until, observer, stop, &ended);
-                    let outcome = run_together(&mut parts, &ended, &mut settling);
+                    let outcome = run_jobs(&mut parts, &ended, &mut settling);
                     outcome.map(|outcome| (outcome, settling.ended_by()))
                 }
-                None => run_together(&mut parts, stop, observer).map(|outcome| (outcome, None)),
+                None => run_jobs(&mut parts, stop, observer).map(|outcome| (outcome, None)),
             }
             .map_err(SuiteError::from)
         }
     };
-    for (drive, bed) in beds {
-        drives[drive].give_back(bed);
+    for (drive, target) in targets {
+        drives[drive].release(target);
     }
     outcome
 }

@@ -9,7 +9,7 @@ use assay_store::model::{CellResult, Entry, IntervalRecord, TelemetryRecord};
 use assay_store::{RunWriter, StoreError};
 use assay_target::{Nanos, Telemetry};
 use assay_units::Op;
-use assay_workload::run::Observer;
+use assay_workload::run::RunObserver;
 
 use super::Progress;
 use crate::expand::Cell;
@@ -181,7 +181,7 @@ impl<'a> Journal<'a> {
     }
 }
 
-impl Observer for Journal<'_> {
+impl RunObserver for Journal<'_> {
     fn interval(&mut self, drive: usize, interval: &Interval) {
         let bytes = self.bytes.entry(drive).or_default();
         *bytes += interval
@@ -252,7 +252,7 @@ impl Observer for Journal<'_> {
 /// Records nothing.
 pub(super) struct Ignore;
 
-impl Observer for Ignore {
+impl RunObserver for Ignore {
     fn interval(&mut self, _drive: usize, _interval: &Interval) {}
     fn telemetry(&mut self, _drive: usize, _at: Nanos, _telemetry: Telemetry) {}
     fn host(&mut self, _index: u32, _load: HostLoad) {}

@@ -8,7 +8,7 @@ use assay_store::model::{CellKind, CellResult, ProcessLoad, VerifySummary};
 use assay_units::Op;
 use assay_workload::checker::examples;
 use assay_workload::plan::{Engine, Workload};
-use assay_workload::run::{Outcome as RunOutcome, PartOutcome};
+use assay_workload::run::{DriveOutcome, RunOutcome};
 
 use crate::expand::Cell;
 
@@ -46,7 +46,7 @@ pub(super) fn with_verify_seed(cell: &Cell, workload: &Workload) -> Workload {
 }
 
 pub(super) fn result_of(
-    part: &PartOutcome,
+    part: &DriveOutcome,
     outcome: &RunOutcome,
     host: Option<HostLoad>,
     simulated: bool,
@@ -87,7 +87,7 @@ pub(super) fn result_of(
     result
 }
 
-pub(super) fn bad_blocks(part: &PartOutcome) -> u64 {
+pub(super) fn bad_blocks(part: &DriveOutcome) -> u64 {
     part.verify
         .as_ref()
         .map_or(0, |r| r.findings.counts.total() + r.unreadable_blocks)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_stats::{HostLoad, Interval};
 use assay_target::{Nanos, Telemetry};
-use assay_workload::run::Observer;
+use assay_workload::run::RunObserver;
 
 use crate::expand::Settle;
 
@@ -80,7 +80,7 @@ impl Course {
 /// Stands between the engine and whoever is told, and ends the cell in time.
 pub(super) struct Settling<'a> {
     rule: Option<Settle>,
-    inner: &'a mut dyn Observer,
+    inner: &'a mut dyn RunObserver,
     /// The user's.
     stop: &'a AtomicBool,
     /// What the engine looks at.
@@ -92,7 +92,7 @@ pub(super) struct Settling<'a> {
 impl<'a> Settling<'a> {
     pub(super) fn new(
         rule: Option<Settle>,
-        inner: &'a mut dyn Observer,
+        inner: &'a mut dyn RunObserver,
         stop: &'a AtomicBool,
         ended: &'a AtomicBool,
     ) -> Settling<'a> {
@@ -117,7 +117,7 @@ impl<'a> Settling<'a> {
     }
 }
 
-impl Observer for Settling<'_> {
+impl RunObserver for Settling<'_> {
     fn interval(&mut self, drive: usize, interval: &Interval) {
         self.inner.interval(drive, interval);
         if self.stop.load(Ordering::Relaxed) {

@@ -10,7 +10,7 @@ use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS};
 use assay_store::read::Run;
 use assay_target::identity::PcieLink;
 use assay_target::nvme::probe::Probe;
-use assay_workload::run::PartOutcome;
+use assay_workload::run::DriveOutcome;
 use assay_workload::session::DriveSession;
 
 use super::Runner;
@@ -133,7 +133,7 @@ impl Runner<'_> {
     pub(super) fn warn_about(
         &mut self,
         cell: &Cell,
-        part: &PartOutcome,
+        part: &DriveOutcome,
         result: &CellResult,
         host: Option<HostLoad>,
     ) -> Result<(), StoreError> {

@@ -59,7 +59,7 @@ impl RunPlan {
         let mut skip = skip;
         let mut unfitting = None;
         for &drive in on {
-            match Workload::plan(options, &drives[drive].facts()) {
+            match Workload::plan(options, &drives[drive].target_properties()) {
                 Ok(workload) => workloads.push(workload),
                 Err(PlanError::BlockTooLarge { .. }) if skip.is_none() => {
                     skip = Some(

@@ -23,10 +23,11 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
         ..Step::default()
     };
     let id = format!("{}/job", drive.info().name);
-    let workload = Workload::plan(options, &drive.facts()).map_err(|source| SuiteError::Cell {
-        cell: "job".to_owned(),
-        source,
-    })?;
+    let workload =
+        Workload::plan(options, &drive.target_properties()).map_err(|source| SuiteError::Cell {
+            cell: "job".to_owned(),
+            source,
+        })?;
     let plan = CellPlan {
         id,
         step: step.id.clone(),

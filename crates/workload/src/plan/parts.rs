@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use assay_target::cpus::CpuList;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 
-use super::{DriveFacts, Engine, FactsKind, Pacing, Passthru, PlanError};
+use super::{Engine, Pacing, PassthruSupport, PlanError, TargetKind, TargetProperties};
 use crate::access::{AccessConfig, AddressPattern, BlockSizes, Region, StridedZones};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
@@ -37,7 +37,11 @@ pub(super) fn duration(option: &'static str, text: &str) -> Result<Nanos, PlanEr
 }
 
 /// A size, or a percentage of the drive rounded down to whole MiB (or blocks on a tiny drive).
-fn size_or_share(option: &'static str, text: &str, facts: &DriveFacts) -> Result<u64, PlanError> {
+fn size_or_share(
+    option: &'static str,
+    text: &str,
+    facts: &TargetProperties,
+) -> Result<u64, PlanError> {
     let Some(percent) = text.trim().strip_suffix('%') else {
         return size(option, text);
     };
@@ -114,7 +118,7 @@ pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), 
 }
 
 pub(super) fn aligned(
-    facts: &DriveFacts,
+    facts: &TargetProperties,
     option: &'static str,
     bytes: u64,
     unit: u32,
@@ -133,7 +137,7 @@ pub(super) fn aligned(
 
 pub(super) fn area(
     options: &JobOptions,
-    facts: &DriveFacts,
+    facts: &TargetProperties,
     unit: u32,
     numjobs: u32,
     split: bool,
@@ -222,7 +226,7 @@ pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPatte
 
 pub(super) fn align(
     options: &JobOptions,
-    facts: &DriveFacts,
+    facts: &TargetProperties,
     unit: u32,
 ) -> Result<Option<u32>, PlanError> {
     let Some(text) = options.blockalign.as_deref() else {
@@ -241,7 +245,7 @@ pub(super) fn align(
 
 pub(super) fn zones(
     options: &JobOptions,
-    facts: &DriveFacts,
+    facts: &TargetProperties,
     unit: u32,
 ) -> Result<Option<StridedZones>, PlanError> {
     let Some(zone) = options.zonesize.as_deref() else {
@@ -323,33 +327,35 @@ pub(super) fn pacing(options: &JobOptions, sizes: &BlockSizes) -> Result<Pacing,
 
 pub(super) fn engine(
     options: &JobOptions,
-    facts: &DriveFacts,
+    facts: &TargetProperties,
     iodepth: u32,
     direct: bool,
 ) -> Result<(Engine, bool), PlanError> {
     let wanted = options.engine.as_deref().unwrap_or("auto");
     let hipri = options.hipri.unwrap_or(false);
     let own = match facts.kind {
-        FactsKind::Null => Some(Engine::Null),
-        FactsKind::Simulated => Some(Engine::Sim),
-        FactsKind::Block { .. } | FactsKind::File => None,
+        TargetKind::Null => Some(Engine::Null),
+        TargetKind::Simulated => Some(Engine::Sim),
+        TargetKind::Block { .. } | TargetKind::File => None,
     };
     let passthru = match facts.kind {
-        FactsKind::Block { passthru, .. } => passthru,
-        _ => Passthru::No,
+        TargetKind::Block { passthru, .. } => passthru,
+        _ => PassthruSupport::No,
     };
     let engine = match (wanted, own) {
-        ("auto" | "passthru" | "io_uring_cmd", None) if passthru == Passthru::Named => {
+        ("auto" | "passthru" | "io_uring_cmd", None) if passthru == PassthruSupport::Named => {
             Engine::Passthru
         }
-        (_, None) if passthru == Passthru::Named => {
+        (_, None) if passthru == PassthruSupport::Named => {
             return Err(PlanError::Conflict(format!(
                 "{}: an NVMe generic device takes commands only; for --engine {wanted} name the block device ({})",
                 facts.name,
                 facts.name.replacen("/ng", "/nvme", 1)
             )));
         }
-        ("passthru" | "io_uring_cmd", None) if passthru == Passthru::Possible => Engine::Passthru,
+        ("passthru" | "io_uring_cmd", None) if passthru == PassthruSupport::Possible => {
+            Engine::Passthru
+        }
         // A suite that asks for synchronous threads runs unchanged on a simulated drive: depth 1 is depth 1.
         ("sync" | "psync", Some(own)) if iodepth == 1 => own,
         ("auto" | "uring" | "io_uring", Some(own)) => own,
@@ -388,7 +394,7 @@ pub(super) fn engine(
             "--hipri needs --direct true: the page cache is not polled".to_owned(),
         ));
     }
-    if hipri && !matches!(facts.kind, FactsKind::Block { io_poll: true, .. }) {
+    if hipri && !matches!(facts.kind, TargetKind::Block { io_poll: true, .. }) {
         return Err(PlanError::Conflict(format!(
             "{}: has no polling queues, so --hipri cannot work (for NVMe, load the driver with poll_queues=N)",
             facts.name
@@ -399,7 +405,7 @@ pub(super) fn engine(
 
 pub(super) fn verify(
     options: &JobOptions,
-    facts: &DriveFacts,
+    facts: &TargetProperties,
     access: &AccessConfig,
     increment: u64,
     area: Region,
@@ -415,7 +421,7 @@ pub(super) fn verify(
         }
         return Ok(None);
     }
-    if facts.kind == FactsKind::Null {
+    if facts.kind == TargetKind::Null {
         return Err(PlanError::Conflict(
             "the null target keeps no data, so nothing on it can be verified".to_owned(),
         ));

@@ -19,9 +19,9 @@ use assay_target::watch::Watch;
 use assay_target::{Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
-use super::{Observer, PartOutcome, RunError, recorder};
+use super::{DriveOutcome, RunError, RunObserver, recorder};
 use crate::checker::{LearnedSeed, VerifyReport};
-use crate::drive::{LoopEnd, Shape, Sink, drive};
+use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Engine, Workload};
 use crate::worker::Worker;
 
@@ -51,7 +51,7 @@ struct ThreadSink {
     sender: mpsc::Sender<Message>,
 }
 
-impl Sink for ThreadSink {
+impl IntervalSink for ThreadSink {
     fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) {
         if interval.end > interval.start || !interval.is_empty() {
             // The collector outlives the threads; if it ever does not, there is nobody to tell.
@@ -117,8 +117,8 @@ impl Shared<'_> {
 pub(super) fn run_real(
     parts: &[RealPart<'_>],
     stop: &AtomicBool,
-    observer: &mut dyn Observer,
-) -> Result<BTreeMap<usize, PartOutcome>, RunError> {
+    observer: &mut dyn RunObserver,
+) -> Result<BTreeMap<usize, DriveOutcome>, RunError> {
     let threads: usize = parts.iter().map(|(_, _, w, _)| w.numjobs as usize).sum();
     let stop_all = AtomicBool::new(false);
     let shared = Shared {
@@ -247,10 +247,10 @@ fn with_target<T: Target>(
     };
     let mut recorder = recorder(workload, start);
     let cpu_before = load::thread_cpu_time();
-    let end = drive(
+    let end = run_io_loop(
         target,
         &mut worker,
-        Shape::of(workload),
+        IoLoopConfig::of(workload),
         &mut recorder,
         shared.stop,
         &mut sink,
@@ -280,22 +280,22 @@ fn collect(
     stop: &AtomicBool,
     shared: &Shared<'_>,
     stop_all: &AtomicBool,
-    observer: &mut dyn Observer,
-) -> Result<BTreeMap<usize, PartOutcome>, RunError> {
+    observer: &mut dyn RunObserver,
+) -> Result<BTreeMap<usize, DriveOutcome>, RunError> {
     let clock = Clock::monotonic();
     let interval = parts
         .iter()
         .map(|(_, _, w, _)| w.interval)
         .min()
         .unwrap_or(Nanos::SECOND);
-    let mut outcomes: BTreeMap<usize, PartOutcome> = parts
+    let mut outcomes: BTreeMap<usize, DriveOutcome> = parts
         .iter()
         .map(|(position, drive, _, _)| {
             (
                 *position,
-                PartOutcome {
+                DriveOutcome {
                     drive: *drive,
-                    ..PartOutcome::default()
+                    ..DriveOutcome::default()
                 },
             )
         })
@@ -373,7 +373,7 @@ fn hand_over(
     gathered: &mut BTreeMap<(usize, u32, bool), Interval>,
     parts: &[RealPart<'_>],
     before: Option<u32>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn RunObserver,
 ) {
     let ready = |index: u32| before.is_none_or(|before| index < before);
     let keys: Vec<_> = gathered

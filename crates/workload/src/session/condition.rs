@@ -11,7 +11,7 @@ use assay_target::watch::Watch;
 use assay_target::{Nanos, Target, Telemetry};
 
 use super::{DriveSession, Kind, PurgeHow, SessionError};
-use crate::run::Observer;
+use crate::run::RunObserver;
 
 /// How often a real wait looks whether it should stop.
 const LOOK: Nanos = Nanos::from_millis(50);
@@ -82,7 +82,7 @@ impl DriveSession {
         span: Nanos,
         interval: Nanos,
         stop: &AtomicBool,
-        observer: &mut dyn Observer,
+        observer: &mut dyn RunObserver,
         drive: usize,
     ) -> Nanos {
         let mut clock = match &mut self.kind {

@@ -17,7 +17,7 @@ use assay_target::watch::meter::PowerMeter;
 use super::erase::{Around, erase};
 use super::power::Chosen;
 use super::{Purged, SessionError};
-use crate::run::Bed;
+use crate::run::OpenTarget;
 
 /// How a real drive is to be erased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,12 +98,12 @@ impl RealDrive {
         info: &DriveInfo,
         writes: bool,
         direct: bool,
-    ) -> Result<Bed, SessionError> {
+    ) -> Result<OpenTarget, SessionError> {
         if writes && self.permit.is_none() {
             return Err(no_permit(info));
         }
         let permit = self.permit.as_ref().filter(|_| writes);
-        Ok(Bed::Real {
+        Ok(OpenTarget::Real {
             open: OpenDrive::open(info, direct, permit)?,
             watch: self.watch(info),
         })

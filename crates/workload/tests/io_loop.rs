@@ -10,11 +10,12 @@ use assay_stats::{Interval, JobTotals, OpSummary, Recorder};
 use assay_target::{Completion, Io, Target, TargetError, Telemetry};
 use assay_units::{Nanos, Op};
 use assay_workload::checker::LearnedSeed;
-use assay_workload::drive::{
-    ANSWER_WITHIN, GIVE_UP_ERRORS, GaveUp, LoopEnd, STOP_GRACE, Shape, Sink, drive,
+use assay_workload::io_loop::{
+    GIVE_UP_ERRORS, GaveUp, IO_TIMEOUT, IntervalSink, IoLoopConfig, LoopEnd, STOP_GRACE,
+    run_io_loop,
 };
 use assay_workload::options::JobOptions;
-use assay_workload::plan::{DriveFacts, FactsKind, Pacing, Workload};
+use assay_workload::plan::{Pacing, TargetKind, TargetProperties, Workload};
 use assay_workload::worker::Worker;
 
 /// Serves up to `servers` I/Os at once, each in `latency`; fails every `fail_every`-th, or nearly all from one on; never answers any after `hang_after`.
@@ -110,7 +111,7 @@ struct Collected {
 /// Sets the run's stop flag after so many intervals.
 struct Stopper<'a>(&'a AtomicBool, &'a mut Collected);
 
-impl Sink for Stopper<'_> {
+impl IntervalSink for Stopper<'_> {
     fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) {
         let Stopper(stop, collected) = self;
         collected.totals.add(&interval);
@@ -130,13 +131,13 @@ fn run_for(
     target: &mut Clockwork,
     options: &JobOptions,
     mut collected: Collected,
-    answer_within: Nanos,
+    io_timeout: Nanos,
 ) -> (Collected, LoopEnd) {
-    let facts = DriveFacts {
+    let facts = TargetProperties {
         name: "clockwork".to_owned(),
         capacity_bytes: 1 << 30,
         min_io_bytes: 512,
-        kind: FactsKind::Simulated,
+        kind: TargetKind::Simulated,
     };
     let workload = Workload::plan(options, &facts).unwrap();
     let start = target.now;
@@ -147,12 +148,12 @@ fn run_for(
     let open = matches!(workload.pacing, Pacing::Open { .. });
     let mut recorder = Recorder::new(start, workload.interval, workload.ramp, open);
     let stop = AtomicBool::new(collected.stop.load(Ordering::Relaxed));
-    let end = drive(
+    let end = run_io_loop(
         target,
         &mut workers,
-        Shape {
-            answer_within,
-            ..Shape::of(&workload)
+        IoLoopConfig {
+            io_timeout,
+            ..IoLoopConfig::of(&workload)
         },
         &mut recorder,
         &stop,
@@ -509,17 +510,17 @@ fn a_slow_drive_is_waited_for() {
 #[test]
 fn only_real_drives_have_to_answer_in_time() {
     let of = |kind| {
-        let facts = DriveFacts {
+        let facts = TargetProperties {
             name: "drive".to_owned(),
             capacity_bytes: 1 << 30,
             min_io_bytes: 512,
             kind,
         };
-        Shape::of(&Workload::plan(&reading("1s"), &facts).unwrap()).answer_within
+        IoLoopConfig::of(&Workload::plan(&reading("1s"), &facts).unwrap()).io_timeout
     };
-    assert_eq!(of(FactsKind::Simulated), Nanos::MAX);
-    assert_eq!(of(FactsKind::File), ANSWER_WITHIN);
-    assert!(ANSWER_WITHIN > Nanos::from_secs(30 * 6));
+    assert_eq!(of(TargetKind::Simulated), Nanos::MAX);
+    assert_eq!(of(TargetKind::File), IO_TIMEOUT);
+    assert!(IO_TIMEOUT > Nanos::from_secs(30 * 6));
 }
 
 /// A drive that is gone and says so at once: the loop ends when it has said so often enough, however long it was to run.

@@ -9,7 +9,7 @@ use assay_target::{Completion, Io, Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
 use crate::plan::{Engine, Workload};
-use crate::worker::{Next, Worker};
+use crate::worker::{NextIssue, Worker};
 
 /// How long I/Os in flight may take to come back after a stop was asked for, before they are given up as unanswered.
 pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
@@ -17,7 +17,7 @@ pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
 /// With I/Os in flight, a real drive may be silent for so long before they are given up as unanswered. Linux aborts an NVMe command after 30 s, resets
 /// the controller after 30 s more, which may take 127.5 s (CAP.TO), and gives a SCSI command five retries of 30 s each: whatever the kernel has not ended
 /// after all of that it never will, and the loop must not wait for ever.
-pub const ANSWER_WITHIN: Nanos = Nanos::from_secs(240);
+pub const IO_TIMEOUT: Nanos = Nanos::from_secs(240);
 
 /// A loop gives up when so many I/Os have failed one after the other with none that succeeded: a drive that is gone answers in
 /// microseconds, and nothing is learned from the next million of answers.
@@ -28,32 +28,32 @@ pub const GIVE_UP_AFTER: Nanos = Nanos::from_secs(10);
 pub const GIVE_UP_LEAST: u64 = 8;
 
 /// What the loop reports as it goes.
-pub trait Sink {
+pub trait IntervalSink {
     /// An interval (or the rest of one) is over. `telemetry` is what the drive says of itself, if it can without disturbance.
     fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>);
 }
 
 /// How many I/Os a loop handles, and how long it waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct IoLoopConfig {
     /// In flight per worker.
     pub depth: u32,
     /// Completions waited for at a time.
     pub batch_complete_min: u32,
     /// The longest silence with I/Os in flight.
-    pub answer_within: Nanos,
+    pub io_timeout: Nanos,
 }
 
-impl Shape {
+impl IoLoopConfig {
     /// Of a workload.
-    pub fn of(workload: &Workload) -> Shape {
-        Shape {
+    pub fn of(workload: &Workload) -> IoLoopConfig {
+        IoLoopConfig {
             depth: workload.iodepth,
             batch_complete_min: workload.batch_complete_min,
             // A simulated drive answers everything, after as long a spike as it was given.
-            answer_within: match workload.engine {
+            io_timeout: match workload.engine {
                 Engine::Sim => Nanos::MAX,
-                _ => ANSWER_WITHIN,
+                _ => IO_TIMEOUT,
             },
         }
     }
@@ -64,7 +64,7 @@ impl Shape {
 pub struct LoopEnd {
     /// Ended by the stop flag before the workload was done.
     pub stopped: bool,
-    /// I/Os that never came back: not within [`STOP_GRACE`] of the stop, or not within [`Shape::answer_within`] of the drive's last answer.
+    /// I/Os that never came back: not within [`STOP_GRACE`] of the stop, or not within [`IoLoopConfig::io_timeout`] of the drive's last answer.
     pub unanswered: u64,
     /// Ended before its time because every I/O failed.
     pub gave_up: Option<GaveUp>,
@@ -206,8 +206,8 @@ impl<'a> Crew<'a> {
         while let Some(index) = self.ready.pop() {
             self.queued[index as usize] = false;
             match self.workers[index as usize].issue(now, target, batch) {
-                Next::Completion => {}
-                Next::Due(at) => self.due.push(Reverse((at, index))),
+                NextIssue::Completion => {}
+                NextIssue::Due(at) => self.due.push(Reverse((at, index))),
             }
         }
     }
@@ -254,7 +254,7 @@ impl<'a> Crew<'a> {
 }
 
 /// Run workers until each is done, or `stop` is set, or nothing but errors has come back for long enough
-/// ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]), or nothing at all ([`Shape::answer_within`]).
+/// ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]), or nothing at all ([`IoLoopConfig::io_timeout`]).
 ///
 /// Worker `i` owns slots `i * depth ..`. Closed-loop I/Os count from the moment the batch they are in is handed to the target;
 /// where nothing has to be written into buffers, that is the moment the completions before it were seen, which saves a clock
@@ -262,13 +262,13 @@ impl<'a> Crew<'a> {
 ///
 /// # Errors
 /// When the target as a whole cannot go on; what was recorded has been handed to the sink.
-pub fn drive<T: Target>(
+pub fn run_io_loop<T: Target>(
     target: &mut T,
     workers: &mut [Worker],
-    shape: Shape,
+    shape: IoLoopConfig,
     recorder: &mut Recorder,
     stop: &AtomicBool,
-    sink: &mut dyn Sink,
+    sink: &mut dyn IntervalSink,
 ) -> Result<LoopEnd, TargetError> {
     let (depth, batch_min) = (shape.depth, shape.batch_complete_min as usize);
     let mut crew = Crew::new(workers, depth);
@@ -280,7 +280,7 @@ pub fn drive<T: Target>(
     let mut give_up_at = Nanos::MAX;
     let mut now = target.now();
     let mut measuring = true;
-    let mut silence = Silence::new(now, shape.answer_within);
+    let mut silence = Silence::new(now, shape.io_timeout);
     let outcome = loop {
         if stop.load(Ordering::Relaxed) && !end.stopped {
             end.stopped = true;
