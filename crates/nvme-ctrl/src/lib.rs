@@ -17,7 +17,7 @@
 //! | [`interrupts`] | vectors and their coalescing | 5.27.1.6 |
 //! | `admin` | admin commands, each on the model's own state | 5 |
 //! | [`memory`] | what is wanted of host memory | |
-//! | [`host`] | the other side: a host that asks one command after the other | 3.5.1 |
+//! | [`driver`] | the other side: a host that asks one command after the other | 3.5.1 |
 //!
 //! A command's life: a doorbell is only noted. `advance` reads entries in batches, checks a command (namespace, range, length, data
 //! pointer; a wrong one gets its status after the firmware's time), keeps it in a slot and submits it to the drive under the slot's
@@ -48,7 +48,7 @@
 
 mod admin;
 mod controller;
-pub mod host;
+pub mod driver;
 pub mod interrupts;
 pub mod memory;
 mod queues;

@@ -9,114 +9,76 @@ use crate::wire::{codes, commands};
 commands! {
     /// Create I/O Completion Queue (Base 5.4). PRP1 is the queue.
     pub struct CreateCompletionQueue = AdminOpcode::CREATE_COMPLETION_QUEUE => {
-        /// Queue Identifier (QID).
-        qid / set_qid: u16 = 40;
-        /// Queue Size (QSIZE), less one.
-        size / set_size: u16 = 42;
-        /// Physically Contiguous (PC).
-        contiguous / set_contiguous: bool = 44, u32[0..=0];
-        /// Interrupts Enabled (IEN).
-        interrupts / set_interrupts: bool = 44, u32[1..=1];
-        /// Interrupt Vector (IV).
-        vector / set_vector: u16 = 46;
+        qid / set_qid: u16 = 40, "Queue Identifier (QID).";
+        size / set_size: u16 = 42, "Queue Size (QSIZE), less one.";
+        contiguous / set_contiguous: bool = 44, u32[0..=0], "Physically Contiguous (PC).";
+        interrupts / set_interrupts: bool = 44, u32[1..=1], "Interrupts Enabled (IEN).";
+        vector / set_vector: u16 = 46, "Interrupt Vector (IV).";
     }
 
     /// Create I/O Submission Queue (Base 5.5). PRP1 is the queue.
     pub struct CreateSubmissionQueue = AdminOpcode::CREATE_SUBMISSION_QUEUE => {
-        /// Queue Identifier (QID).
-        qid / set_qid: u16 = 40;
-        /// Queue Size (QSIZE), less one.
-        size / set_size: u16 = 42;
-        /// Physically Contiguous (PC).
-        contiguous / set_contiguous: bool = 44, u32[0..=0];
-        /// Queue Priority (QPRIO), for weighted round robin.
-        priority / set_priority: u8 = 44, u32[1..=2];
-        /// Completion Queue Identifier (CQID).
-        cqid / set_cqid: u16 = 46;
-        /// NVM Set Identifier (NVMSETID).
-        nvm_set / set_nvm_set: u16 = 48;
+        qid / set_qid: u16 = 40, "Queue Identifier (QID).";
+        size / set_size: u16 = 42, "Queue Size (QSIZE), less one.";
+        contiguous / set_contiguous: bool = 44, u32[0..=0], "Physically Contiguous (PC).";
+        priority / set_priority: u8 = 44, u32[1..=2], "Queue Priority (QPRIO), for weighted round robin.";
+        cqid / set_cqid: u16 = 46, "Completion Queue Identifier (CQID).";
+        nvm_set / set_nvm_set: u16 = 48, "NVM Set Identifier (NVMSETID).";
     }
 
     /// Delete I/O Submission Queue (Base 5.7).
     pub struct DeleteSubmissionQueue = AdminOpcode::DELETE_SUBMISSION_QUEUE => {
-        /// Queue Identifier (QID).
-        qid / set_qid: u16 = 40;
+        qid / set_qid: u16 = 40, "Queue Identifier (QID).";
     }
 
     /// Delete I/O Completion Queue (Base 5.6).
     pub struct DeleteCompletionQueue = AdminOpcode::DELETE_COMPLETION_QUEUE => {
-        /// Queue Identifier (QID).
-        qid / set_qid: u16 = 40;
+        qid / set_qid: u16 = 40, "Queue Identifier (QID).";
     }
 
     /// Identify (Base 5.17).
     pub struct IdentifyCommand = AdminOpcode::IDENTIFY => {
-        /// Controller or Namespace Structure (CNS), see [`crate::identify::Cns`].
-        cns / set_cns: u8 = 40;
-        /// Controller Identifier (CNTID).
-        controller / set_controller: u16 = 42;
-        /// CNS Specific Identifier.
-        cns_specific / set_cns_specific: u16 = 44;
-        /// Command Set Identifier (CSI).
-        csi / set_csi: u8 = 47;
-        /// UUID Index.
-        uuid_index / set_uuid_index: u8 = 56, u32[0..=6];
+        cns / set_cns: u8 = 40, "Controller or Namespace Structure (CNS), see [`crate::identify::Cns`].";
+        controller / set_controller: u16 = 42, "Controller Identifier (CNTID).";
+        cns_specific / set_cns_specific: u16 = 44, "CNS Specific Identifier.";
+        csi / set_csi: u8 = 47, "Command Set Identifier (CSI).";
+        uuid_index / set_uuid_index: u8 = 56, u32[0..=6], "UUID Index.";
     }
 
     /// Get Log Page (Base 5.16).
     pub struct GetLogPage = AdminOpcode::GET_LOG_PAGE => {
-        /// Log Page Identifier (LID), see [`crate::log::LogId`].
-        lid / set_lid: u8 = 40;
-        /// Log Specific Field (LSP).
-        log_specific / set_log_specific: u8 = 40, u32[8..=14];
-        /// Retain Asynchronous Event (RAE).
-        retain_event / set_retain_event: bool = 40, u32[15..=15];
-        /// Number of Dwords Lower (NUMDL); see [`GetLogPage::dwords`].
-        dwords_low / set_dwords_low: u16 = 42;
-        /// Number of Dwords Upper (NUMDU).
-        dwords_high / set_dwords_high: u16 = 44;
-        /// Log Specific Identifier (LSI).
-        log_specific_id / set_log_specific_id: u16 = 46;
-        /// Log Page Offset (LPOL and LPOU) in bytes.
-        offset / set_offset: u64 = 48;
-        /// UUID Index.
-        uuid_index / set_uuid_index: u8 = 56, u32[0..=6];
-        /// Offset Type (OT): the offset counts entries instead of bytes.
-        offset_counts_entries / set_offset_counts_entries: bool = 56, u32[23..=23];
-        /// Command Set Identifier (CSI).
-        csi / set_csi: u8 = 59;
+        lid / set_lid: u8 = 40, "Log Page Identifier (LID), see [`crate::log::LogId`].";
+        log_specific / set_log_specific: u8 = 40, u32[8..=14], "Log Specific Field (LSP).";
+        retain_event / set_retain_event: bool = 40, u32[15..=15], "Retain Asynchronous Event (RAE).";
+        dwords_low / set_dwords_low: u16 = 42, "Number of Dwords Lower (NUMDL); see [`GetLogPage::dwords`].";
+        dwords_high / set_dwords_high: u16 = 44, "Number of Dwords Upper (NUMDU).";
+        log_specific_id / set_log_specific_id: u16 = 46, "Log Specific Identifier (LSI).";
+        offset / set_offset: u64 = 48, "Log Page Offset (LPOL and LPOU) in bytes.";
+        uuid_index / set_uuid_index: u8 = 56, u32[0..=6], "UUID Index.";
+        offset_counts_entries / set_offset_counts_entries: bool = 56, u32[23..=23], "Offset Type (OT): the offset counts entries instead of bytes.";
+        csi / set_csi: u8 = 59, "Command Set Identifier (CSI).";
     }
 
     /// Get Features (Base 5.15).
     pub struct GetFeatures = AdminOpcode::GET_FEATURES => {
-        /// Feature Identifier (FID), see [`crate::feature::FeatureId`].
-        fid / set_fid: u8 = 40;
-        /// Select (SEL), see [`select`].
-        select / set_select: u8 = 40, u32[8..=10];
-        /// Command Dword 11, as the feature has it.
-        value / set_value: u32 = 44;
-        /// UUID Index.
-        uuid_index / set_uuid_index: u8 = 56, u32[0..=6];
+        fid / set_fid: u8 = 40, "Feature Identifier (FID), see [`crate::feature::FeatureId`].";
+        select / set_select: u8 = 40, u32[8..=10], "Select (SEL), see [`select`].";
+        value / set_value: u32 = 44, "Command Dword 11, as the feature has it.";
+        uuid_index / set_uuid_index: u8 = 56, u32[0..=6], "UUID Index.";
     }
 
     /// Set Features (Base 5.27).
     pub struct SetFeatures = AdminOpcode::SET_FEATURES => {
-        /// Feature Identifier (FID), see [`crate::feature::FeatureId`].
-        fid / set_fid: u8 = 40;
-        /// Save (SV): keep it through power cycles and resets.
-        save / set_save: bool = 40, u32[31..=31];
-        /// Command Dword 11, as the feature has it.
-        value / set_value: u32 = 44;
-        /// UUID Index.
-        uuid_index / set_uuid_index: u8 = 56, u32[0..=6];
+        fid / set_fid: u8 = 40, "Feature Identifier (FID), see [`crate::feature::FeatureId`].";
+        save / set_save: bool = 40, u32[31..=31], "Save (SV): keep it through power cycles and resets.";
+        value / set_value: u32 = 44, "Command Dword 11, as the feature has it.";
+        uuid_index / set_uuid_index: u8 = 56, u32[0..=6], "UUID Index.";
     }
 
     /// Abort (Base 5.1).
     pub struct Abort = AdminOpcode::ABORT => {
-        /// Submission Queue Identifier (SQID) of the command to be aborted.
-        sqid / set_sqid: u16 = 40;
-        /// Command Identifier of the command to be aborted.
-        aborted_cid / set_aborted_cid: u16 = 42;
+        sqid / set_sqid: u16 = 40, "Submission Queue Identifier (SQID) of the command to be aborted.";
+        aborted_cid / set_aborted_cid: u16 = 42, "Command Identifier of the command to be aborted.";
     }
 
     /// Asynchronous Event Request (Base 5.2).
@@ -124,40 +86,27 @@ commands! {
 
     /// Device Self-test (Base 5.9).
     pub struct DeviceSelfTest = AdminOpcode::DEVICE_SELF_TEST => {
-        /// Self-test Code (STC), see [`SelfTestCode`].
-        code / set_code: u8 = 40, u32[0..=3];
+        code / set_code: u8 = 40, u32[0..=3], "Self-test Code (STC), see [`SelfTestCode`].";
     }
 
     /// Format NVM (Base 5.14).
     pub struct FormatNvm = AdminOpcode::FORMAT_NVM => {
-        /// LBA Format Lower (LBAFL); see [`FormatNvm::lba_format`].
-        lba_format_low / set_lba_format_low: u8 = 40, u32[0..=3];
-        /// Metadata Settings (MSET): as part of an extended logical block.
-        extended_metadata / set_extended_metadata: bool = 40, u32[4..=4];
-        /// Protection Information (PI).
-        protection / set_protection: u8 = 40, u32[5..=7];
-        /// Protection Information Location (PIL): first.
-        protection_first / set_protection_first: bool = 40, u32[8..=8];
-        /// Secure Erase Settings (SES), see [`SecureErase`].
-        secure_erase / set_secure_erase: u8 = 40, u32[9..=11];
-        /// LBA Format Upper (LBAFU).
-        lba_format_high / set_lba_format_high: u8 = 40, u32[12..=13];
+        lba_format_low / set_lba_format_low: u8 = 40, u32[0..=3], "LBA Format Lower (LBAFL); see [`FormatNvm::lba_format`].";
+        extended_metadata / set_extended_metadata: bool = 40, u32[4..=4], "Metadata Settings (MSET): as part of an extended logical block.";
+        protection / set_protection: u8 = 40, u32[5..=7], "Protection Information (PI).";
+        protection_first / set_protection_first: bool = 40, u32[8..=8], "Protection Information Location (PIL): first.";
+        secure_erase / set_secure_erase: u8 = 40, u32[9..=11], "Secure Erase Settings (SES), see [`SecureErase`].";
+        lba_format_high / set_lba_format_high: u8 = 40, u32[12..=13], "LBA Format Upper (LBAFU).";
     }
 
     /// Sanitize (Base 5.24).
     pub struct Sanitize = AdminOpcode::SANITIZE => {
-        /// Sanitize Action (SANACT), see [`SanitizeAction`].
-        action / set_action: u8 = 40, u32[0..=2];
-        /// Allow Unrestricted Sanitize Exit (AUSE).
-        unrestricted_exit / set_unrestricted_exit: bool = 40, u32[3..=3];
-        /// Overwrite Pass Count (OWPASS), 0 for 16.
-        overwrite_passes / set_overwrite_passes: u8 = 40, u32[4..=7];
-        /// Overwrite Invert Pattern Between Passes (OIPBP).
-        invert_pattern / set_invert_pattern: bool = 40, u32[8..=8];
-        /// No-Deallocate After Sanitize (NDAS).
-        no_deallocate / set_no_deallocate: bool = 40, u32[9..=9];
-        /// Overwrite Pattern (OVRPAT).
-        pattern / set_pattern: u32 = 44;
+        action / set_action: u8 = 40, u32[0..=2], "Sanitize Action (SANACT), see [`SanitizeAction`].";
+        unrestricted_exit / set_unrestricted_exit: bool = 40, u32[3..=3], "Allow Unrestricted Sanitize Exit (AUSE).";
+        overwrite_passes / set_overwrite_passes: u8 = 40, u32[4..=7], "Overwrite Pass Count (OWPASS), 0 for 16.";
+        invert_pattern / set_invert_pattern: bool = 40, u32[8..=8], "Overwrite Invert Pattern Between Passes (OIPBP).";
+        no_deallocate / set_no_deallocate: bool = 40, u32[9..=9], "No-Deallocate After Sanitize (NDAS).";
+        pattern / set_pattern: u32 = 44, "Overwrite Pattern (OVRPAT).";
     }
 }
 

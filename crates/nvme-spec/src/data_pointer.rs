@@ -21,14 +21,10 @@ codes! {
 wire! {
     /// SGL descriptor (Base 4.1.2.1).
     pub struct SglDescriptor[16] {
-        /// Address: of data, or of the next segment.
-        address / set_address: u64 = 0;
-        /// Length in bytes: of data, or of the next segment (a multiple of 16).
-        length / set_length: u32 = 8;
-        /// Sub Type: 0 for an address, 1 for an offset.
-        sub_type / set_sub_type: u8 = 15, u8[0..=3];
-        /// Type, see [`SglType`].
-        kind / set_kind: u8 = 15, u8[4..=7];
+        address / set_address: u64 = 0, "Address: of data, or of the next segment.";
+        length / set_length: u32 = 8, "Length in bytes: of data, or of the next segment (a multiple of 16).";
+        sub_type / set_sub_type: u8 = 15, u8[0..=3], "Sub Type: 0 for an address, 1 for an offset.";
+        kind / set_kind: u8 = 15, u8[4..=7], "Type, see [`SglType`].";
     }
 }
 

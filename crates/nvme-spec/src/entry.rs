@@ -8,64 +8,39 @@ wire! {
     /// Submission queue entry: a command as it lies in a queue (Base 3.3.3.1). [`crate::admin`] and [`crate::nvm`]
     /// have views of it per command.
     pub struct SubmissionEntry[64] {
-        /// Opcode (OPC), see [`crate::opcode`].
-        opcode / set_opcode: u8 = 0;
-        /// Fused Operation (FUSE): 0 for a command of its own.
-        fused / set_fused: u8 = 1, u8[0..=1];
+        opcode / set_opcode: u8 = 0, "Opcode (OPC), see [`crate::opcode`].";
+        fused / set_fused: u8 = 1, u8[0..=1], "Fused Operation (FUSE): 0 for a command of its own.";
         /// PRP or SGL for Data Transfer (PSDT): 0 for PRPs, 1 for SGLs with a contiguous metadata buffer, 2 for SGLs with a metadata SGL.
         psdt / set_psdt: u8 = 1, u8[6..=7];
-        /// Command Identifier (CID), unique among the commands outstanding in its queue.
-        cid / set_cid: u16 = 2;
-        /// Namespace Identifier (NSID).
-        nsid / set_nsid: u32 = 4;
-        /// Command Dword 2.
-        cdw2 / set_cdw2: u32 = 8;
-        /// Command Dword 3.
-        cdw3 / set_cdw3: u32 = 12;
-        /// Metadata Pointer (MPTR).
-        metadata_pointer / set_metadata_pointer: u64 = 16;
-        /// PRP Entry 1 (PRP1), a byte address in host memory.
-        prp1 / set_prp1: u64 = 24;
-        /// PRP Entry 2 (PRP2): the second page, or a list of further ones.
-        prp2 / set_prp2: u64 = 32;
-        /// Command Dword 10.
-        cdw10 / set_cdw10: u32 = 40;
-        /// Command Dword 11.
-        cdw11 / set_cdw11: u32 = 44;
-        /// Command Dword 12.
-        cdw12 / set_cdw12: u32 = 48;
-        /// Command Dword 13.
-        cdw13 / set_cdw13: u32 = 52;
-        /// Command Dword 14.
-        cdw14 / set_cdw14: u32 = 56;
-        /// Command Dword 15.
-        cdw15 / set_cdw15: u32 = 60;
+        cid / set_cid: u16 = 2, "Command Identifier (CID), unique among the commands outstanding in its queue.";
+        nsid / set_nsid: u32 = 4, "Namespace Identifier (NSID).";
+        cdw2 / set_cdw2: u32 = 8, "Command Dword 2.";
+        cdw3 / set_cdw3: u32 = 12, "Command Dword 3.";
+        metadata_pointer / set_metadata_pointer: u64 = 16, "Metadata Pointer (MPTR).";
+        prp1 / set_prp1: u64 = 24, "PRP Entry 1 (PRP1), a byte address in host memory.";
+        prp2 / set_prp2: u64 = 32, "PRP Entry 2 (PRP2): the second page, or a list of further ones.";
+        cdw10 / set_cdw10: u32 = 40, "Command Dword 10.";
+        cdw11 / set_cdw11: u32 = 44, "Command Dword 11.";
+        cdw12 / set_cdw12: u32 = 48, "Command Dword 12.";
+        cdw13 / set_cdw13: u32 = 52, "Command Dword 13.";
+        cdw14 / set_cdw14: u32 = 56, "Command Dword 14.";
+        cdw15 / set_cdw15: u32 = 60, "Command Dword 15.";
     }
 
     /// Completion queue entry (Base 3.3.3.2).
     pub struct CompletionEntry[16] {
-        /// Command Specific, dword 0.
-        dw0 / set_dw0: u32 = 0;
-        /// Command Specific, dword 1.
-        dw1 / set_dw1: u32 = 4;
-        /// SQ Head Pointer (SQHD): the host may use entries of the submission queue before it again.
-        sq_head / set_sq_head: u16 = 8;
-        /// SQ Identifier (SQID).
-        sqid / set_sqid: u16 = 10;
-        /// Command Identifier (CID).
-        cid / set_cid: u16 = 12;
-        /// Phase Tag (P): inverted each time the queue wraps, so that a host knows new entries.
-        phase / set_phase: bool = 14, u16[0..=0];
-        /// Status Code (SC).
-        sc / set_sc: u8 = 14, u16[1..=8];
-        /// Status Code Type (SCT).
-        sct / set_sct: u8 = 14, u16[9..=11];
+        dw0 / set_dw0: u32 = 0, "Command Specific, dword 0.";
+        dw1 / set_dw1: u32 = 4, "Command Specific, dword 1.";
+        sq_head / set_sq_head: u16 = 8, "SQ Head Pointer (SQHD): the host may use entries of the submission queue before it again.";
+        sqid / set_sqid: u16 = 10, "SQ Identifier (SQID).";
+        cid / set_cid: u16 = 12, "Command Identifier (CID).";
+        phase / set_phase: bool = 14, u16[0..=0], "Phase Tag (P): inverted each time the queue wraps, so that a host knows new entries.";
+        sc / set_sc: u8 = 14, u16[1..=8], "Status Code (SC).";
+        sct / set_sct: u8 = 14, u16[9..=11], "Status Code Type (SCT).";
         /// Command Retry Delay (CRD): which of Identify's three delays to wait before a retry, 0 for none.
         retry_delay / set_retry_delay: u8 = 14, u16[12..=13];
-        /// More (M): the error log has an entry about this.
-        more / set_more: bool = 14, u16[14..=14];
-        /// Do Not Retry (DNR): the same command would fail again.
-        do_not_retry / set_do_not_retry: bool = 14, u16[15..=15];
+        more / set_more: bool = 14, u16[14..=14], "More (M): the error log has an entry about this.";
+        do_not_retry / set_do_not_retry: bool = 14, u16[15..=15], "Do Not Retry (DNR): the same command would fail again.";
     }
 }
 

@@ -43,142 +43,107 @@ codes! {
 wire! {
     /// Arbitration (Base 5.27.1.1).
     pub struct Arbitration[4] {
-        /// Arbitration Burst (AB) as a power of two, 7 for no limit.
-        burst / set_burst: u8 = 0, u32[0..=2];
-        /// Low Priority Weight (LPW), less one.
-        low_weight / set_low_weight: u8 = 1;
-        /// Medium Priority Weight (MPW), less one.
-        medium_weight / set_medium_weight: u8 = 2;
-        /// High Priority Weight (HPW), less one.
-        high_weight / set_high_weight: u8 = 3;
+        burst / set_burst: u8 = 0, u32[0..=2], "Arbitration Burst (AB) as a power of two, 7 for no limit.";
+        low_weight / set_low_weight: u8 = 1, "Low Priority Weight (LPW), less one.";
+        medium_weight / set_medium_weight: u8 = 2, "Medium Priority Weight (MPW), less one.";
+        high_weight / set_high_weight: u8 = 3, "High Priority Weight (HPW), less one.";
     }
 
     /// Power Management (Base 5.27.1.2).
     pub struct PowerManagement[4] {
-        /// Power State (PS).
-        state / set_state: u8 = 0, u32[0..=4];
-        /// Workload Hint (WH).
-        workload / set_workload: u8 = 0, u32[5..=7];
+        state / set_state: u8 = 0, u32[0..=4], "Power State (PS).";
+        workload / set_workload: u8 = 0, u32[5..=7], "Workload Hint (WH).";
     }
 
     /// Temperature Threshold (Base 5.27.1.3).
     pub struct TemperatureThreshold[4] {
-        /// Temperature Threshold (TMPTH) in kelvin.
-        kelvin / set_kelvin: u16 = 0;
-        /// Threshold Temperature Select (TMPSEL): 0 composite, 1 to 8 sensors, 15 all (of Set Features).
-        sensor / set_sensor: u8 = 0, u32[16..=19];
-        /// Threshold Type Select (THSEL): 0 over, 1 under.
-        threshold_type / set_threshold_type: u8 = 0, u32[20..=21];
+        kelvin / set_kelvin: u16 = 0, "Temperature Threshold (TMPTH) in kelvin.";
+        sensor / set_sensor: u8 = 0, u32[16..=19], "Threshold Temperature Select (TMPSEL): 0 composite, 1 to 8 sensors, 15 all (of Set Features).";
+        threshold_type / set_threshold_type: u8 = 0, u32[20..=21], "Threshold Type Select (THSEL): 0 over, 1 under.";
     }
 
     /// Error Recovery (NVM 4.1.3.2).
     pub struct ErrorRecovery[4] {
-        /// Time Limited Error Recovery (TLER) in units of 100 ms, 0 for no limit.
-        time_limit_100ms / set_time_limit_100ms: u16 = 0;
-        /// Deallocated or Unwritten Logical Block Error Enable (DULBE).
-        deallocated_errors / set_deallocated_errors: bool = 0, u32[16..=16];
+        time_limit_100ms / set_time_limit_100ms: u16 = 0, "Time Limited Error Recovery (TLER) in units of 100 ms, 0 for no limit.";
+        deallocated_errors / set_deallocated_errors: bool = 0, u32[16..=16], "Deallocated or Unwritten Logical Block Error Enable (DULBE).";
     }
 
     /// Volatile Write Cache (Base 5.27.1.4).
     pub struct VolatileWriteCache[4] {
-        /// Volatile Write Cache Enable (WCE).
-        enabled / set_enabled: bool = 0, u32[0..=0];
+        enabled / set_enabled: bool = 0, u32[0..=0], "Volatile Write Cache Enable (WCE).";
     }
 
     /// Number of Queues (Base 5.27.1.5): what is asked for, and in the completion what is granted.
     pub struct NumberOfQueues[4] {
-        /// I/O Submission Queues, less one (NSQR, NSQA).
-        submission / set_submission: u16 = 0;
-        /// I/O Completion Queues, less one (NCQR, NCQA).
-        completion / set_completion: u16 = 2;
+        submission / set_submission: u16 = 0, "I/O Submission Queues, less one (NSQR, NSQA).";
+        completion / set_completion: u16 = 2, "I/O Completion Queues, less one (NCQR, NCQA).";
     }
 
     /// Interrupt Coalescing (Base 5.27.1.6).
     pub struct InterruptCoalescing[4] {
-        /// Aggregation Threshold (THR) in completion entries, less one.
-        threshold / set_threshold: u8 = 0;
-        /// Aggregation Time (TIME) in units of 100 us, 0 for none.
-        time_100us / set_time_100us: u8 = 1;
+        threshold / set_threshold: u8 = 0, "Aggregation Threshold (THR) in completion entries, less one.";
+        time_100us / set_time_100us: u8 = 1, "Aggregation Time (TIME) in units of 100 us, 0 for none.";
     }
 
     /// Interrupt Vector Configuration (Base 5.27.1.7).
     pub struct InterruptVector[4] {
-        /// Interrupt Vector (IV).
-        vector / set_vector: u16 = 0;
-        /// Coalescing Disable (CD).
-        coalescing_disabled / set_coalescing_disabled: bool = 0, u32[16..=16];
+        vector / set_vector: u16 = 0, "Interrupt Vector (IV).";
+        coalescing_disabled / set_coalescing_disabled: bool = 0, u32[16..=16], "Coalescing Disable (CD).";
     }
 
     /// Write Atomicity Normal (NVM 4.1.3.3).
     pub struct WriteAtomicity[4] {
-        /// Disable Normal (DN): only what is atomic at power fail is so.
-        disable_normal / set_disable_normal: bool = 0, u32[0..=0];
+        disable_normal / set_disable_normal: bool = 0, u32[0..=0], "Disable Normal (DN): only what is atomic at power fail is so.";
     }
 
     /// Asynchronous Event Configuration (Base 5.27.1.8).
     pub struct AsyncEventConfig[4] {
         /// SMART / Health Critical Warnings: the bits of [`crate::log::critical_warning`] that are told.
         critical_warnings / set_critical_warnings: u8 = 0;
-        /// Namespace Attribute Notices.
-        namespace_notices / set_namespace_notices: bool = 0, u32[8..=8];
-        /// Firmware Activation Notices.
-        firmware_notices / set_firmware_notices: bool = 0, u32[9..=9];
-        /// Telemetry Log Notices.
-        telemetry_notices / set_telemetry_notices: bool = 0, u32[10..=10];
+        namespace_notices / set_namespace_notices: bool = 0, u32[8..=8], "Namespace Attribute Notices.";
+        firmware_notices / set_firmware_notices: bool = 0, u32[9..=9], "Firmware Activation Notices.";
+        telemetry_notices / set_telemetry_notices: bool = 0, u32[10..=10], "Telemetry Log Notices.";
     }
 
     /// What an Asynchronous Event Request's completion says in dword 0 (Base 5.2.1).
     pub struct AsyncEvent[4] {
-        /// Asynchronous Event Type, see [`AsyncEventType`].
-        event_type / set_event_type: u8 = 0, u32[0..=2];
-        /// Asynchronous Event Information, by type: see [`event`].
-        information / set_information: u8 = 1;
-        /// Log Page Identifier: reading it lets further events of the type come.
-        lid / set_lid: u8 = 2;
+        event_type / set_event_type: u8 = 0, u32[0..=2], "Asynchronous Event Type, see [`AsyncEventType`].";
+        information / set_information: u8 = 1, "Asynchronous Event Information, by type: see [`event`].";
+        lid / set_lid: u8 = 2, "Log Page Identifier: reading it lets further events of the type come.";
     }
 
     /// One entry of Autonomous Power State Transition data (Base 5.27.1.9), of 32.
     pub struct AutonomousTransition[8] {
-        /// Idle Transition Power State (ITPS).
-        state / set_state: u8 = 0, u64[3..=7];
-        /// Idle Time Prior to Transition (ITPT) in milliseconds, 0 for no transition.
-        idle_ms / set_idle_ms: u32 = 0, u64[8..=31];
+        state / set_state: u8 = 0, u64[3..=7], "Idle Transition Power State (ITPS).";
+        idle_ms / set_idle_ms: u32 = 0, u64[8..=31], "Idle Time Prior to Transition (ITPT) in milliseconds, 0 for no transition.";
     }
 
     /// Autonomous Power State Transition, Command Dword 11 (Base 5.27.1.9).
     pub struct AutonomousPower[4] {
-        /// Autonomous Power State Transition Enable (APSTE).
-        enabled / set_enabled: bool = 0, u32[0..=0];
+        enabled / set_enabled: bool = 0, u32[0..=0], "Autonomous Power State Transition Enable (APSTE).";
     }
 
     /// Autonomous Power State Transition data (Base 5.27.1.9).
     pub struct AutonomousTable[256] {
-        /// By power state.
-        transitions / set_transitions: [AutonomousTransition; 32] = 0;
+        transitions / set_transitions: [AutonomousTransition; 32] = 0, "By power state.";
     }
 
     /// Timestamp data (Base 5.27.1.11).
     pub struct Timestamp[8] {
-        /// Milliseconds since 1970.
-        milliseconds / set_milliseconds: u64 = 0, u64[0..=47];
-        /// Synch: the controller may have stopped counting.
-        stopped / set_stopped: bool = 6, u8[0..=0];
-        /// Timestamp Origin: 0 since reset, 1 set by a host.
-        origin / set_origin: u8 = 6, u8[1..=3];
+        milliseconds / set_milliseconds: u64 = 0, u64[0..=47], "Milliseconds since 1970.";
+        stopped / set_stopped: bool = 6, u8[0..=0], "Synch: the controller may have stopped counting.";
+        origin / set_origin: u8 = 6, u8[1..=3], "Timestamp Origin: 0 since reset, 1 set by a host.";
     }
 
     /// Host Controlled Thermal Management (Base 5.27.1.13).
     pub struct HostThermal[4] {
-        /// Thermal Management Temperature 2 (TMT2) in kelvin: throttle as hard as needed; 0 for off.
-        heavy_kelvin / set_heavy_kelvin: u16 = 0;
-        /// Thermal Management Temperature 1 (TMT1) in kelvin: throttle lightly; 0 for off.
-        light_kelvin / set_light_kelvin: u16 = 2;
+        heavy_kelvin / set_heavy_kelvin: u16 = 0, "Thermal Management Temperature 2 (TMT2) in kelvin: throttle as hard as needed; 0 for off.";
+        light_kelvin / set_light_kelvin: u16 = 2, "Thermal Management Temperature 1 (TMT1) in kelvin: throttle lightly; 0 for off.";
     }
 
     /// Non-Operational Power State Config (Base 5.27.1.14).
     pub struct NonOperationalPower[4] {
-        /// Non-Operational Power State Permissive Mode Enable (NOPPME).
-        permissive / set_permissive: bool = 0, u32[0..=0];
+        permissive / set_permissive: bool = 0, u32[0..=0], "Non-Operational Power State Permissive Mode Enable (NOPPME).";
     }
 }
 

@@ -42,136 +42,86 @@ codes! {
 wire! {
     /// One entry of the Error Information log (Base 5.16.1.2), latest first.
     pub struct ErrorEntry[64] {
-        /// Error Count: a number of its own per error since manufacture; 0 for an entry that is not used.
-        error_count / set_error_count: u64 = 0;
-        /// Submission Queue ID.
-        sqid / set_sqid: u16 = 8;
-        /// Command ID.
-        cid / set_cid: u16 = 10;
-        /// Status Field, bits 15:1, with the phase tag in bit 0.
-        status_field / set_status_field: u16 = 12;
-        /// Parameter Error Location, byte of the command.
-        parameter_byte / set_parameter_byte: u8 = 14;
-        /// Parameter Error Location, bit of that byte.
-        parameter_bit / set_parameter_bit: u8 = 15, u8[0..=2];
-        /// LBA: the first that met the error.
-        lba / set_lba: u64 = 16;
-        /// Namespace.
-        nsid / set_nsid: u32 = 24;
-        /// Vendor Specific Information Available.
-        vendor_information / set_vendor_information: u8 = 28;
-        /// Transport Type (TRTYPE).
-        transport / set_transport: u8 = 29;
-        /// Command Set Indicator (CSI).
-        csi / set_csi: u8 = 30;
-        /// Opcode.
-        opcode / set_opcode: u8 = 31;
-        /// Command Specific Information.
-        command_specific / set_command_specific: u64 = 32;
+        error_count / set_error_count: u64 = 0, "Error Count: a number of its own per error since manufacture; 0 for an entry that is not used.";
+        sqid / set_sqid: u16 = 8, "Submission Queue ID.";
+        cid / set_cid: u16 = 10, "Command ID.";
+        status_field / set_status_field: u16 = 12, "Status Field, bits 15:1, with the phase tag in bit 0.";
+        parameter_byte / set_parameter_byte: u8 = 14, "Parameter Error Location, byte of the command.";
+        parameter_bit / set_parameter_bit: u8 = 15, u8[0..=2], "Parameter Error Location, bit of that byte.";
+        lba / set_lba: u64 = 16, "LBA: the first that met the error.";
+        nsid / set_nsid: u32 = 24, "Namespace.";
+        vendor_information / set_vendor_information: u8 = 28, "Vendor Specific Information Available.";
+        transport / set_transport: u8 = 29, "Transport Type (TRTYPE).";
+        csi / set_csi: u8 = 30, "Command Set Indicator (CSI).";
+        opcode / set_opcode: u8 = 31, "Opcode.";
+        command_specific / set_command_specific: u64 = 32, "Command Specific Information.";
     }
 
     /// Firmware Slot Information (Base 5.16.1.4).
     pub struct FirmwareSlotLog[512] {
-        /// Active Firmware Info: the active slot.
-        active_slot / set_active_slot: u8 = 0, u8[0..=2];
-        /// Active Firmware Info: the slot that is activated at the next reset, 0 when not reported.
-        next_slot / set_next_slot: u8 = 0, u8[4..=6];
-        /// Firmware Revision for Slot 1 to 7, ASCII, zeroes where there is none.
-        revisions / set_revisions: [[u8; 8]; 7] = 8;
+        active_slot / set_active_slot: u8 = 0, u8[0..=2], "Active Firmware Info: the active slot.";
+        next_slot / set_next_slot: u8 = 0, u8[4..=6], "Active Firmware Info: the slot that is activated at the next reset, 0 when not reported.";
+        revisions / set_revisions: [[u8; 8]; 7] = 8, "Firmware Revision for Slot 1 to 7, ASCII, zeroes where there is none.";
     }
 
     /// One command in Commands Supported and Effects (Base 5.16.1.6).
     pub struct CommandEffect[4] {
-        /// Command Supported (CSUPP).
-        supported / set_supported: bool = 0, u32[0..=0];
-        /// Logical Block Content Change (LBCC).
-        content_change / set_content_change: bool = 0, u32[1..=1];
-        /// Namespace Capability Change (NCC).
-        namespace_capability_change / set_namespace_capability_change: bool = 0, u32[2..=2];
-        /// Namespace Inventory Change (NIC).
-        namespace_inventory_change / set_namespace_inventory_change: bool = 0, u32[3..=3];
-        /// Controller Capability Change (CCC).
-        controller_capability_change / set_controller_capability_change: bool = 0, u32[4..=4];
+        supported / set_supported: bool = 0, u32[0..=0], "Command Supported (CSUPP).";
+        content_change / set_content_change: bool = 0, u32[1..=1], "Logical Block Content Change (LBCC).";
+        namespace_capability_change / set_namespace_capability_change: bool = 0, u32[2..=2], "Namespace Capability Change (NCC).";
+        namespace_inventory_change / set_namespace_inventory_change: bool = 0, u32[3..=3], "Namespace Inventory Change (NIC).";
+        controller_capability_change / set_controller_capability_change: bool = 0, u32[4..=4], "Controller Capability Change (CCC).";
         /// Command Submission and Execution (CSE): 0 no restriction, 1 alone in its namespace, 2 alone in the subsystem.
         execution / set_execution: u8 = 0, u32[16..=18];
-        /// UUID Selection Supported.
-        uuid_selection / set_uuid_selection: bool = 0, u32[19..=19];
-        /// Command Scope (CSP).
-        scope / set_scope: u16 = 0, u32[20..=31];
+        uuid_selection / set_uuid_selection: bool = 0, u32[19..=19], "UUID Selection Supported.";
+        scope / set_scope: u16 = 0, u32[20..=31], "Command Scope (CSP).";
     }
 
     /// Commands Supported and Effects (Base 5.16.1.6).
     pub struct CommandEffectsLog[4096] {
-        /// Admin commands by opcode.
-        admin / set_admin: [CommandEffect; 256] = 0;
-        /// I/O commands by opcode.
-        io / set_io: [CommandEffect; 256] = 1024;
+        admin / set_admin: [CommandEffect; 256] = 0, "Admin commands by opcode.";
+        io / set_io: [CommandEffect; 256] = 1024, "I/O commands by opcode.";
     }
 
     /// Header of both telemetry log pages (Base 5.16.1.8 and 5.16.1.9); data blocks of 512 bytes follow.
     pub struct TelemetryHeader[512] {
-        /// Log Identifier.
-        lid / set_lid: u8 = 0;
-        /// IEEE OUI Identifier, least significant byte first.
-        ieee_oui / set_ieee_oui: [u8; 3] = 5;
-        /// Data Area 1 Last Block.
-        area1_last_block / set_area1_last_block: u16 = 8;
-        /// Data Area 2 Last Block.
-        area2_last_block / set_area2_last_block: u16 = 10;
-        /// Data Area 3 Last Block.
-        area3_last_block / set_area3_last_block: u16 = 12;
-        /// Data Area 4 Last Block.
-        area4_last_block / set_area4_last_block: u32 = 16;
-        /// Host-Initiated Data Generation Number.
-        host_generation / set_host_generation: u8 = 381;
-        /// Controller-Initiated Data Available.
-        controller_data_available / set_controller_data_available: bool = 382, u8[0..=0];
-        /// Controller-Initiated Data Generation Number.
-        controller_generation / set_controller_generation: u8 = 383;
-        /// Reason Identifier, of the maker's choice.
-        reason / set_reason: [u8; 128] = 384;
+        lid / set_lid: u8 = 0, "Log Identifier.";
+        ieee_oui / set_ieee_oui: [u8; 3] = 5, "IEEE OUI Identifier, least significant byte first.";
+        area1_last_block / set_area1_last_block: u16 = 8, "Data Area 1 Last Block.";
+        area2_last_block / set_area2_last_block: u16 = 10, "Data Area 2 Last Block.";
+        area3_last_block / set_area3_last_block: u16 = 12, "Data Area 3 Last Block.";
+        area4_last_block / set_area4_last_block: u32 = 16, "Data Area 4 Last Block.";
+        host_generation / set_host_generation: u8 = 381, "Host-Initiated Data Generation Number.";
+        controller_data_available / set_controller_data_available: bool = 382, u8[0..=0], "Controller-Initiated Data Available.";
+        controller_generation / set_controller_generation: u8 = 383, "Controller-Initiated Data Generation Number.";
+        reason / set_reason: [u8; 128] = 384, "Reason Identifier, of the maker's choice.";
     }
 
     /// Sanitize Status (Base 5.16.1.25).
     pub struct SanitizeLog[512] {
-        /// Sanitize Progress (SPROG): the share that is done, of 65,536; FFFFh when nothing goes on.
-        progress / set_progress: u16 = 0;
-        /// Status of the most recent operation, see [`SanitizeState`].
-        state / set_state: u8 = 2, u16[0..=2];
-        /// Completed passes of an overwrite.
-        passes / set_passes: u8 = 2, u16[3..=7];
-        /// Global Data Erased: nothing was written since the last sanitize.
-        erased / set_erased: bool = 2, u16[8..=8];
-        /// Sanitize Command Dword 10 Information (SCDW10).
-        command / set_command: u32 = 4;
-        /// Estimated Time For Overwrite in seconds; FFFFFFFFh when not reported, as below.
-        overwrite_s / set_overwrite_s: u32 = 8;
-        /// Estimated Time For Block Erase in seconds.
-        block_erase_s / set_block_erase_s: u32 = 12;
-        /// Estimated Time For Crypto Erase in seconds.
-        crypto_erase_s / set_crypto_erase_s: u32 = 16;
-        /// Estimated Time For Overwrite With No-Deallocate in seconds.
-        overwrite_kept_s / set_overwrite_kept_s: u32 = 20;
-        /// Estimated Time For Block Erase With No-Deallocate in seconds.
-        block_erase_kept_s / set_block_erase_kept_s: u32 = 24;
-        /// Estimated Time For Crypto Erase With No-Deallocate in seconds.
-        crypto_erase_kept_s / set_crypto_erase_kept_s: u32 = 28;
+        progress / set_progress: u16 = 0, "Sanitize Progress (SPROG): the share that is done, of 65,536; FFFFh when nothing goes on.";
+        state / set_state: u8 = 2, u16[0..=2], "Status of the most recent operation, see [`SanitizeState`].";
+        passes / set_passes: u8 = 2, u16[3..=7], "Completed passes of an overwrite.";
+        erased / set_erased: bool = 2, u16[8..=8], "Global Data Erased: nothing was written since the last sanitize.";
+        command / set_command: u32 = 4, "Sanitize Command Dword 10 Information (SCDW10).";
+        overwrite_s / set_overwrite_s: u32 = 8, "Estimated Time For Overwrite in seconds; FFFFFFFFh when not reported, as below.";
+        block_erase_s / set_block_erase_s: u32 = 12, "Estimated Time For Block Erase in seconds.";
+        crypto_erase_s / set_crypto_erase_s: u32 = 16, "Estimated Time For Crypto Erase in seconds.";
+        overwrite_kept_s / set_overwrite_kept_s: u32 = 20, "Estimated Time For Overwrite With No-Deallocate in seconds.";
+        block_erase_kept_s / set_block_erase_kept_s: u32 = 24, "Estimated Time For Block Erase With No-Deallocate in seconds.";
+        crypto_erase_kept_s / set_crypto_erase_kept_s: u32 = 28, "Estimated Time For Crypto Erase With No-Deallocate in seconds.";
     }
 
     /// One page in Supported Log Pages (Base 5.16.1.1).
     pub struct SupportedPage[4] {
-        /// LID Supported (LSUPP).
-        supported / set_supported: bool = 0, u32[0..=0];
-        /// Index Offset Supported (IOS).
-        index_offset / set_index_offset: bool = 0, u32[1..=1];
-        /// LID Specific Parameter.
-        specific / set_specific: u16 = 2;
+        supported / set_supported: bool = 0, u32[0..=0], "LID Supported (LSUPP).";
+        index_offset / set_index_offset: bool = 0, u32[1..=1], "Index Offset Supported (IOS).";
+        specific / set_specific: u16 = 2, "LID Specific Parameter.";
     }
 
     /// Supported Log Pages (Base 5.16.1.1).
     pub struct SupportedPagesLog[1024] {
-        /// By log page identifier.
-        pages / set_pages: [SupportedPage; 256] = 0;
+        pages / set_pages: [SupportedPage; 256] = 0, "By log page identifier.";
     }
 }
 

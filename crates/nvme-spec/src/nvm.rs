@@ -9,28 +9,17 @@ macro_rules! range_commands {
         commands! {$(
             $(#[$meta])*
             pub struct $name = $opcode => {
-                /// Starting LBA (SLBA).
-                slba / set_slba: u64 = 40;
-                /// Number of Logical Blocks (NLB), less one.
-                nlb / set_nlb: u16 = 48;
-                /// Storage Tag Check (STC).
-                storage_tag_check / set_storage_tag_check: bool = 48, u32[24..=24];
-                /// Deallocate (DEAC): of Write Zeroes alone.
-                deallocate / set_deallocate: bool = 48, u32[25..=25];
-                /// Protection Information Field (PRINFO).
-                protection / set_protection: u8 = 48, u32[26..=29];
-                /// Force Unit Access (FUA).
-                fua / set_fua: bool = 48, u32[30..=30];
-                /// Limited Retry (LR).
-                limited_retry / set_limited_retry: bool = 48, u32[31..=31];
-                /// Dataset Management hints (DSM).
-                hints / set_hints: u8 = 52;
-                /// (Expected) Initial Logical Block Reference Tag.
-                reference_tag / set_reference_tag: u32 = 56;
-                /// (Expected) Logical Block Application Tag.
-                application_tag / set_application_tag: u16 = 60;
-                /// (Expected) Logical Block Application Tag Mask.
-                application_tag_mask / set_application_tag_mask: u16 = 62;
+                slba / set_slba: u64 = 40, "Starting LBA (SLBA).";
+                nlb / set_nlb: u16 = 48, "Number of Logical Blocks (NLB), less one.";
+                storage_tag_check / set_storage_tag_check: bool = 48, u32[24..=24], "Storage Tag Check (STC).";
+                deallocate / set_deallocate: bool = 48, u32[25..=25], "Deallocate (DEAC): of Write Zeroes alone.";
+                protection / set_protection: u8 = 48, u32[26..=29], "Protection Information Field (PRINFO).";
+                fua / set_fua: bool = 48, u32[30..=30], "Force Unit Access (FUA).";
+                limited_retry / set_limited_retry: bool = 48, u32[31..=31], "Limited Retry (LR).";
+                hints / set_hints: u8 = 52, "Dataset Management hints (DSM).";
+                reference_tag / set_reference_tag: u32 = 56, "(Expected) Initial Logical Block Reference Tag.";
+                application_tag / set_application_tag: u16 = 60, "(Expected) Logical Block Application Tag.";
+                application_tag_mask / set_application_tag_mask: u16 = 62, "(Expected) Logical Block Application Tag Mask.";
             }
         )*}
         $(
@@ -75,26 +64,19 @@ commands! {
 
     /// Dataset Management (NVM 3.2.3); its data are [`DatasetRange`]s.
     pub struct DatasetManagement = NvmOpcode::DATASET_MANAGEMENT => {
-        /// Number of Ranges (NR), less one.
-        ranges / set_ranges: u8 = 40;
-        /// Attribute, Integral Dataset for Read (IDR).
-        integral_read / set_integral_read: bool = 44, u32[0..=0];
-        /// Attribute, Integral Dataset for Write (IDW).
-        integral_write / set_integral_write: bool = 44, u32[1..=1];
-        /// Attribute, Deallocate (AD).
-        deallocate / set_deallocate: bool = 44, u32[2..=2];
+        ranges / set_ranges: u8 = 40, "Number of Ranges (NR), less one.";
+        integral_read / set_integral_read: bool = 44, u32[0..=0], "Attribute, Integral Dataset for Read (IDR).";
+        integral_write / set_integral_write: bool = 44, u32[1..=1], "Attribute, Integral Dataset for Write (IDW).";
+        deallocate / set_deallocate: bool = 44, u32[2..=2], "Attribute, Deallocate (AD).";
     }
 }
 
 wire! {
     /// One range of Dataset Management (NVM 3.2.3).
     pub struct DatasetRange[16] {
-        /// Context Attributes.
-        attributes / set_attributes: u32 = 0;
-        /// Length in logical blocks.
-        blocks / set_blocks: u32 = 4;
-        /// Starting LBA.
-        slba / set_slba: u64 = 8;
+        attributes / set_attributes: u32 = 0, "Context Attributes.";
+        blocks / set_blocks: u32 = 4, "Length in logical blocks.";
+        slba / set_slba: u64 = 8, "Starting LBA.";
     }
 }
 

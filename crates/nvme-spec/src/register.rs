@@ -44,90 +44,57 @@ pub const fn cq_doorbell(qid: u16, stride: u8) -> u64 {
 wire! {
     /// Controller Capabilities (Base 3.1.3.1).
     pub struct Capabilities[8] {
-        /// Maximum Queue Entries Supported (MQES), less one.
-        mqes / set_mqes: u16 = 0;
-        /// Contiguous Queues Required (CQR).
-        contiguous_queues / set_contiguous_queues: bool = 0, u64[16..=16];
+        mqes / set_mqes: u16 = 0, "Maximum Queue Entries Supported (MQES), less one.";
+        contiguous_queues / set_contiguous_queues: bool = 0, u64[16..=16], "Contiguous Queues Required (CQR).";
         /// Arbitration Mechanism Supported (AMS): bit 0 weighted round robin with urgent class, bit 1 vendor specific.
         ams / set_ams: u8 = 0, u64[17..=18];
-        /// Timeout (TO): the longest wait for CSTS.RDY, in units of 500 ms.
-        timeout / set_timeout: u8 = 0, u64[24..=31];
-        /// Doorbell Stride (DSTRD): doorbells are 4 << this bytes apart.
-        doorbell_stride / set_doorbell_stride: u8 = 0, u64[32..=35];
-        /// NVM Subsystem Reset Supported (NSSRS).
-        subsystem_reset / set_subsystem_reset: bool = 0, u64[36..=36];
-        /// Command Sets Supported (CSS): bit 0 NVM, bit 6 one or more I/O command sets, bit 7 none.
-        css / set_css: u8 = 0, u64[37..=44];
-        /// Boot Partition Support (BPS).
-        boot_partitions / set_boot_partitions: bool = 0, u64[45..=45];
-        /// Controller Power Scope (CPS).
-        power_scope / set_power_scope: u8 = 0, u64[46..=47];
-        /// Memory Page Size Minimum (MPSMIN): 2^(12 + this) bytes.
-        mps_min / set_mps_min: u8 = 0, u64[48..=51];
-        /// Memory Page Size Maximum (MPSMAX): 2^(12 + this) bytes.
-        mps_max / set_mps_max: u8 = 0, u64[52..=55];
-        /// Persistent Memory Region Supported (PMRS).
-        persistent_memory / set_persistent_memory: bool = 0, u64[56..=56];
-        /// Controller Memory Buffer Supported (CMBS).
-        memory_buffer / set_memory_buffer: bool = 0, u64[57..=57];
-        /// NVM Subsystem Shutdown Supported (NSSS).
-        subsystem_shutdown / set_subsystem_shutdown: bool = 0, u64[58..=58];
-        /// Controller Ready Modes Supported (CRMS): bit 0 with media, bit 1 independent of media.
-        ready_modes / set_ready_modes: u8 = 0, u64[59..=60];
+        timeout / set_timeout: u8 = 0, u64[24..=31], "Timeout (TO): the longest wait for CSTS.RDY, in units of 500 ms.";
+        doorbell_stride / set_doorbell_stride: u8 = 0, u64[32..=35], "Doorbell Stride (DSTRD): doorbells are 4 << this bytes apart.";
+        subsystem_reset / set_subsystem_reset: bool = 0, u64[36..=36], "NVM Subsystem Reset Supported (NSSRS).";
+        css / set_css: u8 = 0, u64[37..=44], "Command Sets Supported (CSS): bit 0 NVM, bit 6 one or more I/O command sets, bit 7 none.";
+        boot_partitions / set_boot_partitions: bool = 0, u64[45..=45], "Boot Partition Support (BPS).";
+        power_scope / set_power_scope: u8 = 0, u64[46..=47], "Controller Power Scope (CPS).";
+        mps_min / set_mps_min: u8 = 0, u64[48..=51], "Memory Page Size Minimum (MPSMIN): 2^(12 + this) bytes.";
+        mps_max / set_mps_max: u8 = 0, u64[52..=55], "Memory Page Size Maximum (MPSMAX): 2^(12 + this) bytes.";
+        persistent_memory / set_persistent_memory: bool = 0, u64[56..=56], "Persistent Memory Region Supported (PMRS).";
+        memory_buffer / set_memory_buffer: bool = 0, u64[57..=57], "Controller Memory Buffer Supported (CMBS).";
+        subsystem_shutdown / set_subsystem_shutdown: bool = 0, u64[58..=58], "NVM Subsystem Shutdown Supported (NSSS).";
+        ready_modes / set_ready_modes: u8 = 0, u64[59..=60], "Controller Ready Modes Supported (CRMS): bit 0 with media, bit 1 independent of media.";
     }
 
     /// Version (Base 3.1.3.2).
     pub struct Version[4] {
-        /// Tertiary Version Number (TER).
-        tertiary / set_tertiary: u8 = 0;
-        /// Minor Version Number (MNR).
-        minor / set_minor: u8 = 1;
-        /// Major Version Number (MJR).
-        major / set_major: u16 = 2;
+        tertiary / set_tertiary: u8 = 0, "Tertiary Version Number (TER).";
+        minor / set_minor: u8 = 1, "Minor Version Number (MNR).";
+        major / set_major: u16 = 2, "Major Version Number (MJR).";
     }
 
     /// Controller Configuration (Base 3.1.3.5).
     pub struct Configuration[4] {
-        /// Enable (EN).
-        enable / set_enable: bool = 0, u32[0..=0];
-        /// I/O Command Set Selected (CSS): 0 NVM, 6 all supported ones, 7 admin only.
-        css / set_css: u8 = 0, u32[4..=6];
-        /// Memory Page Size (MPS): 2^(12 + this) bytes.
-        mps / set_mps: u8 = 0, u32[7..=10];
-        /// Arbitration Mechanism Selected (AMS): 0 round robin.
-        ams / set_ams: u8 = 0, u32[11..=13];
-        /// Shutdown Notification (SHN): 1 normal, 2 abrupt.
-        shutdown / set_shutdown: u8 = 0, u32[14..=15];
-        /// I/O Submission Queue Entry Size (IOSQES) as a power of two: 6.
-        io_sq_entry_size / set_io_sq_entry_size: u8 = 0, u32[16..=19];
-        /// I/O Completion Queue Entry Size (IOCQES) as a power of two: 4.
-        io_cq_entry_size / set_io_cq_entry_size: u8 = 0, u32[20..=23];
-        /// Controller Ready Independent of Media Enable (CRIME).
-        ready_without_media / set_ready_without_media: bool = 0, u32[24..=24];
+        enable / set_enable: bool = 0, u32[0..=0], "Enable (EN).";
+        css / set_css: u8 = 0, u32[4..=6], "I/O Command Set Selected (CSS): 0 NVM, 6 all supported ones, 7 admin only.";
+        mps / set_mps: u8 = 0, u32[7..=10], "Memory Page Size (MPS): 2^(12 + this) bytes.";
+        ams / set_ams: u8 = 0, u32[11..=13], "Arbitration Mechanism Selected (AMS): 0 round robin.";
+        shutdown / set_shutdown: u8 = 0, u32[14..=15], "Shutdown Notification (SHN): 1 normal, 2 abrupt.";
+        io_sq_entry_size / set_io_sq_entry_size: u8 = 0, u32[16..=19], "I/O Submission Queue Entry Size (IOSQES) as a power of two: 6.";
+        io_cq_entry_size / set_io_cq_entry_size: u8 = 0, u32[20..=23], "I/O Completion Queue Entry Size (IOCQES) as a power of two: 4.";
+        ready_without_media / set_ready_without_media: bool = 0, u32[24..=24], "Controller Ready Independent of Media Enable (CRIME).";
     }
 
     /// Controller Status (Base 3.1.3.6).
     pub struct ControllerStatus[4] {
-        /// Ready (RDY).
-        ready / set_ready: bool = 0, u32[0..=0];
-        /// Controller Fatal Status (CFS).
-        fatal / set_fatal: bool = 0, u32[1..=1];
-        /// Shutdown Status (SHST): 0 none, 1 going on, 2 complete.
-        shutdown / set_shutdown: u8 = 0, u32[2..=3];
-        /// NVM Subsystem Reset Occurred (NSSRO).
-        subsystem_reset / set_subsystem_reset: bool = 0, u32[4..=4];
-        /// Processing Paused (PP).
-        paused / set_paused: bool = 0, u32[5..=5];
-        /// Shutdown Type (ST): of the subsystem rather than of the controller.
-        subsystem_shutdown / set_subsystem_shutdown: bool = 0, u32[6..=6];
+        ready / set_ready: bool = 0, u32[0..=0], "Ready (RDY).";
+        fatal / set_fatal: bool = 0, u32[1..=1], "Controller Fatal Status (CFS).";
+        shutdown / set_shutdown: u8 = 0, u32[2..=3], "Shutdown Status (SHST): 0 none, 1 going on, 2 complete.";
+        subsystem_reset / set_subsystem_reset: bool = 0, u32[4..=4], "NVM Subsystem Reset Occurred (NSSRO).";
+        paused / set_paused: bool = 0, u32[5..=5], "Processing Paused (PP).";
+        subsystem_shutdown / set_subsystem_shutdown: bool = 0, u32[6..=6], "Shutdown Type (ST): of the subsystem rather than of the controller.";
     }
 
     /// Admin Queue Attributes (Base 3.1.3.8).
     pub struct AdminQueueAttributes[4] {
-        /// Admin Submission Queue Size (ASQS), less one.
-        sq_size / set_sq_size: u16 = 0, u32[0..=11];
-        /// Admin Completion Queue Size (ACQS), less one.
-        cq_size / set_cq_size: u16 = 0, u32[16..=27];
+        sq_size / set_sq_size: u16 = 0, u32[0..=11], "Admin Submission Queue Size (ASQS), less one.";
+        cq_size / set_cq_size: u16 = 0, u32[16..=27], "Admin Completion Queue Size (ACQS), less one.";
     }
 }
 

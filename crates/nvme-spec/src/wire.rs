@@ -140,7 +140,7 @@ macro_rules! wire {
         pub struct $name:ident[$size:literal] {
             $(
                 $(#[$field_meta:meta])*
-                $get:ident / $set:ident: $ty:ty = $offset:literal $(, $word:ident[$low:literal..=$high:literal])?;
+                $get:ident / $set:ident: $ty:ty = $offset:literal $(, $word:ident[$low:literal..=$high:literal])? $(, $doc:literal)?;
             )*
         }
     )*) => {$(
@@ -187,6 +187,7 @@ macro_rules! wire {
 
             $(
                 $(#[$field_meta])*
+                $(#[doc = $doc])?
                 #[inline(always)]
                 pub fn $get(&self) -> $ty {
                     $crate::wire::wire!(@load self, $ty, $offset $(, $word[$low..=$high])?)
@@ -340,10 +341,8 @@ macro_rules! commands {
         $crate::wire::wire! {$(
             $(#[$meta])*
             pub struct $name[64] {
-                /// Command Identifier (CID).
-                cid / set_cid: u16 = 2;
-                /// Namespace Identifier (NSID).
-                nsid / set_nsid: u32 = 4;
+                cid / set_cid: u16 = 2, "Command Identifier (CID).";
+                nsid / set_nsid: u32 = 4, "Namespace Identifier (NSID).";
                 $($fields)*
             }
         )*}

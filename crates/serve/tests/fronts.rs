@@ -38,7 +38,7 @@ fn a_trace_leaves_the_same_drive_by_every_way_to_it() {
         );
         let seen = content(&mut inside, CAPACITY_BYTES);
         assert!(seen == bytes, "controller, seed {seed}: content");
-        let digest = inside.0.bus().controller_mut().drive_mut().digest();
+        let digest = inside.0.transport().controller_mut().drive_mut().digest();
         assert_eq!(digest, expected, "controller, seed {seed}");
 
         let served = Served::new(small_flash(&options), Pace::Free);

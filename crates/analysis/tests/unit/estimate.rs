@@ -1,4 +1,3 @@
-
 use assay_stats::LatencySummary;
 use assay_store::model::CellResult;
 use assay_store::read::SeriesPoint;

@@ -1,4 +1,3 @@
-
 use assay_units::Rng;
 
 use super::*;

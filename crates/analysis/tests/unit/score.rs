@@ -1,4 +1,3 @@
-
 use assay_stats::LatencySummary;
 use assay_store::read::SeriesPoint;
 use assay_units::{Nanos, Op};

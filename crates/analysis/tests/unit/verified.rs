@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn pass(blocks_checked: u64, lost: u64) -> VerifySummary {

@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn search(start: &[f64], evaluations: usize, cost: impl Fn(&[f64]) -> f64) -> Search {

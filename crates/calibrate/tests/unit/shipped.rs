@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::parameter::Space;
 use assay_ssd::Profile;

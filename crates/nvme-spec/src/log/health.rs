@@ -5,90 +5,52 @@ use crate::wire::wire;
 wire! {
     /// SMART / Health Information (Base 5.16.1.3).
     pub struct SmartLog[512] {
-        /// Critical Warning, see [`critical_warning`].
-        critical_warning / set_critical_warning: u8 = 0;
-        /// Composite Temperature in kelvin.
-        composite_kelvin / set_composite_kelvin: u16 = 1;
-        /// Available Spare in per cent.
-        available_spare / set_available_spare: u8 = 3;
-        /// Available Spare Threshold in per cent.
-        spare_threshold / set_spare_threshold: u8 = 4;
-        /// Percentage Used of the life estimated; may exceed 100, 255 is the most.
-        percentage_used / set_percentage_used: u8 = 5;
-        /// Endurance Group Critical Warning Summary.
-        endurance_warning / set_endurance_warning: u8 = 6;
-        /// Data Units Read, thousands of 512 bytes, rounded up.
-        data_units_read / set_data_units_read: u128 = 32;
-        /// Data Units Written, thousands of 512 bytes, rounded up.
-        data_units_written / set_data_units_written: u128 = 48;
-        /// Host Read Commands.
-        host_reads / set_host_reads: u128 = 64;
-        /// Host Write Commands.
-        host_writes / set_host_writes: u128 = 80;
-        /// Controller Busy Time in minutes.
-        busy_minutes / set_busy_minutes: u128 = 96;
-        /// Power Cycles.
-        power_cycles / set_power_cycles: u128 = 112;
-        /// Power On Hours.
-        power_on_hours / set_power_on_hours: u128 = 128;
-        /// Unsafe Shutdowns.
-        unsafe_shutdowns / set_unsafe_shutdowns: u128 = 144;
-        /// Media and Data Integrity Errors.
-        media_errors / set_media_errors: u128 = 160;
-        /// Number of Error Information Log Entries over the controller's life.
-        error_entries / set_error_entries: u128 = 176;
-        /// Warning Composite Temperature Time in minutes.
-        warning_minutes / set_warning_minutes: u32 = 192;
-        /// Critical Composite Temperature Time in minutes.
-        critical_minutes / set_critical_minutes: u32 = 196;
-        /// Temperature Sensor 1 to 8 in kelvin, 0 where there is none.
-        sensors_kelvin / set_sensors_kelvin: [u16; 8] = 200;
-        /// Thermal Management Temperature 1 Transition Count.
-        thermal1_transitions / set_thermal1_transitions: u32 = 216;
-        /// Thermal Management Temperature 2 Transition Count.
-        thermal2_transitions / set_thermal2_transitions: u32 = 220;
-        /// Total Time For Thermal Management Temperature 1 in seconds.
-        thermal1_s / set_thermal1_s: u32 = 224;
-        /// Total Time For Thermal Management Temperature 2 in seconds.
-        thermal2_s / set_thermal2_s: u32 = 228;
+        critical_warning / set_critical_warning: u8 = 0, "Critical Warning, see [`critical_warning`].";
+        composite_kelvin / set_composite_kelvin: u16 = 1, "Composite Temperature in kelvin.";
+        available_spare / set_available_spare: u8 = 3, "Available Spare in per cent.";
+        spare_threshold / set_spare_threshold: u8 = 4, "Available Spare Threshold in per cent.";
+        percentage_used / set_percentage_used: u8 = 5, "Percentage Used of the life estimated; may exceed 100, 255 is the most.";
+        endurance_warning / set_endurance_warning: u8 = 6, "Endurance Group Critical Warning Summary.";
+        data_units_read / set_data_units_read: u128 = 32, "Data Units Read, thousands of 512 bytes, rounded up.";
+        data_units_written / set_data_units_written: u128 = 48, "Data Units Written, thousands of 512 bytes, rounded up.";
+        host_reads / set_host_reads: u128 = 64, "Host Read Commands.";
+        host_writes / set_host_writes: u128 = 80, "Host Write Commands.";
+        busy_minutes / set_busy_minutes: u128 = 96, "Controller Busy Time in minutes.";
+        power_cycles / set_power_cycles: u128 = 112, "Power Cycles.";
+        power_on_hours / set_power_on_hours: u128 = 128, "Power On Hours.";
+        unsafe_shutdowns / set_unsafe_shutdowns: u128 = 144, "Unsafe Shutdowns.";
+        media_errors / set_media_errors: u128 = 160, "Media and Data Integrity Errors.";
+        error_entries / set_error_entries: u128 = 176, "Number of Error Information Log Entries over the controller's life.";
+        warning_minutes / set_warning_minutes: u32 = 192, "Warning Composite Temperature Time in minutes.";
+        critical_minutes / set_critical_minutes: u32 = 196, "Critical Composite Temperature Time in minutes.";
+        sensors_kelvin / set_sensors_kelvin: [u16; 8] = 200, "Temperature Sensor 1 to 8 in kelvin, 0 where there is none.";
+        thermal1_transitions / set_thermal1_transitions: u32 = 216, "Thermal Management Temperature 1 Transition Count.";
+        thermal2_transitions / set_thermal2_transitions: u32 = 220, "Thermal Management Temperature 2 Transition Count.";
+        thermal1_s / set_thermal1_s: u32 = 224, "Total Time For Thermal Management Temperature 1 in seconds.";
+        thermal2_s / set_thermal2_s: u32 = 228, "Total Time For Thermal Management Temperature 2 in seconds.";
     }
 
     /// One result of the Device Self-test log (Base 5.16.1.7).
     pub struct SelfTestResult[28] {
-        /// Result: 0 without error, Fh for an entry that is not used.
-        result / set_result: u8 = 0, u8[0..=3];
-        /// Self-test Code, see [`crate::admin::SelfTestCode`].
-        code / set_code: u8 = 0, u8[4..=7];
-        /// Segment Number of the first failure.
-        segment / set_segment: u8 = 1;
-        /// NSID Valid.
-        nsid_valid / set_nsid_valid: bool = 2, u8[0..=0];
-        /// Failing LBA Valid.
-        lba_valid / set_lba_valid: bool = 2, u8[1..=1];
-        /// SCT Valid.
-        sct_valid / set_sct_valid: bool = 2, u8[2..=2];
-        /// SC Valid.
-        sc_valid / set_sc_valid: bool = 2, u8[3..=3];
-        /// Power On Hours when it ended.
-        power_on_hours / set_power_on_hours: u64 = 4;
-        /// Namespace Identifier.
-        nsid / set_nsid: u32 = 12;
-        /// Failing LBA.
-        failing_lba / set_failing_lba: u64 = 16;
-        /// Status Code Type.
-        sct / set_sct: u8 = 24, u8[0..=2];
-        /// Status Code.
-        sc / set_sc: u8 = 25;
+        result / set_result: u8 = 0, u8[0..=3], "Result: 0 without error, Fh for an entry that is not used.";
+        code / set_code: u8 = 0, u8[4..=7], "Self-test Code, see [`crate::admin::SelfTestCode`].";
+        segment / set_segment: u8 = 1, "Segment Number of the first failure.";
+        nsid_valid / set_nsid_valid: bool = 2, u8[0..=0], "NSID Valid.";
+        lba_valid / set_lba_valid: bool = 2, u8[1..=1], "Failing LBA Valid.";
+        sct_valid / set_sct_valid: bool = 2, u8[2..=2], "SCT Valid.";
+        sc_valid / set_sc_valid: bool = 2, u8[3..=3], "SC Valid.";
+        power_on_hours / set_power_on_hours: u64 = 4, "Power On Hours when it ended.";
+        nsid / set_nsid: u32 = 12, "Namespace Identifier.";
+        failing_lba / set_failing_lba: u64 = 16, "Failing LBA.";
+        sct / set_sct: u8 = 24, u8[0..=2], "Status Code Type.";
+        sc / set_sc: u8 = 25, "Status Code.";
     }
 
     /// Device Self-test (Base 5.16.1.7).
     pub struct SelfTestLog[564] {
-        /// Current Operation: 0 none, else the code of the test that goes on.
-        current / set_current: u8 = 0, u8[0..=3];
-        /// Current Completion in per cent.
-        completion / set_completion: u8 = 1, u8[0..=6];
-        /// The newest 20 results, latest first.
-        results / set_results: [SelfTestResult; 20] = 4;
+        current / set_current: u8 = 0, u8[0..=3], "Current Operation: 0 none, else the code of the test that goes on.";
+        completion / set_completion: u8 = 1, u8[0..=6], "Current Completion in per cent.";
+        results / set_results: [SelfTestResult; 20] = 4, "The newest 20 results, latest first.";
     }
 }
 

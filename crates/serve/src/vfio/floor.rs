@@ -1,6 +1,6 @@
 //! What the way to the function and back costs on this machine, as far as it lies in this process.
 //!
-//! A second drive of the same profile, without faults, is served over a socket of its own to a small host ([`assay_nvme_ctrl::host`]), which reads 4 KiB at random places, one after the
+//! A second drive of the same profile, without faults, is served over a socket of its own to a small host ([`assay_nvme_ctrl::driver`]), which reads 4 KiB at random places, one after the
 //! other: it writes the doorbell over the socket, as QEMU does for a guest, and waits for the interrupt's eventfd. What it waits for longer than the
 //! model says is the floor. The model's times are those of the same reads by the same host on a controller that it shares a thread with.
 //!
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use assay_nvme_ctrl::host::{Bus, Host, InProcess, MEMORY_BYTES};
+use assay_nvme_ctrl::driver::{Driver, InProcessTransport, MEMORY_BYTES, Transport};
 use assay_nvme_ctrl::{Controller, ControllerOptions};
 use assay_nvme_spec::nvm;
 use assay_ssd::{Drive, DriveOptions, Profile};
@@ -70,9 +70,13 @@ pub fn measure(profile: &Profile, pace: Pace) -> Option<Floor> {
     Some(Floor::between(seen, model))
 }
 
-/// How long reads take, by a clock of the bus; `None` when one fails.
-fn reads<B: Bus>(bus: B, blocks: u64, now: impl Fn(&mut B) -> Nanos) -> Option<Vec<Nanos>> {
-    let mut host = Host::new(bus).ok()?;
+/// How long reads take, by a clock of the transport; `None` when one fails.
+fn reads<B: Transport>(
+    transport: B,
+    blocks: u64,
+    now: impl Fn(&mut B) -> Nanos,
+) -> Option<Vec<Nanos>> {
+    let mut host = Driver::new(transport).ok()?;
     host.create_io_queue().ok()?;
     let mut rng = Rng::new(1);
     let mut times = Vec::with_capacity(READS);
@@ -81,9 +85,9 @@ fn reads<B: Bus>(bus: B, blocks: u64, now: impl Fn(&mut B) -> Nanos) -> Option<V
     for trip in 0..WARM_UP + READS {
         host.acknowledge().ok()?;
         let place = rng.below(blocks.max(1)) * u64::from(sectors);
-        let sent = now(host.bus());
+        let sent = now(host.transport());
         let done = host.io(nvm::Read::of(1, place, sectors).entry(), &mut data);
-        let taken = now(host.bus()) - sent;
+        let taken = now(host.transport()) - sent;
         if !done.ok()?.status().is_success() {
             return None;
         }
@@ -99,7 +103,9 @@ fn model_times(profile: &Profile, options: &DriveOptions) -> Option<Vec<Nanos>> 
     let drive = Drive::new(profile.clone(), options.clone()).ok()?;
     let blocks = drive.identity().capacity_bytes / BLOCK_BYTES as u64;
     let controller = Controller::new(drive, ControllerOptions::default());
-    reads(InProcess::new(controller), blocks, |bus| bus.now())
+    reads(InProcessTransport::new(controller), blocks, |transport| {
+        transport.now()
+    })
 }
 
 /// Through the socket.
@@ -199,7 +205,7 @@ impl Plug {
     }
 }
 
-impl Bus for Plug {
+impl Transport for Plug {
     type Error = PlugError;
 
     fn base(&self) -> u64 {

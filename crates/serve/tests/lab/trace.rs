@@ -1,7 +1,7 @@
 //! Traces of commands, and drives to play them on.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use assay_nvme_ctrl::host::{Host, InProcess};
+use assay_nvme_ctrl::driver::{Driver, InProcessTransport};
 use assay_nvme_ctrl::{Controller, ControllerOptions};
 use assay_nvme_spec::{SubmissionEntry, nvm};
 use assay_ssd::{Command, Completion, Drive};
@@ -120,12 +120,12 @@ impl Direct {
 }
 
 /// A drive behind an NVMe controller in this process.
-pub struct Inside(pub Host<InProcess>);
+pub struct Inside(pub Driver<InProcessTransport>);
 
 impl Inside {
     pub fn new(drive: Drive) -> Inside {
         let controller = Controller::new(drive, ControllerOptions::default());
-        Inside(Host::new(InProcess::new(controller)).unwrap())
+        Inside(Driver::new(InProcessTransport::new(controller)).unwrap())
     }
 
     fn one(&mut self, entry: SubmissionEntry, data: &mut [u8]) {

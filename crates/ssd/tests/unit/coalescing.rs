@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::command::Status;
 use proptest::prelude::*;

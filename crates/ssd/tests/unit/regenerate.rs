@@ -1,4 +1,3 @@
-
 use super::*;
 
 /// Pages that begin with family, serial number and offset, and go on with bytes that depend on all of them.

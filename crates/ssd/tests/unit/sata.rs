@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::Profile;
 use crate::link::{Link, payload_bytes_per_second};

@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::nand::Nand;
 use crate::sourced::assumed;

@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn page(byte: u8) -> Page {

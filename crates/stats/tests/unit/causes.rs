@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn causes(results: &[i32]) -> ErrorCauses {

@@ -1,4 +1,3 @@
-
 use super::*;
 
 /// Printed tables (NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2), three decimals.

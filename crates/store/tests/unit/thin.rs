@@ -1,4 +1,3 @@
-
 use super::*;
 use assay_stats::{Histogram, LatencySummary};
 use assay_units::Rng;

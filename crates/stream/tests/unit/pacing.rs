@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn times(now_ms: u64, waited: bool) -> Times {

@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn stream(seed: u64, bytes: usize) -> Vec<u8> {

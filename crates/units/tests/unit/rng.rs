@@ -1,4 +1,3 @@
-
 use super::*;
 
 /// The first outputs of xoshiro256++ from state {1, 2, 3, 4}, as published with the reference implementation's

@@ -1,6 +1,6 @@
 //! The controller of a simulated drive, asked as that of a real one is.
 
-use assay_nvme_ctrl::host::{Host, HostError, InProcess};
+use assay_nvme_ctrl::driver::{Driver, DriverError, InProcessTransport};
 use assay_nvme_ctrl::{Controller, ControllerOptions, Unmapped};
 use assay_nvme_spec::SubmissionEntry;
 use assay_nvme_spec::opcode::AdminOpcode;
@@ -36,9 +36,9 @@ fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, Ses
     })?;
     let controller = Controller::new(drive, ControllerOptions::default());
     let vectors = controller.vectors();
-    let host = Host::new(InProcess::new(controller));
+    let driver = Driver::new(InProcessTransport::new(controller));
     let mut port = Port {
-        host: host.map_err(|error| unreachable(spec, "enable", &error))?,
+        driver: driver.map_err(|error| unreachable(spec, "enable", &error))?,
         spec,
     };
     let around = Surroundings {
@@ -51,12 +51,12 @@ fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, Ses
 /// A simulated controller behind queues in memory.
 struct Port<'s> {
     spec: &'s str,
-    host: Host<InProcess>,
+    driver: Driver<InProcessTransport>,
 }
 
 impl Port<'_> {
     fn registers(&mut self) -> Registers {
-        let controller = self.host.bus().controller();
+        let controller = self.driver.transport().controller();
         let dword = |offset: u64| controller.read_register(offset, 4) as u32;
         Registers {
             capabilities: Capabilities::from_raw(controller.read_register(CAP, 8)),
@@ -67,7 +67,7 @@ impl Port<'_> {
     }
 }
 
-fn unreachable(spec: &str, command: &str, error: &HostError<Unmapped>) -> CommandError {
+fn unreachable(spec: &str, command: &str, error: &DriverError<Unmapped>) -> CommandError {
     CommandError::System {
         controller: spec.to_owned(),
         command: command.to_owned(),
@@ -93,7 +93,7 @@ impl AdminPort for Port<'_> {
             None => format!("admin command {:#x}", opcode.0),
         };
         let done = self
-            .host
+            .driver
             .admin(*command, data)
             .map_err(|error| unreachable(self.spec, &words(), &error))?;
         match done.status() {

@@ -1,4 +1,3 @@
-
 use super::super::{Facts, Moment};
 use super::*;
 

@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn course(rates: impl Iterator<Item = f64>) -> Vec<Second> {

@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn event(kind: AsyncEventType, information: u8) -> AsyncEvent {

@@ -1,4 +1,3 @@
-
 use assay_store::model::{CellPlan, CellResult};
 use assay_store::read::{CellDrive, CellRecord, CellState};
 

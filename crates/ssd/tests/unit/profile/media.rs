@@ -1,4 +1,3 @@
-
 use super::*;
 
 /// A drive of flash with every section of this module that flash can have.

@@ -1,4 +1,3 @@
-
 use super::*;
 
 /// The one drive with levels, its thermal section changed.

@@ -1,4 +1,3 @@
-
 use super::*;
 
 const SECOND: Nanos = Nanos::SECOND;

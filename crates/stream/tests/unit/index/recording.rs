@@ -1,4 +1,3 @@
-
 use super::super::reader::tests::part;
 use super::*;
 

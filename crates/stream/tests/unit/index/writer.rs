@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn writer(chunks: u64) -> IndexWriter {

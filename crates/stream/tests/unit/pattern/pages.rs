@@ -1,4 +1,3 @@
-
 use super::*;
 use assay_ssd::InitialState;
 use assay_ssd::data::DataStore;

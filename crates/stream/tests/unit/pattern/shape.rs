@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn shape(length_bytes: u64, packet_beats: u64) -> Shape {

@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn compare(layout: &Layout, bytes: &[u8]) -> Found {

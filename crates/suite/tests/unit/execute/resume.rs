@@ -1,4 +1,3 @@
-
 use assay_store::model::CellKind;
 
 use super::*;

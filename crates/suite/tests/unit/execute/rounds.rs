@@ -1,4 +1,3 @@
-
 use assay_stats::steady::SteadyRule;
 
 use super::*;

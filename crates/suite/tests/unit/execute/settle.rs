@@ -1,4 +1,3 @@
-
 use assay_stats::OpInterval;
 use assay_units::Op;
 

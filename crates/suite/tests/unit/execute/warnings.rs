@@ -1,4 +1,3 @@
-
 use assay_target::nvme::probe::{AutonomousPower, PowerState};
 
 use super::*;

@@ -1,4 +1,3 @@
-
 use std::fs::{self, File};
 use std::time::{Duration, UNIX_EPOCH};
 

@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::identity::DriveKind;
 use crate::interlock::Refusal;

@@ -1,4 +1,3 @@
-
 use assay_nvme_spec::nvm::Read;
 
 use super::*;

@@ -1,4 +1,3 @@
-
 use super::*;
 use assay_units::Rng;
 use proptest::prelude::*;

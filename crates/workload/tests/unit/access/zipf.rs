@@ -1,4 +1,3 @@
-
 use super::*;
 
 /// Chi-squared of `draws` ranks against the exact law, ranks pooled into cells that expect at least 50.

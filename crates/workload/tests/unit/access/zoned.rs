@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn shares(text: &str) -> ZoneShares {

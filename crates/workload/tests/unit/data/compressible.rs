@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::data::Noise;
 use proptest::prelude::*;

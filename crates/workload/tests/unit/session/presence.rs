@@ -1,4 +1,3 @@
-
 use assay_target::spec::DriveSpec;
 
 use super::super::SessionOptions;

@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn probed(name: &str, settings: &[(&str, &str)]) -> Option<Result<Box<Probe>, SessionError>> {

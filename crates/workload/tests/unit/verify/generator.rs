@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::data::{DataPattern, Ratio};
 use assay_ssd::InitialState;

@@ -1,6 +1,6 @@
-//! The small host of `assay_nvme_ctrl::host` on controllers in this process, and on ones that do not answer.
+//! The small driver of `assay_nvme_ctrl::driver` on controllers in this process, and on ones that do not answer.
 
-use assay_nvme_ctrl::host::{DATA_BYTES, Host, HostError, InProcess};
+use assay_nvme_ctrl::driver::{DATA_BYTES, Driver, DriverError, InProcessTransport};
 use assay_nvme_ctrl::{Controller, ControllerOptions};
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::{GetLogPage, IdentifyCommand};
@@ -10,35 +10,35 @@ use assay_nvme_spec::nvm::{Read, Write};
 
 mod support;
 
-fn host(settings: &[(&str, &str)]) -> Host<InProcess> {
+fn driver(settings: &[(&str, &str)]) -> Driver<InProcessTransport> {
     let drive = support::drive("samsung-951", settings);
     let controller = Controller::new(drive, ControllerOptions::default());
-    Host::new(InProcess::new(controller)).expect("a controller that becomes ready")
+    Driver::new(InProcessTransport::new(controller)).expect("a controller that becomes ready")
 }
 
-fn identify(host: &mut Host<InProcess>) -> IdentifyController {
+fn identify(driver: &mut Driver<InProcessTransport>) -> IdentifyController {
     let mut command = IdentifyCommand::new();
     command.set_cns(Cns::CONTROLLER.0);
     let mut data = [0; 4096];
-    let done = host.admin(command.entry(), &mut data).expect("an answer");
+    let done = driver.admin(command.entry(), &mut data).expect("an answer");
     assert_eq!(done.status(), StatusCode::SUCCESS);
     IdentifyController::from_bytes(data)
 }
 
 #[test]
 fn commands_and_their_data_come_and_go() {
-    let mut host = host(&[("data", "keep"), ("seed", "3")]);
-    assert_eq!(identify(&mut host).serial(), "SIM-SAMSUNG-951-3");
+    let mut driver = driver(&[("data", "keep"), ("seed", "3")]);
+    assert_eq!(identify(&mut driver).serial(), "SIM-SAMSUNG-951-3");
     // More commands than the queues have entries: they go round, and their phase turns.
     for n in 0..50_u64 {
         for len in [512, 4096, 8192, 12_288, DATA_BYTES] {
             let blocks = (len / 512) as u32;
             // No two pages are alike, so that none can stand for another.
             let mut bytes: Vec<u8> = (0..len).map(|at| (at / 512) as u8 ^ n as u8).collect();
-            let written = host.io(Write::of(1, n * 128, blocks).entry(), &mut bytes);
+            let written = driver.io(Write::of(1, n * 128, blocks).entry(), &mut bytes);
             assert!(written.expect("an answer").status().is_success());
             let mut back = vec![0; len];
-            let read = host.io(Read::of(1, n * 128, blocks).entry(), &mut back);
+            let read = driver.io(Read::of(1, n * 128, blocks).entry(), &mut back);
             assert!(read.expect("an answer").status().is_success());
             assert_eq!(back, bytes);
         }
@@ -47,39 +47,42 @@ fn commands_and_their_data_come_and_go() {
     let mut command = GetLogPage::of(LogId::SMART, 0, 512);
     command.set_nsid(u32::MAX);
     let mut data = [0; 512];
-    host.admin(command.entry(), &mut data).expect("an answer");
+    driver.admin(command.entry(), &mut data).expect("an answer");
     let log = SmartLog::from_bytes(data);
     assert_eq!((log.host_writes(), log.host_reads()), (250, 250));
 }
 
 #[test]
 fn what_fails_is_told() {
-    let mut host = host(&[("data", "keep")]);
+    let mut driver = driver(&[("data", "keep")]);
     // A status is an answer, and its data is left alone.
     let mut data = [7; 512];
-    let beyond = host.io(Read::of(1, u64::MAX >> 12, 1).entry(), &mut data);
+    let beyond = driver.io(Read::of(1, u64::MAX >> 12, 1).entry(), &mut data);
     assert_eq!(
         beyond.expect("an answer").status(),
         StatusCode::LBA_OUT_OF_RANGE
     );
     assert_eq!(data, [7; 512]);
     let mut much = vec![0; DATA_BYTES + 1];
-    let refused = host.io(Read::of(1, 0, 129).entry(), &mut much);
-    assert!(matches!(refused, Err(HostError::TooMuchData { bytes }) if bytes == much.len()));
+    let refused = driver.io(Read::of(1, 0, 129).entry(), &mut much);
+    assert!(matches!(refused, Err(DriverError::TransferTooLarge { bytes }) if bytes == much.len()));
     assert!(
-        matches!(host.create_io_queue(), Err(HostError::NoQueue { .. })),
+        matches!(
+            driver.create_io_queue(),
+            Err(DriverError::QueueRefused { .. })
+        ),
         "a second one"
     );
 }
 
 #[test]
 fn a_drive_that_vanishes_is_no_answer() {
-    let mut host = host(&[("fault", "vanish@2")]);
+    let mut driver = driver(&[("fault", "vanish@2")]);
     let mut data = [0; 512];
-    assert!(host.io(Read::of(1, 0, 1).entry(), &mut data).is_ok());
-    let gone = host.io(Read::of(1, 8, 1).entry(), &mut data);
+    assert!(driver.io(Read::of(1, 0, 1).entry(), &mut data).is_ok());
+    let gone = driver.io(Read::of(1, 8, 1).entry(), &mut data);
     assert!(
-        matches!(gone, Err(HostError::NoAnswer { opcode: 2 })),
+        matches!(gone, Err(DriverError::NoCompletion { opcode: 2 })),
         "{gone:?}"
     );
 }

@@ -1,7 +1,7 @@
 //! The other side: as little of a host as it takes to ask a controller things, one command after the other.
 //!
 //! For hosts that have no driver of their own: who wants to know what a simulated controller says of itself, and who measures what the way to
-//! one costs. [`Bus`] is where the controller is; [`InProcess`] is one in this process, whose time jumps to whatever happens next.
+//! one costs. [`Transport`] is where the controller is; [`InProcessTransport`] is one in this process, whose time jumps to whatever happens next.
 //!
 //! The host has an admin queue pair and, if it makes one, an I/O queue pair of [`ENTRIES`] entries each. It takes no asynchronous events.
 
@@ -20,13 +20,13 @@ use crate::memory::{FlatMemory, HostMemory, Unmapped};
 pub const ENTRIES: u32 = 16;
 /// Most data of one command, in bytes.
 pub const DATA_BYTES: usize = 16 * PAGE_BYTES as usize;
-/// Memory that a host takes from [`Bus::base`] on, in bytes: a page for each queue, one for a list of pages, then data.
+/// Memory that a host takes from [`Transport::base`] on, in bytes: a page for each queue, one for a list of pages, then data.
 pub const MEMORY_BYTES: usize = DATA as usize + DATA_BYTES;
-/// Where the list of a command's data pages lies, from [`Bus::base`] on (PRP list; Base 2.0c, 4.1.1).
+/// Where the list of a command's data pages lies, from [`Transport::base`] on (PRP list; Base 2.0c, 4.1.1).
 const LIST: u64 = 4 * PAGE_BYTES;
-/// Where data lies, from [`Bus::base`] on.
+/// Where data lies, from [`Transport::base`] on.
 const DATA: u64 = 5 * PAGE_BYTES;
-/// Where the submission and completion queues lie, from [`Bus::base`] on: admin, I/O.
+/// Where the submission and completion queues lie, from [`Transport::base`] on: admin, I/O.
 const QUEUES: [(u64, u64); 2] = [(0, PAGE_BYTES), (2 * PAGE_BYTES, 3 * PAGE_BYTES)];
 /// Entries of the two kinds are 64 and 16 bytes (Base 2.0c, 3.3.3): powers of two for CC.
 const ENTRY_SIZES: (u8, u8) = (6, 4);
@@ -34,7 +34,7 @@ const ENTRY_SIZES: (u8, u8) = (6, 4);
 const IO: u16 = 1;
 
 /// Where a controller is.
-pub trait Bus {
+pub trait Transport {
     /// Why it cannot be reached.
     type Error: std::error::Error + 'static;
 
@@ -74,10 +74,10 @@ pub trait Bus {
 
 /// Why a command came to nothing.
 #[derive(Debug, thiserror::Error)]
-pub enum HostError<E: std::error::Error + 'static> {
+pub enum DriverError<E: std::error::Error + 'static> {
     /// The controller cannot be reached.
     #[error("the controller cannot be reached: {0}")]
-    Bus(E),
+    Transport(E),
     /// It reports that it cannot go on, or does not become ready.
     #[error("the controller does not become ready (CSTS {csts:#x}); reset it")]
     NotReady {
@@ -88,13 +88,13 @@ pub enum HostError<E: std::error::Error + 'static> {
     #[error(
         "the controller refused an I/O queue with status {status:#x}; it has one already, or none at all"
     )]
-    NoQueue {
+    QueueRefused {
         /// Its answer.
         status: u16,
     },
     /// A command was not answered.
     #[error("the controller never answers command {opcode:#x}: the drive is gone")]
-    NoAnswer {
+    NoCompletion {
         /// Its opcode.
         opcode: u8,
     },
@@ -102,7 +102,7 @@ pub enum HostError<E: std::error::Error + 'static> {
     #[error(
         "{bytes} bytes of data are more than the {DATA_BYTES} that this host has room for; ask for parts"
     )]
-    TooMuchData {
+    TransferTooLarge {
         /// How many.
         bytes: usize,
     },
@@ -110,7 +110,7 @@ pub enum HostError<E: std::error::Error + 'static> {
 
 /// A queue pair as a host keeps it.
 #[derive(Clone, Copy, Debug)]
-struct Pair {
+struct QueuePair {
     qid: u16,
     sq: u64,
     cq: u64,
@@ -122,10 +122,10 @@ struct Pair {
     owed: bool,
 }
 
-impl Pair {
-    fn new(qid: u16, base: u64) -> Pair {
+impl QueuePair {
+    fn new(qid: u16, base: u64) -> QueuePair {
         let (sq, cq) = QUEUES[usize::from(qid.min(IO))];
-        Pair {
+        QueuePair {
             qid,
             sq: base + sq,
             cq: base + cq,
@@ -138,34 +138,40 @@ impl Pair {
     }
 
     /// Tell the controller what was taken (completion queue head doorbell; NVMe over PCIe 1.0c, 3.1.2.2).
-    fn acknowledge<B: Bus>(&mut self, bus: &mut B, stride: u8) -> Result<(), HostError<B::Error>> {
+    fn acknowledge<B: Transport>(
+        &mut self,
+        transport: &mut B,
+        stride: u8,
+    ) -> Result<(), DriverError<B::Error>> {
         if !std::mem::take(&mut self.owed) {
             return Ok(());
         }
         let doorbell = cq_doorbell(self.qid, stride);
-        let written = bus.write_register(doorbell, 4, u64::from(self.head));
-        written.map_err(HostError::Bus)
+        let written = transport.write_register(doorbell, 4, u64::from(self.head));
+        written.map_err(DriverError::Transport)
     }
 }
 
 /// A host with its controller.
 #[derive(Debug)]
-pub struct Host<B> {
-    bus: B,
+pub struct Driver<B> {
+    transport: B,
     stride: u8,
-    admin: Pair,
-    io: Option<Pair>,
+    admin: QueuePair,
+    io: Option<QueuePair>,
 }
 
-impl<B: Bus> Host<B> {
+impl<B: Transport> Driver<B> {
     /// Switch the controller on (Base 2.0c, 3.5.1): disable it, give it its admin queues, enable it, wait until it is ready.
     ///
     /// # Errors
-    /// [`HostError::NotReady`] or [`HostError::Bus`].
-    pub fn new(mut bus: B) -> Result<Host<B>, HostError<B::Error>> {
-        let base = bus.base();
-        let admin = Pair::new(0, base);
-        let raw = bus.read_register(CAP, 8).map_err(HostError::Bus)?;
+    /// [`DriverError::NotReady`] or [`DriverError::Transport`].
+    pub fn new(mut transport: B) -> Result<Driver<B>, DriverError<B::Error>> {
+        let base = transport.base();
+        let admin = QueuePair::new(0, base);
+        let raw = transport
+            .read_register(CAP, 8)
+            .map_err(DriverError::Transport)?;
         let stride = Capabilities::from_raw(raw).doorbell_stride();
         let size = u64::from(ENTRIES - 1);
         let mut on = Configuration::default();
@@ -176,7 +182,9 @@ impl<B: Bus> Host<B> {
         for queue in 0..QUEUES.len() as u64 * 2 {
             let page = [0; PAGE_BYTES as usize];
             let at = base + queue * PAGE_BYTES;
-            bus.write_memory(at, &page).map_err(HostError::Bus)?;
+            transport
+                .write_memory(at, &page)
+                .map_err(DriverError::Transport)?;
         }
         for (offset, bytes, value) in [
             (CC, 4, 0),
@@ -185,23 +193,25 @@ impl<B: Bus> Host<B> {
             (ACQ, 8, admin.cq),
             (CC, 4, u64::from(on.raw())),
         ] {
-            let written = bus.write_register(offset, bytes, value);
-            written.map_err(HostError::Bus)?;
+            let written = transport.write_register(offset, bytes, value);
+            written.map_err(DriverError::Transport)?;
         }
         loop {
-            let csts = bus.read_register(CSTS, 4).map_err(HostError::Bus)? as u32;
+            let csts = transport
+                .read_register(CSTS, 4)
+                .map_err(DriverError::Transport)? as u32;
             let status = ControllerStatus::from_raw(csts);
             // All ones: nobody there.
             let failed = status.fatal() || csts == u32::MAX;
             if status.ready() && !failed {
                 break;
             }
-            if failed || !bus.wait(None).map_err(HostError::Bus)? {
-                return Err(HostError::NotReady { csts });
+            if failed || !transport.wait(None).map_err(DriverError::Transport)? {
+                return Err(DriverError::NotReady { csts });
             }
         }
-        Ok(Host {
-            bus,
+        Ok(Driver {
+            transport,
             stride,
             admin,
             io: None,
@@ -209,16 +219,16 @@ impl<B: Bus> Host<B> {
     }
 
     /// Where the controller is.
-    pub fn bus(&mut self) -> &mut B {
-        &mut self.bus
+    pub fn transport(&mut self) -> &mut B {
+        &mut self.transport
     }
 
     /// Make the I/O queue pair, whose completions raise vector 1.
     ///
     /// # Errors
-    /// [`HostError::NoQueue`], or as [`Host::admin`].
-    pub fn create_io_queue(&mut self) -> Result<(), HostError<B::Error>> {
-        let pair = Pair::new(IO, self.bus.base());
+    /// [`DriverError::QueueRefused`], or as [`Driver::admin`].
+    pub fn create_io_queue(&mut self) -> Result<(), DriverError<B::Error>> {
+        let pair = QueuePair::new(IO, self.transport.base());
         let size = (ENTRIES - 1) as u16;
         let mut cq = CreateCompletionQueue::new();
         cq.set_qid(IO)
@@ -236,7 +246,7 @@ impl<B: Bus> Host<B> {
             let created = self.run(0, entry)?;
             if !created.status().is_success() {
                 let status = created.status().0;
-                return Err(HostError::NoQueue { status });
+                return Err(DriverError::QueueRefused { status });
             }
         }
         self.io = Some(pair);
@@ -246,13 +256,13 @@ impl<B: Bus> Host<B> {
     /// Tell the controller which completions were taken. Sending the next command does it too; who times commands does it between them.
     ///
     /// # Errors
-    /// [`HostError::Bus`].
-    pub fn acknowledge(&mut self) -> Result<(), HostError<B::Error>> {
+    /// [`DriverError::Transport`].
+    pub fn acknowledge(&mut self) -> Result<(), DriverError<B::Error>> {
         for pair in [Some(&mut self.admin), self.io.as_mut()]
             .into_iter()
             .flatten()
         {
-            pair.acknowledge(&mut self.bus, self.stride)?;
+            pair.acknowledge(&mut self.transport, self.stride)?;
         }
         Ok(())
     }
@@ -261,24 +271,24 @@ impl<B: Bus> Host<B> {
     /// say (Base 2.0c, 3.3.3.1).
     ///
     /// # Errors
-    /// [`HostError`]; a command that the controller refuses is no error here, but has a status.
+    /// [`DriverError`]; a command that the controller refuses is no error here, but has a status.
     pub fn admin(
         &mut self,
         entry: SubmissionEntry,
         data: &mut [u8],
-    ) -> Result<CompletionEntry, HostError<B::Error>> {
+    ) -> Result<CompletionEntry, DriverError<B::Error>> {
         self.exchange(0, entry, data)
     }
 
-    /// Send an I/O command with its data and wait for it, once [`Host::create_io_queue`] has made the queues.
+    /// Send an I/O command with its data and wait for it, once [`Driver::create_io_queue`] has made the queues.
     ///
     /// # Errors
-    /// As [`Host::admin`].
+    /// As [`Driver::admin`].
     pub fn io(
         &mut self,
         entry: SubmissionEntry,
         data: &mut [u8],
-    ) -> Result<CompletionEntry, HostError<B::Error>> {
+    ) -> Result<CompletionEntry, DriverError<B::Error>> {
         if self.io.is_none() {
             self.create_io_queue()?;
         }
@@ -290,20 +300,20 @@ impl<B: Bus> Host<B> {
         qid: u16,
         mut entry: SubmissionEntry,
         data: &mut [u8],
-    ) -> Result<CompletionEntry, HostError<B::Error>> {
+    ) -> Result<CompletionEntry, DriverError<B::Error>> {
         let bytes = data.len();
         if bytes > DATA_BYTES {
-            return Err(HostError::TooMuchData { bytes });
+            return Err(DriverError::TransferTooLarge { bytes });
         }
-        let (at, list) = (self.bus.base() + DATA, self.bus.base() + LIST);
+        let (at, list) = (self.transport.base() + DATA, self.transport.base() + LIST);
         let second = match (bytes as u64).div_ceil(PAGE_BYTES) {
             0 | 1 => 0,
             2 => at + PAGE_BYTES,
             pages => {
                 let rest = (1..pages).map(|page| (at + page * PAGE_BYTES).to_le_bytes());
                 let rest: Vec<u8> = rest.flatten().collect();
-                let written = self.bus.write_memory(list, &rest);
-                written.map_err(HostError::Bus)?;
+                let written = self.transport.write_memory(list, &rest);
+                written.map_err(DriverError::Transport)?;
                 list
             }
         };
@@ -312,11 +322,15 @@ impl<B: Bus> Host<B> {
         }
         let (sends, receives) = (entry.opcode() & 1 != 0, entry.opcode() & 2 != 0);
         if sends {
-            self.bus.write_memory(at, data).map_err(HostError::Bus)?;
+            self.transport
+                .write_memory(at, data)
+                .map_err(DriverError::Transport)?;
         }
         let done = self.run(qid, entry)?;
         if receives && done.status().is_success() {
-            self.bus.read_memory(at, data).map_err(HostError::Bus)?;
+            self.transport
+                .read_memory(at, data)
+                .map_err(DriverError::Transport)?;
         }
         Ok(done)
     }
@@ -325,7 +339,7 @@ impl<B: Bus> Host<B> {
         &mut self,
         qid: u16,
         mut entry: SubmissionEntry,
-    ) -> Result<CompletionEntry, HostError<B::Error>> {
+    ) -> Result<CompletionEntry, DriverError<B::Error>> {
         let mut pair = match (&self.io, qid) {
             (Some(io), IO) => *io,
             _ => self.admin,
@@ -343,22 +357,26 @@ impl<B: Bus> Host<B> {
 
     fn ask(
         &mut self,
-        pair: &mut Pair,
+        pair: &mut QueuePair,
         entry: &SubmissionEntry,
-    ) -> Result<CompletionEntry, HostError<B::Error>> {
-        let bus = &mut self.bus;
-        pair.acknowledge(bus, self.stride)?;
+    ) -> Result<CompletionEntry, DriverError<B::Error>> {
+        let transport = &mut self.transport;
+        pair.acknowledge(transport, self.stride)?;
         let at = pair.sq + u64::from(pair.tail) * SubmissionEntry::SIZE as u64;
-        bus.write_memory(at, entry.as_bytes())
-            .map_err(HostError::Bus)?;
+        transport
+            .write_memory(at, entry.as_bytes())
+            .map_err(DriverError::Transport)?;
         pair.tail = (pair.tail + 1) % ENTRIES;
         let doorbell = sq_doorbell(pair.qid, self.stride);
-        bus.write_register(doorbell, 4, u64::from(pair.tail))
-            .map_err(HostError::Bus)?;
+        transport
+            .write_register(doorbell, 4, u64::from(pair.tail))
+            .map_err(DriverError::Transport)?;
         loop {
             let mut raw = [0; CompletionEntry::SIZE];
             let at = pair.cq + u64::from(pair.head) * CompletionEntry::SIZE as u64;
-            bus.read_memory(at, &mut raw).map_err(HostError::Bus)?;
+            transport
+                .read_memory(at, &mut raw)
+                .map_err(DriverError::Transport)?;
             let done = CompletionEntry::from_bytes(raw);
             if done.phase() == pair.phase {
                 pair.head = (pair.head + 1) % ENTRIES;
@@ -366,9 +384,12 @@ impl<B: Bus> Host<B> {
                 pair.owed = true;
                 return Ok(done);
             }
-            if !bus.wait(Some(pair.qid)).map_err(HostError::Bus)? {
+            if !transport
+                .wait(Some(pair.qid))
+                .map_err(DriverError::Transport)?
+            {
                 let opcode = entry.opcode();
-                return Err(HostError::NoAnswer { opcode });
+                return Err(DriverError::NoCompletion { opcode });
             }
         }
     }
@@ -376,7 +397,7 @@ impl<B: Bus> Host<B> {
 
 /// A controller in this process, with memory and a time of its own.
 #[derive(Debug)]
-pub struct InProcess {
+pub struct InProcessTransport {
     controller: Controller,
     memory: FlatMemory,
     now: Nanos,
@@ -385,10 +406,10 @@ pub struct InProcess {
 /// Not at 0, so that a missing address is seen to be one.
 const BASE: u64 = 0x10_0000;
 
-impl InProcess {
+impl InProcessTransport {
     /// A controller that was just switched on.
-    pub fn new(controller: Controller) -> InProcess {
-        InProcess {
+    pub fn new(controller: Controller) -> InProcessTransport {
+        InProcessTransport {
             controller,
             memory: FlatMemory::new(BASE, MEMORY_BYTES),
             now: Nanos::ZERO,
@@ -400,7 +421,7 @@ impl InProcess {
         &self.controller
     }
 
-    /// The controller, for its drive. Registers are written through the bus.
+    /// The controller, for its drive. Registers are written through the transport.
     pub fn controller_mut(&mut self) -> &mut Controller {
         &mut self.controller
     }
@@ -411,7 +432,7 @@ impl InProcess {
     }
 }
 
-impl Bus for InProcess {
+impl Transport for InProcessTransport {
     type Error = Unmapped;
 
     fn base(&self) -> u64 {
