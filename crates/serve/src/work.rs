@@ -84,7 +84,7 @@ fn failure_of(status: Status) -> Option<Failure> {
         Status::LbaOutOfRange => Failure::BeyondEnd,
         Status::WriteFault => Failure::WriteError,
         Status::UnrecoveredReadError => Failure::ReadError,
-        Status::PowerLoss | Status::Vanished => Failure::Gone,
+        Status::PowerLoss | Status::Removed => Failure::Gone,
     })
 }
 

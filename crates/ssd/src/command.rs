@@ -36,8 +36,8 @@ pub enum Status {
     WriteFault,
     /// Unrecovered Read Error (2h/81h): the medium did not give the data back.
     UnrecoveredReadError,
-    /// Command Aborted By Host (3h/71h): what the host's driver says when the drive has vanished, see [`crate::Drive::vanish`].
-    Vanished,
+    /// Command Aborted By Host (3h/71h): what the host's driver says when the drive has vanished, see [`crate::Drive::surprise_removal`].
+    Removed,
 }
 
 impl Status {
@@ -55,7 +55,7 @@ impl Status {
             Status::LbaOutOfRange => (0, 0x80),
             Status::WriteFault => (2, 0x80),
             Status::UnrecoveredReadError => (2, 0x81),
-            Status::Vanished => (3, 0x71),
+            Status::Removed => (3, 0x71),
         }
     }
 
@@ -68,7 +68,7 @@ impl Status {
             Status::LbaOutOfRange => "LBA Out of Range",
             Status::WriteFault => "Write Fault",
             Status::UnrecoveredReadError => "Unrecovered Read Error",
-            Status::Vanished => "Command Aborted By Host",
+            Status::Removed => "Command Aborted By Host",
         }
     }
 }

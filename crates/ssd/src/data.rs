@@ -13,10 +13,10 @@ use std::sync::Arc;
 use assay_units::Rng;
 use assay_units::rng::mix;
 
+use crate::counterfeit::AddressAliases;
 use crate::drive::digest::take;
 use crate::options::InitialState;
 use crate::regenerate::{Generator, Regenerated};
-use crate::wrapped::Aliases;
 
 /// Granule of the store in bytes: the drives' mapping unit.
 pub const PAGE_BYTES: u64 = 4096;
@@ -40,7 +40,7 @@ pub struct DataStore {
     /// Each page before its last write, kept when stale reads may be asked for.
     previous: Option<BTreeMap<u64, Page>>,
     /// Where several addresses share a page, which of them is in it.
-    aliases: Option<Aliases>,
+    aliases: Option<AddressAliases>,
 }
 
 impl DataStore {
@@ -57,9 +57,9 @@ impl DataStore {
         }
     }
 
-    /// Have only so many bytes, in whole pages and at least one: addresses beyond come round again ([`crate::wrapped`]).
+    /// Have only so many bytes, in whole pages and at least one: addresses beyond come round again ([`crate::counterfeit`]).
     pub fn wrap(mut self, bytes: u64) -> DataStore {
-        self.aliases = Some(Aliases::new(bytes / PAGE_BYTES));
+        self.aliases = Some(AddressAliases::new(bytes / PAGE_BYTES));
         self
     }
 
@@ -223,7 +223,10 @@ impl DataStore {
         let tables = self.regenerated.as_ref();
         (self.pages.len() + previous) as u64 * PAGE_BYTES
             + tables.map_or(0, Regenerated::resident_bytes)
-            + self.aliases.as_ref().map_or(0, Aliases::resident_bytes)
+            + self
+                .aliases
+                .as_ref()
+                .map_or(0, AddressAliases::resident_bytes)
     }
 
     /// The extent that begins with a page, at most up to `end`: the page after it, and whether it is a hole (reads as zeroes and is not

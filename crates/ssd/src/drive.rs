@@ -376,7 +376,7 @@ impl Drive {
     ) -> (bool, WriteFate) {
         let (mut ordinal, mut spiked, mut dropped, mut fate) = (0, false, false, WriteFate::Stored);
         if !self.present {
-            status = Status::Vanished;
+            status = Status::Removed;
         }
         if status.is_ok() {
             let planned;
@@ -385,9 +385,9 @@ impl Drive {
             status = planned.status;
             dropped = planned.dropped;
             match planned.drive {
-                DriveFate::Lives => {}
-                DriveFate::LosesPower => self.power_loss(Nanos(now_ns)),
-                DriveFate::Vanishes => self.vanish(Nanos(now_ns)),
+                DriveFate::None => {}
+                DriveFate::PowerLoss => self.power_loss(Nanos(now_ns)),
+                DriveFate::Removed => self.surprise_removal(Nanos(now_ns)),
             }
             let len = u64::from(command.len_bytes);
             // A write that fails leaves the media as it was; a read that fails anyway may meet worse.

@@ -39,11 +39,11 @@ pub struct Fate {
 pub enum DriveFate {
     /// Nothing.
     #[default]
-    Lives,
+    None,
     /// It loses power and has it back.
-    LosesPower,
+    PowerLoss,
     /// It is gone.
-    Vanishes,
+    Removed,
 }
 
 /// The planned faults and the counters that find them.
@@ -134,10 +134,10 @@ impl FaultPlan {
                     fate.spike_ns = fate.spike_ns.saturating_add(ns);
                 }
                 FaultKind::PowerLoss if fault.ordinal == self.reads + self.writes => {
-                    fate.drive = DriveFate::LosesPower;
+                    fate.drive = DriveFate::PowerLoss;
                 }
-                FaultKind::Vanish if fault.ordinal == self.reads + self.writes => {
-                    fate.drive = DriveFate::Vanishes;
+                FaultKind::SurpriseRemoval if fault.ordinal == self.reads + self.writes => {
+                    fate.drive = DriveFate::Removed;
                 }
                 FaultKind::ReadError if op == Op::Read && fault.ordinal == ordinal => {
                     fate.status = Status::UnrecoveredReadError;
@@ -206,7 +206,7 @@ impl FaultPlan {
     /// How many bytes a drive of forged capacity truly has.
     pub fn true_bytes(&self) -> Option<u64> {
         let wraps = self.faults.iter().filter_map(|fault| match fault.kind {
-            FaultKind::Wrap { bytes } => Some(bytes),
+            FaultKind::Counterfeit { bytes } => Some(bytes),
             _ => None,
         });
         wraps.min()

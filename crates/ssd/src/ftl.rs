@@ -78,11 +78,11 @@ pub struct FtlCounters {
 /// The tables of a drive that grow with it, as they lie in memory: whoever holds the drive may advise the operating system on
 /// them (huge pages: every access is a miss of the processor's address cache otherwise).
 #[derive(Clone, Copy, Debug)]
-pub struct Tables<'a> {
+pub struct MapTables<'a> {
     /// Logical to physical.
-    pub map: &'a [u32],
+    pub l2p: &'a [u32],
     /// Physical to logical.
-    pub owners: &'a [u32],
+    pub p2l: &'a [u32],
     /// A bit per physical unit.
     pub stale: &'a [u64],
 }
@@ -225,7 +225,7 @@ impl Ftl {
                 Frontier::closed(group),
                 Frontier::closed(group),
             ],
-            collector: Collector::new(low, profile.collection.as_ref()),
+            collector: Collector::new(low, profile.gc.as_ref()),
             slc: profile.slc.as_ref().map(|slc| {
                 SlcCache::new(
                     slc,
@@ -358,11 +358,11 @@ impl Ftl {
     }
 
     /// The tables that grow with the drive.
-    pub fn tables(&self) -> Tables<'_> {
-        let (owners, stale) = self.blocks.tables();
-        Tables {
-            map: self.map.table(),
-            owners,
+    pub fn tables(&self) -> MapTables<'_> {
+        let (p2l, stale) = self.blocks.tables();
+        MapTables {
+            l2p: self.map.table(),
+            p2l,
             stale,
         }
     }

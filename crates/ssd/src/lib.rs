@@ -28,7 +28,7 @@
 //! order; buses that are reached out of order are reserved gap by gap.
 //!
 //! Beside the timing, [`data`] keeps bytes when asked to, [`faults`] spoils them by plan, and [`volatile`] takes back what a loss of power
-//! finds in the buffer; [`wrapped`] is the memory of a counterfeit. A [`Profile`] holds the numbers of one drive with their provenance; [`DriveOptions`] the choices of one run.
+//! finds in the buffer; [`counterfeit`] is the memory of a counterfeit. A [`Profile`] holds the numbers of one drive with their provenance; [`DriveOptions`] the choices of one run.
 //!
 //! # Determinism
 //! Integer nanoseconds; ties in order of submission; every random number from a named stream of the seed; no clock, no thread, no
@@ -45,6 +45,7 @@
 pub mod buffer;
 pub mod coalescing;
 pub mod command;
+pub mod counterfeit;
 pub mod data;
 mod drive;
 mod fastdiv;
@@ -73,7 +74,6 @@ pub mod telemetry;
 pub mod thermal;
 pub mod timeline;
 pub mod volatile;
-pub mod wrapped;
 
 pub use command::{Command, Completion, Status};
 pub use drive::digest::StateDigest;

@@ -3,7 +3,7 @@
 //! The rest of the drive asks where a unit is, reads a run of units that come together, and writes. Each question goes to one of
 //! the two; flash is the first guess, so that it costs no more than without the choice.
 
-use crate::ftl::{FlashError, Ftl, FtlCounters, Tables};
+use crate::ftl::{FlashError, Ftl, FtlCounters, MapTables};
 use crate::in_place::InPlace;
 use crate::map::UNMAPPED;
 use crate::options::Age;
@@ -248,7 +248,7 @@ impl Medium {
     }
 
     /// See [`Ftl::tables`]; media written in place have none.
-    pub fn tables(&self) -> Option<Tables<'_>> {
+    pub fn tables(&self) -> Option<MapTables<'_>> {
         match self {
             Medium::Flash(ftl) => Some(ftl.tables()),
             Medium::InPlace(_) => None,

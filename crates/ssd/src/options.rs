@@ -45,8 +45,8 @@ pub enum FaultKind {
     DropFlush,
     /// The drive loses power just before the command reaches it, and has it back ([`crate::Drive::power_loss`]).
     PowerLoss,
-    /// The drive is gone from this command on ([`crate::Drive::vanish`]).
-    Vanish,
+    /// The drive is gone from this command on ([`crate::Drive::surprise_removal`]).
+    SurpriseRemoval,
     /// Reads that touch these bytes end with Unrecovered Read Error, until the bytes are written, zeroed or deallocated.
     MediaError {
         /// First byte.
@@ -55,8 +55,8 @@ pub enum FaultKind {
         len_bytes: u64,
     },
     /// The drive has only so many bytes, whatever it claims: bytes written beyond land at the remainder of their address, and are read
-    /// from there ([`crate::wrapped`]). Matters where data is kept.
-    Wrap {
+    /// from there ([`crate::counterfeit`]). Matters where data is kept.
+    Counterfeit {
         /// How many; whole 4 KiB units.
         bytes: u64,
     },
@@ -73,7 +73,7 @@ pub struct Fault {
     pub ordinal: u64,
 }
 
-const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, vanish@N, media-error@OFFSET+LENGTH or wrap:SIZE";
+const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or wrap:SIZE";
 /// Keys of [`DriveOptions::set`].
 const KEYS: &str =
     "seed, state, op, ambient, ps, apst, coalescing, map_cache, data, cycles, retention, fault";
@@ -262,7 +262,7 @@ fn parse_coalescing(text: &str) -> Option<CoalescingSetting> {
 fn parse_fault(text: &str) -> Option<Fault> {
     if let Some(size) = text.strip_prefix("wrap:") {
         let bytes = parse_size(size).ok()?;
-        let kind = FaultKind::Wrap { bytes };
+        let kind = FaultKind::Counterfeit { bytes };
         let is_whole = bytes > 0 && bytes.is_multiple_of(MAP_UNIT_BYTES);
         return is_whole.then_some(Fault { kind, ordinal: 0 });
     }
@@ -289,7 +289,7 @@ fn parse_fault(text: &str) -> Option<Fault> {
         ("write-error", None) => FaultKind::WriteError,
         ("drop-flush", None) => FaultKind::DropFlush,
         ("power-loss", None) => FaultKind::PowerLoss,
-        ("vanish", None) => FaultKind::Vanish,
+        ("surprise-removal" | "vanish", None) => FaultKind::SurpriseRemoval,
         ("latency-spike", Some(time)) => FaultKind::LatencySpike(parse_duration(time).ok()?),
         _ => return None,
     };

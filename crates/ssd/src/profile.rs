@@ -15,7 +15,7 @@ mod media;
 mod power_states;
 mod validate;
 
-pub use ftl::{CollectionProfile, FtlProfile, Pace, SlcOverflow, SlcProfile, VictimPolicy};
+pub use ftl::{FtlProfile, GcPace, GcProfile, SlcOverflow, SlcProfile, VictimPolicy};
 pub use map_cache::{MapCacheProfile, MapPlace, Replacement};
 pub(crate) use map_cache::{pages_per_group, units_per_page, units_shift};
 pub use media::{InPlaceProfile, RetryProfile, SataProfile, SuspendProfile};
@@ -81,7 +81,8 @@ pub struct Profile {
     /// Media written in place, where the drive has no flash.
     pub in_place: Option<InPlaceProfile>,
     /// How garbage is collected; absent: greedily, in step with host writes, at no cost to the firmware.
-    pub collection: Option<CollectionProfile>,
+    #[serde(alias = "collection")]
+    pub gc: Option<GcProfile>,
     /// The map on flash and what of it is cached. Absent: all of it is in DRAM.
     pub map_cache: Option<MapCacheProfile>,
     /// SLC write cache, where the drive has one.

@@ -112,7 +112,7 @@ fn a_drive_that_vanishes_answers_nothing_any_more() {
     }
     drive.advance(END, &mut out);
     assert_eq!(out.len(), 5);
-    assert!(out.iter().all(|done| done.status == Status::Vanished));
+    assert!(out.iter().all(|done| done.status == Status::Removed));
     assert!(!drive.is_present());
     assert!(
         out.iter().all(|done| done.at < Nanos::from_micros(10)),

@@ -147,7 +147,7 @@ fn choosing_a_power_state_and_losing_power_keep_what_idle_time_did() {
     drive.power_loss(later);
     assert_eq!(drive.telemetry(later).relocated_bytes, moved);
     let mut drive = rested.clone();
-    drive.vanish(later);
+    drive.surprise_removal(later);
     assert_eq!(drive.telemetry(later).relocated_bytes, moved);
     // Asking for the same again and again does not keep the drive from its work.
     let mut drive = rested;

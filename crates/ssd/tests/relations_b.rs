@@ -55,7 +55,7 @@ fn shrunk(name: &str) -> Profile {
     let blocks = &mut profile.nand.blocks_per_plane.value;
     *blocks = (*blocks - full_low - OPEN) / SHRINK + low + OPEN;
     if let Some(high) = profile
-        .collection
+        .gc
         .as_mut()
         .and_then(|collection| collection.high_superblocks.as_mut())
     {
@@ -66,7 +66,7 @@ fn shrunk(name: &str) -> Profile {
 
 fn hour(name: &str, over_provisioning_percent: Option<u8>) -> Run {
     let profile = shrunk(name);
-    let (firmware, collection) = (&profile.firmware, &profile.collection);
+    let (firmware, collection) = (&profile.firmware, &profile.gc);
     let unit_ns = collection.as_ref().and_then(|of| of.unit_ns.as_ref());
     let mut run = Run {
         iops: vec![0.0; SECONDS + 1],

@@ -32,7 +32,7 @@ fn errno_of(status: Status) -> i32 {
         Status::LbaOutOfRange => libc::EREMOTEIO,
         Status::WriteFault | Status::UnrecoveredReadError => libc::ENODATA,
         // A disk marked dead, or a command that nobody knows the end of.
-        Status::PowerLoss | Status::Vanished => libc::EIO,
+        Status::PowerLoss | Status::Removed => libc::EIO,
     }
 }
 

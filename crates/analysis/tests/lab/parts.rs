@@ -63,9 +63,9 @@ pub fn small(
     nand.blocks_per_plane.value =
         (wanted_blocks as u32).max((capacity_mib * MIB) as u32 / superblock as u32 + 10) + low;
     p.ftl.gc_low_superblocks.value = low;
-    if let Some(collection) = &mut p.collection {
-        collection.high_superblocks = collection.high_superblocks.take().map(|_| assumed(low + 2));
-        collection.wear_gap_erases = None;
+    if let Some(gc) = &mut p.gc {
+        gc.high_superblocks = gc.high_superblocks.take().map(|_| assumed(low + 2));
+        gc.wear_gap_erases = None;
     }
     p.slc = None;
     p.buffer.bytes.value = 1 << 20;

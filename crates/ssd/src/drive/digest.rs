@@ -36,8 +36,8 @@ impl Drive {
             ],
         );
         if let Some(tables) = self.medium.tables() {
-            flash = take(flash, tables.map.iter().map(|&entry| u64::from(entry)));
-            flash = take(flash, tables.owners.iter().map(|&entry| u64::from(entry)));
+            flash = take(flash, tables.l2p.iter().map(|&entry| u64::from(entry)));
+            flash = take(flash, tables.p2l.iter().map(|&entry| u64::from(entry)));
             flash = take(flash, tables.stale.iter().copied());
         }
         let host = &self.host;

@@ -45,13 +45,13 @@ impl Drive {
         self.review();
     }
 
-    /// The drive is gone from the bus at `now`: commands in flight and all later ones end with [`Status::Vanished`].
-    pub fn vanish(&mut self, now: Nanos) {
+    /// The drive is gone from the bus at `now`: commands in flight and all later ones end with [`Status::Removed`].
+    pub fn surprise_removal(&mut self, now: Nanos) {
         let now_ns = now.0.min(super::LAST_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
         self.keep_house(now_ns);
         self.last_submit_ns = now_ns;
-        self.abort(now_ns, Status::Vanished);
+        self.abort(now_ns, Status::Removed);
         self.present = false;
         self.review();
     }
@@ -92,7 +92,7 @@ impl Drive {
     /// A command to a drive that is gone.
     pub(super) fn refuse_absent(&mut self, now_ns: u64, part: &Part) {
         let number = self.parts.add(*part);
-        self.finish(number, part, now_ns + self.link.fetch_ns, Status::Vanished);
+        self.finish(number, part, now_ns + self.link.fetch_ns, Status::Removed);
     }
 
     /// The bytes of a write are about to be stored: keep what they replace.
@@ -140,6 +140,6 @@ impl Drive {
 impl Completion {
     /// Did the command end because the drive lost power or vanished, so that nobody knows what became of it?
     pub fn is_cut_off(&self) -> bool {
-        matches!(self.status, Status::PowerLoss | Status::Vanished)
+        matches!(self.status, Status::PowerLoss | Status::Removed)
     }
 }

@@ -54,7 +54,7 @@ impl Drive {
     }
 
     /// The tables that grow with the drive, for advice to the operating system; `None` where there are none.
-    pub fn tables(&self) -> Option<crate::ftl::Tables<'_>> {
+    pub fn tables(&self) -> Option<crate::ftl::MapTables<'_>> {
         self.medium.tables()
     }
 

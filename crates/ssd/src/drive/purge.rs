@@ -7,7 +7,7 @@ use crate::data::PAGE_BYTES;
 
 impl Drive {
     /// Forget and erase everything that was written, as NVMe's Format does, beginning at `now`; returns when it is done, or `None` when
-    /// the drive is gone ([`Drive::vanish`]). Nothing may be in flight: what is ends as if it had come first.
+    /// the drive is gone ([`Drive::surprise_removal`]). Nothing may be in flight: what is ends as if it had come first.
     ///
     /// After it the drive is as one on which nothing was ever written: reads give zeroes, and writing is as fast as on a fresh drive.
     /// Wear, counters, temperature, power state and time stay; media that could not be read is replaced. Source: NVM Express Base

@@ -1,7 +1,7 @@
 //! Garbage collection, see the parent module.
 
 use super::{COLLECT, Ftl};
-use crate::profile::{CollectionProfile, Pace, VictimPolicy};
+use crate::profile::{GcPace, GcProfile, VictimPolicy};
 
 /// Of so many victims, at most one is chosen to level wear.
 const VICTIMS_PER_LEVELLING: u32 = 8;
@@ -32,7 +32,7 @@ pub(super) struct Collector {
     /// Did the free superblocks fall below `low`, and have they not come to `high` since?
     active: bool,
     policy: VictimPolicy,
-    pace: Pace,
+    pace: GcPace,
     surplus_permille: u64,
     unit_ns: u64,
     idle_after_ns: Option<u64>,
@@ -50,8 +50,8 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(low: u32, profile: Option<&CollectionProfile>) -> Collector {
-        let number = |of: fn(&CollectionProfile) -> Option<u64>| profile.and_then(of);
+    pub(super) fn new(low: u32, profile: Option<&GcProfile>) -> Collector {
+        let number = |of: fn(&GcProfile) -> Option<u64>| profile.and_then(of);
         Collector {
             low,
             high: profile
@@ -63,7 +63,7 @@ impl Collector {
                 .map_or_else(VictimPolicy::default, |victim| victim.value),
             pace: profile
                 .and_then(|profile| profile.pace.as_ref())
-                .map_or_else(Pace::default, |pace| pace.value),
+                .map_or_else(GcPace::default, |pace| pace.value),
             surplus_permille: number(|of| Some(of.surplus_permille.as_ref()?.value.into()))
                 .unwrap_or_default(),
             unit_ns: number(|of| Some(of.unit_ns.as_ref()?.value)).unwrap_or_default(),
@@ -96,7 +96,7 @@ impl Ftl {
             self.collector.owed = 0;
             return;
         }
-        if self.collector.pace == Pace::Burst {
+        if self.collector.pace == GcPace::Burst {
             // The bound is met only when nothing is gained any more.
             for _ in 0..self.blocks.len() * 4 {
                 if !self.is_collecting() || !self.scan(self.superblock_units, floor_ns, at_ns) {

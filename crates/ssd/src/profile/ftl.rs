@@ -1,4 +1,4 @@
-//! Sections `[ftl]`, `[collection]` and `[slc]`.
+//! Sections `[ftl]`, `[gc]` and `[slc]`.
 
 use serde::Deserialize;
 
@@ -31,7 +31,7 @@ pub enum VictimPolicy {
 /// When garbage collection moves data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pace {
+pub enum GcPace {
     /// In step with host writes, as much as they use up: an even rate.
     #[default]
     Even,
@@ -42,11 +42,11 @@ pub enum Pace {
 /// How garbage is collected, see [`crate::ftl`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CollectionProfile {
+pub struct GcProfile {
     /// Which superblock is next. Absent: greedy.
     pub victim: Option<Sourced<VictimPolicy>>,
     /// When. Absent: even.
-    pub pace: Option<Sourced<Pace>>,
+    pub pace: Option<Sourced<GcPace>>,
     /// Once begun, collection goes on until so many superblocks are free. Absent: `ftl.gc_low_superblocks`.
     pub high_superblocks: Option<Sourced<u32>>,
     /// Even pace: how much more than what the host uses up is made free, per mille. Absent: 0.

@@ -142,11 +142,11 @@ impl Profile {
         let has_flash = self.nand != NandProfile::default()
             || self.buffer != BufferProfile::default()
             || self.ftl != FtlProfile::default()
-            || self.collection.is_some()
+            || self.gc.is_some()
             || self.slc.is_some();
         check(
             has_flash != self.in_place.is_some(),
-            "a drive has either [nand], [buffer] and [ftl] (with [slc] and [collection] where it has them) or [in_place]",
+            "a drive has either [nand], [buffer] and [ftl] (with [slc] and [gc] where it has them) or [in_place]",
         )?;
         if let Some(media) = &self.in_place {
             let (dies, stripe) = (media.dies.value, media.stripe_dies.value);

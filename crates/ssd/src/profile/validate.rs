@@ -175,28 +175,23 @@ impl Profile {
             self.ftl.gc_low_superblocks.value >= 2,
             "ftl.gc_low_superblocks must be at least 2",
         )?;
-        if let Some(collection) = &self.collection {
+        if let Some(gc) = &self.gc {
             let low = self.ftl.gc_low_superblocks.value;
             check(
-                collection
-                    .high_superblocks
+                gc.high_superblocks
                     .as_ref()
                     .is_none_or(|high| high.value >= low),
-                "collection.high_superblocks must not be below ftl.gc_low_superblocks",
+                "gc.high_superblocks must not be below ftl.gc_low_superblocks",
             )?;
             check(
-                collection
-                    .surplus_permille
+                gc.surplus_permille
                     .as_ref()
                     .is_none_or(|surplus| surplus.value <= 1000),
-                "collection.surplus_permille must be at most 1000",
+                "gc.surplus_permille must be at most 1000",
             )?;
             check(
-                collection
-                    .wear_gap_erases
-                    .as_ref()
-                    .is_none_or(|gap| gap.value >= 2),
-                "collection.wear_gap_erases must be at least 2",
+                gc.wear_gap_erases.as_ref().is_none_or(|gap| gap.value >= 2),
+                "gc.wear_gap_erases must be at least 2",
             )?;
         }
         if let Some(slc) = &self.slc {
@@ -307,10 +302,10 @@ impl Profile {
                 one(&self.bench.host_overhead_ns.value),
             ),
         ]);
-        if let Some(collection) = &self.collection {
+        if let Some(gc) = &self.gc {
             let times_of = [
-                ("collection.unit_ns", &collection.unit_ns),
-                ("collection.idle_after_ns", &collection.idle_after_ns),
+                ("gc.unit_ns", &gc.unit_ns),
+                ("gc.idle_after_ns", &gc.idle_after_ns),
             ];
             times.extend(
                 times_of

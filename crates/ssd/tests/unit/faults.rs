@@ -55,13 +55,13 @@ fn flushes_and_the_whole_drive_fail_by_ordinal_too() {
         vec![
             fault(FaultKind::DropFlush, 2),
             fault(FaultKind::PowerLoss, 1),
-            fault(FaultKind::Vanish, 2),
+            fault(FaultKind::SurpriseRemoval, 2),
         ],
         0,
     );
     let dropped: Vec<bool> = (0..3).map(|_| plan.next(Op::Flush).1.dropped).collect();
     assert_eq!(dropped, [false, true, false]);
-    assert_eq!(plan.next(Op::Write).1.drive, DriveFate::LosesPower);
-    assert_eq!(plan.next(Op::Read).1.drive, DriveFate::Vanishes);
-    assert_eq!(plan.next(Op::Read).1.drive, DriveFate::Lives);
+    assert_eq!(plan.next(Op::Write).1.drive, DriveFate::PowerLoss);
+    assert_eq!(plan.next(Op::Read).1.drive, DriveFate::Removed);
+    assert_eq!(plan.next(Op::Read).1.drive, DriveFate::None);
 }

@@ -4,7 +4,7 @@ use assay_units::Rng;
 
 use super::blocks::State;
 use super::*;
-use crate::profile::{CollectionProfile, Pace, SlcOverflow, VictimPolicy};
+use crate::profile::{GcPace, GcProfile, SlcOverflow, VictimPolicy};
 use crate::sourced::{Provenance, Sourced};
 
 /// A drive small enough to be overwritten many times in a test.
@@ -329,9 +329,9 @@ fn settling_late_is_settling_at_once() {
     }
 }
 
-fn collecting(change: impl FnOnce(&mut CollectionProfile)) -> Profile {
+fn collecting(change: impl FnOnce(&mut GcProfile)) -> Profile {
     let mut profile = small(false);
-    let mut collection = CollectionProfile {
+    let mut collection = GcProfile {
         victim: None,
         pace: None,
         high_superblocks: None,
@@ -341,7 +341,7 @@ fn collecting(change: impl FnOnce(&mut CollectionProfile)) -> Profile {
         wear_gap_erases: None,
     };
     change(&mut collection);
-    profile.collection = Some(collection);
+    profile.gc = Some(collection);
     profile
 }
 
@@ -432,7 +432,7 @@ fn a_surplus_piles_up_to_the_high_mark_and_is_then_used_up() {
 fn bursts_go_from_the_low_mark_to_the_high_one() {
     let profile = collecting(|of| {
         of.high_superblocks = Some(assumed(8));
-        of.pace = Some(assumed(Pace::Burst));
+        of.pace = Some(assumed(GcPace::Burst));
     });
     let free = free_over_time(&profile);
     let leaps = free.windows(2).filter(|pair| pair[1] > pair[0] + 3);
@@ -492,9 +492,9 @@ proptest::proptest! {
                 of.high_superblocks = Some(assumed(9));
                 of.idle_after_ns = Some(assumed(900_000_000));
                 of.wear_gap_erases = Some(assumed(2));
-            }).collection.unwrap();
+            }).gc.unwrap();
             collection.unit_ns = Some(assumed(700));
-            profile.collection = Some(collection);
+            profile.gc = Some(collection);
         }
         let (shape, _) = shapes(&profile.nand);
         let user_units = shape.superblock_units * 62;

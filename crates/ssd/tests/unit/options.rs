@@ -74,7 +74,7 @@ fn reads_the_command_line_spelling() {
                 ordinal: 0
             },
             Fault {
-                kind: FaultKind::Wrap { bytes: 64 << 30 },
+                kind: FaultKind::Counterfeit { bytes: 64 << 30 },
                 ordinal: 0
             }
         ]
@@ -126,4 +126,19 @@ fn refusals_name_what_would_be_right() {
         assert!(error.to_string().contains("expected"), "{error}");
     }
     assert_eq!(options, DriveOptions::default());
+}
+
+#[test]
+fn the_old_spelling_of_a_surprise_removal_is_accepted() {
+    for text in ["surprise-removal@3", "vanish@3"] {
+        let mut options = DriveOptions::default();
+        options.set("fault", text).unwrap();
+        assert_eq!(
+            options.faults,
+            [Fault {
+                kind: FaultKind::SurpriseRemoval,
+                ordinal: 3,
+            }]
+        );
+    }
 }

@@ -16,17 +16,17 @@ const TABLE: u64 = 256;
 
 /// Which of the pages that share a true one is in it.
 #[derive(Clone, Debug)]
-pub struct Aliases {
+pub struct AddressAliases {
     /// True pages there are.
     pages: u64,
     /// By true page over [`TABLE`]: how often the address of what is there goes round; 0 for what was never written beyond the end.
     rounds: BTreeMap<u64, Box<[u32; TABLE as usize]>>,
 }
 
-impl Aliases {
+impl AddressAliases {
     /// A drive of so many true pages, at least one.
-    pub fn new(pages: u64) -> Aliases {
-        Aliases {
+    pub fn new(pages: u64) -> AddressAliases {
+        AddressAliases {
             pages: pages.max(1),
             rounds: BTreeMap::new(),
         }
@@ -87,5 +87,5 @@ impl Aliases {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/wrapped.rs"]
+#[path = "../tests/unit/counterfeit.rs"]
 mod tests;
