@@ -13,7 +13,7 @@ demo: ## both simulated drives and a file, one HTML report; about a minute once 
 	@cargo build --release -p assay-cli
 	@scripts/demo
 
-test: ## everything: house rules, tests, the README's commands; as root it installs what is missing
+test: ## everything: project rules, tests, the README's commands; as root it installs what is missing
 	@scripts/ensure-packages
 	@scripts/test
 

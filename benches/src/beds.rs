@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use assay_target::clock::Clock;
+use assay_io::clock::Clock;
 use assay_units::{GIB, Nanos, Rng};
 use rustix::fs::{FlockOperation, flock};
 
@@ -18,7 +18,7 @@ const DEVICE_LOCK: &str = "/tmp/assay-devices.lock";
 const ZRAM: &str = "/sys/block/zram0";
 
 /// Something to read from.
-pub struct Bed {
+pub struct OpenTarget {
     /// Its path.
     pub path: String,
     /// What it is called in tables.
@@ -31,9 +31,9 @@ enum Remove {
     Zram { _lock: File },
 }
 
-impl Bed {
+impl OpenTarget {
     /// `/dev/zram0`, which must be unused.
-    pub fn zram() -> Result<Bed> {
+    pub fn zram() -> Result<OpenTarget> {
         let lock = OpenOptions::new()
             .create(true)
             .append(true)
@@ -48,7 +48,7 @@ impl Bed {
         }
         fs::write(attribute("disksize"), BED_BYTES.to_string())
             .context("cannot size zram0 (this takes root)")?;
-        let bed = Bed {
+        let bed = OpenTarget {
             path: "/dev/zram0".to_owned(),
             name: "zram",
             remove: Remove::Zram { _lock: lock },
@@ -58,20 +58,20 @@ impl Bed {
     }
 
     /// A file in memory.
-    pub fn tmpfs() -> Result<Bed> {
-        Bed::file("tmpfs file", Path::new("/dev/shm"))
+    pub fn tmpfs() -> Result<OpenTarget> {
+        OpenTarget::file("tmpfs file", Path::new("/dev/shm"))
     }
 
     /// A file on the root disk.
-    pub fn disk() -> Result<Bed> {
-        Bed::file("file on the root disk", Path::new("/var/tmp"))
+    pub fn disk() -> Result<OpenTarget> {
+        OpenTarget::file("file on the root disk", Path::new("/var/tmp"))
     }
 
-    fn file(name: &'static str, folder: &Path) -> Result<Bed> {
+    fn file(name: &'static str, folder: &Path) -> Result<OpenTarget> {
         let path = folder.join(format!("assay-bench-{}.img", std::process::id()));
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let file = file.with_context(|| format!("cannot make {}", path.display()))?;
-        let bed = Bed {
+        let bed = OpenTarget {
             path: path.display().to_string(),
             name,
             remove: Remove::File(path),
@@ -81,7 +81,7 @@ impl Bed {
     }
 }
 
-impl Drop for Bed {
+impl Drop for OpenTarget {
     fn drop(&mut self) {
         // Nothing more can be done about a failure here than to say so.
         let removed = match &self.remove {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use assay_target::clock::Clock;
+use assay_io::clock::Clock;
 use wait4::Wait4;
 
 /// What a child came to.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use assay_target::host;
+use assay_device::host;
 
 use crate::Bench;
 

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use assay_target::clock::Clock;
+use assay_io::clock::Clock;
 use assay_units::{Nanos, text::format_size};
 
 use crate::Bench;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::Bench;
-use crate::beds::Bed;
+use crate::beds::OpenTarget;
 use crate::document::{Section, Table};
 use crate::rounds::{Spread, take_turns};
 use crate::tools::{Sample, Variant};
@@ -16,7 +16,7 @@ const LATENCY_WITHIN: f64 = 0.05;
 /// One comparison.
 struct Case<'a> {
     name: String,
-    bed: &'a Bed,
+    bed: &'a OpenTarget,
     assay: &'a str,
     fio: &'a str,
     /// Are both programs held to one rate, or is the drive what limits them? Otherwise the programs' own cost differs by design.
@@ -35,8 +35,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
          \"In flight\" is rate times mean latency (Little's law): where it is below the depth, the program spent the difference between taking\n\
          a completion and starting the next I/O, outside the latency that it reports.",
     );
-    let zram = Bed::zram();
-    let disk = Bed::disk();
+    let zram = OpenTarget::zram();
+    let disk = OpenTarget::disk();
     let mut cases = Vec::new();
     const SYNC: (&str, &str) = ("--engine sync", "--ioengine=psync --iodepth=1");
     // How many I/Os go with one notification of a virtual disk decides its rate (86 to 138 thousand IOPS here for fio alone), so it is

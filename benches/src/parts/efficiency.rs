@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::Bench;
-use crate::beds::Bed;
+use crate::beds::OpenTarget;
 use crate::document::{Section, Table};
 use crate::rounds::{Series, best, start_up_s, take_turns};
 use crate::tools::{Sample, Tool, Variant};
@@ -123,7 +123,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
          start-up, measured in the same run; \"gross\" leaves it in. fio's `fixed` is `--fixedbufs --registerfiles`; *one processor* is\n\
          `--cpus_allowed 0`, which keeps io_uring's kernel workers there too.",
     );
-    for bed in [Bed::zram, Bed::tmpfs] {
+    for bed in [OpenTarget::zram, OpenTarget::tmpfs] {
         match bed() {
             Ok(bed) => on(bench, &bed, &mut section)?,
             Err(error) => section.notes.push(format!("Not measured: {error:#}.")),
@@ -132,7 +132,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     Ok(section)
 }
 
-fn on(bench: &Bench, bed: &Bed, section: &mut Section) -> Result<()> {
+fn on(bench: &Bench, bed: &OpenTarget, section: &mut Section) -> Result<()> {
     let span_ms = bench.span_ms(1_000);
     let path = bed.path.as_str();
     let assay = |setting: &Setting, span_ms| {

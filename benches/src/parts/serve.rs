@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use assay_io::clock::Clock;
 use assay_ssd::{Drive, DriveOptions, Profile};
-use assay_target::clock::Clock;
 use assay_units::{DataClass, GIB, Nanos, Op, Rng};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

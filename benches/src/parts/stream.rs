@@ -7,7 +7,7 @@ use assay_units::{GIB, median};
 use serde_json::Value;
 
 use crate::Bench;
-use crate::beds::{BED_BYTES, Bed};
+use crate::beds::{BED_BYTES, OpenTarget};
 use crate::document::{Section, Table};
 use crate::rounds::Spread;
 
@@ -182,7 +182,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     );
     let mut table = Table::new(&["work", "program", "MB/s", "CPU s per GiB", "of it kernel"]);
     let ring = "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles";
-    for bed in [Bed::zram()?, Bed::disk()?] {
+    for bed in [OpenTarget::zram()?, OpenTarget::disk()?] {
         let (path, bytes) = (&bed.path, BED_BYTES);
         let serial = Path::new(path)
             .file_name()

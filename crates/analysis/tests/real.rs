@@ -8,14 +8,14 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use assay_analysis::attribution::{Cause, Facts, Moment, Watched, phases};
+use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::spec::DriveSpec;
+use assay_io::Telemetry;
 use assay_stats::{HostLoad, Interval};
-use assay_target::Telemetry;
-use assay_target::spec::DriveSpec;
 use assay_units::{Nanos, Op};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 use assay_workload::run::{DriveJob, RunObserver, run_jobs};
-use assay_workload::session::{DriveSession, SessionOptions};
 
 /// Serialises every test binary and person that uses block devices on this machine.
 const LOCK: &str = "/tmp/assay-devices.lock";
@@ -63,7 +63,7 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
         ..JobOptions::default()
     };
     let workload = Workload::plan(&job, &session.target_properties()).unwrap();
-    let mut target = session.acquire(&workload).unwrap();
+    let mut target = session.acquire(workload.writes(), workload.direct).unwrap();
     let mut seen = Seen::default();
     let mut parts = [DriveJob {
         drive: 0,

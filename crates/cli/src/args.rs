@@ -6,8 +6,8 @@ pub mod testbench;
 
 use std::path::PathBuf;
 
+use assay_device::session::PurgeHow;
 use assay_workload::options::JobOptions;
-use assay_workload::session::PurgeHow;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};

@@ -5,6 +5,10 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use assay_calibrate::CalibrateError;
+use assay_device::identity::IdentityError;
+use assay_device::interlock::Refusal;
+use assay_device::profile::ProfileFileError;
+use assay_device::session::SessionError;
 use assay_serve::ListenError;
 use assay_store::StoreError;
 use assay_stream::endpoint::EndpointError;
@@ -12,10 +16,6 @@ use assay_stream::index::IndexError;
 use assay_stream::status::StreamError;
 use assay_stream::testbench::BenchError;
 use assay_suite::SuiteError;
-use assay_target::identity::IdentityError;
-use assay_target::interlock::Refusal;
-use assay_target::profile::ProfileFileError;
-use assay_workload::session::SessionError;
 
 use crate::terminal::Output;
 

@@ -1,12 +1,12 @@
 //! The JSON documents of `assay job` and `assay run`: a contract that scripts depend on (`docs/json.md`).
 
 use assay_analysis::compare::{Matched, Metric};
+use assay_device::identity::DriveInfo;
 use assay_stats::compare::Terms;
 use assay_stats::{Estimate, OpSummary};
 use assay_store::Run;
 use assay_store::model::CellResult;
 use assay_store::read::{CellDrive, CellRecord, CellState};
-use assay_target::identity::DriveInfo;
 use serde_json::{Map, Value, json};
 
 /// `assay job --json`.

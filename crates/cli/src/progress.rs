@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use assay_io::Nanos;
 use assay_stats::Interval;
 use assay_store::model::{CellPlan, CellResult, Warning};
 use assay_suite::execute::Progress;
 use assay_suite::expand::{Cell, RunPlan};
-use assay_target::Nanos;
 use assay_units::rate;
 use assay_units::text::format_size;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

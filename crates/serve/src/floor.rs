@@ -9,8 +9,8 @@
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 
+use assay_io::clock::Clock;
 use assay_ssd::{Drive, DriveError, DriveOptions, InitialState, Profile};
-use assay_target::clock::Clock;
 use assay_units::{DataClass, Nanos, Op, Rng};
 use rustix::event::{PollFd, PollFlags, poll};
 

@@ -14,9 +14,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use assay_device::huge_tables::prefer_huge_tables;
+use assay_io::clock::Clock;
 use assay_ssd::{Command, Completion, Drive};
-use assay_target::clock::Clock;
-use assay_target::memory::prefer_huge_tables;
 use assay_units::{Nanos, Op};
 
 /// How the model's time passes.

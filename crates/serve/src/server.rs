@@ -16,8 +16,8 @@ use std::num::NonZeroU64;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use assay_io::clock::Clock;
 use assay_ssd::Drive;
-use assay_target::clock::Clock;
 use assay_units::Nanos;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};

@@ -265,7 +265,7 @@ fn faults_of_the_drive_are_errors_of_the_protocol() {
 fn real_pace_is_never_ahead_of_the_model() {
     let served = Served::new(in_place("fault=latency-spike@2=30ms"), Pace::Real);
     let mut client = served.client(false);
-    let clock = assay_target::clock::Clock::monotonic();
+    let clock = assay_io::clock::Clock::monotonic();
     for n in 1..=3 {
         let before = clock.now();
         assert_eq!(client.ask(0, command::READ, 4096 * n, 4096, &[]).error, 0);

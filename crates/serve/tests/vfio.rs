@@ -95,7 +95,7 @@ fn completions_are_never_ahead_of_the_model() {
     let mut host = Host::new(&function);
     let mut admin = host.enable();
     let mut queue = host.io_queue(&mut admin);
-    let clock = assay_target::clock::Clock::monotonic();
+    let clock = assay_io::clock::Clock::monotonic();
     for n in 1..=3 {
         let before = clock.now();
         assert_eq!(host.transfer(&mut queue, 0x02, n << 16, 4096), 0);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use assay_target::{Nanos, Op};
+use assay_io::{Nanos, Op};
 
 use crate::index::{BLOCK_BYTES, Entry, IndexWriter};
 use crate::lane::{Ended, Lane, Purpose};

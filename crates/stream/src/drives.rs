@@ -1,12 +1,12 @@
 //! The drives of a stream, opened.
 
-use assay_target::Target;
-use assay_target::identity::DriveInfo;
-use assay_target::null::NullTarget;
-use assay_target::sync::SyncTarget;
-use assay_target::uring::{UringOptions, UringTarget};
-use assay_workload::run::OpenTarget;
-use assay_workload::session::{DriveSession, SessionError};
+use assay_device::identity::DriveInfo;
+use assay_device::session::OpenTarget;
+use assay_device::session::{DriveSession, SessionError};
+use assay_io::Target;
+use assay_io::null::NullTarget;
+use assay_io::sync::SyncTarget;
+use assay_io::uring::{UringOptions, UringTarget};
 
 use crate::lane::Lane;
 use crate::range::Media;
@@ -81,7 +81,7 @@ impl<'s> Drives<'s> {
             options,
         };
         for at in 0..drives.sessions.len() {
-            let target = drives.sessions[at].acquire_for(options.writes, options.direct)?;
+            let target = drives.sessions[at].acquire(options.writes, options.direct)?;
             drives.targets.push(target);
         }
         Ok(drives)

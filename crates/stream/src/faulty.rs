@@ -20,7 +20,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use assay_target::{Completion, DataClass, Io, Nanos, Op, Target, TargetError, Telemetry};
+use assay_io::{Completion, DataClass, Io, Nanos, Op, Target, TargetError, Telemetry};
 
 use crate::pattern;
 

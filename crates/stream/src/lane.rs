@@ -1,6 +1,6 @@
 //! One drive of a stream: its ring of buffers and what is in flight on it.
 
-use assay_target::{Completion, DataClass, Io, Nanos, Op, Target, TargetError};
+use assay_io::{Completion, DataClass, Io, Nanos, Op, Target, TargetError};
 
 use crate::status::{DeviceFailure, StreamError};
 

@@ -7,7 +7,7 @@
 //! # Architecture
 //! - [`registers`]: what a streamer is told and tells, as registers of a core.
 //! - [`range`]: checked addresses; which chunk goes to which drive.
-//! - [`lane`]: one drive of a stream with its ring of buffers, over any `assay_target::Target`.
+//! - [`lane`]: one drive of a stream with its ring of buffers, over any `assay_io::Target`.
 //! - [`drives`]: opening them. [`source`]: where streams come from and go to; [`endpoint`]: their names.
 //! - [`pattern`] and [`proof`]: a stream that proves itself.
 //! - [`record`](mod@record), [`replay`](mod@replay): the two loops. `checkpoint` makes a recording durable as it goes on.
@@ -22,7 +22,7 @@
 //! use assay_stream::record::{RecordOptions, record};
 //! use assay_stream::registers::{Registers, StatusBits};
 //! use assay_stream::source::Bytes;
-//! use assay_target::null::NullTarget;
+//! use assay_io::null::NullTarget;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let slots = 33; // a ring of 32 chunks, and one for the index

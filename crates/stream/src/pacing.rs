@@ -1,6 +1,6 @@
 //! Sources with a rate of their own, and every time a stream had to wait for the drive.
 
-use assay_target::Nanos;
+use assay_io::Nanos;
 
 use crate::headroom::Headroom;
 use crate::registers::Registers;

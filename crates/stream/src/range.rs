@@ -3,7 +3,7 @@
 //! Addresses are byte addresses of chunks on each drive, as in report C: the first and, inclusively, the last one of the range, both
 //! multiples of the chunk size. With several drives the chunks go to them in turn, each drive using the same range.
 
-use assay_target::MAX_IO_BYTES;
+use assay_io::MAX_IO_BYTES;
 use serde::Serialize;
 
 use crate::registers::StatusBits;

@@ -13,7 +13,7 @@ mod ending;
 
 use std::collections::VecDeque;
 
-use assay_target::{Nanos, Op};
+use assay_io::{Nanos, Op};
 
 use crate::checkpoint::Checkpoints;
 use crate::headroom::Headroom;

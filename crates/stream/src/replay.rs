@@ -2,7 +2,7 @@
 
 use std::io;
 
-use assay_target::{Nanos, Op};
+use assay_io::{Nanos, Op};
 
 use crate::index::Recording;
 use crate::lane::{Ended, LOOK, Lane, Purpose, fits, latest};

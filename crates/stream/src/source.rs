@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 
-use assay_target::Nanos;
-use assay_target::clock::Clock;
+use assay_io::Nanos;
+use assay_io::clock::Clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::lane::LOOK;

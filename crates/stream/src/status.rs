@@ -146,7 +146,7 @@ impl Status {
 pub enum StreamError {
     /// The target as a whole cannot go on.
     #[error(transparent)]
-    Target(#[from] assay_target::TargetError),
+    Target(#[from] assay_io::TargetError),
     /// The source failed.
     #[error(
         "reading the stream from {source_name} failed after {bytes} bytes: {source}; what was read until then is on the drive"

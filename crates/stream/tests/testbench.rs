@@ -4,6 +4,10 @@
 
 use std::sync::Arc;
 
+use assay_device::identity::PcieLink;
+use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::spec::DriveSpec;
+use assay_io::Target;
 use assay_stream::drives::{Between, Calls};
 use assay_stream::faulty::{Counts, Fault, Faults, Strike};
 use assay_stream::pattern::PatternPages;
@@ -11,10 +15,6 @@ use assay_stream::testbench::{
     BenchError, BenchOptions, FaultyWiring, Observer, Report, TestOutcome, TestResult, Wiring,
     render, run, run_through,
 };
-use assay_target::Target;
-use assay_target::identity::PcieLink;
-use assay_target::spec::DriveSpec;
-use assay_workload::session::{DriveSession, SessionOptions};
 
 const CHUNK: u32 = 16 << 10;
 /// The window at this depth is 64 chunks, a session 16, and a ring 8.

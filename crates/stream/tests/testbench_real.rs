@@ -7,11 +7,11 @@
 
 use std::path::Path;
 
+use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::spec::DriveSpec;
 use assay_stream::testbench::{BenchOptions, TestOutcome, render, run};
-use assay_target::spec::DriveSpec;
-use assay_workload::session::{DriveSession, SessionOptions};
 
-#[path = "../../target/tests/interlock_rig/mod.rs"]
+#[path = "../../device/tests/interlock_rig/mod.rs"]
 mod interlock_rig;
 
 use interlock_rig::{Rig, name};

@@ -1,9 +1,9 @@
 //! What can be wrong with a suite or a run of it.
 
+use assay_device::session::SessionError;
 use assay_store::StoreError;
 use assay_workload::plan::PlanError;
 use assay_workload::run::RunError;
-use assay_workload::session::SessionError;
 
 /// Why a suite cannot be read, planned or run.
 #[derive(Debug, thiserror::Error)]

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_device::host::wall_clock;
+use assay_device::session::DriveSession;
+use assay_io::Nanos;
 use assay_stats::Interval;
 use assay_store::RunWriter;
 use assay_store::model::{Audit, CellPlan, CellResult, Entry, Outcome, Warning};
 use assay_store::read::Run;
-use assay_target::Nanos;
-use assay_target::host::wall_clock;
 use assay_workload::audit::HostAudit;
-use assay_workload::session::DriveSession;
 
 use crate::SuiteError;
 use crate::expand::{Cell, RunPlan};

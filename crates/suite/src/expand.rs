@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use assay_device::identity::DriveKind;
+use assay_device::session::{DriveSession, Holds};
 use assay_ssd::InitialState;
 use assay_store::model::{CellKind, CellPlan, Round};
-use assay_target::identity::DriveKind;
 use assay_units::Nanos;
 use assay_units::text::format_size;
 use assay_workload::plan::Workload;
-use assay_workload::session::{DriveSession, Holds};
 
 use crate::SuiteError;
 use crate::schema::{Need, Step, Suite};

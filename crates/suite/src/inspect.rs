@@ -1,12 +1,12 @@
 //! What a medium holds: compressible, zeroed, or neither. A drive that compresses, or that answers zeroed areas without its
 //! flash, looks faster on such data than on anybody's real data.
 
+use assay_device::open::open_drive;
+use assay_device::session::DriveSession;
+use assay_io::sync::SyncTarget;
+use assay_io::{Io, Nanos, Target};
 use assay_store::model::CellResult;
-use assay_target::open::OpenDrive;
-use assay_target::sync::SyncTarget;
-use assay_target::{Io, Nanos, Target};
 use assay_units::{DataClass, Op, Rng};
-use assay_workload::session::DriveSession;
 
 use crate::SuiteError;
 
@@ -35,10 +35,10 @@ pub fn inspect(
     let sample_bytes = SAMPLE_BYTES
         .min(span_bytes as u32 / info.min_io_bytes * info.min_io_bytes)
         .max(info.min_io_bytes);
-    let open = OpenDrive::open(info, info.direct_io, None)
-        .map_err(assay_workload::session::SessionError::from)?;
+    let open = open_drive(info, info.direct_io, None)
+        .map_err(assay_device::session::SessionError::from)?;
     let mut target = SyncTarget::new(open, 1, sample_bytes)
-        .map_err(assay_workload::session::SessionError::from)?;
+        .map_err(assay_device::session::SessionError::from)?;
     let mut rng = Rng::stream(seed, "inspect");
     let stripe = (span_bytes / u64::from(SAMPLES)).max(u64::from(sample_bytes));
     let start = target.now();

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use assay_device::host::{HostInfo, wall_clock};
+use assay_device::identity::{DriveInfo, DriveKind};
+use assay_device::nvme::words;
+use assay_device::session::DriveSession;
 use assay_ssd::published;
 use assay_store::model::{self, Manifest, SCHEMA, Tool};
-use assay_target::host::{HostInfo, wall_clock};
-use assay_target::identity::{DriveInfo, DriveKind};
-use assay_target::nvme::words;
-use assay_workload::session::DriveSession;
 
 use crate::expand::RunPlan;
 

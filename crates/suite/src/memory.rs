@@ -3,7 +3,7 @@
 //! # Mechanism
 //! One file per drive, `$XDG_STATE_HOME/assay/drives/SERIAL.json` (else `~/.local/state/assay/drives`; `ASSAY_STATE_DIR` replaces the
 //! directory `assay` itself; without any of them nothing is remembered). Beside what was done it holds the traces of writing at that moment
-//! ([`assay_target::identity::Trace`]): as long as they are the same, nobody wrote; where they differ by more than this program says
+//! ([`assay_device::identity::Trace`]): as long as they are the same, nobody wrote; where they differ by more than this program says
 //! it wrote itself, somebody else did, and everything remembered is void. What cannot be known is said to be unknown, and never taken
 //! for valid.
 //!
@@ -26,8 +26,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use assay_target::host::wall_clock;
-use assay_target::identity::{DriveInfo, DriveKind, NoTrace, SystemRoot, Trace, trace_at};
+use assay_device::host::wall_clock;
+use assay_device::identity::{DriveInfo, DriveKind, NoTrace, SystemRoot, Trace, trace_at};
 use assay_workload::access::Region;
 use serde::{Deserialize, Serialize};
 

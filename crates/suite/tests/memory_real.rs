@@ -11,7 +11,7 @@ use std::path::Path;
 use assay_suite::memory::{Conditioning, DriveMemory, Validity};
 use assay_workload::access::Region;
 
-#[path = "../../target/tests/interlock_rig/mod.rs"]
+#[path = "../../device/tests/interlock_rig/mod.rs"]
 mod interlock_rig;
 
 use interlock_rig::{Rig, info, name, run, try_run};

@@ -3,13 +3,13 @@
 
 mod common;
 
+use assay_io::Nanos;
 use assay_store::model::{CellKind, Outcome, ReasonWeight, VerdictResult};
 use assay_store::read::CellState;
 use assay_suite::execute::Ending;
 use assay_suite::expand::Cell;
 use assay_suite::schema::{Suite, Writes};
 use assay_suite::{SuiteError, catalogue};
-use assay_target::Nanos;
 
 use common::{plan, run, text};
 

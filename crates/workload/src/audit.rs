@@ -2,17 +2,18 @@
 
 use std::sync::atomic::AtomicBool;
 
+use assay_io::clock;
+use assay_io::null::NullTarget;
+use assay_io::{Target, TargetError, Telemetry};
 use assay_stats::{Interval, JobTotals, Recorder};
-use assay_target::clock;
-use assay_target::null::NullTarget;
-use assay_target::{Target, TargetError, Telemetry};
 use assay_units::{Nanos, Op};
 
 use crate::checker::LearnedSeed;
 use crate::io_loop::{IntervalSink, IoLoopConfig, run_io_loop};
 use crate::options::JobOptions;
-use crate::plan::{PlanError, TargetKind, TargetProperties, Workload};
+use crate::plan::{PlanError, Workload};
 use crate::worker::{Worker, WorkerError};
+use assay_device::session::{TargetKind, TargetProperties};
 
 /// What the host can do without a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_io::{Completion, Io, Target, TargetError, Telemetry};
 use assay_stats::{Interval, Recorder};
-use assay_target::{Completion, Io, Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
 use crate::plan::{Engine, Workload};

@@ -3,7 +3,7 @@
 //! # Architecture
 //! Data flows one way: [`options::JobOptions`] (fio's words, from the command line or a suite) are checked against a drive's
 //! facts and become a [`plan::Workload`]; every thread of it becomes a [`worker::Worker`]; [`io_loop::run_io_loop`] runs workers on a
-//! [`assay_target::Target`]; [`run::run_jobs`] runs the workloads of one or several drives and hands intervals to an
+//! [`assay_io::Target`]; [`run::run_jobs`] runs the workloads of one or several drives and hands intervals to an
 //! [`run::RunObserver`].
 //!
 //! - [`access`], [`arrival`], [`data`], [`verify`]: where, when, with which bytes, and whether they came back.
@@ -30,6 +30,5 @@ pub mod io_loop;
 pub mod options;
 pub mod plan;
 pub mod run;
-pub mod session;
 pub mod verify;
 pub mod worker;

@@ -2,8 +2,9 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use assay_target::cpus::CpuList;
-use assay_target::{MAX_IO_BYTES, MAX_SLOTS};
+use assay_device::session::TargetProperties;
+use assay_io::cpus::CpuList;
+use assay_io::{MAX_IO_BYTES, MAX_SLOTS};
 use assay_units::{Nanos, SECTOR_BYTES};
 
 use crate::access::{AccessConfig, AccessError, BlockSizes, Region};
@@ -28,49 +29,6 @@ pub const MAX_IN_FLIGHT: u64 = 1 << 20;
 const DEFAULT_BLOCK_BYTES: u32 = 4096;
 /// Seed when none is given: runs repeat unless told otherwise.
 pub const DEFAULT_SEED: u64 = 1;
-
-/// What a plan must know of a drive.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetProperties {
-    /// As named by the user, for messages.
-    pub name: String,
-    /// Capacity.
-    pub capacity_bytes: u64,
-    /// What offsets and lengths must be multiples of: the device's logical block under O_DIRECT.
-    pub min_io_bytes: u32,
-    /// Which engines it has.
-    pub kind: TargetKind,
-}
-
-/// Whether a drive is driven by an engine of choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetKind {
-    /// A block device: sync or uring.
-    Block {
-        /// The device has polling queues.
-        io_poll: bool,
-        /// Commands can be passed through to it.
-        passthru: PassthruSupport,
-    },
-    /// A regular file: sync or uring.
-    File,
-    /// The null target.
-    Null,
-    /// A simulated drive.
-    Simulated,
-}
-
-/// Can NVMe commands be passed through to a drive?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PassthruSupport {
-    /// No: it is not a whole NVMe namespace, or the kernel makes no generic device for it.
-    #[default]
-    No,
-    /// If that is asked for.
-    Possible,
-    /// Its generic device was named: nothing else can be meant.
-    Named,
-}
 
 /// Which target implementation does the I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,18 +3,15 @@
 mod threads;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use assay_ssd::InitialState;
+use assay_io::clock::Clock;
 use assay_stats::{HostLoad, Interval, JobTotals, Recorder};
-use assay_target::clock::Clock;
 
-use assay_target::load;
-use assay_target::open::OpenDrive;
-use assay_target::sim::SimTarget;
-use assay_target::watch::Watch;
-use assay_target::{Target, TargetError, Telemetry};
+use assay_device::load;
+use assay_device::session::OpenTarget;
+use assay_device::sim::SimTarget;
+use assay_io::{Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
 use crate::checker::{LearnedSeed, VerifyReport};
@@ -22,21 +19,6 @@ use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Pacing, Workload};
 use crate::worker::{Worker, WorkerError};
 use threads::run_real;
-
-/// A drive ready to be worked on.
-pub enum OpenTarget {
-    /// The null target.
-    Null,
-    /// A block device or file.
-    Real {
-        /// The open handle.
-        open: OpenDrive,
-        /// Who asks it how it is.
-        watch: Arc<Watch>,
-    },
-    /// A simulated drive; keeps its state and its virtual time from job to job.
-    Sim(Box<SimTarget>, InitialState),
-}
 
 /// One drive's share of a run.
 pub struct DriveJob<'a> {

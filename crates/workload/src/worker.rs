@@ -3,8 +3,8 @@
 
 use std::num::NonZeroU64;
 
+use assay_io::{Completion, Io, Target};
 use assay_stats::Recorder;
-use assay_target::{Completion, Io, Target};
 use assay_units::rng::mix;
 use assay_units::{DataClass, Nanos, Op, Rng};
 

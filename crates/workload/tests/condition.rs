@@ -6,15 +6,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use assay_device::session::{DriveSession, Holds, SessionError, SessionOptions};
+use assay_device::spec::DriveSpec;
+use assay_io::{Nanos, Telemetry};
 use assay_ssd::InitialState;
 use assay_stats::{HostLoad, Interval};
-use assay_target::spec::DriveSpec;
-use assay_target::{Nanos, Telemetry};
 use assay_units::Op;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 use assay_workload::run::{DriveJob, DriveOutcome, RunObserver, run_jobs};
-use assay_workload::session::{DriveSession, Holds, SessionError, SessionOptions};
 
 #[derive(Default)]
 struct Seen {
@@ -52,7 +52,7 @@ fn job(session: &mut DriveSession, words: &str) -> (DriveOutcome, Seen) {
         .collect();
     let options: JobOptions = toml::from_str(&text).unwrap();
     let workload = Workload::plan(&options, &session.target_properties()).unwrap();
-    let mut target = session.acquire(&workload).unwrap();
+    let mut target = session.acquire(workload.writes(), workload.direct).unwrap();
     let mut seen = Seen::default();
     let mut parts = [DriveJob {
         drive: 7,
@@ -153,12 +153,11 @@ fn the_null_target_has_nothing_to_purge_and_needs_no_rest() {
     let mut null = sim("null:");
     assert!(null.purge().unwrap().complete);
     let mut seen = Seen::default();
-    let rested = null.rest(
+    let rested = null.idle_for(
         Nanos::from_secs(60),
         Nanos::SECOND,
         &AtomicBool::new(false),
-        &mut seen,
-        7,
+        &mut |at, telemetry| seen.telemetry(7, at, telemetry),
     );
     assert_eq!(rested, Nanos::ZERO);
     assert!(seen.telemetry.is_empty());
@@ -176,7 +175,8 @@ fn a_resting_drive_cools_and_draws_its_idle_power() {
     let never = AtomicBool::new(false);
     let span = Nanos::from_millis(60_500);
     assert_eq!(
-        drive.rest(span, Nanos::from_secs(1), &never, &mut seen, 7),
+        drive.idle_for(span, Nanos::from_secs(1), &never, &mut |at, t| seen
+            .telemetry(7, at, t)),
         span
     );
     let times: Vec<f64> = seen
@@ -206,19 +206,28 @@ fn a_rest_ends_when_it_is_told_to() {
     let mut drive = sim("sim:samsung-951");
     let hour = Nanos::from_secs(3600);
     assert_eq!(
-        drive.rest(hour, Nanos::SECOND, &stop, &mut seen, 7),
+        drive.idle_for(hour, Nanos::SECOND, &stop, &mut |at, t| seen
+            .telemetry(7, at, t)),
         Nanos::ZERO
     );
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = dir.path().join("disk");
     fs::write(&path, vec![0; 1 << 20]).unwrap();
     let mut file = sim(path.to_str().unwrap());
-    assert!(file.rest(hour, Nanos::SECOND, &stop, &mut seen, 7) < Nanos::from_secs(60));
+    assert!(
+        file.idle_for(hour, Nanos::SECOND, &stop, &mut |at, t| seen
+            .telemetry(7, at, t))
+            < Nanos::from_secs(60)
+    );
     assert!(seen.telemetry.is_empty());
     // And when it is over.
     let short = Nanos::from_millis(20);
     let never = AtomicBool::new(false);
-    assert!(file.rest(short, Nanos::from_millis(5), &never, &mut seen, 7) >= short);
+    assert!(
+        file.idle_for(short, Nanos::from_millis(5), &never, &mut |at, t| seen
+            .telemetry(7, at, t))
+            >= short
+    );
 }
 
 #[test]

@@ -6,8 +6,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_device::session::{TargetKind, TargetProperties};
+use assay_io::{Completion, Io, Target, TargetError, Telemetry};
 use assay_stats::{Interval, JobTotals, OpSummary, Recorder};
-use assay_target::{Completion, Io, Target, TargetError, Telemetry};
 use assay_units::{Nanos, Op};
 use assay_workload::checker::LearnedSeed;
 use assay_workload::io_loop::{
@@ -15,7 +16,7 @@ use assay_workload::io_loop::{
     run_io_loop,
 };
 use assay_workload::options::JobOptions;
-use assay_workload::plan::{Pacing, TargetKind, TargetProperties, Workload};
+use assay_workload::plan::{Pacing, Workload};
 use assay_workload::worker::Worker;
 
 /// Serves up to `servers` I/Os at once, each in `latency`; fails every `fail_every`-th, or nearly all from one on; never answers any after `hang_after`.

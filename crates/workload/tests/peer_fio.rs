@@ -3,9 +3,10 @@
 
 use std::process::Command;
 
+use assay_device::session::{TargetKind, TargetProperties};
 use assay_workload::access::AddressGenerator;
 use assay_workload::options::JobOptions;
-use assay_workload::plan::{TargetKind, TargetProperties, Workload};
+use assay_workload::plan::Workload;
 
 const AREA_BYTES: u64 = 100 << 20;
 const IOS: usize = 40_000;

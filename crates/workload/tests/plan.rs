@@ -1,9 +1,10 @@
 //! What is typed becomes a workload that fits the drive, or an error that says what would.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use assay_target::Nanos;
+use assay_device::session::{TargetKind, TargetProperties};
+use assay_io::Nanos;
 use assay_workload::options::JobOptions;
-use assay_workload::plan::{Engine, Pacing, PlanError, TargetKind, TargetProperties, Workload};
+use assay_workload::plan::{Engine, Pacing, PlanError, Workload};
 
 fn facts(kind: TargetKind) -> TargetProperties {
     TargetProperties {
@@ -38,7 +39,7 @@ fn plan(words: &str) -> Result<Workload, PlanError> {
         &options(words),
         &facts(TargetKind::Block {
             io_poll: false,
-            passthru: assay_workload::plan::PassthruSupport::No,
+            passthru: assay_device::session::PassthruSupport::No,
         }),
     )
 }

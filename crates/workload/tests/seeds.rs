@@ -5,14 +5,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::spec::DriveSpec;
+use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
-use assay_target::spec::DriveSpec;
-use assay_target::{Nanos, Telemetry};
 use assay_workload::checker::VerifyReport;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 use assay_workload::run::{DriveJob, RunObserver, run_jobs};
-use assay_workload::session::{DriveSession, SessionOptions};
 
 const MIB: u64 = 1 << 20;
 
@@ -33,7 +33,7 @@ fn verify(session: &mut DriveSession, options: JobOptions) -> VerifyReport {
         ..options
     };
     let workload = Workload::plan(&options, &session.target_properties()).unwrap();
-    let mut target = session.acquire(&workload).unwrap();
+    let mut target = session.acquire(workload.writes(), workload.direct).unwrap();
     let mut parts = [DriveJob {
         drive: 0,
         workload: &workload,

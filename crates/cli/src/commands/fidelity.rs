@@ -5,9 +5,9 @@ use std::path::Path;
 use assay_calibrate::fidelity::{Compared, LIMITS, compare, table};
 use assay_calibrate::measurement::{Access, CHUNK_BYTES};
 use assay_calibrate::measurement::{Measurement, Metric, Procedure, Role, Tolerance, Workload};
+use assay_device::profile::load;
 use assay_report::fidelity::{Drive, Figure, Kind, Page, html, markdown};
 use assay_ssd::Profile;
-use assay_target::profile::load;
 use assay_units::Op;
 use serde_json::json;
 

@@ -9,9 +9,9 @@ use assay_calibrate::parameter::{Free, free_by_default, renamed};
 use assay_calibrate::residual::{Residual, Residuals, Summary};
 use assay_calibrate::shipped::{Recipe, hold_out, recipes};
 use assay_calibrate::{Fit, FitSettings, fit, published, run_folder, table};
+use assay_device::profile::load;
 use assay_ssd::Profile;
 use assay_store::Run;
-use assay_target::profile::load;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 

@@ -1,13 +1,15 @@
 //! `assay job DRIVE ...`: one workload, in fio's words.
 
+use std::sync::Arc;
+
 use anyhow::Context;
+use assay_device::session::{DriveSession, SessionOptions};
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::execute::{Resume, Runner};
 use assay_suite::expand::single_job;
 use assay_suite::manifest::manifest;
 use assay_suite::memory::DriveMemory;
-use assay_workload::plan::{TargetProperties, Workload};
-use assay_workload::session::{DriveSession, SessionOptions};
+use assay_workload::plan::Workload;
 
 use crate::args::JobArguments;
 use crate::exit::{Usage, Verdict};
@@ -26,7 +28,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
             .is_some_and(|rw| rw.contains("write") || rw.contains("rw")),
         keep_data: options.verify.unwrap_or(false),
         power_meter: super::power_meter(arguments.power_meter.as_deref(), 1)?,
-        generator: None,
+        generator: Some(Arc::new(VerifyBlocks)),
     };
     let names = [arguments.drive];
     let mut drives = open_checked(&names, &session_options, &options)?;
@@ -87,7 +89,7 @@ fn open_checked(
         ..session_options.clone()
     };
     let looked_at = super::open_drives(names, &read_only)?;
-    let facts: TargetProperties = looked_at[0].target_properties();
+    let facts = looked_at[0].target_properties();
     Workload::plan(options, &facts).map_err(|error| Usage(error.to_string()))?;
     drop(looked_at);
     super::open_drives(names, session_options)

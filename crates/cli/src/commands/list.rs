@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use assay_calibrate::shipped::{Fidelity, fidelity};
+use assay_device::identity::list_drives;
 use assay_ssd::{Profile, Provenance};
-use assay_target::identity::list_drives;
 use assay_units::text::format_size;
 use serde_json::json;
 

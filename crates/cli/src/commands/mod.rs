@@ -26,11 +26,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
+use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::spec::DriveSpec;
+use assay_device::watch::meter::PowerMeter;
 use assay_store::Run;
 use assay_store::model::Tool;
-use assay_target::spec::DriveSpec;
-use assay_target::watch::meter::PowerMeter;
-use assay_workload::session::{DriveSession, SessionOptions};
 
 use crate::exit::{Usage, Verdict};
 
@@ -91,7 +91,7 @@ pub fn open_drives(
 ) -> anyhow::Result<Vec<DriveSession>> {
     let mut drives: Vec<DriveSession> = Vec::new();
     for name in names {
-        let spec = DriveSpec::parse(name).map_err(assay_workload::session::SessionError::from)?;
+        let spec = DriveSpec::parse(name).map_err(assay_device::session::SessionError::from)?;
         let drive = DriveSession::open(&spec, options)?;
         let twin = drives
             .iter()

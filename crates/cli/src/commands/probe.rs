@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
+use assay_device::identity::{DriveKind, temperature_celsius};
+use assay_device::interlock;
+use assay_device::nvme::words;
+use assay_device::session::SessionOptions;
 use assay_suite::manifest;
-use assay_target::identity::{DriveKind, temperature_celsius};
-use assay_target::interlock;
-use assay_target::nvme::words;
 use assay_units::text::{format_size, group_digits};
-use assay_workload::session::SessionOptions;
 use serde_json::json;
 
 use crate::args::ProbeArguments;

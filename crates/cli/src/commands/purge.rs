@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use assay_device::session::SessionOptions;
 use assay_suite::memory::DriveMemory;
-use assay_workload::session::SessionOptions;
 use serde_json::json;
 
 use crate::args::PurgeArguments;

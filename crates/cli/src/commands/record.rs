@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use assay_device::host;
+use assay_device::session::SessionOptions;
 use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::headroom::Headroom;
@@ -15,9 +17,7 @@ use assay_stream::proof::PatternSource;
 use assay_stream::record::{Pace, RecordOptions, Recorded, record};
 use assay_stream::registers::Registers;
 use assay_stream::source::{Blank, ReadSource, Source};
-use assay_target::host;
 use assay_units::text::format_size;
-use assay_workload::session::SessionOptions;
 use serde_json::{Value, json};
 
 use super::stream::{self, Lines, Streamed};

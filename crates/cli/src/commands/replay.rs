@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use assay_device::session::SessionOptions;
 use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::index::{IndexError, Recording};
@@ -12,7 +13,6 @@ use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
 use assay_stream::source::{Sink, WriteSink};
 use assay_units::text::{format_size, group_digits};
-use assay_workload::session::SessionOptions;
 use serde_json::{Value, json};
 
 use super::stream::{self, Lines};

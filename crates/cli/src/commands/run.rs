@@ -1,7 +1,9 @@
 //! `assay run SUITE DRIVE...` and `assay run --resume RUN`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use assay_device::session::{DriveSession, SessionOptions};
 use assay_store::model::{Drive, Manifest};
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::SuiteError;
@@ -11,7 +13,7 @@ use assay_suite::expand::{RunPlan, RunSettings, expand};
 use assay_suite::manifest::{drive, manifest};
 use assay_suite::memory::DriveMemory;
 use assay_suite::schema::Suite;
-use assay_workload::session::{DriveSession, SessionOptions};
+use assay_workload::verify::VerifyBlocks;
 
 use crate::args::RunArguments;
 use crate::exit::{Usage, Verdict};
@@ -48,7 +50,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
             .iter()
             .any(|s| s.job.contains_key("verify")),
         power_meter: super::power_meter(meter.as_deref(), request.drives.len())?,
-        generator: None,
+        generator: Some(Arc::new(VerifyBlocks)),
     };
     let mut drives = super::open_drives(&request.drives, &options)?;
     let plan = expand(&request.suite, &request.settings, &drives)?;

@@ -9,14 +9,14 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use anyhow::Context;
+use assay_device::profile;
+use assay_device::session::SessionError;
+use assay_device::spec::{DriveSpec, SpecKind};
+use assay_io::TargetError;
 use assay_serve::floor::{self, Floor};
 use assay_serve::vfio::{self, Function};
 use assay_serve::{Address, Lateness, Listener, Pace, Server, Summary};
 use assay_ssd::{Drive, DriveError, DriveOptions, Fault, FaultKind, Profile};
-use assay_target::TargetError;
-use assay_target::profile;
-use assay_target::spec::{DriveSpec, SpecKind};
-use assay_workload::session::SessionError;
 use assay_workload::verify::VerifyBlocks;
 use serde_json::{Value, json};
 

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use anyhow::Context;
+use assay_device::session::{DriveSession, SessionOptions};
 use assay_stream::drives::{Drives, LaneOptions, media};
 use assay_stream::index::{Recording, find};
 use assay_stream::lane::Lane;
@@ -12,7 +13,6 @@ use assay_stream::range::{Range, RangeRequest};
 use assay_stream::registers::{Control, Registers};
 use assay_stream::status::Status;
 use assay_units::text::{format_size, group_digits};
-use assay_workload::session::{DriveSession, SessionOptions};
 
 use crate::args::stream::StreamArguments;
 use crate::exit::{Usage, Verdict};

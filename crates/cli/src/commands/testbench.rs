@@ -4,12 +4,12 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_device::session::{DriveSession, SessionOptions};
 use assay_stream::drives::media;
 use assay_stream::pattern::PatternPages;
 use assay_stream::range::{Range, RangeRequest};
 use assay_stream::testbench::{self, BenchError, BenchOptions, Observer, TestResult};
 use assay_workload::plan::DEFAULT_SEED;
-use assay_workload::session::{DriveSession, SessionOptions};
 use indicatif::ProgressBar;
 use serde_json::json;
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use assay_device::session::SessionOptions;
 use assay_stream::drives::Drives;
 use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, What, replay};
 use assay_stream::source::Discard;
 use assay_units::text::format_size;
-use assay_workload::session::SessionOptions;
 use serde_json::json;
 
 use super::replay::{recording_document, tell_recording};

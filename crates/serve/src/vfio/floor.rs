@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use assay_io::clock::Clock;
 use assay_nvme_ctrl::driver::{Driver, InProcessTransport, MEMORY_BYTES, Transport};
 use assay_nvme_ctrl::{Controller, ControllerOptions};
 use assay_nvme_spec::nvm;
 use assay_ssd::{Drive, DriveOptions, Profile};
-use assay_target::clock::Clock;
 use assay_units::{Nanos, Rng};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fs::MemfdFlags;

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io;
 
+use assay_io::shared_memory::SharedMemory;
 use assay_nvme_ctrl::{HostMemory, Unmapped};
-use assay_target::shared_memory::SharedMemory;
 
 /// Pieces at once; a virtual machine has a handful.
 const MOST_PIECES: usize = 1024;

@@ -249,7 +249,7 @@ impl Header {
         let sound = lane < lanes
             && lanes <= super::MAX_LANES
             && chunk_bytes > 0
-            && chunk_bytes <= assay_target::MAX_IO_BYTES
+            && chunk_bytes <= assay_io::MAX_IO_BYTES
             && chunks > 0
             && end.is_some()
             && super::index_bytes(layout.index_blocks)

@@ -1,6 +1,6 @@
 //! Finding a recording again.
 
-use assay_target::{Nanos, Op, TargetError};
+use assay_io::{Nanos, Op, TargetError};
 
 use super::format::IndexBlock;
 use super::{BLOCK_BYTES, Entry, Header, IndexLayout, StreamId};

@@ -2,8 +2,8 @@
 
 use std::io;
 
+use assay_device::session::{DriveSession, SessionError};
 use assay_units::rng::splitmix64;
-use assay_workload::session::{DriveSession, SessionError};
 
 use super::layout::{Compare, Found, Layout};
 use super::words::{Book, sentence};

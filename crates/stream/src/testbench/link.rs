@@ -1,7 +1,7 @@
 //! Tests 00 and 11: the link.
 
-use assay_target::identity::PcieLink;
-use assay_workload::session::DriveSession;
+use assay_device::identity::PcieLink;
+use assay_device::session::DriveSession;
 
 use super::desk::{Bench, Trouble, fail};
 use super::{Links, Seen};

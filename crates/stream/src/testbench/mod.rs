@@ -44,8 +44,8 @@ mod words;
 
 use std::sync::Arc;
 
-use assay_target::identity::PcieLink;
-use assay_workload::session::{DriveSession, SessionError};
+use assay_device::identity::PcieLink;
+use assay_device::session::{DriveSession, SessionError};
 use serde::Serialize;
 
 use crate::drives::{Calls, LaneOptions, Straight, media};

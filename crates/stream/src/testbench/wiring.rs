@@ -1,8 +1,8 @@
 //! What lies between the bench and the drives: nothing, or planned faults.
 
-use assay_target::Target;
-use assay_target::identity::PcieLink;
-use assay_workload::session::DriveSession;
+use assay_device::identity::PcieLink;
+use assay_device::session::DriveSession;
+use assay_io::Target;
 
 use crate::drives::{Between, Straight};
 use crate::faulty::{Faults, Faulty};

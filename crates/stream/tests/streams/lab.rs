@@ -1,5 +1,7 @@
 //! Drives, ranges, and streams onto them and back.
 
+use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::spec::DriveSpec;
 use assay_stream::drives::{Calls, Drives, LaneOptions, media};
 use assay_stream::index::{IndexOptions, Recording, StreamId, find};
 use assay_stream::range::{Range, RangeRequest};
@@ -8,9 +10,7 @@ use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
 use assay_stream::source::{Bytes, Source};
 use assay_stream::status::Status;
-use assay_target::spec::DriveSpec;
 use assay_units::Rng;
-use assay_workload::session::{DriveSession, SessionOptions};
 
 pub(crate) const CHUNK: u32 = 16 << 10;
 

@@ -7,12 +7,12 @@ mod lab;
 mod rings;
 mod unruly;
 
+use assay_io::Nanos;
 use assay_stream::drives::Drives;
 use assay_stream::record::{Pace, RecordOptions, record};
 use assay_stream::registers::{Control, Registers, StatusBits};
 use assay_stream::replay::{ReplayOptions, What, replay};
 use assay_stream::source::{Blank, Bytes, Discard, Filled, Source};
-use assay_target::Nanos;
 use assay_units::Rng;
 
 use crate::lab::{CHUNK, Lab, get, index, lanes, noise, on_each, put, range, recover, take};

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-use assay_target::{Completion, Io, Nanos, Op, Target, TargetError};
+use assay_io::{Completion, Io, Nanos, Op, Target, TargetError};
 use assay_units::Rng;
 
 const SECTOR: usize = 512;

@@ -1,5 +1,5 @@
 use super::*;
-use assay_target::null::NullTarget;
+use assay_io::null::NullTarget;
 
 #[test]
 fn nothing_longer_than_a_slot_is_submitted() {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_device::open::open_drive;
+use assay_device::session::OpenTarget;
+use assay_device::session::{DriveSession, SessionError};
+use assay_io::Nanos;
 use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, OFFERED_IOPS};
-use assay_target::Nanos;
-use assay_target::open::OpenDrive;
 use assay_workload::plan::{Pacing, Workload};
-use assay_workload::run::{DriveJob, OpenTarget, RunObserver, RunOutcome, run_jobs};
-use assay_workload::session::{DriveSession, SessionError};
+use assay_workload::run::{DriveJob, RunObserver, RunOutcome, run_jobs};
 use std::num::NonZeroU64;
 
 use super::journal::{Alarms, Ignore, Journal};
@@ -265,8 +266,8 @@ impl Runner<'_> {
 
     fn drop_caches(&mut self, cell: &Cell) -> Result<(), SuiteError> {
         for &drive in &cell.plan.drives {
-            let open = OpenDrive::open(self.drives[drive].info(), false, None)
-                .map_err(SessionError::from)?;
+            let open =
+                open_drive(self.drives[drive].info(), false, None).map_err(SessionError::from)?;
             if !open.drop_cached() {
                 self.warn(
                     &RunWarning::CacheNotDropped,
@@ -298,7 +299,9 @@ fn leave_alone(
     observer: &mut dyn RunObserver,
 ) {
     for &drive in &cell.plan.drives {
-        drives[drive].rest(span, REST_INTERVAL, stop, observer, drive);
+        drives[drive].idle_for(span, REST_INTERVAL, stop, &mut |at, telemetry| {
+            observer.telemetry(drive, at, telemetry);
+        });
     }
 }
 
@@ -314,7 +317,7 @@ fn execute(
     let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
     let mut refused = None;
     for (&drive, workload) in cell.plan.drives.iter().zip(workloads) {
-        match drives[drive].acquire(workload) {
+        match drives[drive].acquire(workload.writes(), workload.direct) {
             Ok(target) => targets.push((drive, target)),
             Err(error) => {
                 refused = Some(error);

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_analysis::power::MeanPower;
+use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
 use assay_store::model::{CellResult, Entry, IntervalRecord, TelemetryRecord};
 use assay_store::{RunWriter, StoreError};
-use assay_target::{Nanos, Telemetry};
 use assay_units::Op;
 use assay_workload::run::RunObserver;
 

@@ -1,8 +1,8 @@
 //! Drives that go away in the middle: their cell is left unfinished for `--resume`, and no other is begun on them.
 
+use assay_device::session::SessionError;
 use assay_store::StoreError;
 use assay_store::model::CellResult;
-use assay_workload::session::SessionError;
 
 use super::cell::Done;
 use super::{Course, Runner};

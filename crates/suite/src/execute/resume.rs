@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_io::Nanos;
 use assay_store::model::{CellPlan, CellResult};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
-use assay_target::Nanos;
 use assay_units::Op;
 
 use super::conditions::NOT_NEEDED;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
-use assay_target::{Nanos, Telemetry};
 use assay_workload::run::RunObserver;
 
 use crate::expand::Settle;

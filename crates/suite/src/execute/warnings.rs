@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use assay_analysis::rest;
+use assay_device::identity::PcieLink;
+use assay_device::nvme::probe::Probe;
+use assay_device::session::DriveSession;
 use assay_stats::HostLoad;
 use assay_stats::knee::chance_share;
 use assay_store::StoreError;
 use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS};
 use assay_store::read::Run;
-use assay_target::identity::PcieLink;
-use assay_target::nvme::probe::Probe;
 use assay_workload::run::DriveOutcome;
-use assay_workload::session::DriveSession;
 
 use super::Runner;
 use super::journal::Alarms;

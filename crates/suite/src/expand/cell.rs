@@ -1,10 +1,10 @@
 //! One cell of a plan.
 
+use assay_device::session::DriveSession;
 use assay_store::model::{self, CellKind, CellPlan, Load};
 use assay_units::Nanos;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
-use assay_workload::session::DriveSession;
 
 use super::matrix::Combination;
 use super::{Cell, RunPlan, Settle, Unfit};

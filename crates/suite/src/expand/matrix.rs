@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use assay_device::session::DriveSession;
 use assay_store::model::Round;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 use assay_workload::options::JobOptions;
-use assay_workload::session::DriveSession;
 
 use super::RunPlan;
 use super::rounds::MOST_ROUNDS;

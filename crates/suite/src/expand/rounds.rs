@@ -1,7 +1,7 @@
 //! Rounds: how many at most, and the rule by which they come to rest, with parameters put in.
 
+use assay_device::session::DriveSession;
 use assay_stats::steady::{FioFigure, SteadyRule};
-use assay_workload::session::DriveSession;
 
 use super::RunPlan;
 use super::matrix::{Combination, same_value};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use assay_device::session::DriveSession;
 use assay_store::model::{CellKind, CellPlan};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
-use assay_workload::session::DriveSession;
 
 use super::{Cell, RunPlan, describe, first_contents, labels};
 use crate::SuiteError;

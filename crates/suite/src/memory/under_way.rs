@@ -5,7 +5,7 @@
 //! Only the run that was cut off knows how much it had written, from its journal, and only its resumption may claim that. To everybody else
 //! a drive that was written meanwhile is changed. And what was written beyond what the run can have written, or later, was written by others.
 
-use assay_target::identity::{DriveInfo, Trace, trace_at};
+use assay_device::identity::{DriveInfo, Trace, trace_at};
 use assay_units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ impl DriveMemory {
             record.under_way = Some(UnderWay {
                 run: run.to_owned(),
                 cell: cell.to_owned(),
-                began_unix_s: assay_target::host::unix_seconds(),
+                began_unix_s: assay_device::host::unix_seconds(),
             });
         })
     }

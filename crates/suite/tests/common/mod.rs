@@ -8,6 +8,9 @@
 
 use std::sync::atomic::AtomicBool;
 
+use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::spec::DriveSpec;
+use assay_io::Nanos;
 use assay_stats::Interval;
 use assay_store::model::{CellPlan, CellResult, Tool, Warning};
 use assay_store::read::Run;
@@ -18,10 +21,7 @@ use assay_suite::manifest::manifest;
 use assay_suite::memory::DriveMemory;
 use assay_suite::schema::Suite;
 use assay_suite::{SuiteError, catalogue};
-use assay_target::Nanos;
-use assay_target::spec::DriveSpec;
 use assay_workload::audit::HostAudit;
-use assay_workload::session::{DriveSession, SessionOptions};
 
 pub fn drives(specs: &[&str]) -> Vec<DriveSession> {
     specs

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use assay_target::identity::identify;
-use assay_target::nvme::place::NvmePlace;
+use assay_device::identity::identify;
+use assay_device::nvme::place::NvmePlace;
 use assay_units::Rng;
 use proptest::prelude::*;
 use tempfile::TempDir;

@@ -29,7 +29,7 @@ pub enum PlanError {
     },
     /// Not processors that the threads can be kept on.
     #[error("--cpus_allowed: {0}")]
-    Cpus(#[from] assay_target::cpus::CpuListError),
+    Cpus(#[from] assay_io::cpus::CpuListError),
     /// A number out of its range.
     #[error("--{option} {given} is out of range: {range}")]
     Range {

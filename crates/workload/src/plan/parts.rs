@@ -2,14 +2,15 @@
 
 use std::num::NonZeroU64;
 
-use assay_target::cpus::CpuList;
+use assay_io::cpus::CpuList;
 use assay_units::{Nanos, parse_duration, parse_size, text};
 
-use super::{Engine, Pacing, PassthruSupport, PlanError, TargetKind, TargetProperties};
+use super::{Engine, Pacing, PlanError};
 use crate::access::{AccessConfig, AddressPattern, BlockSizes, Region, StridedZones};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
 use crate::verify::interval_for;
+use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
 
 pub(super) fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
     parse_size(text).map_err(|source| PlanError::Text { option, source })

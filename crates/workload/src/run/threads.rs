@@ -7,16 +7,16 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use assay_device::load::{self, HostSampler};
+use assay_device::watch::Watch;
+use assay_io::clock::Clock;
+use assay_io::drive_handle::DriveHandle;
+use assay_io::null::NullTarget;
+use assay_io::passthru::PassthruTarget;
+use assay_io::sync::SyncTarget;
+use assay_io::uring::{UringOptions, UringTarget};
+use assay_io::{Target, TargetError, Telemetry};
 use assay_stats::Interval;
-use assay_target::clock::Clock;
-use assay_target::load::{self, HostSampler};
-use assay_target::null::NullTarget;
-use assay_target::open::OpenDrive;
-use assay_target::passthru::PassthruTarget;
-use assay_target::sync::SyncTarget;
-use assay_target::uring::{UringOptions, UringTarget};
-use assay_target::watch::Watch;
-use assay_target::{Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
 use super::{DriveOutcome, RunError, RunObserver, recorder};
@@ -63,7 +63,7 @@ impl IntervalSink for ThreadSink {
     }
 }
 
-pub(super) type RealPart<'a> = (usize, usize, &'a Workload, Option<(OpenDrive, &'a Watch)>);
+pub(super) type RealPart<'a> = (usize, usize, &'a Workload, Option<(DriveHandle, &'a Watch)>);
 
 /// What all threads of a run share.
 struct Shared<'a> {
@@ -184,7 +184,7 @@ type Seat = (u32, LearnedSeed);
 fn thread_main(
     workload: &Workload,
     seat: Seat,
-    open: Option<OpenDrive>,
+    open: Option<DriveHandle>,
     shared: &Shared<'_>,
     sink: ThreadSink,
 ) -> ThreadEnd {

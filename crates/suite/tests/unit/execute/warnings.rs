@@ -1,4 +1,4 @@
-use assay_target::nvme::probe::{AutonomousPower, PowerState};
+use assay_device::nvme::probe::{AutonomousPower, PowerState};
 
 use super::*;
 

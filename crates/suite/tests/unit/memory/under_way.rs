@@ -1,7 +1,7 @@
 use std::fs::{self, File};
 use std::time::{Duration, UNIX_EPOCH};
 
-use assay_target::identity::identify;
+use assay_device::identity::identify;
 use assay_workload::access::Region;
 
 use super::super::{Conditioning, Validity};
@@ -70,7 +70,7 @@ impl World {
 
     /// The file's bytes were changed so long after the cell began.
     fn changed_after(&self, seconds: u64) {
-        let at = UNIX_EPOCH + Duration::from_secs(assay_target::host::unix_seconds() + seconds);
+        let at = UNIX_EPOCH + Duration::from_secs(assay_device::host::unix_seconds() + seconds);
         let file = File::options()
             .write(true)
             .open(self.dir.path().join("disk"));

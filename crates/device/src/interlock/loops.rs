@@ -1,0 +1,78 @@
+//! Which files and devices the loop devices of this machine show.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use assay_io::system_calls::loop_backing;
+use rustix::fs::OFlags;
+
+use crate::identity::{BlockNode, DeviceNumber, SystemRoot, split_device_number};
+
+use super::Subject;
+use super::claim::subject_at;
+
+/// An attached loop device.
+#[derive(Debug, Clone)]
+pub(super) struct Loop {
+    /// Kernel name.
+    pub name: String,
+    /// Its number.
+    pub device: DeviceNumber,
+    /// Path of what it shows, as the kernel writes it.
+    pub backing_path: PathBuf,
+    /// What it shows; `None` when neither the device nor the path can be asked.
+    pub backing: Option<Subject>,
+}
+
+/// All attached loop devices.
+///
+/// # Errors
+/// When the list of block devices cannot be read.
+pub(super) fn attached_loops(root: &SystemRoot) -> io::Result<Vec<Loop>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(root.sys("block"))? {
+        let entry = entry?;
+        if !entry.file_name().to_string_lossy().starts_with("loop") {
+            continue;
+        }
+        // A loop device detached between the listing and here has nothing to tell.
+        let Ok(node) = BlockNode::in_dir(&entry.path()) else {
+            continue;
+        };
+        let Some(backing_path) = node.attribute("loop/backing_file") else {
+            continue;
+        };
+        let backing = ask_loop(root, &node).or_else(|| subject_at(backing_path.as_ref()));
+        found.push(Loop {
+            name: node.name,
+            device: node.device,
+            backing_path: backing_path.into(),
+            backing,
+        });
+    }
+    Ok(found)
+}
+
+/// Asks the loop device itself for the inode it shows: right also for files that were renamed, deleted or lie in another mount
+/// namespace, where the path of sysfs leads astray. Needs the right to open it.
+fn ask_loop(root: &SystemRoot, node: &BlockNode) -> Option<Subject> {
+    let path = root.dev(node.dev_name());
+    if subject_at(&path) != Some(Subject::Block(node.device)) {
+        return None;
+    }
+    let file = File::options()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits() as i32)
+        .open(path)
+        .ok()?;
+    let info = loop_backing(&file)?;
+    Some(match info.rdevice {
+        0 => Subject::File {
+            device: split_device_number(info.device),
+            inode: info.inode,
+        },
+        number => Subject::Block(split_device_number(number)),
+    })
+}

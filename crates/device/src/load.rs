@@ -1,0 +1,84 @@
+//! How loaded the host was meanwhile: samples of `/proc/stat` and of this process, as [`HostLoad`].
+
+use assay_stats::HostLoad;
+use assay_units::Nanos;
+use rustix::thread::ClockId;
+
+use crate::host::{CpuTimes, PackageEnergy, ProcessUsage};
+use assay_io::clock::Clock;
+
+/// Processor time of this process so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTime {
+    /// In user code.
+    pub user: Nanos,
+    /// In the kernel.
+    pub system: Nanos,
+}
+
+/// Processor time of this process so far, all threads.
+pub fn process_cpu_time() -> CpuTime {
+    let usage = ProcessUsage::read();
+    CpuTime {
+        user: Nanos(usage.user_ns),
+        system: Nanos(usage.system_ns),
+    }
+}
+
+/// Processor time of the calling thread so far.
+pub fn thread_cpu_time() -> Nanos {
+    let time = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
+    Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+/// Samples the host's load from one call to the next.
+#[derive(Debug)]
+pub struct HostSampler {
+    clock: Clock,
+    at: Nanos,
+    cpu: Option<CpuTimes>,
+    process: ProcessUsage,
+    energy: PackageEnergy,
+}
+
+impl HostSampler {
+    /// Begin now.
+    pub fn start() -> HostSampler {
+        let clock = Clock::monotonic();
+        HostSampler {
+            clock,
+            at: clock.now(),
+            cpu: CpuTimes::read().ok(),
+            process: ProcessUsage::read(),
+            energy: PackageEnergy::start(),
+        }
+    }
+
+    /// The load since the last sample (or the start); `None` where `/proc/stat` cannot be read or has not ticked since.
+    pub fn sample(&mut self) -> Option<HostLoad> {
+        let (at, cpu, process) = (
+            self.clock.now(),
+            CpuTimes::read().ok()?,
+            ProcessUsage::read(),
+        );
+        let share = cpu.since(self.cpu.as_ref()?)?;
+        let used = process.since(&self.process);
+        let switches = used.voluntary_switches + used.involuntary_switches;
+        let load = HostLoad {
+            user_pct: share.user_pct,
+            system_pct: share.system_pct,
+            irq_pct: share.irq_pct,
+            iowait_pct: share.iowait_pct,
+            idle_pct: share.idle_pct,
+            steal_pct: share.steal_pct,
+            context_switches_per_s: assay_units::rate::per_second(switches, at - self.at),
+            package_w: self.energy.mean_w(at - self.at),
+        };
+        (self.at, self.cpu, self.process) = (at, Some(cpu), process);
+        Some(load)
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/load.rs"]
+mod tests;

@@ -1,0 +1,183 @@
+//! Opening drives: for writing only with a permit of the interlock.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use assay_io::drive_handle::{DriveHandle, PassthruNode};
+use assay_io::system_calls;
+
+use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot, split_device_number};
+use crate::interlock::{PermitError, WritePermit};
+
+/// Why a drive could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The system refused.
+    #[error("{drive}: cannot open it {how}: {source}{advice}")]
+    System {
+        /// The drive.
+        drive: String,
+        /// For reading or for writing, direct or not.
+        how: &'static str,
+        /// The system's answer.
+        source: io::Error,
+        /// What to do about it.
+        advice: &'static str,
+    },
+    /// What was opened is not the drive the permit is for.
+    #[error(transparent)]
+    Permit(#[from] PermitError),
+    /// It has no file behind it.
+    #[error("{drive} is not a file or block device; it is opened as the target it is")]
+    NoFile {
+        /// The drive.
+        drive: String,
+    },
+}
+
+/// Opens a drive for reading, and for writing when a permit is given. `direct` bypasses the page cache (O_DIRECT).
+///
+/// The permit itself holds a block device's exclusive claim (O_EXCL) while it lives, so that nothing can be mounted from it meanwhile;
+/// here the opened descriptor is checked to be that device or file. The generic character device of an NVMe namespace is opened beside
+/// it, with the same rights and only if it is the same namespace.
+///
+/// # Errors
+/// When the system refuses, or the permit is for another drive.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the one place that opens drives, where the permit is checked"
+)]
+pub fn open_drive(
+    info: &DriveInfo,
+    direct: bool,
+    permit: Option<&WritePermit>,
+) -> Result<DriveHandle, OpenError> {
+    let path = match (&info.path, info.kind) {
+        (Some(path), DriveKind::Block | DriveKind::File) => path.clone(),
+        _ => {
+            return Err(OpenError::NoFile {
+                drive: info.spec.clone(),
+            });
+        }
+    };
+    let mut flags = libc::O_CLOEXEC;
+    if direct {
+        flags |= libc::O_DIRECT;
+    }
+    let failed = |source: io::Error| OpenError::System {
+        drive: info.spec.clone(),
+        how: match (permit.is_some(), direct) {
+            (true, true) => "for writing with O_DIRECT",
+            (true, false) => "for writing",
+            (false, true) => "for reading with O_DIRECT",
+            (false, false) => "for reading",
+        },
+        advice: advice(&source, direct),
+        source,
+    };
+    let file = open_file(&path, permit.is_some(), flags).map_err(failed)?;
+    if let Some(permit) = permit {
+        permit.check(&file)?;
+    }
+    // A partition is not a whole namespace: its addresses are others.
+    let namespace = info.nvme.as_ref().filter(|_| info.partition_of.is_none());
+    let generic = namespace.and_then(|nvme| Some((nvme, nvme.generic.as_ref()?)));
+    let node = generic.map(|(nvme, path)| {
+        let node = open_file(path, permit.is_some(), libc::O_CLOEXEC)?;
+        check_same_namespace(&SystemRoot::host(), &file, &node, nvme.nsid)?;
+        Ok(PassthruNode {
+            path: path.clone(),
+            file: node,
+            nsid: nvme.nsid,
+            max_command_bytes: nvme.max_command_bytes,
+        })
+    });
+    let handle =
+        DriveHandle::new(&info.spec, file, info.logical_block_bytes.max(1)).map_err(failed)?;
+    Ok(match node {
+        Some(node) => handle.with_passthru(node),
+        None => handle,
+    })
+}
+
+/// Checks that a generic character device is the namespace of a block device: same controller or subsystem in sysfs, same name but for
+/// its prefix, same namespace identifier. The device numbers are those of the open descriptors, which the kernel does not reuse while
+/// they are open, so that a renumbering of drives between two openings is found.
+fn check_same_namespace(
+    root: &SystemRoot,
+    block: &File,
+    generic: &File,
+    nsid: u32,
+) -> io::Result<()> {
+    let device = |file: &File| -> io::Result<DeviceNumber> {
+        Ok(split_device_number(rustix::fs::fstat(file)?.st_rdev))
+    };
+    let found = system_calls::nvme_namespace_id(generic)?;
+    if found != nsid {
+        return Err(renumbered(format!(
+            "its namespace identifier is {found}, not {nsid}"
+        )));
+    }
+    check_same_sysfs_parent(root, device(block)?, device(generic)?)
+}
+
+/// In sysfs, both device nodes of a namespace lie in the directory of one controller (or of one subsystem, with multipath): `nvme0n1`
+/// and `ng0n1`.
+fn check_same_sysfs_parent(
+    root: &SystemRoot,
+    block: DeviceNumber,
+    generic: DeviceNumber,
+) -> io::Result<()> {
+    let node = |class: &str, device: DeviceNumber| {
+        let link = format!("dev/{class}/{}:{}", device.major, device.minor);
+        std::fs::canonicalize(root.sys(link))
+    };
+    let (block, generic) = (node("block", block)?, node("char", generic)?);
+    let name = |path: &Path| {
+        let name = path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    };
+    let expected = name(&block).replacen("nvme", "ng", 1);
+    if block.parent() != generic.parent() || name(&generic) != expected {
+        return Err(renumbered(format!(
+            "sysfs has {} and {} as different namespaces",
+            block.display(),
+            generic.display()
+        )));
+    }
+    Ok(())
+}
+
+fn renumbered(what: String) -> io::Error {
+    io::Error::other(format!(
+        "the generic device is not this namespace: {what}; drives are renumbered when one is removed or added: check `assay list` and run again"
+    ))
+}
+
+fn open_file(path: &Path, write: bool, flags: i32) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(write)
+        .custom_flags(flags)
+        .open(path)
+}
+
+fn advice(error: &io::Error, direct: bool) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; run as root, or give yourself access to it",
+        io::ErrorKind::NotFound => "; does it exist? `assay list` shows the drives here",
+        io::ErrorKind::ResourceBusy => {
+            "; something on this machine holds it: unmount or stop that first"
+        }
+        io::ErrorKind::InvalidInput if direct => {
+            "; its file system does not support O_DIRECT: use --direct 0 and say so with the result"
+        }
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/open.rs"]
+mod tests;

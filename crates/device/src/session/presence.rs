@@ -1,0 +1,64 @@
+//! Is a drive still there? Asked once its I/Os have only failed: one that errs is to be told from one that is gone.
+
+use crate::open::open_drive;
+use assay_io::sync::SyncTarget;
+use assay_io::{Io, Target};
+use assay_units::{DataClass, Nanos, Op};
+
+use super::{DriveSession, Kind};
+
+/// A simulated drive has so long for one read, which is what Linux gives an NVMe drive.
+const PATIENCE: Nanos = Nanos::from_secs(30);
+
+impl DriveSession {
+    /// Does it still answer? It does if one block of three (the first, one in the middle, the last) can be read: media that are bad somewhere,
+    /// or that take no more writes, are no reason to call a drive gone.
+    ///
+    /// The page cache is passed by where that is possible, because it answers for drives that are gone. A drive that takes I/Os and never
+    /// ends them holds this up until the kernel gives them up.
+    pub fn answers(&mut self) -> bool {
+        let (capacity_bytes, block_bytes) = (self.info.capacity_bytes, self.info.min_io_bytes);
+        let block = u64::from(block_bytes.max(1));
+        let blocks = capacity_bytes / block;
+        let places = [0, blocks / 2, blocks.saturating_sub(1)].map(|at| at * block);
+        match &mut self.kind {
+            Kind::Null => true,
+            Kind::Sim(target, _) => {
+                target.begin_job(1, 1, block_bytes).is_ok()
+                    && places
+                        .iter()
+                        .any(|&at| can_read(target.as_mut(), at, block_bytes))
+            }
+            Kind::Real(_) => {
+                let open = open_drive(&self.info, self.info.direct_io, None);
+                let target = open.ok().map(|open| SyncTarget::new(open, 1, block_bytes));
+                let Some(Ok(mut target)) = target else {
+                    return false;
+                };
+                places
+                    .iter()
+                    .any(|&at| can_read(&mut target, at, block_bytes))
+            }
+        }
+    }
+}
+
+fn can_read<T: Target>(target: &mut T, offset_bytes: u64, len_bytes: u32) -> bool {
+    let io = Io {
+        op: Op::Read,
+        data: DataClass::Incompressible,
+        slot: 0,
+        len_bytes,
+        offset_bytes,
+    };
+    let until = target.now() + PATIENCE;
+    let mut done = Vec::new();
+    let asked = target
+        .submit(&[io])
+        .and_then(|()| target.reap(1, until, &mut done));
+    asked.is_ok() && done.iter().any(|completion| completion.moved(len_bytes))
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/session/presence.rs"]
+mod tests;

@@ -1,0 +1,112 @@
+//! The controller of a simulated drive, asked as that of a real one is.
+
+use crate::nvme::probe::{self, Probe, Surroundings};
+use crate::nvme::registers::Registers;
+use crate::nvme::{AdminPort, CommandError};
+use assay_io::TargetError;
+use assay_nvme_ctrl::driver::{Driver, DriverError, InProcessTransport};
+use assay_nvme_ctrl::{Controller, ControllerOptions, Unmapped};
+use assay_nvme_spec::SubmissionEntry;
+use assay_nvme_spec::opcode::AdminOpcode;
+use assay_nvme_spec::register::{
+    CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
+};
+use assay_ssd::{Drive, DriveOptions, Profile};
+
+use super::SessionError;
+
+/// What the controller of a drive like this says of itself, asked on a drive of its own that has just been switched on; `None` for one on Serial
+/// ATA, which has no NVMe controller.
+///
+/// # Errors
+/// When no such drive can be made, or its controller does not answer.
+pub(super) fn probe(
+    spec: &str,
+    profile: &Profile,
+    options: &DriveOptions,
+) -> Option<Result<Box<Probe>, SessionError>> {
+    let on_nvme = profile.link.sata.is_none();
+    on_nvme.then(|| ask(spec, profile.clone(), options.clone()).map(Box::new))
+}
+
+fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, SessionError> {
+    let drive = Drive::new(profile, options).map_err(|e| TargetError::Simulation {
+        drive: spec.to_owned(),
+        message: e.to_string(),
+    })?;
+    let controller = Controller::new(drive, ControllerOptions::default());
+    let vectors = controller.vectors();
+    let driver = Driver::new(InProcessTransport::new(controller));
+    let mut port = Port {
+        driver: driver.map_err(|error| unreachable(spec, "enable", &error))?,
+        spec,
+    };
+    let around = Surroundings {
+        registers: Some(Ok(port.registers())),
+        interrupt_vectors: Some(u32::from(vectors)),
+    };
+    Ok(probe::probe(&mut port, &around)?)
+}
+
+/// A simulated controller behind queues in memory.
+struct Port<'s> {
+    spec: &'s str,
+    driver: Driver<InProcessTransport>,
+}
+
+impl Port<'_> {
+    fn registers(&mut self) -> Registers {
+        let controller = self.driver.transport().controller();
+        let dword = |offset: u64| controller.read_register(offset, 4) as u32;
+        Registers {
+            capabilities: Capabilities::from_raw(controller.read_register(CAP, 8)),
+            version: Version::from_raw(dword(VS)),
+            configuration: Configuration::from_raw(dword(CC)),
+            status: ControllerStatus::from_raw(dword(CSTS)),
+        }
+    }
+}
+
+fn unreachable(spec: &str, command: &str, error: &DriverError<Unmapped>) -> CommandError {
+    CommandError::System {
+        controller: spec.to_owned(),
+        command: command.to_owned(),
+        source: std::io::Error::other(error.to_string()),
+        advice: "",
+    }
+}
+
+impl AdminPort for Port<'_> {
+    fn name(&self) -> &str {
+        self.spec
+    }
+
+    fn admin(
+        &mut self,
+        command: &SubmissionEntry,
+        data: &mut [u8],
+        _timeout_ms: u32,
+    ) -> Result<u32, CommandError> {
+        let opcode = AdminOpcode(command.opcode());
+        let words = || match opcode.name() {
+            Some(name) => name.to_owned(),
+            None => format!("admin command {:#x}", opcode.0),
+        };
+        let done = self
+            .driver
+            .admin(*command, data)
+            .map_err(|error| unreachable(self.spec, &words(), &error))?;
+        match done.status() {
+            status if status.is_success() => Ok(done.dw0()),
+            status => Err(CommandError::Status {
+                controller: self.spec.to_owned(),
+                command: words(),
+                status,
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/session/simulated.rs"]
+mod tests;

@@ -1,0 +1,339 @@
+//! The interlock on regular files, what is no drive at all, and whether our eyes see what `wipefs` sees.
+//!
+//! What needs root or a program that is not installed prints why and passes.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test whose world cannot be set up stops right there"
+)]
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use assay_device::identity::{DriveInfo, DriveKind, IdentityError, identify, list_drives};
+use assay_device::interlock::{PermitError, Reason, authorise};
+use assay_device::signature;
+
+mod interlock_rig;
+
+use interlock_rig::{Rig, allowed, destroy, info, name, refused, refused_for_good, run};
+
+#[test]
+fn an_mbr_table_must_be_named() {
+    let Some(rig) = Rig::new() else { return };
+    let image = rig.image("disk.img", 16);
+    run(&[
+        "parted",
+        "-s",
+        image.to_str().unwrap(),
+        "mklabel",
+        "msdos",
+        "mkpart",
+        "primary",
+        "1MiB",
+        "8MiB",
+    ]);
+    assert_eq!(refused(&image, &["disk.img"]).missing_words(), ["dos"]);
+    allowed(&image, &["disk.img", "dos"]);
+}
+
+#[test]
+fn a_file_is_named_by_its_name_and_may_be_somebodys_disk() {
+    let Some(mut rig) = Rig::new() else { return };
+    let image = rig.image("disk.img", 16);
+    let file = info(&image);
+    assert_eq!(
+        (file.kind, file.serial.as_str()),
+        (DriveKind::File, "disk.img")
+    );
+    assert!(file.filesystem.is_some_and(|fs| !fs.fs_type.is_empty()));
+    refused(&image, &[]);
+    refused(&image, &[image.to_str().unwrap()]);
+    allowed(&image, &["disk.img"]);
+    run(&["mkfs.ext2", "-q", "-F", image.to_str().unwrap()]);
+    assert_eq!(refused(&image, &["disk.img"]).missing_words(), ["ext2"]);
+    allowed(&image, &["disk.img", "ext2"]);
+
+    // The same file under another name is the same file.
+    let alias = rig.path("alias.img");
+    fs::hard_link(&image, &alias).unwrap();
+    let link = rig.path("link.img");
+    std::os::unix::fs::symlink(&image, &link).unwrap();
+    assert_eq!(
+        info(&link).serial,
+        "disk.img",
+        "a symbolic link is followed"
+    );
+    let Some(device) = rig.attach(&image, &[]) else {
+        return;
+    };
+    for path in [&image, &alias, &link] {
+        let refusal = refused(path, &[&info(path).serial, "ext2"]);
+        let backs = |r: &Reason| matches!(r, Reason::BacksLoop { loop_device, .. } if *loop_device == name(&device));
+        assert!(
+            refusal.reasons.iter().any(backs) && !refusal.can_be_overridden(),
+            "{refusal}"
+        );
+    }
+    allowed(&device, &[&name(&device), "ext2"]);
+    // A second loop device on the same file: the first is no longer free to write, even though nothing is mounted from it.
+    let Some(second) = rig.attach(&image, &[]) else {
+        return;
+    };
+    rig.mount(&second, &["-o", "ro"]);
+    refused_for_good(&device);
+}
+
+#[test]
+fn an_active_swap_file_is_never_written() {
+    let Some(mut rig) = Rig::new() else { return };
+    let swap = rig.image("swapfile", 8);
+    fs::set_permissions(&swap, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    if !rig.swapon(&swap) {
+        return;
+    }
+    let refusal = refused_for_good(&swap);
+    assert!(
+        refusal.reasons.contains(&Reason::Swap {
+            device: swap.display().to_string()
+        }),
+        "{refusal}"
+    );
+    rig.undo_last();
+    allowed(&swap, &["swapfile", "swap"]);
+}
+
+#[test]
+fn a_file_locked_by_another_program_is_never_written() {
+    let Some(rig) = Rig::new() else { return };
+    let image = rig.image("vm.img", 1);
+    // As a virtual machine does: a record lock, held until told to end.
+    let script = "use Fcntl; open(F, '+<', $ARGV[0]) or die; my $lock = pack('s s x4 q q l', F_WRLCK, 0, 0, 0, 0); fcntl(F, F_SETLK, $lock) or die; \
+                  $| = 1; print \"locked\\n\"; <STDIN>;";
+    let child = std::process::Command::new("perl")
+        .args(["-e", script])
+        .arg(&image)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        println!("skipped: no perl to hold a lock");
+        return;
+    };
+    let mut line = String::new();
+    std::io::BufRead::read_line(
+        &mut std::io::BufReader::new(child.stdout.take().unwrap()),
+        &mut line,
+    )
+    .unwrap();
+    assert_eq!(line, "locked\n");
+    let result = authorise(&info(&image), &destroy(&["vm.img"]));
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    let refusal = result.unwrap_err();
+    assert_eq!(
+        refusal.reasons,
+        [Reason::Locked {
+            device: image.display().to_string(),
+            pid: Some(child.id())
+        }]
+    );
+    allowed(&image, &["vm.img"]);
+}
+
+#[test]
+fn a_drive_that_is_swapped_behind_its_name_is_noticed() {
+    let Some(rig) = Rig::new() else { return };
+    let image = rig.image("disk.img", 1);
+    let before = info(&image);
+    // A copy made before the first is removed cannot have its inode number.
+    let other = rig.image("other.img", 1);
+    fs::rename(&other, &image).unwrap();
+    let refusal = authorise(&before, &destroy(&["disk.img"])).unwrap_err();
+    assert!(
+        matches!(&refusal.reasons[..], [Reason::Changed { .. }]),
+        "{refusal}"
+    );
+    // And so is a record that has been tampered with.
+    let mut forged = info(&image);
+    forged.serial = "mine".into();
+    assert!(authorise(&forged, &destroy(&["mine"])).is_err());
+    let permit = authorise(&info(&image), &destroy(&["disk.img"])).unwrap();
+    fs::remove_file(&image).unwrap();
+    let replaced = rig.image("disk.img", 1);
+    assert!(matches!(
+        permit.check(File::open(replaced).unwrap()),
+        Err(PermitError::OtherDrive { .. })
+    ));
+}
+
+#[test]
+fn null_and_simulated_drives_need_no_word_and_their_permit_opens_nothing() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for kind in [DriveKind::Null, DriveKind::Simulated] {
+        let mut drive = DriveInfo::new(kind, "sim:x", "x", 1 << 30);
+        // Even a record that claims to be simulated and names a real path gets no key to that path.
+        drive.path = Some(file.path().to_path_buf());
+        let permit = authorise(&drive, &[]).unwrap();
+        assert!(matches!(
+            permit.check(file.as_file()),
+            Err(PermitError::OtherDrive { .. })
+        ));
+    }
+}
+
+#[test]
+fn what_is_not_a_drive_is_said_so() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("empty"), "").unwrap();
+    let _listener = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+    std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
+    assert!(matches!(
+        identify(&at("none")),
+        Err(IdentityError::Missing { .. })
+    ));
+    assert!(matches!(
+        identify(&at("dangling")),
+        Err(IdentityError::Missing { .. })
+    ));
+    assert!(matches!(
+        identify(dir.path()),
+        Err(IdentityError::Directory { .. })
+    ));
+    assert!(matches!(
+        identify(&at("empty")),
+        Err(IdentityError::ZeroSize { .. })
+    ));
+    assert!(matches!(
+        identify(&at("socket")),
+        Err(IdentityError::NotADrive { what: "socket", .. })
+    ));
+    assert!(matches!(
+        identify(Path::new("/dev/zero")),
+        Err(IdentityError::NotADrive {
+            what: "character device",
+            ..
+        })
+    ));
+    assert!(matches!(
+        identify(&at("empty").join("x")),
+        Err(IdentityError::Io { .. } | IdentityError::Missing { .. })
+    ));
+    for error in [
+        identify(&at("none")),
+        identify(dir.path()),
+        identify(&at("empty")),
+        identify(Path::new("/dev/zero")),
+    ] {
+        let message = error.unwrap_err().to_string();
+        assert!(
+            message.contains(['/', '`']) && message.len() > 40,
+            "no advice: {message}"
+        );
+    }
+}
+
+#[test]
+fn an_unattached_loop_device_has_zero_size_and_says_how_to_attach() {
+    let Some(_rig) = Rig::new() else { return };
+    let free = (0..256)
+        .map(|n| PathBuf::from(format!("/dev/loop{n}")))
+        .find(|p| {
+            p.exists()
+                && !Path::new("/sys/block")
+                    .join(name(p))
+                    .join("loop/backing_file")
+                    .exists()
+        });
+    let Some(free) = free else {
+        println!("skipped: no free loop device");
+        return;
+    };
+    let message = identify(&free).unwrap_err().to_string();
+    assert!(
+        message.contains("zero size") && message.contains("losetup"),
+        "{message}"
+    );
+    assert!(!list_drives().iter().any(|d| d.name == name(&free)));
+}
+
+/// Our own detection and libblkid's must use the same words, or people would have to name one thing twice.
+#[test]
+fn our_words_are_those_of_wipefs() {
+    let Some(rig) = Rig::new() else { return };
+    let made: [(&str, &[&str]); 7] = [
+        ("ext2", &["mkfs.ext2", "-q", "-F"]),
+        ("ext3", &["mkfs.ext3", "-q", "-F"]),
+        ("ext4", &["mkfs.ext4", "-q", "-F"]),
+        ("jbd", &["mkfs.ext4", "-q", "-F", "-O", "journal_dev"]),
+        ("swap", &["mkswap"]),
+        ("gpt", &["parted", "-s"]),
+        ("dos", &["parted", "-s"]),
+    ];
+    for (word, command) in made {
+        let image = rig.image(word, 16);
+        let mut command = command.to_vec();
+        command.push(image.to_str().unwrap());
+        match word {
+            "gpt" => command.extend(["mklabel", "gpt"]),
+            "dos" => command.extend(["mklabel", "msdos"]),
+            _ => {}
+        }
+        run(&command);
+        let window = signature::Window::read(&File::open(&image).unwrap(), 0, 16 << 20).unwrap();
+        let mut own: Vec<String> = signature::detect(&window)
+            .into_iter()
+            .map(|f| f.word)
+            .collect();
+        own.dedup();
+        assert_eq!(own, [word]);
+        if Path::new("/usr/sbin/wipefs").exists() || Path::new("/sbin/wipefs").exists() {
+            let theirs = signature::wipefs(&image);
+            assert!(
+                !theirs.is_empty() && theirs.iter().all(|f| f.word == word),
+                "{word}: {theirs:?}"
+            );
+        } else {
+            println!("skipped: no wipefs to compare with");
+        }
+        // What wipefs removes, we no longer see.
+        run(&["wipefs", "-afq", image.to_str().unwrap()]);
+        let window = signature::Window::read(&File::open(&image).unwrap(), 0, 16 << 20).unwrap();
+        assert_eq!(signature::detect(&window), [], "{word}");
+    }
+}
+
+/// A kind that only libblkid knows still protects.
+#[test]
+fn what_only_wipefs_knows_must_be_named_too() {
+    let Some(rig) = Rig::new() else { return };
+    let image = rig.image("disk.img", 4);
+    // fs/romfs/romfs_fs.h (include/uapi/linux): ROMSB_WORD0 and ROMSB_WORD1 at the start.
+    let file = File::options().write(true).open(&image).unwrap();
+    file.write_all_at(b"-rom1fs-", 0).unwrap();
+    let theirs = signature::wipefs(&image);
+    if theirs.is_empty() {
+        println!("skipped: no wipefs here, or it no longer knows romfs");
+        return;
+    }
+    assert_eq!(refused(&image, &["disk.img"]).missing_words(), ["romfs"]);
+    allowed(&image, &["disk.img", "romfs"]);
+}
+
+/// A name that is not UTF-8 must not make a manifest fail.
+#[test]
+fn any_file_name_can_be_stored() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path().join(std::ffi::OsStr::from_bytes(b"odd\xFF.img"));
+    fs::write(&path, [0; 4096]).unwrap();
+    let drive = info(&path);
+    assert_eq!(drive.serial, "odd\u{FFFD}.img");
+    assert!(
+        serde_json::to_string(&drive)
+            .unwrap()
+            .contains("odd\u{FFFD}.img")
+    );
+    allowed(&path, &["odd\u{FFFD}.img"]);
+}

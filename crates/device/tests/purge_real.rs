@@ -1,0 +1,75 @@
+//! Discarding real block devices. Needs root; prints why and passes otherwise.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test whose world cannot be set up stops right there"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use assay_device::interlock::authorise;
+use assay_device::open::open_drive;
+use assay_device::purge::{PurgeError, discard_all};
+
+mod interlock_rig;
+
+use interlock_rig::{Rig, destroy, info, name, run};
+
+fn purge(device: &Path) -> Result<(), PurgeError> {
+    let drive = info(device);
+    let permit = authorise(&drive, &destroy(&[&drive.serial])).unwrap();
+    let open = open_drive(&drive, false, Some(&permit)).unwrap();
+    discard_all(&open, drive.capacity_bytes)
+}
+
+#[test]
+fn a_purged_zram_holds_no_page_any_more() {
+    let Some(mut rig) = Rig::new() else { return };
+    let Some(zram) = rig.zram(32) else { return };
+    let Some(other) = rig.zram(32) else { return };
+    let noise: Vec<u8> = (0..8_u32 << 20)
+        .map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8)
+        .collect();
+    for device in [&zram, &other] {
+        fs::write(device, &noise).unwrap();
+        run(&["sync", device.to_str().unwrap()]);
+    }
+    let stored = |device: &Path| {
+        let stat = fs::read_to_string(format!("/sys/block/{}/mm_stat", name(device))).unwrap();
+        let first = stat.split_whitespace().next().unwrap();
+        first.parse::<u64>().unwrap()
+    };
+    assert!(stored(&zram) >= 8 << 20);
+    let drive = info(&zram);
+    let reading = open_drive(&drive, false, None).unwrap();
+    assert!(matches!(
+        discard_all(&reading, drive.capacity_bytes),
+        Err(PurgeError::ReadOnly { .. })
+    ));
+    assert!(stored(&zram) >= 8 << 20);
+    purge(&zram).unwrap();
+    assert_eq!(stored(&zram), 0);
+    assert!(stored(&other) >= 8 << 20, "another device was touched");
+    assert!(fs::read(&zram).unwrap().iter().all(|&byte| byte == 0));
+}
+
+#[test]
+fn a_purged_loop_device_leaves_a_hole_in_its_file_or_says_that_it_cannot() {
+    let Some(mut rig) = Rig::new() else { return };
+    let image = rig.image("image", 8);
+    fs::write(&image, vec![9_u8; 8 << 20]).unwrap();
+    let Some(device) = rig.attach(&image, &[]) else {
+        return;
+    };
+    match purge(&device) {
+        Ok(()) => {
+            assert!(fs::read(&device).unwrap().iter().all(|&byte| byte == 0));
+            assert_eq!(fs::metadata(&image).unwrap().len(), 8 << 20);
+        }
+        // A file system without holes.
+        Err(PurgeError::Unsupported { .. }) => {
+            assert!(fs::read(&device).unwrap().iter().all(|&byte| byte == 9));
+        }
+        Err(error) => panic!("{error}"),
+    }
+}

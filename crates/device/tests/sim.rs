@@ -1,0 +1,175 @@
+//! The simulated target: virtual time, data that comes back, failures as a program sees them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use assay_device::sim::SimTarget;
+use assay_io::{Completion, DataClass, Io, Nanos, Op, Target};
+use assay_ssd::{DriveOptions, Profile};
+
+fn target(options: &[(&str, &str)]) -> SimTarget {
+    let mut chosen = DriveOptions::default();
+    for (key, value) in options {
+        chosen.set(key, value).unwrap();
+    }
+    SimTarget::new(
+        "sim:samsung-951",
+        Profile::builtin("samsung-951").unwrap(),
+        chosen,
+    )
+    .unwrap()
+}
+
+fn io(op: Op, slot: u32, offset_bytes: u64) -> Io {
+    Io {
+        op,
+        data: DataClass::Incompressible,
+        slot,
+        len_bytes: 4096,
+        offset_bytes,
+    }
+}
+
+fn all(target: &mut SimTarget, batch: &[Io]) -> Vec<Completion> {
+    let mut done = Vec::new();
+    target.submit(batch).unwrap();
+    target.reap(batch.len(), Nanos::MAX, &mut done).unwrap();
+    done
+}
+
+#[test]
+fn time_stands_still_until_somebody_waits() {
+    let mut target = target(&[]);
+    target.begin_job(1, 4, 4096).unwrap();
+    let start = target.now();
+    target.submit(&[io(Op::Read, 0, 0)]).unwrap();
+    assert_eq!(target.now(), start);
+    let mut done = Vec::new();
+    // A deadline before the drive can have answered: time goes there and no further.
+    target.reap(1, start + Nanos(500), &mut done).unwrap();
+    assert_eq!((target.now(), done.len()), (start + Nanos(500), 0));
+    target.reap(1, Nanos::MAX, &mut done).unwrap();
+    assert_eq!(done.len(), 1);
+    assert!(target.now() > start + Nanos::from_micros(10));
+    // Nothing in flight: waiting is a jump.
+    let later = target.now() + Nanos::from_secs(3600);
+    target.reap(1, later, &mut done).unwrap();
+    assert_eq!(target.now(), later);
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let mut target = target(&[("data", "keep")]);
+    target.begin_job(1, 4, 4096).unwrap();
+    target.buffer(1).unwrap().fill(0xa7);
+    assert!(all(&mut target, &[io(Op::Write, 1, 8192)])[0].moved(4096));
+    assert!(all(&mut target, &[io(Op::Read, 2, 8192)])[0].moved(4096));
+    assert!(target.buffer(2).unwrap().iter().all(|&b| b == 0xa7));
+    assert!(all(&mut target, &[io(Op::Discard, 0, 8192)])[0].moved(4096));
+    assert!(all(&mut target, &[io(Op::Read, 3, 8192)])[0].moved(4096));
+    assert!(target.buffer(3).unwrap().iter().all(|&b| b == 0));
+}
+
+#[test]
+fn without_kept_data_there_are_no_buffers() {
+    let mut target = target(&[]);
+    target.begin_job(1, 4, 1 << 20).unwrap();
+    assert!(target.buffer(0).is_none());
+    assert!(all(&mut target, &[io(Op::Write, 0, 0)])[0].moved(4096));
+}
+
+#[test]
+fn failures_are_errnos_as_linux_gives_them() {
+    let mut target = target(&[("fault", "read-error@2"), ("fault", "write-error@1")]);
+    target.begin_job(1, 4, 4096).unwrap();
+    assert!(all(&mut target, &[io(Op::Read, 0, 0)])[0].moved(4096));
+    assert_eq!(
+        all(&mut target, &[io(Op::Read, 0, 0)])[0].result,
+        -libc::ENODATA
+    );
+    assert_eq!(
+        all(&mut target, &[io(Op::Write, 0, 0)])[0].result,
+        -libc::ENODATA
+    );
+    let beyond = target.identity().capacity_bytes;
+    assert_eq!(
+        all(&mut target, &[io(Op::Read, 0, beyond)])[0].result,
+        -libc::EREMOTEIO
+    );
+}
+
+/// One thread's I/Os reach the drive one host overhead after another; those of several threads at once.
+#[test]
+fn the_simulated_host_takes_its_time_per_thread() {
+    let span = |workers: u32, depth: u32| {
+        let mut target = target(&[]);
+        target.begin_job(workers, depth, 4096).unwrap();
+        let batch: Vec<Io> = (0..8).map(|slot| io(Op::Flush, slot, 0)).collect();
+        all(&mut target, &batch);
+        target.now()
+    };
+    let (one_thread, eight_threads) = (span(1, 8), span(8, 1));
+    let overhead = Nanos(
+        Profile::builtin("samsung-951")
+            .unwrap()
+            .bench
+            .host_overhead_ns
+            .value,
+    );
+    let in_turn = Nanos(overhead.0 * 8);
+    assert!(one_thread >= in_turn, "{one_thread}");
+    assert!(eight_threads < in_turn, "{eight_threads}");
+}
+
+#[test]
+fn rest_cools_the_drive() {
+    let mut target = target(&[]);
+    target.begin_job(1, 1, 4096).unwrap();
+    target.idle(Nanos::from_secs(3600));
+    let cold = target.telemetry().unwrap();
+    assert_eq!(cold.throttled, Some(false));
+    assert!(cold.temperature_c.unwrap() < 60.0, "{cold:?}");
+    assert_eq!(cold.host_bytes_written, Some(0));
+}
+
+/// The mean power of the time between two readings, in each power state.
+#[test]
+fn power_is_metered_between_readings_and_follows_the_power_state() {
+    let mut target = target(&[("ps", "2")]);
+    target.begin_job(1, 1, 4096).unwrap();
+    let reading = |target: &mut SimTarget, span: Nanos| {
+        target.idle(span);
+        let telemetry = target.telemetry().unwrap();
+        (telemetry.power_state.unwrap(), telemetry.power_mw.unwrap())
+    };
+    assert_eq!(reading(&mut target, Nanos::from_secs(1)), (2, 1_700));
+    target.set_power_state(4).unwrap();
+    // 2.1 ms to leave state 2 and enter state 4: within a milliwatt over ten seconds.
+    let (state, mw) = reading(&mut target, Nanos::from_secs(10));
+    assert_eq!(state, 4);
+    assert!((5..=6).contains(&mw), "{mw}");
+    assert_eq!(reading(&mut target, Nanos::from_secs(1)), (4, 5));
+    let error = target.set_power_state(9).unwrap_err().to_string();
+    assert!(
+        error.contains("sim:samsung-951") && error.contains("0 to 4"),
+        "{error}"
+    );
+}
+
+/// Commands that a loss of power cuts off are I/O errors and the drive goes on; one that vanishes gives nothing else from then on.
+#[test]
+fn power_loss_and_vanishing_are_io_errors() {
+    let mut target = target(&[("fault", "power-loss@3"), ("fault", "vanish@4")]);
+    target.begin_job(3, 1, 4096).unwrap();
+    let batch: Vec<Io> = (0..3).map(|slot| io(Op::Read, slot, 0)).collect();
+    let mut done = all(&mut target, &batch);
+    done.sort_by_key(|completion| completion.slot);
+    let results: Vec<i32> = done.iter().map(|completion| completion.result).collect();
+    assert_eq!(results, [-libc::EIO, -libc::EIO, 4096]);
+    assert!(target.telemetry().is_some());
+    for _ in 0..2 {
+        assert_eq!(
+            all(&mut target, &[io(Op::Read, 0, 0)])[0].result,
+            -libc::EIO
+        );
+    }
+    assert!(target.telemetry().is_none(), "nobody answers");
+}

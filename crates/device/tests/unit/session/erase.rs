@@ -1,0 +1,349 @@
+//! A controller that notes what it is told to erase, and its namespaces in a made-up sysfs.
+
+use std::cell::RefCell;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::identity::{SystemRoot, list_drives_at};
+use crate::interlock::Reason;
+use crate::nvme::CommandError;
+use assay_nvme_spec::admin::{FormatNvm, GetLogPage, IdentifyCommand};
+use assay_nvme_spec::identify::{Cns, IdentifyController, IdentifyNamespace, cmic, oacs, sanicap};
+use assay_nvme_spec::log::{LogId, SanitizeLog, SanitizeState};
+use assay_nvme_spec::opcode::AdminOpcode;
+use assay_nvme_spec::{StatusCode, SubmissionEntry};
+use tempfile::TempDir;
+
+use super::*;
+
+/// Which namespaces there are, by what list of the controller they are found.
+struct Port {
+    controller: IdentifyController,
+    active: Vec<u32>,
+    allocated: Vec<u32>,
+    /// It formats, and knows no secure erase.
+    no_secure_erase: bool,
+    /// What it was told to erase.
+    erased: Vec<String>,
+}
+
+impl AdminPort for Port {
+    fn name(&self) -> &str {
+        "/dev/nvme0"
+    }
+
+    fn admin(
+        &mut self,
+        command: &SubmissionEntry,
+        data: &mut [u8],
+        _timeout_ms: u32,
+    ) -> Result<u32, CommandError> {
+        let list = |data: &mut [u8], ids: &[u32]| {
+            for (place, id) in data.chunks_exact_mut(4).zip(ids) {
+                place.copy_from_slice(&id.to_le_bytes());
+            }
+        };
+        match AdminOpcode(command.opcode()) {
+            AdminOpcode::IDENTIFY => match Cns(IdentifyCommand::from(*command).cns()) {
+                Cns::CONTROLLER => data.copy_from_slice(self.controller.as_bytes()),
+                Cns::NAMESPACE => data.copy_from_slice(IdentifyNamespace::default().as_bytes()),
+                Cns::ACTIVE_NAMESPACES => list(data, &self.active),
+                Cns::ALLOCATED_NAMESPACES => list(data, &self.allocated),
+                other => panic!("{other:?}"),
+            },
+            AdminOpcode::GET_LOG_PAGE => {
+                assert_eq!(LogId(GetLogPage::from(*command).lid()), LogId::SANITIZE);
+                let mut log = SanitizeLog::default();
+                log.set_state(SanitizeState::COMPLETED.0);
+                data.copy_from_slice(log.as_bytes());
+            }
+            AdminOpcode::FORMAT_NVM => {
+                let asked = FormatNvm::from(*command);
+                if self.no_secure_erase && asked.secure_erase() != 0 {
+                    return Err(CommandError::Status {
+                        controller: self.name().to_owned(),
+                        command: "format".to_owned(),
+                        status: StatusCode::INVALID_FIELD,
+                    });
+                }
+                self.erased.push(format!("format {}", asked.nsid()));
+            }
+            AdminOpcode::SANITIZE => self.erased.push("sanitize".to_owned()),
+            other => panic!("{other:?}"),
+        }
+        Ok(0)
+    }
+}
+
+/// A controller that sanitizes and formats, with these namespaces in sysfs as `nvme0n1`, ...
+struct Lab {
+    dir: TempDir,
+    port: Port,
+    /// Block devices that the interlock was asked about.
+    asked: RefCell<Vec<String>>,
+    /// One of them that is mounted.
+    mounted: Option<&'static str>,
+}
+
+impl Lab {
+    fn new(nsids: &[u32]) -> Lab {
+        let dir = TempDir::new().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        let file = |path: String, text: &str| {
+            fs::create_dir_all(at(&path).parent().unwrap()).unwrap();
+            fs::write(at(&path), text).unwrap();
+        };
+        let controller = "sys/devices/pci0/nvme/nvme0";
+        file(format!("{controller}/serial"), "S1\n");
+        for folder in ["sys/block", "sys/class/block", "sys/dev/block"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for nsid in nsids {
+            let name = format!("nvme0n{nsid}");
+            let node = format!("{controller}/{name}");
+            file(format!("{node}/dev"), &format!("259:{nsid}\n"));
+            file(format!("{node}/size"), "2048\n");
+            file(format!("{node}/nsid"), &format!("{nsid}\n"));
+            let link = |path: String, to: &Path| symlink(to, at(&path)).unwrap();
+            link(format!("{node}/device"), &at(controller));
+            link(format!("sys/block/{name}"), &at(&node));
+            link(format!("sys/class/block/{name}"), &at(&node));
+        }
+        let mut controller = IdentifyController::default();
+        controller
+            .set_serial_number(*b"S1                  ")
+            .set_oacs(oacs::FORMAT)
+            .set_sanitize_capabilities(sanicap::BLOCK_ERASE);
+        Lab {
+            dir,
+            port: Port {
+                controller,
+                active: nsids.to_vec(),
+                allocated: nsids.to_vec(),
+                no_secure_erase: false,
+                erased: Vec::new(),
+            },
+            asked: RefCell::default(),
+            mounted: None,
+        }
+    }
+
+    fn drive(&self, name: &str) -> Option<DriveInfo> {
+        let drives = list_drives_at(&SystemRoot::at(self.dir.path()));
+        drives.into_iter().find(|drive| drive.name == name)
+    }
+
+    /// Purge `nvme0n1` with these words of `--destroy`; what came of it in words.
+    fn purge(&mut self, how: PurgeHow, words: &[&str]) -> Result<Option<Purged>, String> {
+        let info = self.drive("nvme0n1").unwrap();
+        let place = info.nvme.clone().unwrap();
+        let words: Vec<String> = words.iter().map(|&w| w.to_owned()).collect();
+        let mut port = std::mem::replace(
+            &mut self.port,
+            Port {
+                controller: IdentifyController::default(),
+                active: Vec::new(),
+                allocated: Vec::new(),
+                no_secure_erase: false,
+                erased: Vec::new(),
+            },
+        );
+        let permit = |other: &DriveInfo| {
+            self.asked.borrow_mut().push(other.name.clone());
+            if self.mounted != Some(other.name.as_str()) {
+                return Ok(());
+            }
+            Err(Refusal {
+                drive: other.spec.clone(),
+                serial: other.serial.clone(),
+                model: None,
+                reasons: vec![Reason::Mounted {
+                    device: other.spec.clone(),
+                    mount_point: "/data".to_owned(),
+                    fs_type: "xfs".to_owned(),
+                }],
+            })
+        };
+        let around = Around {
+            words: &words,
+            look: &|name| self.drive(name),
+            permit: &permit,
+        };
+        let done = erase(&info, &place, &mut port, how, &around, &mut |_| true);
+        self.port = port;
+        done.map_err(|error| error.to_string())
+    }
+
+    /// It was refused with these words, and nothing was erased.
+    #[track_caller]
+    fn refused(&mut self, how: PurgeHow, words: &[&str], said: &[&str]) {
+        let error = self.purge(how, words).unwrap_err();
+        for said in said {
+            assert!(error.contains(said), "no {said:?} in {error:?}");
+        }
+        assert!(self.port.erased.is_empty(), "{:?}", self.port.erased);
+    }
+
+    /// It was done, by this command and nothing else.
+    #[track_caller]
+    fn done(&mut self, how: PurgeHow, words: &[&str], command: &str, scope: &str) {
+        let purged = self.purge(how, words).unwrap().unwrap();
+        assert_eq!((purged.scope, purged.complete), (scope, true));
+        assert_eq!(std::mem::take(&mut self.port.erased), [command]);
+    }
+}
+
+const ALONE: &str = "this namespace";
+const ALL: &str = "all namespaces of the drive";
+
+#[test]
+fn one_namespace_alone_is_sanitized() {
+    let mut lab = Lab::new(&[1]);
+    lab.done(PurgeHow::Best, &[], "sanitize", ALONE);
+    lab.done(PurgeHow::Format, &[], "format 1", ALONE);
+    assert!(lab.asked.borrow().is_empty());
+}
+
+#[test]
+fn what_was_done_is_told_not_what_was_asked_for() {
+    let mut lab = Lab::new(&[1]);
+    let purged = lab.purge(PurgeHow::Format, &[]).unwrap().unwrap();
+    assert_eq!(
+        (purged.how, purged.complete),
+        ("formatted with user data erase", true)
+    );
+    lab.port.no_secure_erase = true;
+    let purged = lab.purge(PurgeHow::Format, &[]).unwrap().unwrap();
+    assert_eq!(
+        (purged.how, purged.scope, purged.complete),
+        ("formatted without a secure erase", ALONE, false)
+    );
+    // Its secure erase is of all namespaces (FNA bit 1), which says nothing of what was done in its place.
+    let mut lab = Lab::new(&[1, 2]);
+    lab.port.controller.set_format_attributes(0b10);
+    lab.port.no_secure_erase = true;
+    let purged = lab.purge(PurgeHow::Format, &["S1", "nvme0n2"]);
+    let scope = purged.unwrap().unwrap().scope;
+    assert_eq!(scope, "this namespace, and maybe others of the drive");
+}
+
+#[test]
+fn a_controller_that_is_another_drives_by_now_is_left_alone() {
+    let mut lab = Lab::new(&[1]);
+    let other = *b"S2                  ";
+    lab.port.controller.set_serial_number(other);
+    for how in [PurgeHow::Best, PurgeHow::Sanitize, PurgeHow::Format] {
+        let said = ["/dev/nvme0", "\"S1\"", "\"S2\"", "assay list"];
+        lab.refused(how, &["S1", "S2"], &said);
+    }
+}
+
+#[test]
+fn a_neighbour_is_erased_only_by_name_and_only_if_it_is_free() {
+    let mut lab = Lab::new(&[1, 2]);
+    // The best way is one that leaves it alone.
+    lab.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
+    lab.refused(
+        PurgeHow::Sanitize,
+        &["S1"],
+        &["/dev/nvme0n1", "nvme0n2", "--destroy nvme0n2"],
+    );
+    // Another's name is not its name.
+    lab.refused(
+        PurgeHow::Sanitize,
+        &["S1", "nvme0n3", "/dev/nvme0n2"],
+        &["--destroy nvme0n2"],
+    );
+    assert!(lab.asked.borrow().is_empty(), "nobody named it");
+    lab.mounted = Some("nvme0n2");
+    lab.refused(
+        PurgeHow::Sanitize,
+        &["S1", "nvme0n2"],
+        &["/dev/nvme0n2", "mounted", "/data"],
+    );
+    lab.mounted = None;
+    lab.done(PurgeHow::Sanitize, &["S1", "nvme0n2"], "sanitize", ALL);
+    assert_eq!(*lab.asked.borrow(), ["nvme0n2", "nvme0n2"]);
+}
+
+#[test]
+fn a_format_of_one_that_is_a_format_of_all_is_as_a_sanitize() {
+    for attributes in [0b01, 0b10, 0b11] {
+        let mut lab = Lab::new(&[1, 2]);
+        lab.port.controller.set_format_attributes(attributes);
+        // Nothing is left that reaches this namespace alone but a discard.
+        assert_eq!(lab.purge(PurgeHow::Best, &["S1"]), Ok(None));
+        assert!(lab.port.erased.is_empty());
+        lab.refused(PurgeHow::Format, &["S1"], &["--destroy nvme0n2"]);
+        lab.done(PurgeHow::Format, &["S1", "nvme0n2"], "format 1", ALL);
+    }
+    // Cryptographic erase is not offered: that it is never of all (bit 2) changes nothing.
+    let mut lab = Lab::new(&[1, 2]);
+    lab.port.controller.set_format_attributes(0b100);
+    lab.done(PurgeHow::Format, &["S1"], "format 1", ALONE);
+}
+
+#[test]
+fn a_namespace_without_a_block_device_here_cannot_be_given_leave_for() {
+    // Attached elsewhere, or nowhere: in the controller's list and not in sysfs.
+    let mut lab = Lab::new(&[1, 2]);
+    lab.port
+        .controller
+        .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
+    lab.port.allocated = vec![1, 2, 7];
+    for words in [
+        &["S1"][..],
+        &["S1", "nvme0n2"],
+        &["S1", "nvme0n2", "nvme0n7"],
+    ] {
+        lab.refused(
+            PurgeHow::Sanitize,
+            words,
+            &[
+                "namespace 7",
+                "can be seen from here",
+                "not done",
+                "--how discard",
+            ],
+        );
+    }
+    lab.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
+    // Attached here, and unknown to the kernel (a format that it does not take).
+    let mut lab = Lab::new(&[1]);
+    lab.port.active = vec![1, 4];
+    lab.refused(PurgeHow::Sanitize, &["S1"], &["namespace 4"]);
+}
+
+#[test]
+fn what_other_controllers_hold_alone_is_not_risked() {
+    let mut lab = Lab::new(&[1]);
+    lab.port.controller.set_cmic(cmic::CONTROLLERS);
+    lab.refused(
+        PurgeHow::Sanitize,
+        &["S1"],
+        &["/dev/nvme0n1", "other controllers", "--how format"],
+    );
+    lab.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
+    // A format that is of all is no better.
+    lab.port.controller.set_format_attributes(0b01);
+    for how in [PurgeHow::Sanitize, PurgeHow::Format] {
+        lab.refused(how, &["S1"], &["other controllers", "--how discard"]);
+    }
+    assert_eq!(lab.purge(PurgeHow::Best, &["S1"]), Ok(None));
+    // One that lists all of the subsystem's namespaces can be believed.
+    lab.port
+        .controller
+        .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
+    lab.done(PurgeHow::Sanitize, &["S1"], "sanitize", ALONE);
+}
+
+#[test]
+fn a_command_that_is_not_there_is_said_to_be() {
+    let mut lab = Lab::new(&[1]);
+    lab.port.controller.set_sanitize_capabilities(0).set_oacs(0);
+    for how in [PurgeHow::Sanitize, PurgeHow::Format] {
+        lab.refused(how, &["S1"], &["does not support"]);
+    }
+    assert_eq!(lab.purge(PurgeHow::Best, &["S1"]), Ok(None));
+}

@@ -1,0 +1,98 @@
+//! A command as the kernel takes it through its passthrough interfaces (include/uapi/linux/nvme_ioctl.h).
+
+use assay_nvme_spec::{StatusCode, SubmissionEntry};
+
+/// `struct nvme_passthru_cmd` of the ioctls and `struct nvme_uring_cmd` of io_uring: 72 bytes, the same but for the last word, which only the
+/// ioctls fill.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct KernelCommand {
+    opcode: u8,
+    flags: u8,
+    reserved: u16,
+    nsid: u32,
+    cdw2: u32,
+    cdw3: u32,
+    metadata: u64,
+    address: u64,
+    metadata_len: u32,
+    data_len: u32,
+    cdw10: u32,
+    cdw11: u32,
+    cdw12: u32,
+    cdw13: u32,
+    cdw14: u32,
+    cdw15: u32,
+    pub timeout_ms: u32,
+    /// Dword 0 of the completion, after an ioctl.
+    pub result: u32,
+}
+
+const BYTES: usize = size_of::<KernelCommand>();
+const _: () = assert!(BYTES == 72);
+
+impl KernelCommand {
+    /// A command whose data lie at an address of this process.
+    pub fn of(entry: &SubmissionEntry, address: u64, data_len: u32) -> KernelCommand {
+        KernelCommand {
+            opcode: entry.opcode(),
+            nsid: entry.nsid(),
+            cdw2: entry.cdw2(),
+            cdw3: entry.cdw3(),
+            address,
+            data_len,
+            cdw10: entry.cdw10(),
+            cdw11: entry.cdw11(),
+            cdw12: entry.cdw12(),
+            cdw13: entry.cdw13(),
+            cdw14: entry.cdw14(),
+            cdw15: entry.cdw15(),
+            ..KernelCommand::default()
+        }
+    }
+
+    /// As it lies in memory, in the room that a large submission entry of io_uring has for it.
+    pub fn bytes(&self) -> [u8; 80] {
+        let mut bytes = [0; 80];
+        let head: [u32; 4] = [
+            u32::from_ne_bytes({
+                let [low, high] = self.reserved.to_ne_bytes();
+                [self.opcode, self.flags, low, high]
+            }),
+            self.nsid,
+            self.cdw2,
+            self.cdw3,
+        ];
+        let tail: [u32; 10] = [
+            self.metadata_len,
+            self.data_len,
+            self.cdw10,
+            self.cdw11,
+            self.cdw12,
+            self.cdw13,
+            self.cdw14,
+            self.cdw15,
+            self.timeout_ms,
+            self.result,
+        ];
+        let words = head.iter().map(|w| w.to_ne_bytes());
+        for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
+            place.copy_from_slice(&word);
+        }
+        bytes[16..24].copy_from_slice(&self.metadata.to_ne_bytes());
+        bytes[24..32].copy_from_slice(&self.address.to_ne_bytes());
+        for (place, word) in bytes[32..].chunks_exact_mut(4).zip(tail) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
+    }
+}
+
+/// The status in the kernel's positive answer: without the bits for More, Do Not Retry and the like (Base 3.3.3.2, Status Field).
+pub(crate) fn status_of(answer: i32) -> StatusCode {
+    StatusCode(answer as u16 & 0x7ff)
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/kernel_command.rs"]
+mod tests;

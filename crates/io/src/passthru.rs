@@ -1,0 +1,168 @@
+//! NVMe passthrough by io_uring: commands as they are, to `/dev/ngXnY`, past the block layer.
+//!
+//! Each I/O is one NVMe command in a 128-byte submission entry (`IORING_OP_URING_CMD` with `NVME_URING_CMD_IO`, include/uapi/linux/nvme_ioctl.h; Linux
+//! 5.19, registered buffers 6.1). Nothing splits, merges or schedules it: what is larger than the controller takes in one command is refused.
+//!
+//! # How it is fast
+//! What `ring` says; the file and the buffers are registered. Polled where the driver has polling queues.
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+
+use assay_nvme_spec::StatusCode;
+use assay_nvme_spec::nvm::{DatasetManagement, DatasetRange, Flush, Read, Write, WriteZeroes};
+use assay_units::Op;
+use io_uring::types::Fixed;
+use io_uring::{cqueue, opcode, squeue};
+
+use crate::drive_handle::{DriveHandle, PassthruNode};
+use crate::kernel_command::{KernelCommand, status_of};
+use crate::ring::{Encode, Ring, RingTarget, UringOptions};
+use crate::{Completion, Io, TargetError};
+
+/// `NVME_URING_CMD_IO`, `_IOWR('N', 0x80, struct nvme_uring_cmd)`.
+const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
+
+/// NVMe commands of I/Os on one namespace.
+pub struct NvmeCommands {
+    // Kept open for as long as the ring uses it.
+    _node: Arc<io::Result<PassthruNode>>,
+    nsid: u32,
+    block_bytes: u32,
+    /// A range of Dataset Management per slot: the kernel reads it while the command is on its way.
+    ranges: Vec<DatasetRange>,
+}
+
+/// A ring of passthrough commands of its own for one worker.
+pub type PassthruTarget = RingTarget<NvmeCommands>;
+
+impl PassthruTarget {
+    /// A ring for `slots` commands in flight with a buffer of `slot_bytes` each, on the generic device of an opened drive, writable if that is.
+    ///
+    /// # Errors
+    /// When the drive has no generic device, a command of this size is too large for it, or the kernel refuses the ring or the memory.
+    pub fn new(
+        drive: &DriveHandle,
+        slots: u32,
+        slot_bytes: u32,
+        options: UringOptions,
+    ) -> Result<PassthruTarget, TargetError> {
+        let name = drive.name();
+        let invalid = |kind: io::ErrorKind, what: String| TargetError::Io {
+            drive: name.to_owned(),
+            what: "passthrough",
+            source: io::Error::new(kind, what),
+        };
+        let Some(opened) = drive.passthru() else {
+            return Err(invalid(
+                io::ErrorKind::Unsupported,
+                "it has no NVMe generic device (/dev/ngXnY); use --engine uring".to_owned(),
+            ));
+        };
+        let node = match opened.as_ref() {
+            Ok(node) => node,
+            Err(error) => return Err(invalid(error.kind(), error.to_string())),
+        };
+        if let Some(most) = node.max_command_bytes
+            && u64::from(slot_bytes) > most
+        {
+            return Err(invalid(
+                io::ErrorKind::InvalidInput,
+                format!(
+                    "one command transfers at most {most} bytes here, and passthrough commands are not split; lower --bs or use --engine uring"
+                ),
+            ));
+        }
+        let file = node.file.as_raw_fd();
+        let ring = Ring::new(name, file, slots, slot_bytes, options)?;
+        let commands = NvmeCommands {
+            nsid: node.nsid,
+            _node: Arc::clone(opened),
+            block_bytes: drive.block_bytes().max(1),
+            ranges: vec![DatasetRange::default(); slots as usize],
+        };
+        Ok(RingTarget::over(ring, commands))
+    }
+}
+
+// SAFETY: a command's memory is the slot's buffer, or the slot's range, which lives as long as the ring (for ever, where the ring gave up what was in
+// flight) and is changed only when the slot is submitted again; the registered file is kept open.
+unsafe impl Encode for NvmeCommands {
+    type Submission = squeue::Entry128;
+    type Completion = cqueue::Entry32;
+
+    #[inline]
+    fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> squeue::Entry128 {
+        let slba = io.offset_bytes / u64::from(self.block_bytes);
+        let blocks = io.len_bytes / self.block_bytes;
+        let (entry, address, data_len) = match io.op {
+            Op::Read => {
+                let read = Read::of(self.nsid, slba, blocks);
+                (read.entry(), buffer as u64, io.len_bytes)
+            }
+            Op::Write => {
+                let write = Write::of(self.nsid, slba, blocks);
+                (write.entry(), buffer as u64, io.len_bytes)
+            }
+            Op::WriteZeroes => (WriteZeroes::of(self.nsid, slba, blocks).entry(), 0, 0),
+            Op::Flush => (Flush::new().set_nsid(self.nsid).entry(), 0, 0),
+            Op::Discard => {
+                let range = &mut self.ranges[io.slot as usize];
+                range.set_slba(slba).set_blocks(blocks);
+                // One range: their number counts from 0.
+                let mut discard = DatasetManagement::new();
+                discard.set_nsid(self.nsid).set_deallocate(true);
+                let address = range.as_bytes_mut().as_mut_ptr() as u64;
+                (discard.entry(), address, DatasetRange::SIZE as u32)
+            }
+        };
+        let command = KernelCommand::of(&entry, address, data_len);
+        let mut built = opcode::UringCmd80::new(Fixed(0), NVME_URING_CMD_IO).cmd(command.bytes());
+        if fixed && matches!(io.op, Op::Read | Op::Write) {
+            // Buffer indices are 16 bits wide; slots are at most 32768.
+            built = built.buf_index(Some(io.slot as u16));
+        }
+        // What a command moved is not in its completion: it is all or nothing.
+        built
+            .build()
+            .user_data(u64::from(io.slot) | u64::from(io.len_bytes) << 32)
+    }
+
+    /// The result is 0, an NVMe status, or a negated errno.
+    #[inline]
+    fn decode(user_data: u64, result: i32) -> Completion {
+        Completion {
+            slot: user_data as u32,
+            result: match result {
+                0 => (user_data >> 32) as i32,
+                status if status > 0 => -errno_of(status_of(status)),
+                errno => errno,
+            },
+        }
+    }
+
+    /// A drive may read a range as long as its command has not ended: other bytes there would have it discard other blocks.
+    fn give_up(&mut self) {
+        std::mem::take(&mut self.ranges).leak();
+    }
+}
+
+/// The error number that the block layer would give for a status (drivers/nvme/host/core.c, `nvme_error_status`; block/blk-core.c).
+fn errno_of(status: StatusCode) -> i32 {
+    match status {
+        StatusCode::CAPACITY_EXCEEDED => libc::ENOSPC,
+        StatusCode::INVALID_OPCODE | StatusCode::INVALID_FIELD | StatusCode::INVALID_NAMESPACE => {
+            libc::EOPNOTSUPP
+        }
+        StatusCode::LBA_OUT_OF_RANGE => libc::EREMOTEIO,
+        StatusCode::RESERVATION_CONFLICT => libc::EBADE,
+        // Media and Data Integrity Errors (SCT 2h).
+        status if status.sct() == 2 => libc::ENODATA,
+        _ => libc::EIO,
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/passthru.rs"]
+mod tests;

@@ -1,0 +1,112 @@
+//! Synchronous I/O: one `pread`/`pwrite` at a time, as each thread of the DragonFly and AnandTech PBlaze5 tests does.
+
+use std::os::unix::fs::FileExt;
+
+use assay_units::{Nanos, Op};
+use rustix::fs::FallocateFlags;
+
+use crate::buffers::Buffers;
+use crate::clock::Clock;
+use crate::drive_handle::DriveHandle;
+use crate::{Completion, Io, Target, TargetError};
+
+/// Does each I/O inside [`Target::submit`] and completes it there.
+#[derive(Debug)]
+pub struct SyncTarget {
+    drive: DriveHandle,
+    buffers: Buffers,
+    clock: Clock,
+    done: Vec<Completion>,
+}
+
+impl SyncTarget {
+    /// A target with `slots` buffers of `slot_bytes`; I/Os of one batch run one after the other.
+    ///
+    /// # Errors
+    /// When the buffers cannot be had.
+    pub fn new(drive: DriveHandle, slots: u32, slot_bytes: u32) -> Result<SyncTarget, TargetError> {
+        Ok(SyncTarget {
+            buffers: Buffers::new(slots, slot_bytes)?,
+            drive,
+            clock: Clock::monotonic(),
+            done: Vec::with_capacity(slots as usize),
+        })
+    }
+
+    fn run(&mut self, io: &Io) -> i32 {
+        let file = self.drive.file();
+        let length = io.len_bytes as usize;
+        if matches!(io.op, Op::Read | Op::Write) && length > self.buffers.slot_bytes() {
+            return -libc::EINVAL;
+        }
+        let result = match io.op {
+            Op::Read => file.read_at(&mut self.buffers.slot(io.slot)[..length], io.offset_bytes),
+            Op::Write => file.write_at(&self.buffers.slot(io.slot)[..length], io.offset_bytes),
+            Op::Flush => file.sync_data().map(|()| length),
+            Op::Discard | Op::WriteZeroes => fallocate_range(&self.drive, io).map(|()| length),
+        };
+        match result {
+            Ok(bytes) => bytes as i32,
+            Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
+        }
+    }
+}
+
+/// Which `fallocate` mode does an operation's work (Linux maps both to the block device's own commands).
+pub(crate) fn fallocate_mode(op: Op) -> FallocateFlags {
+    match op {
+        Op::WriteZeroes => FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE,
+        _ => FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
+    }
+}
+
+fn fallocate_range(drive: &DriveHandle, io: &Io) -> std::io::Result<()> {
+    rustix::fs::fallocate(
+        drive.file(),
+        fallocate_mode(io.op),
+        io.offset_bytes,
+        u64::from(io.len_bytes),
+    )
+    .map_err(Into::into)
+}
+
+impl Target for SyncTarget {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
+        for io in batch {
+            let result = self.run(io);
+            self.done.push(Completion {
+                slot: io.slot,
+                result,
+            });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(
+        &mut self,
+        _min: usize,
+        until: Nanos,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), TargetError> {
+        if self.done.is_empty() {
+            self.clock.wait_until(until);
+        }
+        if out.is_empty() {
+            std::mem::swap(out, &mut self.done);
+        } else {
+            out.append(&mut self.done);
+        }
+        Ok(())
+    }
+
+    fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
+        Some(self.buffers.slot(slot))
+    }
+}

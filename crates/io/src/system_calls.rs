@@ -1,0 +1,178 @@
+//! Safe wrappers of system calls that neither the standard library nor rustix has.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use assay_nvme_spec::{StatusCode, SubmissionEntry};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use crate::kernel_command::{KernelCommand, status_of};
+
+/// `NVME_IOCTL_ADMIN_CMD`, `_IOWR('N', 0x41, struct nvme_admin_cmd)`, include/uapi/linux/nvme_ioctl.h.
+const NVME_IOCTL_ADMIN_CMD: libc::c_ulong = 0xc048_4e41;
+/// `NVME_IOCTL_ID`, `_IO('N', 0x40)`.
+const NVME_IOCTL_ID: libc::c_ulong = 0x4e40;
+/// `BLKDISCARD`, `_IO(0x12, 119)`, include/uapi/linux/fs.h.
+const BLKDISCARD: rustix::ioctl::Opcode = 0x1277;
+/// `LOOP_GET_STATUS64`, include/uapi/linux/loop.h.
+const LOOP_GET_STATUS64: rustix::ioctl::Opcode = 0x4C05;
+
+/// How an NVMe admin command failed.
+#[derive(Debug)]
+pub enum AdminCommandError {
+    /// The controller completed it with this status.
+    Status(StatusCode),
+    /// The kernel did not send it.
+    System(io::Error),
+}
+
+/// Sends an NVMe admin command through a controller's or namespace's device file and waits for it; `data` is sent or filled as the
+/// opcode says. Returns dword 0 of the completion.
+///
+/// # Errors
+/// When the kernel does not send it, or the controller completes it with an error status.
+pub fn nvme_admin_command(
+    file: &File,
+    command: &SubmissionEntry,
+    data: &mut [u8],
+    timeout_ms: u32,
+) -> Result<u32, AdminCommandError> {
+    let data_len = u32::try_from(data.len())
+        .map_err(|_| AdminCommandError::System(io::ErrorKind::InvalidInput.into()))?;
+    let address = if data.is_empty() {
+        0
+    } else {
+        data.as_mut_ptr() as u64
+    };
+    let mut raw = KernelCommand::of(command, address, data_len);
+    raw.timeout_ms = timeout_ms;
+    // SAFETY: `raw` is the structure this request is defined with and outlives the call; `address` and `data_len` are those of `data`,
+    // which is borrowed exclusively for the call, and the kernel copies no more than that to or from it.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), NVME_IOCTL_ADMIN_CMD as _, &raw mut raw) };
+    match result {
+        0 => Ok(raw.result),
+        status if status > 0 => Err(AdminCommandError::Status(status_of(status))),
+        _ => Err(AdminCommandError::System(io::Error::last_os_error())),
+    }
+}
+
+/// The namespace identifier of an open NVMe block or generic character device.
+///
+/// # Errors
+/// When it is no NVMe namespace.
+pub fn nvme_namespace_id(file: &File) -> io::Result<u32> {
+    // SAFETY: this request takes no argument and touches no memory of this process.
+    let nsid = unsafe { libc::ioctl(file.as_raw_fd(), NVME_IOCTL_ID as _) };
+    u32::try_from(nsid).map_err(|_| io::Error::last_os_error())
+}
+
+/// Discards the first `len_bytes` bytes of a block device.
+///
+/// # Errors
+/// The kernel's, as rustix gives it.
+pub fn block_discard(file: &File, len_bytes: u64) -> rustix::io::Result<()> {
+    // SAFETY: BLKDISCARD reads exactly two u64, start and length, and writes to no memory of this process.
+    unsafe {
+        let range = rustix::ioctl::Setter::<BLKDISCARD, [u64; 2]>::new([0, len_bytes]);
+        rustix::ioctl::ioctl(file, range)
+    }
+}
+
+/// `struct loop_info64` of include/uapi/linux/loop.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct LoopInfo64 {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    _offset: u64,
+    _size_limit: u64,
+    _number: u32,
+    _encrypt_type: u32,
+    _encrypt_key_size: u32,
+    _flags: u32,
+    _file_name: [u8; 64],
+    _crypt_name: [u8; 64],
+    _encrypt_key: [u8; 32],
+    _init: [u64; 2],
+}
+
+const _: () = assert!(size_of::<LoopInfo64>() == 232);
+
+/// The inode that a loop device is backed by, as `stat` numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopBacking {
+    /// Device of the file system that holds the inode.
+    pub device: u64,
+    /// Inode number.
+    pub inode: u64,
+    /// Device number, where the inode is a block device; else 0.
+    pub rdevice: u64,
+}
+
+/// What an open loop device is backed by; `None` for other devices and for unbound loop devices.
+pub fn loop_backing(file: &File) -> Option<LoopBacking> {
+    // SAFETY: LOOP_GET_STATUS64 fills exactly one `struct loop_info64` (size asserted above), for which any bytes are valid.
+    let info: LoopInfo64 = unsafe {
+        let getter = rustix::ioctl::Getter::<LOOP_GET_STATUS64, LoopInfo64>::new();
+        rustix::ioctl::ioctl(file, getter).ok()
+    }?;
+    Some(LoopBacking {
+        device: info.device,
+        inode: info.inode,
+        rdevice: info.rdevice,
+    })
+}
+
+/// Resource usage of this process, all threads (getrusage(2), `RUSAGE_SELF`).
+pub fn process_resource_usage() -> libc::rusage {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: getrusage writes one `struct rusage` to the pointer, which is valid for it; all-zero bytes are a valid one too, should the
+    // call fail (it cannot: both arguments are valid).
+    unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    }
+}
+
+/// Reads 32-bit registers of a PCI device's memory window (`resource0` in sysfs), in the order of `offsets`, little-endian.
+///
+/// # Errors
+/// When the window cannot be mapped.
+pub fn read_registers<const COUNT: usize>(
+    window: &File,
+    offsets: [u64; COUNT],
+) -> io::Result<[u32; COUNT]> {
+    /// What is mapped, bytes: the registers before the doorbells.
+    const WINDOW_BYTES: usize = 4096;
+    for offset in offsets {
+        assert!(
+            offset % 4 == 0 && offset < WINDOW_BYTES as u64,
+            "register offset {offset:#x} is not within the mapped page"
+        );
+    }
+    // SAFETY: a new mapping at an address of the kernel's choice, for reading; it is unmapped below and no reference into it is made.
+    let base = unsafe {
+        mmap(
+            std::ptr::null_mut(),
+            WINDOW_BYTES,
+            ProtFlags::READ,
+            MapFlags::SHARED,
+            window,
+            0,
+        )
+    }?;
+    let values = offsets.map(|offset| {
+        // SAFETY: every offset is a multiple of 4 within the mapped page (asserted); registers change at any time, hence volatile.
+        u32::from_le(unsafe {
+            base.cast::<u8>()
+                .add(offset as usize)
+                .cast::<u32>()
+                .read_volatile()
+        })
+    });
+    // SAFETY: the mapping made above, no longer used.
+    let _ = unsafe { munmap(base, WINDOW_BYTES) };
+    Ok(values)
+}

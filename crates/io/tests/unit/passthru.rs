@@ -1,0 +1,42 @@
+use super::*;
+
+#[test]
+fn statuses_become_the_errors_that_the_block_layer_gives() {
+    let result = |status: u16| NvmeCommands::decode(3 | 512 << 32, i32::from(status)).result;
+    assert_eq!(result(0), 512);
+    assert_eq!(result(StatusCode::UNRECOVERED_READ_ERROR.0), -libc::ENODATA);
+    assert_eq!(
+        result(StatusCode::LBA_OUT_OF_RANGE.0 | 0x4000),
+        -libc::EREMOTEIO
+    );
+    assert_eq!(result(StatusCode::INTERNAL_ERROR.0), -libc::EIO);
+    assert_eq!(NvmeCommands::decode(3, -libc::EINVAL).result, -libc::EINVAL);
+}
+
+#[test]
+fn ranges_of_commands_that_were_given_up_are_never_freed() {
+    let mut commands = NvmeCommands {
+        _node: Arc::new(Ok(PassthruNode {
+            path: "/dev/null".into(),
+            file: std::fs::File::open("/dev/null").unwrap(),
+            nsid: 1,
+            max_command_bytes: None,
+        })),
+        nsid: 1,
+        block_bytes: 512,
+        ranges: vec![DatasetRange::default(); 4],
+    };
+    let discard = Io {
+        op: Op::Discard,
+        data: assay_units::DataClass::Incompressible,
+        slot: 3,
+        len_bytes: 4096,
+        offset_bytes: 1 << 20,
+    };
+    commands.entry(&discard, std::ptr::null_mut(), false);
+    commands.give_up();
+    assert!(
+        commands.ranges.is_empty(),
+        "nothing is left that could be freed"
+    );
+}
