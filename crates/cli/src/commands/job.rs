@@ -10,6 +10,7 @@ use assay_suite::expand::single_job;
 use assay_suite::manifest::manifest;
 use assay_suite::memory::DriveMemory;
 use assay_workload::plan::Workload;
+use assay_workload::verify::VerifyBlocks;
 
 use crate::args::JobArguments;
 use crate::exit::{Usage, Verdict};
