@@ -21,7 +21,7 @@ use crate::terminal::Output;
 
 /// What a command came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CommandOutcome {
     /// Done, nothing to complain about.
     Done,
     /// The drive or its data failed.
@@ -48,11 +48,11 @@ pub fn usage(error: &clap::Error) -> ExitCode {
 }
 
 /// The status of an outcome; an error is printed, with its causes.
-pub fn status(outcome: anyhow::Result<Verdict>, output: Output) -> ExitCode {
+pub fn status(outcome: anyhow::Result<CommandOutcome>, output: Output) -> ExitCode {
     match outcome {
-        Ok(Verdict::Done) => ExitCode::SUCCESS,
-        Ok(Verdict::DriveFailed) => ExitCode::from(DRIVE_FAILED),
-        Ok(Verdict::Interrupted) => ExitCode::from(INTERRUPTED),
+        Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
+        Ok(CommandOutcome::DriveFailed) => ExitCode::from(DRIVE_FAILED),
+        Ok(CommandOutcome::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(error) => {
             if is_broken_pipe(&error) {
                 return ExitCode::SUCCESS;
@@ -129,7 +129,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
                 ListenError::Live { .. } | ListenError::System { .. } => IO_ERROR,
             };
         }
-        if cause.is::<Usage>() || cause.is::<ProfileFileError>() {
+        if cause.is::<UsageError>() || cause.is::<ProfileFileError>() {
             return USAGE;
         }
     }
@@ -180,4 +180,4 @@ fn store_code(error: &StoreError) -> u8 {
 /// Something the user asked for makes no sense.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Usage(pub String);
+pub struct UsageError(pub String);

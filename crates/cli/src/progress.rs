@@ -32,7 +32,7 @@ pub fn bar(output: Output, steps: u64) -> ProgressBar {
 }
 
 /// Watches a run.
-pub struct Watch {
+pub struct RunProgress {
     bar: ProgressBar,
     /// Milliseconds each cell is expected to take; a simulated one hardly any.
     weights_ms: Vec<u64>,
@@ -57,13 +57,13 @@ fn weight_ms(cell: &Cell) -> u64 {
     (span.0 / 1_000_000).max(1)
 }
 
-impl Watch {
+impl RunProgress {
     /// Begin to watch a plan whose run folder is this.
-    pub fn new(output: Output, plan: &RunPlan, folder: &Path) -> Watch {
+    pub fn new(output: Output, plan: &RunPlan, folder: &Path) -> RunProgress {
         let weights_ms: Vec<u64> = plan.cells.iter().map(weight_ms).collect();
         let bar = bar(output, weights_ms.iter().sum());
         bar.println(format!("writing to {}", folder.display()));
-        Watch {
+        RunProgress {
             bar,
             done_ms: 0,
             current: 0,
@@ -82,7 +82,7 @@ impl Watch {
     }
 }
 
-impl Progress for Watch {
+impl Progress for RunProgress {
     fn cell_started(&mut self, index: usize, _total: usize, cell: &Cell) {
         self.current = index;
         self.done_ms = self.weights_ms[..index].iter().sum();

@@ -36,7 +36,11 @@ impl Output {
     }
 
     /// As [`Output::show`], on stderr: where stdout belongs to a stream.
-    pub fn aside(self, text: impl FnOnce() -> String, json: impl FnOnce() -> serde_json::Value) {
+    pub fn show_on_stderr(
+        self,
+        text: impl FnOnce() -> String,
+        json: impl FnOnce() -> serde_json::Value,
+    ) {
         let said = if self.json {
             format!("{:#}\n", json())
         } else {

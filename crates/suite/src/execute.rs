@@ -13,27 +13,27 @@ use assay_store::read::Run;
 use assay_workload::audit::HostAudit;
 
 use crate::SuiteError;
+use crate::drive_state_cache::DriveStateCache;
 use crate::expand::{Cell, RunPlan};
-use crate::memory::DriveMemory;
 use crate::verdict;
 use crate::warn::RunWarning;
 
 mod cell;
-mod conditions;
+mod drive_state;
+mod early_stop;
 mod journal;
-mod lost;
-mod remember;
+mod lost_drives;
+mod preconditions;
 mod results;
 mod resume;
 mod rounds;
-mod settle;
 mod warnings;
 
-use conditions::Conditions;
-use journal::Alarms;
-use lost::Lost;
+use journal::CriticalWarnings;
+use lost_drives::LostDrives;
+use preconditions::Preconditions;
 pub use resume::Resume;
-use rounds::RoundBook;
+use rounds::RoundTracker;
 
 /// Who is told how it goes.
 pub trait Progress {
@@ -53,7 +53,7 @@ pub trait Progress {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ending {
+pub struct RunSummary {
     /// Complete or interrupted.
     pub outcome: Outcome,
     /// Cells that failed.
@@ -68,7 +68,7 @@ pub struct Ending {
 
 /// How it went on after a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CellEnd {
+enum CellExit {
     /// It is over, well or not.
     Over,
     /// A drive of it is gone.
@@ -92,16 +92,16 @@ pub struct Runner<'a> {
     /// Who is told.
     pub progress: &'a mut dyn Progress,
     /// What is remembered of drives from run to run.
-    pub memory: DriveMemory,
+    pub memory: DriveStateCache,
 }
 
 /// What is known while a run goes on.
 struct Course {
-    ending: Ending,
+    ending: RunSummary,
     results: BTreeMap<String, Vec<CellResult>>,
-    conditions: Conditions,
-    rounds: RoundBook,
-    alarms: Alarms,
+    preconditions: Preconditions,
+    rounds: RoundTracker,
+    critical_warnings: CriticalWarnings,
 }
 
 impl Runner<'_> {
@@ -112,7 +112,7 @@ impl Runner<'_> {
     ///
     /// # Errors
     /// When the run folder cannot be written.
-    pub fn run(mut self, resume: &Resume) -> Result<Ending, SuiteError> {
+    pub fn run(mut self, resume: &Resume) -> Result<RunSummary, SuiteError> {
         let resumed = self.writer.resumed();
         self.writer.append(&Entry::Start {
             at: wall_clock(),
@@ -124,7 +124,7 @@ impl Runner<'_> {
             self.warn_about_run()?;
         }
         let mut course = Course {
-            ending: Ending {
+            ending: RunSummary {
                 outcome: Outcome::Complete,
                 failed_cells: 0,
                 io_errors: 0,
@@ -132,9 +132,9 @@ impl Runner<'_> {
                 lost_drives: BTreeSet::new(),
             },
             results: resume.finished.clone(),
-            conditions: Conditions::new(self.drives.len()),
-            rounds: RoundBook::default(),
-            alarms: self.known_alarms(),
+            preconditions: Preconditions::new(self.drives.len()),
+            rounds: RoundTracker::default(),
+            critical_warnings: self.initial_critical_warnings(),
         };
         let went = self.run_cells(resume, &mut course);
         // Whatever happened, a drive is not left in a power state that a cell asked for.
@@ -148,7 +148,7 @@ impl Runner<'_> {
             course.ending.outcome = Outcome::Interrupted;
         }
         if course.ending.outcome == Outcome::Complete {
-            self.warn_of_nothing(&course.results, course.ending.failed_cells)?;
+            self.warn_nothing_measured(&course.results, course.ending.failed_cells)?;
         }
         if course.ending.outcome == Outcome::Complete
             && let Some(rules) = &self.plan.suite.verdict
@@ -156,7 +156,7 @@ impl Runner<'_> {
             self.writer.sync()?;
             let run = Run::open(self.writer.path())?;
             for drive in 0..self.drives.len() {
-                let verdict = verdict::judge(rules, &verdict::Subject::of(&run, drive));
+                let verdict = verdict::evaluate(rules, &verdict::VerdictSubject::of(&run, drive));
                 self.writer.append(&Entry::Verdict { drive, verdict })?;
             }
         }
@@ -167,7 +167,7 @@ impl Runner<'_> {
     fn run_cells(&mut self, resume: &Resume, course: &mut Course) -> Result<(), SuiteError> {
         let plan = self.plan;
         self.claim(resume);
-        self.recall(&mut course.conditions);
+        self.recall(&mut course.preconditions);
         for (index, cell) in plan.cells.iter().enumerate() {
             if cell.plan.skipped.is_some() {
                 continue;
@@ -183,11 +183,11 @@ impl Runner<'_> {
                 if finished {
                     self.replay(cell, course)?;
                 }
-                course.conditions.begins(cell);
-                course.conditions.ends(cell, true);
+                course.preconditions.begins(cell);
+                course.preconditions.ends(cell, true);
             } else {
                 let objection = course.rounds.not_needed(cell);
-                if let Some(reason) = objection.or_else(|| course.conditions.objection(cell)) {
+                if let Some(reason) = objection.or_else(|| course.preconditions.objection(cell)) {
                     self.writer.append(&Entry::CellSkipped {
                         cell: cell.plan.id.clone(),
                         at: wall_clock(),
@@ -200,15 +200,15 @@ impl Runner<'_> {
                     return Ok(());
                 }
                 match self.do_cell(index, cell, course)? {
-                    CellEnd::Over => {}
-                    CellEnd::DriveLost => continue,
-                    CellEnd::Stopped => {
+                    CellExit::Over => {}
+                    CellExit::DriveLost => continue,
+                    CellExit::Stopped => {
                         course.ending.outcome = Outcome::Interrupted;
                         return Ok(());
                     }
                 }
             }
-            self.judge_rounds(index, course)?;
+            self.evaluate_rounds(index, course)?;
             self.writer.sync()?;
         }
         Ok(())
@@ -220,20 +220,20 @@ impl Runner<'_> {
         index: usize,
         cell: &Cell,
         course: &mut Course,
-    ) -> Result<CellEnd, SuiteError> {
+    ) -> Result<CellExit, SuiteError> {
         self.progress
             .cell_started(index, self.plan.cells.len(), cell);
         self.writer.append(&Entry::CellStart {
             cell: cell.plan.id.clone(),
             at: wall_clock(),
         })?;
-        course.conditions.begins(cell);
+        course.preconditions.begins(cell);
         self.note_begin(cell);
-        match self.run_cell(cell, &course.results, &mut course.alarms) {
+        match self.run_cell(cell, &course.results, &mut course.critical_warnings) {
             Ok(done) if self.stop.load(Ordering::Relaxed) && !done.whole => {
                 // Its intervals are kept; the cell itself is left unfinished, to be done again by --resume.
-                self.remember_part(cell, &done, &Lost::new());
-                return Ok(CellEnd::Stopped);
+                self.remember_part(cell, &done, &LostDrives::new());
+                return Ok(CellExit::Stopped);
             }
             Ok(done) => {
                 let errors = Self::count_failures(&done, course);
@@ -241,10 +241,10 @@ impl Runner<'_> {
                 if !lost.is_empty() {
                     self.remember_part(cell, &done, &lost);
                     self.give_up_drives(cell, lost, course)?;
-                    return Ok(CellEnd::DriveLost);
+                    return Ok(CellExit::DriveLost);
                 }
                 // Before the cell counts as finished: a finished preparation that nobody remembers would be done again.
-                let made = course.conditions.ends(cell, errors == 0);
+                let made = course.preconditions.ends(cell, errors == 0);
                 self.remember(cell, &done, made);
                 self.writer.append(&Entry::CellFinish {
                     cell: cell.plan.id.clone(),
@@ -259,7 +259,7 @@ impl Runner<'_> {
                 let lost = self.lost_by(cell, &error);
                 if !lost.is_empty() {
                     self.give_up_drives(cell, lost, course)?;
-                    return Ok(CellEnd::DriveLost);
+                    return Ok(CellExit::DriveLost);
                 }
                 let message = error.to_string();
                 self.writer.append(&Entry::CellFailed {
@@ -268,21 +268,21 @@ impl Runner<'_> {
                     message: message.clone(),
                 })?;
                 self.progress.cell_failed(&cell.plan, &message);
-                course.conditions.ends(cell, false);
+                course.preconditions.ends(cell, false);
                 course.ending.failed_cells += 1;
             }
         }
-        Ok(CellEnd::Over)
+        Ok(CellExit::Over)
     }
 
     /// At the end of a round: have its figures come to rest?
-    fn judge_rounds(&mut self, index: usize, course: &mut Course) -> Result<(), SuiteError> {
+    fn evaluate_rounds(&mut self, index: usize, course: &mut Course) -> Result<(), SuiteError> {
         let cell = &self.plan.cells[index];
         let judged = course.rounds.over(self.plan, index, &course.results);
         let last = cell.plan.round.as_ref().is_some_and(|r| r.number == r.most);
         for steady in judged {
             if last && let Some(why) = &steady.why {
-                let warning = RunWarning::NotSteady {
+                let warning = RunWarning::RoundsNotSteady {
                     rounds: steady.values.len(),
                     tracked: steady.group.clone(),
                     why: why.clone(),

@@ -12,19 +12,19 @@ use assay_units::text::format_size;
 use assay_workload::plan::Workload;
 
 use crate::SuiteError;
-use crate::schema::{Need, Step, Suite};
+use crate::schema::{Requirement, Suite, SuiteStep};
 
 mod cell;
 mod matrix;
+mod parameters;
 mod rounds;
 mod single;
-mod values;
 
 use cell::describe;
 use matrix::Combination;
-pub use rounds::RestRule;
+use parameters::parameters;
+pub use rounds::RoundCriterion;
 pub use single::single_job;
-use values::parameters;
 
 /// More cells than anybody wants: a mistake in a list.
 pub const MAX_CELLS: usize = 10_000;
@@ -63,27 +63,27 @@ pub struct Cell {
     /// Its name without its round.
     pub group: String,
     /// The rule by which the rounds it belongs to come to rest.
-    pub rounds: Option<RestRule>,
+    pub rounds: Option<RoundCriterion>,
     /// When it ends before its runtime.
-    pub until: Option<Settle>,
+    pub until: Option<StopRule>,
     /// The preconditioning it is the last part of.
     pub leaves: Option<Preconditioning>,
     /// The preconditioning it needs.
     pub wants: Option<String>,
     /// It is skipped because its mix of block sizes is not for this drive.
-    pub unfit: Option<Unfit>,
+    pub unsupported_block: Option<UnsupportedBlockSize>,
 }
 
 /// A mix of block sizes that a drive cannot do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unfit {
+pub struct UnsupportedBlockSize {
     /// Its first size that the drive cannot do.
     pub size_bytes: u64,
     /// What the drive addresses.
     pub block_bytes: u32,
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for UnsupportedBlockSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -94,9 +94,9 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// When a cell ends before its runtime: [`crate::schema::Until`] with its window in force.
+/// When a cell ends before its runtime: [`crate::schema::StopCondition`] with its window in force.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settle {
+pub struct StopRule {
     /// Length of a window.
     pub window: Nanos,
     /// Change of the mean rate from window to window, percent, at most.
@@ -165,7 +165,7 @@ pub fn expand(
     // Steps on single drives run drive by drive; a step with all drives waits for them and is waited for.
     let mut rest = suite.steps.as_slice();
     while !rest.is_empty() {
-        let together = |step: &Step| step.kind == CellKind::AllAboard;
+        let together = |step: &SuiteStep| step.kind == CellKind::AllAboard;
         let count = rest.iter().position(together).unwrap_or(rest.len());
         let (single, after) = rest.split_at(count);
         for drive in 0..drives.len() {
@@ -220,25 +220,25 @@ fn first_contents(drive: &DriveSession) -> String {
 }
 
 /// Why this step is not for this drive.
-fn skip_reason(step: &Step, drive: &DriveSession, drives: usize) -> Option<String> {
+fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<String> {
     for need in &step.needs {
         match need {
-            Need::Write if !drive.may_write() => {
+            Requirement::Write if !drive.may_write() => {
                 return Some(format!(
                     "writes to the drive: add --destroy {} to include it",
                     drive.info().serial
                 ));
             }
-            Need::File if drive.info().kind != DriveKind::File => {
+            Requirement::File if drive.info().kind != DriveKind::File => {
                 return Some(
                     "reads through a file system: name a file on the drive to include it"
                         .to_owned(),
                 );
             }
-            Need::SeveralDrives if drives < 2 => {
+            Requirement::SeveralDrives if drives < 2 => {
                 return Some("needs several drives: name them on one command line".to_owned());
             }
-            Need::Write | Need::File | Need::SeveralDrives => {}
+            Requirement::Write | Requirement::File | Requirement::SeveralDrives => {}
         }
     }
     if step.kind == CellKind::Inspect {
@@ -283,7 +283,7 @@ fn step_workload(combinations: &[Combination]) -> String {
 impl RunPlan {
     fn add_single(
         &mut self,
-        step: &Step,
+        step: &SuiteStep,
         drives: &[DriveSession],
         drive: usize,
         contents: &mut [String],
@@ -291,7 +291,7 @@ impl RunPlan {
         let skip = skip_reason(step, &drives[drive], drives.len());
         let combinations = self.combinations(step, &drives[drive])?;
         let most = match &step.rounds {
-            Some(rounds) => self.most_rounds(step, rounds, &drives[drive])?,
+            Some(rounds) => self.max_rounds(step, rounds, &drives[drive])?,
             None => self.repeats(step, &drives[drive])?,
         };
         if let Some(rounds) = &step.rounds {
@@ -344,7 +344,7 @@ impl RunPlan {
     /// Each drive alone, then all at once.
     fn add_together(
         &mut self,
-        step: &Step,
+        step: &SuiteStep,
         drives: &[DriveSession],
         contents: &[String],
     ) -> Result<(), SuiteError> {

@@ -16,12 +16,13 @@
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
+pub mod drive_state_cache;
 pub mod error;
 pub mod execute;
 pub mod expand;
 pub mod inspect;
 pub mod manifest;
-pub mod memory;
+
 pub mod schema;
 pub mod verdict;
 pub mod warn;

@@ -11,7 +11,7 @@ use assay_store::model::{self, Manifest, SCHEMA, Tool};
 
 use crate::expand::RunPlan;
 
-mod reference;
+mod reference_files;
 
 /// Everything about a run that is known before it begins.
 pub fn manifest(
@@ -176,7 +176,7 @@ fn published(info: &DriveInfo) -> Vec<model::Published> {
             latency_us: BTreeMap::new(),
         })
         .chain(streams)
-        .chain(reference::of(profile))
+        .chain(reference_files::of(profile))
         .collect()
 }
 

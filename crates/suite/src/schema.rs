@@ -11,7 +11,7 @@ use crate::SuiteError;
 
 mod procedure;
 
-pub use procedure::{Rest, Rounds, SNIA, Tracked, Until};
+pub use procedure::{IdleSpec, RoundsSpec, SNIA, StopCondition, TrackingVariable};
 
 /// Keys of a job that are the suite's, not the engine's: what a cell is given beyond its workload.
 pub const SUITE_OPTIONS: [&str; 4] = ["queue_depth", "load_pct", "power_state", "chunks"];
@@ -32,10 +32,10 @@ pub struct Suite {
     pub duration: String,
     /// What can be set with `--set key=value`.
     #[serde(default)]
-    pub parameters: BTreeMap<String, Parameter>,
+    pub parameters: BTreeMap<String, SuiteParameter>,
     /// What is done, in order.
     #[serde(default, rename = "step")]
-    pub steps: Vec<Step>,
+    pub steps: Vec<SuiteStep>,
     /// Rules for the verdict; without them there is none.
     #[serde(default)]
     pub verdict: Option<VerdictRules>,
@@ -47,7 +47,7 @@ pub struct Suite {
 /// One parameter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Parameter {
+pub struct SuiteParameter {
     /// Its value unless set.
     pub default: String,
     /// What it is, for people.
@@ -75,7 +75,7 @@ pub enum ParameterKind {
 /// What a step needs, or its cells are skipped with the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Need {
+pub enum Requirement {
     /// Leave to write: `--destroy`, or a drive that holds nobody's data.
     Write,
     /// A regular file (a file system to read through).
@@ -87,7 +87,7 @@ pub enum Need {
 /// One step.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct SuiteStep {
     /// Short name, unique in the suite.
     pub id: String,
     /// Title for tables.
@@ -96,7 +96,7 @@ pub struct Step {
     pub kind: CellKind,
     /// What it needs.
     #[serde(default)]
-    pub needs: Vec<Need>,
+    pub needs: Vec<Requirement>,
     /// The workload, in `assay job`'s words (the fields of [`JobOptions`]); `{parameter}` is replaced by its value.
     #[serde(default)]
     pub job: toml::Table,
@@ -126,16 +126,16 @@ pub struct Step {
     pub load_of: Option<String>,
     /// Repeat its cells in rounds until they come to rest.
     #[serde(default)]
-    pub rounds: Option<Rounds>,
+    pub rounds: Option<RoundsSpec>,
     /// Repeat all its cells so many times, and take the mean. A number, or a parameter.
     #[serde(default)]
     pub repeats: Option<toml::Value>,
     /// Leave the drive alone before each of its cells.
     #[serde(default)]
-    pub rest: Option<Rest>,
+    pub rest: Option<IdleSpec>,
     /// End its cells once the drive has settled.
     #[serde(default)]
-    pub until: Option<Until>,
+    pub until: Option<StopCondition>,
     /// What preconditioning it leaves the drive with.
     #[serde(default)]
     pub leaves: Option<String>,
@@ -150,16 +150,16 @@ pub struct Step {
 pub struct VerdictRules {
     /// The rules, each about one figure.
     #[serde(default, rename = "rule")]
-    pub rules: Vec<Rule>,
+    pub rules: Vec<VerdictRule>,
     /// What cannot be measured, by drive: the first whose words are in the drive's model, label or profile.
     #[serde(default, rename = "facts")]
-    pub facts: Vec<Facts>,
+    pub facts: Vec<DatasheetFacts>,
 }
 
 /// What is known of a drive besides what was measured.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Facts {
+pub struct DatasheetFacts {
     /// Words of its model, label or profile, in any case of letters.
     pub drive: String,
     /// Rated endurance, terabytes (10^12 bytes) written.
@@ -175,11 +175,11 @@ pub struct Facts {
 /// One rule.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rule {
+pub struct VerdictRule {
     /// What it is about, for people.
     pub about: String,
     /// Which figure.
-    pub figure: Figure,
+    pub figure: VerdictMetric,
     /// Of which step; every figure but `errors`, `bad_blocks` and `endurance_tb` needs one.
     #[serde(default)]
     pub step: Option<String>,
@@ -203,7 +203,7 @@ pub struct Rule {
 /// A figure a rule looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Figure {
+pub enum VerdictMetric {
     /// MiB/s of the step's best cell.
     BestRate,
     /// MiB/s of the step's best cell with one thread.
@@ -244,17 +244,17 @@ pub enum Figure {
     EnduranceTb,
 }
 
-impl Figure {
+impl VerdictMetric {
     /// Is it about the whole drive, not about one step?
     fn is_of_drive(self) -> bool {
         matches!(
             self,
-            Figure::Errors | Figure::EnduranceTb | Figure::BadBlocks
+            VerdictMetric::Errors | VerdictMetric::EnduranceTb | VerdictMetric::BadBlocks
         )
     }
 }
 
-impl Rule {
+impl VerdictRule {
     fn needs_a_step(&self) -> String {
         format!(
             "the verdict rule about {:?} must say of which step",
@@ -324,7 +324,7 @@ impl Suite {
                 .job
                 .keys()
                 .chain(step.matrix.keys())
-                .find(|key| !SUITE_OPTIONS.contains(&key.as_str()) && !known_option(key))
+                .find(|key| !SUITE_OPTIONS.contains(&key.as_str()) && !is_job_option(key))
             {
                 return Err(failed(format!(
                     "step {:?}: {key:?} is not an option of a job; `assay job --help` lists them",
@@ -361,18 +361,24 @@ impl Suite {
     }
 
     /// Does any step write?
-    pub fn writes(&self) -> Writes {
+    pub fn writes(&self) -> WriteAccess {
         let writing = self.steps.iter().filter(|s| s.writes()).count();
         match writing {
-            0 => Writes::Never,
-            _ if self.steps.iter().all(|s| s.needs.contains(&Need::Write)) => Writes::Always,
-            _ => Writes::IfAllowed,
+            0 => WriteAccess::Never,
+            _ if self
+                .steps
+                .iter()
+                .all(|s| s.needs.contains(&Requirement::Write)) =>
+            {
+                WriteAccess::Always
+            }
+            _ => WriteAccess::IfAllowed,
         }
     }
 }
 
 /// Is this a field of [`JobOptions`]? Asked of the type itself: an unknown one does not deserialise.
-fn known_option(key: &str) -> bool {
+fn is_job_option(key: &str) -> bool {
     let mut table = toml::Table::new();
     table.insert(key.to_owned(), toml::Value::Array(Vec::new()));
     // An array fits no option: the complaint about a known one is its type, about another that it is unknown.
@@ -384,7 +390,7 @@ fn known_option(key: &str) -> bool {
 
 /// Whether a suite destroys data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writes {
+pub enum WriteAccess {
     /// Read-only.
     Never,
     /// Writes where `--destroy` allows it, and skips those cells otherwise.
@@ -393,20 +399,20 @@ pub enum Writes {
     Always,
 }
 
-impl Writes {
+impl WriteAccess {
     /// In words, for listings.
     pub fn words(self) -> &'static str {
         match self {
-            Writes::Never => "read-only",
-            Writes::IfAllowed => {
+            WriteAccess::Never => "read-only",
+            WriteAccess::IfAllowed => {
                 "writes where --destroy names the drive, else measures only what needs no writing"
             }
-            Writes::Always => "destroys data: needs --destroy",
+            WriteAccess::Always => "destroys data: needs --destroy",
         }
     }
 }
 
-impl Step {
+impl SuiteStep {
     /// Does it change what the drive holds?
     pub fn writes(&self) -> bool {
         let writing = |rw: &toml::Value| !matches!(rw.as_str(), Some("read" | "randread"));
@@ -425,7 +431,7 @@ impl Step {
     }
 
     /// Do its own keys fit together, and with the steps before it?
-    fn check(&self, before: &[Step]) -> Result<(), String> {
+    fn check(&self, before: &[SuiteStep]) -> Result<(), String> {
         let has = |key: &str| self.job.contains_key(key) || self.matrix.contains_key(key);
         let fail = |what: &str| Err(format!("step {:?}: {what}", self.id));
         if has("queue_depth") && (has("iodepth") || has("numjobs")) {

@@ -8,30 +8,30 @@ use std::fmt::Write;
 use assay_store::model::{Drive, Reason, ReasonWeight, Verdict, VerdictResult};
 use assay_store::read::Run;
 
-use crate::schema::{Facts, Figure, Rule, VerdictRules};
+use crate::schema::{DatasheetFacts, VerdictMetric, VerdictRule, VerdictRules};
 
-mod figures;
+mod metrics;
 
-use figures::{figure, unrest};
+use metrics::{figure, unrest};
 
 /// A drive and the runs it was measured in.
 #[derive(Clone, Debug, Default)]
-pub struct Subject<'a> {
+pub struct VerdictSubject<'a> {
     /// Each run, and which of its drives it is.
     pub parts: Vec<(&'a Run, usize)>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> VerdictSubject<'a> {
     /// One drive of one run.
-    pub fn of(run: &'a Run, drive: usize) -> Subject<'a> {
-        Subject {
+    pub fn of(run: &'a Run, drive: usize) -> VerdictSubject<'a> {
+        VerdictSubject {
             parts: vec![(run, drive)],
         }
     }
 
     /// The drives of several runs: those that [`Drive::is_same`] says are one, are.
-    pub fn all(runs: &'a [Run]) -> Vec<Subject<'a>> {
-        let mut subjects: Vec<Subject<'a>> = Vec::new();
+    pub fn all(runs: &'a [Run]) -> Vec<VerdictSubject<'a>> {
+        let mut subjects: Vec<VerdictSubject<'a>> = Vec::new();
         for run in runs {
             for (index, drive) in run.manifest.drives.iter().enumerate() {
                 let known = subjects
@@ -39,7 +39,7 @@ impl<'a> Subject<'a> {
                     .find(|s| s.drive().is_some_and(|d| d.is_same(drive)));
                 match known {
                     Some(subject) => subject.parts.push((run, index)),
-                    None => subjects.push(Subject::of(run, index)),
+                    None => subjects.push(VerdictSubject::of(run, index)),
                 }
             }
         }
@@ -64,7 +64,7 @@ impl<'a> Subject<'a> {
 /// One objection makes it *not recommended*, one condition *conditionally*; with less than half of the figures measured, or nothing but errors
 /// counted where rules ask for more, the verdict stays *undecided* unless something measured already speaks against the drive. Rules about another price class, or about a
 /// suite that was not run, take no part.
-pub fn judge(rules: &VerdictRules, subject: &Subject<'_>) -> Verdict {
+pub fn evaluate(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> Verdict {
     let facts = subject.drive().and_then(|drive| facts_of(rules, drive));
     let class = facts.and_then(|f| f.price_class.as_deref());
     let mut reasons: Vec<Reason> = Vec::new();
@@ -77,7 +77,7 @@ pub fn judge(rules: &VerdictRules, subject: &Subject<'_>) -> Verdict {
         .filter(|rule| rule.suite.as_deref().is_none_or(|suite| subject.ran(suite)))
     {
         let reason = reason(rule, subject, facts);
-        if rule.figure != Figure::Errors {
+        if rule.figure != VerdictMetric::Errors {
             others += 1;
             others_known += u32::from(reason.weight != ReasonWeight::Missing);
         }
@@ -97,7 +97,7 @@ pub fn judge(rules: &VerdictRules, subject: &Subject<'_>) -> Verdict {
     Verdict { result, reasons }
 }
 
-fn facts_of<'r>(rules: &'r VerdictRules, drive: &Drive) -> Option<&'r Facts> {
+fn facts_of<'r>(rules: &'r VerdictRules, drive: &Drive) -> Option<&'r DatasheetFacts> {
     let names = [
         Some(&drive.model),
         Some(&drive.label),
@@ -110,7 +110,11 @@ fn facts_of<'r>(rules: &'r VerdictRules, drive: &Drive) -> Option<&'r Facts> {
     })
 }
 
-fn reason(rule: &Rule, subject: &Subject<'_>, facts: Option<&Facts>) -> Reason {
+fn reason(
+    rule: &VerdictRule,
+    subject: &VerdictSubject<'_>,
+    facts: Option<&DatasheetFacts>,
+) -> Reason {
     let Some((value, shown)) = figure(rule, subject, facts) else {
         let mut text = format!("{}: not measured", rule.about);
         if let Some(why) = unrest(rule, subject) {

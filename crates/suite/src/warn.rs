@@ -4,7 +4,7 @@ use assay_stats::ErrorCauses;
 use assay_store::model;
 use assay_units::Nanos;
 
-use crate::expand::Unfit;
+use crate::expand::UnsupportedBlockSize;
 
 /// Processor time of one thread above which it, not the drive, set the rate, percent.
 pub const BUSY_THREAD_PCT: f64 = 95.0;
@@ -88,11 +88,11 @@ pub enum RunWarning {
     /// Through the page cache, and the cache could not be dropped first.
     CacheNotDropped,
     /// A step is left out because its mix of block sizes is not for this drive.
-    MixUnfit {
+    BlockMixUnsupported {
         /// The step.
         step: String,
         /// What does not fit.
-        unfit: Unfit,
+        unsupported_block: UnsupportedBlockSize,
     },
     /// The file system takes no O_DIRECT.
     Buffered,
@@ -109,7 +109,7 @@ pub enum RunWarning {
         done_iops: f64,
     },
     /// The rounds of a step never came to rest.
-    NotSteady {
+    RoundsNotSteady {
         /// Rounds done.
         rounds: usize,
         /// What was tracked.
@@ -118,12 +118,12 @@ pub enum RunWarning {
         why: String,
     },
     /// Figures that are said to be steady are not those of a drive at rest.
-    NotAtRest {
+    NotSteady {
         /// What shows it.
         why: String,
     },
     /// Nobody can be sure that a drive is still in the state that a resumed run left it in.
-    StateInDoubt {
+    DriveStateUnknown {
         /// Why.
         why: String,
         /// It is being brought into that state again.
@@ -310,7 +310,7 @@ impl RunWarning {
                 ),
                 "its latencies say how long the job was, not how fast the drive is; offer less, or raise --iodepth and --numjobs",
             ),
-            RunWarning::NotSteady {
+            RunWarning::RoundsNotSteady {
                 rounds,
                 tracked,
                 why,
@@ -319,24 +319,27 @@ impl RunWarning {
                 format!("{tracked} did not come to rest in {rounds} rounds: {why}"),
                 "its figures are not those of a steady drive; allow more rounds, or precondition for longer",
             ),
-            RunWarning::MixUnfit { step, unfit } => (
-                "block-mix-unfit",
-                format!("the step {step} is left out: {unfit}"),
+            RunWarning::BlockMixUnsupported {
+                step,
+                unsupported_block,
+            } => (
+                "block-mix-unsupported_block",
+                format!("the step {step} is left out: {unsupported_block}"),
                 "measure it on a drive, or a namespace, formatted with smaller blocks (nvme format --lbaf), or in a copy of the suite with another mix, which is then no longer the standard's",
             ),
-            RunWarning::NotAtRest { why } => (
+            RunWarning::NotSteady { why } => (
                 "not-steady",
                 format!("what should be its steady rate is not that of a drive at rest: {why}"),
                 "do not quote it as steady, and see no verdict in it; let it write for longer, without --scale and with the times that the suite has",
             ),
-            RunWarning::StateInDoubt { why, again: true } => (
+            RunWarning::DriveStateUnknown { why, again: true } => (
                 "preconditioned-again",
                 format!(
                     "the drive was preconditioned before the run was cut off, and is preconditioned again: {why}"
                 ),
                 "leave a drive alone between a run and its resumption",
             ),
-            RunWarning::StateInDoubt { why, again: false } => (
+            RunWarning::DriveStateUnknown { why, again: false } => (
                 "state-in-doubt",
                 format!(
                     "whether the drive is still in the state that the run had left it in cannot be known: {why}"

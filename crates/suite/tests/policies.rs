@@ -5,7 +5,7 @@ mod common;
 
 use assay_store::model::{CellResult, Verdict, VerdictResult};
 use assay_suite::schema::VerdictRules;
-use assay_suite::verdict::{Subject, judge};
+use assay_suite::verdict::{VerdictSubject, evaluate};
 
 use common::{run, text};
 
@@ -63,8 +63,8 @@ fn abouts(verdict: &Verdict) -> Vec<&str> {
 #[test]
 fn rules_are_for_the_price_class_that_the_facts_give_and_facts_turn_a_verdict() {
     let (_, run, _folder) = run(&text(READS), &["sim:samsung-951"]);
-    let subject = Subject::of(&run, 0);
-    let by = |policy: &str| judge(&VerdictRules::parse("mine", policy).unwrap(), &subject);
+    let subject = VerdictSubject::of(&run, 0);
+    let by = |policy: &str| evaluate(&VerdictRules::parse("mine", policy).unwrap(), &subject);
     let cheap = by(POLICY);
     assert_eq!(abouts(&cheap), ["reads", "endurance, cheap"]);
     assert_eq!(cheap.result, VerdictResult::Recommended);
@@ -120,18 +120,18 @@ advice = "do not trust it"
 "#;
     let rules = VerdictRules::parse("mine", RULES).unwrap();
     let (_, mut run, _folder) = run(&text(READS), &["sim:samsung-951"]);
-    let known = judge(&rules, &Subject::of(&run, 0));
+    let known = evaluate(&rules, &VerdictSubject::of(&run, 0));
     assert_eq!(known.result, VerdictResult::Recommended, "{known:?}");
     // Another step was measured, none that the rules ask for: errors are known, and nothing else.
     run.cells[0].plan.step = "another".to_owned();
-    let errors_only = judge(&rules, &Subject::of(&run, 0));
+    let errors_only = evaluate(&rules, &VerdictSubject::of(&run, 0));
     assert_eq!(
         errors_only.result,
         VerdictResult::Undecided,
         "{errors_only:?}"
     );
     run.cells[0].drives[0].result = Some(CellResult::default());
-    let nothing = judge(&rules, &Subject::of(&run, 0));
+    let nothing = evaluate(&rules, &VerdictSubject::of(&run, 0));
     assert_eq!(nothing.result, VerdictResult::Undecided, "{nothing:?}");
     assert!(
         nothing.reasons[1].text.ends_with("not measured"),
@@ -141,12 +141,12 @@ advice = "do not trust it"
     let (head, _) = RULES.split_once("[[rule]]\nabout = \"errors\"").unwrap();
     let only = VerdictRules::parse("mine", &RULES.replace(head, "")).unwrap();
     assert_eq!(
-        judge(&only, &Subject::of(&run, 0)).result,
+        evaluate(&only, &VerdictSubject::of(&run, 0)).result,
         VerdictResult::Undecided
     );
     run.cells[0].drives[0].result.as_mut().unwrap().read.ios = 7;
     assert_eq!(
-        judge(&only, &Subject::of(&run, 0)).result,
+        evaluate(&only, &VerdictSubject::of(&run, 0)).result,
         VerdictResult::Recommended
     );
 }

@@ -7,8 +7,8 @@ use assay_stats::SteadyRule;
 use assay_store::model::Outcome;
 use assay_store::read::{CellRecord, CellState, Run};
 use assay_suite::catalogue;
-use assay_suite::expand::{RestRule, expand};
-use assay_suite::schema::{Suite, Tracked};
+use assay_suite::expand::{RoundCriterion, expand};
+use assay_suite::schema::{Suite, TrackingVariable};
 
 use common::{drives, plan, run, settings, text};
 
@@ -301,14 +301,15 @@ fn procedures_that_make_no_sense_say_where() {
 #[test]
 fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
     for (suite, of_suite) in [
-        ("snia-iops", Tracked::Iops),
-        ("snia-throughput", Tracked::MibPerS),
-        ("snia-latency", Tracked::MeanLatency),
-        ("jesd219", Tracked::Iops),
+        ("snia-iops", TrackingVariable::Iops),
+        ("snia-throughput", TrackingVariable::MibPerS),
+        ("snia-latency", TrackingVariable::MeanLatency),
+        ("jesd219", TrackingVariable::Iops),
     ] {
         let rule = |set: &[(&str, &str)]| {
             let planned = plan(suite, &["sim:samsung-951"], set, 1.0).unwrap();
-            let rules: Vec<RestRule> = planned.cells.into_iter().filter_map(|c| c.rounds).collect();
+            let rules: Vec<RoundCriterion> =
+                planned.cells.into_iter().filter_map(|c| c.rounds).collect();
             assert!(rules.iter().all(|r| *r == rules[0]), "{suite}");
             rules.into_iter().next().unwrap()
         };
@@ -318,7 +319,11 @@ fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
             (SteadyRule::default(), 0, of_suite)
         );
         let fio = rule(&[("steady_rule", "bw:1%"), ("dwell", "2")]);
-        assert_eq!((fio.dwell, fio.figure), (2, Tracked::MibPerS), "{suite}");
+        assert_eq!(
+            (fio.dwell, fio.figure),
+            (2, TrackingVariable::MibPerS),
+            "{suite}"
+        );
         let words = fio.words();
         assert!(
             words.starts_with("fio") && words.contains("2 further rounds"),
@@ -326,7 +331,7 @@ fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
         );
         assert_eq!(
             rule(&[("steady_rule", "iops_slope:0.3%")]).figure,
-            Tracked::Iops
+            TrackingVariable::Iops
         );
         let error = plan(suite, &["sim:samsung-951"], &[("steady_rule", "iops")], 1.0).unwrap_err();
         let error = error.to_string();
@@ -392,7 +397,10 @@ fn a_mix_below_the_drive_s_block_is_skipped_with_a_warning_and_the_run_goes_on()
         assert!(why.contains("512 B") && why.contains("4 KiB"), "{why}");
     }
     assert_eq!(cells(&run, "plain")[0].state, CellState::Finished);
-    let warned = run.warnings.iter().filter(|w| w.code == "block-mix-unfit");
+    let warned = run
+        .warnings
+        .iter()
+        .filter(|w| w.code == "block-mix-unsupported_block");
     let warned: Vec<_> = warned.collect();
     assert_eq!(warned.len(), 1, "once for all rounds");
     assert!(warned[0].message.contains("512 B") && warned[0].message.contains("step mix"));
@@ -403,7 +411,9 @@ fn a_mix_below_the_drive_s_block_is_skipped_with_a_warning_and_the_run_goes_on()
     // The shipped one, as it is.
     let planned = plan("jesd219", &[&drive], &[], 1.0).unwrap();
     let workload = planned.cells.iter().filter(|c| c.plan.step == "workload");
-    assert!(workload.clone().count() == 25 && workload.clone().all(|c| c.unfit.is_some()));
+    assert!(
+        workload.clone().count() == 25 && workload.clone().all(|c| c.unsupported_block.is_some())
+    );
 }
 
 /// The suite has the standard's table of the enterprise workload, and its page says the same.

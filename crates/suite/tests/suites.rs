@@ -6,9 +6,9 @@ mod common;
 use assay_io::Nanos;
 use assay_store::model::{CellKind, Outcome, ReasonWeight, VerdictResult};
 use assay_store::read::CellState;
-use assay_suite::execute::Ending;
+use assay_suite::execute::RunSummary;
 use assay_suite::expand::Cell;
-use assay_suite::schema::{Suite, Writes};
+use assay_suite::schema::{Suite, WriteAccess};
 use assay_suite::{SuiteError, catalogue};
 
 use common::{plan, run, text};
@@ -48,10 +48,13 @@ fn suites_that_make_no_sense_say_where() {
 
 #[test]
 fn what_suites_destroy_is_told() {
-    assert_eq!(catalogue::load("quick").unwrap().writes(), Writes::Never);
+    assert_eq!(
+        catalogue::load("quick").unwrap().writes(),
+        WriteAccess::Never
+    );
     assert_eq!(
         catalogue::load("bandwidth").unwrap().writes(),
-        Writes::IfAllowed
+        WriteAccess::IfAllowed
     );
 }
 
@@ -226,7 +229,7 @@ advice = "broken"
     let (ending, run, _folder) = run(&suite, &["sim:samsung-951"]);
     assert_eq!(
         ending,
-        Ending {
+        RunSummary {
             outcome: Outcome::Complete,
             failed_cells: 0,
             io_errors: 0,

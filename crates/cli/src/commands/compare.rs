@@ -1,16 +1,16 @@
 //! `assay compare RUN...`.
 
 use crate::args::CompareArguments;
-use crate::exit::Verdict;
+use crate::exit::CommandOutcome;
 use crate::json;
 use crate::terminal::Output;
 
 /// Show runs side by side, and which differences between them are known.
-pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let runs = super::open_runs(&arguments.runs, output)?;
     output.show(
         || assay_report::terminal::compare(&runs, output.columns(), output.style()),
         || json::compare(&runs),
     )?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }

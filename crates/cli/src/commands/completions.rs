@@ -4,11 +4,11 @@ use clap::CommandFactory;
 use serde_json::json;
 
 use crate::args::Arguments;
-use crate::exit::Verdict;
+use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 /// Print completions for a shell.
-pub fn run(shell: clap_complete::Shell, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(shell: clap_complete::Shell, output: Output) -> anyhow::Result<CommandOutcome> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "assay", &mut script);
     let script = String::from_utf8_lossy(&script);
@@ -16,5 +16,5 @@ pub fn run(shell: clap_complete::Shell, output: Output) -> anyhow::Result<Verdic
         || script.to_string(),
         || json!({ "shell": shell.to_string(), "script": script }),
     )?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }

@@ -8,11 +8,11 @@ use assay_store::{Run, StoreError};
 use serde_json::json;
 
 use crate::args::ExportArguments;
-use crate::exit::{Usage, Verdict};
+use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
 /// Write a run in another format.
-pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let format: ExportFormat = arguments.format.parse()?;
     let run = super::open_run(&arguments.run, output)?;
     if arguments.output.as_deref() == Some(Path::new("-")) {
@@ -23,7 +23,7 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Verdic
         .clone()
         .unwrap_or_else(|| PathBuf::from(format.default_name(&run.manifest.run_id)));
     if matches!(format, ExportFormat::Json | ExportFormat::FioJson) {
-        super::may_be_replaced(&path, "{")?;
+        super::check_replaceable(&path, "{")?;
     }
     let files = assay_store::export(&arguments.run, format, &path)?;
     output.show(
@@ -35,16 +35,16 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Verdic
         },
         || json!({ "format": format.name(), "files": files }),
     )?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }
 
-fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<Verdict> {
+fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<CommandOutcome> {
     let mut stdout = std::io::stdout().lock();
     let written: Result<(), StoreError> = match format {
         ExportFormat::Json => export_json(run, &mut stdout),
         ExportFormat::FioJson => export_fio_json(run, &mut stdout),
         ExportFormat::Csv | ExportFormat::Parquet => {
-            return Err(Usage(format!(
+            return Err(UsageError(format!(
                 "{} makes several files, which do not fit on stdout; name a folder with -o",
                 format.name()
             ))
@@ -53,5 +53,5 @@ fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<Verdict> {
     };
     written?;
     stdout.flush()?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }

@@ -13,11 +13,11 @@ use serde_json::json;
 
 use super::fit::{residuals, summary};
 use crate::args::FidelityArguments;
-use crate::exit::Verdict;
+use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 /// Compare and write the page.
-pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let profiles: Vec<Profile> = if arguments.profiles.is_empty() {
         let builtin = Profile::names().into_iter().map(Profile::builtin);
         builtin.collect::<Result<_, _>>()?
@@ -27,7 +27,7 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Verd
             .map(|loaded| loaded.map(|(_, profile)| profile))
             .collect::<Result<_, _>>()?
     };
-    super::may_be_replaced(&arguments.output, "<!doctype html")?;
+    super::check_replaceable(&arguments.output, "<!doctype html")?;
     let threads = super::fit::threads(arguments.threads);
     let all = compare(&profiles, threads, &mut |name| {
         if output.shows_progress() {
@@ -35,12 +35,12 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Verd
         }
     })?;
     let page = page(&all);
-    super::write_whole(&arguments.output, &html(&page)?)?;
+    super::write_atomically(&arguments.output, &html(&page)?)?;
     if let Some(path) = &arguments.markdown {
-        super::write_whole(path, &markdown(&page))?;
+        super::write_atomically(path, &markdown(&page))?;
     }
     if let Some(path) = &arguments.table {
-        super::write_whole(path, &table(&all))?;
+        super::write_atomically(path, &table(&all))?;
     }
     output.show(
         || shown(&all, &arguments.output),
@@ -57,7 +57,7 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Verd
             })
         },
     )?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn shown(all: &[Compared], path: &Path) -> String {

@@ -16,7 +16,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::args::FitArguments;
-use crate::exit::{Usage, Verdict};
+use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
 /// The word for the figures that came with the program.
@@ -34,7 +34,7 @@ struct Targets {
 }
 
 /// Fit a profile and write it, with what remains beside it.
-pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let (text, profile) = load(&arguments.profile)?;
     let recipe = recipe(&arguments, &profile.name)?;
     let text = recipe.begin(&text)?;
@@ -51,7 +51,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<Verdict> {
             "{pattern:?} is to be held out and is part of no measurement's name; they are called, for example: {}",
             some.join("; ")
         );
-        return Err(Usage(what).into());
+        return Err(UsageError(what).into());
     }
     let name = arguments.name.clone().unwrap_or(profile.name.clone());
     check_name(&name)?;
@@ -89,22 +89,22 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<Verdict> {
             fitted.evaluations,
             Path::new(&state_file).display()
         );
-        return Ok(Verdict::Interrupted);
+        return Ok(CommandOutcome::Interrupted);
     }
     if name != profile.name {
         let title = format!("{name}: {} fitted to {}", profile.name, targets.label);
         fitted.text = renamed(&fitted.text, &name, &title)?;
     }
-    super::write_whole(&path, &fitted.text)?;
+    super::write_atomically(&path, &fitted.text)?;
     let table = path.with_extension("residuals.csv");
-    super::write_whole(&table, &fitted.residuals.to_csv())?;
+    super::write_atomically(&table, &fitted.residuals.to_csv())?;
     // Whoever runs the same command again wants it done again.
     let _ = std::fs::remove_file(&state_file);
     output.show(
         || shown(&fitted, &targets, &path, &table),
         || document(&fitted, &targets, &path, &table),
     )?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<Targets> {
@@ -116,7 +116,7 @@ fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<Target
                 "nothing was published of {}; fit it to a table of measurements or to a run",
                 profile.name
             );
-            return Err(Usage(what).into());
+            return Err(UsageError(what).into());
         }
         return Ok(Targets {
             measurements,
@@ -138,7 +138,7 @@ fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<Target
             "--to {}: there is no such file or folder; give a table of measurements (.csv), a run folder, or the word published",
             arguments.to
         );
-        return Err(Usage(what).into());
+        return Err(UsageError(what).into());
     }
     Ok(Targets {
         measurements: table::load(path)?,
@@ -165,7 +165,7 @@ fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<Recipe> {
     let mut all = recipes(&path.display().to_string(), &text)?;
     let found = all.remove(profile);
     Ok(found.ok_or_else(|| {
-        Usage(format!(
+        UsageError(format!(
             "{} has no recipe for {profile}; it has: {}",
             path.display(),
             all.into_keys().collect::<Vec<_>>().join(", ")
@@ -190,10 +190,10 @@ fn free(arguments: &FitArguments, recipe: &Recipe, text: &str) -> anyhow::Result
 }
 
 /// A name that `sim:` and file names can carry.
-fn check_name(name: &str) -> Result<(), Usage> {
+fn check_name(name: &str) -> Result<(), UsageError> {
     let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || !name.chars().all(fine) {
-        return Err(Usage(format!(
+        return Err(UsageError(format!(
             "--name {name:?}: write small letters, digits and hyphens, as in my-drive"
         )));
     }
@@ -207,14 +207,14 @@ fn may_be_replaced(path: &Path) -> anyhow::Result<()> {
             "{} exists and is no profile; remove it first or name another file (.toml) with -o",
             path.display()
         );
-        return Err(Usage(what).into());
+        return Err(UsageError(what).into());
     }
     if path.extension().is_none_or(|e| e != "toml") {
         let what = format!(
             "-o {}: a profile's file is called NAME.toml",
             path.display()
         );
-        return Err(Usage(what).into());
+        return Err(UsageError(what).into());
     }
     Ok(())
 }

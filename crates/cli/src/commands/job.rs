@@ -5,21 +5,21 @@ use std::sync::Arc;
 use anyhow::Context;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_store::{Destination, Run, RunWriter};
+use assay_suite::drive_state_cache::DriveStateCache;
 use assay_suite::execute::{Resume, Runner};
 use assay_suite::expand::single_job;
 use assay_suite::manifest::manifest;
-use assay_suite::memory::DriveMemory;
 use assay_workload::plan::Workload;
 use assay_workload::verify::VerifyBlocks;
 
 use crate::args::JobArguments;
-use crate::exit::{Usage, Verdict};
+use crate::exit::{CommandOutcome, UsageError};
 use crate::json;
-use crate::progress::Watch;
+use crate::progress::RunProgress;
 use crate::terminal::Output;
 
 /// Run one workload. Without `--out` its run folder is temporary: figures are computed from it and it is removed.
-pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let options = arguments.options();
     let session_options = SessionOptions {
         destroy: arguments.destroy,
@@ -48,7 +48,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
     let writer = RunWriter::create(&destination, &manifest)?;
     let folder = writer.path().to_owned();
     let audit = assay_workload::audit::audit()?;
-    let mut watch = Watch::new(output, &plan, &folder);
+    let mut watch = RunProgress::new(output, &plan, &folder);
     let ending = Runner {
         plan: &plan,
         drives: &mut drives,
@@ -56,7 +56,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
         audit,
         stop: &stop,
         progress: &mut watch,
-        memory: DriveMemory::of_user(),
+        memory: DriveStateCache::of_user(),
     }
     .run(&Resume::default());
     watch.finish();
@@ -75,7 +75,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<Verdict> {
         },
         || json::job(&run, drives[0].info()),
     )?;
-    Ok(super::verdict_of(&ending))
+    Ok(super::outcome_of(&ending))
 }
 
 /// Check the workload before the interlock is asked, so that a typing error is not answered with a safety refusal.
@@ -91,7 +91,7 @@ fn open_checked(
     };
     let looked_at = super::open_drives(names, &read_only)?;
     let facts = looked_at[0].target_properties();
-    Workload::plan(options, &facts).map_err(|error| Usage(error.to_string()))?;
+    Workload::plan(options, &facts).map_err(|error| UsageError(error.to_string()))?;
     drop(looked_at);
     super::open_drives(names, session_options)
 }

@@ -8,7 +8,7 @@ use assay_ssd::{Profile, Provenance};
 use assay_units::text::format_size;
 use serde_json::json;
 
-use crate::exit::Verdict;
+use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 struct Simulated {
@@ -51,7 +51,7 @@ fn simulated() -> anyhow::Result<Vec<Simulated>> {
 }
 
 /// Show drives here and simulated profiles.
-pub fn run(output: Output) -> anyhow::Result<Verdict> {
+pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
     let drives = list_drives();
     let profiles = simulated()?;
     let text = || {
@@ -132,5 +132,5 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
         })
     };
     output.show(text, json)?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }

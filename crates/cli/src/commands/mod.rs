@@ -32,7 +32,7 @@ use assay_device::watch::meter::PowerMeter;
 use assay_store::Run;
 use assay_store::model::Tool;
 
-use crate::exit::{Usage, Verdict};
+use crate::exit::{CommandOutcome, UsageError};
 
 /// Signals that end a command in order: Ctrl-C (SIGINT), SIGTERM, and SIGHUP, which comes when a terminal is closed: a drive is left as it was found
 /// then too. Whoever started the program with SIGHUP ignored, as nohup does, wants it to go on.
@@ -74,14 +74,14 @@ pub fn power_meter(
         return Ok(None);
     };
     if drives != 1 {
-        return Err(Usage(format!(
+        return Err(UsageError(format!(
             "--power-meter measures one drive, and {drives} are named; measure them one after the other"
         ))
         .into());
     }
     PowerMeter::start(command)
         .map(|meter| Some(Arc::new(meter)))
-        .map_err(|error| Usage(error.to_string()).into())
+        .map_err(|error| UsageError(error.to_string()).into())
 }
 
 /// Take drives into a run. The same drive twice would measure it against itself.
@@ -97,7 +97,7 @@ pub fn open_drives(
             .iter()
             .find(|other| drive.info().path.is_some() && other.info().path == drive.info().path);
         if let Some(twin) = twin {
-            return Err(Usage(format!(
+            return Err(UsageError(format!(
                 "{name} and {} are the same drive; name it once",
                 twin.info().spec
             ))
@@ -112,7 +112,7 @@ pub fn open_drives(
         .iter()
         .find(|w| !known.contains(&w.as_str()) && !signature(w))
     {
-        return Err(Usage(format!(
+        return Err(UsageError(format!(
             "--destroy {word} names none of the drives given; their serials are: {}",
             known.join(", ")
         ))
@@ -156,21 +156,21 @@ pub fn open_run(path: &Path, output: Output) -> anyhow::Result<Run> {
 }
 
 /// What a run means for the exit status.
-pub fn verdict_of(ending: &assay_suite::execute::Ending) -> Verdict {
+pub fn outcome_of(ending: &assay_suite::execute::RunSummary) -> CommandOutcome {
     use assay_store::model::Outcome;
     let failed = ending.io_errors > 0 || ending.bad_blocks > 0 || ending.failed_cells > 0;
     if failed || !ending.lost_drives.is_empty() {
-        Verdict::DriveFailed
+        CommandOutcome::DriveFailed
     } else if ending.outcome == Outcome::Interrupted {
-        Verdict::Interrupted
+        CommandOutcome::Interrupted
     } else {
-        Verdict::Done
+        CommandOutcome::Done
     }
 }
 
 /// May an output be written here? What is replaced must be an earlier output, which begins with `head` whatever its case: a slip
 /// must not put a page where a drive's image or device was (renaming onto `/dev/null` would take that away from everybody).
-pub fn may_be_replaced(path: &Path, head: &str) -> anyhow::Result<()> {
+pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
     let Ok(there) = std::fs::metadata(path) else {
         return Ok(());
     };
@@ -179,7 +179,7 @@ pub fn may_be_replaced(path: &Path, head: &str) -> anyhow::Result<()> {
             "{} is not a regular file and is left alone; name a file",
             path.display()
         );
-        return Err(Usage(what).into());
+        return Err(UsageError(what).into());
     }
     let mut start = Vec::new();
     let file = std::fs::File::open(path)?;
@@ -192,13 +192,13 @@ pub fn may_be_replaced(path: &Path, head: &str) -> anyhow::Result<()> {
             "{} exists and is no earlier output of this command; remove it first or name another file",
             path.display()
         );
-        return Err(Usage(what).into());
+        return Err(UsageError(what).into());
     }
     Ok(())
 }
 
 /// Write a file so that it is there whole or not at all.
-pub fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path
         .parent()
         .filter(|p| !p.as_os_str().is_empty())

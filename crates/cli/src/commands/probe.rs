@@ -11,11 +11,11 @@ use assay_units::text::{format_size, group_digits};
 use serde_json::json;
 
 use crate::args::ProbeArguments;
-use crate::exit::Verdict;
+use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 /// Show everything known about a drive, and what `--destroy` would have to name.
-pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let mut sessions = super::open_drives(
         std::slice::from_ref(&arguments.drive),
         &SessionOptions::default(),
@@ -113,5 +113,5 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Verdict
         })
     };
     output.show(text, json)?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }

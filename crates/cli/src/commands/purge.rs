@@ -3,11 +3,11 @@
 use std::sync::atomic::Ordering;
 
 use assay_device::session::SessionOptions;
-use assay_suite::memory::DriveMemory;
+use assay_suite::drive_state_cache::DriveStateCache;
 use serde_json::json;
 
 use crate::args::PurgeArguments;
-use crate::exit::Verdict;
+use crate::exit::CommandOutcome;
 use crate::progress::bar;
 use crate::terminal::Output;
 
@@ -15,7 +15,7 @@ use crate::terminal::Output;
 const STEPS: u64 = 1000;
 
 /// Erase a drive, and tell how and what was reached.
-pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let options = SessionOptions {
         destroy: arguments.destroy,
         will_write: true,
@@ -24,8 +24,8 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<Verdict>
     let mut drives = super::open_drives(std::slice::from_ref(&arguments.drive), &options)?;
     let session = &mut drives[0];
     let stop = super::stop_flag()?;
-    let memory = DriveMemory::of_user();
-    if let Err(error) = memory.begin_purge(session.info()) {
+    let memory = DriveStateCache::of_user();
+    if let Err(error) = memory.record_purge_start(session.info()) {
         eprintln!("assay: {error}");
     }
     let bar = bar(output, STEPS);
@@ -39,7 +39,7 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<Verdict>
     let info = session.info();
     if !info.simulated {
         // The drive is erased whether or not that can be remembered.
-        if let Err(error) = memory.remember_purge(info, purged.how, purged.complete) {
+        if let Err(error) = memory.record_purge(info, purged.how, purged.complete) {
             eprintln!("assay: {error}");
         }
     }
@@ -65,5 +65,5 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<Verdict>
         })
     };
     output.show(text, json)?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }

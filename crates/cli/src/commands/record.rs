@@ -22,11 +22,11 @@ use serde_json::{Value, json};
 
 use super::stream::{self, Lines, Streamed};
 use crate::args::stream::RecordArguments;
-use crate::exit::{Usage, Verdict};
+use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
 /// Record a stream, or find out what buffer one would need.
-pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let pages = Arc::new(PatternPages::new());
     let session = SessionOptions {
         destroy: arguments.destroy.clone(),
@@ -70,7 +70,7 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Verdict
             "{}: {what}",
             stream::named(&streamed.sessions)
         ));
-        return Ok(Verdict::DriveFailed);
+        return Ok(CommandOutcome::DriveFailed);
     }
     Ok(stream::verdict(status))
 }
@@ -91,7 +91,7 @@ fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<R
     let endless = arguments.ring && arguments.pattern.is_some() && arguments.length.is_none();
     if endless {
         let what = "--ring with --pattern needs --length: both go on for ever";
-        return Err(Usage(what.to_owned()).into());
+        return Err(UsageError(what.to_owned()).into());
     }
     let chunk_bytes = u64::from(streamed.range.chunk_bytes);
     if let Some(rate) = arguments.rate.filter(|_| !arguments.plan)
@@ -102,7 +102,7 @@ fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<R
             "--rate {rate} is {rate} bytes per second: a chunk of {chunk_bytes} bytes takes {} s; a rate may have a unit (100MB/s), and a source so slow needs a smaller --chunk",
             chunk_bytes / rate
         );
-        return Err(Usage(what).into());
+        return Err(UsageError(what).into());
     }
     Ok(RecordOptions {
         flush_after: arguments.flush_after,
@@ -133,9 +133,9 @@ fn source(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<Bo
     }
     if arguments.length.is_some() {
         let what = "--length is for --pattern and --plan; the length of a stream is its own, and --last says how much of it is taken";
-        return Err(Usage(what.to_owned()).into());
+        return Err(UsageError(what.to_owned()).into());
     }
-    let endpoint = Endpoint::parse(&arguments.from).map_err(|e| Usage(e.to_string()))?;
+    let endpoint = Endpoint::parse(&arguments.from).map_err(|e| UsageError(e.to_string()))?;
     let opened = endpoint.open_source()?;
     Ok(Box::new(ReadSource::new(endpoint.name(false), opened)?))
 }

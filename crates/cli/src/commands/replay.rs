@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 
 use super::stream::{self, Lines};
 use crate::args::stream::ReplayArguments;
-use crate::exit::{Usage, Verdict};
+use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
 /// Replay a recording or a range.
-pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let to_stdout = arguments.check.is_none() && arguments.to == "-";
-    let endpoint = Endpoint::parse(&arguments.to).map_err(|e| Usage(e.to_string()))?;
+    let endpoint = Endpoint::parse(&arguments.to).map_err(|e| UsageError(e.to_string()))?;
     let session = SessionOptions {
         keep_data: arguments.check.is_some(),
         ..SessionOptions::default()
@@ -89,13 +89,13 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Verdic
     let document = || document(&replayed, recording.as_ref(), finding.as_ref());
     if to_stdout {
         // The stream has stdout to itself.
-        output.aside(text, document);
+        output.show_on_stderr(text, document);
     } else {
         output.show(text, document)?;
     }
     let wrong = finding.is_some_and(|finding| !finding.is_right());
     if wrong || !replayed.is_right() {
-        return Ok(Verdict::DriveFailed);
+        return Ok(CommandOutcome::DriveFailed);
     }
     Ok(stream::verdict(&replayed.status))
 }

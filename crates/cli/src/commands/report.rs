@@ -3,20 +3,20 @@
 use serde_json::json;
 
 use crate::args::ReportArguments;
-use crate::exit::Verdict;
+use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 /// Make one page of runs.
-pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let runs = super::open_runs(&arguments.runs, output)?;
     let page = assay_report::html::render(&runs)?;
-    super::may_be_replaced(&arguments.output, "<!doctype html")?;
-    super::write_whole(&arguments.output, &page)?;
+    super::check_replaceable(&arguments.output, "<!doctype html")?;
+    super::write_atomically(&arguments.output, &page)?;
     let path =
         std::fs::canonicalize(&arguments.output).unwrap_or_else(|_| arguments.output.clone());
     output.show(
         || format!("{}\n", path.display()),
         || json!({ "report": path, "bytes": page.len(), "runs": arguments.runs }),
     )?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }

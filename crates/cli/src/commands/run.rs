@@ -8,17 +8,17 @@ use assay_store::model::{Drive, Manifest};
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::SuiteError;
 use assay_suite::catalogue;
-use assay_suite::execute::{Ending, Resume, Runner};
+use assay_suite::drive_state_cache::DriveStateCache;
+use assay_suite::execute::{Resume, RunSummary, Runner};
 use assay_suite::expand::{RunPlan, RunSettings, expand};
 use assay_suite::manifest::{drive, manifest};
-use assay_suite::memory::DriveMemory;
 use assay_suite::schema::Suite;
 use assay_workload::verify::VerifyBlocks;
 
 use crate::args::RunArguments;
-use crate::exit::{Usage, Verdict};
+use crate::exit::{CommandOutcome, UsageError};
 use crate::json;
-use crate::progress::Watch;
+use crate::progress::RunProgress;
 use crate::terminal::Output;
 
 /// Where run folders go unless said.
@@ -33,7 +33,7 @@ struct Request {
 }
 
 /// Run or resume a suite.
-pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let resumed = arguments.resume.clone();
     let out = arguments.out.clone();
     let meter = arguments.power_meter.clone();
@@ -72,7 +72,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
     };
     let folder = writer.path().to_owned();
     let audit = assay_workload::audit::audit()?;
-    let mut watch = Watch::new(output, &plan, &folder);
+    let mut watch = RunProgress::new(output, &plan, &folder);
     let ending = Runner {
         plan: &plan,
         drives: &mut drives,
@@ -80,13 +80,13 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<Verdict> {
         audit,
         stop: &stop,
         progress: &mut watch,
-        memory: DriveMemory::of_user(),
+        memory: DriveStateCache::of_user(),
     }
     .run(&resume);
     watch.finish();
     let ending = ending?;
     show(&folder, &plan, &ending, output)?;
-    Ok(super::verdict_of(&ending))
+    Ok(super::outcome_of(&ending))
 }
 
 fn destination(out: Option<PathBuf>) -> Destination {
@@ -104,7 +104,7 @@ fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
         .map(|text| {
             text.split_once('=')
                 .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
-                .ok_or_else(|| Usage(format!("--set {text}: write KEY=VALUE")))
+                .ok_or_else(|| UsageError(format!("--set {text}: write KEY=VALUE")))
         })
         .collect::<Result<Vec<_>, _>>()?;
     Ok(Request {
@@ -123,7 +123,7 @@ fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
 fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request> {
     let manifest = Manifest::load(path)?;
     if manifest.suite.text.is_empty() {
-        return Err(Usage(format!(
+        return Err(UsageError(format!(
             "{}: is the run of a single job, which has nothing to resume; run it again",
             path.display()
         ))
@@ -185,7 +185,7 @@ fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
     Ok(())
 }
 
-fn show(folder: &Path, plan: &RunPlan, ending: &Ending, output: Output) -> anyhow::Result<()> {
+fn show(folder: &Path, plan: &RunPlan, ending: &RunSummary, output: Output) -> anyhow::Result<()> {
     use assay_store::model::Outcome;
     let run = Run::open(folder)?;
     let shown = folder.display();
@@ -208,7 +208,7 @@ fn show(folder: &Path, plan: &RunPlan, ending: &Ending, output: Output) -> anyho
 }
 
 /// Why a run is not complete, and how to go on with it.
-fn interruption(run: &Run, ending: &Ending, folder: &str) -> String {
+fn interruption(run: &Run, ending: &RunSummary, folder: &str) -> String {
     let gone: Vec<&str> = ending
         .lost_drives
         .iter()

@@ -21,14 +21,14 @@ use assay_workload::verify::VerifyBlocks;
 use serde_json::{Value, json};
 
 use crate::args::serve::ServeArguments;
-use crate::exit::{Usage, Verdict};
+use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
 /// How often a server that cannot be woken looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Serve until Ctrl-C or SIGTERM.
-pub fn run(arguments: &ServeArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &ServeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let pace = match arguments.pace.as_str() {
         "free" => Pace::Free,
         _ => Pace::Real,
@@ -37,7 +37,7 @@ pub fn run(arguments: &ServeArguments, output: Output) -> anyhow::Result<Verdict
     match (&arguments.nbd, &arguments.vfio_user) {
         (_, Some(socket)) => serve_function(named, socket, pace, output),
         (Some(address), None) => serve_blocks(named, arguments, &address.parse()?, pace, output),
-        (None, None) => Err(Usage("name --nbd or --vfio-user".to_owned()).into()),
+        (None, None) => Err(UsageError("name --nbd or --vfio-user".to_owned()).into()),
     }
 }
 
@@ -48,7 +48,7 @@ fn serve_blocks(
     address: &Address,
     pace: Pace,
     output: Output,
-) -> anyhow::Result<Verdict> {
+) -> anyhow::Result<CommandOutcome> {
     let name = named.profile.name.clone();
     let mut drive = Drive::new(named.profile, named.options).map_err(refused(&named.spec))?;
     drive.set_generator(Arc::new(VerifyBlocks));
@@ -72,8 +72,8 @@ fn serve_blocks(
     server.listen(listener)?;
     output.show(|| told.text(server.drive()), || told.json(server.drive()))?;
     let summary = server.run(stopped.as_fd())?;
-    output.aside(|| summary_text(&summary), || summary_json(&summary));
-    Ok(Verdict::Done)
+    output.show_on_stderr(|| summary_text(&summary), || summary_json(&summary));
+    Ok(CommandOutcome::Done)
 }
 
 /// Over vfio-user.
@@ -82,7 +82,7 @@ fn serve_function(
     socket: &Path,
     pace: Pace,
     output: Output,
-) -> anyhow::Result<Verdict> {
+) -> anyhow::Result<CommandOutcome> {
     let profile = named.profile.clone();
     let prepare = |drive: &mut Drive| drive.set_generator(Arc::new(VerifyBlocks));
     let function = Function::new(named.profile, named.options, pace, prepare);
@@ -124,12 +124,12 @@ fn serve_function(
     // It only sleeps and completes; a panic in it would have been told.
     let _ = completing.join();
     let lateness = function.lateness();
-    output.aside(
+    output.show_on_stderr(
         || function_summary_text(lateness),
         || json!({ "lateness_ns": lateness_json(lateness) }),
     );
     outcome?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// What was named, and how it is to be switched on.
@@ -150,7 +150,7 @@ impl Named {
             let what = format!(
                 "{text} is no simulated drive; name one as sim:PROFILE (`assay list` shows the profiles)"
             );
-            return Err(Usage(what).into());
+            return Err(UsageError(what).into());
         };
         let (_, profile) = profile::load(name).map_err(|source| SessionError::Profile {
             spec: text.to_owned(),

@@ -15,7 +15,7 @@ use assay_stream::status::Status;
 use assay_units::text::{format_size, group_digits};
 
 use crate::args::stream::StreamArguments;
-use crate::exit::{Usage, Verdict};
+use crate::exit::{CommandOutcome, UsageError};
 
 /// Drives of a stream, opened and their range checked.
 pub struct Streamed {
@@ -71,7 +71,7 @@ fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::R
         chunk_bytes,
     };
     let media: Vec<_> = sessions.iter().map(|s| media(s.info())).collect();
-    Range::new(&request, &media).map_err(|error| Usage(error.to_string()).into())
+    Range::new(&request, &media).map_err(|error| UsageError(error.to_string()).into())
 }
 
 /// Ctrl-C aborts, and so does a terminal that is closed; SIGTERM stops, SIGUSR1 flushes now; a second of those that end it ends the program at once.
@@ -259,13 +259,13 @@ pub fn tell(lines: &mut Lines, status: &Status) {
 }
 
 /// What a stream means for the exit status.
-pub fn verdict(status: &Status) -> Verdict {
+pub fn verdict(status: &Status) -> CommandOutcome {
     use assay_stream::registers::StatusBits;
     if !status.is_clean() {
-        Verdict::DriveFailed
+        CommandOutcome::DriveFailed
     } else if status.status.has(StatusBits::ABORTED) || status.status.has(StatusBits::STOPPED) {
-        Verdict::Interrupted
+        CommandOutcome::Interrupted
     } else {
-        Verdict::Done
+        CommandOutcome::Done
     }
 }

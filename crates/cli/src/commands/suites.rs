@@ -5,11 +5,11 @@ use std::fmt::Write;
 use assay_suite::catalogue;
 use serde_json::json;
 
-use crate::exit::Verdict;
+use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 /// Show the built-in suites.
-pub fn run(output: Output) -> anyhow::Result<Verdict> {
+pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
     let suites = catalogue::names()
         .into_iter()
         .map(catalogue::load)
@@ -58,7 +58,7 @@ pub fn run(output: Output) -> anyhow::Result<Verdict> {
         json!({ "suites": list })
     };
     output.show(text, json)?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn wrapped(text: &str, columns: usize) -> Vec<String> {

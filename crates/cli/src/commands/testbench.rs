@@ -14,12 +14,12 @@ use indicatif::ProgressBar;
 use serde_json::json;
 
 use crate::args::testbench::TestbenchArguments;
-use crate::exit::Verdict;
+use crate::exit::CommandOutcome;
 use crate::progress::bar;
 use crate::terminal::Output;
 
 /// Run the tests and show the log. What was tested before a Ctrl-C is shown, too.
-pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let pages = Arc::new(PatternPages::new());
     let request = RangeRequest {
         first: arguments.first,
@@ -55,17 +55,17 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Verd
         calls: arguments.engine,
         pages: Some(pages),
     };
-    let mut watch = Watch::new(output, super::stop_flag()?, &drives);
+    let mut watch = RunProgress::new(output, super::stop_flag()?, &drives);
     let report = testbench::run(&mut drives, &options, &mut watch);
     watch.bar.finish_and_clear();
     let report = report?;
     output.show(|| testbench::render(&report), || json!(report))?;
     Ok(if report.failed > 0 {
-        Verdict::DriveFailed
+        CommandOutcome::DriveFailed
     } else if report.interrupted {
-        Verdict::Interrupted
+        CommandOutcome::Interrupted
     } else {
-        Verdict::Done
+        CommandOutcome::Done
     })
 }
 
@@ -79,16 +79,16 @@ fn seed_of(simulated: bool) -> u64 {
 }
 
 /// A bar with the time left on a terminal, where each test is told as it ends; nothing where nobody watches.
-struct Watch {
+struct RunProgress {
     bar: ProgressBar,
     stop: Arc<AtomicBool>,
     word: &'static str,
 }
 
-impl Watch {
-    fn new(output: Output, stop: Arc<AtomicBool>, drives: &[DriveSession]) -> Watch {
+impl RunProgress {
+    fn new(output: Output, stop: Arc<AtomicBool>, drives: &[DriveSession]) -> RunProgress {
         let simulated = drives.iter().any(|drive| drive.info().simulated);
-        Watch {
+        RunProgress {
             bar: bar(output, 1),
             stop,
             word: if simulated { " (simulated)" } else { "" },
@@ -96,7 +96,7 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for RunProgress {
     fn began(&mut self, id: &'static str, name: &'static str) {
         self.bar.set_message(format!("{id} {name}{}", self.word));
     }

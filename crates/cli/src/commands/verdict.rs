@@ -2,29 +2,29 @@
 
 use std::path::Path;
 
-use assay_store::model::Verdict as Judgement;
+use assay_store::model::Verdict;
 use assay_suite::catalogue;
 use assay_suite::schema::VerdictRules;
-use assay_suite::verdict::{Subject, judge};
+use assay_suite::verdict::{VerdictSubject, evaluate};
 use serde_json::json;
 
 use crate::args::VerdictArguments;
-use crate::exit::{Usage, Verdict};
+use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
 /// Judge every drive of the runs.
-pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let (name, rules) = policy(arguments.policy.as_deref())?;
     let runs = super::open_runs(&arguments.runs, output)?;
-    let judged: Vec<(String, bool, Judgement)> = Subject::all(&runs)
+    let judged: Vec<(String, bool, Verdict)> = VerdictSubject::all(&runs)
         .iter()
         .map(|subject| {
             let drive = subject.drive().cloned().unwrap_or_default();
-            (drive.label, drive.simulated, judge(&rules, subject))
+            (drive.label, drive.simulated, evaluate(&rules, subject))
         })
         .collect();
     let text = || {
-        let list: Vec<(String, Judgement)> = judged
+        let list: Vec<(String, Verdict)> = judged
             .iter()
             .map(|(label, simulated, verdict)| {
                 let mark = if *simulated { " (simulated)" } else { "" };
@@ -46,7 +46,7 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Verdi
         json!({ "policy": name, "drives": drives, "damaged_lines": damaged })
     };
     output.show(text, json)?;
-    Ok(Verdict::Done)
+    Ok(CommandOutcome::Done)
 }
 
 fn policy(path: Option<&Path>) -> anyhow::Result<(String, VerdictRules)> {
@@ -56,7 +56,7 @@ fn policy(path: Option<&Path>) -> anyhow::Result<(String, VerdictRules)> {
                 let what = format!("cannot read the policy {}", path.display());
                 if error.kind() == std::io::ErrorKind::NotFound {
                     let next = "leave out --policy for the built-in one";
-                    Usage(format!("{what}: there is no such file; {next}")).into()
+                    UsageError(format!("{what}: there is no such file; {next}")).into()
                 } else {
                     anyhow::Error::new(error).context(what)
                 }

@@ -13,11 +13,11 @@ use serde_json::json;
 use super::replay::{recording_document, tell_recording};
 use super::stream::{self, Lines};
 use crate::args::stream::VerifyArguments;
-use crate::exit::Verdict;
+use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 /// Read all of it and compare every chunk with its checksum.
-pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Verdict> {
+pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let mut streamed = stream::open(&arguments.stream, &SessionOptions::default(), false)?;
     let capacities = stream::capacities(&streamed.sessions);
     let names = stream::named(&streamed.sessions);
@@ -49,7 +49,7 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Verdic
         || json!({ "status": status, "recording": recording_document(Some(&recording), &replayed) }),
     )?;
     if !replayed.is_right() {
-        return Ok(Verdict::DriveFailed);
+        return Ok(CommandOutcome::DriveFailed);
     }
     Ok(stream::verdict(status))
 }

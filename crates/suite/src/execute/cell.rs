@@ -13,12 +13,12 @@ use assay_workload::plan::{Pacing, Workload};
 use assay_workload::run::{DriveJob, RunObserver, RunOutcome, run_jobs};
 use std::num::NonZeroU64;
 
-use super::journal::{Alarms, Ignore, Journal};
+use super::early_stop::{EarlyStop, StopReason};
+use super::journal::{CriticalWarnings, Ignore, Journal};
 use super::results::{LIMIT_REACHED, SETTLED_S, bad_blocks, compare, result_of, with_verify_seed};
-use super::settle::{EndedBy, Settling};
 use super::{Course, Runner};
 use crate::SuiteError;
-use crate::expand::{Cell, Settle};
+use crate::expand::{Cell, StopRule};
 use crate::inspect::{self, COMPRESSIBLE_RATIO};
 use crate::warn::RunWarning;
 
@@ -141,7 +141,7 @@ impl Runner<'_> {
         &mut self,
         cell: &Cell,
         earlier: &BTreeMap<String, Vec<CellResult>>,
-        alarms: &mut Alarms,
+        critical_warnings: &mut CriticalWarnings,
     ) -> Result<Done, SuiteError> {
         match cell.plan.kind {
             CellKind::Inspect => return self.inspect_cell(cell),
@@ -155,7 +155,13 @@ impl Runner<'_> {
         }
         self.rest_before(cell);
         let progress = &mut *self.progress;
-        let mut journal = Journal::new(cell, &mut self.writer, progress, self.stop, alarms);
+        let mut journal = Journal::new(
+            cell,
+            &mut self.writer,
+            progress,
+            self.stop,
+            critical_warnings,
+        );
         let idle = cell.plan.kind == CellKind::Idle;
         let outcome = if idle {
             rest(self.drives, cell, self.stop, &mut journal);
@@ -171,11 +177,11 @@ impl Runner<'_> {
             )
         };
         let (watched, host) = journal.end()?;
-        let (outcome, ended_by) = outcome?;
+        let (outcome, stop_reason) = outcome?;
         let mut done = Done {
             results: Vec::new(),
             // A cell that was stopped is whole only if its workload was done anyway.
-            whole: ended_by.is_some() || outcome.drives.iter().all(|part| !part.end.stopped),
+            whole: stop_reason.is_some() || outcome.drives.iter().all(|part| !part.end.stopped),
             bad_blocks: 0,
             written_bytes: watched.written_bytes.clone(),
             given_up: BTreeMap::new(),
@@ -205,11 +211,11 @@ impl Runner<'_> {
             {
                 values.insert(OFFERED_IOPS.to_owned(), iops.get() as f64);
             }
-            match ended_by {
-                Some(EndedBy::Settled) => {
+            match stop_reason {
+                Some(StopReason::Steady) => {
                     values.insert(SETTLED_S.to_owned(), part.totals.elapsed().as_secs_f64());
                 }
-                Some(EndedBy::TooHot) => {
+                Some(StopReason::TemperatureLimit) => {
                     values.insert(LIMIT_REACHED.to_owned(), 1.0);
                 }
                 None => {}
@@ -230,7 +236,7 @@ impl Runner<'_> {
             done.results.push(result);
         }
         if done.whole {
-            self.warn_unless_at_rest(cell)?;
+            self.warn_unless_steady(cell)?;
         }
         Ok(done)
     }
@@ -312,8 +318,8 @@ fn execute(
     workloads: &[Workload],
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
-    until: Option<Settle>,
-) -> Result<(RunOutcome, Option<EndedBy>), SuiteError> {
+    until: Option<StopRule>,
+) -> Result<(RunOutcome, Option<StopReason>), SuiteError> {
     let mut targets: Vec<(usize, OpenTarget)> = Vec::new();
     let mut refused = None;
     for (&drive, workload) in cell.plan.drives.iter().zip(workloads) {
@@ -340,9 +346,9 @@ fn execute(
             match until {
                 Some(_) => {
                     let ended = AtomicBool::new(false);
-                    let mut settling = Settling::new(until, observer, stop, &ended);
+                    let mut settling = EarlyStop::new(until, observer, stop, &ended);
                     let outcome = run_jobs(&mut parts, &ended, &mut settling);
-                    outcome.map(|outcome| (outcome, settling.ended_by()))
+                    outcome.map(|outcome| (outcome, settling.stop_reason()))
                 }
                 None => run_jobs(&mut parts, stop, observer).map(|outcome| (outcome, None)),
             }

@@ -20,7 +20,7 @@ const METER_PATIENCE: Nanos = Nanos::from_millis(10_000);
 
 /// What a drive said of itself over a cell, summed up.
 #[derive(Clone, Copy, Debug, Default)]
-struct Said {
+struct TelemetrySummary {
     hottest_c: Option<f64>,
     /// Of the readings after the ramp.
     power: MeanPower,
@@ -36,13 +36,13 @@ struct Said {
 
 /// What the drives said of themselves over a cell.
 #[derive(Debug, Default)]
-pub(super) struct Watched {
-    drives: BTreeMap<usize, Said>,
+pub(super) struct CellTelemetry {
+    drives: BTreeMap<usize, TelemetrySummary>,
     /// Everything written to each drive, ramp included.
     pub(super) written_bytes: BTreeMap<usize, u64>,
 }
 
-impl Watched {
+impl CellTelemetry {
     fn hear(&mut self, drive: usize, at: Nanos, ramp: bool, telemetry: &Telemetry) {
         let said = self.drives.entry(drive).or_default();
         said.heard_at = at;
@@ -104,11 +104,11 @@ impl Watched {
 
 /// Critical warnings of the drives' health logs that were told already, before the run or in it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Alarms {
+pub(super) struct CriticalWarnings {
     told: BTreeMap<usize, BTreeSet<String>>,
 }
 
-impl Alarms {
+impl CriticalWarnings {
     /// Those of these that nobody was told of yet; they count as told from now on.
     pub(super) fn news(&mut self, drive: usize, set: &[String]) -> Vec<String> {
         if set.is_empty() {
@@ -127,9 +127,9 @@ pub(super) struct Journal<'a> {
     writer: &'a mut RunWriter,
     progress: &'a mut dyn Progress,
     stop: &'a AtomicBool,
-    alarms: &'a mut Alarms,
+    critical_warnings: &'a mut CriticalWarnings,
     bytes: BTreeMap<usize, u64>,
-    watched: Watched,
+    watched: CellTelemetry,
     host: Vec<(u32, HostLoad)>,
     /// The first interval of which a part counts.
     measured_from: Option<u32>,
@@ -142,7 +142,7 @@ impl<'a> Journal<'a> {
         writer: &'a mut RunWriter,
         progress: &'a mut dyn Progress,
         stop: &'a AtomicBool,
-        alarms: &'a mut Alarms,
+        critical_warnings: &'a mut CriticalWarnings,
     ) -> Journal<'a> {
         Journal {
             cell: &cell.plan.id,
@@ -150,9 +150,9 @@ impl<'a> Journal<'a> {
             writer,
             progress,
             stop,
-            alarms,
+            critical_warnings,
             bytes: BTreeMap::new(),
-            watched: Watched::default(),
+            watched: CellTelemetry::default(),
             host: Vec::new(),
             measured_from: None,
             failure: None,
@@ -160,7 +160,7 @@ impl<'a> Journal<'a> {
     }
 
     /// What was heard, of the host since the ramp, if all of it could be recorded.
-    pub(super) fn end(self) -> Result<(Watched, Vec<HostLoad>), StoreError> {
+    pub(super) fn end(self) -> Result<(CellTelemetry, Vec<HostLoad>), StoreError> {
         if let Some(error) = self.failure {
             return Err(error);
         }
@@ -207,7 +207,9 @@ impl RunObserver for Journal<'_> {
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
         self.watched.hear(drive, at, at <= self.ramp, &telemetry);
-        let raised = self.alarms.news(drive, &telemetry.critical_warnings);
+        let raised = self
+            .critical_warnings
+            .news(drive, &telemetry.critical_warnings);
         self.append(&Entry::Telemetry(TelemetryRecord {
             cell: self.cell.to_owned(),
             drive,

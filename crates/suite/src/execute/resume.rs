@@ -7,10 +7,10 @@ use assay_store::model::{CellPlan, CellResult};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 use assay_units::Op;
 
-use super::conditions::NOT_NEEDED;
+use super::preconditions::NOT_NEEDED;
 use crate::SuiteError;
+use crate::drive_state_cache::InterruptedWrites;
 use crate::expand::{Cell, RunPlan};
-use crate::memory::CutOff;
 
 /// Intervals that can be missing in the journal of a run that was killed: the one under way, the one before it, which is told a moment later, and one more
 /// for a thread that was late.
@@ -29,7 +29,7 @@ pub struct Resume {
     /// Cells that are still to be measured.
     left: BTreeSet<String>,
     /// What each cell can have written to each of its drives when it was last begun.
-    wrote: BTreeMap<(String, usize), CutOff>,
+    wrote: BTreeMap<(String, usize), InterruptedWrites>,
 }
 
 impl Resume {
@@ -117,13 +117,13 @@ impl Resume {
     }
 
     /// What a cell can have written to a drive when it was last begun.
-    pub(super) fn wrote(&self, cell: &str, drive: usize) -> CutOff {
+    pub(super) fn wrote(&self, cell: &str, drive: usize) -> InterruptedWrites {
         let key = (cell.to_owned(), drive);
         self.wrote.get(&key).copied().unwrap_or_default()
     }
 }
 
-fn cut_off(record: &CellRecord, cell: &Cell, part: &CellDrive) -> CutOff {
+fn cut_off(record: &CellRecord, cell: &Cell, part: &CellDrive) -> InterruptedWrites {
     let writes = || part.series.iter().filter(|point| point.op == Op::Write);
     let intervals = cell.workloads.iter().map(|workload| workload.interval);
     let interval = intervals.max().unwrap_or(Nanos::SECOND);
@@ -134,7 +134,7 @@ fn cut_off(record: &CellRecord, cell: &Cell, part: &CellDrive) -> CutOff {
     });
     let seen_until = part.series.iter().map(|point| point.end).max();
     let unseen = Nanos(interval.0.saturating_mul(UNSEEN_INTERVALS));
-    CutOff {
+    InterruptedWrites {
         written_bytes: writes().map(|point| point.bytes).sum(),
         unseen_bytes: most.saturating_mul(UNSEEN_INTERVALS),
         lasted: Nanos(record.plan.rest_ns) + seen_until.unwrap_or_default() + unseen + AROUND,

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use assay_store::model::{CellResult, Steady};
 
-use crate::expand::{Cell, RestRule, RunPlan};
-use crate::schema::Tracked;
+use crate::expand::{Cell, RoundCriterion, RunPlan};
+use crate::schema::TrackingVariable;
 
 /// What a round is part of: its step, on its drive.
 type Group = (String, usize);
 
 /// The rounds of a run so far.
 #[derive(Debug, Default)]
-pub(super) struct RoundBook {
+pub(super) struct RoundTracker {
     /// The round in which a group came to rest.
     at_rest: BTreeMap<Group, u32>,
 }
@@ -23,15 +23,15 @@ fn group(cell: &Cell) -> Option<(Group, u32)> {
     Some(((cell.plan.step.clone(), drive), round.number))
 }
 
-fn figure(tracked: Tracked, result: &CellResult) -> f64 {
+fn figure(tracked: TrackingVariable, result: &CellResult) -> f64 {
     match tracked {
-        Tracked::Iops => result.iops(),
-        Tracked::MibPerS => result.mib_per_s(),
-        Tracked::MeanLatency => result.latency().mean / 1e3,
+        TrackingVariable::Iops => result.iops(),
+        TrackingVariable::MibPerS => result.mib_per_s(),
+        TrackingVariable::MeanLatency => result.latency().mean / 1e3,
     }
 }
 
-impl RoundBook {
+impl RoundTracker {
     /// Why this cell is not needed any more.
     pub(super) fn not_needed(&self, cell: &Cell) -> Option<String> {
         let (group, number) = group(cell)?;
@@ -72,7 +72,7 @@ impl RoundBook {
         }
         let judged: Vec<Steady> = courses
             .into_iter()
-            .map(|(name, course)| judge(rounds, drive, &cell.plan.step, name, &course))
+            .map(|(name, course)| evaluate(rounds, drive, &cell.plan.step, name, &course))
             .collect();
         if !judged.is_empty() && judged.iter().all(|steady| steady.achieved) {
             self.at_rest.insert(group_of, number);
@@ -81,8 +81,8 @@ impl RoundBook {
     }
 }
 
-fn judge(
-    rounds: &RestRule,
+fn evaluate(
+    rounds: &RoundCriterion,
     drive: usize,
     step: &str,
     group: String,

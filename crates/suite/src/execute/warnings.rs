@@ -14,9 +14,9 @@ use assay_store::read::Run;
 use assay_workload::run::DriveOutcome;
 
 use super::Runner;
-use super::journal::Alarms;
+use super::journal::CriticalWarnings;
 use super::results::bad_blocks;
-use crate::expand::{Cell, Unfit};
+use crate::expand::{Cell, UnsupportedBlockSize};
 use crate::warn::{self, RunWarning};
 
 impl Runner<'_> {
@@ -50,8 +50,15 @@ impl Runner<'_> {
                 None,
             )?;
         }
-        for (step, drive, unfit) in unfitting(&self.plan.cells) {
-            self.warn(&RunWarning::MixUnfit { step, unfit }, None, Some(drive))?;
+        for (step, drive, unsupported_block) in unfitting(&self.plan.cells) {
+            self.warn(
+                &RunWarning::BlockMixUnsupported {
+                    step,
+                    unsupported_block,
+                },
+                None,
+                Some(drive),
+            )?;
         }
         for drive in 0..self.drives.len() {
             if !self.drives[drive].info().direct_io {
@@ -65,7 +72,7 @@ impl Runner<'_> {
     }
 
     /// Of drives on which every cell that measures was left out: an empty report must not look like a clean one.
-    pub(super) fn warn_of_nothing(
+    pub(super) fn warn_nothing_measured(
         &mut self,
         finished: &BTreeMap<String, Vec<CellResult>>,
         failed_cells: usize,
@@ -100,18 +107,18 @@ impl Runner<'_> {
     }
 
     /// What the drives' health logs said before the run, which is no news in it.
-    pub(super) fn known_alarms(&self) -> Alarms {
-        let mut alarms = Alarms::default();
+    pub(super) fn initial_critical_warnings(&self) -> CriticalWarnings {
+        let mut critical_warnings = CriticalWarnings::default();
         for (drive, session) in self.drives.iter().enumerate() {
             if let Some(Ok(probe)) = session.probe() {
-                alarms.news(drive, &probe.health.critical_warnings);
+                critical_warnings.news(drive, &probe.health.critical_warnings);
             }
         }
-        alarms
+        critical_warnings
     }
 
     /// Of a cell that was just measured: are its figures steady, if they are said to be? Concluded from what was recorded, as reports and verdicts do.
-    pub(super) fn warn_unless_at_rest(&mut self, cell: &Cell) -> Result<(), StoreError> {
+    pub(super) fn warn_unless_steady(&mut self, cell: &Cell) -> Result<(), StoreError> {
         if !rest::is_claimed(&cell.plan) {
             return Ok(());
         }
@@ -121,7 +128,7 @@ impl Runner<'_> {
         for &drive in &cell.plan.drives {
             if let Some(why) = record.and_then(|record| rest::objection(&run, record, drive)) {
                 self.warn(
-                    &RunWarning::NotAtRest { why },
+                    &RunWarning::NotSteady { why },
                     Some(&cell.plan.id),
                     Some(drive),
                 )?;
@@ -215,16 +222,19 @@ impl Runner<'_> {
 }
 
 /// The steps whose mix of block sizes is not for a drive, each once: (step, drive, why).
-fn unfitting(cells: &[Cell]) -> Vec<(String, usize, Unfit)> {
-    let mut found: Vec<(String, usize, Unfit)> = Vec::new();
+fn unfitting(cells: &[Cell]) -> Vec<(String, usize, UnsupportedBlockSize)> {
+    let mut found: Vec<(String, usize, UnsupportedBlockSize)> = Vec::new();
     for cell in cells {
-        let Some((unfit, &drive)) = cell.unfit.zip(cell.plan.drives.first()) else {
+        let Some((unsupported_block, &drive)) =
+            cell.unsupported_block.zip(cell.plan.drives.first())
+        else {
             continue;
         };
-        let known =
-            |(step, of, _): &(String, usize, Unfit)| *step == cell.plan.step && *of == drive;
+        let known = |(step, of, _): &(String, usize, UnsupportedBlockSize)| {
+            *step == cell.plan.step && *of == drive
+        };
         if !found.iter().any(known) {
-            found.push((cell.plan.step.clone(), drive, unfit));
+            found.push((cell.plan.step.clone(), drive, unsupported_block));
         }
     }
     found

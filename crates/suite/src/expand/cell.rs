@@ -7,13 +7,13 @@ use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
 
 use super::matrix::Combination;
-use super::{Cell, RunPlan, Settle, Unfit};
+use super::{Cell, RunPlan, StopRule, UnsupportedBlockSize};
 use crate::SuiteError;
-use crate::schema::Step;
+use crate::schema::SuiteStep;
 
 impl RunPlan {
     /// The ratio that every reader of such a comparison looks for has a name of its own.
-    fn ratio_name(&self, step: &Step, drive: usize) -> String {
+    fn ratio_name(&self, step: &SuiteStep, drive: usize) -> String {
         let Some(other) = &step.compare_with else {
             return String::new();
         };
@@ -28,7 +28,7 @@ impl RunPlan {
 
     pub(super) fn cell(
         &self,
-        step: &Step,
+        step: &SuiteStep,
         on: &[usize],
         drives: &[DriveSession],
         combination: &Combination,
@@ -73,12 +73,12 @@ impl RunPlan {
                     block_bytes,
                     ..
                 }) if skip.is_none() && is_mix_below(options, given_bytes, block_bytes) => {
-                    let unfit = Unfit {
+                    let unsupported_block = UnsupportedBlockSize {
                         size_bytes: given_bytes,
                         block_bytes,
                     };
-                    skip = Some(unfit.to_string());
-                    unfitting = Some(unfit);
+                    skip = Some(unsupported_block.to_string());
+                    unfitting = Some(unsupported_block);
                 }
                 // A cell that is not run need not fit.
                 Err(_) if skip.is_some() => {}
@@ -136,26 +136,26 @@ impl RunPlan {
             compare_with: step.compare_with.as_deref().map(&id),
             group,
             rounds: match &step.rounds {
-                Some(rounds) => Some(self.rest_rule(step, rounds, &drives[on[0]])?),
+                Some(rounds) => Some(self.round_criterion(step, rounds, &drives[on[0]])?),
                 None => None,
             },
             until: self.settle(step, drives, on)?,
             wants: step.wants.clone(),
-            unfit: unfitting,
+            unsupported_block: unfitting,
             ..Cell::default()
         })
     }
 
     fn settle(
         &self,
-        step: &Step,
+        step: &SuiteStep,
         drives: &[DriveSession],
         on: &[usize],
-    ) -> Result<Option<Settle>, SuiteError> {
+    ) -> Result<Option<StopRule>, SuiteError> {
         let Some(until) = &step.until else {
             return Ok(None);
         };
-        Ok(Some(Settle {
+        Ok(Some(StopRule {
             window: self.duration(step, &until.settle_window, &drives[on[0]])?,
             rate_pct: until.rate_pct,
             celsius: until.celsius,

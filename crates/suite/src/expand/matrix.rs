@@ -8,10 +8,10 @@ use assay_units::{Nanos, parse_duration, parse_size, text};
 use assay_workload::options::JobOptions;
 
 use super::RunPlan;
-use super::rounds::MOST_ROUNDS;
-use super::values::{plain, typed};
+use super::parameters::{plain, typed};
+use super::rounds::MAX_ROUNDS;
 use crate::SuiteError;
-use crate::schema::{Parameter, ParameterKind, SUITE_OPTIONS, Step};
+use crate::schema::{ParameterKind, SUITE_OPTIONS, SuiteParameter, SuiteStep};
 
 /// The power state that is not touched.
 const AS_IT_IS: &str = "as-it-is";
@@ -43,7 +43,7 @@ fn spread(depth: u32, most_threads: u32) -> u32 {
 
 /// Lays streams of different lengths one after the other, as report C's sweep does: a stream that overwrote the last one's place would
 /// be read from wherever the drive had moved that to. Where the drive ends, they begin again at the first address.
-fn place_streams(combinations: &mut [Combination], room: u64) -> Result<(), String> {
+fn lay_out_streams(combinations: &mut [Combination], room: u64) -> Result<(), String> {
     let mut places: BTreeMap<u64, u64> = BTreeMap::new();
     let mut next = None;
     for combination in combinations {
@@ -86,7 +86,7 @@ impl RunPlan {
     /// The step's workload for every combination of its lists: (axes, options).
     pub(super) fn combinations(
         &self,
-        step: &Step,
+        step: &SuiteStep,
         drive: &DriveSession,
     ) -> Result<Vec<Combination>, SuiteError> {
         let mut combinations: Vec<Vec<(&str, toml::Value)>> = vec![Vec::new()];
@@ -108,13 +108,13 @@ impl RunPlan {
             .map(|chosen| self.combination(step, drive, &chosen))
             .collect::<Result<_, _>>()?;
         let room = drive.info().capacity_bytes;
-        place_streams(&mut combinations, room).map_err(|why| self.step_failed(step, &why))?;
+        lay_out_streams(&mut combinations, room).map_err(|why| self.step_failed(step, &why))?;
         Ok(combinations)
     }
 
     fn combination(
         &self,
-        step: &Step,
+        step: &SuiteStep,
         drive: &DriveSession,
         chosen: &[(&str, toml::Value)],
     ) -> Result<Combination, SuiteError> {
@@ -201,7 +201,7 @@ impl RunPlan {
         })
     }
 
-    pub(super) fn step_failed(&self, step: &Step, message: &str) -> SuiteError {
+    pub(super) fn step_failed(&self, step: &SuiteStep, message: &str) -> SuiteError {
         SuiteError::Text {
             name: self.suite.name.clone(),
             message: format!("step {:?}: {message}", step.id),
@@ -209,18 +209,22 @@ impl RunPlan {
     }
 
     /// How often all cells of a step are measured.
-    pub(super) fn repeats(&self, step: &Step, drive: &DriveSession) -> Result<u32, SuiteError> {
+    pub(super) fn repeats(
+        &self,
+        step: &SuiteStep,
+        drive: &DriveSession,
+    ) -> Result<u32, SuiteError> {
         let Some(repeats) = &step.repeats else {
             return Ok(1);
         };
         let text = plain(&self.substituted(repeats, drive));
         text.parse()
             .ok()
-            .filter(|n| (1..=MOST_ROUNDS).contains(n))
+            .filter(|n| (1..=MAX_ROUNDS).contains(n))
             .ok_or_else(|| {
                 self.step_failed(
                     step,
-                    &format!("repeats = {text:?}: a whole number from 1 to {MOST_ROUNDS}"),
+                    &format!("repeats = {text:?}: a whole number from 1 to {MAX_ROUNDS}"),
                 )
             })
     }
@@ -228,7 +232,7 @@ impl RunPlan {
     /// The rest before a step's cell, which may be the first of a repetition.
     pub(super) fn rest(
         &self,
-        step: &Step,
+        step: &SuiteStep,
         drive: &DriveSession,
         first: bool,
     ) -> Result<Nanos, SuiteError> {
@@ -242,7 +246,7 @@ impl RunPlan {
     /// A duration of the suite's text, scaled where it comes from a parameter.
     pub(super) fn duration(
         &self,
-        step: &Step,
+        step: &SuiteStep,
         text: &str,
         drive: &DriveSession,
     ) -> Result<Nanos, SuiteError> {
@@ -252,7 +256,7 @@ impl RunPlan {
 
     fn list(
         &self,
-        step: &Step,
+        step: &SuiteStep,
         value: &toml::Value,
         drive: &DriveSession,
     ) -> Result<Vec<toml::Value>, SuiteError> {
@@ -313,7 +317,7 @@ impl RunPlan {
     }
 
     /// A parameter's value in force on a drive: durations scaled, sizes cut to the drive.
-    fn effective(&self, parameter: &Parameter, raw: &str, drive: &DriveSession) -> String {
+    fn effective(&self, parameter: &SuiteParameter, raw: &str, drive: &DriveSession) -> String {
         match parameter.kind {
             ParameterKind::Duration => {
                 let ns = parse_duration(raw).unwrap_or(Nanos::ZERO).0 as f64 * self.scale;

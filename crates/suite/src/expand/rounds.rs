@@ -5,25 +5,25 @@ use assay_stats::steady::{FioFigure, SteadyRule};
 
 use super::RunPlan;
 use super::matrix::{Combination, same_value};
-use super::values::plain;
+use super::parameters::plain;
 use crate::SuiteError;
-use crate::schema::{Rounds, SNIA, Step, Tracked};
+use crate::schema::{RoundsSpec, SNIA, SuiteStep, TrackingVariable};
 
 /// More rounds than any procedure asks for.
-pub(super) const MOST_ROUNDS: u32 = 1000;
+pub(super) const MAX_ROUNDS: u32 = 1000;
 
-/// The rule by which rounds come to rest: [`Rounds`] with everything in force.
+/// The rule by which rounds come to rest: [`RoundsSpec`] with everything in force.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RestRule {
+pub struct RoundCriterion {
     /// What is asked of one window.
     pub rule: SteadyRule,
     /// Further rounds for which it must go on holding.
     pub dwell: u32,
     /// Of which figure.
-    pub figure: Tracked,
+    pub figure: TrackingVariable,
 }
 
-impl RestRule {
+impl RoundCriterion {
     /// With its limits, for people.
     pub fn words(&self) -> String {
         let mut words = self.rule.words();
@@ -36,22 +36,22 @@ impl RestRule {
 
 impl RunPlan {
     /// The rule by which a step's rounds come to rest.
-    pub(super) fn rest_rule(
+    pub(super) fn round_criterion(
         &self,
-        step: &Step,
-        rounds: &Rounds,
+        step: &SuiteStep,
+        rounds: &RoundsSpec,
         drive: &DriveSession,
-    ) -> Result<RestRule, SuiteError> {
+    ) -> Result<RoundCriterion, SuiteError> {
         let failed = |message: String| self.step_failed(step, &message);
         let text = plain(&self.substituted(&rounds.dwell, drive));
         let dwell = text
             .trim()
             .parse()
             .ok()
-            .filter(|dwell| *dwell <= MOST_ROUNDS)
+            .filter(|dwell| *dwell <= MAX_ROUNDS)
             .ok_or_else(|| {
                 failed(format!(
-                    "dwell = {text:?}: a whole number from 0 to {MOST_ROUNDS}"
+                    "dwell = {text:?}: a whole number from 0 to {MAX_ROUNDS}"
                 ))
             })?;
         let window = rounds.window as usize;
@@ -69,12 +69,12 @@ impl RunPlan {
                 .map_err(|e| failed(format!("{e}; or `{SNIA}` for SNIA's rule")))?;
             // fio's spelling says of which figure it is.
             let figure = match named {
-                FioFigure::Iops => Tracked::Iops,
-                FioFigure::Bandwidth => Tracked::MibPerS,
+                FioFigure::Iops => TrackingVariable::Iops,
+                FioFigure::Bandwidth => TrackingVariable::MibPerS,
             };
             (rule, figure)
         };
-        Ok(RestRule {
+        Ok(RoundCriterion {
             rule,
             dwell,
             figure,
@@ -82,26 +82,26 @@ impl RunPlan {
     }
 
     /// How many rounds at most.
-    pub(super) fn most_rounds(
+    pub(super) fn max_rounds(
         &self,
-        step: &Step,
-        rounds: &Rounds,
+        step: &SuiteStep,
+        rounds: &RoundsSpec,
         drive: &DriveSession,
     ) -> Result<u32, SuiteError> {
-        let dwell = self.rest_rule(step, rounds, drive)?.dwell;
+        let dwell = self.round_criterion(step, rounds, drive)?.dwell;
         let text = plain(&self.substituted(&rounds.most, drive));
         let window = rounds.window;
         let least = window.saturating_add(dwell);
         text.parse()
             .ok()
-            .filter(|most| (least..=MOST_ROUNDS).contains(most))
+            .filter(|most| (least..=MAX_ROUNDS).contains(most))
             .ok_or_else(|| {
                 let of = match dwell {
                     0 => "the window".to_owned(),
                     dwell => format!("a window of {window} and a dwell of {dwell}"),
                 };
                 let message = format!(
-                    "rounds = {text:?}: a whole number from {least} ({of}) to {MOST_ROUNDS}"
+                    "rounds = {text:?}: a whole number from {least} ({of}) to {MAX_ROUNDS}"
                 );
                 self.step_failed(step, &message)
             })
@@ -111,8 +111,8 @@ impl RunPlan {
     /// Is any combination tracked? Without one, rounds go on to the last and nothing says whether the drive came to rest.
     pub(super) fn check_tracked(
         &self,
-        step: &Step,
-        rounds: &Rounds,
+        step: &SuiteStep,
+        rounds: &RoundsSpec,
         combinations: &[Combination],
         drive: &DriveSession,
     ) -> Result<(), SuiteError> {
@@ -140,7 +140,7 @@ impl RunPlan {
     /// Is this the combination that steady state is judged by?
     pub(super) fn is_tracked(
         &self,
-        rounds: &Rounds,
+        rounds: &RoundsSpec,
         combination: &Combination,
         drive: &DriveSession,
     ) -> bool {

@@ -9,18 +9,18 @@ use assay_workload::plan::Workload;
 
 use super::{Cell, RunPlan, describe, first_contents, labels};
 use crate::SuiteError;
-use crate::schema::{Step, Suite};
+use crate::schema::{Suite, SuiteStep};
 
 /// The plan of `assay job`: one workload on one drive, as a suite of one cell.
 ///
 /// # Errors
 /// When the workload does not fit the drive.
 pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan, SuiteError> {
-    let step = Step {
+    let step = SuiteStep {
         id: "job".to_owned(),
         title: "One workload".to_owned(),
         kind: CellKind::Measure,
-        ..Step::default()
+        ..SuiteStep::default()
     };
     let id = format!("{}/job", drive.info().name);
     let workload =

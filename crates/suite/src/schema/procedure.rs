@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// Repeat the step's cells until its tracked figures come to rest.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rounds {
+pub struct RoundsSpec {
     /// Rounds at most; without rest after them the result is "not achieved". A number, or a parameter.
     pub most: toml::Value,
     /// Rounds that are looked at together.
@@ -28,7 +28,7 @@ pub struct Rounds {
     pub track: toml::Table,
     /// Which figure of theirs, by SNIA's rule.
     #[serde(default)]
-    pub figure: Tracked,
+    pub figure: TrackingVariable,
 }
 
 /// SNIA's rule, in the words of a suite.
@@ -61,7 +61,7 @@ fn excursion_pct() -> f64 {
 /// A figure that is tracked from round to round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tracked {
+pub enum TrackingVariable {
     /// I/Os per second.
     #[default]
     Iops,
@@ -71,13 +71,13 @@ pub enum Tracked {
     MeanLatency,
 }
 
-impl Tracked {
+impl TrackingVariable {
     /// With its unit.
     pub fn words(self) -> &'static str {
         match self {
-            Tracked::Iops => "IOPS",
-            Tracked::MibPerS => "MiB/s",
-            Tracked::MeanLatency => "mean latency, us",
+            TrackingVariable::Iops => "IOPS",
+            TrackingVariable::MibPerS => "MiB/s",
+            TrackingVariable::MeanLatency => "mean latency, us",
         }
     }
 }
@@ -85,7 +85,7 @@ impl Tracked {
 /// Leave the drive alone before a cell: caches empty themselves meanwhile, and a drive may go to sleep.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rest {
+pub struct IdleSpec {
     /// A duration, before each cell. Scaled where it is a parameter.
     pub before: String,
     /// Another one before the first cell of each repetition; as before every other when absent.
@@ -96,7 +96,7 @@ pub struct Rest {
 /// End a cell before its runtime is over, once the drive has settled or got too hot.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Until {
+pub struct StopCondition {
     /// A duration: its rate and temperature are compared with those of the same span before. Scaled where it is a parameter.
     pub settle_window: String,
     /// Change of the mean rate from one window to the next, percent, at most.

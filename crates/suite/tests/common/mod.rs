@@ -15,10 +15,10 @@ use assay_stats::Interval;
 use assay_store::model::{CellPlan, CellResult, Tool, Warning};
 use assay_store::read::Run;
 use assay_store::{Destination, RunWriter};
-use assay_suite::execute::{Ending, Progress, Resume, Runner};
+use assay_suite::drive_state_cache::DriveStateCache;
+use assay_suite::execute::{Progress, Resume, RunSummary, Runner};
 use assay_suite::expand::{Cell, RunPlan, RunSettings, expand};
 use assay_suite::manifest::manifest;
-use assay_suite::memory::DriveMemory;
 use assay_suite::schema::Suite;
 use assay_suite::{SuiteError, catalogue};
 use assay_workload::audit::HostAudit;
@@ -73,7 +73,7 @@ impl Progress for Quiet {
 }
 
 /// Run a suite's text on drives into a folder.
-pub fn run(text: &str, specs: &[&str]) -> (Ending, Run, tempfile::TempDir) {
+pub fn run(text: &str, specs: &[&str]) -> (RunSummary, Run, tempfile::TempDir) {
     let suite = Suite::parse("test", text).unwrap();
     let mut drives = drives(specs);
     let plan = expand(&suite, &settings(&[], 1.0), &drives).unwrap();
@@ -93,7 +93,7 @@ pub fn run(text: &str, specs: &[&str]) -> (Ending, Run, tempfile::TempDir) {
         audit: HostAudit::default(),
         stop: &AtomicBool::new(false),
         progress: &mut Quiet,
-        memory: DriveMemory::none(),
+        memory: DriveStateCache::none(),
     }
     .run(&Resume::default())
     .unwrap();

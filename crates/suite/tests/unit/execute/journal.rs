@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn a_meter_that_falls_silent_is_told_from_a_slow_one() {
     let heard = |powered: &dyn Fn(u64) -> bool, seconds: u64| {
-        let mut watched = Watched::default();
+        let mut watched = CellTelemetry::default();
         for second in 1..=seconds {
             let telemetry = Telemetry {
                 power_mw: powered(second).then_some(5000),
@@ -23,18 +23,22 @@ fn a_meter_that_falls_silent_is_told_from_a_slow_one() {
 
 #[test]
 fn an_alarm_is_news_once_for_each_drive() {
-    let mut alarms = Alarms::default();
+    let mut critical_warnings = CriticalWarnings::default();
     let names = |words: &[&str]| -> Vec<String> { words.iter().map(|&w| w.to_owned()).collect() };
     assert_eq!(
-        alarms.news(0, &names(&["a"])),
+        critical_warnings.news(0, &names(&["a"])),
         ["a"],
         "known before the run"
     );
-    assert!(alarms.news(0, &[]).is_empty());
-    assert_eq!(alarms.news(0, &names(&["a", "b"])), ["b"]);
+    assert!(critical_warnings.news(0, &[]).is_empty());
+    assert_eq!(critical_warnings.news(0, &names(&["a", "b"])), ["b"]);
     assert!(
-        alarms.news(0, &names(&["b", "a"])).is_empty(),
+        critical_warnings.news(0, &names(&["b", "a"])).is_empty(),
         "also after it was gone for a while"
     );
-    assert_eq!(alarms.news(1, &names(&["a"])), ["a"], "another drive");
+    assert_eq!(
+        critical_warnings.news(1, &names(&["a"])),
+        ["a"],
+        "another drive"
+    );
 }

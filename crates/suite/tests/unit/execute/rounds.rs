@@ -2,16 +2,16 @@ use assay_stats::steady::SteadyRule;
 
 use super::*;
 
-fn rounds() -> RestRule {
-    RestRule {
+fn rounds() -> RoundCriterion {
+    RoundCriterion {
         rule: SteadyRule::default(),
         dwell: 0,
-        figure: Tracked::Iops,
+        figure: TrackingVariable::Iops,
     }
 }
 
-fn fio(text: &str) -> RestRule {
-    RestRule {
+fn fio(text: &str) -> RoundCriterion {
+    RoundCriterion {
         rule: SteadyRule::from_fio(text, 5).unwrap().1,
         ..rounds()
     }
@@ -23,13 +23,13 @@ fn course(values: &[Option<f64>]) -> Vec<(u32, Option<f64>)> {
 
 #[test]
 fn five_equal_rounds_are_at_rest_and_four_are_not() {
-    let four = judge(&rounds(), 0, "s", "d/s".into(), &course(&[Some(100.0); 4]));
+    let four = evaluate(&rounds(), 0, "s", "d/s".into(), &course(&[Some(100.0); 4]));
     assert!(!four.achieved && four.why.is_some());
-    let five = judge(&rounds(), 0, "s", "d/s".into(), &course(&[Some(100.0); 5]));
+    let five = evaluate(&rounds(), 0, "s", "d/s".into(), &course(&[Some(100.0); 5]));
     assert!(five.achieved, "{five:?}");
     assert_eq!((five.window, five.mean), ((1, 5), 100.0));
     assert_eq!(five.band, Some(10.0), "20 % from lowest to highest");
-    let five = judge(
+    let five = evaluate(
         &fio("iops:3%"),
         0,
         "s",
@@ -37,7 +37,7 @@ fn five_equal_rounds_are_at_rest_and_four_are_not() {
         &course(&[Some(100.0); 5]),
     );
     assert_eq!(five.band, Some(3.0));
-    let five = judge(
+    let five = evaluate(
         &fio("iops_slope:3%"),
         0,
         "s",
@@ -49,14 +49,14 @@ fn five_equal_rounds_are_at_rest_and_four_are_not() {
 
 #[test]
 fn a_dwell_asks_for_further_rounds_and_says_so() {
-    let dwelling = RestRule {
+    let dwelling = RoundCriterion {
         dwell: 2,
         ..rounds()
     };
-    let six = judge(&dwelling, 0, "s", "d/s".into(), &course(&[Some(100.0); 6]));
+    let six = evaluate(&dwelling, 0, "s", "d/s".into(), &course(&[Some(100.0); 6]));
     assert!(!six.achieved);
     assert!(six.rule.contains("2 further rounds"), "{}", six.rule);
-    let seven = judge(&dwelling, 0, "s", "d/s".into(), &course(&[Some(100.0); 7]));
+    let seven = evaluate(&dwelling, 0, "s", "d/s".into(), &course(&[Some(100.0); 7]));
     assert!(seven.achieved && seven.window == (3, 7), "{seven:?}");
 }
 
@@ -65,11 +65,11 @@ fn a_round_that_failed_begins_the_count_anew() {
     let mut values = vec![Some(100.0); 4];
     values.push(None);
     values.extend([Some(100.0); 4]);
-    let steady = judge(&rounds(), 0, "s", "d/s".into(), &course(&values));
+    let steady = evaluate(&rounds(), 0, "s", "d/s".into(), &course(&values));
     assert!(!steady.achieved);
     assert!(steady.why.unwrap().contains("round 5"));
     values.push(Some(100.0));
-    let steady = judge(&rounds(), 0, "s", "d/s".into(), &course(&values));
+    let steady = evaluate(&rounds(), 0, "s", "d/s".into(), &course(&values));
     assert!(steady.achieved);
     assert_eq!(steady.window, (6, 10));
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use assay_device::identity::identify;
 use assay_workload::access::Region;
 
-use super::super::{Conditioning, Validity};
+use super::super::{PreconditioningRecord, StateValidity};
 use super::*;
 
 const MIB: u64 = 1 << 20;
@@ -12,7 +12,7 @@ const AREA: Region = Region {
     offset_bytes: 0,
     size_bytes: 8 * MIB,
 };
-const WROTE: CutOff = CutOff {
+const WROTE: InterruptedWrites = InterruptedWrites {
     written_bytes: 3 * MIB,
     unseen_bytes: MIB,
     lasted: Nanos::from_secs(60),
@@ -20,7 +20,7 @@ const WROTE: CutOff = CutOff {
 
 struct World {
     dir: tempfile::TempDir,
-    memory: DriveMemory,
+    memory: DriveStateCache,
 }
 
 /// A file that was conditioned, and on which a cell of run `one` was under way when everything ended.
@@ -28,10 +28,10 @@ fn cut_off_world() -> World {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("disk"), vec![0; 8 * MIB as usize]).unwrap();
     let world = World {
-        memory: DriveMemory::at(dir.path().join("state")),
+        memory: DriveStateCache::at(dir.path().join("state")),
         dir,
     };
-    let done = Conditioning {
+    let done = PreconditioningRecord {
         name: "twice".to_owned(),
         offset_bytes: 0,
         size_bytes: 8 * MIB,
@@ -40,11 +40,11 @@ fn cut_off_world() -> World {
     };
     world
         .memory
-        .remember_precondition(&world.info(), done)
+        .record_preconditioning(&world.info(), done)
         .unwrap();
     world.memory.begin(&world.info(), "one", "mixed").unwrap();
     assert!(
-        matches!(world.ask(), Validity::Valid { .. }),
+        matches!(world.ask(), StateValidity::Valid { .. }),
         "not written yet"
     );
     fs::write(world.dir.path().join("disk"), vec![1; 8 * MIB as usize]).unwrap();
@@ -56,7 +56,7 @@ impl World {
         identify(&self.dir.path().join("disk")).unwrap()
     }
 
-    fn ask(&self) -> Validity {
+    fn ask(&self) -> StateValidity {
         self.memory.ask(&self.info(), "twice", AREA)
     }
 
@@ -81,15 +81,15 @@ impl World {
 #[test]
 fn only_the_resumed_run_may_claim_what_was_written() {
     let world = cut_off_world();
-    let said = |validity: Validity| match validity {
-        Validity::Stale(why) => why,
+    let said = |validity: StateValidity| match validity {
+        StateValidity::Stale(why) => why,
         other => panic!("{other:?}"),
     };
     assert!(said(world.ask()).contains("cut off"), "{:?}", world.ask());
     world.claim("another");
     assert!(said(world.ask()).contains("cut off"));
     world.claim("one");
-    let Validity::Valid {
+    let StateValidity::Valid {
         written_since_bytes,
         ..
     } = world.ask()
@@ -113,7 +113,7 @@ fn what_was_written_after_the_cell_was_cut_off_is_not_its_own() {
     world.changed_after(30);
     world.claim("one");
     assert!(
-        matches!(world.ask(), Validity::Valid { .. }),
+        matches!(world.ask(), StateValidity::Valid { .. }),
         "{:?}",
         world.ask()
     );
@@ -121,7 +121,7 @@ fn what_was_written_after_the_cell_was_cut_off_is_not_its_own() {
     world.changed_after(3600);
     world.claim("one");
     assert!(
-        matches!(world.ask(), Validity::Stale(_)),
+        matches!(world.ask(), StateValidity::Stale(_)),
         "{:?}",
         world.ask()
     );
@@ -130,29 +130,29 @@ fn what_was_written_after_the_cell_was_cut_off_is_not_its_own() {
 #[test]
 fn a_cell_that_ended_is_under_way_no_more() {
     let world = cut_off_world();
-    world.memory.note_written(&world.info(), MIB).unwrap();
-    assert!(matches!(world.ask(), Validity::Valid { .. }));
+    world.memory.record_writes(&world.info(), MIB).unwrap();
+    assert!(matches!(world.ask(), StateValidity::Valid { .. }));
     fs::write(world.dir.path().join("disk"), vec![3; 8 * MIB as usize]).unwrap();
     world.claim("one");
-    assert!(matches!(world.ask(), Validity::Stale(_)));
+    assert!(matches!(world.ask(), StateValidity::Stale(_)));
 }
 
 #[test]
 fn a_purge_that_was_begun_leaves_nothing_known_until_it_is_over() {
     let world = cut_off_world();
     world.claim("one");
-    assert!(matches!(world.ask(), Validity::Valid { .. }));
+    assert!(matches!(world.ask(), StateValidity::Valid { .. }));
     // Of a sanitize the kernel counts nothing: the trace stays as it was.
-    world.memory.begin_purge(&world.info()).unwrap();
-    let Validity::Stale(why) = world.ask() else {
+    world.memory.record_purge_start(&world.info()).unwrap();
+    let StateValidity::Stale(why) = world.ask() else {
         panic!("{:?}", world.ask());
     };
     assert!(why.contains("purge"), "{why}");
-    let purged = |memory: &DriveMemory| memory.ask_purge(&world.info());
-    assert!(matches!(purged(&world.memory), Validity::Unknown(_)));
-    let over = world.memory.remember_purge(&world.info(), "sanitize", true);
+    let purged = |memory: &DriveStateCache| memory.lookup_purge(&world.info());
+    assert!(matches!(purged(&world.memory), StateValidity::Unknown(_)));
+    let over = world.memory.record_purge(&world.info(), "sanitize", true);
     over.unwrap();
-    assert!(matches!(purged(&world.memory), Validity::Valid { .. }));
+    assert!(matches!(purged(&world.memory), StateValidity::Valid { .. }));
 }
 
 #[test]
@@ -160,9 +160,9 @@ fn a_cell_on_a_drive_that_others_wrote_to_makes_nothing_of_it_its_own() {
     let world = cut_off_world();
     // A new run, not the resumed one.
     world.memory.begin(&world.info(), "two", "writes").unwrap();
-    world.memory.note_written(&world.info(), MIB).unwrap();
+    world.memory.record_writes(&world.info(), MIB).unwrap();
     assert!(
-        matches!(world.ask(), Validity::Stale(_)),
+        matches!(world.ask(), StateValidity::Stale(_)),
         "{:?}",
         world.ask()
     );

@@ -9,14 +9,14 @@ use assay_stats::knee::DepthKnee;
 use assay_store::model::{CellKind, TelemetryRecord};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 
-use super::Subject;
-use crate::schema::{Facts, Figure, Rule};
+use super::VerdictSubject;
+use crate::schema::{DatasheetFacts, VerdictMetric, VerdictRule};
 
 /// Finished cells of the rule's step in which the drive was measured (alone, unless the step is about several), without those whose figures should be those
 /// of a drive at rest and are not.
 fn cells<'a>(
-    rule: &'a Rule,
-    subject: &'a Subject<'_>,
+    rule: &'a VerdictRule,
+    subject: &'a VerdictSubject<'_>,
 ) -> impl Iterator<Item = (&'a CellRecord, &'a CellDrive)> {
     of_step(rule, subject)
         .filter(|(run, cell, d)| {
@@ -26,27 +26,27 @@ fn cells<'a>(
 }
 
 /// Is the figure another one while the drive is on its way to rest?
-fn is_rate(figure: Figure) -> bool {
+fn is_rate(figure: VerdictMetric) -> bool {
     !matches!(
         figure,
-        Figure::Errors
-            | Figure::BadBlocks
-            | Figure::HottestC
-            | Figure::ThrottledPct
-            | Figure::ThrottledRatePct
-            | Figure::EnduringPct
+        VerdictMetric::Errors
+            | VerdictMetric::BadBlocks
+            | VerdictMetric::HottestC
+            | VerdictMetric::ThrottledPct
+            | VerdictMetric::ThrottledRatePct
+            | VerdictMetric::EnduringPct
     )
 }
 
 /// Why there is no figure, where that is because the drive was not at rest.
-pub(super) fn unrest(rule: &Rule, subject: &Subject<'_>) -> Option<String> {
+pub(super) fn unrest(rule: &VerdictRule, subject: &VerdictSubject<'_>) -> Option<String> {
     of_step(rule, subject).find_map(|(run, cell, d)| rest::objection(run, cell, d.drive))
 }
 
 /// Finished cells of the rule's step, each with its run.
 fn of_step<'a>(
-    rule: &'a Rule,
-    subject: &'a Subject<'_>,
+    rule: &'a VerdictRule,
+    subject: &'a VerdictSubject<'_>,
 ) -> impl Iterator<Item = (&'a Run, &'a CellRecord, &'a CellDrive)> {
     let step = rule.step.as_deref().unwrap_or_default();
     let suite = rule.suite.as_deref();
@@ -77,13 +77,13 @@ fn mean(values: &[f64]) -> f64 {
 
 /// The figure and how it is shown; `None` when it was not measured.
 pub(super) fn figure(
-    rule: &Rule,
-    subject: &Subject<'_>,
-    facts: Option<&Facts>,
+    rule: &VerdictRule,
+    subject: &VerdictSubject<'_>,
+    facts: Option<&DatasheetFacts>,
 ) -> Option<(f64, String)> {
     match rule.figure {
-        Figure::BestRate | Figure::SingleRate => {
-            let single = rule.figure == Figure::SingleRate;
+        VerdictMetric::BestRate | VerdictMetric::SingleRate => {
+            let single = rule.figure == VerdictMetric::SingleRate;
             let best = cells(rule, subject)
                 .filter(|(c, _)| !single || c.plan.workload.numjobs == 1)
                 .filter_map(|(c, d)| Some((d.result.as_ref()?.mib_per_s(), c)))
@@ -98,7 +98,7 @@ pub(super) fn figure(
             );
             Some((best.0, shown))
         }
-        Figure::SteadinessPct => {
+        VerdictMetric::SteadinessPct => {
             let rates = rates(cells(rule, subject).next()?.1);
             let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
             let pct = slowest / mean(&rates) * 100.0;
@@ -109,7 +109,7 @@ pub(super) fn figure(
                 )
             })
         }
-        Figure::EnduringPct => {
+        VerdictMetric::EnduringPct => {
             let rates = rates(cells(rule, subject).next()?.1);
             if rates.len() < 5 {
                 return None;
@@ -124,20 +124,20 @@ pub(super) fn figure(
                 )
             })
         }
-        Figure::P99Us => {
+        VerdictMetric::P99Us => {
             let result = cells(rule, subject).next()?.1.result.as_ref()?;
             let us = result.latency().p99 as f64 / 1e3;
             Some((us, format!("99 % of I/Os within {us:.0} us")))
         }
-        Figure::ScalingPct => scaling(rule, subject),
-        Figure::ThrottledPct => {
+        VerdictMetric::ScalingPct => scaling(rule, subject),
+        VerdictMetric::ThrottledPct => {
             let (found, seen_s) = throttling_of(rule, subject)?;
             Some(match found {
                 Some(found) => (found.duty_pct, heat_words(&found)),
                 None => (0.0, format!("never throttled in {seen_s:.0} s")),
             })
         }
-        Figure::ThrottledRatePct => {
+        VerdictMetric::ThrottledRatePct => {
             let (found, seen_s) = throttling_of(rule, subject)?;
             let Some(found) = found else {
                 return Some((100.0, format!("never throttled in {seen_s:.0} s")));
@@ -151,29 +151,29 @@ pub(super) fn figure(
             );
             Some((pct, text))
         }
-        Figure::HottestC => {
+        VerdictMetric::HottestC => {
             let hottest = cells(rule, subject)
                 .flat_map(|(_, d)| d.telemetry.iter().filter_map(|t| t.temperature_c))
                 .max_by(f64::total_cmp)?;
             Some((hottest, format!("{hottest:.0} degrees C")))
         }
-        Figure::Errors => {
+        VerdictMetric::Errors => {
             let results = || everywhere(subject).filter_map(|d| d.result.as_ref());
             let errors: u64 = results().map(assay_store::model::CellResult::errors).sum();
             let asked = errors > 0 || results().any(|r| r.read.ios + r.write.ios > 0);
             asked.then(|| (errors as f64, format!("{errors} failed")))
         }
-        Figure::BestIops => {
+        VerdictMetric::BestIops => {
             let rates = cells(rule, subject).filter_map(|(_, d)| Some(d.result.as_ref()?.iops()));
             let best = rates.max_by(f64::total_cmp)?;
             Some((best, format!("{best:.0} IOPS")))
         }
-        Figure::ScoreIops => {
+        VerdictMetric::ScoreIops => {
             let score = score_of(rule, subject)?;
             let text = format!("{:.0} IOPS once settled", score.mean);
             Some((score.mean, text))
         }
-        Figure::ScoreSteadiness => {
+        VerdictMetric::ScoreSteadiness => {
             let score = score_of(rule, subject)?;
             Some(match score.consistency {
                 Some(ratio) => (
@@ -186,12 +186,12 @@ pub(super) fn figure(
                 None => (f64::MAX, "every second the same".to_owned()),
             })
         }
-        Figure::KneeIops => {
+        VerdictMetric::KneeIops => {
             let (knee, d) = knee_of(rule, subject)?;
             let iops = d.result.as_ref()?.iops();
             Some((iops, format!("{iops:.0} IOPS with {}", in_flight(&knee))))
         }
-        Figure::KneeTailUs => {
+        VerdictMetric::KneeTailUs => {
             let (knee, d) = knee_of(rule, subject)?;
             let us = d.result.as_ref()?.latency().p99_99 as f64 / 1e3;
             let text = format!(
@@ -200,9 +200,9 @@ pub(super) fn figure(
             );
             Some((us, text))
         }
-        Figure::LoadKneePct => load_knee_of(rule, subject),
-        Figure::SteadyPct => steady(rule, subject),
-        Figure::BadBlocks => {
+        VerdictMetric::LoadKneePct => load_knee_of(rule, subject),
+        VerdictMetric::SteadyPct => steady(rule, subject),
+        VerdictMetric::BadBlocks => {
             let of_it: Vec<&CellDrive> = match rule.step {
                 Some(_) => cells(rule, subject).map(|(_, d)| d).collect(),
                 None => everywhere(subject).collect(),
@@ -220,7 +220,7 @@ pub(super) fn figure(
             let text = format!("{bad} of {checked} blocks did not come back as written{which}");
             Some((bad as f64, text))
         }
-        Figure::EnduranceTb => {
+        VerdictMetric::EnduranceTb => {
             let facts = facts?;
             let tb = facts.endurance_tb?;
             let class = facts.price_class.as_deref().unwrap_or("no price class");
@@ -232,7 +232,10 @@ pub(super) fn figure(
 
 /// Throttling in the first cell of the step, and how long that was watched; `None` where nothing could have shown it: no thermometer, and no word of the
 /// drive's own.
-fn throttling_of(rule: &Rule, subject: &Subject<'_>) -> Option<(Option<Throttling>, f64)> {
+fn throttling_of(
+    rule: &VerdictRule,
+    subject: &VerdictSubject<'_>,
+) -> Option<(Option<Throttling>, f64)> {
     let (run, cell, part) = of_step(rule, subject).next()?;
     let told = |t: &TelemetryRecord| t.temperature_c.is_some() || t.throttled.is_some();
     if !part.telemetry.iter().any(told) {
@@ -261,15 +264,15 @@ fn heat_words(found: &Throttling) -> String {
 }
 
 /// The score of the first cell of the step.
-fn score_of(rule: &Rule, subject: &Subject<'_>) -> Option<Score> {
+fn score_of(rule: &VerdictRule, subject: &VerdictSubject<'_>) -> Option<Score> {
     let (_, drive) = cells(rule, subject).next()?;
     Some(score::of(drive)?.score)
 }
 
 /// The runs that the rule is about, with the drive's number in each, and the step.
 fn runs_of<'a>(
-    rule: &'a Rule,
-    subject: &'a Subject<'_>,
+    rule: &'a VerdictRule,
+    subject: &'a VerdictSubject<'_>,
 ) -> impl Iterator<Item = (&'a Run, usize, &'a str)> {
     let step = rule.step.as_deref().unwrap_or_default();
     let suite = rule.suite.as_deref();
@@ -289,7 +292,10 @@ fn in_flight(knee: &DepthKnee) -> String {
 }
 
 /// The cell at the knee of the first sweep over depth, and that knee.
-fn knee_of<'a>(rule: &'a Rule, subject: &'a Subject<'_>) -> Option<(DepthKnee, &'a CellDrive)> {
+fn knee_of<'a>(
+    rule: &'a VerdictRule,
+    subject: &'a VerdictSubject<'_>,
+) -> Option<(DepthKnee, &'a CellDrive)> {
     let (run, drive, found) = runs_of(rule, subject).find_map(|(run, drive, step)| {
         let knee = knee::of_step(run, step, drive).into_iter().next()?;
         Some((run, drive, knee))
@@ -299,7 +305,7 @@ fn knee_of<'a>(rule: &'a Rule, subject: &'a Subject<'_>) -> Option<(DepthKnee, &
     Some((found.knee, part))
 }
 
-fn load_knee_of(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {
+fn load_knee_of(rule: &VerdictRule, subject: &VerdictSubject<'_>) -> Option<(f64, String)> {
     let (percent, knee) = runs_of(rule, subject).find_map(|(run, drive, step)| {
         let found = knee::of_load(run, step, drive).into_iter().next()?;
         let load = run.cells[found.cell].plan.load.as_ref()?;
@@ -314,7 +320,7 @@ fn load_knee_of(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {
 }
 
 /// How many of the step's tracked figures came to rest.
-fn steady(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {
+fn steady(rule: &VerdictRule, subject: &VerdictSubject<'_>) -> Option<(f64, String)> {
     let step = rule.step.as_deref().unwrap_or_default();
     let all: Vec<_> = subject
         .parts
@@ -335,13 +341,13 @@ fn steady(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {
 }
 
 /// The drive's part in every cell.
-fn everywhere<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a CellDrive> {
+fn everywhere<'a>(subject: &'a VerdictSubject<'_>) -> impl Iterator<Item = &'a CellDrive> {
     let runs = subject.parts.iter();
     runs.flat_map(|(run, drive)| run.cells.iter().map(move |cell| (cell, *drive)))
         .flat_map(|(cell, drive)| cell.drives.iter().filter(move |d| d.drive == drive))
 }
 
-fn scaling(rule: &Rule, subject: &Subject<'_>) -> Option<(f64, String)> {
+fn scaling(rule: &VerdictRule, subject: &VerdictSubject<'_>) -> Option<(f64, String)> {
     let points: Vec<(u64, u32, f64)> = cells(rule, subject)
         .filter_map(|(c, d)| {
             let w = &c.plan.workload;

@@ -1,4 +1,4 @@
-//! Ending a cell once the drive has settled.
+//! RunSummary a cell once the drive has settled.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,15 +7,15 @@ use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
 use assay_workload::run::RunObserver;
 
-use crate::expand::Settle;
+use crate::expand::StopRule;
 
 /// Why a cell ended before its runtime.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum EndedBy {
+pub(super) enum StopReason {
     /// Rate and temperature stay where they are.
-    Settled,
+    Steady,
     /// It got as hot as it may.
-    TooHot,
+    TemperatureLimit,
 }
 
 /// A drive's last two windows.
@@ -53,7 +53,7 @@ impl Course {
     }
 
     /// Were the last two windows alike?
-    fn settled(&self, rule: &Settle) -> bool {
+    fn settled(&self, rule: &StopRule) -> bool {
         let Some(&(now, ..)) = self.rates.last() else {
             return false;
         };
@@ -78,25 +78,25 @@ impl Course {
 }
 
 /// Stands between the engine and whoever is told, and ends the cell in time.
-pub(super) struct Settling<'a> {
-    rule: Option<Settle>,
+pub(super) struct EarlyStop<'a> {
+    rule: Option<StopRule>,
     inner: &'a mut dyn RunObserver,
     /// The user's.
     stop: &'a AtomicBool,
     /// What the engine looks at.
     ended: &'a AtomicBool,
     courses: BTreeMap<usize, Course>,
-    by: Option<EndedBy>,
+    by: Option<StopReason>,
 }
 
-impl<'a> Settling<'a> {
+impl<'a> EarlyStop<'a> {
     pub(super) fn new(
-        rule: Option<Settle>,
+        rule: Option<StopRule>,
         inner: &'a mut dyn RunObserver,
         stop: &'a AtomicBool,
         ended: &'a AtomicBool,
-    ) -> Settling<'a> {
-        Settling {
+    ) -> EarlyStop<'a> {
+        EarlyStop {
             rule,
             inner,
             stop,
@@ -107,17 +107,17 @@ impl<'a> Settling<'a> {
     }
 
     /// Why the cell ended before its time, when it did.
-    pub(super) fn ended_by(&self) -> Option<EndedBy> {
+    pub(super) fn stop_reason(&self) -> Option<StopReason> {
         self.by
     }
 
-    fn end(&mut self, by: EndedBy) {
+    fn end(&mut self, by: StopReason) {
         self.by.get_or_insert(by);
         self.ended.store(true, Ordering::Relaxed);
     }
 }
 
-impl RunObserver for Settling<'_> {
+impl RunObserver for EarlyStop<'_> {
     fn interval(&mut self, drive: usize, interval: &Interval) {
         self.inner.interval(drive, interval);
         if self.stop.load(Ordering::Relaxed) {
@@ -138,7 +138,7 @@ impl RunObserver for Settling<'_> {
             }
         }
         if self.courses.values().all(|course| course.settled(&rule)) && !self.courses.is_empty() {
-            self.end(EndedBy::Settled);
+            self.end(StopReason::Steady);
         }
     }
 
@@ -147,7 +147,7 @@ impl RunObserver for Settling<'_> {
             let course = self.courses.entry(drive).or_default();
             course.temperatures.push((at, celsius));
             if celsius >= rule.limit_c {
-                self.end(EndedBy::TooHot);
+                self.end(StopReason::TemperatureLimit);
             }
         }
         self.inner.telemetry(drive, at, telemetry);
@@ -159,5 +159,5 @@ impl RunObserver for Settling<'_> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/execute/settle.rs"]
+#[path = "../../tests/unit/execute/early_stop.rs"]
 mod tests;

@@ -19,14 +19,14 @@ struct Condition {
 
 /// The state of every drive of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Conditions {
+pub(super) struct Preconditions {
     drives: Vec<Condition>,
 }
 
-impl Conditions {
+impl Preconditions {
     /// Nothing is known of `drives` drives.
-    pub(super) fn new(drives: usize) -> Conditions {
-        Conditions {
+    pub(super) fn new(drives: usize) -> Preconditions {
+        Preconditions {
             drives: vec![Condition::default(); drives],
         }
     }
@@ -117,5 +117,5 @@ impl Conditions {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/execute/conditions.rs"]
+#[path = "../../tests/unit/execute/preconditions.rs"]
 mod tests;

@@ -11,12 +11,12 @@ use crate::expand::Cell;
 use crate::warn::RunWarning;
 
 /// Drives that are gone, and how that showed.
-pub(super) type Lost = Vec<(usize, String)>;
+pub(super) type LostDrives = Vec<(usize, String)>;
 
 impl Runner<'_> {
     /// The drives that went away in a cell that measured something.
-    pub(super) fn lost_in(&mut self, done: &Done) -> Lost {
-        let mut lost = Lost::new();
+    pub(super) fn lost_in(&mut self, done: &Done) -> LostDrives {
+        let mut lost = LostDrives::new();
         if !self.is_resumable() {
             return lost;
         }
@@ -39,10 +39,10 @@ impl Runner<'_> {
     }
 
     /// The drives for which a cell could not be run at all.
-    pub(super) fn lost_by(&mut self, cell: &Cell, error: &SuiteError) -> Lost {
+    pub(super) fn lost_by(&mut self, cell: &Cell, error: &SuiteError) -> LostDrives {
         let told_by_drive = matches!(error, SuiteError::Session(_) | SuiteError::Run(_));
         if !told_by_drive || !self.is_resumable() {
-            return Lost::new();
+            return LostDrives::new();
         }
         let why = error.to_string();
         let of_cell = cell.plan.drives.iter().copied();
@@ -70,7 +70,7 @@ impl Runner<'_> {
     pub(super) fn give_up_drives(
         &mut self,
         cell: &Cell,
-        lost: Lost,
+        lost: LostDrives,
         course: &mut Course,
     ) -> Result<(), StoreError> {
         for (drive, why) in lost {

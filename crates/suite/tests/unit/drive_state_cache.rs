@@ -14,7 +14,7 @@ const MIB: u64 = 1 << 20;
 
 struct World {
     dir: TempDir,
-    memory: DriveMemory,
+    memory: DriveStateCache,
     file: PathBuf,
 }
 
@@ -24,7 +24,7 @@ fn world() -> World {
     let file = dir.path().join("disk");
     fs::write(&file, vec![0; 8 * MIB as usize]).unwrap();
     World {
-        memory: DriveMemory::at(dir.path().join("state")),
+        memory: DriveStateCache::at(dir.path().join("state")),
         dir,
         file,
     }
@@ -36,7 +36,7 @@ impl World {
     }
 
     fn condition(&self, name: &str, offset_bytes: u64, size_bytes: u64) {
-        let done = Conditioning {
+        let done = PreconditioningRecord {
             name: name.to_owned(),
             offset_bytes,
             size_bytes,
@@ -45,7 +45,7 @@ impl World {
         };
         self.write(7);
         self.memory
-            .remember_precondition(&self.info(), done)
+            .record_preconditioning(&self.info(), done)
             .unwrap();
     }
 
@@ -56,7 +56,7 @@ impl World {
         fs::write(&self.file, content).unwrap();
     }
 
-    fn ask(&self, name: &str, offset_bytes: u64, size_bytes: u64) -> Validity {
+    fn ask(&self, name: &str, offset_bytes: u64, size_bytes: u64) -> StateValidity {
         let area = Region {
             offset_bytes,
             size_bytes,
@@ -70,9 +70,9 @@ impl World {
 }
 
 #[track_caller]
-fn since_bytes(validity: &Validity) -> u64 {
+fn since_bytes(validity: &StateValidity) -> u64 {
     match validity {
-        Validity::Valid {
+        StateValidity::Valid {
             written_since_bytes,
             since,
         } => {
@@ -84,17 +84,17 @@ fn since_bytes(validity: &Validity) -> u64 {
 }
 
 #[track_caller]
-fn stale(validity: &Validity, says: &str) {
+fn stale(validity: &StateValidity, says: &str) {
     match validity {
-        Validity::Stale(reason) => assert!(reason.contains(says), "{reason}"),
+        StateValidity::Stale(reason) => assert!(reason.contains(says), "{reason}"),
         other => panic!("{other:?}"),
     }
 }
 
 #[track_caller]
-fn unknown(validity: &Validity, says: &str) {
+fn unknown(validity: &StateValidity, says: &str) {
     match validity {
-        Validity::Unknown(reason) => assert!(reason.contains(says), "{reason}"),
+        StateValidity::Unknown(reason) => assert!(reason.contains(says), "{reason}"),
         other => panic!("{other:?}"),
     }
 }
@@ -103,33 +103,36 @@ fn unknown(validity: &Validity, says: &str) {
 fn what_was_done_is_valid_until_somebody_else_writes() {
     let world = world();
     unknown(&world.ask("twice", 0, MIB), "nothing is remembered");
-    unknown(&world.memory.ask_purge(&world.info()), "nothing");
+    unknown(&world.memory.lookup_purge(&world.info()), "nothing");
     world
         .memory
-        .remember_purge(&world.info(), "one hole", false)
+        .record_purge(&world.info(), "one hole", false)
         .unwrap();
-    assert_eq!(since_bytes(&world.memory.ask_purge(&world.info())), 0);
+    assert_eq!(since_bytes(&world.memory.lookup_purge(&world.info())), 0);
     stale(
         &world.ask("twice", 0, MIB),
         "not conditioned with twice last",
     );
     world.condition("twice", MIB, 4 * MIB);
     assert_eq!(since_bytes(&world.ask("twice", MIB, 4 * MIB)), 0);
-    assert_eq!(since_bytes(&world.memory.ask_purge(&world.info())), 8 * MIB);
+    assert_eq!(
+        since_bytes(&world.memory.lookup_purge(&world.info())),
+        8 * MIB
+    );
     stale(&world.ask("twice", 0, 2 * MIB), "only");
     stale(&world.ask("once", MIB, MIB), "not conditioned with once");
     world.write(8);
-    world.memory.note_written(&world.info(), 3 * MIB).unwrap();
+    world.memory.record_writes(&world.info(), 3 * MIB).unwrap();
     assert_eq!(since_bytes(&world.ask("twice", MIB, MIB)), 3 * MIB);
     assert_eq!(
-        since_bytes(&world.memory.ask_purge(&world.info())),
+        since_bytes(&world.memory.lookup_purge(&world.info())),
         11 * MIB
     );
     // Another memory of the same place knows it as well; none knows nothing.
-    let again = DriveMemory::at(world.dir.path().join("state"));
-    assert_eq!(since_bytes(&again.ask_purge(&world.info())), 11 * MIB);
+    let again = DriveStateCache::at(world.dir.path().join("state"));
+    assert_eq!(since_bytes(&again.lookup_purge(&world.info())), 11 * MIB);
     unknown(
-        &DriveMemory::none().ask_purge(&world.info()),
+        &DriveStateCache::none().lookup_purge(&world.info()),
         "ASSAY_STATE_DIR",
     );
     fs::write(&world.file, vec![1; 9 * MIB as usize]).unwrap();
@@ -149,7 +152,7 @@ fn foreign_writes_are_seen_whenever_one_looks() {
         .unwrap();
     stale(&world.ask("twice", 0, MIB), "changed by others");
     // Noting it does not make it good again.
-    world.memory.note_written(&world.info(), 0).unwrap();
+    world.memory.record_writes(&world.info(), 0).unwrap();
     stale(&world.ask("twice", 0, MIB), "changed by others");
     world.condition("twice", 0, MIB);
     assert_eq!(since_bytes(&world.ask("twice", 0, MIB)), 0);
@@ -176,7 +179,7 @@ fn a_conditioning_ends_those_in_its_area_and_a_purge_all() {
     world.ask("n39", 39 * 4096, 4096);
     world
         .memory
-        .remember_purge(&world.info(), "one hole", false)
+        .record_purge(&world.info(), "one hole", false)
         .unwrap();
     stale(&world.ask("n39", 39 * 4096, 4096), "n39");
 }
@@ -185,11 +188,8 @@ fn a_conditioning_ends_those_in_its_area_and_a_purge_all() {
 fn simulated_drives_are_not_remembered() {
     let world = world();
     let info = DriveInfo::new(DriveKind::Simulated, "sim:x", "x", 1 << 30);
-    world
-        .memory
-        .remember_purge(&info, "formatted", true)
-        .unwrap();
-    unknown(&world.memory.ask_purge(&info), "anew each time");
+    world.memory.record_purge(&info, "formatted", true).unwrap();
+    unknown(&world.memory.lookup_purge(&info), "anew each time");
     assert!(!world.dir.path().join("state").exists());
 }
 
@@ -203,7 +203,7 @@ fn names_stay_in_the_directory() {
     ] {
         assert_eq!(file_name(name), file);
     }
-    let memory = DriveMemory::at("/state");
+    let memory = DriveStateCache::at("/state");
     let path = |serial: &str, name: &str, of: Option<&str>| {
         let mut info = DriveInfo::new(DriveKind::Block, "x", name, 1);
         info.serial = serial.to_owned();
@@ -256,8 +256,8 @@ fn a_place_that_cannot_be_written_is_an_error_that_says_so() {
     let world = world();
     let blocked = world.dir.path().join("blocked");
     fs::write(&blocked, "a file").unwrap();
-    let memory = DriveMemory::at(&blocked);
-    let error = memory.remember_purge(&world.info(), "x", true).unwrap_err();
+    let memory = DriveStateCache::at(&blocked);
+    let error = memory.record_purge(&world.info(), "x", true).unwrap_err();
     assert!(error.to_string().contains("ASSAY_STATE_DIR"), "{error}");
 }
 
@@ -279,9 +279,9 @@ proptest! {
         fs::write(world.stored(), &text).unwrap();
         match world.ask("twice", 0, MIB) {
             // Blanks and the version's zeroes may change without a change of what is said.
-            Validity::Valid { .. } => prop_assert_eq!(world.ask("twice", 0, MIB), whole),
-            Validity::Stale(reason) => prop_assert!(false, "{}", reason),
-            Validity::Unknown(_) => {}
+            StateValidity::Valid { .. } => prop_assert_eq!(world.ask("twice", 0, MIB), whole),
+            StateValidity::Stale(reason) => prop_assert!(false, "{}", reason),
+            StateValidity::Unknown(_) => {}
         }
         if matches!(load(&world.stored()), Found::Damaged) {
             world.condition("twice", 0, MIB);
@@ -299,11 +299,11 @@ fn remembers_until_it_is_killed() {
     let Some(dir) = std::env::var_os(VICTIM).map(PathBuf::from) else {
         return;
     };
-    let memory = DriveMemory::at(dir.join("state"));
+    let memory = DriveStateCache::at(dir.join("state"));
     let info = identify(&dir.join("disk")).unwrap();
     for n in 0.. {
         memory
-            .remember_purge(&info, &format!("number {n}"), true)
+            .record_purge(&info, &format!("number {n}"), true)
             .unwrap();
     }
 }
@@ -322,7 +322,10 @@ fn a_process_that_is_killed_leaves_the_old_memory_or_the_new() {
     };
     for _ in 0..20 {
         let mut victim = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "memory::tests::remembers_until_it_is_killed"])
+            .args([
+                "--exact",
+                "drive_state_cache::tests::remembers_until_it_is_killed",
+            ])
             .env(VICTIM, world.dir.path())
             .stdout(Stdio::null())
             .spawn()

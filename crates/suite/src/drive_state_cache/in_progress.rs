@@ -9,11 +9,11 @@ use assay_device::identity::{DriveInfo, Trace, trace_at};
 use assay_units::Nanos;
 use serde::{Deserialize, Serialize};
 
-use super::{DriveMemory, Found, MemoryError, Record, SLACK_BYTES, add_written, load};
+use super::{DriveStateCache, Found, Record, SLACK_BYTES, StateCacheError, add_written, load};
 
 /// A cell that writes, or was cut off while it did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct UnderWay {
+pub(super) struct CellInProgress {
     pub(super) run: String,
     pub(super) cell: String,
     began_unix_s: u64,
@@ -21,7 +21,7 @@ pub(super) struct UnderWay {
 
 /// What a cell that was cut off can have done to a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CutOff {
+pub struct InterruptedWrites {
     /// What its journal says was written, bytes.
     pub written_bytes: u64,
     /// What can have been written beside that, after the last line of the journal.
@@ -30,14 +30,14 @@ pub struct CutOff {
     pub lasted: Nanos,
 }
 
-impl DriveMemory {
+impl DriveStateCache {
     /// A cell of a run begins now, and will write to the drive. Nothing happens where nothing is remembered of it.
     ///
     /// # Errors
-    /// [`MemoryError`] when that cannot be stored.
-    pub fn begin(&self, info: &DriveInfo, run: &str, cell: &str) -> Result<(), MemoryError> {
+    /// [`StateCacheError`] when that cannot be stored.
+    pub fn begin(&self, info: &DriveInfo, run: &str, cell: &str) -> Result<(), StateCacheError> {
         self.change(info, 0, false, |record| {
-            record.under_way = Some(UnderWay {
+            record.under_way = Some(CellInProgress {
                 run: run.to_owned(),
                 cell: cell.to_owned(),
                 began_unix_s: assay_device::host::unix_seconds(),
@@ -45,12 +45,12 @@ impl DriveMemory {
         })
     }
 
-    /// A purge begins now. Until it is over ([`DriveMemory::remember_purge`]) nothing is known of what the drive holds: a controller may erase on when
+    /// A purge begins now. Until it is over ([`DriveStateCache::record_purge`]) nothing is known of what the drive holds: a controller may erase on when
     /// the program that asked for it is gone, and the kernel counts none of it as written.
     ///
     /// # Errors
-    /// [`MemoryError`] when that cannot be stored.
-    pub fn begin_purge(&self, info: &DriveInfo) -> Result<(), MemoryError> {
+    /// [`StateCacheError`] when that cannot be stored.
+    pub fn record_purge_start(&self, info: &DriveInfo) -> Result<(), StateCacheError> {
         self.change(info, 0, false, |record| {
             record.conditionings.clear();
             record.purge = None;
@@ -62,13 +62,13 @@ impl DriveMemory {
     /// that cell can have done.
     ///
     /// # Errors
-    /// [`MemoryError`] when that cannot be stored.
+    /// [`StateCacheError`] when that cannot be stored.
     pub fn claim(
         &self,
         info: &DriveInfo,
         run: &str,
-        cut_off: impl FnOnce(&str) -> CutOff,
-    ) -> Result<(), MemoryError> {
+        cut_off: impl FnOnce(&str) -> InterruptedWrites,
+    ) -> Result<(), StateCacheError> {
         let found = self.path(info).map(|path| load(&path));
         let Some(Found::Record(record)) = found else {
             return Ok(());
@@ -107,7 +107,7 @@ fn written_between(record: &Record, now: &Trace) -> Option<u64> {
 }
 
 /// Was a file changed when the cell was over for certain? A block device tells by its bytes.
-fn changed_later(now: &Trace, under_way: &UnderWay, lasted: Nanos) -> bool {
+fn changed_later(now: &Trace, under_way: &CellInProgress, lasted: Nanos) -> bool {
     match now {
         Trace::File { modified, .. } => {
             let latest = under_way
@@ -120,5 +120,5 @@ fn changed_later(now: &Trace, under_way: &UnderWay, lasted: Nanos) -> bool {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/memory/under_way.rs"]
+#[path = "../../tests/unit/drive_state_cache/in_progress.rs"]
 mod tests;

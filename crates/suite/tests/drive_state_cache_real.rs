@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use assay_suite::memory::{Conditioning, DriveMemory, Validity};
+use assay_suite::drive_state_cache::{DriveStateCache, PreconditioningRecord, StateValidity};
 use assay_workload::access::Region;
 
 #[path = "../../device/tests/interlock_rig/mod.rs"]
@@ -31,25 +31,25 @@ fn write(device: &Path, mib: u64, byte: u8) {
     file.sync_all().unwrap();
 }
 
-fn condition(memory: &DriveMemory, device: &Path) {
+fn condition(memory: &DriveStateCache, device: &Path) {
     write(device, 8, 5);
-    let done = Conditioning {
+    let done = PreconditioningRecord {
         name: "once".to_owned(),
         offset_bytes: 0,
         size_bytes: 8 * MIB,
         block_sizes: "1m".to_owned(),
         bytes: 8 * MIB,
     };
-    memory.remember_precondition(&info(device), done).unwrap();
+    memory.record_preconditioning(&info(device), done).unwrap();
 }
 
 fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
-    let memory = DriveMemory::at(rig.path("state"));
+    let memory = DriveStateCache::at(rig.path("state"));
     let ask = || memory.ask(&info(device), "once", AREA);
     let valid = |bytes: u64| {
         let is = ask();
         assert!(
-            matches!(is, Validity::Valid { written_since_bytes, .. } if written_since_bytes == bytes),
+            matches!(is, StateValidity::Valid { written_since_bytes, .. } if written_since_bytes == bytes),
             "{is:?}"
         );
     };
@@ -60,20 +60,20 @@ fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
     valid(0);
     // Its own writes are known.
     write(device, 6, 9);
-    memory.note_written(&info(device), 6 * MIB).unwrap();
+    memory.record_writes(&info(device), 6 * MIB).unwrap();
     valid(6 * MIB);
     // Others' are seen, also while it writes itself.
     write(device, 1, 1);
     let is = ask();
     assert!(
-        matches!(&is, Validity::Stale(why) if why.contains("1048576 bytes were written to it by others")),
+        matches!(&is, StateValidity::Stale(why) if why.contains("1048576 bytes were written to it by others")),
         "{is:?}"
     );
     condition(&memory, device);
     valid(0);
     write(device, 8, 1);
-    memory.note_written(&info(device), 2 * MIB).unwrap();
-    assert!(matches!(ask(), Validity::Stale(_)), "{:?}", ask());
+    memory.record_writes(&info(device), 2 * MIB).unwrap();
+    assert!(matches!(ask(), StateValidity::Stale(_)), "{:?}", ask());
     // So are discards.
     condition(&memory, device);
     valid(0);
@@ -82,19 +82,19 @@ fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
     } else if counts_discards {
         let is = ask();
         assert!(
-            matches!(&is, Validity::Stale(why) if why.contains("discarded")),
+            matches!(&is, StateValidity::Stale(why) if why.contains("discarded")),
             "{is:?}"
         );
     }
     // A purge of one's own is known.
     memory
-        .remember_purge(&info(device), "all blocks discarded", false)
+        .record_purge(&info(device), "all blocks discarded", false)
         .unwrap();
-    let is = memory.ask_purge(&info(device));
+    let is = memory.lookup_purge(&info(device));
     assert!(
         matches!(
             is,
-            Validity::Valid {
+            StateValidity::Valid {
                 written_since_bytes: 0,
                 ..
             }
@@ -112,14 +112,14 @@ fn others_writing_to_a_loop_device_is_seen() {
     };
     sees_others_on(&rig, &device, true);
     // Another file in the same device is another drive.
-    let memory = DriveMemory::at(rig.path("state"));
+    let memory = DriveStateCache::at(rig.path("state"));
     condition(&memory, &device);
     let other = rig.image("other", 16);
     rig.undo_last();
     run(&["losetup", device.to_str().unwrap(), other.to_str().unwrap()]);
     let is = memory.ask(&info(&device), "once", AREA);
     run(&["losetup", "-d", device.to_str().unwrap()]);
-    assert!(matches!(is, Validity::Stale(_)), "{is:?}");
+    assert!(matches!(is, StateValidity::Stale(_)), "{is:?}");
 }
 
 #[test]
@@ -131,13 +131,13 @@ fn others_writing_to_zram_is_seen() {
     let _ = fs::write(&iostats, "1");
     // zram's driver takes discards without having them counted.
     sees_others_on(&rig, &device, false);
-    let memory = DriveMemory::at(rig.path("state"));
+    let memory = DriveStateCache::at(rig.path("state"));
     condition(&memory, &device);
     // Statistics that are switched off say nothing.
     if fs::write(&iostats, "0").is_ok() {
         let is = memory.ask(&info(&device), "once", AREA);
         assert!(
-            matches!(&is, Validity::Unknown(why) if why.contains("does not count")),
+            matches!(&is, StateValidity::Unknown(why) if why.contains("does not count")),
             "{is:?}"
         );
     }

@@ -10,9 +10,9 @@
 //! A file is replaced as a whole (written beside, flushed, renamed), so it is the old one or the new one whenever the power fails. It carries
 //! a version and a checksum; a damaged one is as none.
 //!
-//! A cell that writes is noted before it does ([`DriveMemory::begin`]). When the program is killed in it, the resumed run, and no other, claims
-//! what that cell wrote ([`DriveMemory::claim`]): as many bytes as its journal allows for (of a file: as long as it can have lasted), and no more.
-//! A purge is noted before it begins, too ([`DriveMemory::begin_purge`]): nothing holds of a drive that was left in the middle of one.
+//! A cell that writes is noted before it does ([`DriveStateCache::begin`]). When the program is killed in it, the resumed run, and no other, claims
+//! what that cell wrote ([`DriveStateCache::claim`]): as many bytes as its journal allows for (of a file: as long as it can have lasted), and no more.
+//! A purge is noted before it begins, too ([`DriveStateCache::record_purge_start`]): nothing holds of a drive that was left in the middle of one.
 //!
 //! Discards by others are seen where the kernel counts them, which it does not for zram.
 //!
@@ -31,10 +31,10 @@ use assay_device::identity::{DriveInfo, DriveKind, NoTrace, SystemRoot, Trace, t
 use assay_workload::access::Region;
 use serde::{Deserialize, Serialize};
 
-mod under_way;
+mod in_progress;
 
-pub use under_way::CutOff;
-use under_way::UnderWay;
+use in_progress::CellInProgress;
+pub use in_progress::InterruptedWrites;
 
 /// Version of the file's form.
 pub const VERSION: u32 = 1;
@@ -48,7 +48,7 @@ const MOST_CONDITIONINGS: usize = 16;
 #[error(
     "{drive}: cannot remember what was done to it in {path}: {source}; the next run will do it again (ASSAY_STATE_DIR chooses another place)"
 )]
-pub struct MemoryError {
+pub struct StateCacheError {
     /// The drive as named.
     pub drive: String,
     /// The file.
@@ -59,7 +59,7 @@ pub struct MemoryError {
 
 /// Is what was done to a drive still so?
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Validity {
+pub enum StateValidity {
     /// Yes.
     Valid {
         /// When it was done, UTC.
@@ -75,7 +75,7 @@ pub enum Validity {
 
 /// A conditioning, to be remembered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conditioning {
+pub struct PreconditioningRecord {
     /// What it is called; who asks for it must use the same name for the same procedure.
     pub name: String,
     /// Where it began, bytes.
@@ -109,12 +109,12 @@ struct Record {
     capacity_bytes: u64,
     trace: Trace,
     purge: Option<Done<Purging>>,
-    conditionings: Vec<Done<Conditioning>>,
+    conditionings: Vec<Done<PreconditioningRecord>>,
     /// Why there is nothing, if there was something before.
     lost: Option<String>,
     /// A cell that writes, or was cut off while it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    under_way: Option<UnderWay>,
+    under_way: Option<CellInProgress>,
 }
 
 /// A record as it is stored.
@@ -142,14 +142,14 @@ enum Found {
 
 /// The memory of all drives.
 #[derive(Clone, Debug)]
-pub struct DriveMemory {
+pub struct DriveStateCache {
     dir: Option<PathBuf>,
     root: SystemRoot,
 }
 
-impl DriveMemory {
+impl DriveStateCache {
     /// The memory of the user that runs this program, by the environment.
-    pub fn of_user() -> DriveMemory {
+    pub fn of_user() -> DriveStateCache {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         // The XDG Base Directory Specification has relative paths ignored.
         let absolute = |name: &str| {
@@ -160,7 +160,7 @@ impl DriveMemory {
         let own = variable("ASSAY_STATE_DIR").map(PathBuf::from);
         let of_state = || absolute("XDG_STATE_HOME").map(|dir| dir.join("assay"));
         let of_home = || absolute("HOME").map(|dir| dir.join(".local/state/assay"));
-        DriveMemory {
+        DriveStateCache {
             dir: own
                 .or_else(of_state)
                 .or_else(of_home)
@@ -170,16 +170,16 @@ impl DriveMemory {
     }
 
     /// A memory in this directory, which is made when something is to be remembered.
-    pub fn at(dir: impl Into<PathBuf>) -> DriveMemory {
-        DriveMemory {
+    pub fn at(dir: impl Into<PathBuf>) -> DriveStateCache {
+        DriveStateCache {
             dir: Some(dir.into()),
             root: SystemRoot::host(),
         }
     }
 
     /// A memory that keeps nothing.
-    pub fn none() -> DriveMemory {
-        DriveMemory {
+    pub fn none() -> DriveStateCache {
+        DriveStateCache {
             dir: None,
             root: SystemRoot::host(),
         }
@@ -193,13 +193,13 @@ impl DriveMemory {
     /// The drive has just been purged, `how` in words; `complete` when nothing can be left.
     ///
     /// # Errors
-    /// [`MemoryError`] when that cannot be stored.
-    pub fn remember_purge(
+    /// [`StateCacheError`] when that cannot be stored.
+    pub fn record_purge(
         &self,
         info: &DriveInfo,
         how: &str,
         complete: bool,
-    ) -> Result<(), MemoryError> {
+    ) -> Result<(), StateCacheError> {
         self.change(info, u64::MAX, true, |record| {
             record.conditionings.clear();
             record.lost = None;
@@ -217,12 +217,12 @@ impl DriveMemory {
     /// The drive has just been conditioned. Earlier conditionings that lie in the same area are over.
     ///
     /// # Errors
-    /// [`MemoryError`] when that cannot be stored.
-    pub fn remember_precondition(
+    /// [`StateCacheError`] when that cannot be stored.
+    pub fn record_preconditioning(
         &self,
         info: &DriveInfo,
-        done: Conditioning,
-    ) -> Result<(), MemoryError> {
+        done: PreconditioningRecord,
+    ) -> Result<(), StateCacheError> {
         let bytes = done.bytes;
         self.change(info, bytes, true, |record| {
             add_written(record, bytes);
@@ -249,13 +249,13 @@ impl DriveMemory {
     /// remembered of it.
     ///
     /// # Errors
-    /// [`MemoryError`] when that cannot be stored.
-    pub fn note_written(&self, info: &DriveInfo, bytes: u64) -> Result<(), MemoryError> {
+    /// [`StateCacheError`] when that cannot be stored.
+    pub fn record_writes(&self, info: &DriveInfo, bytes: u64) -> Result<(), StateCacheError> {
         self.change(info, bytes, false, |record| add_written(record, bytes))
     }
 
     /// Is a conditioning of that name still in force over that area?
-    pub fn ask(&self, info: &DriveInfo, name: &str, area: Region) -> Validity {
+    pub fn ask(&self, info: &DriveInfo, name: &str, area: Region) -> StateValidity {
         let record = match self.in_force(info) {
             Ok(record) => record,
             Err(why) => return why,
@@ -266,7 +266,7 @@ impl DriveMemory {
             .rev()
             .find(|c| c.what.name == name);
         let Some(done) = named else {
-            return Validity::Stale(match &record.lost {
+            return StateValidity::Stale(match &record.lost {
                 Some(reason) => format!("it was not conditioned with {name} since {reason}"),
                 None => format!("it was not conditioned with {name} last"),
             });
@@ -274,35 +274,35 @@ impl DriveMemory {
         let from = done.what.offset_bytes;
         let end = from.saturating_add(done.what.size_bytes);
         if area.offset_bytes < from || area.offset_bytes.saturating_add(area.size_bytes) > end {
-            return Validity::Stale(format!(
+            return StateValidity::Stale(format!(
                 "{name} covered bytes {from} to {end} only, on {}",
                 done.when
             ));
         }
-        Validity::Valid {
+        StateValidity::Valid {
             since: done.when.clone(),
             written_since_bytes: done.written_since_bytes,
         }
     }
 
     /// When was the drive last purged, and is nothing but this program's own writing since?
-    pub fn ask_purge(&self, info: &DriveInfo) -> Validity {
+    pub fn lookup_purge(&self, info: &DriveInfo) -> StateValidity {
         let record = match self.in_force(info) {
             Ok(record) => record,
             Err(why) => return why,
         };
         match &record.purge {
-            Some(done) => Validity::Valid {
+            Some(done) => StateValidity::Valid {
                 since: done.when.clone(),
                 written_since_bytes: done.written_since_bytes,
             },
-            None => Validity::Unknown("no purge of it is remembered".to_owned()),
+            None => StateValidity::Unknown("no purge of it is remembered".to_owned()),
         }
     }
 
     /// What is remembered of a drive to which nobody else has written since.
-    fn in_force(&self, info: &DriveInfo) -> Result<Record, Validity> {
-        let unknown = |why: &str| Err(Validity::Unknown(why.to_owned()));
+    fn in_force(&self, info: &DriveInfo) -> Result<Record, StateValidity> {
+        let unknown = |why: &str| Err(StateValidity::Unknown(why.to_owned()));
         let Some(path) = self.path(info) else {
             return unknown(match info.kind {
                 DriveKind::Null | DriveKind::Simulated => "simulated drives begin anew each time",
@@ -323,13 +323,13 @@ impl DriveMemory {
         };
         match difference(&record, info, &now, 0) {
             Difference::None => Ok(record),
-            Difference::Written(reason) => Err(Validity::Stale(match &record.under_way {
-                Some(UnderWay { run, cell, .. }) => format!(
+            Difference::Written(reason) => Err(StateValidity::Stale(match &record.under_way {
+                Some(CellInProgress { run, cell, .. }) => format!(
                     "assay was cut off while it wrote to it (cell {cell} of run {run}), and how much it wrote is known only when that run is resumed"
                 ),
                 None => reason,
             })),
-            Difference::Unknown(reason) => Err(Validity::Unknown(reason)),
+            Difference::Unknown(reason) => Err(StateValidity::Unknown(reason)),
         }
     }
 
@@ -341,7 +341,7 @@ impl DriveMemory {
         own_bytes: u64,
         create: bool,
         change: impl FnOnce(&mut Record),
-    ) -> Result<(), MemoryError> {
+    ) -> Result<(), StateCacheError> {
         let Some(path) = self.path(info) else {
             return Ok(());
         };
@@ -374,7 +374,7 @@ impl DriveMemory {
         record.trace = trace;
         record.under_way = None;
         change(&mut record);
-        store(&path, record).map_err(|source| MemoryError {
+        store(&path, record).map_err(|source| StateCacheError {
             drive: info.spec.clone(),
             path,
             source,
@@ -573,9 +573,9 @@ fn store(path: &Path, record: Record) -> io::Result<()> {
 }
 
 /// Nothing can be known of this drive any more.
-fn forget(info: &DriveInfo, path: &Path) -> Result<(), MemoryError> {
+fn forget(info: &DriveInfo, path: &Path) -> Result<(), StateCacheError> {
     match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(MemoryError {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(StateCacheError {
             drive: info.spec.clone(),
             path: path.to_owned(),
             source,
@@ -585,5 +585,5 @@ fn forget(info: &DriveInfo, path: &Path) -> Result<(), MemoryError> {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/memory.rs"]
+#[path = "../tests/unit/drive_state_cache.rs"]
 mod tests;

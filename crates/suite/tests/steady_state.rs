@@ -7,7 +7,7 @@ use assay_analysis::{rest, score, series};
 use assay_store::model::{ReasonWeight, Verdict, VerdictResult};
 use assay_store::read::CellState;
 use assay_suite::schema::VerdictRules;
-use assay_suite::verdict::{Subject, judge};
+use assay_suite::verdict::{VerdictSubject, evaluate};
 
 use common::{run, text};
 
@@ -149,10 +149,10 @@ fn a_cell_that_was_not_finished_speaks_neither_for_nor_against_a_drive() {
         STALLS.split("[[verdict.rule]]").nth(1).unwrap()
     );
     let rules = VerdictRules::parse("mine", &rules).unwrap();
-    let whole = judge(&rules, &Subject::of(&run, 0));
+    let whole = evaluate(&rules, &VerdictSubject::of(&run, 0));
     assert_eq!(whole.result, VerdictResult::Recommended, "{whole:?}");
     run.cells[0].state = CellState::Unfinished;
-    let cut_off = judge(&rules, &Subject::of(&run, 0));
+    let cut_off = evaluate(&rules, &VerdictSubject::of(&run, 0));
     assert_ne!(cut_off.result, VerdictResult::Recommended, "{cut_off:?}");
     assert_eq!(cut_off.reasons[0].weight, ReasonWeight::Missing);
 }

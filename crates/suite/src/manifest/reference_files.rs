@@ -87,5 +87,5 @@ fn hour(row: &Row<'_>) -> Option<Published> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/manifest/reference.rs"]
+#[path = "../../tests/unit/manifest/reference_files.rs"]
 mod tests;

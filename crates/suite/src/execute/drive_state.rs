@@ -5,12 +5,12 @@ use assay_workload::access::Region;
 use assay_workload::plan::Workload;
 
 use super::cell::Done;
-use super::conditions::Conditions;
-use super::lost::Lost;
+use super::lost_drives::LostDrives;
+use super::preconditions::Preconditions;
 use super::{Resume, Runner};
 use crate::SuiteError;
+use crate::drive_state_cache::{PreconditioningRecord, StateCacheError, StateValidity};
 use crate::expand::{Cell, Preconditioning};
-use crate::memory::{Conditioning, MemoryError, Validity};
 use crate::warn::RunWarning;
 
 /// Share of the area that may have been written since for a state to count as the same, percent. A hundredth moves a steady drive's figures by less
@@ -31,16 +31,16 @@ fn area_of(cell: &Cell) -> Region {
 
 impl Runner<'_> {
     /// The states that earlier runs left drives in.
-    pub(super) fn recall(&self, conditions: &mut Conditions) {
+    pub(super) fn recall(&self, preconditions: &mut Preconditions) {
         for cell in &self.plan.cells {
             let (Some(leaves), [drive]) = (&cell.leaves, cell.plan.drives.as_slice()) else {
                 continue;
             };
-            if conditions.is_remembered(*drive) {
+            if preconditions.is_remembered(*drive) {
                 continue;
             }
             if let Some(since) = self.since(cell, leaves, *drive) {
-                conditions.remembered(*drive, &leaves.name, &since);
+                preconditions.remembered(*drive, &leaves.name, &since);
             }
         }
     }
@@ -50,10 +50,10 @@ impl Runner<'_> {
         let info = self.drives[drive].info();
         let area = area_of(cell);
         let validity = match cell.plan.kind {
-            CellKind::Purge => self.memory.ask_purge(info),
+            CellKind::Purge => self.memory.lookup_purge(info),
             _ => self.memory.ask(info, &remembered_name(leaves), area),
         };
-        let Validity::Valid {
+        let StateValidity::Valid {
             since,
             written_since_bytes,
         } = validity
@@ -82,11 +82,11 @@ impl Runner<'_> {
             .memory
             .ask(info, &remembered_name(leaves), area_of(cell))
         {
-            Validity::Valid { .. } => return Ok(true),
-            Validity::Stale(why) => (why, true),
-            Validity::Unknown(why) => (why, false),
+            StateValidity::Valid { .. } => return Ok(true),
+            StateValidity::Stale(why) => (why, true),
+            StateValidity::Unknown(why) => (why, false),
         };
-        let warning = RunWarning::StateInDoubt { why, again };
+        let warning = RunWarning::DriveStateUnknown { why, again };
         self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
         Ok(!again)
     }
@@ -104,7 +104,7 @@ impl Runner<'_> {
     /// Write down that a drive is about to be erased.
     pub(super) fn note_purge(&mut self, drive: usize) {
         let info = self.drives[drive].info();
-        let noted = self.memory.begin_purge(info);
+        let noted = self.memory.record_purge_start(info);
         self.tell(noted);
     }
 
@@ -121,17 +121,19 @@ impl Runner<'_> {
     }
 
     /// Write down what a cell wrote that was ended before its time. Of a drive that is gone nothing can be asked: it is claimed when it is back.
-    pub(super) fn remember_part(&mut self, cell: &Cell, done: &Done, lost: &Lost) {
+    pub(super) fn remember_part(&mut self, cell: &Cell, done: &Done, lost: &LostDrives) {
         for &drive in &cell.plan.drives {
             let written = done.written_bytes.get(&drive).copied().unwrap_or(0);
             if written > 0 && !lost.iter().any(|(gone, _)| *gone == drive) {
-                let noted = self.memory.note_written(self.drives[drive].info(), written);
+                let noted = self
+                    .memory
+                    .record_writes(self.drives[drive].info(), written);
                 self.tell(noted);
             }
         }
     }
 
-    fn tell(&mut self, remembered: Result<(), MemoryError>) {
+    fn tell(&mut self, remembered: Result<(), StateCacheError>) {
         if let Err(error) = remembered {
             self.progress.problem(&error.to_string());
         }
@@ -147,19 +149,19 @@ impl Runner<'_> {
             }
             let written = done.written_bytes.get(&drive).copied().unwrap_or(0);
             let remembered = match (&cell.leaves, cell.plan.kind) {
-                (_, CellKind::Purge) => self.memory.remember_purge(info, "by a suite", false),
+                (_, CellKind::Purge) => self.memory.record_purge(info, "by a suite", false),
                 (Some(leaves), _) if made => {
                     let area = area_of(cell);
-                    let conditioning = Conditioning {
+                    let conditioning = PreconditioningRecord {
                         name: remembered_name(leaves),
                         offset_bytes: area.offset_bytes,
                         size_bytes: area.size_bytes,
                         block_sizes: cell.plan.workload.bs_bytes.to_string(),
                         bytes: written,
                     };
-                    self.memory.remember_precondition(info, conditioning)
+                    self.memory.record_preconditioning(info, conditioning)
                 }
-                _ if written > 0 => self.memory.note_written(info, written),
+                _ if written > 0 => self.memory.record_writes(info, written),
                 _ => Ok(()),
             };
             self.tell(remembered);

@@ -33,15 +33,15 @@ fn wanting() -> Cell {
     }
 }
 
-fn done(conditions: &mut Conditions, cell: &Cell, well: bool) -> bool {
-    assert_eq!(conditions.objection(cell), None);
-    conditions.begins(cell);
-    conditions.ends(cell, well)
+fn done(preconditions: &mut Preconditions, cell: &Cell, well: bool) -> bool {
+    assert_eq!(preconditions.objection(cell), None);
+    preconditions.begins(cell);
+    preconditions.ends(cell, well)
 }
 
 #[test]
 fn what_is_wanted_must_have_been_made_whole_and_not_purged_since() {
-    let mut c = Conditions::new(1);
+    let mut c = Preconditions::new(1);
     assert!(c.objection(&wanting()).is_some());
     assert!(!done(&mut c, &leaving(false), true));
     assert!(c.objection(&wanting()).is_some(), "half of it");
@@ -55,7 +55,7 @@ fn what_is_wanted_must_have_been_made_whole_and_not_purged_since() {
 
 #[test]
 fn a_cell_that_failed_leaves_nothing() {
-    let mut c = Conditions::new(1);
+    let mut c = Preconditions::new(1);
     done(&mut c, &leaving(false), false);
     assert!(!done(&mut c, &leaving(true), true));
     assert!(c.objection(&wanting()).is_some());
@@ -63,7 +63,7 @@ fn a_cell_that_failed_leaves_nothing() {
 
 #[test]
 fn what_is_remembered_says_since_when() {
-    let mut c = Conditions::new(1);
+    let mut c = Preconditions::new(1);
     c.remembered(0, "random", "2026-11-21T03:00:00Z");
     assert!(c.is_remembered(0));
     assert_eq!(c.objection(&wanting()), None);

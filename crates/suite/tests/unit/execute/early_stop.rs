@@ -4,7 +4,7 @@ use assay_units::Op;
 use super::super::journal::Ignore;
 use super::*;
 
-const RULE: Settle = Settle {
+const RULE: StopRule = StopRule {
     window: Nanos::from_secs(10),
     rate_pct: 2.0,
     celsius: 0.5,
@@ -12,10 +12,10 @@ const RULE: Settle = Settle {
 };
 
 /// Watch made-up seconds: (I/Os, temperature). When it ended, and why.
-fn watch(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, EndedBy)> {
+fn watch(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, StopReason)> {
     let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut ignore = Ignore;
-    let mut settling = Settling::new(Some(RULE), &mut ignore, &stop, &ended);
+    let mut settling = EarlyStop::new(Some(RULE), &mut ignore, &stop, &ended);
     for (second, (ios, celsius)) in seconds.enumerate() {
         let second = second as u64;
         let counts = OpInterval {
@@ -42,7 +42,7 @@ fn watch(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, Ende
             },
         );
         if ended.load(Ordering::Relaxed) {
-            return settling.ended_by().map(|by| (second + 1, by));
+            return settling.stop_reason().map(|by| (second + 1, by));
         }
     }
     None
@@ -51,10 +51,10 @@ fn watch(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, Ende
 #[test]
 fn it_ends_after_two_windows_that_are_alike() {
     let flat = watch((0..100).map(|_| (1000, Some(50.0))));
-    assert_eq!(flat, Some((20, EndedBy::Settled)));
+    assert_eq!(flat, Some((20, StopReason::Steady)));
     assert_eq!(
         watch((0..100).map(|_| (1000, None))),
-        Some((20, EndedBy::Settled)),
+        Some((20, StopReason::Steady)),
         "no thermometer"
     );
 }
@@ -69,11 +69,11 @@ fn it_goes_on_while_the_drive_warms_or_the_rate_falls() {
     let warm_then_still = (0..100).map(|s| (1000, Some(30.0 + f64::from(s.min(40)))));
     let (second, by) = watch(warm_then_still).unwrap();
     assert!((50..=60).contains(&second), "{second}");
-    assert_eq!(by, EndedBy::Settled);
+    assert_eq!(by, StopReason::Steady);
 }
 
 #[test]
 fn it_ends_at_the_limit() {
     let rising = (0..100).map(|s| (1000, Some(60.0 + f64::from(s))));
-    assert_eq!(watch(rising), Some((31, EndedBy::TooHot)));
+    assert_eq!(watch(rising), Some((31, StopReason::TemperatureLimit)));
 }
