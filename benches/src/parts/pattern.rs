@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use anyhow::{Result, bail};
-use assay_stream::pattern::Pattern;
+use assay_integrity::pattern::Pattern;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::Bench;

@@ -14,8 +14,8 @@ use assay_store::StoreError;
 use assay_stream::endpoint::EndpointError;
 use assay_stream::index::IndexError;
 use assay_stream::status::StreamError;
-use assay_stream::testbench::BenchError;
 use assay_suite::SuiteError;
+use assay_testbench::BenchError;
 
 use crate::terminal::Output;
 

@@ -16,30 +16,20 @@
 //! 24 bits of serial number, 254 families at once, tables of 256 pages (1 KiB each).
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::sync::Arc;
+
+pub use assay_units::regenerate::{Family, PageGenerator as Generator};
 
 use crate::data::PAGE_BYTES;
 use crate::drive::digest::take;
 
 const PAGE: usize = PAGE_BYTES as usize;
+const _: () = assert!(PAGE == assay_units::regenerate::PAGE_BYTES);
 /// Pages per table.
 const TABLE: u64 = 256;
 const SERIAL_BITS: u32 = 24;
 /// Codes of families begin at 1: 0 is a page of one byte repeated, its serial number that byte and one.
 const MAX_FAMILIES: usize = 254;
-
-/// What all pages of one writer have in common, opaque to the drive.
-pub type Family = [u64; 2];
-
-/// Makes pages again.
-pub trait Generator: Debug + Send + Sync {
-    /// Of what family and number this page at `offset` (in bytes) claims to be. A wrong answer costs time, not truth.
-    fn recognise(&self, offset: u64, page: &[u8; PAGE]) -> Option<(Family, u32)>;
-
-    /// Make a page of that family and number for that place. Whatever it makes of unknown ones, it must not panic.
-    fn generate(&self, family: Family, serial: u32, offset: u64, page: &mut [u8; PAGE]);
-}
 
 /// Pages kept as numbers.
 #[derive(Clone, Debug, Default)]

@@ -9,10 +9,9 @@
 //! - [`range`]: checked addresses; which chunk goes to which drive.
 //! - [`lane`]: one drive of a stream with its ring of buffers, over any `assay_io::Target`.
 //! - [`drives`]: opening them. [`source`]: where streams come from and go to; [`endpoint`]: their names.
-//! - [`pattern`] and [`proof`]: a stream that proves itself.
+//! - [`proof`]: the pattern of [`assay_integrity`] as a source and its checker as a sink.
 //! - [`record`](mod@record), [`replay`](mod@replay): the two loops. `checkpoint` makes a recording durable as it goes on.
 //! - [`index`]: recordings that describe themselves, so that they can be found, verified and replayed after anything.
-//! - [`testbench`]: twelve tests of a drive behind a streamer; [`faulty`]: a target with planned faults, which they must find.
 //! - [`headroom`]: which buffer a rate needs, which rate a buffer bears. [`status`]: what came of a stream.
 //!
 //! # Example
@@ -58,12 +57,10 @@
 mod checkpoint;
 pub mod drives;
 pub mod endpoint;
-pub mod faulty;
 pub mod headroom;
 pub mod index;
 pub mod lane;
 mod pacing;
-pub mod pattern;
 mod places;
 pub mod proof;
 pub mod range;
@@ -72,4 +69,3 @@ pub mod registers;
 pub mod replay;
 pub mod source;
 pub mod status;
-pub mod testbench;

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use crate::pattern::{
+use crate::registers::Registers;
+use crate::source::{Filled, Sink, Source};
+use assay_integrity::pattern::{
     BEAT_BYTES, Diagnosis, Generator, Mismatch, Pattern, Scene, Shape, Suspect, WrongBeats,
     diagnose,
 };
-use crate::registers::Registers;
-use crate::source::{Filled, Sink, Source};
 
 /// A stream of the pattern, made in the ring itself.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl Finding {
 /// Checks a stream against the pattern, chunk by chunk, and remembers the first chunk that is wrong.
 #[derive(Debug)]
 pub struct CheckSink {
-    checker: crate::pattern::Checker,
+    checker: assay_integrity::pattern::Checker,
     scene: Scene,
     position_beats: u64,
     bytes: u64,

@@ -145,7 +145,7 @@ pub struct Registers {
 }
 
 /// Bytes of a beat: the 128-bit bus of report C's core.
-pub const BEAT_BYTES: u64 = crate::pattern::BEAT_BYTES as u64;
+pub const BEAT_BYTES: u64 = assay_integrity::pattern::BEAT_BYTES as u64;
 
 impl Registers {
     /// Write to `CONTROL`: the bits given are set, others stay.

@@ -3,6 +3,7 @@
 //! # Architecture
 //! - [`time`]: [`Nanos`], an integer nanosecond: both an instant on a target's clock and a span.
 //! - [`rate`]: how long bytes take at a rate, and rates from counts, in integers (no rounding surprises in the model).
+//! - [`regenerate`]: the interface by which a simulated drive regenerates test data instead of storing it.
 //! - [`rng`]: [`Rng`], xoshiro256++ with *named* streams, so that adding a consumer of randomness never shifts another's.
 //! - [`text`]: sizes, durations and percentages as people write them (`4k`, `16GiB`, `5s`), and back.
 //! - [`median()`]: the middle of some values, for reports and benchmarks.
@@ -18,6 +19,7 @@
 mod median;
 pub mod op;
 pub mod rate;
+pub mod regenerate;
 pub mod rng;
 pub mod text;
 pub mod time;

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::AtomicBool;
 
+use assay_integrity::checker::LearnedSeed;
 use assay_io::clock;
 use assay_io::null::NullTarget;
 use assay_io::{Target, TargetError, Telemetry};
 use assay_stats::{Interval, JobTotals, Recorder};
 use assay_units::{Nanos, Op};
 
-use crate::checker::LearnedSeed;
 use crate::io_loop::{IntervalSink, IoLoopConfig, run_io_loop};
 use crate::options::JobOptions;
 use crate::plan::{PlanError, Workload};

@@ -6,7 +6,7 @@
 //! [`assay_io::Target`]; [`run::run_jobs`] runs the workloads of one or several drives and hands intervals to an
 //! [`run::RunObserver`].
 //!
-//! - [`access`], [`arrival`], [`data`], [`verify`]: where, when, with which bytes, and whether they came back.
+//! - [`access`], [`arrival`], [`assay_integrity`]: where, when, with which bytes, and whether they were read back intact.
 //! - A worker is sans-IO: it decides the next I/O, records latency and checks data, and is the same code for every target.
 //!   On a real drive each worker has a thread and a target of its own; on a simulated drive all workers share one target in
 //!   one thread, and virtual time has one owner.
@@ -24,11 +24,8 @@
 pub mod access;
 pub mod arrival;
 pub mod audit;
-pub mod checker;
-pub mod data;
 pub mod io_loop;
 pub mod options;
 pub mod plan;
 pub mod run;
-pub mod verify;
 pub mod worker;

@@ -3,13 +3,13 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use assay_device::session::TargetProperties;
+use assay_integrity::data::DataPattern;
 use assay_io::cpus::CpuList;
 use assay_io::{MAX_IO_BYTES, MAX_SLOTS};
 use assay_units::{Nanos, SECTOR_BYTES};
 
 use crate::access::{AccessConfig, AccessError, BlockSizes, Region};
 use crate::arrival::Rate;
-use crate::data::DataPattern;
 use crate::options::JobOptions;
 
 mod error;

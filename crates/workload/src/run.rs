@@ -14,10 +14,10 @@ use assay_device::sim::SimTarget;
 use assay_io::{Target, TargetError, Telemetry};
 use assay_units::Nanos;
 
-use crate::checker::{LearnedSeed, VerifyReport};
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Pacing, Workload};
 use crate::worker::{Worker, WorkerError};
+use assay_integrity::checker::{LearnedSeed, VerifyReport};
 use threads::run_real;
 
 /// One drive's share of a run.

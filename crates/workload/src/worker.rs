@@ -3,17 +3,17 @@
 
 use std::num::NonZeroU64;
 
+use assay_integrity::blocks::VerifyError;
+use assay_integrity::checker::{Checker, CheckerOptions, LearnedSeed, VerifyReport};
+use assay_integrity::data::Filler;
 use assay_io::{Completion, Io, Target};
 use assay_stats::Recorder;
 use assay_units::rng::mix;
 use assay_units::{DataClass, Nanos, Op, Rng};
 
-use crate::access::{AccessError, AddressGenerator};
+use crate::access::{AccessError, AddressGenerator, Region};
 use crate::arrival::{Arrivals, Rate};
-use crate::checker::{Checker, LearnedSeed, VerifyReport};
-use crate::data::Filler;
 use crate::plan::{Pacing, Workload};
-use crate::verify::VerifyError;
 
 /// An I/O in flight.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,6 +82,21 @@ pub struct Worker {
     reads_back: bool,
 }
 
+/// What a worker verifies in blocks of `interval_bytes`.
+fn checker_options(workload: &Workload, region: Region, interval_bytes: u32) -> CheckerOptions {
+    let seed = workload.verify_seed;
+    CheckerOptions {
+        seed: seed.or(workload.writes().then_some(workload.seed)),
+        pattern: workload.data,
+        interval_bytes,
+        offset_bytes: region.offset_bytes,
+        size_bytes: region.size_bytes,
+        writes: workload.writes(),
+        reads_back: workload.reads_back,
+        max_io_bytes: workload.access.block_sizes.max_bytes(),
+    }
+}
+
 impl Worker {
     /// Worker number `index` of a workload, using the slots from `first_slot` on (as many as the workload's depth), starting
     /// at `start` on the target's clock. All workers of a job share what it learns of the seed on the drive.
@@ -115,7 +130,7 @@ impl Worker {
         };
         let checker = workload
             .verify_bytes
-            .map(|bytes| Checker::new(workload, region, bytes, learned))
+            .map(|bytes| Checker::new(checker_options(workload, region, bytes), learned))
             .transpose()?;
         let filler = (workload.writes() && checker.is_none())
             .then(|| Filler::new(workload.data, seed, index));

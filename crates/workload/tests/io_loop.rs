@@ -7,10 +7,10 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_device::session::{TargetKind, TargetProperties};
+use assay_integrity::checker::LearnedSeed;
 use assay_io::{Completion, Io, Target, TargetError, Telemetry};
 use assay_stats::{Interval, JobTotals, OpSummary, Recorder};
 use assay_units::{Nanos, Op};
-use assay_workload::checker::LearnedSeed;
 use assay_workload::io_loop::{
     GIVE_UP_ERRORS, GaveUp, IO_TIMEOUT, IntervalSink, IoLoopConfig, LoopEnd, STOP_GRACE,
     run_io_loop,

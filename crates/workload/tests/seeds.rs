@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicBool;
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
+use assay_integrity::checker::VerifyReport;
 use assay_io::{Nanos, Telemetry};
 use assay_stats::{HostLoad, Interval};
-use assay_workload::checker::VerifyReport;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 use assay_workload::run::{DriveJob, RunObserver, run_jobs};

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use assay_device::session::{DriveSession, SessionOptions};
+use assay_integrity::blocks::VerifyBlocks;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::drive_state_cache::DriveStateCache;
 use assay_suite::execute::{Resume, Runner};
 use assay_suite::expand::single_job;
 use assay_suite::manifest::manifest;
 use assay_workload::plan::Workload;
-use assay_workload::verify::VerifyBlocks;
 
 use crate::args::JobArguments;
 use crate::exit::{CommandOutcome, UsageError};

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use assay_device::host;
 use assay_device::session::SessionOptions;
+use assay_integrity::pattern::{Pattern, PatternPages};
 use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::headroom::Headroom;
 use assay_stream::index::{IndexOptions, StreamId};
-use assay_stream::pattern::{Pattern, PatternPages};
 use assay_stream::proof::PatternSource;
 use assay_stream::record::{Pace, RecordOptions, Recorded, record};
 use assay_stream::registers::Registers;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use assay_device::session::SessionOptions;
+use assay_integrity::pattern::{Pattern, Shape};
 use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::index::{IndexError, Recording};
-use assay_stream::pattern::{Pattern, Shape};
 use assay_stream::proof::{CheckSink, Finding};
 use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, Replayed, What, replay};

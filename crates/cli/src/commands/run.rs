@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
+use assay_integrity::blocks::VerifyBlocks;
 use assay_store::model::{Drive, Manifest};
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::SuiteError;
@@ -13,7 +14,6 @@ use assay_suite::execute::{Resume, RunSummary, Runner};
 use assay_suite::expand::{RunPlan, RunSettings, expand};
 use assay_suite::manifest::{drive, manifest};
 use assay_suite::schema::Suite;
-use assay_workload::verify::VerifyBlocks;
 
 use crate::args::RunArguments;
 use crate::exit::{CommandOutcome, UsageError};

@@ -12,12 +12,12 @@ use anyhow::Context;
 use assay_device::profile;
 use assay_device::session::SessionError;
 use assay_device::spec::{DriveSpec, SpecKind};
+use assay_integrity::blocks::VerifyBlocks;
 use assay_io::TargetError;
 use assay_serve::floor::{self, Floor};
 use assay_serve::vfio::{self, Function};
 use assay_serve::{Address, Lateness, Listener, Pace, Server, Summary};
 use assay_ssd::{Drive, DriveError, DriveOptions, Fault, FaultKind, Profile};
-use assay_workload::verify::VerifyBlocks;
 use serde_json::{Value, json};
 
 use crate::args::serve::ServeArguments;

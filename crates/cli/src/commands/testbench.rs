@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_device::session::{DriveSession, SessionOptions};
+use assay_integrity::pattern::PatternPages;
 use assay_stream::drives::media;
-use assay_stream::pattern::PatternPages;
 use assay_stream::range::{Range, RangeRequest};
-use assay_stream::testbench::{self, BenchError, BenchOptions, Observer, TestResult};
+use assay_testbench::{self as testbench, BenchError, BenchOptions, Observer, TestResult};
 use assay_workload::plan::DEFAULT_SEED;
 use indicatif::ProgressBar;
 use serde_json::json;

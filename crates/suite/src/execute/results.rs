@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
+use assay_integrity::checker::examples;
 use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, ProcessLoad, VerifySummary};
 use assay_units::Op;
-use assay_workload::checker::examples;
 use assay_workload::plan::{Engine, Workload};
 use assay_workload::run::{DriveOutcome, RunOutcome};
 

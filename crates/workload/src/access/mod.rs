@@ -15,7 +15,7 @@
 //! is contiguous whatever the sizes of its I/Os: one with holes would not be sequential.
 //!
 //! # Non-goals
-//! No memory of what was written (that is [`crate::verify::GenerationMap`]), no timing, no choice between read and write.
+//! No memory of what was written (that is [`assay_integrity::blocks::GenerationMap`]), no timing, no choice between read and write.
 //!
 //! # Key constants
 //! [`MAX_BLOCK_BYTES`] (4 MiB), [`MAX_THETA`] (10).
@@ -230,7 +230,7 @@ impl AccessConfig {
     }
 
     /// The largest power of two, in bytes, that divides the length of every I/O and its distance from the region's start: the
-    /// coarsest blocks that no I/O cuts. What [`crate::verify::interval_for`] needs as alignment.
+    /// coarsest blocks that no I/O cuts. What [`assay_integrity::blocks::interval_for`] needs as alignment.
     pub fn grid_bytes(&self) -> u32 {
         let align = match self.pattern {
             // A contiguous stream starts its I/Os where others ended, whatever the alignment.

@@ -3,8 +3,8 @@
 use assay_units::ParseError;
 
 use crate::access::AccessError;
-use crate::data::DataError;
-use crate::verify::VerifyError;
+use assay_integrity::blocks::VerifyError;
+use assay_integrity::data::DataError;
 
 /// Why options do not make a workload for this drive.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

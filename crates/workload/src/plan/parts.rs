@@ -9,8 +9,8 @@ use super::{Engine, Pacing, PlanError};
 use crate::access::{AccessConfig, AddressPattern, BlockSizes, Region, StridedZones};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
-use crate::verify::interval_for;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
+use assay_integrity::blocks::interval_for;
 
 pub(super) fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
     parse_size(text).map_err(|source| PlanError::Text { option, source })
@@ -438,5 +438,9 @@ pub(super) fn verify(
         None => None,
     };
     let align = access.grid_bytes();
-    Ok(Some(interval_for(&access.block_sizes, align, chosen)?))
+    Ok(Some(interval_for(
+        access.block_sizes.common_power_of_two(),
+        align,
+        chosen,
+    )?))
 }

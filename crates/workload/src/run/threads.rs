@@ -20,10 +20,10 @@ use assay_stats::Interval;
 use assay_units::Nanos;
 
 use super::{DriveOutcome, RunError, RunObserver, recorder};
-use crate::checker::{LearnedSeed, VerifyReport};
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Engine, Workload};
 use crate::worker::Worker;
+use assay_integrity::checker::{LearnedSeed, VerifyReport};
 
 /// What a worker thread sends to the collector.
 enum Message {

@@ -1,0 +1,168 @@
+//! The 64 bytes at the start of every verify block.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::data::{DataPattern, Ratio};
+
+/// Length of the header, in bytes.
+pub const HEADER_BYTES: usize = 64;
+/// The first eight bytes of every verify block.
+pub const MAGIC: [u8; 8] = *b"ASSAYBLK";
+/// The layout described by [`Header`].
+pub const FORMAT_VERSION: u16 = 1;
+
+/// What a verify block says about itself. Little-endian on the medium:
+///
+/// | bytes | field |
+/// |---|---|
+/// | 0..8 | magic `ASSAYBLK` |
+/// | 8..10 | format version (1) |
+/// | 10..12 | header length (64) |
+/// | 12..16 | payload pattern: 0 incompressible, 1 zero, else compression ratio in thousandths |
+/// | 16..24 | seed of the job |
+/// | 24..32 | byte offset of the block on the target |
+/// | 32..40 | write generation: 1 for the first write of this block |
+/// | 40..44 | block length in bytes, header included |
+/// | 44..48 | zero |
+/// | 48..56 | XXH3-64 of the payload |
+/// | 56..64 | XXH3-64 of bytes 0..56 |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the payload was made of.
+    pub pattern: DataPattern,
+    /// Seed of the job that wrote the block.
+    pub seed: u64,
+    /// Where it was meant to go, in bytes.
+    pub offset_bytes: u64,
+    /// Which write of this block it was.
+    pub generation: u64,
+    /// Length in bytes, header included.
+    pub len_bytes: u32,
+    /// XXH3-64 of the bytes after the header.
+    pub payload_checksum: u64,
+}
+
+/// Why bytes are not a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderError {
+    /// Fewer than 64 bytes.
+    TooShort,
+    /// The magic is not there.
+    NoMagic,
+    /// The magic is there but the header's checksum does not hold.
+    BadChecksum,
+    /// The checksum holds but version, length or pattern are unknown: written by another version of this tool.
+    Unknown,
+}
+
+/// A ratio in thousandths is over 1000, so small codes are free for the other patterns.
+pub(super) fn pattern_code(pattern: DataPattern) -> u32 {
+    match pattern {
+        DataPattern::Incompressible => 0,
+        DataPattern::Zero => 1,
+        DataPattern::Compressible { ratio } => ratio.permille(),
+    }
+}
+
+pub(super) fn pattern_of(code: u32) -> Option<DataPattern> {
+    match code {
+        0 => Some(DataPattern::Incompressible),
+        1 => Some(DataPattern::Zero),
+        permille => Ratio::try_from(permille)
+            .ok()
+            .map(|ratio| DataPattern::Compressible { ratio }),
+    }
+}
+
+fn u32_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u32 {
+    let mut word = [0; 4];
+    word.copy_from_slice(&bytes[at..at + 4]);
+    u32::from_le_bytes(word)
+}
+
+fn u64_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[at..at + 8]);
+    u64::from_le_bytes(word)
+}
+
+impl Header {
+    /// As it stands on the medium.
+    #[inline]
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[0..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes[10..12].copy_from_slice(&(HEADER_BYTES as u16).to_le_bytes());
+        bytes[12..16].copy_from_slice(&pattern_code(self.pattern).to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[24..32].copy_from_slice(&self.offset_bytes.to_le_bytes());
+        bytes[32..40].copy_from_slice(&self.generation.to_le_bytes());
+        bytes[40..44].copy_from_slice(&self.len_bytes.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.payload_checksum.to_le_bytes());
+        let checksum = xxh3_64(&bytes[..56]);
+        bytes[56..64].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// Read a header from the start of a block.
+    ///
+    /// # Errors
+    /// When the bytes are no header, or a damaged one; see [`HeaderError`].
+    #[inline]
+    pub fn decode(block: &[u8]) -> Result<Header, HeaderError> {
+        let Some(bytes) = block.first_chunk::<HEADER_BYTES>() else {
+            return Err(HeaderError::TooShort);
+        };
+        if bytes[0..8] != MAGIC {
+            return Err(HeaderError::NoMagic);
+        }
+        if xxh3_64(&bytes[..56]) != u64_at(bytes, 56) {
+            return Err(HeaderError::BadChecksum);
+        }
+        let version = u32_at(bytes, 8);
+        let known = u32::from(FORMAT_VERSION) | (HEADER_BYTES as u32) << 16;
+        let header = Header::fields(bytes).filter(|_| version == known && u32_at(bytes, 44) == 0);
+        header.ok_or(HeaderError::Unknown)
+    }
+
+    fn fields(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
+        Some(Header {
+            pattern: pattern_of(u32_at(bytes, 12))?,
+            seed: u64_at(bytes, 16),
+            offset_bytes: u64_at(bytes, 24),
+            generation: u64_at(bytes, 32),
+            len_bytes: u32_at(bytes, 40),
+            payload_checksum: u64_at(bytes, 48),
+        })
+    }
+}
+
+/// What a header says about whose it is, whether or not it is valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub(super) seed: u64,
+    pub(super) offset_bytes: u64,
+    pub(super) generation: u64,
+}
+
+impl Claim {
+    /// What the first bytes of a block claim, if they resemble a header: the magic is there but for `max_flips` bits.
+    pub(super) fn read(block: &[u8], max_flips: u32) -> Option<Claim> {
+        let bytes = block.first_chunk::<HEADER_BYTES>()?;
+        let flips: u32 = bytes
+            .iter()
+            .zip(MAGIC)
+            .map(|(found, magic)| (found ^ magic).count_ones())
+            .sum();
+        (flips <= max_flips).then(|| Claim {
+            seed: u64_at(bytes, 16),
+            offset_bytes: u64_at(bytes, 24),
+            generation: u64_at(bytes, 32),
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/blocks/header.rs"]
+mod tests;

@@ -1,0 +1,347 @@
+//! Proof that what was written comes back: self-describing blocks, and a name for whatever is wrong with one.
+//!
+//! # Architecture
+//! - [`Header`]: the 64 bytes at the start of every verify block: whose, where, which write, how long, and checksums of the payload
+//!   and of itself. The payload follows the job's data pattern, keyed by (seed, offset, generation): every sector of every
+//!   write is unlike any other, and can be made again to name the first wrong byte.
+//! - [`Verifier`]: stamps write buffers and checks read buffers. A good block costs two checksums; `classify` looks at the others.
+//! - [`GenerationMap`]: what every block of a worker's region must hold, and the referee between overlapping I/Os.
+//! - [`Findings`]: counts by kind, the first hundred in full.
+//!
+//! # The decision table
+//! Rows are tried from the top; "ours" is a valid header of this seed, block length and pattern, "intact" one whose payload checksum
+//! holds too. `g` is the expected generation ([`Expected::Generation`]).
+//!
+//! | what the block is | finding |
+//! |---|---|
+//! | ours, intact, this offset, generation `g` | none |
+//! | valid header of this seed, but another block length or pattern | **lost** (an earlier run's) |
+//! | ours, intact, another offset | **misplaced** |
+//! | ours, intact, this offset, older generation | **stale** |
+//! | ours, intact, this offset, generation not yet written | **lost** (an earlier run's) |
+//! | every sector is exactly of one of the last nine writes of this block, not all of the same | **torn** |
+//! | some sectors exactly of the first write, the others nothing like it | **torn** (the rest is what stood before) |
+//! | some sector or the header exactly of, or close to, one of the last nine writes | **corrupt** |
+//! | header valid, or its seed and offset still readable, but no known write explains the rest | **corrupt** |
+//! | valid header of another seed | **lost** |
+//! | zeroes | **lost** |
+//! | anything else | **lost** |
+//!
+//! Close means: at most 16 of the header's 512 bits differ, or at most one in eight of a sector's. With other expectations:
+//! - [`Expected::Uncertain`] (a write failed): older generations, what stood before, and mixtures of whole sectors are all right;
+//!   misplaced blocks, generations not yet written, and damaged sectors are findings.
+//! - [`Expected::AnyOfSeed`]: any generation is right; an intact block of another seed for this offset is **stale** (whether a write
+//!   of this seed ever landed is not known), everything else as above.
+//! - [`Expected::Unwritten`]: only a header of this seed that belongs elsewhere is a finding (**misplaced**: a write went astray).
+//!
+//! # What it cannot tell
+//! - With the `zero` pattern payloads are alike, so a tear behind the first sector leaves no trace, and a wiped header makes a
+//!   block lost rather than corrupt.
+//! - A block whose first write was torn and one whose sector was replaced by garbage right after its first write look the same: torn.
+//! - A block that an earlier run of the *same seed* left is ours: give every run its own seed.
+//!
+//! # Non-goals
+//! No I/O and no policy: whether a finding ends the job is the caller's matter. Not for secrets: seeds are no keys.
+//!
+//! # Key constants
+//! [`HEADER_BYTES`] (64), [`DEFAULT_INTERVAL_BYTES`] (4096), [`MAX_GENERATION`] (2^24 - 1), [`MAX_READERS`] (63).
+
+mod classify;
+mod header;
+mod map;
+mod pages;
+#[cfg(test)]
+#[path = "../../tests/unit/blocks.rs"]
+mod tests;
+
+use assay_units::{SECTOR_BYTES, rng::mix};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::data::{DataPattern, Noise, NoiseReader, Recipe};
+use crate::finding::{Expected, Finding, Findings};
+
+pub use header::{FORMAT_VERSION, HEADER_BYTES, Header, HeaderError, MAGIC};
+pub use map::{GenerationMap, MAX_GENERATION, MAX_READERS};
+pub use pages::VerifyBlocks;
+
+/// Up to this many differing bits, a corrupt block's finding counts them.
+pub const MAX_COUNTED_FLIPS: u32 = 8;
+/// The largest verify block chosen when nobody chooses.
+pub const DEFAULT_INTERVAL_BYTES: u32 = 4096;
+/// The largest verify block, bytes: the largest I/O.
+pub const MAX_INTERVAL_BYTES: u32 = 4 << 20;
+
+/// Why data cannot be verified.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VerifyError {
+    /// A block length that cannot be.
+    #[error(
+        "verify interval {interval_bytes} bytes is not a power of two from 512 bytes to 4 MiB; choose one that divides the block size"
+    )]
+    BadInterval {
+        /// What was asked for.
+        interval_bytes: u32,
+    },
+    /// I/Os would cut verify blocks.
+    #[error(
+        "verify interval {interval_bytes} bytes does not divide the block size {block_bytes} bytes; use a smaller interval or other block sizes"
+    )]
+    IntervalDoesNotDivide {
+        /// What was asked for.
+        interval_bytes: u32,
+        /// The size that it does not divide (or the alignment).
+        block_bytes: u32,
+    },
+    /// Not enough memory.
+    #[error(
+        "no memory for the verify map of an area of {size_bytes} bytes in blocks of {interval_bytes} bytes (4 bytes each); use a smaller \
+         area or a larger verify interval"
+    )]
+    MapTooLarge {
+        /// Length of the region.
+        size_bytes: u64,
+        /// Length of a verify block.
+        interval_bytes: u32,
+    },
+}
+
+pub(crate) fn check_interval(interval_bytes: u32) -> Result<(), VerifyError> {
+    let fits = (SECTOR_BYTES as u32..=MAX_INTERVAL_BYTES).contains(&interval_bytes);
+    if fits && interval_bytes.is_power_of_two() {
+        Ok(())
+    } else {
+        Err(VerifyError::BadInterval { interval_bytes })
+    }
+}
+
+/// The verify interval for a job whose block sizes are all multiples of `common_bytes`, a power of two: the chosen one if it divides that and the
+/// alignment, else an error; without a choice the largest power of two up to [`DEFAULT_INTERVAL_BYTES`] that does.
+///
+/// # Errors
+/// When the chosen interval is not possible (see [`VerifyError`]).
+pub fn interval_for(
+    common_bytes: u32,
+    align_bytes: u32,
+    chosen: Option<u32>,
+) -> Result<u32, VerifyError> {
+    let align = 1 << align_bytes.trailing_zeros().min(31);
+    let Some(interval_bytes) = chosen else {
+        return Ok(common_bytes.min(align).min(DEFAULT_INTERVAL_BYTES));
+    };
+    check_interval(interval_bytes)?;
+    for block_bytes in [common_bytes, align] {
+        if interval_bytes > block_bytes {
+            return Err(VerifyError::IntervalDoesNotDivide {
+                interval_bytes,
+                block_bytes,
+            });
+        }
+    }
+    Ok(interval_bytes)
+}
+
+/// Stamps write buffers and checks read buffers of one job. Every worker of the job may have a copy.
+#[derive(Clone, Debug)]
+pub struct Verifier {
+    seed: u64,
+    interval_bytes: u32,
+    payload: Payload,
+}
+
+impl Verifier {
+    /// A verifier of blocks of `interval_bytes` whose payload follows `pattern`.
+    ///
+    /// `seed` must be the same for all workers of a job and **new for every run** (for example `mix(user seed, run id)`): a
+    /// block that an earlier run left behind is only told from one of this run by its seed.
+    ///
+    /// # Errors
+    /// When the interval is not a power of two from 512 bytes to 4 MiB.
+    pub fn new(
+        seed: u64,
+        interval_bytes: u32,
+        pattern: DataPattern,
+    ) -> Result<Verifier, VerifyError> {
+        check_interval(interval_bytes)?;
+        Ok(Verifier {
+            seed,
+            interval_bytes,
+            payload: Payload::new(pattern),
+        })
+    }
+
+    /// Length of a verify block, in bytes.
+    pub fn interval_bytes(&self) -> u32 {
+        self.interval_bytes
+    }
+
+    /// The job's seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Make `buffer` what write number `generation` of the blocks from `offset_bytes` on writes. A part of a block at the
+    /// end of the buffer is zeroed.
+    #[inline]
+    pub fn stamp(&self, buffer: &mut [u8], offset_bytes: u64, generation: u64) {
+        self.stamp_with(buffer, offset_bytes, |_| generation);
+    }
+
+    /// The same for a write begun with [`GenerationMap::begin_write`]: every block gets its own generation.
+    #[inline]
+    pub fn stamp_write(&self, buffer: &mut [u8], offset_bytes: u64, map: &GenerationMap) {
+        self.stamp_with(buffer, offset_bytes, |offset| map.generation(offset));
+    }
+
+    #[inline]
+    fn stamp_with(&self, buffer: &mut [u8], offset_bytes: u64, generation: impl Fn(u64) -> u64) {
+        let mut offset = offset_bytes;
+        let mut blocks = buffer.chunks_exact_mut(self.interval_bytes as usize);
+        for block in &mut blocks {
+            self.stamp_block(block, offset, generation(offset));
+            offset += u64::from(self.interval_bytes);
+        }
+        blocks.into_remainder().fill(0);
+    }
+
+    fn stamp_block(&self, block: &mut [u8], offset_bytes: u64, generation: u64) {
+        let Some((head, payload)) = block.split_first_chunk_mut::<HEADER_BYTES>() else {
+            return;
+        };
+        self.payload
+            .fill(payload, self.seed, offset_bytes, generation);
+        let header = Header {
+            pattern: self.payload.pattern,
+            seed: self.seed,
+            offset_bytes,
+            generation,
+            len_bytes: self.interval_bytes,
+            payload_checksum: xxh3_64(payload),
+        };
+        *head = header.encode();
+    }
+
+    /// Check the blocks of a buffer read from `offset_bytes`, all against the same expectation, up to the first bad one.
+    ///
+    /// # Errors
+    /// The first finding.
+    #[inline]
+    pub fn check(
+        &self,
+        buffer: &[u8],
+        offset_bytes: u64,
+        expected: Expected,
+    ) -> Result<(), Finding> {
+        let mut offset = offset_bytes;
+        for block in buffer.chunks_exact(self.interval_bytes as usize) {
+            self.check_block(block, offset, expected)?;
+            offset += u64::from(self.interval_bytes);
+        }
+        Ok(())
+    }
+
+    /// Check all blocks of a buffer read from `offset_bytes` against what the map expects; adds to `findings` and returns how many
+    /// were bad.
+    #[inline]
+    pub fn check_read(
+        &self,
+        buffer: &[u8],
+        offset_bytes: u64,
+        map: &GenerationMap,
+        findings: &mut Findings,
+    ) -> u64 {
+        self.check_all(
+            buffer,
+            offset_bytes,
+            |offset| map.expected(offset),
+            findings,
+        )
+    }
+
+    /// The same with an expectation per block of the caller's making.
+    #[inline]
+    pub fn check_all(
+        &self,
+        buffer: &[u8],
+        offset_bytes: u64,
+        expected: impl Fn(u64) -> Expected,
+        findings: &mut Findings,
+    ) -> u64 {
+        let mut offset = offset_bytes;
+        let mut bad = 0;
+        for block in buffer.chunks_exact(self.interval_bytes as usize) {
+            findings.blocks_checked += 1;
+            if let Err(finding) = self.check_block(block, offset, expected(offset)) {
+                findings.push(finding);
+                bad += 1;
+            }
+            offset += u64::from(self.interval_bytes);
+        }
+        bad
+    }
+
+    /// The quick way through for a good block; anything else is looked at closely.
+    fn check_block(
+        &self,
+        block: &[u8],
+        offset_bytes: u64,
+        expected: Expected,
+    ) -> Result<(), Finding> {
+        if let Ok(header) = Header::decode(block) {
+            let wanted = match expected {
+                Expected::Generation(generation) => header.generation == generation,
+                Expected::AnyOfSeed => true,
+                Expected::Uncertain { .. } | Expected::Unwritten => false,
+            };
+            if wanted
+                && self.is_ours_here(&header, offset_bytes)
+                && xxh3_64(&block[HEADER_BYTES..]) == header.payload_checksum
+            {
+                return Ok(());
+            }
+        }
+        match classify::classify(self, block, offset_bytes, expected) {
+            None => Ok(()),
+            Some(kind) => Err(Finding {
+                kind,
+                offset_bytes,
+                len_bytes: self.interval_bytes,
+                expected,
+            }),
+        }
+    }
+
+    #[inline]
+    fn is_ours_here(&self, header: &Header, offset_bytes: u64) -> bool {
+        header.seed == self.seed
+            && header.offset_bytes == offset_bytes
+            && header.len_bytes == self.interval_bytes
+            && header.pattern == self.payload.pattern
+    }
+}
+
+/// What stands behind the header: the data pattern, keyed by seed, offset and generation.
+#[derive(Clone, Debug)]
+struct Payload {
+    pattern: DataPattern,
+    recipe: Option<Recipe>,
+}
+
+impl Payload {
+    fn new(pattern: DataPattern) -> Payload {
+        let recipe = match pattern {
+            DataPattern::Compressible { ratio } => Some(Recipe::new(ratio)),
+            DataPattern::Incompressible | DataPattern::Zero => None,
+        };
+        Payload { pattern, recipe }
+    }
+
+    #[inline]
+    fn fill(&self, payload: &mut [u8], seed: u64, offset_bytes: u64, generation: u64) {
+        let noise = Noise::new(mix(mix(seed, offset_bytes), generation));
+        match (&self.recipe, self.pattern) {
+            (Some(recipe), _) => recipe.fill(&mut NoiseReader::new(noise), payload),
+            (None, DataPattern::Zero) => payload.fill(0),
+            (None, _) => noise.fill(0, payload),
+        }
+    }
+}

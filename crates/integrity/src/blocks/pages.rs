@@ -1,0 +1,41 @@
+//! Verify blocks made again for simulated drives, which then need not keep them.
+
+use assay_units::regenerate::{Family, PageGenerator};
+
+use super::header::{Header, pattern_code, pattern_of};
+use super::map::MAX_GENERATION;
+use super::{DEFAULT_INTERVAL_BYTES, Verifier};
+
+/// The blocks that [`Verifier`] stamps, for drives that keep data to verify (`data=checksum`).
+///
+/// A page is recognised by the header at its start: blocks of up to a page that were written together. What blocks longer than a
+/// page have in their later pages, and pages whose blocks are of several writes, simulated drives keep whole.
+#[derive(Clone, Copy, Debug)]
+pub struct VerifyBlocks;
+
+impl PageGenerator for VerifyBlocks {
+    fn recognise(&self, offset: u64, page: &[u8; 4096]) -> Option<(Family, u32)> {
+        let header = Header::decode(page).ok()?;
+        if header.offset_bytes != offset
+            || header.len_bytes > DEFAULT_INTERVAL_BYTES
+            || header.generation > MAX_GENERATION
+        {
+            return None;
+        }
+        let layout = u64::from(pattern_code(header.pattern)) << 32 | u64::from(header.len_bytes);
+        Some(([header.seed, layout], header.generation as u32))
+    }
+
+    fn generate(&self, family: Family, serial: u32, offset: u64, page: &mut [u8; 4096]) {
+        let [seed, layout] = family;
+        let made = pattern_of((layout >> 32) as u32)
+            .and_then(|pattern| Verifier::new(seed, layout as u32, pattern).ok());
+        if let Some(verifier) = made {
+            verifier.stamp(page, offset, u64::from(serial));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/blocks/pages.rs"]
+mod tests;

@@ -1,0 +1,331 @@
+//! From wrong bytes to what happened.
+//!
+//! The bytes are taken apart into pieces: right ones, and wrong ones each with one origin, from the first wrong beat on as far as that
+//! origin explains them. A piece's origin is told by its first beat: zeroes and ones; few bits off the expected beat; the stream of
+//! another seed (the beat taken back to beat 0 gives a genuine register, see the module's head); the same stream elsewhere, by whole
+//! beats or not, or another one elsewhere (`search`). The pieces then make the diagnosis.
+//!
+//! # What it cannot tell
+//! - *Lost write or later overwrite by an old copy*: both leave stale data. Equally a stream that was recorded shorter than expected
+//!   leaves what was there before, which is [`Diagnosis::Stale`] or [`Diagnosis::Torn`]; [`Shape::check_end`](super::Shape::check_end)
+//!   tells where the length is known.
+//! - *Wrong seed or a lost first write*, when the first chunk is all there is to see: show another chunk.
+//! - *A misdirected write or a misdirected read*: look whether the place that the data belongs to holds them as well.
+//! - *A write of the same seed before this one*: its bytes are the right ones. Take a new seed for each recording.
+//! - Data of another seed from another place of its chunk, and data shifted by other than whole beats and far (256 KiB), is of unknown
+//!   origin; so is a beat inside of which the right data begins again, or a flipped bit in stale data. Of unknown beats only [`MAX_SEARCHES`] are searched for
+//!   elsewhere.
+//! - Random bytes pass for another seed's once in 2^64 beats, for those of another seed elsewhere once in 2^64 / chunks: at 2^24 chunks
+//!   once in 2^40.
+//!
+//! # Key constants
+//! [`MAX_FLIPPED_BITS`], [`MAX_PIECES`], [`MAX_SEARCHES`], [`MAX_UNKNOWN_BEATS`].
+
+use super::search::{self, MAX_BEATS, MAX_CHUNKS};
+use super::{BEAT_BYTES, Checker, Diagnosis, Mismatch, Origin, Pattern, Piece};
+
+/// More wrong bits of a beat are not called flipped. Unrelated beats agree so far once in 2^88 times.
+pub const MAX_FLIPPED_BITS: u32 = 8;
+/// More pieces are corruption.
+pub const MAX_PIECES: usize = 16;
+/// Searches for a place elsewhere: up to a second each at the largest range.
+pub const MAX_SEARCHES: u32 = 4;
+/// Beats of unknown origin after which the rest is only counted.
+pub const MAX_UNKNOWN_BEATS: u64 = 1024;
+
+/// What was read from and what should be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scene {
+    /// The pattern that should be there.
+    pub pattern: Pattern,
+    /// Length of a chunk in bytes: what lies elsewhere is looked for at distances of chunks first.
+    pub chunk_bytes: u64,
+    /// How many chunks the range has that was written.
+    pub chunks: u64,
+}
+
+/// Bytes that were read, usually a chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct Suspect<'a> {
+    /// The beat that they should begin with.
+    pub first_beat: u64,
+    /// The bytes, at least from the first wrong beat on to the end of the chunk.
+    pub bytes: &'a [u8],
+}
+
+/// What is wrong with the bytes of `suspect`; none: they are right. It reads them a few times, and in the worst case searches for
+/// seconds.
+///
+/// `other` is a chunk elsewhere in the stream, right or wrong, if there is one to see: only that tells a stream of another seed
+/// from a first chunk that was not written. Without it, a first chunk wholly of another seed counts as [`Diagnosis::WrongSeed`].
+pub fn diagnose(scene: &Scene, suspect: &Suspect, other: Option<&Suspect>) -> Option<Diagnosis> {
+    let apart = Apart::take(scene, suspect);
+    let first = *apart.pieces.first()?;
+    let end_beat = suspect
+        .first_beat
+        .saturating_add(suspect.bytes.len().div_ceil(BEAT_BYTES) as u64);
+    let corrupt = Diagnosis::Corrupt {
+        first_beat: first.first_beat,
+        beats: apart.wrong_beats,
+    };
+    Some(match (apart.pieces.as_slice(), first.origin) {
+        _ if apart.gave_up || apart.pieces.iter().all(unknown) => corrupt,
+        (pieces, Origin::Flipped { mask }) if pieces.iter().all(flipped) => Diagnosis::BitFlip {
+            beat: first.first_beat,
+            mask,
+            beats: apart.wrong_beats,
+        },
+        ([piece], origin)
+            if piece.first_beat == suspect.first_beat && piece.end_beat == end_beat =>
+        {
+            match origin {
+                Origin::Seed { seed } if is_whole_stream(seed, suspect, other) => {
+                    Diagnosis::WrongSeed { seed }
+                }
+                Origin::Seed { seed } => Diagnosis::Stale { seed },
+                Origin::SeedElsewhere { seed, beat } => Diagnosis::StaleElsewhere { seed, beat },
+                Origin::Place { beat } => Diagnosis::Misplaced { beat },
+                Origin::Shifted { byte } => Diagnosis::Shifted { byte },
+                Origin::Zero => Diagnosis::Zero,
+                Origin::Ones => Diagnosis::Ones,
+                Origin::Flipped { .. } | Origin::Unknown => corrupt,
+            }
+        }
+        ([piece], origin) => Diagnosis::Torn {
+            first_beat: piece.first_beat,
+            end_beat: piece.end_beat,
+            origin,
+        },
+        (pieces, _) if pieces.len() <= MAX_PIECES => Diagnosis::Patchwork {
+            pieces: pieces.to_vec(),
+        },
+        _ => corrupt,
+    })
+}
+
+/// Is all that is seen of the stream of this seed, its beginning included?
+fn is_whole_stream(seed: u64, suspect: &Suspect, other: Option<&Suspect>) -> bool {
+    let of_seed = |seen: &Suspect| {
+        let mut checker = Pattern::new(seed).checker(seen.first_beat);
+        checker.check(seen.bytes).is_ok()
+    };
+    let begins = |seen: &Suspect| seen.first_beat == 0;
+    (begins(suspect) || other.is_some_and(begins)) && other.is_none_or(of_seed)
+}
+
+/// Bytes taken apart.
+struct Apart {
+    /// The wrong pieces in order, up to one more than [`MAX_PIECES`] but for flipped ones.
+    pieces: Vec<Piece>,
+    wrong_beats: u64,
+    /// Too much of it is of unknown origin.
+    gave_up: bool,
+}
+
+impl Apart {
+    fn take(scene: &Scene, suspect: &Suspect) -> Apart {
+        let counted = scene
+            .pattern
+            .checker(suspect.first_beat)
+            .count_wrong(suspect.bytes);
+        let mut apart = Apart {
+            pieces: Vec::new(),
+            wrong_beats: counted.beats,
+            gave_up: false,
+        };
+        let mut tracer = Tracer {
+            scene,
+            searches: MAX_SEARCHES,
+        };
+        let mut checker = scene.pattern.checker(suspect.first_beat);
+        let (mut unknown, mut patches) = (0, 0);
+        let mut at = 0;
+        while let Err(mismatch) = checker.check(suspect.bytes.get(at..).unwrap_or_default()) {
+            at += mismatch.offset_bytes as usize;
+            let (before, rest) = suspect.bytes.split_at(at);
+            let origin = tracer.origin(&mismatch, rest);
+            let bytes = extent(origin, &mismatch, rest, scene.pattern);
+            let beats = bytes.div_ceil(BEAT_BYTES) as u64;
+            let piece = Piece {
+                first_beat: mismatch.beat,
+                end_beat: mismatch.beat.saturating_add(beats),
+                origin,
+            };
+            at += bytes;
+            unknown += u64::from(origin == Origin::Unknown);
+            patches += usize::from(apart.add(piece, before, scene.pattern) && !flipped(&piece));
+            if unknown > MAX_UNKNOWN_BEATS || patches > MAX_PIECES {
+                apart.gave_up = true;
+                break;
+            }
+            checker.skip_to(piece.end_beat);
+        }
+        apart
+    }
+
+    /// Add a piece, the bytes before it being these; false: it only made the last one longer.
+    fn add(&mut self, piece: Piece, before: &[u8], pattern: Pattern) -> bool {
+        match self.pieces.last_mut() {
+            Some(last) if last.end_beat != piece.first_beat => {}
+            Some(last) if unknown(last) && unknown(&piece) => {
+                last.end_beat = piece.end_beat;
+                return false;
+            }
+            Some(last) => {
+                let new = flipped(last);
+                if let Some(piece) = spliced(last, &piece, before, pattern) {
+                    *last = piece;
+                    return new;
+                }
+            }
+            None => {}
+        }
+        self.pieces.push(piece);
+        true
+    }
+}
+
+fn unknown(piece: &Piece) -> bool {
+    piece.origin == Origin::Unknown
+}
+
+fn flipped(piece: &Piece) -> bool {
+    matches!(piece.origin, Origin::Flipped { .. })
+}
+
+/// If the one beat `last` begins right and goes on as `piece` does, it is torn inside: both are one piece.
+fn spliced(last: &Piece, piece: &Piece, before: &[u8], pattern: Pattern) -> Option<Piece> {
+    let single = last.end_beat.checked_sub(last.first_beat) == Some(1);
+    if !single || !(unknown(last) || flipped(last)) {
+        return None;
+    }
+    let found = before.last_chunk::<BEAT_BYTES>()?;
+    let right = pattern.beat(last.first_beat).to_le_bytes();
+    let (earlier, origin) = one_earlier(piece.origin, piece.first_beat, pattern)?;
+    let tear = |at: usize| found[..at] == right[..at] && found[at..] == earlier[at..];
+    (1..BEAT_BYTES).any(tear).then_some(Piece {
+        first_beat: last.first_beat,
+        end_beat: piece.end_beat,
+        origin,
+    })
+}
+
+/// The beat before one of this origin, and that origin one beat earlier.
+fn one_earlier(origin: Origin, beat: u64, pattern: Pattern) -> Option<([u8; BEAT_BYTES], Origin)> {
+    let of = |pattern: Pattern, beat: u64| pattern.beat(beat).to_le_bytes();
+    Some(match origin {
+        Origin::Seed { seed } => (of(Pattern::new(seed), beat.checked_sub(1)?), origin),
+        Origin::Place { beat } => {
+            let beat = beat.checked_sub(1)?;
+            (of(pattern, beat), Origin::Place { beat })
+        }
+        Origin::SeedElsewhere { seed, beat } => {
+            let beat = beat.checked_sub(1)?;
+            let origin = Origin::SeedElsewhere { seed, beat };
+            (of(Pattern::new(seed), beat), origin)
+        }
+        Origin::Shifted { byte } => {
+            let byte = byte.checked_sub(BEAT_BYTES as u64)?;
+            let mut two = [0; 2 * BEAT_BYTES];
+            pattern.generator(byte / BEAT_BYTES as u64).fill(&mut two);
+            let from = (byte % BEAT_BYTES as u64) as usize;
+            let earlier = *two.get(from..)?.first_chunk()?;
+            (earlier, Origin::Shifted { byte })
+        }
+        Origin::Zero => ([0; BEAT_BYTES], origin),
+        Origin::Ones => ([0xff; BEAT_BYTES], origin),
+        Origin::Flipped { .. } | Origin::Unknown => return None,
+    })
+}
+
+/// Finds origins.
+struct Tracer<'a> {
+    scene: &'a Scene,
+    searches: u32,
+}
+
+impl Tracer<'_> {
+    fn origin(&mut self, wrong: &Mismatch, rest: &[u8]) -> Origin {
+        let flipped = wrong.wrong_bits();
+        if wrong.found == 0 {
+            Origin::Zero
+        } else if wrong.found == u128::MAX {
+            Origin::Ones
+        } else if flipped.count_ones() <= MAX_FLIPPED_BITS {
+            Origin::Flipped { mask: flipped }
+        } else if rest.len() < BEAT_BYTES {
+            Origin::Unknown
+        } else if let Some(pattern) = Pattern::of_beat(wrong.beat, wrong.found) {
+            Origin::Seed {
+                seed: pattern.seed(),
+            }
+        } else {
+            self.elsewhere(wrong, rest).unwrap_or(Origin::Unknown)
+        }
+    }
+
+    fn elsewhere(&mut self, wrong: &Mismatch, rest: &[u8]) -> Option<Origin> {
+        self.searches = self.searches.checked_sub(1)?;
+        let chunk_beats = self.scene.chunk_bytes / BEAT_BYTES as u64;
+        let beats = chunk_beats.saturating_mul(self.scene.chunks).min(MAX_BEATS);
+        let chunks = self.scene.chunks.min(MAX_CHUNKS);
+        let far = |unit, most| search::distance(wrong.expected, wrong.found, unit, most);
+        let distance = far(chunk_beats, chunks).or_else(|| far(1, beats));
+        if let Some(beat) = distance.and_then(|d| wrong.beat.checked_add_signed(d)) {
+            return Some(Origin::Place { beat });
+        }
+        if let Some(byte) = search::shifted(wrong.expected, wrong.beat, rest) {
+            return Some(Origin::Shifted { byte });
+        }
+        let (pattern, beat) = search::elsewhere(wrong.found, wrong.beat, chunk_beats, chunks)?;
+        Some(Origin::SeedElsewhere {
+            seed: pattern.seed(),
+            beat,
+        })
+    }
+}
+
+/// How many bytes, from a wrong beat on, are of its origin.
+fn extent(origin: Origin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -> usize {
+    let follow = |mut checker: Checker| match checker.check(rest) {
+        Ok(()) => rest.len(),
+        Err(end) => end.offset_bytes as usize,
+    };
+    let same = |byte: u8| {
+        let beats = rest.chunks(BEAT_BYTES);
+        let of_it = beats.take_while(|beat| beat.iter().all(|&b| b == byte));
+        of_it.map(<[u8]>::len).sum()
+    };
+    let bytes: usize = match origin {
+        Origin::Seed { seed } => follow(Pattern::new(seed).checker(wrong.beat)),
+        Origin::Place { beat } => follow(pattern.checker(beat)),
+        Origin::SeedElsewhere { seed, beat } => follow(Pattern::new(seed).checker(beat)),
+        Origin::Shifted { byte } => shifted_extent(pattern, byte, rest),
+        Origin::Zero => same(0),
+        Origin::Ones => same(0xff),
+        Origin::Flipped { .. } | Origin::Unknown => 0,
+    };
+    // At least the beat itself, so that this comes to an end.
+    bytes.max(BEAT_BYTES.min(rest.len()))
+}
+
+/// How many bytes are those of the stream from this byte on, to whole beats; the first two beats, where it may begin, are not looked at.
+fn shifted_extent(pattern: Pattern, byte: u64, rest: &[u8]) -> usize {
+    let beat_bytes = BEAT_BYTES as u64;
+    let first = byte.div_ceil(beat_bytes) + 1;
+    let skipped = (first * beat_bytes - byte) as usize;
+    let Some(shifted) = rest.get(skipped..) else {
+        return rest.len();
+    };
+    match pattern.checker(first).check(shifted) {
+        Ok(()) => rest.len(),
+        Err(end) => {
+            let bytes = skipped + end.offset_bytes as usize;
+            bytes - bytes % BEAT_BYTES
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/pattern/diagnose.rs"]
+mod tests;

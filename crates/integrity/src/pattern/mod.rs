@@ -1,0 +1,169 @@
+//! The pattern that streams are proved with: made and checked as fast as memory allows, and every beat of it says where it belongs.
+//!
+//! # Purpose
+//! A recorder is proved by writing what can be made again, and reading it back. [`Pattern`] is a stream of 128-bit *beats*, the words of a
+//! hardware stream; [`Generator`] makes it, [`Checker`] compares and names the first wrong beat, [`diagnose()`] says what is wrong
+//! there, [`Shape`] knows where packets and the stream end, and [`PatternPages`] spares simulated drives from keeping it.
+//!
+//! # The format
+//! The register is a Galois LFSR of 128 bits over p(x) = x^128 + x^7 + x^2 + x + 1, which is primitive (proved by a test of `field`): bit *i* is the
+//! coefficient of x^*i*, and a clock multiplies by x: all bits move up by one, and the bit that leaves at the top is XORed into bits 0, 1, 2
+//! and 7. **A beat is the register, and 128 clocks lie between beats**: beat *n* = beat 0 * x^(128 *n*) mod p. The period is 2^128 - 1 beats
+//! (128 and 2^128 - 1 share no factor). Beats lie in memory and on the drive in little-endian order: byte *k* of a beat is bits 8*k*...8*k* + 7. A
+//! stream may end inside a beat; the lower bytes of it then count.
+//!
+//! **Beat 0** is the seed in bits 0...63 and, in bits 64...127, splitmix64 of the seed: with all arithmetic modulo 2^64,
+//!
+//! ```text
+//! z = seed + 0x9e3779b97f4a7c15
+//! z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9
+//! z = (z ^ z >> 27) * 0x94d049bb133111eb
+//! bits 64...127 = z ^ z >> 31
+//! ```
+//!
+//! (S. Vigna's splitmix64, 2015, after G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014.) It is never zero: of
+//! seed 0 it is 0xe220a8397b1dcdaf. The hardware need not know it: the driver computes it and loads the register by two writes of 64 bits.
+//!
+//! | beat | seed 0 | seed 0x0123456789abcdef |
+//! |---|---|---|
+//! | 0 | `e220a8397b1dcdaf0000000000000000` | `157a3807a48faa9d0123456789abcdef` |
+//! | 1 | `beb74413efb7b7cd00000000000038d9` | `d77aabc4387b1b53964a69f269b5933b` |
+//! | 2 | `62a6d58c55dde1e300000000001ce91b` | `9930b14094ece971c6c3e4ebc6c151be` |
+//! | 3 | `7e1aee8f47e15429000000000e220a51` | `57cbb68998f226b631b9cb7030ee4d57` |
+//! | 4 | `7733ce0f270cb85f000000073beb008d` | `42a94570b3cdaa1a48c8c848e5ad5cf3` |
+//! | 2^32 | `903c654bb1eed690131dbde26b81fe72` | `53b2bc46a83b6a7847be5c6d2a78386f` |
+//!
+//! As numbers, highest bit first; in memory beat 0 of the second stream begins with the bytes `ef cd ab 89`. The first eight beats of a small
+//! seed still show its zeroes; from then on they are mixed.
+//!
+//! ## In hardware
+//! A beat per clock cycle is one layer of XORs of at most nine inputs, because x^128 = x^7 + x^2 + x + 1 is sparse:
+//!
+//! ```verilog
+//! // r: the register, which is the beat. over: what the shifts push out at the top, to be multiplied by x^128 once more.
+//! wire [6:0]   over = {r[127], r[126], r[125], r[124], r[123], r[127] ^ r[122], r[127] ^ r[126] ^ r[121]};
+//! wire [127:0] next = r ^ (r << 1) ^ (r << 2) ^ (r << 7)
+//!                   ^ {121'b0, over} ^ {120'b0, over, 1'b0} ^ {119'b0, over, 2'b0} ^ {114'b0, over, 7'b0};
+//! always @(posedge clk)
+//!     if (load_low)       r[63:0]   <= wdata;   // the seed
+//!     else if (load_high) r[127:64] <= wdata;   // splitmix64 of it
+//!     else if (valid && ready) r <= next;
+//! ```
+//!
+//! To begin at beat *n*, load [`Pattern::beat`]\(*n*) instead. A checker is the same register beside a comparator.
+//!
+//! # Mechanism
+//! - *Any beat at once*: x^(128 *n*) by the powers x^(128 * 2^*k*), tables made at compile time; 1 to 2 µs.
+//! - *Speed*: beats satisfy beat\[n + 256] = beat\[n + 14] ^ beat\[n + 4] ^ beat\[n + 2] ^ beat\[n] (`block` has the proof), so bulk is
+//!   four loads and three XORs for each vector, and checking needs nothing made at all: the right data before is the register.
+//! - *Who wrote this?* A beat taken from a known place and multiplied by x^(-128 *n*) is that stream's beat 0, and says so itself: its
+//!   upper half is splitmix64 of the lower one. Random bytes pass once in 2^64 times. So stale data names its seed without a list of
+//!   seeds ([`Pattern::of_beat`]), and a beat of the same stream its distance ([`diagnose()`]). splitmix64 is not linear, so neither
+//!   flipped bits nor sums of streams look like another seed.
+//!
+//! # Non-goals
+//! Not for secrets: 16 bytes and their place give the whole stream away, which is the point. It does not pass for random where
+//! linearity is tested. It does not compress and no beat occurs twice, which is all that a drive must not find in it.
+//!
+//! # Key constants
+//! [`BEAT_BYTES`] and the polynomial; what is searched for when something is wrong: [`MAX_CHUNKS`], [`MAX_BEATS`].
+
+mod block;
+mod checker;
+mod diagnose;
+mod diagnosis;
+mod field;
+mod generator;
+mod pages;
+mod search;
+mod shape;
+#[cfg(test)]
+#[path = "../../tests/unit/pattern.rs"]
+mod tests;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod x86;
+
+pub use checker::{Checker, Mismatch, WrongBeats};
+pub use diagnose::{
+    MAX_FLIPPED_BITS, MAX_PIECES, MAX_SEARCHES, MAX_UNKNOWN_BEATS, Scene, Suspect, diagnose,
+};
+pub use diagnosis::{Diagnosis, Origin, Piece};
+pub use generator::Generator;
+pub use pages::{MAX_ANNOUNCED, PatternPages};
+pub use search::{MAX_BEATS, MAX_CHUNKS};
+pub use shape::Shape;
+
+use assay_units::rng::splitmix64;
+
+/// Bytes of a beat: 128 bits.
+pub const BEAT_BYTES: usize = 16;
+
+/// A stream without end: the beats of one seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    seed: u64,
+}
+
+impl Pattern {
+    /// The stream of this seed. All seeds are good ones.
+    pub const fn new(seed: u64) -> Pattern {
+        Pattern { seed }
+    }
+
+    /// Which seed.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Beat `index` of the stream, as the number whose little-endian bytes it is. 1 to 2 µs, wherever it is.
+    pub fn beat(&self, index: u64) -> u128 {
+        self.register(index)
+    }
+
+    /// The stream's bytes from this beat on.
+    pub fn generator(&self, first_beat: u64) -> Generator {
+        Generator::new(*self, first_beat)
+    }
+
+    /// Compares bytes with the stream from this beat on.
+    pub fn checker(&self, first_beat: u64) -> Checker {
+        Checker::new(*self, first_beat)
+    }
+
+    /// The stream that has this beat at this place, if it is of any. That of arbitrary bytes is taken for one in 2^64 times.
+    pub fn of_beat(index: u64, beat: u128) -> Option<Pattern> {
+        genuine(field::backward(beat, index))
+    }
+
+    fn register(&self, index: u64) -> u128 {
+        field::forward(start(self.seed), index)
+    }
+}
+
+/// What follows the last block of these bytes in their stream, whichever that is; false, and nothing done, where they are less than a block.
+pub fn continue_stream(bytes: &[u8], out: &mut [u8]) -> bool {
+    let Some(last) = bytes.last_chunk::<{ block::BLOCK_BYTES }>() else {
+        return false;
+    };
+    let mut previous = *last;
+    for part in out.chunks_mut(block::BLOCK_BYTES) {
+        let mut next = previous;
+        block::step(&previous, &mut next);
+        part.copy_from_slice(&next[..part.len()]);
+        previous = next;
+    }
+    true
+}
+
+/// The register at beat 0.
+fn start(seed: u64) -> u128 {
+    let mut state = seed;
+    u128::from(splitmix64(&mut state)) << 64 | u128::from(seed)
+}
+
+/// The pattern whose register at beat 0 this is, if it is one.
+fn genuine(register: u128) -> Option<Pattern> {
+    let seed = register as u64;
+    (start(seed) == register).then_some(Pattern { seed })
+}

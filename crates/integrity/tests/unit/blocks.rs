@@ -1,0 +1,451 @@
+//! Every kind of finding made on purpose and recognised, and no alarm where nothing is wrong.
+
+use assay_units::Rng;
+use proptest::prelude::*;
+
+use super::*;
+use crate::finding::{FindingKind, Instead};
+
+const SEED: u64 = 0x5eed;
+const HERE: u64 = 1 << 20;
+
+fn verifier(interval_bytes: u32, pattern: DataPattern) -> Verifier {
+    Verifier::new(SEED, interval_bytes, pattern).unwrap()
+}
+
+fn keyed_patterns() -> impl Strategy<Value = DataPattern> {
+    let ratios = [1.05, 1.5, 3.0, 10.0, 20.0];
+    prop_oneof![
+        Just(DataPattern::Incompressible),
+        (0..ratios.len()).prop_map(move |i| DataPattern::Compressible {
+            ratio: crate::data::Ratio::new(ratios[i]).unwrap()
+        }),
+    ]
+}
+
+fn patterns() -> impl Strategy<Value = DataPattern> {
+    prop_oneof![keyed_patterns(), Just(DataPattern::Zero)]
+}
+
+fn intervals() -> impl Strategy<Value = u32> {
+    (9_u32..14).prop_map(|bits| 1 << bits)
+}
+
+fn written(verifier: &Verifier, offset_bytes: u64, generation: u64) -> Vec<u8> {
+    let mut block = vec![0; verifier.interval_bytes() as usize];
+    verifier.stamp(&mut block, offset_bytes, generation);
+    block
+}
+
+fn kind(verifier: &Verifier, block: &[u8], expected: Expected) -> Option<FindingKind> {
+    let result = verifier.check(block, HERE, expected);
+    if let Err(finding) = &result {
+        assert_eq!((finding.offset_bytes, finding.expected), (HERE, expected));
+        assert!(!finding.to_string().is_empty());
+    }
+    result.err().map(|finding| finding.kind)
+}
+
+fn noise(len: usize, seed: u64) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    Rng::new(seed).fill(&mut bytes);
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    /// What was stamped is found right, over whole buffers, under every expectation that it meets.
+    #[test]
+    fn no_false_alarm(
+        pattern in patterns(), interval in intervals(), blocks in 1_u64..9, offset in 0_u64..1 << 40, generation in 1..=MAX_GENERATION,
+    ) {
+        let verifier = verifier(interval, pattern);
+        let offset = offset * 512;
+        let mut buffer = vec![0xaa; (blocks * u64::from(interval)) as usize];
+        verifier.stamp(&mut buffer, offset, generation);
+        for expected in [
+            Expected::Generation(generation), Expected::AnyOfSeed, Expected::Unwritten,
+            Expected::Uncertain { newest: generation }, Expected::Uncertain { newest: generation % MAX_GENERATION + 1 },
+        ] {
+            prop_assert_eq!(verifier.check(&buffer, offset, expected), Ok(()));
+        }
+    }
+
+    /// Up to eight flipped bits anywhere in a block are found, counted, and the first wrong byte named.
+    #[test]
+    fn flipped_bits_are_found_and_counted(
+        pattern in patterns(), interval in intervals(), generation in 1_u64..20, seed: u64, flips in 1_u32..=8, any_of_seed: bool,
+    ) {
+        let verifier = verifier(interval, pattern);
+        let mut block = written(&verifier, HERE, generation);
+        let mut rng = Rng::new(seed);
+        let mut bits = std::collections::BTreeSet::new();
+        while (bits.len() as u32) < flips {
+            bits.insert(rng.below(u64::from(interval) * 8));
+        }
+        for &bit in &bits {
+            block[(bit / 8) as usize] ^= 1 << (bit % 8);
+        }
+        let in_header = bits.first().is_some_and(|&bit| bit < 64 * 8);
+        let expected = if any_of_seed { Expected::AnyOfSeed } else { Expected::Generation(generation) };
+        let found = kind(&verifier, &block, expected);
+        if any_of_seed && in_header {
+            // Without the generation known, a header with several wrong bits need not lead back to the write; found it is.
+            prop_assert!(found.is_some());
+        } else {
+            let first_bad_byte = (bits.first().unwrap() / 8) as u32;
+            prop_assert_eq!(found, Some(FindingKind::Corrupt { first_bad_byte, flipped_bits: Some(flips) }));
+        }
+        // A failed write excuses old data, not damaged data.
+        if !any_of_seed {
+            let found = kind(&verifier, &block, Expected::Uncertain { newest: generation });
+            prop_assert!(matches!(found, Some(FindingKind::Corrupt { .. })), "{found:?}");
+        }
+    }
+
+    /// A single flipped bit is explained even when only the seed is known.
+    #[test]
+    fn one_flipped_bit_is_explained_without_the_generation(
+        pattern in patterns(), interval in intervals(), generation in 1_u64..1_000_000, bit: u32,
+    ) {
+        let verifier = verifier(interval, pattern);
+        let mut block = written(&verifier, HERE, generation);
+        let bit = bit % (interval * 8);
+        block[(bit / 8) as usize] ^= 1 << (bit % 8);
+        let found = kind(&verifier, &block, Expected::AnyOfSeed);
+        // Bits over the 24 that generations have are not guessed.
+        if (32 * 8 + 24..40 * 8).contains(&bit) {
+            prop_assert!(matches!(found, Some(FindingKind::Corrupt { .. })), "{found:?}");
+        } else {
+            prop_assert_eq!(found, Some(FindingKind::Corrupt { first_bad_byte: bit / 8, flipped_bits: Some(1) }));
+        }
+    }
+
+    /// A run of garbage inside a block is corruption, wherever it is, as long as it does not cover everything.
+    #[test]
+    fn garbage_is_corruption(
+        pattern in keyed_patterns(), interval in intervals(), generation in 2_u64..20, seed: u64, start: u32, len in 1_u32..2048,
+    ) {
+        let verifier = verifier(interval, pattern);
+        let mut block = written(&verifier, HERE, generation);
+        let good = block.clone();
+        let len = len.min(interval / 2) as usize;
+        let start = start as usize % (block.len() - len + 1);
+        block[start..start + len].copy_from_slice(&noise(len, seed));
+        let first = block.iter().zip(&good).position(|(a, b)| a != b);
+        let found = kind(&verifier, &block, Expected::Generation(generation));
+        match first {
+            None => prop_assert_eq!(found, None),
+            // A single sector with half of it gone is not close to anything any more, unless its header is left.
+            Some(_) if interval == 512 && start < 64 => prop_assert!(found.is_some()),
+            Some(first) => {
+                let Some(FindingKind::Corrupt { first_bad_byte, .. }) = found else {
+                    return Err(TestCaseError::fail(format!("{found:?}")));
+                };
+                prop_assert_eq!(first_bad_byte as usize, first);
+            }
+        }
+    }
+
+    /// Sectors of two writes in any arrangement.
+    #[test]
+    fn torn_writes_are_torn(
+        pattern in keyed_patterns(), interval_bits in 10_u32..14, generation in 2_u64..1000, behind in 1_u64..=8, choice: u32, any_of_seed: bool,
+    ) {
+        let verifier = verifier(1 << interval_bits, pattern);
+        let older = generation.saturating_sub(behind).max(1);
+        let (new, old) = (written(&verifier, HERE, generation), written(&verifier, HERE, older));
+        let sectors = new.len() / 512;
+        let from_old: Vec<bool> = (0..sectors).map(|s| choice >> (s % 32) & 1 == 1).collect();
+        prop_assume!(from_old.contains(&true) && from_old.contains(&false));
+        let block: Vec<u8> = (0..new.len()).map(|i| if from_old[i / 512] { old[i] } else { new[i] }).collect();
+        let expected = if any_of_seed { Expected::AnyOfSeed } else { Expected::Generation(generation) };
+        let first_old_sector = from_old.iter().position(|&o| o).unwrap() as u32;
+        prop_assert_eq!(
+            kind(&verifier, &block, expected),
+            Some(FindingKind::Torn { newer: generation, older: Some(older), first_old_sector })
+        );
+        prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: generation }), None);
+    }
+
+    /// The first write of a block arrived in part: the rest is what stood before.
+    #[test]
+    fn torn_first_writes_are_torn(pattern in keyed_patterns(), interval_bits in 10_u32..14, choice: u32, seed: u64, zeroes: bool) {
+        let verifier = verifier(1 << interval_bits, pattern);
+        let new = written(&verifier, HERE, 1);
+        let before = if zeroes { vec![0; new.len()] } else { noise(new.len(), seed) };
+        let sectors = new.len() / 512;
+        let old: Vec<bool> = (0..sectors).map(|s| choice >> (s % 32) & 1 == 1).collect();
+        prop_assume!(old.contains(&true) && old.contains(&false));
+        let block: Vec<u8> = (0..new.len()).map(|i| if old[i / 512] { before[i] } else { new[i] }).collect();
+        let first_old_sector = old.iter().position(|&o| o).unwrap() as u32;
+        prop_assert_eq!(
+            kind(&verifier, &block, Expected::Generation(1)),
+            Some(FindingKind::Torn { newer: 1, older: None, first_old_sector })
+        );
+        prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: 1 }), None);
+    }
+
+    #[test]
+    fn misplaced_blocks_name_their_place(pattern in patterns(), interval in intervals(), other in 0_u64..1 << 30, generation in 1_u64..100) {
+        let verifier = verifier(interval, pattern);
+        let other = other * 512;
+        prop_assume!(other != HERE);
+        let block = written(&verifier, other, generation);
+        let misplaced = Some(FindingKind::Misplaced { belongs_to_bytes: other, found_generation: generation });
+        for expected in [
+            Expected::Generation(generation), Expected::Generation(5), Expected::AnyOfSeed, Expected::Unwritten,
+            Expected::Uncertain { newest: 7 },
+        ] {
+            prop_assert_eq!(kind(&verifier, &block, expected), misplaced);
+        }
+    }
+
+    #[test]
+    fn older_writes_are_stale(pattern in patterns(), interval in intervals(), found in 1_u64..1000, behind in 1_u64..1000) {
+        let verifier = verifier(interval, pattern);
+        let block = written(&verifier, HERE, found);
+        let expected = found + behind;
+        prop_assert_eq!(
+            kind(&verifier, &block, Expected::Generation(expected)),
+            Some(FindingKind::Stale { found_generation: found, expected: Some(expected), found_seed: None })
+        );
+        prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: expected }), None);
+        // The other way round it is not of this run.
+        let instead = Instead::FutureGeneration { generation: found };
+        if behind < found {
+            for expected in [Expected::Generation(found - behind), Expected::Uncertain { newest: found - behind }] {
+                prop_assert_eq!(kind(&verifier, &block, expected), Some(FindingKind::Lost { instead }));
+            }
+        }
+    }
+
+    /// What stood before: zeroes, foreign bytes, another job's block.
+    #[test]
+    fn writes_that_never_arrived_are_lost(pattern in patterns(), interval in intervals(), generation in 1_u64..100, seed: u64) {
+        prop_assume!(seed != SEED);
+        let verifier = verifier(interval, pattern);
+        let len = interval as usize;
+        let foreign = Verifier::new(seed, interval, pattern).unwrap();
+        let cases = [
+            (vec![0; len], Instead::Zeroes),
+            (noise(len, seed), Instead::ForeignBytes),
+            (vec![0xff; len], Instead::ForeignBytes),
+            (written(&foreign, HERE, generation), Instead::OtherSeed { seed }),
+            (written(&foreign, HERE + 4096, generation), Instead::OtherSeed { seed }),
+        ];
+        for (block, instead) in cases {
+            prop_assert_eq!(
+                kind(&verifier, &block, Expected::Generation(generation)),
+                Some(FindingKind::Lost { instead })
+            );
+            prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: generation }), None);
+            prop_assert_eq!(kind(&verifier, &block, Expected::Unwritten), None);
+        }
+        // Without knowing whether this seed's writes ever landed, another seed's block in its place is old, not lost.
+        let block = written(&foreign, HERE, generation);
+        prop_assert_eq!(
+            kind(&verifier, &block, Expected::AnyOfSeed),
+            Some(FindingKind::Stale { found_generation: generation, expected: None, found_seed: Some(seed) })
+        );
+    }
+
+    /// Any bytes at all, with and without a plausible header: a classification, never a panic, and never "right".
+    #[test]
+    fn arbitrary_bytes_never_panic_and_never_pass(
+        pattern in patterns(), interval in intervals(), seed: u64, with_header: bool, expected_generation in 0_u64..1 << 60,
+    ) {
+        let verifier = verifier(interval, pattern);
+        let mut block = noise(interval as usize, seed);
+        if with_header {
+            block[..64].copy_from_slice(&written(&verifier, HERE, seed)[..64]);
+        }
+        prop_assert!(kind(&verifier, &block, Expected::Generation(expected_generation)).is_some());
+        prop_assert!(kind(&verifier, &block, Expected::AnyOfSeed).is_some());
+        let _ = kind(&verifier, &block, Expected::Uncertain { newest: expected_generation });
+        prop_assert!(with_header || kind(&verifier, &block, Expected::Unwritten).is_none());
+    }
+
+    /// The whole loop against a drive in memory: overlapping reads and writes of several sizes, some writes failing (old, new, or
+    /// torn data left behind); a drive that keeps its word never causes a finding, one that drops writes always does.
+    #[test]
+    fn a_job_on_a_drive_in_memory(pattern in keyed_patterns(), seed: u64, drops: bool) {
+        const BLOCKS: u64 = 32;
+        const INTERVAL: u32 = 1024;
+        let verifier = verifier(INTERVAL, pattern);
+        let mut map = GenerationMap::new(4096, BLOCKS * u64::from(INTERVAL), INTERVAL).unwrap();
+        let mut medium = noise(4096 + (BLOCKS * u64::from(INTERVAL)) as usize, seed);
+        let mut rng = Rng::new(seed);
+        let mut findings = Findings::new();
+        let mut dropped = std::collections::BTreeSet::new();
+        for _ in 0..200 {
+            let len = 1 + rng.below(4);
+            let start = rng.below(BLOCKS - len + 1);
+            let (offset, bytes) = (4096 + start * u64::from(INTERVAL), len as u32 * INTERVAL);
+            let range = offset as usize..offset as usize + bytes as usize;
+            if rng.below(2) == 0 {
+                prop_assert!(map.begin_write(offset, bytes));
+                let mut buffer = vec![0; bytes as usize];
+                verifier.stamp_write(&mut buffer, offset, &map);
+                let (fails, drop) = (rng.below(10) == 0, drops && rng.below(10) == 0);
+                if fails {
+                    for (i, sector) in buffer.chunks(512).enumerate() {
+                        if rng.below(2) == 0 {
+                            medium[range.start + i * 512..][..512].copy_from_slice(sector);
+                        }
+                    }
+                    dropped.retain(|block| !(start..start + len).contains(block));
+                } else if drop {
+                    dropped.extend(start..start + len);
+                } else {
+                    medium[range].copy_from_slice(&buffer);
+                    dropped.retain(|block| !(start..start + len).contains(block));
+                }
+                map.finish_write(offset, bytes, !fails);
+            } else if dropped.is_empty() {
+                prop_assert!(map.begin_read(offset, bytes));
+                verifier.check_read(&medium[range], offset, &map, &mut findings);
+                map.finish_read(offset, bytes);
+            }
+        }
+        prop_assert!(findings.is_clean(), "{:?}", findings.first);
+        for (offset, len) in map.written_runs(16 * 1024) {
+            verifier.check_read(&medium[offset as usize..][..len as usize], offset, &map, &mut findings);
+        }
+        // Exactly the dropped blocks: old or never there, or what a failed write before the dropped one left of both.
+        let found: Vec<u64> = findings.first.iter().map(|f| (f.offset_bytes - 4096) / u64::from(INTERVAL)).collect();
+        prop_assert_eq!(found, dropped.into_iter().collect::<Vec<_>>(), "{:?}", findings.first);
+        prop_assert_eq!(findings.counts.misplaced, 0);
+    }
+}
+
+/// With zero payloads the header is all there is; it still tells all but tears.
+#[test]
+fn zero_payloads_are_zero() {
+    let verifier = verifier(4096, DataPattern::Zero);
+    let mut block = written(&verifier, HERE, 3);
+    assert!(block[64..].iter().all(|&byte| byte == 0));
+    block[4000] = 0x80;
+    let corrupt = FindingKind::Corrupt {
+        first_bad_byte: 4000,
+        flipped_bits: Some(1),
+    };
+    assert_eq!(
+        kind(&verifier, &block, Expected::Generation(3)),
+        Some(corrupt)
+    );
+    block[..64].fill(0);
+    let lost = FindingKind::Lost {
+        instead: Instead::ForeignBytes,
+    };
+    assert_eq!(kind(&verifier, &block, Expected::Generation(3)), Some(lost));
+}
+
+/// A wiped header does not make a block lost when its payload is there.
+#[test]
+fn a_wiped_header_is_corruption() {
+    for interval in [512, 4096] {
+        let verifier = verifier(interval, DataPattern::Incompressible);
+        let mut block = written(&verifier, HERE, 3);
+        block[..64].fill(0);
+        for expected in [Expected::Generation(3), Expected::AnyOfSeed] {
+            let found = kind(&verifier, &block, expected);
+            let corrupt = FindingKind::Corrupt {
+                first_bad_byte: 0,
+                flipped_bits: None,
+            };
+            assert_eq!(found, Some(corrupt), "{interval} {expected:?}");
+        }
+    }
+}
+
+#[test]
+fn another_layout_of_the_same_seed_is_an_earlier_run() {
+    let small = verifier(512, DataPattern::Incompressible);
+    let mut block = vec![0; 4096];
+    small.stamp(&mut block, HERE, 1);
+    let large = verifier(4096, DataPattern::Incompressible);
+    let lost = FindingKind::Lost {
+        instead: Instead::OtherLayout { len_bytes: 512 },
+    };
+    assert_eq!(kind(&large, &block, Expected::Generation(1)), Some(lost));
+    assert_eq!(kind(&large, &block, Expected::Unwritten), None);
+    let zero = verifier(4096, DataPattern::Zero);
+    let block = written(&zero, HERE, 1);
+    let lost = FindingKind::Lost {
+        instead: Instead::OtherLayout { len_bytes: 4096 },
+    };
+    assert_eq!(kind(&large, &block, Expected::Generation(1)), Some(lost));
+}
+
+#[test]
+fn every_block_of_a_buffer_is_checked() {
+    let verifier = verifier(512, DataPattern::Incompressible);
+    let mut buffer = vec![0; 512 * 8];
+    verifier.stamp(&mut buffer, HERE, 1);
+    buffer[512 * 3 + 100] ^= 1;
+    buffer[512 * 7 + 511] ^= 2;
+    let mut findings = Findings::new();
+    let bad = verifier.check_all(&buffer, HERE, |_| Expected::Generation(1), &mut findings);
+    assert_eq!(
+        (bad, findings.blocks_checked, findings.counts.corrupt),
+        (2, 8, 2)
+    );
+    let places: Vec<u64> = findings.first.iter().map(Finding::first_bad_byte).collect();
+    assert_eq!(places, [HERE + 512 * 3 + 100, HERE + 512 * 7 + 511]);
+    let first = verifier
+        .check(&buffer, HERE, Expected::Generation(1))
+        .unwrap_err();
+    assert_eq!(first, findings.first[0]);
+    assert!(first.to_string().contains("1 bit flipped"), "{first}");
+}
+
+#[test]
+fn findings_are_counted_beyond_what_is_kept() {
+    let one = |offset_bytes| Finding {
+        kind: FindingKind::Lost {
+            instead: Instead::Zeroes,
+        },
+        offset_bytes,
+        len_bytes: 512,
+        expected: Expected::Generation(1),
+    };
+    let mut first = Findings::new();
+    (0..70).for_each(|i| first.push(one(i)));
+    let mut second = first.clone();
+    (70..140).for_each(|i| second.push(one(i)));
+    first.merge(&second);
+    assert_eq!(
+        (first.counts.lost, first.counts.total(), first.first.len()),
+        (210, 210, Findings::KEPT)
+    );
+    assert_eq!(second.first.len(), Findings::KEPT);
+    assert!(!first.is_clean() && Findings::new().is_clean());
+}
+
+#[test]
+fn intervals_fit_the_blocks() {
+    for (common, align, chosen, interval) in [
+        (4096, 4096, None, 4096),
+        (512, 512, None, 512),
+        (131_072, 131_072, None, 4096),
+        (131_072, 512, None, 512),
+        (2048, 4096, None, 2048),
+        (512, 1536, None, 512),
+        (131_072, 131_072, Some(65_536), 65_536),
+    ] {
+        assert_eq!(
+            interval_for(common, align, chosen),
+            Ok(interval),
+            "{common} {align}"
+        );
+    }
+    for (chosen, align) in [(8192, 4096), (1000, 4096), (256, 4096), (4096, 512)] {
+        assert!(
+            interval_for(4096, align, Some(chosen)).is_err(),
+            "{chosen} {align}"
+        );
+    }
+    assert!(Verifier::new(1, 0, DataPattern::Zero).is_err());
+}

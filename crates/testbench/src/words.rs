@@ -1,0 +1,181 @@
+//! From wrong beats to a sentence: what happened, to which chunk, and whose data is there instead.
+
+use super::layout::{Found, Holds, Wrong};
+use assay_integrity::pattern::{Diagnosis, Origin};
+use assay_stream::range::Range;
+
+/// A stream that the bench has written.
+#[derive(Clone, Debug)]
+struct Written {
+    seed: u64,
+    what: String,
+}
+
+/// The streams that were written, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Book {
+    written: Vec<Written>,
+}
+
+impl Book {
+    /// Note a stream, before it is written.
+    pub fn note(&mut self, seed: u64, what: String) {
+        self.written.push(Written { seed, what });
+    }
+
+    fn find(&self, seed: u64) -> Option<(usize, &str)> {
+        let mut written = self.written.iter().enumerate();
+        written
+            .find(|(_, stream)| stream.seed == seed)
+            .map(|(at, stream)| (at, stream.what.as_str()))
+    }
+
+    /// Whose seed this is, in words, and whether it was written after this other one.
+    fn whose(&self, seed: u64, expected: Holds) -> (String, bool) {
+        let expected = match expected {
+            Holds::Stream(pattern, _) => self.find(pattern.seed()).map(|(at, _)| at),
+            Holds::Zeroes | Holds::Anything => None,
+        };
+        match self.find(seed) {
+            Some((at, what)) => (format!("{what} wrote"), expected.is_some_and(|e| at > e)),
+            None => (
+                format!("somebody wrote with seed {seed:#x} before this bench"),
+                false,
+            ),
+        }
+    }
+}
+
+/// What happened to a chunk, in a word and a sentence.
+fn happened(book: &Book, wrong: &Wrong, range: &Range) -> (String, String) {
+    let chunk_beats = u64::from(range.chunk_bytes) / assay_stream::registers::BEAT_BYTES;
+    let chunk_of = |beat: u64| beat / chunk_beats.max(1);
+    let (word, text) = match &wrong.diagnosis {
+        None => ("overrun", "bytes that should be zeroes are not".to_owned()),
+        Some(Diagnosis::Stale { seed } | Diagnosis::WrongSeed { seed }) => {
+            let (whose, later) = book.whose(*seed, wrong.holds);
+            if later {
+                (
+                    "overwritten",
+                    format!("the chunk holds what {whose}, later"),
+                )
+            } else {
+                ("lost write", format!("the chunk still holds what {whose}"))
+            }
+        }
+        Some(Diagnosis::StaleElsewhere { seed, beat }) => {
+            let (whose, later) = book.whose(*seed, wrong.holds);
+            let text = format!("the chunk holds chunk {} of what {whose}", chunk_of(*beat));
+            if later {
+                ("misdirected write", text + ", later and elsewhere")
+            } else {
+                ("lost write", text + ", elsewhere")
+            }
+        }
+        Some(Diagnosis::Misplaced { beat }) => (
+            "misplaced",
+            format!(
+                "the chunk holds chunk {} of the same stream",
+                chunk_of(*beat)
+            ),
+        ),
+        Some(Diagnosis::Torn {
+            first_beat,
+            end_beat,
+            origin,
+        }) => torn(book, wrong, (*first_beat, *end_beat), *origin),
+        Some(diagnosis @ Diagnosis::BitFlip { .. }) => ("flipped bits", after_colon(diagnosis)),
+        Some(diagnosis @ (Diagnosis::Zero | Diagnosis::Ones)) => {
+            ("lost write", after_colon(diagnosis))
+        }
+        Some(Diagnosis::Corrupt { beats, .. }) if *beats >= chunk_beats => (
+            "unknown data",
+            "nothing of the chunk is of any stream: what was there before this bench, or corrupt"
+                .to_owned(),
+        ),
+        Some(diagnosis) => ("wrong data", diagnosis.to_string()),
+    };
+    (word.to_owned(), text)
+}
+
+fn torn(
+    book: &Book,
+    wrong: &Wrong,
+    (first, end): (u64, u64),
+    origin: Origin,
+) -> (&'static str, String) {
+    let beats = format!("beats {first} to {}", end - 1);
+    let (seed, place) = match origin {
+        Origin::Seed { seed } => (Some(seed), ""),
+        Origin::SeedElsewhere { seed, .. } => (Some(seed), ", elsewhere"),
+        _ => (None, ""),
+    };
+    let Some(seed) = seed else {
+        return (
+            "torn write",
+            format!("{beats} are {origin}, the rest is right"),
+        );
+    };
+    let (whose, later) = book.whose(seed, wrong.holds);
+    if later {
+        (
+            "overrun",
+            format!("{beats} are what {whose}, later{place}; the rest is untouched"),
+        )
+    } else {
+        (
+            "torn write",
+            format!("{beats} are what {whose}{place}, the rest is right"),
+        )
+    }
+}
+
+/// A diagnosis without its own first words.
+fn after_colon(diagnosis: &Diagnosis) -> String {
+    let text = diagnosis.to_string();
+    match text.split_once(": ") {
+        Some((_, rest)) => rest.to_owned(),
+        None => text,
+    }
+}
+
+/// The sentence. `again` is what a second read of the first wrong chunk gave: right, or not; `None` where there was none.
+pub(super) fn sentence(book: &Book, found: &Found, range: &Range, again: Option<bool>) -> String {
+    let Some(first) = found.wrong.first() else {
+        return "nothing is wrong".to_owned();
+    };
+    let chunk = first.at_byte / u64::from(range.chunk_bytes);
+    let (_, address) = range.place(chunk);
+    let (mut word, text) = happened(book, first, range);
+    // A chunk in a wrong place whose own place was not written: one write went astray.
+    let astray = found
+        .wrong
+        .iter()
+        .any(|wrong| match (&wrong.diagnosis, wrong.holds) {
+            (Some(Diagnosis::Misplaced { .. }), Holds::Stream(..)) => true,
+            (Some(Diagnosis::StaleElsewhere { seed, .. }), holds) => book.whose(*seed, holds).1,
+            _ => false,
+        });
+    if astray && (word == "misplaced" || word == "lost write") {
+        word = "misdirected write".to_owned();
+    }
+    let mut out = if again == Some(true) {
+        format!(
+            "wrong read: chunk {chunk} (address {address}) was read wrong once, from beat {} on: {text}; read again it is right",
+            first.beat
+        )
+    } else {
+        format!(
+            "{word}: chunk {chunk} (address {address}) is wrong from beat {} on: {text}",
+            first.beat
+        )
+    };
+    for wrong in found.wrong.iter().skip(1).take(2) {
+        let chunk = wrong.at_byte / u64::from(range.chunk_bytes);
+        let (_, text) = happened(book, wrong, range);
+        out += &format!("; chunk {chunk}: {text}");
+    }
+    let beats = found.wrong_beats;
+    let plural = if beats == 1 { "beat is" } else { "beats are" };
+    out + &format!("; {beats} {plural} wrong in all")
+}
