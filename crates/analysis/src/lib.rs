@@ -13,7 +13,6 @@
 //! - [`power`]: what a drive drew, on average.
 //! - [`streams`]: short streams against one without end, and the cliffs between them.
 //! - [`verified`]: what passes over the same blocks found.
-//! - [`series`]: the series of a cell, evenly spaced, as statistics take them.
 //!
 //! # Non-goals
 //! No drive is touched, nothing is printed or drawn, no clock is read.
@@ -32,6 +31,5 @@ mod made;
 pub mod power;
 pub mod rest;
 pub mod score;
-pub mod series;
 pub mod streams;
 pub mod verified;

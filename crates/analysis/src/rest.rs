@@ -21,10 +21,11 @@ use assay_stats::change::median;
 use assay_stats::steady::{SNIA_EXCURSION_PCT, SNIA_RANGE_PCT};
 use assay_store::model::{CellPlan, View};
 use assay_store::read::{CellDrive, CellRecord, Run};
+use assay_store::series::IntervalSample;
 use assay_units::Op;
 
 use crate::attribution::{self, Cause, Watched};
-use crate::{score, series};
+use crate::score;
 
 /// With fewer intervals in the span nobody can tell a rate at rest from one that moves.
 pub const LEAST_INTERVALS: usize = 10;
@@ -114,9 +115,9 @@ fn untouched(part: &CellDrive, watched: &Watched, from_s: f64) -> Option<String>
 
 /// Start, end and completions per second of each measured interval.
 fn rates(part: &CellDrive) -> Vec<(f64, f64, f64)> {
-    let seconds = series::seconds(part);
-    let rate = |s: &series::Second| (s.start_s, s.start_s + s.elapsed_s, s.iops);
-    seconds.iter().map(rate).collect()
+    let samples = part.measured_intervals();
+    let rate = |s: &IntervalSample| (s.start_s(), s.end_s(), s.iops());
+    samples.iter().map(rate).collect()
 }
 
 /// Does the rate move in the span, or from the one before it to this one?

@@ -3,8 +3,6 @@
 use assay_stats::consistency::{self, Score};
 use assay_store::read::CellDrive;
 
-use crate::series;
-
 /// The procedure's length, seconds (AnandTech, "Plextor M8Pe", 15 Dec 2016).
 pub const HOUR_S: f64 = 3600.0;
 /// The part at its end that is scored, seconds.
@@ -26,10 +24,10 @@ pub struct CellScore {
 /// The score over the last 400 s of an hour or more, and of a shorter cell over its last ninth (the same share). `None` with fewer than two
 /// intervals in that part.
 pub fn of(drive: &CellDrive) -> Option<CellScore> {
-    let seconds = series::seconds(drive);
-    let (first, last) = (seconds.first()?, seconds.last()?);
-    let end = last.start_s + last.elapsed_s;
-    let length = end - first.start_s;
+    let samples = drive.measured_intervals();
+    let (first, last) = (samples.first()?, samples.last()?);
+    let end = last.end_s();
+    let length = end - first.start_s();
     // A cell of an hour is measured a little short of it.
     let shortened = length < HOUR_S * 0.99;
     let scored = if shortened {
@@ -38,11 +36,11 @@ pub fn of(drive: &CellDrive) -> Option<CellScore> {
         SCORED_S
     };
     // Half an interval of leeway, for edges that are not exactly on the second.
-    let from = end - scored - last.elapsed_s / 2.0;
-    let rates: Vec<f64> = seconds
+    let from = end - scored - last.elapsed_s() / 2.0;
+    let rates: Vec<f64> = samples
         .iter()
-        .filter(|s| s.start_s >= from)
-        .map(|s| s.iops)
+        .filter(|s| s.start_s() >= from)
+        .map(|s| s.iops())
         .collect();
     let score = consistency::score(&rates, rates.len())?;
     Some(CellScore {

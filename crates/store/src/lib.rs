@@ -31,6 +31,7 @@ pub mod journal;
 pub mod model;
 pub mod read;
 pub mod run;
+pub mod series;
 #[doc(hidden)]
 pub mod testing;
 mod thin;

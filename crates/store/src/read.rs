@@ -1,6 +1,6 @@
 //! A run folder folded into the one structure that reports and exports look at.
 
-use assay_stats::{HostLoad, LatencySummary};
+use assay_stats::HostLoad;
 use assay_units::{Nanos, Op};
 
 use crate::error::StoreError;
@@ -8,6 +8,7 @@ use crate::fold::fold;
 use crate::model::{
     Audit, CellPlan, CellResult, Manifest, Outcome, Steady, TelemetryRecord, Verdict, Warning,
 };
+use crate::series::OpSample;
 
 /// A run as read from its folder.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,49 +85,9 @@ pub struct CellDrive {
     /// The result: as journalled for a finished cell; summed from the intervals for an unfinished one.
     pub result: Option<CellResult>,
     /// Per interval and operation, in time order.
-    pub series: Vec<SeriesPoint>,
+    pub series: Vec<OpSample>,
     /// What the drive said of itself, in time order.
     pub telemetry: Vec<TelemetryRecord>,
     /// Cumulative latency distribution per operation: (latency, values up to it), for percentile curves.
     pub distributions: Vec<(Op, Vec<(Nanos, u64)>)>,
-}
-
-/// One operation in one interval, in figures.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SeriesPoint {
-    /// Interval index.
-    pub index: u32,
-    /// Part of the ramp.
-    pub ramp: bool,
-    /// Since the cell's start.
-    pub start: Nanos,
-    /// Since the cell's start.
-    pub end: Nanos,
-    /// Operation.
-    pub op: Op,
-    /// Completed.
-    pub ios: u64,
-    /// Bytes.
-    pub bytes: u64,
-    /// Failed or short.
-    pub errors: u64,
-    /// Latency in figures.
-    pub latency: LatencySummary,
-}
-
-impl SeriesPoint {
-    /// How long the interval was.
-    pub fn elapsed(&self) -> Nanos {
-        self.end - self.start
-    }
-
-    /// Completions per second.
-    pub fn iops(&self) -> f64 {
-        assay_units::rate::per_second(self.ios, self.elapsed())
-    }
-
-    /// MiB per second.
-    pub fn mib_per_s(&self) -> f64 {
-        assay_units::rate::mib_per_second(self.bytes, self.elapsed())
-    }
 }

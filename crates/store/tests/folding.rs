@@ -8,7 +8,8 @@ use assay_store::model::{
     CellKind, CellResult, Entry, IntervalRecord, Manifest, OpRecord, TelemetryRecord, Verdict,
     VerdictResult, Warning,
 };
-use assay_store::read::{CellDrive, CellState, SeriesPoint};
+use assay_store::read::{CellDrive, CellState};
+use assay_store::series::OpSample;
 use assay_store::testing::{self, SMALL};
 use assay_store::{Destination, Run, RunWriter};
 use assay_units::{Nanos, Op, Rng};
@@ -351,7 +352,7 @@ proptest! {
         let (run, _, drive) = bench.read();
         prop_assert_eq!(run.damaged_lines, Vec::<String>::new());
         // Between what completed there may be silence, and nothing else.
-        let told = |p: &&SeriesPoint| p.ios > 0 || all.contains_key(&(p.index, !p.ramp, p.op));
+        let told = |p: &&OpSample| p.ios > 0 || all.contains_key(&(p.index, !p.ramp, p.op));
         let read: Vec<_> = drive.series.iter().filter(told).map(|p| ((p.index, !p.ramp, p.op), p.ios, p.latency)).collect();
         let truth: Vec<_> = all
             .iter()

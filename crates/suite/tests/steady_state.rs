@@ -3,9 +3,10 @@
 
 mod common;
 
-use assay_analysis::{rest, score, series};
+use assay_analysis::{rest, score};
 use assay_store::model::{ReasonWeight, Verdict, VerdictResult};
 use assay_store::read::CellState;
+use assay_store::series::IntervalSample;
 use assay_suite::schema::VerdictRules;
 use assay_suite::verdict::{VerdictSubject, evaluate};
 
@@ -113,14 +114,19 @@ fn seconds_in_which_nothing_completed_are_seconds() {
         .collect();
     let (_, run, _folder) = run(&text(STALLS), &[&format!("sim:samsung-951{spikes}")]);
     let part = &run.cells[0].drives[0];
-    let seconds = series::seconds(part);
+    let seconds = part.measured_intervals();
     assert!((40..=44).contains(&seconds.len()), "{}", seconds.len());
-    let silent = seconds.iter().filter(|s| s.iops == 0.0).count();
+    let silent = seconds.iter().filter(|s| s.iops() == 0.0).count();
     // Of each stall at least two whole seconds, and at most three.
     assert!((8..=12).contains(&silent), "{silent}");
-    let apart = |pair: &[series::Second]| (pair[1].start_s - pair[0].start_s - 1.0).abs() < 1e-6;
+    let apart =
+        |pair: &[IntervalSample]| (pair[1].start_s() - pair[0].start_s() - 1.0).abs() < 1e-6;
     assert!(seconds.windows(2).all(apart));
-    let mean = seconds.iter().map(|s| s.iops * s.elapsed_s).sum::<f64>() / 40.0;
+    let mean = seconds
+        .iter()
+        .map(|s| s.iops() * s.elapsed_s())
+        .sum::<f64>()
+        / 40.0;
     let result = part.result.as_ref().unwrap();
     assert!(
         (mean / result.iops() - 1.0).abs() < 0.1,
@@ -128,7 +134,7 @@ fn seconds_in_which_nothing_completed_are_seconds() {
         result.iops()
     );
     let score = score::of(part).unwrap();
-    let first_stall = seconds.iter().position(|s| s.iops == 0.0).unwrap();
+    let first_stall = seconds.iter().position(|s| s.iops() == 0.0).unwrap();
     assert!(first_stall < seconds.len() - 1);
     assert!(
         score.score.min
@@ -136,7 +142,7 @@ fn seconds_in_which_nothing_completed_are_seconds() {
                 .iter()
                 .rev()
                 .take(4)
-                .map(|s| s.iops)
+                .map(|s| s.iops())
                 .fold(f64::MAX, f64::min)
     );
 }

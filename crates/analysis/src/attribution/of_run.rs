@@ -8,7 +8,7 @@ use assay_units::Op;
 use serde::Serialize;
 
 use super::{Cause, Facts, Moment, Phase, Throttling, Watched, phases, throttling};
-use crate::{power, series};
+use crate::power;
 
 /// The run's warning that the host set a cell's rate (`suite::warn`).
 const HOST_WARNING: &str = "host-limited";
@@ -30,15 +30,10 @@ pub fn throttling_of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<
 /// What is known of a drive in a cell; `None` where the drive does not take part, or nothing was measured.
 pub fn watched(run: &Run, cell: &CellRecord, drive: usize) -> Option<Watched> {
     let part = cell.drives.iter().find(|part| part.drive == drive)?;
-    let seconds = series::seconds(part);
-    if seconds.is_empty() {
+    let samples = part.measured_intervals();
+    if samples.is_empty() {
         return None;
     }
-    let index_at: BTreeMap<u64, u32> = part
-        .series
-        .iter()
-        .map(|point| (point.start.0, point.index))
-        .collect();
     let idle: BTreeMap<u32, f64> = cell
         .host
         .iter()
@@ -46,31 +41,25 @@ pub fn watched(run: &Run, cell: &CellRecord, drive: usize) -> Option<Watched> {
         .collect();
     let busiest_thread_pct = busiest_thread(run, cell, part);
     let mut readings = Readings::of(&part.telemetry);
-    let mut moments = Vec::with_capacity(seconds.len());
-    for second in seconds {
-        let start_ns = (second.start_s * 1e9).round() as u64;
-        let index = index_at
-            .range(start_ns.saturating_sub(1)..)
-            .next()
-            .map(|(_, index)| index);
+    let mut moments = Vec::with_capacity(samples.len());
+    for second in samples {
         // A reading at the end of an interval may be stamped a little after it.
-        let (reading, nand_bytes) =
-            readings.up_to(second.start_s + second.elapsed_s, second.elapsed_s / 2.0);
+        let (reading, nand_bytes) = readings.up_to(second.end_s(), second.elapsed_s() / 2.0);
         let reading = reading.cloned().unwrap_or_default();
         moments.push(Moment {
-            start_s: second.start_s,
-            elapsed_s: second.elapsed_s,
-            iops: second.iops,
-            mib_per_s: second.mib_per_s,
-            latency_mean_ns: second.latency_mean_ns,
-            written_bytes: second.written_bytes,
+            start_s: second.start_s(),
+            elapsed_s: second.elapsed_s(),
+            iops: second.iops(),
+            mib_per_s: second.mib_per_s(),
+            latency_mean_ns: second.latency_mean_ns(),
+            written_bytes: second.write.bytes,
             nand_bytes,
             temperature_c: reading.temperature_c,
             throttled: reading.throttled,
             warning_time_s: reading.warning_time_s,
             power_mw: reading.power_mw,
             power_state: reading.power_state,
-            host_idle_pct: index.and_then(|index| idle.get(index).copied()),
+            host_idle_pct: idle.get(&second.index).copied(),
             busiest_thread_pct,
         });
     }

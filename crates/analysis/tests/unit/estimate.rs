@@ -1,12 +1,13 @@
 use assay_stats::LatencySummary;
 use assay_store::model::CellResult;
-use assay_store::read::SeriesPoint;
-use assay_units::Nanos;
+use assay_store::series::OpSample;
+use assay_store::series::silent;
+use assay_units::{Nanos, Op};
 
 use super::*;
 
-fn point(index: u32, op: Op, ios: u64, mean: f64) -> SeriesPoint {
-    SeriesPoint {
+fn point(index: u32, op: Op, ios: u64, mean: f64) -> OpSample {
+    OpSample {
         index,
         ramp: index == 0,
         start: Nanos::from_secs(u64::from(index)),
@@ -24,7 +25,7 @@ fn point(index: u32, op: Op, ios: u64, mean: f64) -> SeriesPoint {
     }
 }
 
-fn drive(series: Vec<SeriesPoint>, elapsed_s: u64) -> CellDrive {
+fn drive(series: Vec<OpSample>, elapsed_s: u64) -> CellDrive {
     CellDrive {
         drive: 0,
         result: Some(CellResult {
@@ -65,15 +66,21 @@ fn silent_seconds_count_as_zero() {
         .filter(|i| !(10..15).contains(i))
         .map(|i| point(i, Op::Write, 600, 1e5))
         .collect();
-    // Five seconds of silence inside, ten after the last completion.
+    // Five silent seconds inside, ten after the last completion: filled in as a run is read.
+    let series: Vec<OpSample> = series;
+    let spans = series
+        .iter()
+        .map(|p| ((p.index, !p.ramp), (p.start, p.end)));
+    let mut series = silent::fill_gaps(series.clone(), &spans.collect(), Nanos::ZERO);
+    silent::fill_end(&mut series, Nanos::from_secs(40), Nanos::ZERO);
     let iops = of(&drive(series, 40)).iops.unwrap();
     assert_eq!(iops.samples, 40);
     assert!((iops.mean - 25.0 * 600.0 / 40.0).abs() < 1e-9);
 }
 
 #[test]
-fn a_stump_at_the_end_counts_but_is_no_second() {
-    let mut series: Vec<SeriesPoint> = (1..21).map(|i| point(i, Op::Read, 600, 1e5)).collect();
+fn a_short_last_interval_counts_but_is_no_sample() {
+    let mut series: Vec<OpSample> = (1..21).map(|i| point(i, Op::Read, 600, 1e5)).collect();
     let mut stump = point(21, Op::Read, 300, 1e5);
     stump.end = stump.start + Nanos::from_millis(250);
     series.push(stump);

@@ -5,7 +5,8 @@ use assay_store::Run;
 use assay_store::model::{
     CellPlan, CellResult, Drive, Host, Manifest, Outcome, SCHEMA, Suite, Tool, Workload,
 };
-use assay_store::read::{CellDrive, CellRecord, CellState, SeriesPoint};
+use assay_store::read::{CellDrive, CellRecord, CellState};
+use assay_store::series::OpSample;
 use assay_units::{MIB, Nanos, Op, Rng};
 
 /// A simulated drive of this specification.
@@ -99,12 +100,12 @@ pub fn cell(
 ) -> CellRecord {
     let mut rng = Rng::stream(seed, &plan.id);
     let bs = plan.workload.bs_bytes;
-    let series: Vec<SeriesPoint> = (0..seconds)
+    let series: Vec<OpSample> = (0..seconds)
         .map(|index| {
             // Uniform, with this standard deviation.
             let noise = 1.0 + spread * 12.0_f64.sqrt() * (rng.unit_f64() - 0.5);
             let ios = (iops * noise).round() as u64;
-            SeriesPoint {
+            OpSample {
                 index,
                 ramp: false,
                 start: Nanos::from_secs(index.into()),

@@ -1,12 +1,12 @@
 use assay_stats::LatencySummary;
-use assay_store::read::SeriesPoint;
+use assay_store::series::OpSample;
 use assay_units::{Nanos, Op};
 
 use super::*;
 
 fn hour(seconds: u32, iops: impl Fn(u32) -> u64) -> CellDrive {
     let series = (0..seconds)
-        .map(|index| SeriesPoint {
+        .map(|index| OpSample {
             index,
             ramp: false,
             start: Nanos::from_secs(index.into()),

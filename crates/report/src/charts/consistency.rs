@@ -4,7 +4,7 @@ use super::draw::{Panel, Trace, panels, symbol_word};
 use super::{Chart, View, colour, phases};
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
-use crate::tables::consistency::{circumstances, measured_seconds, score};
+use crate::tables::consistency::{circumstances, measured_intervals, score};
 use crate::thin;
 
 /// Dots of a drawing of the whole run, across and up: what a wide window shows.
@@ -45,7 +45,7 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
         let mut zoom = Vec::new();
         let mut rows = Vec::new();
         for (style, point) in chosen {
-            let seconds = measured_seconds(point);
+            let seconds = measured_intervals(point);
             if seconds.len() < 3 {
                 continue;
             }
@@ -56,7 +56,7 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
             };
             let all: Vec<(f64, f64)> = seconds
                 .iter()
-                .map(|s| (s.start_s + s.elapsed_s / 2.0, s.iops))
+                .map(|s| (s.start_s() + s.elapsed_s() / 2.0, s.iops()))
                 .collect();
             let kept = thin::cloud(&all, DOTS.0, DOTS.1, true);
             let positive = all.iter().filter(|p| p.1 > 0.0).count();

@@ -1,7 +1,8 @@
 //! Per interval: rate and temperature, latency, host CPU, one panel above the other on one time axis.
 
 use assay_stats::HostLoad;
-use assay_store::read::{CellDrive, SeriesPoint};
+use assay_store::read::CellDrive;
+use assay_store::series::{IntervalSample, OpSample};
 use assay_units::Nanos;
 use plotly::common::{DashType, Line, Mode};
 use plotly::layout::{
@@ -16,7 +17,6 @@ use crate::format::for_drawing;
 use crate::grid::{Point, Section};
 use crate::lineup::Lineup;
 use crate::tables::aboard::Crowd;
-use crate::tables::soak::{Tick, ticks};
 use crate::thin;
 
 /// Fewer intervals than this are no course of time.
@@ -149,8 +149,8 @@ impl Drawing {
         let mut causes = Vec::new();
         for point in points {
             let Some(part) = point.part else { continue };
-            let ticks = ticks(part);
-            if ticks.len() < FEWEST {
+            let samples = part.intervals();
+            if samples.len() < FEWEST {
                 continue;
             }
             let name = lineup.drives[point.drive].full_name();
@@ -159,16 +159,16 @@ impl Drawing {
                 colour: colour(point.drive),
                 phases: phases::of(lineup, point),
             });
-            self.rate(&mut panels, &name, point.drive, &ticks, rates)?;
+            self.rate(&mut panels, &name, point.drive, &samples, rates)?;
             self.temperature(&mut panels, &name, point.drive, part)?;
             self.latency(&mut panels, &name, point.drive, part, (rates, points.len()))?;
             if !point.cell.host.is_empty() && (hosts.is_empty() || rates == Rates::Lines) {
                 let at = |index: u32| {
-                    // Ticks are sorted by index; the one in which the ramp ends is in two parts.
-                    let from = ticks.partition_point(|t| t.index < index);
-                    let of_index = ticks[from..].iter().take_while(|t| t.index == index);
+                    // Samples are sorted by index; the interval in which the ramp ends has two.
+                    let from = samples.partition_point(|t| t.index < index);
+                    let of_index = samples[from..].iter().take_while(|t| t.index == index);
                     let end = of_index.map(|t| t.end).max()?;
-                    Some(middle(ticks[from].start, end))
+                    Some(middle(samples[from].start, end))
                 };
                 let loads = point.cell.host.iter();
                 let loads = loads
@@ -201,12 +201,12 @@ impl Drawing {
         panels: &mut Panels,
         name: &str,
         drive: usize,
-        ticks: &[Tick],
+        samples: &[IntervalSample],
         rates: Rates,
     ) -> Result<(), serde_json::Error> {
-        let ramp = ticks.iter().filter(|t| t.ramp).map(|t| t.end).max();
+        let ramp = samples.iter().filter(|t| t.ramp).map(|t| t.end).max();
         panels.ramp_end = panels.ramp_end.max(ramp.map_or(0.0, Nanos::as_secs_f64));
-        let values: Vec<(f64, f64)> = ticks
+        let values: Vec<(f64, f64)> = samples
             .iter()
             .map(|t| (middle(t.start, t.end), t.mib_per_s()))
             .collect();
@@ -264,7 +264,7 @@ impl Drawing {
             (_, 2) => &["p50", "p99"],
             _ => &["p50", "p99", "max"],
         };
-        type Line3 = (&'static str, fn(&SeriesPoint) -> u64, DashType, f64);
+        type Line3 = (&'static str, fn(&OpSample) -> u64, DashType, f64);
         let lines: [Line3; 3] = [
             ("p50", |p| p.latency.p50, DashType::Solid, 2.0),
             ("p99", |p| p.latency.p99, DashType::Dash, 1.5),

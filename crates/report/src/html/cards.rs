@@ -3,13 +3,15 @@
 mod concluded;
 
 use assay_store::model::{CellKind, Reason, ReasonWeight, Verdict, VerdictResult};
+use assay_store::read::CellDrive;
+use assay_store::series::IntervalSample;
 
 use super::write::drive_name;
 use crate::axis::Axis;
 use crate::format::{capacity, escape, figure, humanise, percent, ratio};
 use crate::grid::{Point, Section};
 use crate::lineup::{Entrant, Lineup};
-use crate::tables::{aboard, soak};
+use crate::tables::aboard;
 
 /// A figure to remember a drive by.
 pub(super) struct Key {
@@ -260,8 +262,9 @@ fn best(section: &Section<'_>, points: &[&Point<'_>]) -> Vec<Key> {
 
 /// Of a rate that was not kept, from where to where it went; of a steady one, nothing.
 fn unsteadiness(point: &Point<'_>) -> String {
-    let ticks = point.part.map(soak::whole_ticks).unwrap_or_default();
-    let rates = || ticks.iter().map(soak::Tick::mib_per_s);
+    let samples = point.part.map(CellDrive::measured_intervals);
+    let samples = samples.unwrap_or_default();
+    let rates = || samples.iter().map(IntervalSample::mib_per_s);
     match (rates().reduce(f64::min), rates().reduce(f64::max)) {
         (Some(slowest), Some(fastest)) if slowest < 0.7 * fastest => format!(
             "fastest interval {}, slowest {}",
@@ -314,9 +317,10 @@ fn blank_ratio(section: &Section<'_>, position: usize) -> Option<Key> {
 fn endurance(section: &Section<'_>, points: &[&Point<'_>]) -> Option<Key> {
     let point = points.first()?;
     let part = point.part?;
-    let rates: Vec<f64> = soak::whole_ticks(part)
+    let rates: Vec<f64> = part
+        .measured_intervals()
         .iter()
-        .map(soak::Tick::mib_per_s)
+        .map(IntervalSample::mib_per_s)
         .collect();
     let slowest = rates.iter().copied().reduce(f64::min);
     let degrees = part.telemetry.iter().filter_map(|t| t.temperature_c);

@@ -1,7 +1,8 @@
 //! Several drives at once: alone against together, and second by second as `iostat` prints it.
 
 use assay_stats::HostLoad;
-use assay_store::read::CellRecord;
+use assay_store::read::{CellDrive, CellRecord};
+use assay_store::series::IntervalSample;
 use assay_units::{Nanos, rate};
 
 use crate::format;
@@ -10,7 +11,6 @@ use crate::lineup::Lineup;
 use crate::metric::Metric;
 use crate::table::{Cell, Column, Name, Row, Table};
 use crate::tables::figures::HOST;
-use crate::tables::soak::{Tick, ticks};
 use crate::tables::{cell_of, name, remarks};
 
 /// Most rows of a per-second table; a longer one adds up neighbouring intervals.
@@ -199,10 +199,10 @@ pub fn mean_load(cell: &CellRecord) -> Option<HostLoad> {
 
 /// Second by second: KB/t, tps and MB/s of each drive, and the host's processors.
 pub fn iostat(lineup: &Lineup<'_>, section: &Section<'_>, crowd: &Crowd<'_>) -> Table {
-    let series: Vec<Vec<Tick>> = crowd
+    let series: Vec<Vec<IntervalSample>> = crowd
         .points
         .iter()
-        .map(|p| p.part.map(ticks).unwrap_or_default())
+        .map(|p| p.part.map(CellDrive::intervals).unwrap_or_default())
         .collect();
     let mut indices: Vec<u32> = series.iter().flatten().map(|t| t.index).collect();
     indices.sort_unstable();
@@ -227,22 +227,22 @@ pub fn iostat(lineup: &Lineup<'_>, section: &Section<'_>, crowd: &Crowd<'_>) -> 
     let rows = indices
         .chunks(together)
         .map(|chunk| {
-            // Indices and ticks are sorted, so a chunk's ticks are a slice.
+            // Indices and samples are sorted, so a chunk's samples are a slice.
             let (first, last) = (chunk[0], chunk[chunk.len() - 1]);
             let within = |index: u32| (first..=last).contains(&index);
-            let of_chunk = |ticks: &'_ Vec<Tick>| {
-                let from = ticks.partition_point(|t| t.index < first);
-                let to = ticks.partition_point(|t| t.index <= last);
+            let of_chunk = |samples: &'_ Vec<IntervalSample>| {
+                let from = samples.partition_point(|t| t.index < first);
+                let to = samples.partition_point(|t| t.index <= last);
                 from..to
             };
             let end = series
                 .iter()
-                .flat_map(|ticks| &ticks[of_chunk(ticks)])
+                .flat_map(|samples| &samples[of_chunk(samples)])
                 .map(|t| t.end)
                 .max();
             let mut cells = Vec::new();
-            for ticks in &series {
-                cells.extend(transfer_cells(ticks[of_chunk(ticks)].iter()));
+            for samples in &series {
+                cells.extend(transfer_cells(samples[of_chunk(samples)].iter()));
             }
             if host {
                 let loads: Vec<HostLoad> = crowd
@@ -287,12 +287,12 @@ pub fn iostat(lineup: &Lineup<'_>, section: &Section<'_>, crowd: &Crowd<'_>) -> 
 }
 
 /// KB/t, tps, MB/s of some intervals of a drive.
-fn transfer_cells<'t>(ticks: impl Iterator<Item = &'t Tick>) -> [Cell; 3] {
+fn transfer_cells<'t>(samples: impl Iterator<Item = &'t IntervalSample>) -> [Cell; 3] {
     let (mut ios, mut bytes, mut span) = (0, 0, Nanos::ZERO);
-    for tick in ticks {
-        ios += tick.ios;
-        bytes += tick.bytes;
-        span += tick.end - tick.start;
+    for sample in samples {
+        ios += sample.ios();
+        bytes += sample.bytes();
+        span += sample.elapsed();
     }
     if span == Nanos::ZERO {
         return [Cell::Empty, Cell::Empty, Cell::Empty];

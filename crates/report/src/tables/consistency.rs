@@ -1,9 +1,10 @@
 //! The score of report B: the mean of the last part of an hour of random writes, and that mean over the standard deviation.
 
 use assay_analysis::score::{self, CellScore};
-use assay_analysis::series::{Second, seconds};
 use assay_stats::confidence;
 use assay_stats::consistency::Score;
+use assay_store::read::CellDrive;
+use assay_store::series::IntervalSample;
 
 use crate::format;
 use crate::grid::{Point, Section};
@@ -23,9 +24,10 @@ pub fn circumstances(section: &Section<'_>) -> Vec<String> {
     found
 }
 
-/// The whole seconds of a point.
-pub fn measured_seconds(point: &Point<'_>) -> Vec<Second> {
-    point.part.map(seconds).unwrap_or_default()
+/// The measured intervals of a point.
+pub fn measured_intervals(point: &Point<'_>) -> Vec<IntervalSample> {
+    let part = point.part.map(CellDrive::measured_intervals);
+    part.unwrap_or_default()
 }
 
 /// The score of a point; `None` where too little was measured for one.
@@ -67,7 +69,10 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         match (score, point.remark()) {
             (Some(score), remark) => {
                 let steadiness = |s: &Score| s.consistency.unwrap_or(f64::MAX);
-                let rates: Vec<f64> = measured_seconds(point).iter().map(|s| s.iops).collect();
+                let rates: Vec<f64> = measured_intervals(point)
+                    .iter()
+                    .map(IntervalSample::iops)
+                    .collect();
                 let scored = &rates[rates.len().saturating_sub(score.samples as usize)..];
                 cells.push(Cell::Number(Number {
                     text: format::figure(score.mean),

@@ -1,6 +1,6 @@
 //! Writing without end: what a drive does fresh, and what is left when its capacity has been written over and over (SNIA SSS PTS).
 
-use assay_store::read::SeriesPoint;
+use assay_store::series::OpSample;
 use assay_units::Op;
 
 use crate::format;
@@ -106,7 +106,7 @@ pub fn courses<'s, 'a>(lineup: &Lineup<'_>, section: &'s Section<'a>) -> Vec<Cou
     courses
 }
 
-fn moment(p: &SeriesPoint, began: f64, written: f64) -> Moment {
+fn moment(p: &OpSample, began: f64, written: f64) -> Moment {
     Moment {
         at_s: began + (p.start.as_secs_f64() + p.end.as_secs_f64()) / 2.0,
         written_bytes: written + p.bytes as f64,

@@ -1,9 +1,6 @@
 //! A long run in figures: does the drive keep its rate, and how hot does it get?
 
-use std::collections::BTreeMap;
-
-use assay_store::read::CellDrive;
-use assay_units::{Nanos, rate};
+use assay_store::series::IntervalSample;
 
 use crate::format;
 use crate::grid::Section;
@@ -12,68 +9,6 @@ use crate::table::{Cell, Column, Row, Table};
 use crate::tables::power::watts_cell;
 use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks, spread_notes, with_spread};
 use assay_analysis::estimate;
-
-/// All operations of one interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tick {
-    /// Interval index.
-    pub index: u32,
-    /// Part of the ramp.
-    pub ramp: bool,
-    /// Since the cell's start.
-    pub start: Nanos,
-    /// Since the cell's start.
-    pub end: Nanos,
-    /// Completed.
-    pub ios: u64,
-    /// Bytes.
-    pub bytes: u64,
-    /// Failed or short.
-    pub errors: u64,
-}
-
-impl Tick {
-    /// MiB per second.
-    pub fn mib_per_s(&self) -> f64 {
-        rate::mib_per_second(self.bytes, self.end - self.start)
-    }
-}
-
-/// The intervals of a drive's part, operations added up, in time order.
-pub fn ticks(part: &CellDrive) -> Vec<Tick> {
-    // The interval in which the ramp ends has two: one of the ramp, and one of what counts.
-    let mut ticks: BTreeMap<(u32, bool), Tick> = BTreeMap::new();
-    for point in &part.series {
-        let tick = ticks.entry((point.index, !point.ramp)).or_insert(Tick {
-            index: point.index,
-            ramp: point.ramp,
-            start: point.start,
-            end: point.end,
-            ios: 0,
-            bytes: 0,
-            errors: 0,
-        });
-        tick.start = tick.start.min(point.start);
-        tick.end = tick.end.max(point.end);
-        tick.ios += point.ios;
-        tick.bytes += point.bytes;
-        tick.errors += point.errors;
-    }
-    ticks.into_values().collect()
-}
-
-/// The measured intervals that are long enough to compare: the last one may have been cut short.
-pub fn whole_ticks(part: &CellDrive) -> Vec<Tick> {
-    let mut ticks = ticks(part);
-    ticks.retain(|t| !t.ramp);
-    let longest = ticks
-        .iter()
-        .map(|t| t.end - t.start)
-        .max()
-        .unwrap_or_default();
-    ticks.retain(|t| (t.end - t.start).0 >= longest.0 / 2);
-    ticks
-}
 
 /// One row per drive and cell.
 pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
@@ -110,7 +45,11 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
             let mean = cell_of(point, |r| Some(r.mib_per_s()), format::figure);
             cells.push(with_spread(mean, known, 1.0));
             if let Some(part) = point.part {
-                let rates: Vec<f64> = whole_ticks(part).iter().map(Tick::mib_per_s).collect();
+                let rates: Vec<f64> = part
+                    .measured_intervals()
+                    .iter()
+                    .map(IntervalSample::mib_per_s)
+                    .collect();
                 let extreme = |of: fn(f64, f64) -> f64| rates.iter().copied().reduce(of);
                 for rate in [extreme(f64::min), extreme(f64::max)] {
                     cells.push(rate.map_or(Cell::Empty, |r| Cell::number(format::figure(r))));

@@ -1,7 +1,7 @@
 //! What heat does to a drive: when it begins to hold itself back, what rate is left, and for how much of the time.
 
 use assay_analysis::attribution::{self, Throttling};
-use assay_analysis::series::{Second, seconds};
+use assay_store::series::IntervalSample;
 
 use crate::format;
 use crate::grid::{Point, Section};
@@ -90,12 +90,12 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
             .into_iter()
             .collect();
     };
-    let seconds = seconds(part);
+    let seconds = part.measured_intervals();
     let number = |value: f64| Cell::number(format::figure(value));
     // A mean of these seconds, with its interval.
-    let averaged = |cell: Cell, of: &dyn Fn(usize, &Second) -> bool| {
+    let averaged = |cell: Cell, of: &dyn Fn(usize, &IntervalSample) -> bool| {
         let chosen = seconds.iter().enumerate().filter(|(i, s)| of(*i, s));
-        let rates: Vec<f64> = chosen.map(|(_, s)| s.mib_per_s).collect();
+        let rates: Vec<f64> = chosen.map(|(_, s)| s.mib_per_s()).collect();
         with_spread(cell, confidence::mean(&rates, LEVEL), 1.0)
     };
     let hot = throttling(lineup, point);
@@ -108,7 +108,7 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
             ),
             t.before.map_or(Cell::Empty, |before| {
                 averaged(number(before.mib_per_s), &|_, s| {
-                    (before.from_s..before.to_s).contains(&s.start_s)
+                    (before.from_s..before.to_s).contains(&s.start_s())
                 })
             }),
             averaged(
@@ -119,7 +119,7 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
                         .is_some_and(|before| t.after_mib_per_s < ALARM * before.mib_per_s),
                     ..Number::default()
                 }),
-                &|_, s| t.covers(s.start_s),
+                &|_, s| t.covers(s.start_s()),
             ),
             t.slow_mib_per_s.map_or(Cell::Empty, number),
             t.recovery
@@ -128,7 +128,7 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
         None => vec![
             Cell::Text("never".to_owned()),
             Cell::Empty,
-            mean(seconds.iter().map(|s| s.mib_per_s))
+            mean(seconds.iter().map(IntervalSample::mib_per_s))
                 .map_or(Cell::Empty, |rate| averaged(number(rate), &|_, _| true)),
             Cell::Empty,
             Cell::Empty,
@@ -137,7 +137,7 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
     };
     let tail = seconds.len() - seconds.len() / 10;
     let tail = tail.min(seconds.len().saturating_sub(1));
-    let last = mean(seconds.iter().skip(tail).map(|s| s.mib_per_s));
+    let last = mean(seconds.iter().skip(tail).map(IntervalSample::mib_per_s));
     cells.push(last.map_or(Cell::Empty, |rate| {
         averaged(number(rate), &|i, _| i >= tail)
     }));
@@ -151,7 +151,7 @@ fn figures(lineup: &Lineup<'_>, point: &Point<'_>) -> Vec<Cell> {
         || Cell::Missing("n/a", "the drive reports no temperature".to_owned()),
         |c| Cell::number(format!("{c:.0}")),
     ));
-    let end = seconds.last().map_or(0.0, |s| s.start_s + s.elapsed_s);
+    let end = seconds.last().map_or(0.0, IntervalSample::end_s);
     cells.push(Cell::Number(Number {
         text: format::duration((end * 1e9) as u64),
         mark: point.remark().map(|(short, _)| short.to_owned()),

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 use assay_stats::{Histogram, HostLoad, LatencySummary, OpInterval, OpSummary};
 use assay_store::model::*;
-use assay_store::read::{CellDrive, CellRecord, CellState, Run, SeriesPoint};
+use assay_store::read::{CellDrive, CellRecord, CellState, Run};
+use assay_store::series::OpSample;
 use assay_units::text::compact_size;
 use assay_units::{GIB, KIB, Nanos, Op, Rng};
 
@@ -125,7 +126,7 @@ pub fn part(drive: usize, cell: &str, workload: &Workload, shape: &Shape, seed: 
         let (start, end) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
         let errors = if second == ramp { shape.errors } else { 0 };
         let bytes = ios * workload.bs_bytes;
-        series.push(SeriesPoint {
+        series.push(OpSample {
             index: second as u32,
             ramp: second < ramp,
             start,

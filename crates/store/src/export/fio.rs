@@ -17,7 +17,8 @@ use super::output_error;
 use super::table::state_words;
 use crate::error::StoreError;
 use crate::fold::fold;
-use crate::read::{CellDrive, CellRecord, Run, SeriesPoint};
+use crate::read::{CellDrive, CellRecord, Run};
+use crate::series::{OpSample, is_short};
 
 /// fio's default percentile list, in parts per million (`percentile_list` in fio(1)).
 const PERCENTILES: [u32; 17] = [
@@ -299,16 +300,17 @@ impl Direction {
         }
     }
 
-    /// Fill in what fio samples over time: the measured intervals, but for what completed a moment after the last.
+    /// Fill in what fio samples over time. fio takes a sample when an averaging window is over (stat.c, add_bw_samples), so a
+    /// short last interval is none.
     fn sample(&mut self, part: &CellDrive, op: Op) {
-        let mut measured: Vec<&SeriesPoint> = part
+        let mut measured: Vec<&OpSample> = part
             .series
             .iter()
             .filter(|p| p.op == op && !p.ramp && p.elapsed() > Nanos::ZERO)
             .collect();
         let longest = measured.iter().map(|p| p.elapsed()).max();
         let longest = longest.unwrap_or_default();
-        measured.pop_if(|last| last.elapsed().0 < longest.0 / 2);
+        measured.pop_if(|last| is_short(last.elapsed(), longest));
         let kib_per_s = moments(measured.iter().map(|p| p.mib_per_s() * KIB as f64));
         let iops = moments(measured.iter().map(|p| p.iops()));
         self.bw_samples = measured.len() as u64;

@@ -13,7 +13,8 @@ use crate::model::{
     Audit, CellPlan, CellResult, Manifest, Outcome, SCHEMA, TelemetryRecord, Verdict,
     VerifySummary, Warning,
 };
-use crate::read::{CellDrive, CellRecord, Run, SeriesPoint};
+use crate::read::{CellDrive, CellRecord, Run};
+use crate::series::OpSample;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -62,7 +63,7 @@ struct Part<'a> {
     simulated: bool,
     result: Option<CellFigures<'a>>,
     #[serde(serialize_with = "series")]
-    series: &'a [SeriesPoint],
+    series: &'a [OpSample],
     #[serde(serialize_with = "telemetry")]
     telemetry: &'a [TelemetryRecord],
     #[serde(serialize_with = "distributions")]
@@ -198,7 +199,7 @@ fn figures(result: &CellResult) -> CellFigures<'_> {
     }
 }
 
-fn series<S: Serializer>(points: &[SeriesPoint], serializer: S) -> Result<S::Ok, S::Error> {
+fn series<S: Serializer>(points: &[OpSample], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(points.iter().map(|p| Point {
         index: p.index,
         ramp: p.ramp,

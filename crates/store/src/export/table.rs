@@ -4,7 +4,8 @@ use assay_stats::summary::PERCENTILES;
 use assay_stats::{HostLoad, LatencySummary, OpSummary};
 
 use crate::model::{CellResult, Drive, TelemetryRecord};
-use crate::read::{CellDrive, CellRecord, CellState, Run, SeriesPoint};
+use crate::read::{CellDrive, CellRecord, CellState, Run};
+use crate::series::OpSample;
 
 /// A value's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,7 +294,7 @@ pub(crate) fn cell_columns<'a>() -> Vec<Column<DriveRow<'a>>> {
 }
 
 /// One operation in one interval.
-pub(crate) type PointRow<'a> = (DriveRow<'a>, &'a SeriesPoint);
+pub(crate) type PointRow<'a> = (DriveRow<'a>, &'a OpSample);
 
 /// `intervals`: one row per interval, drive and operation.
 pub(crate) fn interval_columns<'a>() -> Vec<Column<PointRow<'a>>> {

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use assay_stats::{Histogram, HostLoad, Interval, JobTotals};
 use assay_units::Op;
 
-use super::silence::Spans;
 use crate::model::CellPlan;
-use crate::read::{CellDrive, CellRecord, CellState, SeriesPoint};
+use crate::read::{CellDrive, CellRecord, CellState};
+use crate::series::OpSample;
+use crate::series::silent::Spans;
 
 /// A point of a series in the making.
 pub(super) struct Point {
-    pub(super) figures: SeriesPoint,
+    pub(super) figures: OpSample,
     /// Where the lines are that it was recorded in.
     pub(super) first: u64,
     pub(super) more: Vec<u64>,

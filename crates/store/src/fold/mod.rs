@@ -14,12 +14,12 @@ use assay_units::Nanos;
 use crate::error::StoreError;
 use crate::journal::{JOURNAL_FILE, JournalReader, LineContent};
 use crate::model::{CellKind, CellResult, Entry, IntervalRecord, Manifest, Warning};
-use crate::read::{CellState, Run, SeriesPoint};
+use crate::read::{CellState, Run};
 use crate::run::{MANIFEST_FILE, sha256_of};
+use crate::series::{OpSample, silent};
 use crate::thin::thin;
 
 mod cell;
-mod silence;
 mod sum;
 
 use cell::{Cell, Point, PointKey, key};
@@ -278,7 +278,7 @@ impl<'a> Fold<'a> {
                     point.more.push(offset);
                 })
                 .or_insert_with(|| Point {
-                    figures: SeriesPoint {
+                    figures: OpSample {
                         index: interval.index,
                         ramp: interval.ramp,
                         start: interval.start,
@@ -311,7 +311,7 @@ impl<'a> Fold<'a> {
             }
             let cell = &mut self.cells[at];
             let ramp = Nanos(cell.record.plan.workload.ramp_ns);
-            let series = silence::told(series, &drive.spans, ramp);
+            let series = silent::fill_gaps(series, &drive.spans, ramp);
             let result = summed(
                 cell.record.drives[place].drive,
                 &drive.totals,
@@ -394,7 +394,7 @@ impl<'a> Fold<'a> {
             let record = &mut self.cells[at].record;
             let ramp = Nanos(record.plan.workload.ramp_ns);
             let part = &mut record.drives[place];
-            silence::tell_end(&mut part.series, result.elapsed, ramp);
+            silent::fill_end(&mut part.series, result.elapsed, ramp);
             part.result = Some(result);
         }
     }

@@ -6,7 +6,7 @@ use assay_stats::{HostLoad, Interval, JobTotals, OpInterval, OpSummary};
 use assay_units::{Nanos, Op};
 
 use crate::model::CellResult;
-use crate::read::SeriesPoint;
+use crate::series::OpSample;
 
 /// An interval with an operation that stands in it twice summed up.
 pub(super) fn joined(mut interval: Interval) -> Interval {
@@ -63,7 +63,7 @@ pub(super) fn untraced(journalled: &CellResult, summed: Option<&CellResult>) -> 
 pub(super) fn summed(
     drive: usize,
     totals: &JobTotals,
-    series: &[SeriesPoint],
+    series: &[OpSample],
     host: &BTreeMap<u32, HostLoad>,
     simulated: &[bool],
 ) -> Option<CellResult> {

@@ -1,13 +1,13 @@
 //! The figures that rules look at, each with how it is shown.
 
 use assay_analysis::attribution::Throttling;
-use assay_analysis::series::seconds;
 use assay_analysis::verified::worst_pass;
 use assay_analysis::{attribution, knee, rest, score};
 use assay_stats::consistency::Score;
 use assay_stats::knee::DepthKnee;
 use assay_store::model::{CellKind, TelemetryRecord};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
+use assay_store::series::IntervalSample;
 
 use super::VerdictSubject;
 use crate::schema::{DatasheetFacts, VerdictMetric, VerdictRule};
@@ -65,10 +65,10 @@ fn of_step<'a>(
         })
 }
 
-/// MiB/s of each interval of a cell, ramp and incomplete last interval left out.
+/// MiB/s of each measured interval of a cell.
 fn rates(drive: &CellDrive) -> Vec<f64> {
-    let seconds = seconds(drive);
-    seconds.iter().map(|second| second.mib_per_s).collect()
+    let samples = drive.measured_intervals();
+    samples.iter().map(IntervalSample::mib_per_s).collect()
 }
 
 fn mean(values: &[f64]) -> f64 {

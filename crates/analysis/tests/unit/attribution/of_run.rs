@@ -1,6 +1,6 @@
 use assay_stats::LatencySummary;
 use assay_store::model::{Audit, CellPlan, Drive, Host, Manifest, Suite, Tool, Warning, Workload};
-use assay_store::read::SeriesPoint;
+use assay_store::series::OpSample;
 use assay_units::Nanos;
 
 use super::*;
@@ -8,7 +8,7 @@ use super::*;
 /// A cell of sequential writes: MiB/s in each second, and the temperature at its end.
 fn cell(id: &str, kind: CellKind, rates: &[u64], celsius: f64) -> CellRecord {
     let at = |second: usize| Nanos::from_secs(second as u64);
-    let point = |(index, &rate): (usize, &u64)| SeriesPoint {
+    let point = |(index, &rate): (usize, &u64)| OpSample {
         index: index as u32,
         ramp: false,
         start: at(index),

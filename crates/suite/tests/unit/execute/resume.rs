@@ -65,7 +65,7 @@ fn what_was_cut_off_can_have_written_more_than_the_journal_says() {
             result: None,
             series: points
                 .iter()
-                .map(|&(second, op, bytes)| assay_store::read::SeriesPoint {
+                .map(|&(second, op, bytes)| assay_store::series::OpSample {
                     index: second as u32,
                     ramp: false,
                     start: Nanos::from_secs(second),

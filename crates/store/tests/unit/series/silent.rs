@@ -2,11 +2,11 @@ use super::*;
 
 const SECOND: Nanos = Nanos::SECOND;
 
-fn point(index: u32, op: Op) -> SeriesPoint {
+fn point(index: u32, op: Op) -> OpSample {
     let start = Nanos(u64::from(index) * SECOND.0);
-    SeriesPoint {
+    OpSample {
         ios: 5,
-        ..nothing(index, index == 0, start, start + SECOND, op)
+        ..silent(index, index == 0, start, start + SECOND, op)
     }
 }
 
@@ -19,8 +19,8 @@ fn spans(indices: &[u32]) -> Spans {
 }
 
 /// Index, start in seconds, I/Os, operation.
-fn seen(series: &[SeriesPoint]) -> Vec<(u32, u64, u64, Op)> {
-    let of = |p: &SeriesPoint| (p.index, p.start.0 / SECOND.0, p.ios, p.op);
+fn seen(series: &[OpSample]) -> Vec<(u32, u64, u64, Op)> {
+    let of = |p: &OpSample| (p.index, p.start.0 / SECOND.0, p.ios, p.op);
     series.iter().map(of).collect()
 }
 
@@ -28,8 +28,8 @@ fn seen(series: &[SeriesPoint]) -> Vec<(u32, u64, u64, Op)> {
 fn empty_intervals_and_gaps_are_points_of_nothing() {
     let series = vec![point(0, Op::Read), point(1, Op::Read), point(5, Op::Write)];
     // 2 was handed over empty, 3 and 4 were not handed over, nor was anything after 6.
-    let mut told = told(series, &spans(&[0, 1, 2, 5, 6]), SECOND);
-    tell_end(&mut told, Nanos(7 * SECOND.0), SECOND);
+    let mut filled = fill_gaps(series, &spans(&[0, 1, 2, 5, 6]), SECOND);
+    fill_end(&mut filled, Nanos(7 * SECOND.0), SECOND);
     let expected = [
         (0, 0, 5, Op::Read),
         (1, 1, 5, Op::Read),
@@ -40,9 +40,10 @@ fn empty_intervals_and_gaps_are_points_of_nothing() {
         (6, 6, 0, Op::Write),
         (7, 7, 0, Op::Write),
     ];
-    assert_eq!(seen(&told), expected);
+    assert_eq!(seen(&filled), expected);
     assert!(
-        told.iter()
+        filled
+            .iter()
             .all(|p| p.ramp == (p.index == 0) && p.elapsed() == SECOND)
     );
 }
@@ -52,25 +53,28 @@ fn a_series_without_silence_stays_as_it_is() {
     let series: Vec<_> = (0..4)
         .flat_map(|n| [point(n, Op::Read), point(n, Op::Write)])
         .collect();
-    let mut told = told(series.clone(), &spans(&[0, 1, 2, 3]), SECOND);
+    let mut filled = fill_gaps(series.clone(), &spans(&[0, 1, 2, 3]), SECOND);
     // Half a second more is the end of an interval, not one.
-    tell_end(&mut told, Nanos(3 * SECOND.0 + SECOND.0 / 3), SECOND);
-    assert_eq!(seen(&told), seen(&series));
+    fill_end(&mut filled, Nanos(3 * SECOND.0 + SECOND.0 / 3), SECOND);
+    assert_eq!(seen(&filled), seen(&series));
 }
 
 #[test]
 fn a_drive_that_did_nothing_first_or_at_all_has_what_there_is_to_tell() {
-    let first = told(vec![point(2, Op::Write)], &spans(&[0, 1, 2]), Nanos::ZERO);
+    let first = fill_gaps(vec![point(2, Op::Write)], &spans(&[0, 1, 2]), Nanos::ZERO);
     assert_eq!(first.len(), 3);
     assert_eq!((first[0].ios, first[0].op), (0, Op::Write));
-    assert!(told(Vec::new(), &spans(&[0, 1]), Nanos::ZERO).is_empty());
+    assert!(fill_gaps(Vec::new(), &spans(&[0, 1]), Nanos::ZERO).is_empty());
     let mut none = Vec::new();
-    tell_end(&mut none, SECOND, Nanos::ZERO);
+    fill_end(&mut none, SECOND, Nanos::ZERO);
     assert!(none.is_empty());
 }
 
 #[test]
 fn a_damaged_index_makes_no_silence() {
     let far = vec![point(1, Op::Read), point(4_000_000_000, Op::Read)];
-    assert_eq!(told(far, &spans(&[1, 4_000_000_000]), Nanos::ZERO).len(), 2);
+    assert_eq!(
+        fill_gaps(far, &spans(&[1, 4_000_000_000]), Nanos::ZERO).len(),
+        2
+    );
 }
