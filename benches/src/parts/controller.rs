@@ -40,7 +40,7 @@ fn cpu_s() -> f64 {
 fn drive(name: &str) -> Result<Drive> {
     let drive = Drive::new(Profile::builtin(name)?, DriveOptions::default())?;
     // As `sim:` drives have it.
-    assay_device::huge_tables::prefer_huge_tables(&drive);
+    assay_sim_host::prefer_huge_tables(&drive);
     Ok(drive)
 }
 

@@ -160,7 +160,7 @@ fn scaled(name: &str, factor: u64, state: InitialState) -> Result<Drive> {
     };
     let drive = Drive::new(profile, options)?;
     // As `sim:` drives have it.
-    assay_device::huge_tables::prefer_huge_tables(&drive);
+    assay_sim_host::prefer_huge_tables(&drive);
     Ok(drive)
 }
 

@@ -1,13 +1,13 @@
 //! The machine that uses a simulated drive: threads with several I/Os in flight each, and time of their own per I/O.
 //!
 //! A thread needs the profile's `bench.host_overhead_ns` for each I/O, one after the other, between a completion and the next
-//! submission, of one of the `bench.host_cores` processors where the profile has a number of them ([`assay_ssd::host`]). Latency counts from the completion that made room to the completion of the I/O, as assay's engine counts it: the
+//! submission, of one of the `bench.host_cores` processors where the profile has a number of them ([`assay_sim_host::processors`]). Latency counts from the completion that made room to the completion of the I/O, as assay's engine counts it: the
 //! thread hands the next I/O over at once, and what it takes to get it to the drive is part of what a program sees.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use assay_ssd::host::HostCpus;
+use assay_sim_host::HostProcessors;
 use assay_ssd::profile::BenchProfile;
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Telemetry};
 use assay_stats::Histogram;
@@ -34,7 +34,7 @@ pub struct Host {
     job: Workload,
     /// The machine, and what gives the threads their time.
     bench: BenchProfile,
-    cpus: HostCpus,
+    cpus: HostProcessors,
     area_bytes: u64,
     rng: Rng,
     /// Per thread: next offset of sequential I/Os.
@@ -76,7 +76,7 @@ impl Host {
             name: profile.name.clone(),
             job,
             bench: profile.bench.clone(),
-            cpus: HostCpus::new(&profile.bench, 1, Nanos::ZERO),
+            cpus: HostProcessors::new(&profile.bench, 1, Nanos::ZERO),
             area_bytes: 0,
             rng: Rng::stream(1, "offsets"),
             next: Vec::new(),
@@ -122,7 +122,7 @@ impl Host {
         self.job = job;
         let region = self.region_bytes();
         self.next = (0..u64::from(job.threads)).map(|n| region * n).collect();
-        self.cpus = HostCpus::new(&self.bench, job.threads, self.now);
+        self.cpus = HostProcessors::new(&self.bench, job.threads, self.now);
         let slots = job.threads * job.queue_depth;
         self.handed = vec![self.now; slots as usize];
         self.ready = (0..slots)
@@ -172,7 +172,7 @@ impl Host {
         let outcome = loop {
             let event = self.drive.next_event().unwrap_or(Nanos::MAX);
             let mut submit = self.ready.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
-            while let Some((at, slot)) = self.cpus.take(submit.min(event).min(until)) {
+            while let Some((at, slot)) = self.cpus.pop(submit.min(event).min(until)) {
                 self.ready.push(Reverse((at, slot)));
                 submit = submit.min(at);
             }
@@ -222,7 +222,7 @@ impl Host {
             latency.record(at - self.handed[slot as usize]);
         }
         self.handed[slot as usize] = at;
-        if let Some(sent) = self.cpus.hand_over(slot / depth, slot, at) {
+        if let Some(sent) = self.cpus.submit(slot / depth, slot, at) {
             self.ready.push(Reverse((sent, slot)));
         }
     }
@@ -238,7 +238,7 @@ impl Host {
     /// Let what is in flight complete and start nothing new.
     pub fn drain(&mut self) {
         self.ready.clear();
-        self.cpus = HostCpus::new(&self.bench, self.job.threads, self.now);
+        self.cpus = HostProcessors::new(&self.bench, self.job.threads, self.now);
         self.drive.advance(FOREVER, &mut self.done);
         if let Some(last) = self.done.last() {
             self.now = last.at;

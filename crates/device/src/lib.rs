@@ -16,16 +16,13 @@
 #![forbid(unsafe_code)]
 
 pub mod host;
-pub mod huge_tables;
 pub mod identity;
 pub mod interlock;
 pub mod load;
 pub mod nvme;
 pub mod open;
-pub mod profile;
 pub mod purge;
 pub mod session;
 pub mod signature;
-pub mod sim;
 pub mod spec;
 pub mod watch;

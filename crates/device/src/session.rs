@@ -9,14 +9,14 @@ use crate::nvme::place;
 use crate::nvme::probe::Probe;
 use crate::nvme::purge::EraseError;
 use crate::open::OpenError;
-use crate::profile::{self, ProfileFileError};
 use crate::purge::PurgeError;
-use crate::sim::SimTarget;
 use crate::spec::{DriveSpec, SpecError, SpecKind};
 use crate::watch::Watch;
 use crate::watch::meter::PowerMeter;
 use assay_io::drive_handle::DriveHandle;
 use assay_io::{Nanos, TargetError, Telemetry};
+use assay_sim_host::SimTarget;
+use assay_sim_host::profile_file::{self, ProfileFileError};
 use assay_ssd::regenerate::Generator;
 use assay_ssd::{DriveOptions, InitialState, OptionError};
 
@@ -381,7 +381,7 @@ impl DriveSession {
     /// The PCIe link as it is now; none where the drive has none, or it cannot be read.
     pub fn pcie(&self) -> Option<PcieLink> {
         match (&self.kind, &self.info.path) {
-            (Kind::Sim(target, _), _) => target.pcie(),
+            (Kind::Sim(target, _), _) => simulated::pcie_link(target.link()),
             (Kind::Real(_), Some(path)) => identity::identify(path).ok()?.pcie,
             _ => None,
         }
@@ -401,10 +401,11 @@ fn simulated(
     pairs: &[(String, String)],
     session: &SessionOptions,
 ) -> Result<DriveSession, SessionError> {
-    let (_, profile) = profile::load(profile_name).map_err(|source| SessionError::Profile {
-        spec: spec.to_owned(),
-        source,
-    })?;
+    let (_, profile) =
+        profile_file::load(profile_name).map_err(|source| SessionError::Profile {
+            spec: spec.to_owned(),
+            source,
+        })?;
     let name = profile.name.clone();
     let mut options = DriveOptions::default();
     for (key, value) in pairs {
@@ -439,7 +440,7 @@ fn simulated(
     info.rotational = Some(false);
     info.queue_pairs = Some(identity.queue_pairs);
     info.profile = Some(name);
-    info.pcie = target.pcie();
+    info.pcie = simulated::pcie_link(target.link());
     Ok(DriveSession {
         info,
         kind: Kind::Sim(Box::new(target), state),

@@ -1,7 +1,7 @@
 //! What a person may type where a drive is expected, taken apart without touching any drive.
 //!
 //! Forms: `null:` and `null:size=16g` (a target that completes at once), `sim:PROFILE[,key=value...]` (a simulated drive; PROFILE is a
-//! name, or the path of a file that ends in `.toml`, see [`crate::profile`]),
+//! name, or the path of a file that ends in `.toml`, see `assay_sim_host::profile_file`),
 //! anything else is a path: a block device, a symbolic link to one (`/dev/disk/by-id/...`), a regular file, or an NVMe
 //! generic character device (`/dev/ng0n1`). A file whose name really begins with `null:` or `sim:` is written `./null:...`.
 //!

@@ -14,8 +14,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use assay_device::huge_tables::prefer_huge_tables;
 use assay_io::clock::Clock;
+use assay_sim_host::prefer_huge_tables;
 use assay_ssd::{Command, Completion, Drive};
 use assay_units::{Nanos, Op};
 

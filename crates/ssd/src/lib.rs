@@ -36,7 +36,7 @@
 //!
 //! # Non-goals
 //! No NVMe wire format (a controller around this model has it), no sockets or files, no host: the cost of submission and
-//! completion on the tester's machine is in [`profile::BenchProfile`] and applied by the caller, who may count it with [`host`].
+//! completion on the tester's machine is in [`profile::BenchProfile`] and applied by the caller (`assay-sim-host`).
 //!
 //! # Key constants
 //! [`profile::MAP_UNIT_BYTES`] (4096), [`thermal::STEP_NS`] (50 ms).
@@ -52,7 +52,6 @@ mod fastdiv;
 pub mod faults;
 pub mod frontend;
 pub mod ftl;
-pub mod host;
 pub mod in_place;
 pub mod link;
 pub mod map;

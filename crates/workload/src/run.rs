@@ -10,8 +10,8 @@ use assay_stats::{HostLoad, Interval, JobTotals, Recorder};
 
 use assay_device::load;
 use assay_device::session::OpenTarget;
-use assay_device::sim::SimTarget;
 use assay_io::{Target, TargetError, Telemetry};
+use assay_sim_host::SimTarget;
 use assay_units::Nanos;
 
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use assay_analysis::attribution::Moment;
-use assay_ssd::host::HostCpus;
+use assay_sim_host::HostProcessors;
 use assay_ssd::{Command, Drive, Telemetry};
 use assay_units::{DataClass, Nanos, Op, Rng};
 
@@ -35,7 +35,7 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
     let mut rng = Rng::stream(seed, "offsets");
     let mut next: Vec<u64> = (0..job.threads).map(|n| u64::from(n) * region).collect();
     let bench = drive.profile().bench.clone();
-    let mut cpus = HostCpus::new(&bench, job.threads, Nanos::ZERO);
+    let mut cpus = HostProcessors::new(&bench, job.threads, Nanos::ZERO);
     let cores = bench
         .host_cores
         .as_ref()
@@ -56,11 +56,11 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
             let submit = ready.peek().map_or(Nanos::MAX, |&Reverse((at, _))| at);
             let event = drive.next_event().unwrap_or(Nanos::MAX);
             // Threads that share a processor submit when it gets to them.
-            if let Some((at, slot)) = cpus.take(submit.min(event).min(end)) {
+            if let Some((at, slot)) = cpus.pop(submit.min(event).min(end)) {
                 ready.push(Reverse((at, slot)));
                 continue;
             }
-            if submit.min(event).min(cpus.next()) > end {
+            if submit.min(event).min(cpus.next_event()) > end {
                 break;
             }
             if event <= submit {
@@ -70,7 +70,7 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
                     latency_ns += (completion.at - begun[completion.tag as usize]).0;
                     begun[completion.tag as usize] = completion.at;
                     let thread = completion.tag / job.depth;
-                    if let Some(at) = cpus.hand_over(thread, completion.tag, completion.at) {
+                    if let Some(at) = cpus.submit(thread, completion.tag, completion.at) {
                         ready.push(Reverse((at, completion.tag)));
                     }
                 }

@@ -9,7 +9,7 @@ use assay_calibrate::parameter::{Free, free_by_default, renamed};
 use assay_calibrate::residual::{Residual, Residuals, Summary};
 use assay_calibrate::shipped::{Recipe, hold_out, recipes};
 use assay_calibrate::{Fit, FitSettings, fit, published, run_folder, table};
-use assay_device::profile::load;
+use assay_sim_host::profile_file::load;
 use assay_ssd::Profile;
 use assay_store::Run;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

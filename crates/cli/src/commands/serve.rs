@@ -9,7 +9,6 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use anyhow::Context;
-use assay_device::profile;
 use assay_device::session::SessionError;
 use assay_device::spec::{DriveSpec, SpecKind};
 use assay_integrity::blocks::VerifyBlocks;
@@ -17,6 +16,7 @@ use assay_io::TargetError;
 use assay_serve::floor::{self, Floor};
 use assay_serve::vfio::{self, Function};
 use assay_serve::{Address, Lateness, Listener, Pace, Server, Summary};
+use assay_sim_host::profile_file;
 use assay_ssd::{Drive, DriveError, DriveOptions, Fault, FaultKind, Profile};
 use serde_json::{Value, json};
 
@@ -152,7 +152,7 @@ impl Named {
             );
             return Err(UsageError(what).into());
         };
-        let (_, profile) = profile::load(name).map_err(|source| SessionError::Profile {
+        let (_, profile) = profile_file::load(name).map_err(|source| SessionError::Profile {
             spec: text.to_owned(),
             source,
         })?;

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::sim::SimTarget;
 use crate::watch::Watch;
 use assay_io::clock::Clock;
 use assay_io::{Nanos, Target, Telemetry};
+use assay_sim_host::SimTarget;
 use assay_ssd::InitialState;
 
 use super::{DriveSession, Kind, PurgeHow, SessionError};

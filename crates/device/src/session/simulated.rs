@@ -1,5 +1,6 @@
 //! The controller of a simulated drive, asked as that of a real one is.
 
+use crate::identity::PcieLink;
 use crate::nvme::probe::{self, Probe, Surroundings};
 use crate::nvme::registers::Registers;
 use crate::nvme::{AdminPort, CommandError};
@@ -11,6 +12,7 @@ use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::register::{
     CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
 };
+use assay_ssd::profile::LinkProfile;
 use assay_ssd::{Drive, DriveOptions, Profile};
 
 use super::SessionError;
@@ -27,6 +29,30 @@ pub(super) fn probe(
 ) -> Option<Result<Box<Probe>, SessionError>> {
     let on_nvme = profile.link.sata.is_none();
     on_nvme.then(|| ask(spec, profile.clone(), options.clone()).map(Box::new))
+}
+
+/// The link of a simulated drive as sysfs shows that of a real one; none for Serial ATA.
+pub(super) fn pcie_link(link: &LinkProfile) -> Option<PcieLink> {
+    if link.sata.is_some() {
+        return None;
+    }
+    // PCI Express Base Specification 6.0, section 1.2: transfer rates of the generations.
+    let gt_per_s = match link.generation.value {
+        0 | 1 => "2.5",
+        2 => "5.0",
+        3 => "8.0",
+        4 => "16.0",
+        _ => "32.0",
+    };
+    let speed = Some(format!("{gt_per_s} GT/s PCIe"));
+    let width = Some(u32::from(link.lanes.value));
+    Some(PcieLink {
+        address: "simulated".to_owned(),
+        speed: speed.clone(),
+        width,
+        max_speed: speed,
+        max_width: width,
+    })
 }
 
 fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, SessionError> {

@@ -1,33 +1,33 @@
 use super::*;
 use proptest::prelude::*;
 
-fn all(fair: &mut Fair) -> Vec<(u64, u32)> {
-    std::iter::from_fn(|| fair.take(u64::MAX).map(|(at, io)| (at.0, io))).collect()
+fn all(cfs: &mut CfsScheduler) -> Vec<(u64, u32)> {
+    std::iter::from_fn(|| cfs.pop(u64::MAX).map(|(at, io)| (at.0, io))).collect()
 }
 
 #[test]
 fn the_thread_that_had_the_least_time_runs_first() {
-    let mut fair = Fair::new(10, 1, 3);
+    let mut cfs = CfsScheduler::new(10, 1, 3);
     for io in 0..3 {
-        fair.hand_over(0, io, 0);
+        cfs.submit(0, io, 0);
     }
-    assert_eq!(all(&mut fair), [(10, 0), (20, 1), (30, 2)]);
+    assert_eq!(all(&mut cfs), [(10, 0), (20, 1), (30, 2)]);
     // Thread 0 had 30 ns more than the others: it waits until they have had as much.
     for io in [0, 10, 11, 12, 20] {
-        fair.hand_over(io / 10, io, 100);
+        cfs.submit(io / 10, io, 100);
     }
-    let served = all(&mut fair);
+    let served = all(&mut cfs);
     assert_eq!(served[0], (110, 0), "the processor was idle");
     let order: Vec<_> = served[1..].iter().map(|&(_, io)| io).collect();
     assert_eq!(order, [10, 20, 11, 12]);
-    assert_eq!(fair.next_ns(), u64::MAX);
+    assert_eq!(cfs.next_ns(), u64::MAX);
 }
 
 /// A closed loop of several I/Os per thread gets no more than the processors have time for.
 #[test]
 fn no_more_is_submitted_than_there_is_time_for() {
     for (processors, threads, depth) in [(1, 4, 8), (2, 4, 16), (1, 2, 1), (3, 8, 2)] {
-        let mut fair = Fair::new(1000, processors, threads);
+        let mut cfs = CfsScheduler::new(1000, processors, threads);
         let (mut back, mut order) = (BTreeSet::new(), 0);
         for slot in 0..threads as u32 * depth {
             back.insert((0_u64, slot));
@@ -35,7 +35,7 @@ fn no_more_is_submitted_than_there_is_time_for() {
         let mut served = 0_u64;
         loop {
             let next = back.first().map_or(u64::MAX, |first| first.0);
-            if let Some((at, slot)) = fair.take(next.min(10_000_000)) {
+            if let Some((at, slot)) = cfs.pop(next.min(10_000_000)) {
                 served += 1;
                 // The drive answers after a while, not always the same.
                 order += 1;
@@ -43,7 +43,7 @@ fn no_more_is_submitted_than_there_is_time_for() {
                 continue;
             }
             match back.pop_first() {
-                Some((at, slot)) if at < 10_000_000 => fair.hand_over(slot / depth, slot, at),
+                Some((at, slot)) if at < 10_000_000 => cfs.submit(slot / depth, slot, at),
                 _ => break,
             }
         }
@@ -60,28 +60,28 @@ fn no_more_is_submitted_than_there_is_time_for() {
 #[test]
 fn sleep_earns_half_a_scheduling_latency_at_most() {
     let ms = 1_000_000;
-    let mut fair = Fair::new(ms, 1, 2);
+    let mut cfs = CfsScheduler::new(ms, 1, 2);
     for io in 0..100 {
-        fair.hand_over(0, io, 0);
+        cfs.submit(0, io, 0);
     }
-    assert_eq!(all(&mut fair).len(), 100);
+    assert_eq!(all(&mut cfs).len(), 100);
     // Thread 1 is 100 ms behind, which counts as 3 ms behind the processor's time of 100 ms.
     for n in 0..10 {
-        fair.hand_over(0, n, 200 * ms);
-        fair.hand_over(1, 100 + n, 200 * ms);
+        cfs.submit(0, n, 200 * ms);
+        cfs.submit(1, 100 + n, 200 * ms);
     }
-    let order: Vec<_> = all(&mut fair).iter().map(|&(_, io)| io).collect();
+    let order: Vec<_> = all(&mut cfs).iter().map(|&(_, io)| io).collect();
     assert_eq!(order[..6], [0, 100, 101, 102, 103, 1]);
 }
 
 #[test]
 fn who_finds_its_processor_idle_stays_there() {
-    let mut fair = Fair::new(10, 4, 8);
+    let mut cfs = CfsScheduler::new(10, 4, 8);
     for round in 0..50 {
         for thread in 0..4 {
-            fair.hand_over(thread, thread, round * 100);
+            cfs.submit(thread, thread, round * 100);
         }
-        let ends: Vec<_> = all(&mut fair).iter().map(|&(at, _)| at).collect();
+        let ends: Vec<_> = all(&mut cfs).iter().map(|&(at, _)| at).collect();
         assert_eq!(ends, [round * 100 + 10; 4]);
     }
 }
@@ -94,20 +94,21 @@ proptest! {
         threads in 1_usize..9,
         steps in prop::collection::vec((0_u64..30, 0_u32..9), 1..200),
     ) {
-        let mut fair = Fair::new(10, processors, threads);
+        let mut cfs = CfsScheduler::new(10, processors, threads);
         let (mut now, mut out) = (0, Vec::new());
         let mut handed = vec![Vec::new(); threads];
         for (io, (wait, thread)) in (0..).zip(&steps) {
             now += wait;
-            while let Some((at, io)) = fair.take(now) {
+            while let Some((at, io)) = cfs.pop(now) {
                 prop_assert!(at.0 <= now);
                 out.push((at.0, io));
             }
-            prop_assert!(fair.next_ns() > now);
-            fair.hand_over(*thread, io, now);
-            handed[*thread as usize % threads].push(io);
+            prop_assert!(cfs.next_ns() > now);
+            let thread = *thread % threads as u32;
+            cfs.submit(thread, io, now);
+            handed[thread as usize].push(io);
         }
-        out.extend(all(&mut fair));
+        out.extend(all(&mut cfs));
         prop_assert_eq!(out.len(), steps.len());
         prop_assert!(out.is_sorted_by_key(|one| one.0));
         for ios in handed {

@@ -1,47 +1,47 @@
-//! The profile of a simulated drive: a built-in one by its name, or a user's own (a digital twin) by the path of its TOML file.
+//! Profile loading: a built-in profile by its name, or a custom one by the path of its TOML file.
 
 use std::path::{Path, PathBuf};
 
 use assay_ssd::{Profile, ProfileError};
 
-/// Longer files are no profiles, in bytes.
-const LONGEST_BYTES: u64 = 1 << 20;
-/// What a file's name ends with: how a path is told from the name of a built-in profile.
+/// Largest profile file that is read, in bytes.
+pub const MAX_BYTES: u64 = 1 << 20;
+/// The ending that tells a path from the name of a built-in profile.
 const EXTENSION: &str = ".toml";
 
-/// Why there is no such profile.
+/// Why a profile could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileFileError {
     /// No built-in profile of that name, or the built-in one is damaged.
-    #[error("{0}; a profile of your own is named by its file, as in sim:./my-twin.toml")]
+    #[error("{0}; a custom profile is named by its file, as in sim:./my-drive.toml")]
     Builtin(ProfileError),
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
-    /// The file is no profile, or its numbers make no drive.
+    /// The file is not a valid profile.
     #[error("{}: {source}", path.display())]
     Content {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: ProfileError,
     },
 }
 
-/// Does the name of a profile mean a file?
+/// Whether the name of a profile is a path.
 pub fn is_file(name: &str) -> bool {
     name.ends_with(EXTENSION)
 }
 
-/// The text of a profile and what it says: `name` is a built-in one's name, or a path that ends in `.toml`.
+/// The text of a profile and the parsed profile; `name` is a built-in one's name, or a path that ends in `.toml`.
 ///
 /// # Errors
-/// When there is none, it cannot be read, or its numbers make no drive.
+/// When there is none, it cannot be read, or it is not valid.
 pub fn load(name: &str) -> Result<(String, Profile), ProfileFileError> {
     if !is_file(name) {
         let text = Profile::builtin_text(name).map_err(ProfileFileError::Builtin)?;
@@ -61,15 +61,15 @@ pub fn load(name: &str) -> Result<(String, Profile), ProfileFileError> {
 }
 
 fn read(path: &Path) -> std::io::Result<String> {
-    let about = std::fs::metadata(path)?;
-    if !about.is_file() || about.len() > LONGEST_BYTES {
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
         return Err(std::io::Error::other(
-            "is no regular file of at most 1 MiB, so it is no profile",
+            "is not a regular file of at most 1 MiB, so it is not a profile",
         ));
     }
     std::fs::read_to_string(path)
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/profile.rs"]
+#[path = "../tests/unit/profile_file.rs"]
 mod tests;

@@ -1,8 +1,8 @@
 //! The simulated target: virtual time, data that comes back, failures as a program sees them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use assay_device::sim::SimTarget;
 use assay_io::{Completion, DataClass, Io, Nanos, Op, Target};
+use assay_sim_host::SimTarget;
 use assay_ssd::{DriveOptions, Profile};
 
 fn target(options: &[(&str, &str)]) -> SimTarget {

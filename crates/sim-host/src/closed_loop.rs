@@ -1,0 +1,129 @@
+//! Closed-loop load: threads that keep a fixed number of I/Os in flight each.
+//!
+//! A thread submits the next I/O of a slot at the completion of the last. Latency counts from then, as assay's engine counts it: the
+//! host overhead on the way to the drive is part of what a program sees.
+
+use assay_ssd::{Command, Completion, Drive};
+use assay_units::Nanos;
+
+use crate::event_loop::{EventLoop, TieOrder};
+use crate::processors::HostProcessors;
+
+/// Between the first I/Os of two slots, in nanoseconds: threads do not start in the same instant.
+const STAGGER_NS: u64 = 100;
+
+/// A drive under closed-loop load.
+#[derive(Clone, Debug)]
+pub struct ClosedLoop {
+    events: EventLoop,
+    depth: u32,
+    /// Per slot: when its I/O in flight was submitted.
+    submitted: Vec<Nanos>,
+    completions: Vec<Completion>,
+}
+
+impl ClosedLoop {
+    /// An idle drive at time 0; see [`ClosedLoop::begin`].
+    pub fn new(drive: Drive) -> ClosedLoop {
+        ClosedLoop {
+            events: EventLoop::new(drive, TieOrder::Slot),
+            depth: 1,
+            submitted: Vec::new(),
+            completions: Vec::new(),
+        }
+    }
+
+    /// The events around the drive.
+    pub fn events(&self) -> &EventLoop {
+        &self.events
+    }
+
+    /// The drive, to change it or to sample its telemetry.
+    pub fn drive_mut(&mut self) -> &mut Drive {
+        self.events.drive_mut()
+    }
+
+    /// Start threads with `depth` slots each on these processors. Nothing may be in flight.
+    pub fn begin(&mut self, processors: HostProcessors, threads: u32, depth: u32) {
+        let now = self.events.now();
+        self.events.set_processors(processors);
+        self.depth = depth;
+        self.submitted = vec![now; (threads * depth) as usize];
+        for slot in 0..threads * depth {
+            let at = now + Nanos(u64::from(slot) * STAGGER_NS);
+            self.events.arrive(slot, at);
+        }
+    }
+
+    /// Process the next event, unless it lies beyond `until` or there is none: then `false`. `command` makes the next command of a slot,
+    /// `completed` takes completions with their latencies.
+    #[inline]
+    pub fn step(
+        &mut self,
+        until: Nanos,
+        mut command: impl FnMut(u32) -> Command,
+        mut completed: impl FnMut(&Completion, Nanos),
+    ) -> bool {
+        let next = self.events.next_event();
+        if next > until || next == Nanos::MAX {
+            return false;
+        }
+        let start = |drive: &mut Drive, at, slot| drive.submit(at, command(slot));
+        self.events.advance(next, start, &mut self.completions);
+        for completion in self.completions.drain(..) {
+            let slot = completion.tag;
+            let submitted = &mut self.submitted[slot as usize];
+            completed(&completion, completion.at - *submitted);
+            *submitted = completion.at;
+            self.events.submit(slot / self.depth, slot, completion.at);
+        }
+        true
+    }
+
+    /// Stop submitting and wait for what is in flight.
+    pub fn drain(&mut self) {
+        let bench = &self.events.drive().profile().bench;
+        let processors = HostProcessors::new(bench, 1, self.events.now());
+        self.events.set_processors(processors);
+        self.events.complete(usize::MAX, &mut self.completions);
+        self.completions.clear();
+    }
+
+    /// Keep the drained drive idle for this long.
+    pub fn idle(&mut self, span: Nanos) {
+        self.events.idle_until(self.events.now() + span);
+    }
+
+    /// Submit commands past the host's processors, the next at a completion, with at most `depth` in flight, until `command` has no
+    /// more. The drive must be drained. `completed` takes completions; returns the time from the first submission to the last completion, or `None`
+    /// when commands are in flight that never complete.
+    pub fn stream(
+        &mut self,
+        depth: u32,
+        mut command: impl FnMut() -> Option<Command>,
+        mut completed: impl FnMut(&Completion),
+    ) -> Option<Nanos> {
+        let start = self.events.now();
+        let mut in_flight = 0;
+        loop {
+            while in_flight < depth
+                && let Some(command) = command()
+            {
+                let now = self.events.now();
+                self.events.drive_mut().submit(now, command);
+                in_flight += 1;
+            }
+            if in_flight == 0 {
+                return Some(self.events.now() - start);
+            }
+            self.events.complete(1, &mut self.completions);
+            if self.completions.is_empty() {
+                return None;
+            }
+            for completion in self.completions.drain(..) {
+                completed(&completion);
+                in_flight -= 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Discrete-event simulation of a drive and its host.
+//!
+//! Virtual time jumps from event to event. An I/O of a thread passes the host's processors ([`EventLoop::submit`]), waits in the arrival
+//! queue until the instant at which it reaches the drive, and completes there. At one instant, processors come first, then arrivals, then
+//! the drive. The caller decides what is submitted when: an engine under its own clock, a closed loop after each completion, or a server
+//! by the wall clock.
+
+use std::collections::VecDeque;
+
+use assay_io::memory::prefer_huge_pages;
+use assay_ssd::{Completion, Drive};
+use assay_units::Nanos;
+
+use crate::HostProcessors;
+
+/// The order of I/Os that reach the drive at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TieOrder {
+    /// In order of submission.
+    Submission,
+    /// By slot number.
+    Slot,
+}
+
+/// I/Os on their way to the drive, by arrival, then by tie order.
+///
+/// Most arrive after all those before them, since each processor submits in order. So a sorted ring is appended to nearly always, where
+/// a heap would sift every time.
+#[derive(Clone, Debug)]
+struct Arrivals {
+    ring: VecDeque<(Nanos, u32)>,
+    order: TieOrder,
+}
+
+impl Arrivals {
+    fn new(order: TieOrder) -> Arrivals {
+        Arrivals {
+            ring: VecDeque::new(),
+            order,
+        }
+    }
+
+    #[inline]
+    fn next_event(&self) -> Nanos {
+        self.ring.front().map_or(Nanos::MAX, |&(at, _)| at)
+    }
+
+    #[inline]
+    fn add(&mut self, at: Nanos, slot: u32) {
+        let order = self.order;
+        let precedes = |other: &(Nanos, u32)| match order {
+            TieOrder::Submission => other.0 <= at,
+            TieOrder::Slot => *other <= (at, slot),
+        };
+        if self.ring.back().is_none_or(precedes) {
+            self.ring.push_back((at, slot));
+        } else {
+            let index = self.ring.partition_point(precedes);
+            self.ring.insert(index, (at, slot));
+        }
+    }
+
+    /// The first, if it arrives by `until`.
+    #[inline]
+    fn pop(&mut self, until: Nanos) -> Option<(Nanos, u32)> {
+        let first = *self.ring.front()?;
+        (first.0 <= until).then(|| {
+            self.ring.pop_front();
+            first
+        })
+    }
+}
+
+/// A drive, the host's processors in front of it, and virtual time.
+#[derive(Clone, Debug)]
+pub struct EventLoop {
+    drive: Drive,
+    processors: HostProcessors,
+    arrivals: Arrivals,
+    now: Nanos,
+}
+
+impl EventLoop {
+    /// A drive at time 0, used by one thread.
+    pub fn new(drive: Drive, order: TieOrder) -> EventLoop {
+        EventLoop {
+            processors: HostProcessors::new(&drive.profile().bench, 1, Nanos::ZERO),
+            arrivals: Arrivals::new(order),
+            now: Nanos::ZERO,
+            drive,
+        }
+    }
+
+    /// Replace the host's processors and drop I/Os that have not reached the drive.
+    pub fn set_processors(&mut self, processors: HostProcessors) {
+        self.processors = processors;
+        self.arrivals.ring.clear();
+    }
+
+    /// The drive.
+    pub fn drive(&self) -> &Drive {
+        &self.drive
+    }
+
+    /// The drive, for everything that does not pass the host's processors (at [`EventLoop::now`]).
+    pub fn drive_mut(&mut self) -> &mut Drive {
+        &mut self.drive
+    }
+
+    /// The drive, out of the loop.
+    pub fn into_drive(self) -> Drive {
+        self.drive
+    }
+
+    /// The instant up to which everything has happened.
+    #[inline]
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// Queue an I/O of a thread for the host's processors, not before the last call's time.
+    #[inline]
+    pub fn submit(&mut self, thread: u32, slot: u32, at: Nanos) {
+        if let Some(arrival) = self.processors.submit(thread, slot, at) {
+            self.arrivals.add(arrival, slot);
+        }
+    }
+
+    /// Queue an I/O that reaches the drive at `at`, past the host's processors.
+    #[inline]
+    pub fn arrive(&mut self, slot: u32, at: Nanos) {
+        self.arrivals.add(at, slot);
+    }
+
+    /// The next instant at which something happens in host or drive; [`Nanos::MAX`] when nothing will.
+    #[inline]
+    pub fn next_event(&self) -> Nanos {
+        self.arrivals
+            .next_event()
+            .min(self.processors.next_event())
+            .min(self.drive.next_event().unwrap_or(Nanos::MAX))
+    }
+
+    /// Process everything up to and including `until`, and append the drive's completions to `out`. Where a completion may cause new
+    /// I/Os, `until` must not lie beyond [`EventLoop::next_event`]. `start` gives the drive the command of a slot that reaches it.
+    #[inline]
+    pub fn advance(
+        &mut self,
+        until: Nanos,
+        mut start: impl FnMut(&mut Drive, Nanos, u32),
+        out: &mut Vec<Completion>,
+    ) {
+        self.now = self.now.max(until);
+        while let Some((at, slot)) = self.processors.pop(until) {
+            self.arrivals.add(at, slot);
+        }
+        while let Some((at, slot)) = self.arrivals.pop(until) {
+            start(&mut self.drive, at, slot);
+        }
+        self.drive.advance(until, out);
+    }
+
+    /// Process the drive's events until at least `count` completions have been appended to `out`, or the drive has nothing to do. No
+    /// I/O may be on its way to the drive.
+    pub fn complete(&mut self, count: usize, out: &mut Vec<Completion>) {
+        let wanted = out.len().saturating_add(count); // `usize::MAX`: all of them
+        while out.len() < wanted
+            && let Some(at) = self.drive.next_event()
+        {
+            self.now = self.now.max(at);
+            self.drive.advance(self.now, out);
+        }
+    }
+
+    /// Advance an idle drive to an instant, or not at all when it has passed.
+    pub fn idle_until(&mut self, until: Nanos) {
+        self.now = self.now.max(until);
+        self.drive.advance(self.now, &mut Vec::new());
+    }
+}
+
+/// Advise the kernel to use huge pages for the tables of a drive, which are accessed at random. Call it before the drive is used: pages
+/// that are already mapped stay as they are.
+pub fn prefer_huge_tables(drive: &Drive) {
+    if let Some(tables) = drive.tables() {
+        prefer_huge_pages(tables.l2p);
+        prefer_huge_pages(tables.p2l);
+        prefer_huge_pages(tables.stale);
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/event_loop.rs"]
+mod tests;

@@ -1,0 +1,90 @@
+//! Processors of the measuring host: submission overhead and CPU scheduling.
+//!
+//! Each I/O of a synchronous thread costs a processor [`BenchProfile::host_overhead_ns`], context switch and its cache misses included.
+//! With at least as many processors as threads, no thread waits for another. With fewer, threads share them as Linux 4.14 (the kernel
+//! of the published measurements' years) schedules them:
+//! - Each processor has a run queue of its own and runs the thread with the least virtual runtime (CFS, the Completely Fair Scheduler:
+//!   `Documentation/scheduler/sched-design-CFS.txt`). The work of one I/O is never interrupted: a waking thread preempts only one that
+//!   is `sched_wakeup_granularity_ns` (4 ms on 8 processors or more) ahead of it.
+//! - A waking thread keeps the virtual runtime that it is behind, up to half of `sched_latency_ns` (6 ms, times 1 + log2 of the
+//!   processors, at most of 8: `place_entity` with `GENTLE_FAIR_SLEEPERS`); a migrating one keeps its offset from the run queue's
+//!   minimum (`migrate_task_rq_fair`).
+//! - A thread wakes on the processor where it ran last when that is idle, else on the processor that takes the drive's interrupt
+//!   (`wake_affine`). No search for an idle processor succeeds: both give up where processors are idle for microseconds only
+//!   (`select_idle_cpu` with `SIS_AVG_CPU`; `idle_balance` below `sched_migration_cost_ns`, 0.5 ms).
+//!
+//! So rates end near `processors / overhead`, whatever the drive could do (AnandTech PBlaze5: "CPU-limited"). And while processors are
+//! saturated, some run queues are long by chance for milliseconds, and a thread with more virtual runtime than those it meets there waits
+//! for all of them: the latency tail that AnandTech saw vanish when a power limit made the drive the bottleneck.
+//!
+//! # Non-goals
+//! No other load, no time slices (nothing runs that long), no periodic load balancing. That interrupts fall on processors at random (as
+//! `irqbalance` leaves them, or as a drive with fewer vectors than processors must) is assumed: no source says how they were bound. Bound
+//! to the submitting processors, threads would not migrate and the tail would be short.
+
+mod cfs;
+
+use assay_ssd::profile::BenchProfile;
+use assay_units::Nanos;
+
+use cfs::CfsScheduler;
+
+/// The host's processors and the I/Os that wait for them.
+#[derive(Clone, Debug)]
+pub struct HostProcessors {
+    overhead: Nanos,
+    /// Per thread with a processor of its own: when that is free.
+    free: Vec<Nanos>,
+    /// Where threads share processors.
+    shared: Option<Box<CfsScheduler>>,
+}
+
+impl HostProcessors {
+    /// The host of a profile with this many threads (at least one), idle since `now`.
+    pub fn new(bench: &BenchProfile, threads: u32, now: Nanos) -> HostProcessors {
+        let threads = threads.max(1) as usize;
+        let overhead = Nanos(bench.host_overhead_ns.value);
+        let cores = bench.host_cores.as_ref();
+        let shared = cores
+            .map(|cores| usize::from(cores.value.max(1)))
+            .filter(|&cores| cores < threads)
+            .map(|cores| Box::new(CfsScheduler::new(overhead.0, cores, threads)));
+        HostProcessors {
+            overhead,
+            free: vec![now; threads],
+            shared,
+        }
+    }
+
+    /// Queue an I/O of a thread at `now` (not before the last call's). Returns when it reaches the drive, or `None` when that depends on
+    /// other threads and [`HostProcessors::pop`] will return it.
+    #[inline]
+    pub fn submit(&mut self, thread: u32, io: u32, now: Nanos) -> Option<Nanos> {
+        if let Some(shared) = &mut self.shared {
+            shared.submit(thread, io, now.0);
+            return None;
+        }
+        let free = &mut self.free[thread as usize];
+        *free = now.max(*free) + self.overhead;
+        Some(*free)
+    }
+
+    /// When [`HostProcessors::pop`] may next return an I/O; [`Nanos::MAX`] when none waits.
+    #[inline]
+    pub fn next_event(&self) -> Nanos {
+        match &self.shared {
+            Some(shared) => Nanos(shared.next_ns()),
+            None => Nanos::MAX,
+        }
+    }
+
+    /// The next I/O, in order of time, that leaves a shared processor by `until`.
+    #[inline]
+    pub fn pop(&mut self, until: Nanos) -> Option<(Nanos, u32)> {
+        self.shared.as_mut()?.pop(until.0)
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/processors.rs"]
+mod tests;

@@ -1,0 +1,320 @@
+//! A simulated drive as an I/O target: virtual time, one thread, all workers of a job.
+//!
+//! The clock stands still between calls and jumps to the next event in [`Target::reap`]. It continues from job to job, so a drive that
+//! was heated by one job begins the next one warm. Host overhead is applied outside the drive ([`crate::processors`]) and is part of
+//! every latency, as on a real host.
+
+use std::sync::Arc;
+
+use assay_io::buffers::Buffers;
+use assay_io::{Completion, Io, Target, TargetError, Telemetry};
+use assay_ssd::profile::LinkProfile;
+use assay_ssd::regenerate::Generator;
+use assay_ssd::{Command, Drive, DriveOptions, Identity, Profile, Status};
+use assay_units::{DataClass, Nanos, Op};
+
+use crate::event_loop::{EventLoop, TieOrder, prefer_huge_tables};
+use crate::processors::HostProcessors;
+
+/// The `errno` of a failed command, as Linux maps NVMe status codes (`nvme_error_status`, then `blk_status_to_errno`).
+fn errno_of(status: Status) -> i32 {
+    match status {
+        Status::Ok => 0,
+        Status::InvalidField | Status::LbaOutOfRange => libc::EREMOTEIO,
+        Status::WriteFault | Status::UnrecoveredReadError => libc::ENODATA,
+        // A disk marked dead, or a command without a completion.
+        Status::PowerLoss | Status::Removed => libc::EIO,
+    }
+}
+
+/// The command of a slot's I/O.
+fn start(
+    drive: &mut Drive,
+    at: Nanos,
+    slot: u32,
+    io: &Io,
+    depth: u32,
+    buffers: Option<&mut Buffers>,
+) {
+    let command = Command {
+        tag: slot,
+        queue: (slot / depth) as u16,
+        op: io.op,
+        offset_bytes: io.offset_bytes,
+        len_bytes: io.len_bytes,
+        data: io.data,
+    };
+    match buffers {
+        Some(buffers) if io.op == Op::Write => {
+            let bytes = &buffers.slot(slot)[..io.len_bytes as usize];
+            drive.submit_write(at, command, bytes);
+        }
+        _ => drive.submit(at, command),
+    }
+}
+
+/// A simulated drive with its host.
+pub struct SimTarget {
+    name: String,
+    simulation: EventLoop,
+    depth: u32,
+    /// Per slot, the I/O in flight.
+    ios: Vec<Io>,
+    buffers: Option<Buffers>,
+    finished: Vec<assay_ssd::Completion>,
+    /// Energy in microjoules and its instant at the last power sample.
+    metered: (u64, Nanos),
+}
+
+impl SimTarget {
+    /// A drive of a profile, powered on. `name` is the one that the user gave.
+    ///
+    /// # Errors
+    /// When the profile cannot make a drive.
+    pub fn new(
+        name: &str,
+        profile: Profile,
+        options: DriveOptions,
+    ) -> Result<SimTarget, TargetError> {
+        let drive = Drive::new(profile, options).map_err(|e| TargetError::Simulation {
+            drive: name.to_owned(),
+            message: e.to_string(),
+        })?;
+        prefer_huge_tables(&drive);
+        Ok(SimTarget {
+            name: name.to_owned(),
+            simulation: EventLoop::new(drive, TieOrder::Submission),
+            depth: 1,
+            ios: Vec::new(),
+            buffers: None,
+            finished: Vec::new(),
+            metered: (0, Nanos::ZERO),
+        })
+    }
+
+    fn drive(&self) -> &Drive {
+        self.simulation.drive()
+    }
+
+    fn failure(&self, message: String) -> TargetError {
+        TargetError::Simulation {
+            drive: self.name.clone(),
+            message,
+        }
+    }
+
+    /// The drive's identity.
+    pub fn identity(&self) -> &Identity {
+        self.drive().identity()
+    }
+
+    /// Whether it keeps the bytes written to it, so that they can be verified.
+    pub fn keeps_data(&self) -> bool {
+        self.drive().keeps_data()
+    }
+
+    /// Set the generator of pages that the drive then need not keep (`sim:NAME,data=checksum`).
+    pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
+        self.simulation.drive_mut().set_generator(generator);
+    }
+
+    /// Prepare for a job of `workers` threads with `depth` I/Os in flight each, of at most `slot_bytes`. Nothing may be in
+    /// flight.
+    ///
+    /// # Errors
+    /// When buffers are needed (the drive keeps data) and cannot be had.
+    pub fn begin_job(
+        &mut self,
+        workers: u32,
+        depth: u32,
+        slot_bytes: u32,
+    ) -> Result<(), TargetError> {
+        let slots = u64::from(workers) * u64::from(depth);
+        let slots = u32::try_from(slots).map_err(|_| TargetError::TooDeep { slots })?;
+        self.depth = depth;
+        let bench = &self.drive().profile().bench;
+        let processors = HostProcessors::new(bench, workers, self.simulation.now());
+        self.simulation.set_processors(processors);
+        let none = Io {
+            op: Op::Flush,
+            data: DataClass::Zero,
+            slot: 0,
+            len_bytes: 0,
+            offset_bytes: 0,
+        };
+        self.ios = vec![none; slots as usize];
+        let keeps_data = self.keeps_data();
+        self.buffers = keeps_data
+            .then(|| Buffers::new(slots, slot_bytes))
+            .transpose()?;
+        Ok(())
+    }
+
+    /// Keep the drive idle for this long.
+    pub fn idle(&mut self, span: Nanos) {
+        let until = self.simulation.now() + span;
+        self.simulation.idle_until(until);
+    }
+
+    /// Format the drive, which erases everything on it, see [`Drive::purge`]. Virtual time advances to its end.
+    ///
+    /// # Errors
+    /// When the drive has been removed.
+    pub fn purge(&mut self) -> Result<(), TargetError> {
+        let now = self.simulation.now();
+        let Some(end) = self.simulation.drive_mut().purge(now) else {
+            let message = "it is gone from the bus and cannot be purged; start a new run";
+            return Err(self.failure(message.to_owned()));
+        };
+        self.simulation.idle_until(end);
+        Ok(())
+    }
+
+    /// Cut the drive's power and restore it at once, see [`Drive::power_loss`]. Nothing may be in flight.
+    pub fn lose_power(&mut self) {
+        let now = self.simulation.now();
+        self.simulation.drive_mut().power_loss(now);
+        self.simulation.idle_until(now);
+    }
+
+    /// Its link.
+    pub fn link(&self) -> &LinkProfile {
+        &self.drive().profile().link
+    }
+
+    /// The power state it is in.
+    pub fn power_state(&mut self) -> u8 {
+        self.drive_telemetry().power_state
+    }
+
+    /// Set an NVMe power state, as a host does with Set Features. `sim:NAME,ps=N` begins with one.
+    ///
+    /// # Errors
+    /// When the drive has none of that number.
+    pub fn set_power_state(&mut self, state: u8) -> Result<(), TargetError> {
+        let now = self.simulation.now();
+        let set = self.simulation.drive_mut().set_power_state(now, state);
+        set.map_err(|e| self.failure(e.to_string()))
+    }
+
+    fn drive_telemetry(&mut self) -> assay_ssd::Telemetry {
+        let now = self.simulation.now();
+        self.simulation.drive_mut().telemetry(now)
+    }
+
+    /// Mean power in milliwatts since the last sample, that of the last thermal step when none has passed.
+    fn mean_power_mw(&mut self, telemetry: &assay_ssd::Telemetry) -> u64 {
+        let sample = (telemetry.energy_uj, telemetry.energy_until);
+        let (energy_uj, at) = std::mem::replace(&mut self.metered, sample);
+        let span = sample.1 - at;
+        let used_uj = sample.0.checked_sub(energy_uj);
+        let used_uj = used_uj.expect("a drive's energy counter never decreases");
+        match (u128::from(used_uj) * 1_000_000).checked_div(u128::from(span.0)) {
+            Some(mw) => u64::try_from(mw).expect("a drive takes less than 2^64 mW"),
+            None => u64::from(telemetry.power_mw),
+        }
+    }
+
+    /// Process everything up to and including `until`.
+    fn advance(&mut self, until: Nanos, out: &mut Vec<Completion>) {
+        let (ios, buffers, depth) = (&self.ios, &mut self.buffers, self.depth);
+        let start = |drive: &mut Drive, at, slot: u32| {
+            start(
+                drive,
+                at,
+                slot,
+                &ios[slot as usize],
+                depth,
+                buffers.as_mut(),
+            );
+        };
+        self.simulation.advance(until, start, &mut self.finished);
+        for finished in self.finished.drain(..) {
+            let io = &self.ios[finished.tag as usize];
+            let result = if finished.status.is_ok() {
+                if io.op == Op::Read
+                    && let Some(buffers) = &mut self.buffers
+                {
+                    let buffer = &mut buffers.slot(finished.tag)[..io.len_bytes as usize];
+                    let drive = self.simulation.drive();
+                    drive.read_data(&finished, io.offset_bytes, buffer);
+                }
+                io.len_bytes as i32
+            } else {
+                -errno_of(finished.status)
+            };
+            out.push(Completion {
+                slot: finished.tag,
+                result,
+            });
+        }
+    }
+}
+
+impl Target for SimTarget {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.simulation.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
+        let now = self.simulation.now();
+        for io in batch {
+            self.ios[io.slot as usize] = *io;
+            self.simulation.submit(io.slot / self.depth, io.slot, now);
+        }
+        Ok(())
+    }
+
+    fn reap(
+        &mut self,
+        min: usize,
+        until: Nanos,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), TargetError> {
+        let before = out.len();
+        let mut to = self.simulation.now();
+        loop {
+            self.advance(to, out);
+            if out.len() - before >= min {
+                return Ok(());
+            }
+            to = self.simulation.next_event();
+            if to >= until {
+                if until == Nanos::MAX {
+                    let message = "the model has I/Os in flight and nothing that would ever complete them: a defect of the model, \
+                                   please report it with the command line";
+                    return Err(self.failure(message.to_owned()));
+                }
+                self.advance(until, out);
+                return Ok(());
+            }
+        }
+    }
+
+    fn buffer(&mut self, slot: u32) -> Option<&mut [u8]> {
+        self.buffers.as_mut().map(|buffers| buffers.slot(slot))
+    }
+
+    fn telemetry(&mut self) -> Option<Telemetry> {
+        if !self.drive().is_present() {
+            return None;
+        }
+        let telemetry = self.drive_telemetry();
+        Some(Telemetry {
+            temperature_c: Some(f64::from(telemetry.composite_celsius)),
+            sensors_c: telemetry.sensors.iter().map(|&c| f64::from(c)).collect(),
+            throttled: Some(telemetry.throttled),
+            warning_time_s: Some(telemetry.warning_time_s),
+            critical_time_s: Some(telemetry.critical_time_s),
+            media_errors: Some(telemetry.media_errors),
+            power_mw: Some(self.mean_power_mw(&telemetry)),
+            power_state: Some(telemetry.power_state),
+            host_bytes_read: Some(telemetry.host_bytes_read),
+            host_bytes_written: Some(telemetry.host_bytes_written),
+            nand_bytes_written: Some(telemetry.nand_bytes_written),
+            ..Telemetry::default()
+        })
+    }
+}
