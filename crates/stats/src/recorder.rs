@@ -1,4 +1,4 @@
-//! What a worker records into, and what it hands over every interval.
+//! Recording of completed I/Os per interval, without allocation once warm.
 
 use assay_units::{Nanos, Op};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,22 @@ pub struct OpInterval {
 }
 
 impl OpInterval {
+    fn new(keep_service: bool) -> OpInterval {
+        OpInterval {
+            service: keep_service.then(Histogram::new),
+            ..OpInterval::default()
+        }
+    }
+
+    fn clear(&mut self) {
+        (self.ios, self.bytes, self.errors) = (0, 0, 0);
+        self.causes = ErrorCauses::default();
+        self.latency.clear();
+        if let Some(service) = &mut self.service {
+            service.clear();
+        }
+    }
+
     /// Add another span's counts.
     pub fn merge(&mut self, other: &OpInterval) {
         self.ios += other.ios;
@@ -67,6 +83,11 @@ impl Interval {
         self.ops.sort_by_key(|(op, _)| *op);
     }
 
+    /// Set all counts to zero, keeping the storage for [`Recorder::recycle`]. Costs only the buckets in use.
+    pub fn clear(&mut self) {
+        self.ops.iter_mut().for_each(|(_, counts)| counts.clear());
+    }
+
     /// Nothing happened in it?
     pub fn is_empty(&self) -> bool {
         self.ops.iter().all(|(_, o)| o.ios == 0 && o.errors == 0)
@@ -75,7 +96,10 @@ impl Interval {
 
 const OPS: [Op; 5] = [Op::Read, Op::Write, Op::Flush, Op::Discard, Op::WriteZeroes];
 
-/// The recording side: constant memory, one array increment per I/O, rolled over at interval boundaries.
+/// The recording side of one I/O loop: one array increment per I/O.
+///
+/// Storage circulates: [`Recorder::roll`] gives away what was recorded into and goes on in storage that [`Recorder::preallocate`] made or
+/// [`Recorder::recycle`] took back. Only where neither left any is new storage allocated.
 #[derive(Debug)]
 pub struct Recorder {
     start: Nanos,
@@ -85,12 +109,14 @@ pub struct Recorder {
     index: u32,
     span_start: Nanos,
     boundary: Nanos,
-    ops: [Option<Box<OpInterval>>; OPS.len()],
+    ops: [Option<OpInterval>; OPS.len()],
+    spare_ops: Vec<OpInterval>,
+    spare_lists: Vec<Vec<(Op, OpInterval)>>,
 }
 
 impl Recorder {
-    /// Record from `start` (an instant of the target's clock) in intervals of this length; everything before
-    /// `start + ramp` belongs to the ramp. `keep_service` keeps a second histogram of submission to completion.
+    /// Record from `start` (an instant of the target's clock) in intervals of this length; everything before `start + ramp` belongs to the
+    /// ramp. `keep_service` keeps a second histogram of submission to completion.
     pub fn new(start: Nanos, interval: Nanos, ramp: Nanos, keep_service: bool) -> Recorder {
         assert!(interval > Nanos::ZERO, "an interval has a length");
         let mut recorder = Recorder {
@@ -102,16 +128,29 @@ impl Recorder {
             span_start: start,
             boundary: start,
             ops: [const { None }; OPS.len()],
+            spare_ops: Vec::new(),
+            spare_lists: Vec::new(),
         };
         recorder.boundary = recorder.boundary_after(start);
         recorder
     }
 
-    /// The next instant at which the current span must be handed over: the interval's end, or the ramp's.
+    /// Allocate storage for two intervals in which these operations occur: one being recorded, one handed over.
+    pub fn preallocate(&mut self, ops: &[Op]) {
+        self.spare_ops.reserve(4 * OPS.len());
+        self.spare_lists.reserve(4);
+        for _ in 0..2 {
+            self.spare_lists.push(Vec::with_capacity(OPS.len()));
+            for _ in ops {
+                self.spare_ops.push(OpInterval::new(self.keep_service));
+            }
+        }
+    }
+
+    /// The interval's end, or the ramp's, where that comes first. Saturates: what is due after 584 years is never due.
     fn boundary_after(&self, from: Nanos) -> Nanos {
-        let since = from - self.start;
-        let next =
-            self.start + Nanos((since.0 / self.interval.0 + 1).saturating_mul(self.interval.0));
+        let next = ((from - self.start).0 / self.interval.0 + 1).saturating_mul(self.interval.0);
+        let next = self.start + Nanos(next);
         if from < self.ramp_end {
             next.min(self.ramp_end)
         } else {
@@ -127,13 +166,9 @@ impl Recorder {
 
     #[inline]
     fn op(&mut self, op: Op) -> &mut OpInterval {
-        let keep_service = self.keep_service;
-        self.ops[op as usize].get_or_insert_with(|| {
-            Box::new(OpInterval {
-                service: keep_service.then(Histogram::new),
-                ..OpInterval::default()
-            })
-        })
+        let (spare, keep_service) = (&mut self.spare_ops, self.keep_service);
+        self.ops[op as usize]
+            .get_or_insert_with(|| spare.pop().unwrap_or_else(|| OpInterval::new(keep_service)))
     }
 
     /// Record a completed I/O: `latency` from its intended start, `service` from its submission.
@@ -156,35 +191,52 @@ impl Recorder {
         counts.causes.count(result);
     }
 
-    /// Hand over the span that ended at [`Recorder::boundary`] (or at `now`, when `now` is earlier: the job's end).
+    /// Hand over the current span, which ends at [`Recorder::boundary`], or at `now` where that is earlier (the end of the job).
     ///
-    /// Completions are stamped when they are reaped, so a worker that was held up for several intervals hands over one
-    /// span that ends at the last boundary passed; nothing is spread over seconds in which nothing was seen.
+    /// Recording goes on in the interval that holds `now`: intervals that passed meanwhile without a completion are left out, and nothing is
+    /// spread over them.
     pub fn roll(&mut self, now: Nanos) -> Interval {
-        let end = if now < self.boundary {
-            now
-        } else {
-            self.boundary
-        };
+        let end = now.min(self.boundary);
+        let mut ops = self
+            .spare_lists
+            .pop()
+            .unwrap_or_else(|| Vec::with_capacity(OPS.len()));
+        for op in OPS {
+            if let Some(counts) = self.ops[op as usize].take() {
+                ops.push((op, counts));
+            }
+        }
         let interval = Interval {
             index: self.index,
             ramp: self.span_start < self.ramp_end,
             start: self.span_start - self.start,
             end: end - self.start,
-            ops: OPS
-                .into_iter()
-                .filter_map(|op| self.ops[op as usize].take().map(|counts| (op, *counts)))
-                .collect(),
+            ops,
         };
-        // Continue in the interval that holds `now`, not in the next one: a gap stays a gap.
-        let mut from = end;
-        while self.boundary_after(from) <= now {
-            from = self.boundary_after(from);
-        }
-        self.span_start = from;
-        self.boundary = self.boundary_after(from);
-        self.index = u32::try_from((from - self.start).0 / self.interval.0).unwrap_or(u32::MAX);
+        self.span_start = if now < self.boundary {
+            now
+        } else {
+            let whole = Nanos((now - self.start).0 / self.interval.0 * self.interval.0);
+            let began = self.start + whole;
+            match self.ramp_end <= now {
+                true => began.max(self.ramp_end),
+                false => began,
+            }
+        };
+        self.boundary = self.boundary_after(self.span_start);
+        // Saturates after 49 days of 1 ms: what comes later adds to the last interval.
+        self.index =
+            u32::try_from((self.span_start - self.start).0 / self.interval.0).unwrap_or(u32::MAX);
         interval
+    }
+
+    /// Take back the storage of an interval that was handed over.
+    pub fn recycle(&mut self, mut interval: Interval) {
+        for (_, mut counts) in interval.ops.drain(..) {
+            counts.clear();
+            self.spare_ops.push(counts);
+        }
+        self.spare_lists.push(interval.ops);
     }
 }
 

@@ -33,11 +33,12 @@ pub struct HostAudit {
 /// How long the null target is run.
 const AUDIT_SPAN: &str = "60ms";
 
-struct Sum(JobTotals);
+struct AuditSink(JobTotals);
 
-impl IntervalSink for Sum {
-    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) {
+impl IntervalSink for AuditSink {
+    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) -> Option<Interval> {
         self.0.add(&interval);
+        Some(interval)
     }
 }
 
@@ -82,16 +83,16 @@ pub fn audit() -> Result<HostAudit, AuditError> {
         &LearnedSeed::default(),
     )?];
     let mut recorder = Recorder::new(start, Nanos::SECOND, Nanos::ZERO, false);
-    let mut sum = Sum(JobTotals::new());
+    let mut sink = AuditSink(JobTotals::new());
     run_io_loop(
         &mut target,
         &mut workers,
         IoLoopConfig::of(&workload),
         &mut recorder,
         &AtomicBool::new(false),
-        &mut sum,
+        &mut sink,
     )?;
-    let iops = sum.0.summary(Op::Read).iops;
+    let iops = sink.0.summary(Op::Read).iops;
     let (clock_ns, clock_step_ns) = clock::self_test();
     Ok(HostAudit {
         null_iops_per_thread: iops,

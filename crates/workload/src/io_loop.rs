@@ -1,4 +1,4 @@
-//! The loop that runs workers on a target: one worker on a real target, all of a job's workers on a simulated one.
+//! The I/O loop: runs workers on a target, one worker on a real target, all of a job's workers on a simulated one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,26 +11,27 @@ use assay_units::Nanos;
 use crate::plan::{Engine, Workload};
 use crate::worker::{NextIssue, Worker};
 
-/// How long I/Os in flight may take to come back after a stop was asked for, before they are given up as unanswered.
+/// How long I/Os in flight may take to complete after a stop was requested, before they are counted as unanswered.
 pub const STOP_GRACE: Nanos = Nanos::from_secs(10);
 
-/// With I/Os in flight, a real drive may be silent for so long before they are given up as unanswered. Linux aborts an NVMe command after 30 s, resets
-/// the controller after 30 s more, which may take 127.5 s (CAP.TO), and gives a SCSI command five retries of 30 s each: whatever the kernel has not ended
-/// after all of that it never will, and the loop must not wait for ever.
+/// With I/Os in flight, a real drive may complete none for so long before they are counted as unanswered. Linux aborts an NVMe command
+/// after 30 s, resets the controller after 30 s more, which may take 127.5 s (CAP.TO), and gives a SCSI command five retries of 30 s each:
+/// what the kernel has not ended after all of that it never will.
 pub const IO_TIMEOUT: Nanos = Nanos::from_secs(240);
 
-/// A loop gives up when so many I/Os have failed one after the other with none that succeeded: a drive that is gone answers in
-/// microseconds, and nothing is learned from the next million of answers.
+/// A loop gives up when so many I/Os in a row have failed: a drive that is gone fails them in microseconds.
 pub const GIVE_UP_ERRORS: u64 = 100_000;
 /// Or when I/Os have only failed for so long,
 pub const GIVE_UP_AFTER: Nanos = Nanos::from_secs(10);
-/// and at least this many did: a drive that needs half a minute for one timeout gets a few tries.
+/// and at least this many did: a drive that takes half a minute for one time-out gets a few tries.
 pub const GIVE_UP_LEAST: u64 = 8;
 
-/// What the loop reports as it goes.
+/// Receives the intervals of an I/O loop.
 pub trait IntervalSink {
-    /// An interval (or the rest of one) is over. `telemetry` is what the drive says of itself, if it can without disturbance.
-    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>);
+    /// An interval (or the rest of one) is over. `telemetry` is the drive's, where reading it disturbs nothing.
+    ///
+    /// Returns storage for [`Recorder::recycle`], where there is any; clearing it is best done elsewhere than in the loop.
+    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) -> Option<Interval>;
 }
 
 /// How many I/Os a loop handles, and how long it waits for them.
@@ -40,7 +41,7 @@ pub struct IoLoopConfig {
     pub depth: u32,
     /// Completions waited for at a time.
     pub batch_complete_min: u32,
-    /// The longest silence with I/Os in flight.
+    /// The longest time without a completion while I/Os are in flight.
     pub io_timeout: Nanos,
 }
 
@@ -50,7 +51,7 @@ impl IoLoopConfig {
         IoLoopConfig {
             depth: workload.iodepth,
             batch_complete_min: workload.batch_complete_min,
-            // A simulated drive answers everything, after as long a spike as it was given.
+            // A simulated drive completes everything, after a latency spike of any length.
             io_timeout: match workload.engine {
                 Engine::Sim => Nanos::MAX,
                 _ => IO_TIMEOUT,
@@ -64,7 +65,7 @@ impl IoLoopConfig {
 pub struct LoopEnd {
     /// Ended by the stop flag before the workload was done.
     pub stopped: bool,
-    /// I/Os that never came back: not within [`STOP_GRACE`] of the stop, or not within [`IoLoopConfig::io_timeout`] of the drive's last answer.
+    /// I/Os that never completed: not within [`STOP_GRACE`] of the stop, or not within [`IoLoopConfig::io_timeout`] of the last completion.
     pub unanswered: u64,
     /// Ended before its time because every I/O failed.
     pub gave_up: Option<GaveUp>,
@@ -88,7 +89,7 @@ impl LoopEnd {
 /// Why a loop gave up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GaveUp {
-    /// I/Os that failed in a row, with none that succeeded between them.
+    /// I/Os that failed in a row.
     pub errors: u64,
     /// From the first of them to the last.
     pub span: Nanos,
@@ -96,12 +97,12 @@ pub struct GaveUp {
 
 /// I/Os that failed since the last one that succeeded.
 #[derive(Clone, Copy, Debug, Default)]
-struct Failing {
+struct ErrorStreak {
     errors: u64,
     since: Nanos,
 }
 
-impl Failing {
+impl ErrorStreak {
     #[inline]
     fn note(&mut self, moved: bool, now: Nanos) {
         if moved {
@@ -119,9 +120,9 @@ impl Failing {
         self.errors += 1;
     }
 
-    /// Is it time to give up?
+    /// The reason to give up, if there is one by now.
     #[inline]
-    fn verdict(&self, now: Nanos) -> Option<GaveUp> {
+    fn gave_up(&self, now: Nanos) -> Option<GaveUp> {
         if self.errors < GIVE_UP_LEAST {
             return None;
         }
@@ -133,62 +134,54 @@ impl Failing {
     }
 }
 
-/// How long a drive has been silent with I/Os in flight.
+/// Time without a completion while I/Os are in flight.
 #[derive(Clone, Copy, Debug)]
-struct Silence {
+struct StallTimer {
     since: Nanos,
-    longest: Nanos,
-    /// It was too long when the loop last looked.
-    too_long: bool,
+    timeout: Nanos,
+    /// The last check was past the timeout.
+    was_expired: bool,
 }
 
-impl Silence {
-    fn new(now: Nanos, longest: Nanos) -> Silence {
-        Silence {
-            since: now,
-            longest,
-            too_long: false,
-        }
-    }
-
-    /// A completion, or the first I/O in flight.
+impl StallTimer {
+    /// A completion came, or the first I/O in flight was submitted.
     #[inline]
-    fn breaks(&mut self, now: Nanos) {
+    fn restart(&mut self, now: Nanos) {
         self.since = now;
-        self.too_long = false;
+        self.was_expired = false;
     }
 
-    /// Is it time to give up? Not at the first look: a machine that was asleep finds its clock far ahead and its completions still on their way.
+    /// Two checks in a row past the timeout: after a suspend the clock is far ahead at the first check and the completions are still to be reaped.
     #[inline]
-    fn is_final(&mut self, now: Nanos) -> bool {
-        let before = self.too_long;
-        self.too_long = now - self.since >= self.longest;
-        before && self.too_long
+    fn has_expired(&mut self, now: Nanos) -> bool {
+        let before = self.was_expired;
+        self.was_expired = now - self.since >= self.timeout;
+        before && self.was_expired
     }
 }
 
-/// The workers of one loop and which of them can do something.
-struct Crew<'a> {
+/// The workers of one loop, and which of them can issue.
+struct WorkerSet<'a> {
     workers: &'a mut [Worker],
     depth: u32,
-    /// Workers with free slots that have not been asked since.
+    /// Workers with free slots that were not yet offered to issue.
     ready: Vec<u32>,
-    queued: Vec<bool>,
-    /// Paced workers waiting for an instant.
+    is_ready: Vec<bool>,
+    /// Paced workers and when their next I/O is due.
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     fills_buffers: bool,
-    failing: Failing,
+    errors: ErrorStreak,
 }
 
-impl<'a> Crew<'a> {
-    fn new(workers: &'a mut [Worker], depth: u32) -> Crew<'a> {
+impl<'a> WorkerSet<'a> {
+    fn new(workers: &'a mut [Worker], depth: u32) -> WorkerSet<'a> {
         let count = workers.len() as u32;
-        Crew {
+        WorkerSet {
             fills_buffers: workers.iter().any(Worker::fills_buffers),
-            failing: Failing::default(),
+            errors: ErrorStreak::default(),
             depth,
             ready: (0..count).rev().collect(),
-            queued: vec![true; count as usize],
+            is_ready: vec![true; count as usize],
             due: BinaryHeap::with_capacity(workers.len()),
             workers,
         }
@@ -201,10 +194,10 @@ impl<'a> Crew<'a> {
                 break;
             }
             self.due.pop();
-            self.mark(index);
+            self.mark_ready(index);
         }
         while let Some(index) = self.ready.pop() {
-            self.queued[index as usize] = false;
+            self.is_ready[index as usize] = false;
             match self.workers[index as usize].issue(now, target, batch) {
                 NextIssue::Completion => {}
                 NextIssue::Due(at) => self.due.push(Reverse((at, index))),
@@ -213,13 +206,30 @@ impl<'a> Crew<'a> {
     }
 
     #[inline]
-    fn mark(&mut self, index: u32) {
-        if !std::mem::replace(&mut self.queued[index as usize], true) {
+    fn mark_ready(&mut self, index: u32) {
+        if !std::mem::replace(&mut self.is_ready[index as usize], true) {
             self.ready.push(index);
         }
     }
 
-    /// Is all that is measured over, with nothing left but to read back what was written?
+    /// The worker that a slot belongs to; with one worker, as on every real target, there is nothing to divide.
+    #[inline]
+    fn index_of(&self, slot: u32) -> u32 {
+        match self.workers.len() {
+            1 => 0,
+            _ => slot / self.depth,
+        }
+    }
+
+    /// Filling buffers took until `at`: closed-loop I/Os of the batch start then.
+    fn restamp(&mut self, batch: &[Io], at: Nanos) {
+        for io in batch {
+            let index = self.index_of(io.slot);
+            self.workers[index as usize].restamp(io.slot, at);
+        }
+    }
+
+    /// Everything that is measured is over; only the read-back of what was written is left.
     #[inline]
     fn only_reads_back(&self) -> bool {
         self.fills_buffers && self.workers.iter().all(Worker::reads_back)
@@ -238,41 +248,40 @@ impl<'a> Crew<'a> {
         target: &mut T,
         recorder: &mut Recorder,
     ) {
-        for &completion in done.iter() {
-            // With one worker, as on every real target, there is nothing to divide.
-            let index = if self.workers.len() == 1 {
-                0
-            } else {
-                completion.slot / self.depth
-            };
+        for completion in done.drain(..) {
+            let index = self.index_of(completion.slot);
             let moved = self.workers[index as usize].complete(completion, now, target, recorder);
-            self.failing.note(moved, now);
-            self.mark(index);
+            self.errors.note(moved, now);
+            self.mark_ready(index);
         }
-        done.clear();
+    }
+
+    fn stop(&mut self) {
+        self.due.clear();
+        self.workers.iter_mut().for_each(Worker::stop);
     }
 }
 
-/// Run workers until each is done, or `stop` is set, or nothing but errors has come back for long enough
-/// ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]), or nothing at all ([`IoLoopConfig::io_timeout`]).
+/// Run workers until each is done, or `stop` is set, or I/Os have only failed for long enough ([`GIVE_UP_ERRORS`], [`GIVE_UP_AFTER`]), or
+/// none has completed for [`IoLoopConfig::io_timeout`].
 ///
 /// Worker `i` owns slots `i * depth ..`. Closed-loop I/Os count from the moment the batch they are in is handed to the target;
-/// where nothing has to be written into buffers, that is the moment the completions before it were seen, which saves a clock
-/// reading and counts the engine's own few nanoseconds against the drive, never for it.
+/// where no buffers are filled, that is the moment the completions before it were seen, which saves a clock reading and counts the
+/// engine's own few nanoseconds against the drive, never for it.
 ///
 /// # Errors
 /// When the target as a whole cannot go on; what was recorded has been handed to the sink.
 pub fn run_io_loop<T: Target>(
     target: &mut T,
     workers: &mut [Worker],
-    shape: IoLoopConfig,
+    config: IoLoopConfig,
     recorder: &mut Recorder,
     stop: &AtomicBool,
     sink: &mut dyn IntervalSink,
 ) -> Result<LoopEnd, TargetError> {
-    let (depth, batch_min) = (shape.depth, shape.batch_complete_min as usize);
-    let mut crew = Crew::new(workers, depth);
-    let slots = crew.workers.len() * depth as usize;
+    let batch_min = config.batch_complete_min as usize;
+    let mut workers = WorkerSet::new(workers, config.depth);
+    let slots = workers.workers.len() * config.depth as usize;
     let mut batch: Vec<Io> = Vec::with_capacity(slots);
     let mut done: Vec<Completion> = Vec::with_capacity(slots);
     let mut in_flight = 0_usize;
@@ -280,43 +289,41 @@ pub fn run_io_loop<T: Target>(
     let mut give_up_at = Nanos::MAX;
     let mut now = target.now();
     let mut measuring = true;
-    let mut silence = Silence::new(now, shape.io_timeout);
+    let mut stall = StallTimer {
+        since: now,
+        timeout: config.io_timeout,
+        was_expired: false,
+    };
     let outcome = loop {
         if stop.load(Ordering::Relaxed) && !end.stopped {
             end.stopped = true;
             give_up_at = now + STOP_GRACE;
-            crew.due.clear();
-            crew.workers.iter_mut().for_each(Worker::stop);
+            workers.stop();
         }
-        crew.issue(now, target, &mut batch);
-        if measuring && crew.only_reads_back() {
-            // The last write has ended: reading back takes time too, which must not dilute the rate of the writes.
+        workers.issue(now, target, &mut batch);
+        if measuring && workers.only_reads_back() {
+            // The last write has completed: the time of reading back must not dilute the rate of the writes.
             measuring = false;
-            let telemetry = target.telemetry();
-            sink.interval(recorder.roll(now), telemetry);
+            hand_over(target, recorder, now, sink);
         }
         if !batch.is_empty() {
             if in_flight == 0 {
-                silence.breaks(now);
+                stall.restart(now);
             }
             in_flight += batch.len();
-            if crew.fills_buffers {
-                let at = target.now();
-                for io in &batch {
-                    crew.workers[(io.slot / depth) as usize % crew.workers.len()]
-                        .restamp(io.slot, at);
-                }
+            if workers.fills_buffers {
+                workers.restamp(&batch, target.now());
             }
             if let Err(error) = target.submit(&batch) {
                 break Err(error);
             }
             batch.clear();
         }
-        let next_due = crew.next_due();
+        let next_due = workers.next_due();
         if in_flight == 0 && next_due == Nanos::MAX {
             break Ok(());
         }
-        if now >= give_up_at || in_flight > 0 && silence.is_final(now) {
+        if now >= give_up_at || in_flight > 0 && stall.has_expired(now) {
             end.unanswered = in_flight as u64;
             break Ok(());
         }
@@ -325,31 +332,46 @@ pub fn run_io_loop<T: Target>(
             break Err(error);
         }
         now = target.now();
+        let seen = now;
         // An I/O seen at or after the boundary belongs to the interval it was seen in.
         if now >= recorder.boundary() {
-            let interval = recorder.roll(now);
             if measuring {
-                let telemetry = target.telemetry();
-                sink.interval(interval, telemetry);
+                hand_over(target, recorder, now, sink);
+                // The hand-over took time, which is not the latency of the I/Os issued after it.
+                now = target.now();
+            } else {
+                let interval = recorder.roll(now);
+                recorder.recycle(interval);
             }
         }
         if !done.is_empty() {
-            silence.breaks(now);
+            stall.restart(now);
         }
         in_flight -= done.len();
-        crew.complete(&mut done, now, target, recorder);
+        workers.complete(&mut done, seen, target, recorder);
         if end.gave_up.is_none()
-            && let Some(gave_up) = crew.failing.verdict(now)
+            && let Some(gave_up) = workers.errors.gave_up(now)
         {
             end.gave_up = Some(gave_up);
             give_up_at = give_up_at.min(now + STOP_GRACE);
-            crew.due.clear();
-            crew.workers.iter_mut().for_each(Worker::stop);
+            workers.stop();
         }
     };
     if measuring {
-        let telemetry = target.telemetry();
-        sink.interval(recorder.roll(now), telemetry);
+        hand_over(target, recorder, now, sink);
     }
     outcome.map(|()| end)
+}
+
+#[cold]
+fn hand_over<T: Target>(
+    target: &mut T,
+    recorder: &mut Recorder,
+    now: Nanos,
+    sink: &mut dyn IntervalSink,
+) {
+    let interval = recorder.roll(now);
+    if let Some(storage) = sink.interval(interval, target.telemetry()) {
+        recorder.recycle(storage);
+    }
 }

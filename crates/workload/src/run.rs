@@ -1,28 +1,26 @@
-//! Running workloads on drives: threads for real ones, virtual time for simulated ones, one observer for all.
+//! Running workloads on drives: one thread per worker on real drives, virtual time on simulated ones.
 
 mod threads;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-
-use assay_io::clock::Clock;
-use assay_stats::{HostLoad, Interval, JobTotals, Recorder};
 
 use assay_device::load;
 use assay_device::session::OpenTarget;
+use assay_integrity::checker::{LearnedSeed, VerifyReport};
+use assay_io::clock::Clock;
 use assay_io::{Target, TargetError, Telemetry};
 use assay_sim_host::SimTarget;
-use assay_units::Nanos;
+use assay_stats::{HostLoad, Interval, JobTotals, Recorder};
+use assay_units::{Nanos, Op};
 
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Pacing, Workload};
 use crate::worker::{Worker, WorkerError};
-use assay_integrity::checker::{LearnedSeed, VerifyReport};
-use threads::run_real;
+use threads::{ThreadedJob, run_threads};
 
-/// One drive's share of a run.
+/// One workload on one drive.
 pub struct DriveJob<'a> {
-    /// The caller's number for the drive, given back with everything about it.
+    /// The caller's number for the drive, used in everything reported about it.
     pub drive: usize,
     /// What to do.
     pub workload: &'a Workload,
@@ -30,17 +28,17 @@ pub struct DriveJob<'a> {
     pub target: &'a mut OpenTarget,
 }
 
-/// Who wants to know, as it happens. Called from the thread that called [`run_jobs`].
+/// Receives measurements as they are made, in the thread that called [`run_jobs`].
 pub trait RunObserver {
     /// What a drive's workers completed in an interval; several calls for one interval add up.
     fn interval(&mut self, drive: usize, interval: &Interval);
-    /// What a drive says of itself, `at` its time since the start.
+    /// A drive's telemetry, `at` its time since the start.
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry);
-    /// What the host did in an interval (real drives only).
+    /// The host's load in an interval (real drives only).
     fn host(&mut self, index: u32, load: HostLoad);
 }
 
-/// What one drive's workload came to.
+/// The outcome of one drive's workload.
 #[derive(Clone, Debug, Default)]
 pub struct DriveOutcome {
     /// The caller's number.
@@ -49,25 +47,25 @@ pub struct DriveOutcome {
     pub totals: JobTotals,
     /// Stopped, unanswered I/Os.
     pub end: LoopEnd,
-    /// What verification found.
+    /// Verification findings.
     pub verify: Option<VerifyReport>,
     /// The busiest worker thread's share of one processor, percent; 0 for simulated drives.
     pub busiest_thread_pct: f64,
 }
 
-/// The host's share in a run.
+/// Processor time of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProcessCpu {
-    /// User time of this process, percent of one processor.
+    /// User time, percent of one processor.
     pub cpu_user_pct: f64,
-    /// System time of this process, percent of one processor.
+    /// System time, percent of one processor.
     pub cpu_system_pct: f64,
 }
 
-/// Everything a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RunOutcome {
-    /// In the order of the parts.
+    /// In the order of the jobs.
     pub drives: Vec<DriveOutcome>,
     /// Processor time of this process over the run.
     pub host: ProcessCpu,
@@ -79,7 +77,7 @@ pub enum RunError {
     /// A target failed as a whole.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// A worker could not be made.
+    /// A worker could not be created.
     #[error(transparent)]
     Worker(#[from] WorkerError),
     /// No thread could be started.
@@ -89,58 +87,63 @@ pub enum RunError {
         index: usize,
         /// How many were wanted.
         wanted: usize,
-        /// The system's answer.
+        /// The system's error.
         source: std::io::Error,
+    },
+    /// A worker thread panicked; the message is on stderr.
+    #[error(
+        "worker thread {index} panicked: this is a defect of assay, please report it with the message above"
+    )]
+    Panicked {
+        /// Which.
+        index: usize,
     },
 }
 
-/// Run one workload per part, all at once (simulated drives one after the other, each in its own virtual time).
+/// Run one workload per drive, all at once (simulated drives one after the other, each in its own virtual time).
 ///
 /// Ends when every workload has, or soon after `stop` is set; what was measured until then is in the outcome either way.
 ///
 /// # Errors
 /// When a target as a whole cannot go on. Intervals seen before that have been handed to the observer.
 pub fn run_jobs(
-    parts: &mut [DriveJob<'_>],
+    jobs: &mut [DriveJob<'_>],
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
 ) -> Result<RunOutcome, RunError> {
     let clock = Clock::monotonic();
     let cpu_before = load::process_cpu_time();
     let started = clock.now();
-    let mut outcomes: BTreeMap<usize, DriveOutcome> = BTreeMap::new();
-    let mut real = Vec::new();
+    let mut outcomes: Vec<DriveOutcome> =
+        jobs.iter().map(|job| DriveOutcome::of(job.drive)).collect();
+    let mut threaded = Vec::new();
     let mut simulated = Vec::new();
-    for (position, part) in parts.iter_mut().enumerate() {
-        match &mut part.target {
+    for (job, outcome) in jobs.iter_mut().zip(&mut outcomes) {
+        let handle = match &mut job.target {
             OpenTarget::Sim(target, _) => {
-                simulated.push((position, part.drive, part.workload, target));
+                simulated.push((job.workload, target, outcome));
+                continue;
             }
-            OpenTarget::Null => real.push((position, part.drive, part.workload, None)),
-            OpenTarget::Real { open, watch } => {
-                real.push((
-                    position,
-                    part.drive,
-                    part.workload,
-                    Some((open.clone(), &**watch)),
-                ));
-            }
-        }
+            OpenTarget::Null => None,
+            OpenTarget::Real { open, watch } => Some((open.clone(), &**watch)),
+        };
+        threaded.push(ThreadedJob {
+            workload: job.workload,
+            handle,
+            outcome,
+        });
     }
-    if !real.is_empty() {
-        outcomes.extend(run_real(&real, stop, observer)?);
+    if !threaded.is_empty() {
+        run_threads(&mut threaded, stop, observer)?;
     }
-    for (position, drive, workload, target) in simulated {
-        outcomes.insert(
-            position,
-            run_simulated(drive, workload, target, stop, observer)?,
-        );
+    for (workload, target, outcome) in simulated {
+        run_simulated(workload, target, outcome, stop, observer)?;
     }
     let elapsed = (clock.now() - started).as_secs_f64().max(1e-9);
     let cpu = load::process_cpu_time();
     let share = |after: Nanos, before: Nanos| (after - before).as_secs_f64() / elapsed * 100.0;
     Ok(RunOutcome {
-        drives: outcomes.into_values().collect(),
+        drives: outcomes,
         host: ProcessCpu {
             cpu_user_pct: share(cpu.user, cpu_before.user),
             cpu_system_pct: share(cpu.system, cpu_before.system),
@@ -148,26 +151,43 @@ pub fn run_jobs(
     })
 }
 
-fn recorder(workload: &Workload, start: Nanos) -> Recorder {
-    let open = matches!(workload.pacing, Pacing::Open { .. });
-    Recorder::new(start, workload.interval, workload.ramp, open)
+impl DriveOutcome {
+    fn of(drive: usize) -> DriveOutcome {
+        DriveOutcome {
+            drive,
+            ..DriveOutcome::default()
+        }
+    }
+
+    /// Add what one worker's verification found.
+    fn add_verify(&mut self, report: Option<VerifyReport>) {
+        match (&mut self.verify, report) {
+            (Some(all), Some(report)) => all.merge(&report),
+            (all @ None, report) => *all = report,
+            (Some(_), None) => {}
+        }
+    }
 }
 
-fn merged_report(reports: impl Iterator<Item = VerifyReport>) -> Option<VerifyReport> {
-    reports.reduce(|mut all, report| {
-        all.merge(&report);
-        all
-    })
+fn recorder(workload: &Workload, start: Nanos) -> Recorder {
+    let open = matches!(workload.pacing, Pacing::Open { .. });
+    let mut recorder = Recorder::new(start, workload.interval, workload.ramp, open);
+    recorder.preallocate(match workload.read_percent {
+        100 => &[Op::Read],
+        0 => &[Op::Write],
+        _ => &[Op::Read, Op::Write],
+    });
+    recorder
 }
 
 struct SimSink<'a> {
     drive: usize,
-    totals: JobTotals,
+    totals: &'a mut JobTotals,
     observer: &'a mut dyn RunObserver,
 }
 
 impl IntervalSink for SimSink<'_> {
-    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) {
+    fn interval(&mut self, interval: Interval, telemetry: Option<Telemetry>) -> Option<Interval> {
         self.totals.add(&interval);
         if interval.end > interval.start || !interval.is_empty() {
             self.observer.interval(self.drive, &interval);
@@ -175,16 +195,17 @@ impl IntervalSink for SimSink<'_> {
                 self.observer.telemetry(self.drive, interval.end, telemetry);
             }
         }
+        Some(interval)
     }
 }
 
 fn run_simulated(
-    drive_number: usize,
     workload: &Workload,
     target: &mut SimTarget,
+    outcome: &mut DriveOutcome,
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
-) -> Result<DriveOutcome, RunError> {
+) -> Result<(), RunError> {
     target.begin_job(
         workload.numjobs,
         workload.iodepth,
@@ -197,11 +218,11 @@ fn run_simulated(
         .collect::<Result<Vec<_>, _>>()?;
     let mut recorder = recorder(workload, start);
     let mut sink = SimSink {
-        drive: drive_number,
-        totals: JobTotals::new(),
+        drive: outcome.drive,
+        totals: &mut outcome.totals,
         observer,
     };
-    let end = run_io_loop(
+    outcome.end = run_io_loop(
         target,
         &mut workers,
         IoLoopConfig::of(workload),
@@ -209,11 +230,8 @@ fn run_simulated(
         stop,
         &mut sink,
     )?;
-    Ok(DriveOutcome {
-        drive: drive_number,
-        totals: sink.totals,
-        end,
-        verify: merged_report(workers.iter().filter_map(Worker::verify_report)),
-        busiest_thread_pct: 0.0,
-    })
+    for worker in &workers {
+        outcome.add_verify(worker.verify_report());
+    }
+    Ok(())
 }

@@ -113,13 +113,14 @@ struct Collected {
 struct Stopper<'a>(&'a AtomicBool, &'a mut Collected);
 
 impl IntervalSink for Stopper<'_> {
-    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) {
+    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) -> Option<Interval> {
         let Stopper(stop, collected) = self;
         collected.totals.add(&interval);
         collected.intervals.push(interval);
         if collected.stop_after_intervals == Some(collected.intervals.len()) {
             stop.store(true, Ordering::Relaxed);
         }
+        None
     }
 }
 

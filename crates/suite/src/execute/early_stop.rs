@@ -129,10 +129,11 @@ impl RunObserver for EarlyStop<'_> {
         if !interval.ramp {
             let ios = interval.ops.iter().map(|(_, counts)| counts.ios).sum();
             let course = self.courses.entry(drive).or_default();
-            match course.rates.last_mut() {
-                // A late worker's share of the same interval.
-                Some((end, _, sum)) if *end == interval.end => *sum += ios,
-                _ => course
+            let mut latest = course.rates.iter_mut().rev();
+            match latest.find(|(end, ..)| *end == interval.end) {
+                // A late worker's share, of any earlier interval: its span counts once.
+                Some((_, _, sum)) => *sum += ios,
+                None => course
                     .rates
                     .push((interval.end, interval.end - interval.start, ios)),
             }

@@ -1,14 +1,15 @@
-//! Real and null drives: a thread per worker, all started at one instant, and the collector of what they count.
+//! Real and null drives: a thread per worker, all started at one instant, and the collector of their intervals.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use assay_device::load::{self, HostSampler};
 use assay_device::watch::Watch;
+use assay_integrity::checker::{LearnedSeed, VerifyReport};
 use assay_io::clock::Clock;
 use assay_io::drive_handle::DriveHandle;
 use assay_io::null::NullTarget;
@@ -23,20 +24,32 @@ use super::{DriveOutcome, RunError, RunObserver, recorder};
 use crate::io_loop::{IntervalSink, IoLoopConfig, LoopEnd, run_io_loop};
 use crate::plan::{Engine, Workload};
 use crate::worker::Worker;
-use assay_integrity::checker::{LearnedSeed, VerifyReport};
 
-/// What a worker thread sends to the collector.
+/// A workload on a real or null drive, and its outcome.
+pub(super) struct ThreadedJob<'a> {
+    pub(super) workload: &'a Workload,
+    /// None for the null target.
+    pub(super) handle: Option<(DriveHandle, &'a Watch)>,
+    pub(super) outcome: &'a mut DriveOutcome,
+}
+
+/// A worker thread within a run.
+#[derive(Clone, Copy, Debug)]
+struct WorkerId {
+    /// Of all threads of the run.
+    thread: usize,
+    /// Which job.
+    job: usize,
+    /// Within the job.
+    index: u32,
+}
+
+/// From a worker thread to the collector.
 enum Message {
-    /// Its target is set up, or could not be.
+    /// The thread's target is set up, or could not be.
     Ready,
-    Interval {
-        position: usize,
-        interval: Interval,
-    },
-    Done {
-        position: usize,
-        end: ThreadEnd,
-    },
+    Interval(WorkerId, Interval),
+    Done(WorkerId, ThreadEnd),
 }
 
 #[derive(Default)]
@@ -46,152 +59,216 @@ struct ThreadEnd {
     busy_pct: f64,
 }
 
-struct ThreadSink {
-    position: usize,
-    sender: mpsc::Sender<Message>,
+/// Messages per thread that the channel holds without an allocation in the I/O loop.
+const QUEUED_PER_THREAD: usize = 4;
+/// Intervals whose storage waits to be used again by its thread.
+const RECYCLED: usize = 4;
+
+/// A worker thread's end of the channels. Its drop reports a thread that panicked.
+struct ThreadSink<'a> {
+    id: WorkerId,
+    shared: &'a Shared<'a>,
+    sender: SyncSender<Message>,
+    /// Messages that found the channel full: the I/O loop must not wait for the collector.
+    backlog: VecDeque<Message>,
+    recycled: Receiver<Interval>,
+    is_ready: bool,
 }
 
-impl IntervalSink for ThreadSink {
-    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) {
-        if interval.end > interval.start || !interval.is_empty() {
-            // The collector outlives the threads; if it ever does not, there is nobody to tell.
-            let _ = self.sender.send(Message::Interval {
-                position: self.position,
-                interval,
-            });
+impl ThreadSink<'_> {
+    fn ready(&mut self) {
+        if !std::mem::replace(&mut self.is_ready, true) {
+            let _ = self.sender.send(Message::Ready);
+        }
+    }
+
+    fn done(&mut self, end: ThreadEnd) {
+        self.backlog.push_back(Message::Done(self.id, end));
+        for message in self.backlog.drain(..) {
+            let _ = self.sender.send(message);
         }
     }
 }
 
-pub(super) type RealPart<'a> = (usize, usize, &'a Workload, Option<(DriveHandle, &'a Watch)>);
+impl Drop for ThreadSink<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.shared.fail(RunError::Panicked {
+                index: self.id.thread,
+            });
+        }
+        self.ready();
+    }
+}
+
+impl IntervalSink for ThreadSink<'_> {
+    fn interval(&mut self, interval: Interval, _telemetry: Option<Telemetry>) -> Option<Interval> {
+        if interval.end <= interval.start && interval.is_empty() {
+            return Some(interval);
+        }
+        self.backlog.push_back(Message::Interval(self.id, interval));
+        while let Some(message) = self.backlog.pop_front() {
+            if let Err(TrySendError::Full(message)) = self.sender.try_send(message) {
+                self.backlog.push_front(message);
+                break;
+            }
+        }
+        self.recycled.try_recv().ok()
+    }
+}
 
 /// What all threads of a run share.
 struct Shared<'a> {
     stop: &'a AtomicBool,
-    /// Some thread could not be set up, or failed: nobody starts, or everybody ends.
+    /// A thread could not be set up, or failed: none starts, and those that run stop.
     failed: AtomicBool,
     first_error: Mutex<Option<RunError>>,
-    gate: Mutex<Gate>,
-    gate_moved: Condvar,
-}
-
-/// Threads wait here until all are set up, and leave together with one start time.
-#[derive(Clone, Copy)]
-enum Gate {
-    Shut,
-    Open(Nanos),
-    Abandoned,
+    barrier: StartBarrier,
 }
 
 impl Shared<'_> {
     fn fail(&self, error: RunError) {
         self.failed.store(true, Ordering::SeqCst);
-        self.first_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        let mut first = self.first_error.lock();
+        first
+            .as_mut()
+            .unwrap_or_else(|poisoned| poisoned.get_mut())
             .get_or_insert(error);
-    }
-
-    fn set_gate(&self, gate: Gate) {
-        *self.gate.lock().unwrap_or_else(PoisonError::into_inner) = gate;
-        self.gate_moved.notify_all();
-    }
-
-    fn wait_at_gate(&self) -> Option<Nanos> {
-        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match *gate {
-                Gate::Open(start) => return Some(start),
-                Gate::Abandoned => return None,
-                Gate::Shut => {
-                    gate = self
-                        .gate_moved
-                        .wait(gate)
-                        .unwrap_or_else(PoisonError::into_inner);
-                }
-            }
-        }
     }
 }
 
-pub(super) fn run_real(
-    parts: &[RealPart<'_>],
+/// Threads wait here until all are set up, and start with one start time.
+#[derive(Default)]
+struct StartBarrier {
+    /// Set once: the start time, or `None` where the run is abandoned.
+    opened: Mutex<Option<Option<Nanos>>>,
+    changed: Condvar,
+}
+
+impl StartBarrier {
+    fn open(&self, start: Option<Nanos>) {
+        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = Some(start);
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) -> Option<Nanos> {
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = self.changed.wait_while(opened, |opened| opened.is_none());
+        opened
+            .unwrap_or_else(PoisonError::into_inner)
+            .expect("waited until it is set")
+    }
+}
+
+pub(super) fn run_threads(
+    jobs: &mut [ThreadedJob<'_>],
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
-) -> Result<BTreeMap<usize, DriveOutcome>, RunError> {
-    let threads: usize = parts.iter().map(|(_, _, w, _)| w.numjobs as usize).sum();
+) -> Result<(), RunError> {
+    run_with(jobs, stop, observer, &run_worker)
+}
+
+/// The body of a worker thread.
+type WorkerBody =
+    dyn Fn(&Workload, LearnedSeed, Option<DriveHandle>, &mut ThreadSink<'_>) -> ThreadEnd + Sync;
+
+fn run_with(
+    jobs: &mut [ThreadedJob<'_>],
+    stop: &AtomicBool,
+    observer: &mut dyn RunObserver,
+    body: &WorkerBody,
+) -> Result<(), RunError> {
+    let threads: usize = jobs.iter().map(|job| job.workload.numjobs as usize).sum();
     let stop_all = AtomicBool::new(false);
     let shared = Shared {
         stop: &stop_all,
         failed: AtomicBool::new(false),
         first_error: Mutex::new(None),
-        gate: Mutex::new(Gate::Shut),
-        gate_moved: Condvar::new(),
+        barrier: StartBarrier::default(),
     };
-    let (sender, receiver) = mpsc::channel();
+    let (sender, messages) = mpsc::sync_channel(threads * QUEUED_PER_THREAD);
     thread::scope(|scope| {
-        let mut spawned = 0;
-        for (position, _, workload, handle) in parts {
+        let mut handles = Vec::with_capacity(threads);
+        let mut recyclers = Vec::with_capacity(threads);
+        'spawn: for (number, job) in jobs.iter().enumerate() {
             let learned = LearnedSeed::default();
-            for index in 0..workload.numjobs {
-                let sink = ThreadSink {
-                    position: *position,
+            for index in 0..job.workload.numjobs {
+                let (recycler, recycled) = mpsc::sync_channel(RECYCLED);
+                let id = WorkerId {
+                    thread: handles.len(),
+                    job: number,
+                    index,
+                };
+                let mut sink = ThreadSink {
+                    id,
+                    shared: &shared,
                     sender: sender.clone(),
+                    backlog: VecDeque::with_capacity(QUEUED_PER_THREAD),
+                    recycled,
+                    is_ready: false,
                 };
-                let open = handle.as_ref().map(|(open, _)| open.clone());
-                let shared = &shared;
-                let learned = learned.clone();
-                let work = move || {
-                    let position = sink.position;
-                    let sender = sink.sender.clone();
-                    let end = thread_main(workload, (index, learned), open, shared, sink);
-                    let _ = sender.send(Message::Done { position, end });
-                };
+                let (workload, learned) = (job.workload, learned.clone());
+                let open = job.handle.as_ref().map(|(open, _)| open.clone());
                 let builder = thread::Builder::new()
                     .name(format!("worker-{index}"))
                     .stack_size(512 << 10);
-                match builder.spawn_scoped(scope, work) {
-                    Ok(_) => spawned += 1,
+                let spawned = builder.spawn_scoped(scope, move || {
+                    let end = body(workload, learned, open, &mut sink);
+                    sink.done(end);
+                });
+                match spawned {
+                    Ok(handle) => handles.push(handle),
                     Err(source) => {
                         shared.fail(RunError::Thread {
-                            index: spawned,
+                            index: handles.len(),
                             wanted: threads,
                             source,
                         });
-                        break;
+                        break 'spawn;
                     }
                 }
+                recyclers.push(recycler);
             }
         }
         drop(sender);
-        let mut ready = 0;
-        while ready < spawned && matches!(receiver.recv(), Ok(Message::Ready)) {
-            ready += 1;
+        // A thread that panics sends `Ready` as well, when its sink is dropped.
+        for _ in 0..handles.len() {
+            let ready = messages.recv();
+            debug_assert!(
+                matches!(ready, Ok(Message::Ready)),
+                "none runs before all are ready"
+            );
         }
         let start = Clock::monotonic().now();
-        shared.set_gate(if shared.failed.load(Ordering::SeqCst) {
-            Gate::Abandoned
-        } else {
-            Gate::Open(start)
-        });
-        collect(parts, start, &receiver, stop, &shared, &stop_all, observer)
-    })
+        let abandoned = shared.failed.load(Ordering::SeqCst);
+        shared.barrier.open((!abandoned).then_some(start));
+        let channels = Channels {
+            messages: &messages,
+            recyclers: &recyclers,
+        };
+        collect(jobs, start, &channels, stop, &shared, &stop_all, observer);
+        for handle in handles {
+            // A panic is in `first_error`.
+            let _ = handle.join();
+        }
+    });
+    let error = shared.first_error.into_inner();
+    match error.unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
 }
 
-/// A worker's number in its job, and what the job learns.
-type Seat = (u32, LearnedSeed);
-
-fn thread_main(
+fn run_worker(
     workload: &Workload,
-    seat: Seat,
+    learned: LearnedSeed,
     open: Option<DriveHandle>,
-    shared: &Shared<'_>,
-    sink: ThreadSink,
+    sink: &mut ThreadSink<'_>,
 ) -> ThreadEnd {
     if let Some(cpus) = &workload.cpus_allowed {
-        // Before the target: io_uring's kernel workers inherit it. A failure keeps the gate shut for all.
+        // Before the target is opened: io_uring's kernel workers inherit it.
         if let Err(error) = cpus.keep_this_thread() {
-            shared.fail(error.into());
+            sink.shared.fail(error.into());
         }
     }
     let slots = workload.iodepth;
@@ -201,44 +278,35 @@ fn thread_main(
         sqpoll: workload.sqpoll,
     };
     match (workload.engine, open) {
-        (Engine::Sync, Some(open)) => with_target(
-            SyncTarget::new(open, slots, slot_bytes),
-            workload,
-            seat,
-            shared,
-            sink,
-        ),
+        (Engine::Sync, Some(open)) => {
+            let target = SyncTarget::new(open, slots, slot_bytes);
+            run_worker_on(target, workload, &learned, sink)
+        }
         (Engine::Passthru, Some(open)) => {
             let target = PassthruTarget::new(&open, slots, slot_bytes, options);
-            with_target(target, workload, seat, shared, sink)
+            run_worker_on(target, workload, &learned, sink)
         }
         (_, Some(open)) => {
             let target = UringTarget::new(open, slots, slot_bytes, options);
-            with_target(target, workload, seat, shared, sink)
+            run_worker_on(target, workload, &learned, sink)
         }
-        (_, None) => with_target(Ok(NullTarget::new(slots)), workload, seat, shared, sink),
+        (_, None) => run_worker_on(Ok(NullTarget::new(slots)), workload, &learned, sink),
     }
 }
 
-fn with_target<T: Target>(
+fn run_worker_on<T: Target>(
     target: Result<T, TargetError>,
     workload: &Workload,
-    (index, learned): Seat,
-    shared: &Shared<'_>,
-    mut sink: ThreadSink,
+    learned: &LearnedSeed,
+    sink: &mut ThreadSink<'_>,
 ) -> ThreadEnd {
-    let mut target = match target {
-        Ok(target) => Some(target),
-        Err(error) => {
-            shared.fail(error.into());
-            None
-        }
-    };
-    let _ = sink.sender.send(Message::Ready);
-    let (Some(start), Some(target)) = (shared.wait_at_gate(), target.as_mut()) else {
+    let shared = sink.shared;
+    let target = target.map_err(|error| shared.fail(error.into()));
+    sink.ready();
+    let (Some(start), Ok(mut target)) = (shared.barrier.wait(), target) else {
         return ThreadEnd::default();
     };
-    let mut worker = match Worker::new(workload, index, 0, start, &learned) {
+    let mut worker = match Worker::new(workload, sink.id.index, 0, start, learned) {
         Ok(worker) => [worker],
         Err(error) => {
             shared.fail(error.into());
@@ -248,12 +316,12 @@ fn with_target<T: Target>(
     let mut recorder = recorder(workload, start);
     let cpu_before = load::thread_cpu_time();
     let end = run_io_loop(
-        target,
+        &mut target,
         &mut worker,
         IoLoopConfig::of(workload),
         &mut recorder,
         shared.stop,
-        &mut sink,
+        sink,
     );
     let busy = load::thread_cpu_time() - cpu_before;
     let elapsed = (target.now() - start).as_secs_f64().max(1e-9);
@@ -268,124 +336,113 @@ fn with_target<T: Target>(
 }
 
 /// How long after an interval's end the collector waits for the workers' counts of it.
-const SETTLE: Nanos = Nanos::from_millis(20);
+const COLLECT_GRACE: Nanos = Nanos::from_millis(20);
 
-/// How often the collector looks around when nothing arrives.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often the collector checks the stop flag when no message arrives.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The collector's ends of the channels.
+struct Channels<'a> {
+    messages: &'a Receiver<Message>,
+    /// By thread.
+    recyclers: &'a [SyncSender<Interval>],
+}
+
+impl Channels<'_> {
+    fn recycle(&self, thread: usize, mut interval: Interval) {
+        interval.clear();
+        // Dropped where the thread has ended or has enough.
+        let _ = self.recyclers[thread].try_send(interval);
+    }
+}
+
+/// Intervals of workers, merged until they are handed over, by (job, index, ramp), each in the storage of the thread that came first.
+type Gathered = BTreeMap<(usize, u32, bool), (usize, Interval)>;
 
 fn collect(
-    parts: &[RealPart<'_>],
+    jobs: &mut [ThreadedJob<'_>],
     start: Nanos,
-    receiver: &mpsc::Receiver<Message>,
+    channels: &Channels<'_>,
     stop: &AtomicBool,
     shared: &Shared<'_>,
     stop_all: &AtomicBool,
     observer: &mut dyn RunObserver,
-) -> Result<BTreeMap<usize, DriveOutcome>, RunError> {
+) {
     let clock = Clock::monotonic();
-    let interval = parts
-        .iter()
-        .map(|(_, _, w, _)| w.interval)
-        .min()
-        .unwrap_or(Nanos::SECOND);
-    let mut outcomes: BTreeMap<usize, DriveOutcome> = parts
-        .iter()
-        .map(|(position, drive, _, _)| {
-            (
-                *position,
-                DriveOutcome {
-                    drive: *drive,
-                    ..DriveOutcome::default()
-                },
-            )
-        })
-        .collect();
-    // Intervals of workers, merged until they are handed over: (position, index, ramp).
-    let mut gathered: BTreeMap<(usize, u32, bool), Interval> = BTreeMap::new();
+    let interval = jobs.iter().map(|job| job.workload.interval).min();
+    let interval = interval.unwrap_or(Nanos::SECOND);
+    let mut gathered = Gathered::new();
     let mut sampler = HostSampler::start();
-    let settle = SETTLE.min(Nanos(interval.0 / 4));
-    let mut boundary = start + interval + settle;
+    let grace = COLLECT_GRACE.min(Nanos(interval.0 / 4));
+    let mut boundary = start + interval + grace;
     let mut index = 0;
     loop {
         if stop.load(Ordering::Relaxed) || shared.failed.load(Ordering::SeqCst) {
             stop_all.store(true, Ordering::Relaxed);
         }
         let left = boundary - clock.now();
-        let wait = Duration::from_nanos(left.0).min(LOOK);
-        match receiver.recv_timeout(wait) {
-            Ok(Message::Interval { position, interval }) => {
-                if let Some(outcome) = outcomes.get_mut(&position) {
-                    outcome.totals.add(&interval);
-                }
-                gathered
-                    .entry((position, interval.index, interval.ramp))
-                    .and_modify(|mine| mine.merge(&interval))
-                    .or_insert(interval);
-            }
-            Ok(Message::Ready) => {}
-            Ok(Message::Done { position, end }) => {
-                if let Some(outcome) = outcomes.get_mut(&position) {
-                    outcome.end.merge(&end.end);
-                    outcome.busiest_thread_pct = outcome.busiest_thread_pct.max(end.busy_pct);
-                    if let Some(report) = end.verify {
-                        match &mut outcome.verify {
-                            Some(all) => all.merge(&report),
-                            None => outcome.verify = Some(report),
-                        }
+        let wait = Duration::from_nanos(left.0).min(POLL_INTERVAL);
+        match channels.messages.recv_timeout(wait) {
+            Ok(Message::Interval(id, interval)) => {
+                jobs[id.job].outcome.totals.add(&interval);
+                let key = (id.job, interval.index, interval.ramp);
+                match gathered.get_mut(&key) {
+                    Some((_, merged)) => {
+                        merged.merge(&interval);
+                        channels.recycle(id.thread, interval);
+                    }
+                    None => {
+                        gathered.insert(key, (id.thread, interval));
                     }
                 }
             }
-            Err(RecvTimeoutError::Timeout) => {}
+            Ok(Message::Ready) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(Message::Done(id, end)) => {
+                let outcome = &mut *jobs[id.job].outcome;
+                outcome.end.merge(&end.end);
+                outcome.busiest_thread_pct = outcome.busiest_thread_pct.max(end.busy_pct);
+                outcome.add_verify(end.verify);
+            }
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if clock.now() < boundary {
             continue;
         }
-        // What comes later than this (from a thread stuck in a slow I/O) is handed over later and adds to it.
-        hand_over(&mut gathered, parts, Some(index + 1), observer);
-        for (_, drive, _, handle) in parts {
-            if let Some((_, watch)) = handle
+        // A share that comes later than this (from a thread blocked in a slow I/O) is handed over later, and adds to its interval.
+        hand_over(&mut gathered, jobs, index, channels, observer);
+        for job in jobs.iter() {
+            if let Some((_, watch)) = &job.handle
                 && let Some(telemetry) = watch.telemetry()
             {
-                observer.telemetry(*drive, boundary - settle - start, telemetry);
+                observer.telemetry(job.outcome.drive, boundary - grace - start, telemetry);
             }
         }
         if let Some(load) = sampler.sample() {
             observer.host(index, load);
         }
-        index = u32::try_from((clock.now() - start).0 / interval.0).unwrap_or(u32::MAX - 1);
-        boundary = start + Nanos(interval.0.saturating_mul(u64::from(index) + 1)) + settle;
+        // Saturates as the recorder's index does, after 49 days of 1 ms.
+        index = u32::try_from((clock.now() - start).0 / interval.0).unwrap_or(u32::MAX);
+        boundary = start + Nanos(interval.0.saturating_mul(u64::from(index) + 1)) + grace;
     }
-    hand_over(&mut gathered, parts, None, observer);
-    let error = shared
-        .first_error
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
-    match error {
-        Some(error) => Err(error),
-        None => Ok(outcomes),
+    hand_over(&mut gathered, jobs, u32::MAX, channels, observer);
+}
+
+/// Give the observer every gathered interval up to index `last`.
+fn hand_over(
+    gathered: &mut Gathered,
+    jobs: &[ThreadedJob<'_>],
+    last: u32,
+    channels: &Channels<'_>,
+    observer: &mut dyn RunObserver,
+) {
+    for ((job, ..), (thread, interval)) in
+        gathered.extract_if(.., |&(_, index, _), _| index <= last)
+    {
+        observer.interval(jobs[job].outcome.drive, &interval);
+        channels.recycle(thread, interval);
     }
 }
 
-/// Give the observer every gathered interval, or those before index `before`.
-fn hand_over(
-    gathered: &mut BTreeMap<(usize, u32, bool), Interval>,
-    parts: &[RealPart<'_>],
-    before: Option<u32>,
-    observer: &mut dyn RunObserver,
-) {
-    let ready = |index: u32| before.is_none_or(|before| index < before);
-    let keys: Vec<_> = gathered
-        .keys()
-        .filter(|(_, index, _)| ready(*index))
-        .copied()
-        .collect();
-    for key in keys {
-        if let Some(interval) = gathered.remove(&key)
-            && let Some((_, drive, _, _)) = parts.iter().find(|(position, ..)| *position == key.0)
-        {
-            observer.interval(*drive, &interval);
-        }
-    }
-}
+#[cfg(test)]
+#[path = "../../tests/unit/run/threads.rs"]
+mod tests;

@@ -77,3 +77,26 @@ fn it_ends_at_the_limit() {
     let rising = (0..100).map(|s| (1000, Some(60.0 + f64::from(s))));
     assert_eq!(watch(rising), Some((31, StopReason::TemperatureLimit)));
 }
+
+#[test]
+fn a_share_that_comes_two_intervals_late_counts_its_span_once() {
+    let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    let mut ignore = Ignore;
+    let mut settling = Settling::new(Some(RULE), &mut ignore, &stop, &ended);
+    for (second, ios) in [(0, 600), (1, 1000), (2, 1000), (0, 400)] {
+        let counts = OpInterval {
+            ios,
+            ..OpInterval::default()
+        };
+        let interval = Interval {
+            index: second,
+            ramp: false,
+            start: Nanos::from_secs(second.into()),
+            end: Nanos::from_secs(u64::from(second) + 1),
+            ops: vec![(Op::Read, counts)],
+        };
+        settling.interval(0, &interval);
+    }
+    let rate = settling.courses[&0].rate(Nanos::ZERO, Nanos::from_secs(3));
+    assert_eq!(rate, Some(1000.0));
+}
