@@ -82,7 +82,7 @@ fn it_ends_at_the_limit() {
 fn a_share_that_comes_two_intervals_late_counts_its_span_once() {
     let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut ignore = Ignore;
-    let mut settling = Settling::new(Some(RULE), &mut ignore, &stop, &ended);
+    let mut settling = EarlyStop::new(Some(RULE), &mut ignore, &stop, &ended);
     for (second, ios) in [(0, 600), (1, 1000), (2, 1000), (0, 400)] {
         let counts = OpInterval {
             ios,
