@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::blocks::{GenerationMap, Header, Verifier, VerifyError};
+use crate::blocks::{BlockHeader, GenerationMap, Verifier, VerifyError};
 use crate::data::DataPattern;
 use crate::finding::{Expected, Finding, Findings};
 
@@ -44,7 +44,7 @@ impl LearnedSeed {
         }
         let blocks = buffer.chunks_exact(interval_bytes as usize);
         let header = blocks
-            .filter_map(|block| Header::decode(block).ok())
+            .filter_map(|block| BlockHeader::decode(block).ok())
             .next()?;
         Some(*self.0.get_or_init(|| (header.seed, header.pattern)))
     }
@@ -73,7 +73,7 @@ pub struct CheckerOptions {
 
 /// One worker's checking.
 #[derive(Debug)]
-pub struct Checker {
+pub struct JobChecker {
     interval_bytes: u32,
     pattern: DataPattern,
     /// `None` until a read-only job has seen the first intact block and taken its seed and pattern.
@@ -87,12 +87,12 @@ pub struct Checker {
     report: VerifyReport,
 }
 
-impl Checker {
+impl JobChecker {
     /// For one worker; `learned` is shared by all workers of the job.
     ///
     /// # Errors
     /// When the interval is bad or the memory for the map cannot be had.
-    pub fn new(options: CheckerOptions, learned: &LearnedSeed) -> Result<Checker, VerifyError> {
+    pub fn new(options: CheckerOptions, learned: &LearnedSeed) -> Result<JobChecker, VerifyError> {
         let interval_bytes = options.interval_bytes;
         let verifier = options
             .seed
@@ -102,7 +102,7 @@ impl Checker {
             .writes
             .then(|| GenerationMap::new(options.offset_bytes, options.size_bytes, interval_bytes))
             .transpose()?;
-        Ok(Checker {
+        Ok(JobChecker {
             interval_bytes,
             pattern: options.pattern,
             verifier,

@@ -25,7 +25,7 @@ pub enum Expected {
 /// What was found in place of a write that never arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Instead {
+pub enum FoundInstead {
     /// Nothing but zeroes.
     Zeroes,
     /// Bytes that no job of this tool wrote.
@@ -88,7 +88,7 @@ pub enum FindingKind {
     /// What stood here before this job: none of its writes arrived.
     Lost {
         /// What is there.
-        instead: Instead,
+        instead: FoundInstead,
     },
 }
 
@@ -194,16 +194,16 @@ impl fmt::Display for Finding {
             FindingKind::Lost { instead } => {
                 write!(f, "lost: the write never arrived; there ")?;
                 match instead {
-                    Instead::Zeroes => write!(f, "are zeroes"),
-                    Instead::ForeignBytes => write!(f, "are bytes this tool did not write"),
-                    Instead::OtherSeed { seed } => {
+                    FoundInstead::Zeroes => write!(f, "are zeroes"),
+                    FoundInstead::ForeignBytes => write!(f, "are bytes this tool did not write"),
+                    FoundInstead::OtherSeed { seed } => {
                         write!(f, "is a block of an earlier job (seed {seed:#x})")
                     }
-                    Instead::FutureGeneration { generation } => write!(
+                    FoundInstead::FutureGeneration { generation } => write!(
                         f,
                         "is write {generation}, not made yet: an earlier run with the same seed"
                     ),
-                    Instead::OtherLayout { len_bytes } => write!(
+                    FoundInstead::OtherLayout { len_bytes } => write!(
                         f,
                         "is a block of {len_bytes} bytes of an earlier run with the same seed and other options"
                     ),

@@ -8,12 +8,12 @@ use assay_io::null::NullTarget;
 use assay_io::sync::SyncTarget;
 use assay_io::uring::{UringOptions, UringTarget};
 
-use crate::lane::Lane;
-use crate::range::Media;
+use crate::queue::StreamQueue;
+use crate::range::DriveExtent;
 
 /// How drives are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneOptions {
+pub struct QueueOptions {
     /// Will they be written?
     pub writes: bool,
     /// I/Os in flight on each.
@@ -23,29 +23,29 @@ pub struct LaneOptions {
     /// Past the page cache.
     pub direct: bool,
     /// Which calls move the bytes of real drives.
-    pub calls: Calls,
+    pub calls: IoCalls,
 }
 
 /// Which calls move the bytes of real drives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Calls {
+pub enum IoCalls {
     /// Blocking ones on drives that are memory, io_uring on all others: on zram and RAM disks the kernel does the whole I/O by processor, and
     /// io_uring hands each to a kernel thread, because they do not answer `RWF_NOWAIT`. One chunk at a time also stays in the processor's cache.
     #[default]
-    Fitting,
+    Auto,
     /// io_uring with registered buffers.
     Ring,
     /// `pread` and `pwrite`, one chunk at a time.
     Blocking,
 }
 
-impl Calls {
+impl IoCalls {
     /// Blocking ones on this drive?
     pub fn block_on(self, info: &DriveInfo) -> bool {
         match self {
-            Calls::Fitting => matches!(info.transport.as_deref(), Some("zram" | "ram")),
-            Calls::Ring => false,
-            Calls::Blocking => true,
+            IoCalls::Auto => matches!(info.transport.as_deref(), Some("zram" | "ram")),
+            IoCalls::Ring => false,
+            IoCalls::Blocking => true,
         }
     }
 }
@@ -54,12 +54,12 @@ impl Calls {
 pub struct Drives<'s> {
     sessions: &'s mut [DriveSession],
     targets: Vec<OpenTarget>,
-    options: LaneOptions,
+    options: QueueOptions,
 }
 
 /// What a drive must be known by, for its range.
-pub fn media(info: &DriveInfo) -> Media {
-    Media {
+pub fn media(info: &DriveInfo) -> DriveExtent {
+    DriveExtent {
         drive: info.spec.clone(),
         capacity_bytes: info.capacity_bytes,
         min_io_bytes: info.min_io_bytes,
@@ -73,7 +73,7 @@ impl<'s> Drives<'s> {
     /// When one cannot be opened, or would be written without leave.
     pub fn open(
         sessions: &'s mut [DriveSession],
-        options: LaneOptions,
+        options: QueueOptions,
     ) -> Result<Drives<'s>, SessionError> {
         let mut drives = Drives {
             sessions,
@@ -96,21 +96,21 @@ impl<'s> Drives<'s> {
     ///
     /// # Errors
     /// When memory or a ring cannot be had.
-    pub fn lanes(&mut self) -> Result<Vec<Lane<'_>>, SessionError> {
-        self.lanes_through(&mut Straight)
+    pub fn queues(&mut self) -> Result<Vec<StreamQueue<'_>>, SessionError> {
+        self.queues_through(&mut PassThrough)
     }
 
     /// Lanes over them, with something in between.
     ///
     /// # Errors
-    /// As [`Drives::lanes`].
-    pub fn lanes_through(
+    /// As [`Drives::queues`].
+    pub fn queues_through(
         &mut self,
-        between: &mut dyn Between,
-    ) -> Result<Vec<Lane<'_>>, SessionError> {
+        between: &mut dyn TargetLayer,
+    ) -> Result<Vec<StreamQueue<'_>>, SessionError> {
         let options = self.options;
         let spare = between.spare_slots();
-        let mut lanes = Vec::new();
+        let mut queues = Vec::new();
         for (at, (open, session)) in self
             .targets
             .iter_mut()
@@ -129,14 +129,14 @@ impl<'s> Drives<'s> {
             )?;
             let target = between.wrap(at, target, slots);
             let name = info.spec.clone();
-            lanes.push(Lane::new(name, target, slots, options.chunk_bytes));
+            queues.push(StreamQueue::new(name, target, slots, options.chunk_bytes));
         }
-        Ok(lanes)
+        Ok(queues)
     }
 }
 
 /// What stands between lanes and their targets.
-pub trait Between {
+pub trait TargetLayer {
     /// Slots it needs for itself on each target, each with a buffer of a chunk.
     fn spare_slots(&self) -> u32;
 
@@ -151,9 +151,9 @@ pub trait Between {
 
 /// Nothing in between.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Straight;
+pub struct PassThrough;
 
-impl Between for Straight {
+impl TargetLayer for PassThrough {
     fn spare_slots(&self) -> u32 {
         0
     }

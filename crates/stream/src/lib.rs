@@ -7,12 +7,12 @@
 //! # Architecture
 //! - [`registers`]: what a streamer is told and tells, as registers of a core.
 //! - [`range`]: checked addresses; which chunk goes to which drive.
-//! - [`lane`]: one drive of a stream with its ring of buffers, over any `assay_io::Target`.
+//! - [`queue`]: one drive of a stream with its ring of buffers, over any `assay_io::Target`.
 //! - [`drives`]: opening them. [`source`]: where streams come from and go to; [`endpoint`]: their names.
 //! - [`proof`]: the pattern of [`assay_integrity`] as a source and its checker as a sink.
 //! - [`record`](mod@record), [`replay`](mod@replay): the two loops. `checkpoint` makes a recording durable as it goes on.
 //! - [`index`]: recordings that describe themselves, so that they can be found, verified and replayed after anything.
-//! - [`headroom`]: which buffer a rate needs, which rate a buffer bears. [`status`]: what came of a stream.
+//! - [`buffer_table`]: which buffer a rate needs, which rate a buffer bears. [`status`]: what came of a stream.
 //!
 //! # Example
 //! ```
@@ -25,8 +25,8 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let slots = 33; // a ring of 32 chunks, and one for the index
-//! let mut lanes = [Lane::new("null:", NullTarget::new(slots), slots, DEFAULT_CHUNK_BYTES)];
-//! let media = [Media { drive: "null:".to_owned(), capacity_bytes: 1 << 30, min_io_bytes: 512 }];
+//! let mut lanes = [StreamQueue::new("null:", NullTarget::new(slots), slots, DEFAULT_CHUNK_BYTES)];
+//! let media = [DriveExtent { drive: "null:".to_owned(), capacity_bytes: 1 << 30, min_io_bytes: 512 }];
 //! let request = RangeRequest { first: None, last: None, chunk_bytes: DEFAULT_CHUNK_BYTES };
 //! let range = Range::new(&request, &media)?;
 //! let stream = vec![7; 300_000];
@@ -54,15 +54,15 @@
 //! # Key constants
 //! [`range::DEFAULT_CHUNK_BYTES`] (128 KiB), [`registers::BEAT_BYTES`] (16), [`record::DEFAULT_CHECKPOINT_BYTES`] (64 MiB), [`index::ENTRIES`] (504 chunks per block).
 
+pub mod buffer_table;
 mod checkpoint;
 pub mod drives;
 pub mod endpoint;
-pub mod headroom;
 pub mod index;
-pub mod lane;
 mod pacing;
-mod places;
-pub mod proof;
+pub mod pattern_stream;
+mod placement;
+pub mod queue;
 pub mod range;
 pub mod record;
 pub mod registers;

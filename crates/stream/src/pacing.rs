@@ -2,13 +2,13 @@
 
 use assay_io::Nanos;
 
-use crate::headroom::Headroom;
+use crate::buffer_table::BufferTable;
 use crate::registers::Registers;
 use crate::status::{Backlog, Stall, Stalls};
 
 /// A source that delivers at a rate of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct SourceRate {
     /// Bytes per second.
     pub rate_bytes_per_s: u64,
     /// The longest the source can wait before it loses data; `None`: it can wait for ever.
@@ -17,7 +17,7 @@ pub struct Pace {
 
 /// When a chunk was wanted, when it was taken, and whether a slot had to be waited for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Times {
+pub(crate) struct ChunkTimes {
     pub wanted_at: Nanos,
     pub now: Nanos,
     pub waited: bool,
@@ -25,8 +25,8 @@ pub(crate) struct Times {
 
 /// The accounts of one recording.
 #[derive(Debug)]
-pub(crate) struct Pacing {
-    pace: Option<Pace>,
+pub(crate) struct StallAccounting {
+    source_rate: Option<SourceRate>,
     began: Nanos,
     chunk_bytes: u64,
     pub stalls: Stalls,
@@ -36,10 +36,10 @@ pub(crate) struct Pacing {
     high_water_bytes: u64,
 }
 
-impl Pacing {
-    pub fn new(pace: Option<Pace>, began: Nanos, chunk_bytes: u64) -> Pacing {
-        Pacing {
-            pace,
+impl StallAccounting {
+    pub fn new(source_rate: Option<SourceRate>, began: Nanos, chunk_bytes: u64) -> StallAccounting {
+        StallAccounting {
+            source_rate,
             began,
             chunk_bytes,
             stalls: Stalls::default(),
@@ -51,14 +51,14 @@ impl Pacing {
 
     /// When the source will have delivered a chunk; `None` for one that gives whenever it is asked.
     pub fn due(&self, chunk: u64) -> Option<Nanos> {
-        let pace = self.pace?;
+        let source_rate = self.source_rate?;
         let bytes = u128::from(chunk + 1) * u128::from(self.chunk_bytes);
-        let ns = bytes * 1_000_000_000 / u128::from(pace.rate_bytes_per_s.max(1));
+        let ns = bytes * 1_000_000_000 / u128::from(source_rate.rate_bytes_per_s.max(1));
         Some(self.began + Nanos(u64::try_from(ns).unwrap_or(u64::MAX / 2)))
     }
 
     /// A chunk is taken; `done` chunks are on the drive.
-    pub fn taken(&mut self, chunk: u64, done: u64, times: Times, registers: &Registers) {
+    pub fn taken(&mut self, chunk: u64, done: u64, times: ChunkTimes, registers: &Registers) {
         match self.due(chunk) {
             Some(due) => {
                 self.paced(chunk, due, times, registers);
@@ -79,7 +79,7 @@ impl Pacing {
     }
 
     /// Waits run together into one stall until a chunk is taken that was not there yet when the one before it was.
-    fn paced(&mut self, chunk: u64, due: Nanos, times: Times, registers: &Registers) {
+    fn paced(&mut self, chunk: u64, due: Nanos, times: ChunkTimes, registers: &Registers) {
         let (began, now) = (self.began.0, times.now.0);
         let behind = due <= self.taken_at;
         if let Some(stall) = self.open.as_mut().filter(|_| behind) {
@@ -100,9 +100,9 @@ impl Pacing {
 
     /// How much was delivered and is not on the drive?
     fn watch(&mut self, done: u64, now: Nanos) {
-        if let Some(pace) = self.pace {
+        if let Some(source_rate) = self.source_rate {
             let elapsed = u128::from(now.0.saturating_sub(self.began.0));
-            let bytes = elapsed * u128::from(pace.rate_bytes_per_s) / 1_000_000_000;
+            let bytes = elapsed * u128::from(source_rate.rate_bytes_per_s) / 1_000_000_000;
             let delivered = u64::try_from(bytes).unwrap_or(u64::MAX);
             let held = delivered.saturating_sub(done * self.chunk_bytes);
             self.high_water_bytes = self.high_water_bytes.max(held);
@@ -117,20 +117,26 @@ impl Pacing {
     }
 
     fn add(&mut self, stall: Stall, registers: &Registers) {
-        let deadline = self.pace.and_then(|pace| pace.deadline);
+        let deadline = self
+            .source_rate
+            .and_then(|source_rate| source_rate.deadline);
         self.stalls.add(stall, deadline.map(|d| d.0));
         registers.stalled(stall.duration_ns);
     }
 
     /// What a source that cannot wait would have met with a ring of so many bytes.
-    pub fn backlog(&self, buffer_bytes: u64, headroom: Option<&Headroom>) -> Option<Backlog> {
-        let pace = self.pace?;
-        let bears = headroom.map_or(0, |headroom| headroom.rate_for(buffer_bytes));
+    pub fn backlog(
+        &self,
+        buffer_bytes: u64,
+        buffer_table: Option<&BufferTable>,
+    ) -> Option<Backlog> {
+        let source_rate = self.source_rate?;
+        let bears = buffer_table.map_or(0, |buffer_table| buffer_table.rate_for(buffer_bytes));
         Some(Backlog {
-            rate_bytes_per_s: pace.rate_bytes_per_s,
+            rate_bytes_per_s: source_rate.rate_bytes_per_s,
             buffer_bytes,
             high_water_bytes: self.high_water_bytes,
-            sustainable_bytes_per_s: bears.min(pace.rate_bytes_per_s),
+            sustainable_bytes_per_s: bears.min(source_rate.rate_bytes_per_s),
         })
     }
 }

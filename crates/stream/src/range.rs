@@ -24,7 +24,7 @@ pub struct RangeRequest {
 
 /// A drive as a range must know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Media {
+pub struct DriveExtent {
     /// As named.
     pub drive: String,
     /// Bytes.
@@ -98,9 +98,9 @@ impl RangeError {
     }
 }
 
-/// A checked range: the same addresses on each of `lanes` drives.
+/// A checked range: the same addresses on each of `drives` drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Range {
+pub struct StreamRange {
     /// Address of the first chunk.
     pub first: u64,
     /// Address of the last chunk, inclusive.
@@ -108,15 +108,16 @@ pub struct Range {
     /// Bytes per chunk.
     pub chunk_bytes: u32,
     /// Drives.
-    pub lanes: u32,
+    #[serde(rename = "lanes")]
+    pub drives: u32,
 }
 
-impl Range {
+impl StreamRange {
     /// Check a range on these drives, in the order report C gives its errors: alignment, order, media.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn new(request: &RangeRequest, media: &[Media]) -> Result<Range, RangeError> {
+    pub fn new(request: &RangeRequest, media: &[DriveExtent]) -> Result<StreamRange, RangeError> {
         let chunk_bytes = request.chunk_bytes;
         for drive in media {
             let aligned = chunk_bytes.is_multiple_of(drive.min_io_bytes.max(1));
@@ -142,7 +143,7 @@ impl Range {
         if let Some(last) = request.last.filter(|&last| first > last) {
             return Err(RangeError::FirstAfterLast { first, last });
         }
-        let beyond = |drive: &Media, last| RangeError::OutOfRange {
+        let beyond = |drive: &DriveExtent, last| RangeError::OutOfRange {
             drive: drive.drive.clone(),
             last,
             chunk_bytes,
@@ -159,22 +160,23 @@ impl Range {
                 (Some(end), _) => last = last.min(end),
             }
         }
-        Ok(Range {
+        Ok(StreamRange {
             first,
             last,
             chunk_bytes,
-            lanes: media.len().max(1) as u32,
+            drives: media.len().max(1) as u32,
         })
     }
 
     /// Chunks of one drive.
-    pub fn chunks_per_lane(&self) -> u64 {
+    pub fn chunks_per_drive(&self) -> u64 {
         (self.last - self.first) / u64::from(self.chunk_bytes) + 1
     }
 
     /// Chunks of all drives.
     pub fn chunks(&self) -> u64 {
-        self.chunks_per_lane().saturating_mul(u64::from(self.lanes))
+        self.chunks_per_drive()
+            .saturating_mul(u64::from(self.drives))
     }
 
     /// Bytes of all drives.
@@ -183,11 +185,11 @@ impl Range {
     }
 
     /// Drive and byte address of a chunk of the stream. Beyond the range's end it begins again at its first (a ring).
-    pub fn place(&self, chunk: u64) -> (usize, u64) {
-        let lanes = u64::from(self.lanes);
-        let local = (chunk / lanes) % self.chunks_per_lane();
+    pub fn locate(&self, chunk: u64) -> (usize, u64) {
+        let drives = u64::from(self.drives);
+        let local = (chunk / drives) % self.chunks_per_drive();
         (
-            (chunk % lanes) as usize,
+            (chunk % drives) as usize,
             self.first + local * u64::from(self.chunk_bytes),
         )
     }

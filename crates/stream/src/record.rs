@@ -15,18 +15,18 @@ use std::collections::VecDeque;
 
 use assay_io::{Nanos, Op};
 
+use crate::buffer_table::BufferTable;
 use crate::checkpoint::Checkpoints;
-use crate::headroom::Headroom;
-use crate::index::{Entry, IndexOptions, IndexWriter};
-use crate::lane::{Ended, LOOK, Lane, Purpose, fits, latest};
-use crate::pacing::{Pacing, Times};
-use crate::places::{Places, indexed};
-use crate::range::Range;
-use crate::registers::{Control, Registers, StatusBits};
-use crate::source::{Filled, Source};
-use crate::status::{DeviceFailure, Status, StreamError};
+use crate::index::{ChunkEntry, IndexOptions, IndexWriter};
+use crate::pacing::{ChunkTimes, StallAccounting};
+use crate::placement::{ChunkPlacement, indexed};
+use crate::queue::{EndedIo, IoPurpose, POLL_INTERVAL, StreamQueue, fits, latest};
+use crate::range::StreamRange;
+use crate::registers::{ControlBits, Registers, StatusBits};
+use crate::source::{FillResult, StreamSource};
+use crate::status::{DeviceFailure, StreamError, StreamStatus};
 
-pub use crate::pacing::Pace;
+pub use crate::pacing::SourceRate;
 
 /// How to record.
 #[derive(Clone, Debug, Default)]
@@ -40,22 +40,22 @@ pub struct RecordOptions {
     /// Make what is recorded durable, and with an index findable, after so many bytes; in a ring with an index at least four times a turn.
     pub checkpoint_bytes: Option<u64>,
     /// Deliver the stream at a rate.
-    pub pace: Option<Pace>,
+    pub source_rate: Option<SourceRate>,
     /// Smallest I/O of the drives, bytes: what a short last chunk is rounded up to.
     pub min_io_bytes: u32,
     /// Wait, when the range is full, to learn whether the source has more.
     pub ask_for_more: bool,
-    /// Keep the table of rates and buffers ([`Headroom`]).
-    pub headroom: bool,
+    /// Keep the table of rates and buffers ([`BufferTable`]).
+    pub buffer_table: bool,
 }
 
 /// What came of a recording.
 #[derive(Clone, Debug)]
-pub struct Recorded {
+pub struct RecordOutcome {
     /// Registers and counts.
-    pub status: Status,
+    pub status: StreamStatus,
     /// What buffer which rate would have needed.
-    pub headroom: Option<Headroom>,
+    pub buffer_table: Option<BufferTable>,
 }
 
 /// Bytes between checkpoints if nothing is said and there is an index.
@@ -71,19 +71,19 @@ const MIN_SLOTS: usize = 2;
 /// # Errors
 /// When the source fails (after what it gave was written), the index has no room, or a target as a whole cannot go on.
 pub fn record(
-    lanes: &mut [Lane<'_>],
-    range: &Range,
-    source: &mut dyn Source,
+    queues: &mut [StreamQueue<'_>],
+    range: &StreamRange,
+    source: &mut dyn StreamSource,
     options: &RecordOptions,
     registers: &Registers,
-) -> Result<Recorded, StreamError> {
-    Recorder::new(lanes, range, options, registers)?.run(source)
+) -> Result<RecordOutcome, StreamError> {
+    Recorder::new(queues, range, options, registers)?.run(source)
 }
 
 struct Recorder<'a, 't> {
-    lanes: &'a mut [Lane<'t>],
-    range: Range,
-    places: Places,
+    queues: &'a mut [StreamQueue<'t>],
+    range: StreamRange,
+    places: ChunkPlacement,
     options: &'a RecordOptions,
     registers: &'a Registers,
     chunk_bytes: u64,
@@ -93,65 +93,69 @@ struct Recorder<'a, 't> {
     /// The chunk that the source is still filling: drive, slot, bytes so far.
     filling: Option<(usize, u32, usize)>,
     /// Chunks below this are done; `done` says which of the following are.
-    frontier: u64,
+    contiguous_chunks: u64,
     done: VecDeque<bool>,
     /// Bytes in the last chunk when it was short.
     last_bytes: Option<u64>,
     checkpoints: Checkpoints,
-    ended: Vec<Ended>,
-    pacing: Pacing,
-    headroom: Option<Headroom>,
+    ended: Vec<EndedIo>,
+    pacing: StallAccounting,
+    buffer_table: Option<BufferTable>,
     failure: Option<DeviceFailure>,
 }
 
 impl<'a, 't> Recorder<'a, 't> {
     fn new(
-        lanes: &'a mut [Lane<'t>],
-        range: &Range,
+        queues: &'a mut [StreamQueue<'t>],
+        range: &StreamRange,
         options: &'a RecordOptions,
         registers: &'a Registers,
     ) -> Result<Recorder<'a, 't>, StreamError> {
-        if lanes.is_empty()
-            || lanes.len() != range.lanes as usize
-            || lanes.iter().any(|lane| lane.slots() < MIN_SLOTS)
+        if queues.is_empty()
+            || queues.len() != range.drives as usize
+            || queues.iter().any(|queue| queue.slots() < MIN_SLOTS)
         {
             return Err(StreamError::NoSlots { needed: MIN_SLOTS });
         }
-        fits(lanes, range.chunk_bytes)?;
+        fits(queues, range.chunk_bytes)?;
         let every = options.checkpoint_bytes.or_else(|| {
             let indexed = options.index.is_some();
             indexed.then_some(DEFAULT_CHECKPOINT_BYTES)
         });
         let mut every_chunks = every.map(|bytes| (bytes / u64::from(range.chunk_bytes)).max(1));
-        let slots: u64 = lanes.iter().map(|lane| lane.slots() as u64).sum();
+        let slots: u64 = queues.iter().map(|queue| queue.slots() as u64).sum();
         let (places, writers, window) = match &options.index {
-            None => (Places::Plain(*range), Vec::new(), u64::MAX),
+            None => (ChunkPlacement::Plain(*range), Vec::new(), u64::MAX),
             Some(index) => {
-                let layout = indexed(range, options.ring, lanes[0].name())?;
+                let layout = indexed(range, options.ring, queues[0].name())?;
                 // What may run ahead of the index: a checkpoint's worth while one is under way and the next is due, and the slots.
                 let mut every = every_chunks.unwrap_or(1);
                 let mut window = 2 * every + slots;
                 if options.ring {
                     // Half of a ring outlives any accident.
-                    let half = (layout.chunks.saturating_mul(u64::from(range.lanes)) / 2).max(1);
+                    let half = (layout.chunks.saturating_mul(u64::from(range.drives)) / 2).max(1);
                     every = every.min(half.div_ceil(2));
                     window = (2 * every + slots).min(half);
                 }
                 every_chunks = Some(every);
-                let writers = (0..range.lanes)
-                    .map(|lane| {
-                        let place = (lane, range.lanes);
+                let writers = (0..range.drives)
+                    .map(|queue| {
+                        let place = (queue, range.drives);
                         IndexWriter::new(index, layout, place, options.ring, window)
                     })
                     .collect();
-                (Places::Indexed(layout, range.lanes), writers, window)
+                (
+                    ChunkPlacement::Indexed(layout, range.drives),
+                    writers,
+                    window,
+                )
             }
         };
-        let began = latest(lanes);
+        let began = latest(queues);
         registers.begin(range.first, range.last, range.chunk_bytes);
-        let tables = options.headroom || options.pace.is_some();
+        let tables = options.buffer_table || options.source_rate.is_some();
         Ok(Recorder {
-            lanes,
+            queues,
             range: *range,
             places,
             options,
@@ -160,23 +164,23 @@ impl<'a, 't> Recorder<'a, 't> {
             began,
             next: 0,
             filling: None,
-            frontier: 0,
+            contiguous_chunks: 0,
             done: VecDeque::new(),
             last_bytes: None,
             checkpoints: Checkpoints::new(writers, every_chunks, window, options.ring),
             ended: Vec::new(),
-            pacing: Pacing::new(options.pace, began, u64::from(range.chunk_bytes)),
-            headroom: tables.then(|| Headroom::new(began)),
+            pacing: StallAccounting::new(options.source_rate, began, u64::from(range.chunk_bytes)),
+            buffer_table: tables.then(|| BufferTable::new(began)),
             failure: None,
         })
     }
 
-    fn run(mut self, source: &mut dyn Source) -> Result<Recorded, StreamError> {
-        self.checkpoints.begin(self.lanes, self.began)?;
+    fn run(mut self, source: &mut dyn StreamSource) -> Result<RecordOutcome, StreamError> {
+        self.checkpoints.begin(self.queues, self.began)?;
         self.began = self.now();
-        self.pacing = Pacing::new(self.options.pace, self.began, self.chunk_bytes);
-        if let Some(headroom) = &mut self.headroom {
-            *headroom = Headroom::new(self.began);
+        self.pacing = StallAccounting::new(self.options.source_rate, self.began, self.chunk_bytes);
+        if let Some(buffer_table) = &mut self.buffer_table {
+            *buffer_table = BufferTable::new(self.began);
         }
         let taken = self.take_all(source);
         let mut status = match taken {
@@ -197,7 +201,7 @@ impl<'a, 't> Recorder<'a, 't> {
         }
         let more = match (self.is_full(), self.options.ring) {
             (true, false) if !status.has(StatusBits::EARLY_LAST) && self.failure.is_none() => {
-                let wait = self.options.ask_for_more && !self.registers.is_to_end();
+                let wait = self.options.ask_for_more && !self.registers.stop_requested();
                 source
                     .has_more(wait, self.registers)
                     .map_err(|e| self.source_failed(source, 0, e))?
@@ -208,61 +212,61 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Take the stream until it ends, the range is full, or somebody says so.
-    fn take_all(&mut self, source: &mut dyn Source) -> Result<StatusBits, StreamError> {
+    fn take_all(&mut self, source: &mut dyn StreamSource) -> Result<StatusBits, StreamError> {
         loop {
             if self.failure.is_some() {
                 return Ok(StatusBits::DEVICE_ERROR);
             }
-            if self.registers.is_to_end() {
+            if self.registers.stop_requested() {
                 // What came of a chunk is not thrown away.
-                if let Some((lane, slot, bytes)) = self.filling.take() {
-                    self.submit(lane, slot, bytes)?;
+                if let Some((queue, slot, bytes)) = self.filling.take() {
+                    self.submit(queue, slot, bytes)?;
                 }
-                let aborted = self.registers.commanded(Control::ABORT);
+                let aborted = self.registers.commanded(ControlBits::ABORT);
                 return Ok(if aborted {
                     StatusBits::ABORTED
                 } else {
                     StatusBits::STOPPED
                 });
             }
-            if self.registers.acknowledge(Control::FLUSH_NOW) {
-                self.checkpoints.demand();
+            if self.registers.acknowledge(ControlBits::FLUSH_NOW) {
+                self.checkpoints.request();
             }
             if self.filling.is_none() {
                 if self.is_full() && !self.options.ring {
                     return Ok(StatusBits::FINISHED);
                 }
                 let slot = self.wait_for_slot()?;
-                self.filling = slot.map(|(lane, slot)| (lane, slot, 0));
+                self.filling = slot.map(|(queue, slot)| (queue, slot, 0));
             }
-            let Some((lane, slot, before)) = self.filling.take() else {
+            let Some((queue, slot, before)) = self.filling.take() else {
                 continue;
             };
             let whole = self.chunk_bytes as usize;
-            let rest = &mut self.lanes[lane].buffer(slot)[before..whole];
-            let Filled { bytes: more, last } = match source.fill(rest, self.registers) {
+            let rest = &mut self.queues[queue].buffer(slot)[before..whole];
+            let FillResult { bytes: more, last } = match source.fill(rest, self.registers) {
                 Ok(filled) => filled,
                 Err(error) => {
                     // As much as it gave is kept.
                     let failed = self.source_failed(source, before as u64, error);
-                    self.submit(lane, slot, before)?;
+                    self.submit(queue, slot, before)?;
                     return Err(failed);
                 }
             };
             let bytes = before + more;
             if bytes < whole && !last {
                 // The source pauses: time to look after what is done, and to make it durable if that is wanted at all.
-                self.filling = Some((lane, slot, bytes));
+                self.filling = Some((queue, slot, bytes));
                 if more == 0 && self.checkpoints.is_indexed() {
-                    self.checkpoints.demand();
+                    self.checkpoints.request();
                 }
                 self.collect_all()?;
                 continue;
             }
-            let early = self.submit(lane, slot, bytes)?;
+            let early = self.submit(queue, slot, bytes)?;
             // A rate, or a table of rates, is about when each chunk begins and ends.
-            if self.headroom.is_some() || !self.lanes[lane].may_gather() {
-                self.collect(lane, 0)?;
+            if self.buffer_table.is_some() || !self.queues[queue].may_defer() {
+                self.collect(queue, 0)?;
             }
             if last {
                 let bits = if early {
@@ -276,27 +280,27 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Hand a chunk to its drive; true when the stream ended inside it.
-    fn submit(&mut self, lane: usize, slot: u32, bytes: usize) -> Result<bool, StreamError> {
+    fn submit(&mut self, queue: usize, slot: u32, bytes: usize) -> Result<bool, StreamError> {
         let whole = self.chunk_bytes as usize;
         if bytes == 0 {
-            self.lanes[lane].give_slot(slot);
+            self.queues[queue].give_slot(slot);
             return Ok(false);
         }
         let early = bytes < whole;
         let unit = self.options.min_io_bytes.max(1) as usize;
         let len_bytes = bytes.next_multiple_of(unit).min(whole);
-        let chunk = &mut self.lanes[lane].buffer(slot)[..len_bytes];
+        let chunk = &mut self.queues[queue].buffer(slot)[..len_bytes];
         chunk[bytes..].fill(0);
         if self.checkpoints.is_indexed() {
-            let entry = Entry {
+            let entry = ChunkEntry {
                 crc32c: crc32c::crc32c(&chunk[..bytes]),
                 len_bytes: bytes as u32,
             };
-            self.checkpoints.note(lane, entry);
+            self.checkpoints.add_entry(queue, entry);
         }
-        let (_, address) = self.places.place(self.next);
-        let purpose = Purpose::Chunk(self.next);
-        self.lanes[lane].submit(slot, purpose, Op::Write, address, len_bytes as u32)?;
+        let (_, address) = self.places.locate(self.next);
+        let purpose = IoPurpose::Chunk(self.next);
+        self.queues[queue].submit(slot, purpose, Op::Write, address, len_bytes as u32)?;
         if early {
             self.last_bytes = Some(bytes as u64);
         }
@@ -307,90 +311,92 @@ impl<'a, 't> Recorder<'a, 't> {
 
     /// A free slot on the next chunk's drive, at the time the chunk is there; `None` when something else must be looked at first.
     fn wait_for_slot(&mut self) -> Result<Option<(usize, u32)>, StreamError> {
-        let (lane, _) = self.places.place(self.next);
+        let (queue, _) = self.places.locate(self.next);
         let due = self.pacing.due(self.next);
         let now = self.now();
         if let Some(due) = due.filter(|&due| due > now) {
             // In steps, so that an order to end is seen.
-            let until = due.min(now + LOOK);
-            self.lanes[lane].wait_until(until, &mut self.ended)?;
-            self.settle()?;
+            let until = due.min(now + POLL_INTERVAL);
+            self.queues[queue].wait_until(until, &mut self.ended)?;
+            self.process_completions()?;
             if self.now() < due {
                 return Ok(None);
             }
         }
-        self.level(lane)?;
+        self.advance_clock(queue)?;
         let wanted_at = due.unwrap_or_else(|| self.now());
         let mut waited = false;
         loop {
             let now = self.now();
-            self.checkpoints.advance(self.lanes, self.frontier, now)?;
-            let held_up = self.checkpoints.holds_up(self.next);
+            self.checkpoints
+                .advance(self.queues, self.contiguous_chunks, now)?;
+            let blocked = self.checkpoints.blocks_stream(self.next);
             // One slot is always left to the index: it must be able to move when the stream cannot.
             let spare = usize::from(self.checkpoints.is_indexed());
-            let has_place = !self.is_under_way(self.next.checked_sub(self.places.chunks()));
+            let has_place = !self.is_in_flight(self.next.checked_sub(self.places.chunks()));
             // First of all: after a failure nothing more is written.
-            if self.failure.is_some() || (waited && self.registers.is_to_end()) {
+            if self.failure.is_some() || (waited && self.registers.stop_requested()) {
                 return Ok(None);
             }
-            if !held_up && has_place && self.lanes[lane].free_slots() > spare {
+            if !blocked && has_place && self.queues[queue].free_slots() > spare {
                 break;
             }
             waited = true;
-            let at = if held_up {
-                self.checkpoints.waits_for(self.lanes).unwrap_or(lane)
+            let at = if blocked {
+                self.checkpoints.busy_queue(self.queues).unwrap_or(queue)
             } else {
-                lane
+                queue
             };
             self.collect(at, 1)?;
         }
         let now = self.now();
-        let done = self.frontier + self.done.iter().filter(|&&done| done).count() as u64;
-        let times = Times {
+        let done = self.contiguous_chunks + self.done.iter().filter(|&&done| done).count() as u64;
+        let times = ChunkTimes {
             wanted_at,
             now,
             waited,
         };
         self.pacing.taken(self.next, done, times, self.registers);
-        Ok(self.lanes[lane].take_slot().map(|slot| (lane, slot)))
+        Ok(self.queues[queue].take_slot().map(|slot| (queue, slot)))
     }
 
     fn now(&mut self) -> Nanos {
-        latest(self.lanes)
+        latest(self.queues)
     }
 
     /// Bring a lane's clock up to the stream's time.
-    fn level(&mut self, lane: usize) -> Result<(), StreamError> {
+    fn advance_clock(&mut self, queue: usize) -> Result<(), StreamError> {
         let now = self.now();
-        if self.lanes[lane].now() < now {
-            self.lanes[lane].wait_until(now, &mut self.ended)?;
-            self.settle()?;
+        if self.queues[queue].now() < now {
+            self.queues[queue].wait_until(now, &mut self.ended)?;
+            self.process_completions()?;
         }
         Ok(())
     }
 
     /// Take completions of a lane, waiting for `min` of them, at most until it is time to look up.
-    fn collect(&mut self, lane: usize, min: usize) -> Result<(), StreamError> {
+    fn collect(&mut self, queue: usize, min: usize) -> Result<(), StreamError> {
         let until = match min {
-            0 => self.lanes[lane].now(),
-            _ => self.lanes[lane].now() + LOOK,
+            0 => self.queues[queue].now(),
+            _ => self.queues[queue].now() + POLL_INTERVAL,
         };
-        self.lanes[lane].reap(min, until, &mut self.ended)?;
-        self.settle()
+        self.queues[queue].reap(min, until, &mut self.ended)?;
+        self.process_completions()
     }
 
     /// Take what has completed on any lane, without waiting.
     fn collect_all(&mut self) -> Result<(), StreamError> {
-        for lane in 0..self.lanes.len() {
-            self.collect(lane, 0)?;
+        for queue in 0..self.queues.len() {
+            self.collect(queue, 0)?;
         }
         // With nothing in flight there is nothing to take, and a checkpoint may be due all the same.
         let now = self.now();
-        self.checkpoints.advance(self.lanes, self.frontier, now)
+        self.checkpoints
+            .advance(self.queues, self.contiguous_chunks, now)
     }
 
     /// Account for what has ended.
-    fn settle(&mut self) -> Result<(), StreamError> {
+    fn process_completions(&mut self) -> Result<(), StreamError> {
         if self.ended.is_empty() {
             return Ok(());
         }
@@ -402,8 +408,8 @@ impl<'a, 't> Recorder<'a, 't> {
                 continue;
             }
             match ended.purpose {
-                Purpose::Chunk(chunk) => {
-                    let place = chunk.checked_sub(self.frontier);
+                IoPurpose::Chunk(chunk) => {
+                    let place = chunk.checked_sub(self.contiguous_chunks);
                     if let Some(done) = place.and_then(|at| self.done.get_mut(at as usize)) {
                         *done = true;
                         chunks += 1;
@@ -412,29 +418,30 @@ impl<'a, 't> Recorder<'a, 't> {
                 other => self.checkpoints.ended(other),
             }
         }
-        let before = self.frontier;
+        let before = self.contiguous_chunks;
         while self.done.front() == Some(&true) {
             self.done.pop_front();
-            self.frontier += 1;
+            self.contiguous_chunks += 1;
         }
         let now = self.now();
-        if let Some(headroom) = &mut self.headroom {
-            headroom.taken(now, chunks * self.chunk_bytes);
+        if let Some(buffer_table) = &mut self.buffer_table {
+            buffer_table.taken(now, chunks * self.chunk_bytes);
         }
-        if self.frontier > before {
-            let (_, address) = self.places.place(self.frontier - 1);
+        if self.contiguous_chunks > before {
+            let (_, address) = self.places.locate(self.contiguous_chunks - 1);
             self.registers
-                .progress(address, self.bytes_of(self.frontier));
+                .progress(address, self.bytes_of(self.contiguous_chunks));
         }
-        self.checkpoints.advance(self.lanes, self.frontier, now)?;
-        let durable = self.checkpoints.durable().min(self.frontier);
+        self.checkpoints
+            .advance(self.queues, self.contiguous_chunks, now)?;
+        let durable = self.checkpoints.durable().min(self.contiguous_chunks);
         self.registers.durable(self.bytes_of(durable));
         Ok(())
     }
 
     /// Is this chunk submitted and not yet done? In a ring the next one on its place must wait: a drive keeps no order (NVMe Base 2.0, 3.4.1).
-    fn is_under_way(&self, chunk: Option<u64>) -> bool {
-        let place = chunk.and_then(|chunk| chunk.checked_sub(self.frontier));
+    fn is_in_flight(&self, chunk: Option<u64>) -> bool {
+        let place = chunk.and_then(|chunk| chunk.checked_sub(self.contiguous_chunks));
         place.and_then(|at| self.done.get(at as usize)) == Some(&false)
     }
 
@@ -452,7 +459,12 @@ impl<'a, 't> Recorder<'a, 't> {
         }
     }
 
-    fn source_failed(&self, source: &dyn Source, begun: u64, error: std::io::Error) -> StreamError {
+    fn source_failed(
+        &self,
+        source: &dyn StreamSource,
+        begun: u64,
+        error: std::io::Error,
+    ) -> StreamError {
         StreamError::Source {
             source_name: source.name(),
             bytes: self.bytes_of(self.next) + begun,

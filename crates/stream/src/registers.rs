@@ -3,7 +3,7 @@
 //! # Purpose
 //! One vocabulary for software and hardware. A streaming core in an FPGA (MLE's NVMe Streamer brief, report C) is driven through a handful of
 //! registers; this is that handful, with the same words, so that the test bench and the tools above it need not know which of the two
-//! they talk to. Here they are atomics: any thread may read them, and write [`Control`], while a stream runs.
+//! they talk to. Here they are atomics: any thread may read them, and write [`ControlBits`], while a stream runs.
 //!
 //! # Register map
 //! Offsets for a memory-mapped core, little-endian. 64-bit registers may be read as two 32-bit halves, low half first.
@@ -12,7 +12,7 @@
 //! |---|---|---|---|
 //! | 0x00 | `ID` | 32 | 0x59415341, "ASAY" |
 //! | 0x04 | `VERSION` | 32 | 1 |
-//! | 0x08 | `CONTROL` | 32 | [`Control`]; write 1 to act |
+//! | 0x08 | `CONTROL` | 32 | [`ControlBits`]; write 1 to act |
 //! | 0x0c | `STATUS` | 32 | [`StatusBits`] |
 //! | 0x10 | `FIRST_ADDRESS` | 64 | byte address of the first chunk |
 //! | 0x18 | `LAST_ADDRESS` | 64 | byte address of the last chunk, inclusive |
@@ -33,19 +33,19 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Bits of the `CONTROL` register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Control(u32);
+pub struct ControlBits(u32);
 
-impl Control {
+impl ControlBits {
     /// Begin. A software stream begins with its call; a core with this bit.
-    pub const START: Control = Control(1);
+    pub const START: ControlBits = ControlBits(1);
     /// Take no more of the stream; what is in flight ends, nothing is flushed.
-    pub const STOP: Control = Control(1 << 1);
-    /// As [`Control::STOP`], and the drive is flushed.
-    pub const ABORT: Control = Control(1 << 2);
+    pub const STOP: ControlBits = ControlBits(1 << 1);
+    /// As [`ControlBits::STOP`], and the drive is flushed.
+    pub const ABORT: ControlBits = ControlBits(1 << 2);
     /// Flush what is done, now, while the stream goes on.
-    pub const FLUSH_NOW: Control = Control(1 << 3);
+    pub const FLUSH_NOW: ControlBits = ControlBits(1 << 3);
     /// Flush when the stream has ended.
-    pub const FLUSH_AFTER_WRITE: Control = Control(1 << 4);
+    pub const FLUSH_AFTER_WRITE: ControlBits = ControlBits(1 << 4);
 }
 
 /// Bits of the `STATUS` register.
@@ -149,22 +149,22 @@ pub const BEAT_BYTES: u64 = assay_integrity::pattern::BEAT_BYTES as u64;
 
 impl Registers {
     /// Write to `CONTROL`: the bits given are set, others stay.
-    pub fn command(&self, control: Control) {
+    pub fn command(&self, control: ControlBits) {
         self.control.fetch_or(control.0, Ordering::SeqCst);
     }
 
     /// Is this bit of `CONTROL` set?
-    pub fn commanded(&self, control: Control) -> bool {
+    pub fn commanded(&self, control: ControlBits) -> bool {
         self.control.load(Ordering::Relaxed) & control.0 != 0
     }
 
     /// Is the stream to end before its end?
-    pub fn is_to_end(&self) -> bool {
-        self.commanded(Control(Control::STOP.0 | Control::ABORT.0))
+    pub fn stop_requested(&self) -> bool {
+        self.commanded(ControlBits(ControlBits::STOP.0 | ControlBits::ABORT.0))
     }
 
     /// Take a bit of `CONTROL` back: it was acted on.
-    pub(crate) fn acknowledge(&self, control: Control) -> bool {
+    pub(crate) fn acknowledge(&self, control: ControlBits) -> bool {
         self.control.fetch_and(!control.0, Ordering::SeqCst) & control.0 != 0
     }
 

@@ -5,16 +5,16 @@ use std::io;
 use assay_io::{Nanos, Op};
 
 use crate::index::Recording;
-use crate::lane::{Ended, LOOK, Lane, Purpose, fits, latest};
-use crate::range::Range;
-use crate::registers::{Control, Registers, StatusBits};
-use crate::source::Sink;
-use crate::status::{DeviceFailure, Stall, Status, StreamError};
+use crate::queue::{EndedIo, IoPurpose, POLL_INTERVAL, StreamQueue, fits, latest};
+use crate::range::StreamRange;
+use crate::registers::{ControlBits, Registers, StatusBits};
+use crate::source::StreamSink;
+use crate::status::{DeviceFailure, Stall, StreamError, StreamStatus};
 
 /// What to replay.
-pub enum What<'r> {
+pub enum ReplaySource<'r> {
     /// Bytes of a range as they are. `None`: all of it.
-    Raw(Range, Option<u64>),
+    Raw(StreamRange, Option<u64>),
     /// A recording that describes itself, every chunk checked before it is handed on.
     Recording(&'r mut Recording),
 }
@@ -23,7 +23,7 @@ pub enum What<'r> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReplayOptions {
     /// Go on over chunks whose checksum is wrong, count them, and hand them on as they are (`assay verify`).
-    pub go_on: bool,
+    pub keep_going: bool,
     /// Smallest I/O of the drives, bytes.
     pub min_io_bytes: u32,
 }
@@ -34,16 +34,17 @@ pub struct BadChunk {
     /// Number in the stream.
     pub chunk: u64,
     /// Which drive, counted as in the recording from 0.
-    pub lane: usize,
+    #[serde(rename = "lane")]
+    pub drive: usize,
     /// Where on it.
     pub address: u64,
 }
 
 /// What came of a replay.
 #[derive(Clone, Debug)]
-pub struct Replayed {
+pub struct ReplayOutcome {
     /// Registers and counts; `bytes` were handed on.
-    pub status: Status,
+    pub status: StreamStatus,
     /// Chunks checked against the index.
     pub checked_chunks: u64,
     /// Chunks that are not what was recorded.
@@ -55,10 +56,10 @@ pub struct Replayed {
     /// Chunks at the end that were never told to be durable and are not whole: where the recorder was cut off.
     pub not_durable_chunks: u64,
     /// Chunks at the old end of a ring that were being written over when the recorder was cut off.
-    pub frayed_chunks: u64,
+    pub partially_overwritten_chunks: u64,
 }
 
-impl Replayed {
+impl ReplayOutcome {
     /// Is everything that was checked what was recorded, and nothing of it missing?
     pub fn is_right(&self) -> bool {
         self.bad_chunks == 0 && self.missing_chunks == 0
@@ -70,41 +71,43 @@ impl Replayed {
 /// # Errors
 /// When the sink fails, the lanes' slots are smaller than a chunk, or a target as a whole cannot go on. What the drive fails is in the status.
 pub fn replay(
-    lanes: &mut [Lane<'_>],
-    mut what: What<'_>,
-    sink: &mut dyn Sink,
+    queues: &mut [StreamQueue<'_>],
+    mut what: ReplaySource<'_>,
+    sink: &mut dyn StreamSink,
     options: ReplayOptions,
     registers: &Registers,
-) -> Result<Replayed, StreamError> {
+) -> Result<ReplayOutcome, StreamError> {
     let needed = match &what {
-        What::Raw(range, _) => range.lanes as usize,
-        What::Recording(recording) => recording.parts.len(),
+        ReplaySource::Raw(range, _) => range.drives as usize,
+        ReplaySource::Recording(recording) => recording.parts.len(),
     };
-    if lanes.is_empty() || lanes.len() != needed || lanes.iter().any(|lane| lane.slots() < 2) {
+    if queues.is_empty() || queues.len() != needed || queues.iter().any(|queue| queue.slots() < 2) {
         return Err(StreamError::NoSlots { needed: 2 });
     }
     let chunk_bytes = match &what {
-        What::Raw(range, _) => range.chunk_bytes,
-        What::Recording(recording) => recording.header().map_or(1, |h| h.layout.chunk_bytes),
+        ReplaySource::Raw(range, _) => range.chunk_bytes,
+        ReplaySource::Recording(recording) => {
+            recording.header().map_or(1, |h| h.layout.chunk_bytes)
+        }
     };
-    fits(lanes, chunk_bytes)?;
-    let (mut frayed_chunks, mut missing_chunks) = (0, 0);
-    if let What::Recording(recording) = &mut what {
+    fits(queues, chunk_bytes)?;
+    let (mut partially_overwritten_chunks, mut missing_chunks) = (0, 0);
+    if let ReplaySource::Recording(recording) = &mut what {
         missing_chunks = recording.missing;
-        frayed_chunks = recording.trim(lanes)?;
+        partially_overwritten_chunks = recording.trim(queues)?;
         sink.begin(recording.first_byte());
     }
-    let mut replayed = Replayer::new(lanes, what, options, registers).run(sink)?;
-    replayed.frayed_chunks = frayed_chunks;
+    let mut replayed = Replayer::new(queues, what, options, registers).run(sink)?;
+    replayed.partially_overwritten_chunks = partially_overwritten_chunks;
     replayed.missing_chunks = missing_chunks;
     Ok(replayed)
 }
 
 /// A chunk that is being read or waits for those before it.
 #[derive(Debug)]
-struct Reading {
+struct PendingRead {
     chunk: u64,
-    lane: usize,
+    queue: usize,
     slot: u32,
     done: bool,
     failure: Option<DeviceFailure>,
@@ -112,7 +115,7 @@ struct Reading {
 
 /// What became of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Handed {
+enum ChunkDelivery {
     /// It went on, whole.
     On,
     /// The stream ends before it.
@@ -122,8 +125,8 @@ enum Handed {
 }
 
 struct Replayer<'a, 't, 'r> {
-    lanes: &'a mut [Lane<'t>],
-    what: What<'r>,
+    queues: &'a mut [StreamQueue<'t>],
+    what: ReplaySource<'r>,
     options: ReplayOptions,
     registers: &'a Registers,
     chunk_bytes: u64,
@@ -133,22 +136,22 @@ struct Replayer<'a, 't, 'r> {
     /// Bytes in the last of them.
     last_bytes: u64,
     next: u64,
-    reading: std::collections::VecDeque<Reading>,
-    ended: Vec<Ended>,
+    reading: std::collections::VecDeque<PendingRead>,
+    ended: Vec<EndedIo>,
     began: Nanos,
-    out: Replayed,
+    out: ReplayOutcome,
     bytes: u64,
 }
 
 impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
     fn new(
-        lanes: &'a mut [Lane<'t>],
-        what: What<'r>,
+        queues: &'a mut [StreamQueue<'t>],
+        what: ReplaySource<'r>,
         options: ReplayOptions,
         registers: &'a Registers,
     ) -> Replayer<'a, 't, 'r> {
         let (chunk_bytes, from, to, last_bytes, first, last) = match &what {
-            What::Raw(range, bytes) => {
+            ReplaySource::Raw(range, bytes) => {
                 let chunk = u64::from(range.chunk_bytes);
                 let bytes = bytes.unwrap_or(u64::MAX).min(range.bytes());
                 let chunks = bytes.div_ceil(chunk);
@@ -162,7 +165,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
                     range.last,
                 )
             }
-            What::Recording(recording) => {
+            ReplaySource::Recording(recording) => {
                 let layout = recording.header().map(|h| h.layout);
                 let chunk_bytes = layout.map_or(1, |l| l.chunk_bytes);
                 let first = layout.map_or(0, |l| l.data_first);
@@ -180,16 +183,16 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             }
         };
         registers.begin(first, last, chunk_bytes);
-        let began = latest(lanes);
-        let status = Status {
+        let began = latest(queues);
+        let status = StreamStatus {
             first_address: first,
             last_address: last,
             chunk_bytes,
-            lanes: lanes.len() as u32,
-            ..Status::default()
+            drives: queues.len() as u32,
+            ..StreamStatus::default()
         };
         Replayer {
-            lanes,
+            queues,
             what,
             options,
             registers,
@@ -201,20 +204,20 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             reading: std::collections::VecDeque::new(),
             ended: Vec::new(),
             began,
-            out: Replayed {
+            out: ReplayOutcome {
                 status,
                 checked_chunks: 0,
                 bad_chunks: 0,
                 first_bad: None,
                 missing_chunks: 0,
                 not_durable_chunks: 0,
-                frayed_chunks: 0,
+                partially_overwritten_chunks: 0,
             },
             bytes: 0,
         }
     }
 
-    fn run(mut self, sink: &mut dyn Sink) -> Result<Replayed, StreamError> {
+    fn run(mut self, sink: &mut dyn StreamSink) -> Result<ReplayOutcome, StreamError> {
         let ending = self.all(sink);
         // Nothing may be in flight when buffers go, whatever happened.
         self.drain()?;
@@ -229,7 +232,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             self.registers.progress(address, self.bytes);
         }
         self.registers.set_status(status);
-        let end = latest(self.lanes);
+        let end = latest(self.queues);
         let out = &mut self.out.status;
         out.status = status;
         out.bytes = self.bytes;
@@ -238,20 +241,20 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         Ok(self.out)
     }
 
-    fn all(&mut self, sink: &mut dyn Sink) -> Result<StatusBits, StreamError> {
+    fn all(&mut self, sink: &mut dyn StreamSink) -> Result<StatusBits, StreamError> {
         for chunk in self.from..self.to {
-            if self.registers.is_to_end() {
-                return Ok(self.told_to_end());
+            if self.registers.stop_requested() {
+                return Ok(self.stop_status());
             }
             self.read_ahead()?;
             if !self.wait_for(chunk)? {
                 // Told to end while waiting.
-                return Ok(self.told_to_end());
+                return Ok(self.stop_status());
             }
-            match self.hand_on(sink)? {
-                Handed::On => {}
-                Handed::End => break,
-                Handed::Cut => return Ok(self.told_to_end()),
+            match self.deliver(sink)? {
+                ChunkDelivery::On => {}
+                ChunkDelivery::End => break,
+                ChunkDelivery::Cut => return Ok(self.stop_status()),
             }
         }
         let early = !self.bytes.is_multiple_of(self.chunk_bytes);
@@ -264,8 +267,8 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
     }
 
     /// Why it ends before its end.
-    fn told_to_end(&self) -> StatusBits {
-        if self.registers.commanded(Control::ABORT) {
+    fn stop_status(&self) -> StatusBits {
+        if self.registers.commanded(ControlBits::ABORT) {
             StatusBits::ABORTED
         } else {
             StatusBits::STOPPED
@@ -275,19 +278,19 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
     /// Submit reads as far ahead as there are slots. One per lane is left for the index.
     fn read_ahead(&mut self) -> Result<(), StreamError> {
         while self.next < self.to {
-            let (lane, address) = self.place(self.next);
-            if self.lanes[lane].free_slots() <= 1 {
+            let (queue, address) = self.locate(self.next);
+            if self.queues[queue].free_slots() <= 1 {
                 break;
             }
-            let Some(slot) = self.lanes[lane].take_slot() else {
+            let Some(slot) = self.queues[queue].take_slot() else {
                 break;
             };
             let len_bytes = self.read_len(self.next);
-            let purpose = Purpose::Chunk(self.next);
-            self.lanes[lane].submit(slot, purpose, Op::Read, address, len_bytes)?;
-            self.reading.push_back(Reading {
+            let purpose = IoPurpose::Chunk(self.next);
+            self.queues[queue].submit(slot, purpose, Op::Read, address, len_bytes)?;
+            self.reading.push_back(PendingRead {
                 chunk: self.next,
-                lane,
+                queue,
                 slot,
                 done: false,
                 failure: None,
@@ -297,12 +300,12 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         Ok(())
     }
 
-    fn place(&self, chunk: u64) -> (usize, u64) {
+    fn locate(&self, chunk: u64) -> (usize, u64) {
         match &self.what {
-            What::Raw(range, _) => range.place(chunk),
-            What::Recording(recording) => {
-                let (lane, _, address) = recording.place(chunk);
-                (lane, address)
+            ReplaySource::Raw(range, _) => range.locate(chunk),
+            ReplaySource::Recording(recording) => {
+                let (queue, _, address) = recording.locate(chunk);
+                (queue, address)
             }
         }
     }
@@ -320,22 +323,22 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
 
     /// Wait until the chunk, the oldest that is being read, is there; false when it will not come.
     fn wait_for(&mut self, chunk: u64) -> Result<bool, StreamError> {
-        let Some(&Reading { lane, .. }) = self.reading.front() else {
+        let Some(&PendingRead { queue, .. }) = self.reading.front() else {
             return Ok(false);
         };
-        let began = self.lanes[lane].now();
+        let began = self.queues[queue].now();
         let mut waited = false;
         while self.reading.front().is_some_and(|front| !front.done) {
-            if waited && self.registers.is_to_end() {
+            if waited && self.registers.stop_requested() {
                 return Ok(false);
             }
             // The first look starts what was submitted and takes what is there.
-            let until = self.lanes[lane].now() + LOOK;
-            self.lanes[lane].reap(usize::from(waited), until, &mut self.ended)?;
-            self.settle();
+            let until = self.queues[queue].now() + POLL_INTERVAL;
+            self.queues[queue].reap(usize::from(waited), until, &mut self.ended)?;
+            self.process_completions();
             waited |= self.reading.front().is_some_and(|front| !front.done);
         }
-        let now = self.lanes[lane].now();
+        let now = self.queues[queue].now();
         if waited && now > began {
             let stall = Stall {
                 at_ns: began.0.saturating_sub(self.began.0),
@@ -349,9 +352,9 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         Ok(true)
     }
 
-    fn settle(&mut self) {
+    fn process_completions(&mut self) {
         for ended in self.ended.drain(..) {
-            let Purpose::Chunk(chunk) = ended.purpose else {
+            let IoPurpose::Chunk(chunk) = ended.purpose else {
                 continue;
             };
             let Some(front) = self.reading.front().map(|front| front.chunk) else {
@@ -364,18 +367,18 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
     }
 
     /// Check the oldest chunk and hand it on.
-    fn hand_on(&mut self, sink: &mut dyn Sink) -> Result<Handed, StreamError> {
-        let Some(Reading {
+    fn deliver(&mut self, sink: &mut dyn StreamSink) -> Result<ChunkDelivery, StreamError> {
+        let Some(PendingRead {
             chunk,
-            lane,
+            queue,
             slot,
             failure,
             ..
         }) = self.reading.pop_front()
         else {
-            return Ok(Handed::End);
+            return Ok(ChunkDelivery::End);
         };
-        let (_, address) = self.place(chunk);
+        let (_, address) = self.locate(chunk);
         let mut len = self.read_len(chunk) as usize;
         if chunk + 1 == self.to {
             len = len.min(self.last_bytes as usize);
@@ -386,13 +389,13 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         }
         let mut good = !unreadable;
         let mut durable = true;
-        if let What::Recording(recording) = &mut self.what {
-            let (_, local, _) = recording.place(chunk);
-            let part = &mut recording.parts[lane];
-            let entry = part.entry(&mut self.lanes[lane], local, &mut self.ended)?;
+        if let ReplaySource::Recording(recording) = &mut self.what {
+            let (_, local, _) = recording.locate(chunk);
+            let part = &mut recording.parts[queue];
+            let entry = part.entry(&mut self.queues[queue], local, &mut self.ended)?;
             // What was stopped without a flush was whole all the same when its recorder said that it ended.
             durable = chunk < recording.durable || recording.is_ended();
-            let bytes = self.lanes[lane].buffer(slot);
+            let bytes = self.queues[queue].buffer(slot);
             if let Some(entry) = entry.filter(|entry| entry.len_bytes as usize <= bytes.len()) {
                 len = entry.len_bytes as usize;
                 good &= entry.is_of(bytes);
@@ -400,33 +403,33 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
                 good = false;
             }
             self.out.checked_chunks += 1;
-            self.settle();
+            self.process_completions();
         }
         if !good && !durable && !unreadable {
             self.out.not_durable_chunks = self.to - chunk;
-            self.lanes[lane].give_slot(slot);
-            return Ok(Handed::End);
+            self.queues[queue].give_slot(slot);
+            return Ok(ChunkDelivery::End);
         }
         if !good {
             self.out.bad_chunks += 1;
             let bad = BadChunk {
                 chunk,
-                lane,
+                drive: queue,
                 address,
             };
             self.out.first_bad.get_or_insert(bad);
-            if !self.options.go_on {
-                self.lanes[lane].give_slot(slot);
-                return Ok(Handed::End);
+            if !self.options.keep_going {
+                self.queues[queue].give_slot(slot);
+                return Ok(ChunkDelivery::End);
             }
         }
-        let bytes = &self.lanes[lane].buffer(slot)[..len];
+        let bytes = &self.queues[queue].buffer(slot)[..len];
         let put = sink.put(bytes, self.registers);
-        self.lanes[lane].give_slot(slot);
+        self.queues[queue].give_slot(slot);
         if let Err(source) = put {
-            if source.kind() == io::ErrorKind::Interrupted && self.registers.is_to_end() {
+            if source.kind() == io::ErrorKind::Interrupted && self.registers.stop_requested() {
                 // Some of the chunk may have been taken: it does not count.
-                return Ok(Handed::Cut);
+                return Ok(ChunkDelivery::Cut);
             }
             return Err(StreamError::Sink {
                 sink_name: sink.name(),
@@ -438,23 +441,23 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         self.out.status.chunks += 1;
         self.out.status.last_address_written = Some(address);
         self.registers.progress(address, self.bytes);
-        Ok(Handed::On)
+        Ok(ChunkDelivery::On)
     }
 
     fn drain(&mut self) -> Result<(), StreamError> {
-        while let Some(lane) = self.lanes.iter_mut().find(|lane| lane.in_flight() > 0) {
-            let until = lane.now() + LOOK;
-            lane.reap(1, until, &mut self.ended)?;
+        while let Some(queue) = self.queues.iter_mut().find(|queue| queue.in_flight() > 0) {
+            let until = queue.now() + POLL_INTERVAL;
+            queue.reap(1, until, &mut self.ended)?;
         }
         for ended in self.ended.drain(..) {
-            if let Purpose::Chunk(chunk) = ended.purpose
+            if let IoPurpose::Chunk(chunk) = ended.purpose
                 && let Some(reading) = self.reading.iter_mut().find(|r| r.chunk == chunk)
             {
                 reading.done = true;
             }
         }
         for reading in self.reading.drain(..) {
-            self.lanes[reading.lane].give_slot(reading.slot);
+            self.queues[reading.queue].give_slot(reading.slot);
         }
         Ok(())
     }

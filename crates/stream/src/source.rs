@@ -8,12 +8,12 @@ use assay_io::Nanos;
 use assay_io::clock::Clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::lane::LOOK;
-use crate::registers::{Control, Registers};
+use crate::queue::POLL_INTERVAL;
+use crate::registers::{ControlBits, Registers};
 
 /// What a source put into a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Filled {
+pub struct FillResult {
     /// Bytes, from the chunk's beginning.
     pub bytes: usize,
     /// The stream has ended with them.
@@ -21,7 +21,7 @@ pub struct Filled {
 }
 
 /// A stream to be recorded.
-pub trait Source {
+pub trait StreamSource {
     /// What to call it in messages.
     fn name(&self) -> String;
 
@@ -31,7 +31,7 @@ pub trait Source {
     /// # Errors
     /// When the stream cannot be read. What the failing call put into the chunk counts for nothing: who has got something gives that, and fails
     /// when it is asked again.
-    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<Filled>;
+    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<FillResult>;
 
     /// The range is full: is there more? Waits for the answer if `wait`; `None` where only waiting would tell.
     ///
@@ -41,7 +41,7 @@ pub trait Source {
 }
 
 /// A stream to be replayed to.
-pub trait Sink {
+pub trait StreamSink {
     /// What to call it in messages.
     fn name(&self) -> String;
 
@@ -58,10 +58,10 @@ pub trait Sink {
 /// Wait until a descriptor is ready; false when the stream is to end first.
 fn ready(fd: &File, flags: PollFlags, registers: &Registers) -> io::Result<bool> {
     loop {
-        if registers.is_to_end() {
+        if registers.stop_requested() {
             return Ok(false);
         }
-        if poll_once(fd, flags, LOOK)? {
+        if poll_once(fd, flags, POLL_INTERVAL)? {
             return Ok(true);
         }
     }
@@ -86,21 +86,21 @@ const PIPE_BYTES: usize = 1 << 20;
 
 /// A pipe, socket, file or terminal at an end of a stream.
 #[derive(Debug)]
-struct End {
+struct EndpointFd {
     name: String,
     file: File,
     /// A regular file never makes anyone wait.
     waits: bool,
 }
 
-impl End {
-    fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<End> {
+impl EndpointFd {
+    fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<EndpointFd> {
         let file = File::from(fd.as_fd().try_clone_to_owned()?);
         // Only advice; a file or socket is no pipe, and a limit may forbid it.
         let _ = rustix::pipe::fcntl_setpipe_size(&file, PIPE_BYTES);
         let is_regular =
             |stat: rustix::fs::Stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
-        Ok(End {
+        Ok(EndpointFd {
             name: name.into(),
             waits: !rustix::fs::fstat(&file).is_ok_and(is_regular),
             file,
@@ -111,7 +111,7 @@ impl End {
 /// A pipe, socket, file or terminal to read from: one copy, from the kernel into the ring's buffer.
 #[derive(Debug)]
 pub struct ReadSource {
-    end: End,
+    end: EndpointFd,
     clock: Clock,
     ahead: Option<u8>,
     /// It failed in a call that had got something, which was given first.
@@ -125,27 +125,28 @@ impl ReadSource {
     /// When the system cannot duplicate it.
     pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<ReadSource> {
         Ok(ReadSource {
-            end: End::new(name, fd)?,
+            end: EndpointFd::new(name, fd)?,
             clock: Clock::monotonic(),
             ahead: None,
             failed: None,
         })
     }
 
-    /// As [`Source::fill`] from `bytes` on, which is kept up; true when the stream has ended.
+    /// As [`StreamSource::fill`] from `bytes` on, which is kept up; true when the stream has ended.
     ///
-    /// Of a source that makes wait, no more than what comes within [`LOOK`] is taken: however steadily bytes drip in, who asked must look up.
+    /// Of a source that makes wait, no more than what comes within [`POLL_INTERVAL`] is taken: however steadily bytes drip in, who asked must look up.
     fn read_on(
         &mut self,
         chunk: &mut [u8],
         bytes: &mut usize,
         registers: &Registers,
     ) -> io::Result<bool> {
-        let until = self.clock.now() + LOOK;
+        let until = self.clock.now() + POLL_INTERVAL;
         while *bytes < chunk.len() {
             if self.end.waits {
                 let left = until - self.clock.now();
-                let wanted = registers.is_to_end() || registers.commanded(Control::FLUSH_NOW);
+                let wanted =
+                    registers.stop_requested() || registers.commanded(ControlBits::FLUSH_NOW);
                 if wanted || left == Nanos::ZERO || !poll_once(&self.end.file, PollFlags::IN, left)?
                 {
                     return Ok(false);
@@ -154,7 +155,7 @@ impl ReadSource {
             match self.end.file.read(&mut chunk[*bytes..]) {
                 Ok(0) => return Ok(true),
                 Ok(more) => *bytes += more,
-                Err(e) if is_passing(&e) => {}
+                Err(e) if is_transient(&e) => {}
                 Err(e) => return Err(e),
             }
         }
@@ -163,19 +164,19 @@ impl ReadSource {
 }
 
 /// Is it only to be tried again?
-fn is_passing(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
     )
 }
 
-impl Source for ReadSource {
+impl StreamSource for ReadSource {
     fn name(&self) -> String {
         self.end.name.clone()
     }
 
-    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<Filled> {
+    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<FillResult> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
@@ -185,11 +186,11 @@ impl Source for ReadSource {
             bytes = 1;
         }
         match self.read_on(chunk, &mut bytes, registers) {
-            Ok(last) => Ok(Filled { bytes, last }),
+            Ok(last) => Ok(FillResult { bytes, last }),
             Err(error) if bytes == 0 => Err(error),
             Err(error) => {
                 self.failed = Some(error);
-                Ok(Filled { bytes, last: false })
+                Ok(FillResult { bytes, last: false })
             }
         }
     }
@@ -216,7 +217,7 @@ impl Source for ReadSource {
                     self.ahead = Some(byte[0]);
                     return Ok(Some(true));
                 }
-                Err(e) if is_passing(&e) => {}
+                Err(e) if is_transient(&e) => {}
                 Err(e) => return Err(e),
             }
         }
@@ -226,7 +227,7 @@ impl Source for ReadSource {
 /// A pipe, socket or file to write to: one copy, from the ring's buffer into the kernel.
 #[derive(Debug)]
 pub struct WriteSink {
-    end: End,
+    end: EndpointFd,
 }
 
 impl WriteSink {
@@ -236,7 +237,7 @@ impl WriteSink {
     /// When the system cannot duplicate it.
     pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<WriteSink> {
         Ok(WriteSink {
-            end: End::new(name, fd)?,
+            end: EndpointFd::new(name, fd)?,
         })
     }
 }
@@ -244,7 +245,7 @@ impl WriteSink {
 /// A blocking write to a pipe takes no notice of registers until it is done; pieces of this size keep that short.
 const PIECE_BYTES: usize = 64 << 10;
 
-impl Sink for WriteSink {
+impl StreamSink for WriteSink {
     fn name(&self) -> String {
         self.end.name.clone()
     }
@@ -262,7 +263,7 @@ impl Sink for WriteSink {
             match self.end.file.write(piece) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(written) => bytes = &bytes[written..],
-                Err(e) if is_passing(&e) => {}
+                Err(e) if is_transient(&e) => {}
                 Err(e) => return Err(e),
             }
         }
@@ -272,9 +273,9 @@ impl Sink for WriteSink {
 
 /// Takes everything and keeps nothing: for rates.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Discard;
+pub struct DiscardSink;
 
-impl Sink for Discard {
+impl StreamSink for DiscardSink {
     fn name(&self) -> String {
         "nowhere".to_owned()
     }
@@ -286,27 +287,27 @@ impl Sink for Discard {
 
 /// So many bytes of whatever is in the ring: for rates of the drive alone, without a source's cost.
 #[derive(Clone, Copy, Debug)]
-pub struct Blank {
+pub struct UninitSource {
     left_bytes: u64,
 }
 
-impl Blank {
+impl UninitSource {
     /// A stream of so many bytes.
-    pub fn new(bytes: u64) -> Blank {
-        Blank { left_bytes: bytes }
+    pub fn new(bytes: u64) -> UninitSource {
+        UninitSource { left_bytes: bytes }
     }
 }
 
-impl Source for Blank {
+impl StreamSource for UninitSource {
     fn name(&self) -> String {
         "nowhere".to_owned()
     }
 
-    fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<Filled> {
+    fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<FillResult> {
         let bytes =
             usize::try_from(self.left_bytes).map_or(chunk.len(), |left| left.min(chunk.len()));
         self.left_bytes -= bytes as u64;
-        Ok(Filled {
+        Ok(FillResult {
             bytes,
             last: self.left_bytes == 0,
         })
@@ -319,28 +320,28 @@ impl Source for Blank {
 
 /// Bytes in memory: for tests and for short streams.
 #[derive(Clone, Debug)]
-pub struct Bytes<'a> {
+pub struct MemorySource<'a> {
     left: &'a [u8],
 }
 
-impl<'a> Bytes<'a> {
+impl<'a> MemorySource<'a> {
     /// A stream of these bytes.
-    pub fn new(bytes: &'a [u8]) -> Bytes<'a> {
-        Bytes { left: bytes }
+    pub fn new(bytes: &'a [u8]) -> MemorySource<'a> {
+        MemorySource { left: bytes }
     }
 }
 
-impl Source for Bytes<'_> {
+impl StreamSource for MemorySource<'_> {
     fn name(&self) -> String {
         "memory".to_owned()
     }
 
-    fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<Filled> {
+    fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<FillResult> {
         let bytes = self.left.len().min(chunk.len());
         let (now, left) = self.left.split_at(bytes);
         chunk[..bytes].copy_from_slice(now);
         self.left = left;
-        Ok(Filled {
+        Ok(FillResult {
             bytes,
             last: left.is_empty(),
         })
@@ -351,7 +352,7 @@ impl Source for Bytes<'_> {
     }
 }
 
-impl Sink for Vec<u8> {
+impl StreamSink for Vec<u8> {
     fn name(&self) -> String {
         "memory".to_owned()
     }

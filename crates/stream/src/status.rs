@@ -94,7 +94,7 @@ pub struct Backlog {
 
 /// What came of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Status {
+pub struct StreamStatus {
     /// The `STATUS` register at the end.
     pub status: StatusBits,
     /// Address of the first chunk of the range.
@@ -104,7 +104,8 @@ pub struct Status {
     /// Bytes per chunk.
     pub chunk_bytes: u32,
     /// Drives of the stream.
-    pub lanes: u32,
+    #[serde(rename = "lanes")]
+    pub drives: u32,
     /// Address of the last chunk of the unbroken run of chunks that are done.
     pub last_address_written: Option<u64>,
     /// Bytes of the stream in that run (of a replay: handed on).
@@ -127,7 +128,7 @@ pub struct Status {
     pub failure: Option<DeviceFailure>,
 }
 
-impl Status {
+impl StreamStatus {
     /// Bytes per second over the whole stream.
     pub fn rate_bytes_per_s(&self) -> f64 {
         assay_units::rate::per_second(self.bytes, assay_units::Nanos(self.elapsed_ns))
@@ -141,7 +142,7 @@ impl Status {
     }
 }
 
-/// Why a stream could not be run at all. What the drive failed on the way is in [`Status::failure`].
+/// Why a stream could not be run at all. What the drive failed on the way is in [`StreamStatus::failure`].
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// The target as a whole cannot go on.

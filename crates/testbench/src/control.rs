@@ -1,33 +1,33 @@
 //! Tests 01 to 07: streams that end before their end, side by side, and flushed.
 
-use super::Seen;
-use super::desk::{Bench, Desk, How, Trouble, Until, fail, read};
-use super::layout::{Holds, Layout};
-use assay_integrity::pattern::{Diagnosis, Pattern, Shape};
-use assay_stream::lane::Lane;
-use assay_stream::range::Range;
-use assay_stream::registers::{BEAT_BYTES, Control, StatusBits};
-use assay_stream::source::Discard;
-use assay_stream::status::Status;
+use super::TestDetail;
+use super::context::{BenchRun, CommandAfter, TestContext, TestError, WriteMode, fail, read};
+use super::layout::{ExpectedData, ExpectedLayout};
+use assay_integrity::pattern::{Diagnosis, Pattern, StreamLength};
+use assay_stream::queue::StreamQueue;
+use assay_stream::range::StreamRange;
+use assay_stream::registers::{BEAT_BYTES, ControlBits, StatusBits};
+use assay_stream::source::DiscardSink;
+use assay_stream::status::StreamStatus;
 
 /// A stream's end inside a chunk: five beats and seven bytes.
 const ODD_BYTES: u64 = 5 * BEAT_BYTES + 7;
 
 /// 01: a stream that was cut short leaves nothing in the ring for the next one. All of it on the same rings.
-pub(super) fn left_over(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
-    bench.open(|lanes, desk| {
-        let window = desk.window;
-        let half = window.chunks_per_lane() / 2;
-        let (low, high) = (desk.part(0, half), desk.part(half, half));
-        let first = desk.lay(lanes, &window, "the first stream")?;
+pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+    bench.open(|queues, context| {
+        let window = context.window;
+        let half = window.chunks_per_drive() / 2;
+        let (low, high) = (context.part(0, half), context.part(half, half));
+        let first = context.lay(queues, &window, "the first stream")?;
         // Reading: what was read ahead when the replay was stopped must not come with the next.
-        let few = half * u64::from(window.lanes) / 2;
-        let mut sink = Until {
+        let few = half * u64::from(window.drives) / 2;
+        let mut sink = CommandAfter {
             left: few,
-            control: Control::STOP,
-            sink: &mut Discard,
+            control: ControlBits::STOP,
+            sink: &mut DiscardSink,
         };
-        let cut = read(lanes, &window, window.bytes(), desk.min_io_bytes, &mut sink)?;
+        let cut = read(queues, &window, window.bytes(), context.min_io_bytes, &mut sink)?;
         if let Some(failure) = &cut.failure {
             return fail(format!("device error: {failure}"));
         }
@@ -37,18 +37,18 @@ pub(super) fn left_over(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
                 cut.chunks, cut.status
             ));
         }
-        let layout = Layout::stream(first, window.bytes()).part(low.bytes(), high.bytes());
-        desk.compare(lanes, &high, &layout, "the replay after one that was stopped")?;
+        let layout = ExpectedLayout::stream(first, window.bytes()).part(low.bytes(), high.bytes());
+        context.compare(queues, &high, &layout, "the replay after one that was stopped")?;
         // Writing: chunks of a stream that was stopped must not come with the next.
-        let (cut, next) = (desk.seed(), desk.seed());
-        let order = How::order(few, Control::STOP);
-        let stopped = desk.write(lanes, &low, (cut, "the stream that was stopped"), low.bytes(), order)?;
-        let odd = desk.chunks(few) + ODD_BYTES;
-        desk.write(lanes, &high, (next, "the stream after it"), odd, How::default())?;
-        let layout = Layout::stream(cut, stopped.bytes);
-        desk.compare(lanes, &low, &layout, "the stream that was stopped")?;
-        desk.compare(lanes, &high, &Layout::stream(next, odd), "the stream after one that was stopped")?;
-        Ok(Seen::Pass(format!(
+        let (cut, next) = (context.seed(), context.seed());
+        let order = WriteMode::order(few, ControlBits::STOP);
+        let stopped = context.write(queues, &low, (cut, "the stream that was stopped"), low.bytes(), order)?;
+        let odd = context.chunks(few) + ODD_BYTES;
+        context.write(queues, &high, (next, "the stream after it"), odd, WriteMode::default())?;
+        let layout = ExpectedLayout::stream(cut, stopped.bytes);
+        context.compare(queues, &low, &layout, "the stream that was stopped")?;
+        context.compare(queues, &high, &ExpectedLayout::stream(next, odd), "the stream after one that was stopped")?;
+        Ok(TestDetail::Pass(format!(
             "streams cut off after {few} and {} chunks left no beat behind: the next began with their own first",
             stopped.chunks
         )))
@@ -56,17 +56,17 @@ pub(super) fn left_over(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
 }
 
 /// 02: the checker fails where it must and passes where it must.
-pub(super) fn checker(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
-    bench.open(|lanes, desk| {
-        let window = desk.window;
+pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+    bench.open(|queues, context| {
+        let window = context.window;
         let chunks = window.chunks() / 2;
-        let bytes = desk.chunks(chunks) + ODD_BYTES;
-        let (seed, other) = (desk.seed(), desk.seed());
-        desk.write(lanes, &window, (seed, "the stream"), bytes, How::FLUSH)?;
-        let right = Layout::stream(seed, bytes);
-        desk.compare(lanes, &window, &right, "no error")?;
+        let bytes = context.chunks(chunks) + ODD_BYTES;
+        let (seed, other) = (context.seed(), context.seed());
+        context.write(queues, &window, (seed, "the stream"), bytes, WriteMode::FLUSH)?;
+        let right = ExpectedLayout::stream(seed, bytes);
+        context.compare(queues, &window, &right, "no error")?;
 
-        let (found, status) = desk.look(lanes, &window, &Layout::stream(other, bytes))?;
+        let (found, status) = context.look(queues, &window, &ExpectedLayout::stream(other, bytes))?;
         let first = found.wrong.first();
         let named = first.and_then(|wrong| wrong.diagnosis.clone());
         if first.map(|wrong| wrong.beat) != Some(0) || named != Some(Diagnosis::WrongSeed { seed }) {
@@ -77,14 +77,14 @@ pub(super) fn checker(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
 
         // Longer than it is: the first beat that is not whole must be found.
         let end = bytes / BEAT_BYTES;
-        let (found, _) = desk.look(lanes, &window, &Layout::stream(seed, bytes + desk.chunks(1)))?;
+        let (found, _) = context.look(queues, &window, &ExpectedLayout::stream(seed, bytes + context.chunks(1)))?;
         let first = found.wrong.first().map(|wrong| wrong.beat);
         if first != Some(end) {
             return fail(format!(
                 "wrong length: the checker of a longer stream should fail at beat {end}, and failed at {first:?}"
             ));
         }
-        let length = |length_bytes| Shape {
+        let length = |length_bytes| StreamLength {
             length_bytes,
             packet_beats: None,
         };
@@ -97,25 +97,25 @@ pub(super) fn checker(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
                 status.bytes
             ));
         };
-        Ok(Seen::Pass(format!(
+        Ok(TestDetail::Pass(format!(
             "wrong seed fails at beat 0, wrong length at beat {end}, the right ones pass over {bytes} bytes"
         )))
     })
 }
 
 /// 03: what was called durable is there after a loss of power.
-pub(super) fn flush(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
-    let (first, window) = bench.open(|lanes, desk| {
-        let window = desk.window;
-        let seed = desk.seed();
-        let status = desk.write(
-            lanes,
+pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+    let (first, window) = bench.open(|queues, context| {
+        let window = context.window;
+        let seed = context.seed();
+        let status = context.write(
+            queues,
             &window,
             (seed, "the flushed stream"),
             window.bytes(),
-            How::FLUSH,
+            WriteMode::FLUSH,
         )?;
-        desk.ended(&status, window.bytes(), window.last)?;
+        context.ended(&status, window.bytes(), window.last)?;
         if status.durable_bytes != window.bytes() {
             return fail(format!(
                 "not durable: {} of {} bytes were called durable after the flush",
@@ -131,20 +131,25 @@ pub(super) fn flush(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
     } else {
         "flushed"
     };
-    let (second, status) = bench.open(|lanes, desk| {
-        desk.compare(lanes, &window, &Layout::stream(first, window.bytes()), what)?;
+    let (second, status) = bench.open(|queues, context| {
+        context.compare(
+            queues,
+            &window,
+            &ExpectedLayout::stream(first, window.bytes()),
+            what,
+        )?;
         // A flush while the stream goes on, and an end without one.
-        let seed = desk.seed();
+        let seed = context.seed();
         let chunks = window.chunks();
-        let how = How {
+        let mode = WriteMode {
             flush_after: false,
             orders: [
-                Some((chunks / 2, Control::FLUSH_NOW)),
-                Some((chunks * 3 / 4, Control::STOP)),
+                Some((chunks / 2, ControlBits::FLUSH_NOW)),
+                Some((chunks * 3 / 4, ControlBits::STOP)),
             ],
         };
         let stream = (seed, "the stream flushed on its way");
-        let status = desk.write(lanes, &window, stream, window.bytes(), how)?;
+        let status = context.write(queues, &window, stream, window.bytes(), mode)?;
         Ok((seed, status))
     })?;
     let cut = bench.lose_power() && cut;
@@ -153,11 +158,11 @@ pub(super) fn flush(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
     } else {
         status.bytes
     };
-    bench.open(|lanes, desk| {
-        desk.compare(lanes, &window, &Layout::stream(second, sure), what)?;
+    bench.open(|queues, context| {
+        context.compare(queues, &window, &ExpectedLayout::stream(second, sure), what)?;
         let flushed = window.chunks();
         let now = status.durable_bytes / u64::from(window.chunk_bytes);
-        Ok(Seen::Pass(if cut {
+        Ok(TestDetail::Pass(if cut {
             format!(
                 "the power was cut (a model of it, not a real loss of power) and all that was durable is there: {flushed} chunks flushed after, {now} flushed on the way"
             )
@@ -170,15 +175,15 @@ pub(super) fn flush(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
 }
 
 /// 04: a stream that ends inside a chunk.
-pub(super) fn early_last(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
-    bench.open(|lanes, desk| {
-        let window = desk.window;
-        let old = desk.lay(lanes, &window, "the old pattern")?;
+pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+    bench.open(|queues, context| {
+        let window = context.window;
+        let old = context.lay(queues, &window, "the old pattern")?;
         let chunks = window.chunks() / 3;
-        let bytes = desk.chunks(chunks) + ODD_BYTES;
-        let seed = desk.seed();
-        let status = desk.write(lanes, &window, (seed, "the stream"), bytes, How::FLUSH)?;
-        let (_, last) = window.place(chunks);
+        let bytes = context.chunks(chunks) + ODD_BYTES;
+        let seed = context.seed();
+        let status = context.write(queues, &window, (seed, "the stream"), bytes, WriteMode::FLUSH)?;
+        let (_, last) = window.locate(chunks);
         let bits = StatusBits::FINISHED
             .with(StatusBits::EARLY_LAST)
             .with(StatusBits::LAST_VALID);
@@ -191,23 +196,23 @@ pub(super) fn early_last(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
             ));
         }
         // The drive takes whole blocks: the rest of the last one is zeroes.
-        let unit = u64::from(desk.min_io_bytes.max(1));
-        let block_end = bytes.next_multiple_of(unit).min(desk.chunks(chunks + 1));
-        let behind = Holds::Stream(Pattern::new(old), block_end / BEAT_BYTES);
-        let layout = Layout::stream(seed, bytes)
-            .then(block_end - bytes, Holds::Zeroes)
+        let unit = u64::from(context.min_io_bytes.max(1));
+        let block_end = bytes.next_multiple_of(unit).min(context.chunks(chunks + 1));
+        let behind = ExpectedData::Stream(Pattern::new(old), block_end / BEAT_BYTES);
+        let layout = ExpectedLayout::stream(seed, bytes)
+            .then(block_end - bytes, ExpectedData::Zeroes)
             .then(window.bytes() - block_end, behind);
-        let (found, _) = desk.look(lanes, &window, &layout)?;
+        let (found, _) = context.look(queues, &window, &layout)?;
         if let Some(first) = found.wrong.first() {
             let what = if first.at_byte < bytes {
                 "a stream that ended early"
             } else {
                 "overrun behind the stream's end"
             };
-            let words = desk.explain(lanes, &window, &layout, &found)?;
+            let words = context.explain(queues, &window, &layout, &found)?;
             return fail(format!("{what}: {words}"));
         }
-        Ok(Seen::Pass(format!(
+        Ok(TestDetail::Pass(format!(
             "{bytes} bytes ended inside chunk {chunks}: early_last, last address {last}, {beats} beats; nothing behind them was touched"
         )))
     })
@@ -217,26 +222,30 @@ pub(super) fn early_last(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
 struct Cut {
     old: u64,
     new: u64,
-    status: Status,
+    status: StreamStatus,
     /// The captured last address.
     last: u64,
     first_stale_beat: u64,
 }
 
-fn cut(lanes: &mut [Lane<'_>], desk: &mut Desk<'_>, control: Control) -> Result<Cut, Trouble> {
-    let window = desk.window;
-    let old = desk.lay(lanes, &window, "the old pattern")?;
-    let new = desk.seed();
+fn cut(
+    queues: &mut [StreamQueue<'_>],
+    context: &mut TestContext<'_>,
+    control: ControlBits,
+) -> Result<Cut, TestError> {
+    let window = context.window;
+    let old = context.lay(queues, &window, "the old pattern")?;
+    let new = context.seed();
     let chunks = window.chunks() * 2 / 5;
-    let order = How::order(chunks, control);
-    let status = desk.write(
-        lanes,
+    let order = WriteMode::order(chunks, control);
+    let status = context.write(
+        queues,
         &window,
         (new, "the new stream"),
         window.bytes(),
         order,
     )?;
-    let bit = if control == Control::ABORT {
+    let bit = if control == ControlBits::ABORT {
         StatusBits::ABORTED
     } else {
         StatusBits::STOPPED
@@ -254,17 +263,17 @@ fn cut(lanes: &mut [Lane<'_>], desk: &mut Desk<'_>, control: Control) -> Result<
     let counted = status
         .chunks
         .checked_sub(1)
-        .map(|chunk| window.place(chunk).1);
-    if counted != Some(last) || status.bytes != desk.chunks(status.chunks) {
+        .map(|chunk| window.locate(chunk).1);
+    if counted != Some(last) || status.bytes != context.chunks(status.chunks) {
         return fail(format!(
             "wrong status: {} chunks and {} bytes do not end at the captured last address {last}",
             status.chunks, status.bytes
         ));
     }
-    let first_stale_beat = if window.lanes == 1 {
-        (last - window.first + desk.chunks(1)) / BEAT_BYTES
+    let first_stale_beat = if window.drives == 1 {
+        (last - window.first + context.chunks(1)) / BEAT_BYTES
     } else {
-        status.chunks * desk.chunk_beats()
+        status.chunks * context.chunk_beats()
     };
     Ok(Cut {
         old,
@@ -276,13 +285,17 @@ fn cut(lanes: &mut [Lane<'_>], desk: &mut Desk<'_>, control: Control) -> Result<
 }
 
 /// The checker of the new stream fails at exactly the first beat behind the captured chunk, and everything from there on is old.
-fn checked(lanes: &mut [Lane<'_>], desk: &mut Desk<'_>, cut: &Cut) -> Result<(), Trouble> {
-    let window = desk.window;
+fn checked(
+    queues: &mut [StreamQueue<'_>],
+    context: &mut TestContext<'_>,
+    cut: &Cut,
+) -> Result<(), TestError> {
+    let window = context.window;
     let new_bytes = cut.first_stale_beat * BEAT_BYTES;
-    let head = Layout::stream(cut.new, new_bytes);
-    desk.compare(lanes, &window, &head, "up to the captured last address")?;
-    let all = Layout::stream(cut.new, window.bytes());
-    let (found, _) = desk.look(lanes, &window, &all)?;
+    let head = ExpectedLayout::stream(cut.new, new_bytes);
+    context.compare(queues, &window, &head, "up to the captured last address")?;
+    let all = ExpectedLayout::stream(cut.new, window.bytes());
+    let (found, _) = context.look(queues, &window, &all)?;
     let first = found.wrong.first();
     match first.map(|wrong| wrong.beat) {
         Some(beat) if beat == cut.first_stale_beat => {}
@@ -295,16 +308,16 @@ fn checked(lanes: &mut [Lane<'_>], desk: &mut Desk<'_>, cut: &Cut) -> Result<(),
         }
         None => return fail("overrun: the new stream is everywhere, and should have been ended"),
     }
-    let behind = Holds::Stream(Pattern::new(cut.old), cut.first_stale_beat);
-    let layout = Layout::default()
-        .then(new_bytes, Holds::Anything)
+    let behind = ExpectedData::Stream(Pattern::new(cut.old), cut.first_stale_beat);
+    let layout = ExpectedLayout::default()
+        .then(new_bytes, ExpectedData::Anything)
         .then(window.bytes() - new_bytes, behind);
-    desk.compare(lanes, &window, &layout, "behind the captured last address")?;
+    context.compare(queues, &window, &layout, "behind the captured last address")?;
     Ok(())
 }
 
-fn told(desk: &Desk<'_>, cut: &Cut) -> String {
-    let chunks = desk.window.chunks();
+fn told(context: &TestContext<'_>, cut: &Cut) -> String {
+    let chunks = context.window.chunks();
     format!(
         "ended after {} of {chunks} chunks; last address {}; the checker fails at beat {}, the first of the next chunk; {} chunks behind hold the old pattern",
         cut.status.chunks,
@@ -315,9 +328,9 @@ fn told(desk: &Desk<'_>, cut: &Cut) -> String {
 }
 
 /// 05: aborted mid-write; a flush follows.
-pub(super) fn abort(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
-    let cut = bench.open(|lanes, desk| {
-        let cut = cut(lanes, desk, Control::ABORT)?;
+pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+    let cut = bench.open(|queues, context| {
+        let cut = cut(queues, context, ControlBits::ABORT)?;
         if cut.status.durable_bytes != cut.status.bytes {
             return fail(format!(
                 "not durable: {} of {} bytes were called durable, and an abort flushes",
@@ -327,52 +340,52 @@ pub(super) fn abort(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
         Ok(cut)
     })?;
     let lost = bench.lose_power();
-    bench.open(|lanes, desk| {
-        checked(lanes, desk, &cut)?;
+    bench.open(|queues, context| {
+        checked(queues, context, &cut)?;
         let durable = if lost {
             "; durable through a loss of power (a model of it)"
         } else {
             "; flushed"
         };
-        Ok(Seen::Pass(told(desk, &cut) + durable))
+        Ok(TestDetail::Pass(told(context, &cut) + durable))
     })
 }
 
 /// 06: stopped mid-write; nothing is flushed.
-pub(super) fn stop(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
-    bench.open(|lanes, desk| {
-        let cut = cut(lanes, desk, Control::STOP)?;
+pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+    bench.open(|queues, context| {
+        let cut = cut(queues, context, ControlBits::STOP)?;
         if cut.status.durable_bytes != 0 {
             return fail(format!(
                 "wrong status: {} bytes were called durable, and a stop does not flush",
                 cut.status.durable_bytes
             ));
         }
-        checked(lanes, desk, &cut)?;
-        Ok(Seen::Pass(told(desk, &cut)))
+        checked(queues, context, &cut)?;
+        Ok(TestDetail::Pass(told(context, &cut)))
     })
 }
 
 /// 07: four sessions side by side, written third, first, fourth, second.
-pub(super) fn adjacent(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
+pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     const ORDER: [u64; 4] = [2, 0, 3, 1];
-    bench.open(|lanes, desk| {
-        let window = desk.window;
-        let each = window.chunks_per_lane() / 4;
-        let sessions: Vec<(Range, u64)> = (0..4).map(|n| (desk.part(n * each, each), desk.seed())).collect();
+    bench.open(|queues, context| {
+        let window = context.window;
+        let each = window.chunks_per_drive() / 4;
+        let sessions: Vec<(StreamRange, u64)> = (0..4).map(|n| (context.part(n * each, each), context.seed())).collect();
         for n in ORDER {
             let (range, seed) = &sessions[n as usize];
             let name = format!("session {n}");
-            let status = desk.write(lanes, range, (*seed, &name), range.bytes(), How::default())?;
-            desk.ended(&status, range.bytes(), range.last)?;
+            let status = context.write(queues, range, (*seed, &name), range.bytes(), WriteMode::default())?;
+            context.ended(&status, range.bytes(), range.last)?;
         }
-        let layout = sessions.iter().fold(Layout::default(), |layout, (range, seed)| {
-            layout.then(range.bytes(), Holds::Stream(Pattern::new(*seed), 0))
+        let layout = sessions.iter().fold(ExpectedLayout::default(), |layout, (range, seed)| {
+            layout.then(range.bytes(), ExpectedData::Stream(Pattern::new(*seed), 0))
         });
-        desk.compare(lanes, &window, &layout, "adjacent sessions")?;
-        Ok(Seen::Pass(format!(
+        context.compare(queues, &window, &layout, "adjacent sessions")?;
+        Ok(TestDetail::Pass(format!(
             "4 sessions of {} chunks, written in the order {ORDER:?}, all whole: nothing was overwritten",
-            each * u64::from(window.lanes)
+            each * u64::from(window.drives)
         )))
     })
 }

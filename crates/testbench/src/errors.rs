@@ -1,20 +1,20 @@
 //! Test 09: bad addresses.
 
-use super::Seen;
-use super::desk::{Bench, Desk, Trouble, fail, read};
-use super::layout::Layout;
-use assay_stream::lane::Lane;
-use assay_stream::range::{Media, Range, RangeRequest};
+use super::TestDetail;
+use super::context::{BenchRun, TestContext, TestError, fail, read};
+use super::layout::ExpectedLayout;
+use assay_stream::queue::StreamQueue;
+use assay_stream::range::{DriveExtent, RangeRequest, StreamRange};
 use assay_stream::registers::StatusBits;
-use assay_stream::source::Discard;
+use assay_stream::source::DiscardSink;
 
 /// What is asked, and the bit that must answer.
-type Asked = (&'static str, Option<u64>, Option<u64>, StatusBits);
+type AddressCase = (&'static str, Option<u64>, Option<u64>, StatusBits);
 
-fn asked(desk: &Desk<'_>) -> [Asked; 6] {
-    let chunk = u64::from(desk.range.chunk_bytes);
-    let end = desk.capacity_bytes.next_multiple_of(chunk);
-    let first = desk.window.first;
+fn address_cases(context: &TestContext<'_>) -> [AddressCase; 6] {
+    let chunk = u64::from(context.range.chunk_bytes);
+    let end = context.capacity_bytes.next_multiple_of(chunk);
+    let first = context.window.first;
     [
         (
             "unaligned first",
@@ -56,22 +56,22 @@ fn asked(desk: &Desk<'_>) -> [Asked; 6] {
 }
 
 /// 09: each has its bit, nothing is written, and the drive itself fails what lies beyond it.
-pub(super) fn codes(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
-    let media: Vec<Media> = bench
+pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+    let media: Vec<DriveExtent> = bench
         .drives
         .iter()
         .map(|drive| assay_stream::drives::media(drive.info()))
         .collect();
-    bench.open(|lanes, desk| {
-        let window = desk.window;
-        let seed = desk.lay(lanes, &window, "what must stay")?;
-        for (what, first, last, bit) in asked(desk) {
+    bench.open(|queues, context| {
+        let window = context.window;
+        let seed = context.lay(queues, &window, "what must stay")?;
+        for (what, first, last, bit) in address_cases(context) {
             let request = RangeRequest {
                 first,
                 last,
                 chunk_bytes: window.chunk_bytes,
             };
-            match Range::new(&request, &media) {
+            match StreamRange::new(&request, &media) {
                 Ok(_) => return fail(format!("{what}: was taken for a good range")),
                 Err(error) if error.status() != bit => {
                     return fail(format!(
@@ -82,10 +82,10 @@ pub(super) fn codes(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
                 Err(_) => {}
             }
         }
-        beyond(lanes, desk)?;
-        let layout = Layout::stream(seed, window.bytes());
-        desk.compare(lanes, &window, &layout, "after requests that were refused")?;
-        Ok(Seen::Pass(
+        beyond(queues, context)?;
+        let layout = ExpectedLayout::stream(seed, window.bytes());
+        context.compare(queues, &window, &layout, "after requests that were refused")?;
+        Ok(TestDetail::Pass(
             "unaligned, first after last and beyond the media each set their bit and wrote nothing; the drive fails reads beyond its end"
                 .to_owned(),
         ))
@@ -93,19 +93,25 @@ pub(super) fn codes(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
 }
 
 /// What the range's check would have let through, the drive must fail. Only read: a file would grow.
-fn beyond(lanes: &mut [Lane<'_>], desk: &mut Desk<'_>) -> Result<(), Trouble> {
-    let chunk = u64::from(desk.range.chunk_bytes);
-    let Some(end) = desk.capacity_bytes.checked_next_multiple_of(chunk) else {
+fn beyond(queues: &mut [StreamQueue<'_>], context: &mut TestContext<'_>) -> Result<(), TestError> {
+    let chunk = u64::from(context.range.chunk_bytes);
+    let Some(end) = context.capacity_bytes.checked_next_multiple_of(chunk) else {
         return Ok(());
     };
-    let outside = Range {
+    let outside = StreamRange {
         first: end,
         last: end,
-        lanes: 1,
-        ..desk.range
+        drives: 1,
+        ..context.range
     };
-    let min_io_bytes = desk.min_io_bytes;
-    let status = read(&mut lanes[..1], &outside, chunk, min_io_bytes, &mut Discard)?;
+    let min_io_bytes = context.min_io_bytes;
+    let status = read(
+        &mut queues[..1],
+        &outside,
+        chunk,
+        min_io_bytes,
+        &mut DiscardSink,
+    )?;
     if !status.status.has(StatusBits::DEVICE_ERROR) || status.bytes > 0 {
         return fail(format!(
             "beyond the media: a read at address {end}, where the drive ends, gave {} bytes and {:?}",

@@ -1,7 +1,7 @@
 //! A target with planned faults: what drives and streamers do wrong, done on purpose, so that a test bench can be tested.
 //!
 //! # Mechanism
-//! [`Faulty`] stands before any [`Target`] and passes I/Os on, but for those that a plan names: these are dropped, shortened, sent elsewhere,
+//! [`FaultyTarget`] stands before any [`Target`] and passes I/Os on, but for those that a plan names: these are dropped, shortened, sent elsewhere,
 //! answered too early or too old. It needs nothing of the target but the trait, and one slot of its own for I/Os that nobody asked for. What
 //! a fault has to remember (what stood there before, what was not flushed) is kept in [`Faults`], which outlives the target: a drive is opened
 //! anew for each test and stays the same drive.
@@ -28,7 +28,7 @@ use assay_integrity::pattern;
 pub const BLOCK_BYTES: u64 = 512;
 
 /// How long a wait for an I/O of its own lasts before it looks again.
-const LOOK: Nanos = Nanos::from_millis(50);
+const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,18 +81,18 @@ impl Fault {
 
 /// Which I/Os of its kind a fault strikes, counted from 1 since the faults were armed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strike {
+pub enum Trigger {
     /// This one.
     Once(u64),
     /// Every so many.
     Every(u64),
 }
 
-impl Strike {
+impl Trigger {
     fn hits(self, ordinal: u64) -> bool {
         match self {
-            Strike::Once(at) => ordinal == at,
-            Strike::Every(each) => each > 0 && ordinal.is_multiple_of(each),
+            Trigger::Once(at) => ordinal == at,
+            Trigger::Every(each) => each > 0 && ordinal.is_multiple_of(each),
         }
     }
 }
@@ -112,39 +112,39 @@ type Block = [u8; BLOCK_BYTES as usize];
 
 /// A write that was acknowledged and is still to be done.
 #[derive(Debug)]
-struct Late {
+struct DelayedWrite {
     left_ios: u64,
     offset_bytes: u64,
     bytes: Vec<u8>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    plan: Vec<(Fault, Strike)>,
+struct FaultState {
+    plan: Vec<(Fault, Trigger)>,
     armed: bool,
     counts: Counts,
-    struck: u64,
+    triggered: u64,
     volatile: bool,
     /// By block number: what stood there at the last flush.
     before_flush: BTreeMap<u64, Block>,
     /// By block number: what stood there before the last write.
     before_write: BTreeMap<u64, Block>,
-    late: Vec<Late>,
+    late: Vec<DelayedWrite>,
     /// Power was lost: what was not flushed is to be put back.
     lost: bool,
 }
 
 /// The faults of one drive, planned, and what they have to remember. A handle: clones are the same faults.
 #[derive(Clone, Debug, Default)]
-pub struct Faults(Arc<Mutex<State>>);
+pub struct Faults(Arc<Mutex<FaultState>>);
 
 impl Faults {
     /// Faults to strike, armed.
-    pub fn new(plan: &[(Fault, Strike)]) -> Faults {
-        Faults(Arc::new(Mutex::new(State {
+    pub fn new(plan: &[(Fault, Trigger)]) -> Faults {
+        Faults(Arc::new(Mutex::new(FaultState {
             plan: plan.to_vec(),
             armed: true,
-            ..State::default()
+            ..FaultState::default()
         })))
     }
 
@@ -170,8 +170,8 @@ impl Faults {
     }
 
     /// How often a fault has struck.
-    pub fn struck(&self) -> u64 {
-        self.state().struck
+    pub fn triggered(&self) -> u64 {
+        self.state().triggered
     }
 
     /// The drive loses its power now, with nothing in flight; false where it is not [`Faults::volatile`].
@@ -185,12 +185,12 @@ impl Faults {
     }
 
     /// Nothing is done half under this lock.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FaultState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Count an I/O and say what strikes it.
-    fn strike(&self, op: Op) -> Option<Fault> {
+    fn trigger(&self, op: Op) -> Option<Fault> {
         let mut state = self.state();
         if !state.armed {
             return None;
@@ -203,20 +203,20 @@ impl Faults {
         };
         *counter += 1;
         let ordinal = *counter;
-        let hit = |&&(fault, strike): &&(Fault, Strike)| fault.op() == op && strike.hits(ordinal);
+        let hit = |&&(fault, strike): &&(Fault, Trigger)| fault.op() == op && strike.hits(ordinal);
         let fault = state.plan.iter().find(hit).map(|&(fault, _)| fault)?;
-        state.struck += 1;
+        state.triggered += 1;
         Some(fault)
     }
 
     /// Must it be known what stands where something is written?
-    fn remembers(&self) -> bool {
+    fn saves_old_data(&self) -> bool {
         let state = self.state();
-        let stale = |&(fault, _): &(Fault, Strike)| fault == Fault::StaleRead;
+        let stale = |&(fault, _): &(Fault, Trigger)| fault == Fault::StaleRead;
         state.volatile || state.plan.iter().any(stale)
     }
 
-    fn remember(&self, offset_bytes: u64, bytes: &[u8]) {
+    fn save_old_data(&self, offset_bytes: u64, bytes: &[u8]) {
         let mut state = self.state();
         let (blocks, _) = bytes.as_chunks::<{ BLOCK_BYTES as usize }>();
         for (number, block) in (offset_bytes / BLOCK_BYTES..).zip(blocks) {
@@ -251,12 +251,12 @@ impl Faults {
         std::mem::take(&mut state.before_flush)
     }
 
-    fn put_off(&self, late: Late) {
+    fn delay(&self, late: DelayedWrite) {
         self.state().late.push(late);
     }
 
     /// Acknowledged writes whose time has come.
-    fn take_due(&self) -> Vec<Late> {
+    fn take_due(&self) -> Vec<DelayedWrite> {
         let mut state = self.state();
         for late in &mut state.late {
             late.left_ios = late.left_ios.saturating_sub(1);
@@ -270,7 +270,7 @@ impl Faults {
 
 /// What is to become of a completion.
 #[derive(Clone, Copy, Debug)]
-enum Mend {
+enum Fixup {
     /// The short write that it is of is told to have been whole.
     Whole { wrote: u32, told: u32 },
     /// What was read from here is made stale.
@@ -279,20 +279,20 @@ enum Mend {
 
 /// A target before which faults stand.
 #[derive(Debug)]
-pub struct Faulty<T> {
+pub struct FaultyTarget<T> {
     inner: T,
     faults: Faults,
     /// The slot of its own.
     spare: u32,
-    mend: BTreeMap<u32, Mend>,
+    mend: BTreeMap<u32, Fixup>,
     /// To be handed on with the next [`Target::reap`].
     done: Vec<Completion>,
 }
 
-impl<T: Target> Faulty<T> {
+impl<T: Target> FaultyTarget<T> {
     /// Faults before a target, whose slot `spare` nobody else uses and whose buffers hold the longest I/O.
-    pub fn new(inner: T, faults: Faults, spare: u32) -> Faulty<T> {
-        Faulty {
+    pub fn new(inner: T, faults: Faults, spare: u32) -> FaultyTarget<T> {
+        FaultyTarget {
             inner,
             faults,
             spare,
@@ -304,9 +304,9 @@ impl<T: Target> Faulty<T> {
     fn start(&mut self, io: &Io) -> Result<(), TargetError> {
         self.put_back()?;
         for mut late in self.faults.take_due() {
-            self.write_aside(late.offset_bytes, &mut late.bytes)?;
+            self.side_write(late.offset_bytes, &mut late.bytes)?;
         }
-        let Some(fault) = self.faults.strike(io.op) else {
+        let Some(fault) = self.faults.trigger(io.op) else {
             return self.pass(*io);
         };
         match fault {
@@ -321,7 +321,7 @@ impl<T: Target> Faulty<T> {
                     return Ok(());
                 }
                 let told = io.len_bytes;
-                self.mend.insert(io.slot, Mend::Whole { wrote, told });
+                self.mend.insert(io.slot, Fixup::Whole { wrote, told });
                 self.pass(Io {
                     len_bytes: wrote,
                     ..*io
@@ -347,12 +347,12 @@ impl<T: Target> Faulty<T> {
                     beyond.copy_from_slice(own);
                 }
                 let end = io.offset_bytes + u64::from(io.len_bytes);
-                self.write_aside(end, &mut beyond)?;
+                self.side_write(end, &mut beyond)?;
                 self.pass(*io)
             }
             Fault::EarlyWrite { late_ios } => {
                 let bytes = self.bytes_of(io);
-                self.faults.put_off(Late {
+                self.faults.delay(DelayedWrite {
                     left_ios: late_ios,
                     offset_bytes: io.offset_bytes,
                     bytes,
@@ -361,7 +361,7 @@ impl<T: Target> Faulty<T> {
                 Ok(())
             }
             Fault::StaleRead => {
-                let stale = Mend::Stale {
+                let stale = Fixup::Stale {
                     offset_bytes: io.offset_bytes,
                     len_bytes: io.len_bytes,
                 };
@@ -385,7 +385,7 @@ impl<T: Target> Faulty<T> {
 
     fn pass(&mut self, io: Io) -> Result<(), TargetError> {
         match io.op {
-            Op::Write => self.look_before(io.offset_bytes, io.len_bytes)?,
+            Op::Write => self.save_old_data(io.offset_bytes, io.len_bytes)?,
             Op::Flush => self.faults.flushed(),
             _ => {}
         }
@@ -403,30 +403,30 @@ impl<T: Target> Faulty<T> {
     }
 
     /// Remember what stands where something is about to be written.
-    fn look_before(&mut self, offset_bytes: u64, len_bytes: u32) -> Result<(), TargetError> {
-        if self.faults.remembers() {
+    fn save_old_data(&mut self, offset_bytes: u64, len_bytes: u32) -> Result<(), TargetError> {
+        if self.faults.saves_old_data() {
             let mut bytes = vec![0; len_bytes as usize];
-            self.aside(Op::Read, offset_bytes, &mut bytes)?;
-            self.faults.remember(offset_bytes, &bytes);
+            self.side_io(Op::Read, offset_bytes, &mut bytes)?;
+            self.faults.save_old_data(offset_bytes, &bytes);
         }
         Ok(())
     }
 
-    fn write_aside(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), TargetError> {
-        self.look_before(offset_bytes, bytes.len() as u32)?;
-        self.aside(Op::Write, offset_bytes, bytes)
+    fn side_write(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), TargetError> {
+        self.save_old_data(offset_bytes, bytes.len() as u32)?;
+        self.side_io(Op::Write, offset_bytes, bytes)
     }
 
     /// After a loss of power: what was not flushed is as it was.
     fn put_back(&mut self) -> Result<(), TargetError> {
         for (number, mut block) in self.faults.take_lost() {
-            self.aside(Op::Write, number * BLOCK_BYTES, &mut block)?;
+            self.side_io(Op::Write, number * BLOCK_BYTES, &mut block)?;
         }
         Ok(())
     }
 
     /// An I/O of its own, waited for. What comes of it is nobody's business but the drive's.
-    fn aside(&mut self, op: Op, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), TargetError> {
+    fn side_io(&mut self, op: Op, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), TargetError> {
         let spare = self.spare;
         if let (Op::Write, Some(buffer)) = (op, self.inner.buffer(spare)) {
             buffer[..bytes.len()].copy_from_slice(bytes);
@@ -441,14 +441,14 @@ impl<T: Target> Faulty<T> {
         let mut came = Vec::new();
         let mut waiting = true;
         while waiting {
-            let until = self.inner.now() + LOOK;
+            let until = self.inner.now() + POLL_INTERVAL;
             self.inner.reap(1, until, &mut came)?;
             for completion in came.drain(..) {
                 if completion.slot == spare {
                     waiting = false;
                 } else {
-                    let mended = self.mended(completion);
-                    self.done.push(mended);
+                    let fix_up = self.fix_up(completion);
+                    self.done.push(fix_up);
                 }
             }
         }
@@ -458,12 +458,12 @@ impl<T: Target> Faulty<T> {
         Ok(())
     }
 
-    fn mended(&mut self, mut completion: Completion) -> Completion {
+    fn fix_up(&mut self, mut completion: Completion) -> Completion {
         match self.mend.remove(&completion.slot) {
-            Some(Mend::Whole { wrote, told }) if completion.moved(wrote) => {
+            Some(Fixup::Whole { wrote, told }) if completion.moved(wrote) => {
                 completion.result = told as i32;
             }
-            Some(Mend::Stale {
+            Some(Fixup::Stale {
                 offset_bytes,
                 len_bytes,
             }) => {
@@ -478,7 +478,7 @@ impl<T: Target> Faulty<T> {
     }
 }
 
-impl<T: Target> Target for Faulty<T> {
+impl<T: Target> Target for FaultyTarget<T> {
     fn now(&mut self) -> Nanos {
         self.inner.now()
     }
@@ -498,7 +498,7 @@ impl<T: Target> Target for Faulty<T> {
         let first = out.len();
         self.inner.reap(min.saturating_sub(ready), until, out)?;
         for completion in out.iter_mut().skip(first) {
-            *completion = self.mended(*completion);
+            *completion = self.fix_up(*completion);
         }
         Ok(())
     }

@@ -2,13 +2,15 @@
 
 use std::io;
 
-use assay_integrity::pattern::{BEAT_BYTES, Checker, Diagnosis, Pattern, Scene, Suspect, diagnose};
+use assay_integrity::pattern::{
+    BEAT_BYTES, Diagnosis, DiagnosisContext, Pattern, PatternChecker, ReadChunk, diagnose,
+};
 use assay_stream::registers::Registers;
-use assay_stream::source::Sink;
+use assay_stream::source::StreamSink;
 
 /// What a piece of a range holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum ExpectedData {
     /// This stream, from this beat of it on.
     Stream(Pattern, u64),
     /// Zeroes.
@@ -19,13 +21,13 @@ pub(super) enum Holds {
 
 /// Pieces, one after the other, in the order of the stream.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Layout {
-    pieces: Vec<(u64, Holds)>,
+pub(super) struct ExpectedLayout {
+    pieces: Vec<(u64, ExpectedData)>,
 }
 
-impl Layout {
+impl ExpectedLayout {
     /// One piece more.
-    pub fn then(mut self, bytes: u64, holds: Holds) -> Layout {
+    pub fn then(mut self, bytes: u64, holds: ExpectedData) -> ExpectedLayout {
         if bytes > 0 {
             self.pieces.push((bytes, holds));
         }
@@ -33,8 +35,8 @@ impl Layout {
     }
 
     /// A stream from its first beat on.
-    pub fn stream(seed: u64, bytes: u64) -> Layout {
-        Layout::default().then(bytes, Holds::Stream(Pattern::new(seed), 0))
+    pub fn stream(seed: u64, bytes: u64) -> ExpectedLayout {
+        ExpectedLayout::default().then(bytes, ExpectedData::Stream(Pattern::new(seed), 0))
     }
 
     /// Bytes of all pieces.
@@ -43,16 +45,16 @@ impl Layout {
     }
 
     /// Only these bytes of it; `from` lies at whole beats of every piece.
-    pub fn part(&self, from: u64, bytes: u64) -> Layout {
+    pub fn part(&self, from: u64, bytes: u64) -> ExpectedLayout {
         let end = from.saturating_add(bytes);
-        let mut out = Layout::default();
+        let mut out = ExpectedLayout::default();
         let mut begin = 0;
         for &(length, holds) in &self.pieces {
             let (low, high) = (from.max(begin), end.min(begin + length));
             if low < high {
                 let holds = match holds {
-                    Holds::Stream(pattern, beat) => {
-                        Holds::Stream(pattern, beat + (low - begin) / BEAT_BYTES as u64)
+                    ExpectedData::Stream(pattern, beat) => {
+                        ExpectedData::Stream(pattern, beat + (low - begin) / BEAT_BYTES as u64)
                     }
                     other => other,
                 };
@@ -66,33 +68,33 @@ impl Layout {
 
 /// Something that is not what it should be.
 #[derive(Clone, Debug)]
-pub(super) struct Wrong {
+pub(super) struct MismatchedChunk {
     /// Byte of the range, in the order of the stream, at which the first wrong beat begins.
     pub at_byte: u64,
     /// Number of that beat in the stream that should be there; in bytes of 16 from the piece's beginning for zeroes.
     pub beat: u64,
     /// What should be there.
-    pub holds: Holds,
+    pub holds: ExpectedData,
     /// What is wrong.
     pub diagnosis: Option<Diagnosis>,
 }
 
 /// What a comparison came to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Comparison {
     /// Bytes compared.
     pub bytes: u64,
     /// Beats that are wrong.
     pub wrong_beats: u64,
     /// The first wrong chunks.
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<MismatchedChunk>,
 }
 
 /// So many wrong chunks are looked at.
-const LOOKED_AT: usize = 4;
+const MAX_DIAGNOSED: usize = 4;
 
 /// Wrong bytes of a chunk, kept for the diagnosis.
-struct Kept {
+struct SavedChunk {
     at_byte: u64,
     mismatch_beat: u64,
     pattern: Pattern,
@@ -102,23 +104,23 @@ struct Kept {
 
 /// Compares a stream with a layout, chunk by chunk.
 pub(super) struct Compare<'a> {
-    layout: &'a Layout,
+    layout: &'a ExpectedLayout,
     scene: (u64, u64),
     watch: &'a mut dyn FnMut(u64, &Registers),
     piece: usize,
     within: u64,
-    checker: Option<Checker>,
-    found: Found,
-    kept: Vec<Kept>,
+    checker: Option<PatternChecker>,
+    found: Comparison,
+    kept: Vec<SavedChunk>,
     /// Of the same piece, after the first that was wrong.
     after: Option<(u64, Vec<u8>)>,
-    zeroes: Vec<Wrong>,
+    zeroes: Vec<MismatchedChunk>,
 }
 
 impl<'a> Compare<'a> {
     /// Against this layout of chunks of `chunk_bytes`, of which there are `chunks`. `watch` is told of every so many bytes.
     pub fn new(
-        layout: &'a Layout,
+        layout: &'a ExpectedLayout,
         chunk_bytes: u64,
         chunks: u64,
         watch: &'a mut dyn FnMut(u64, &Registers),
@@ -130,7 +132,7 @@ impl<'a> Compare<'a> {
             piece: 0,
             within: 0,
             checker: None,
-            found: Found::default(),
+            found: Comparison::default(),
             kept: Vec::new(),
             after: None,
             zeroes: Vec::new(),
@@ -138,28 +140,30 @@ impl<'a> Compare<'a> {
     }
 
     /// What was found.
-    pub fn found(self) -> Found {
+    pub fn found(self) -> Comparison {
         let mut found = self.found;
         let (chunk_bytes, chunks) = self.scene;
         let after = self.after.as_ref();
         for (n, kept) in self.kept.iter().enumerate() {
-            let scene = Scene {
+            let scene = DiagnosisContext {
                 pattern: kept.pattern,
                 chunk_bytes,
                 chunks,
             };
-            let suspect = Suspect {
+            let suspect = ReadChunk {
                 first_beat: kept.first_beat,
                 bytes: &kept.bytes,
             };
-            let other = after.filter(|_| n == 0).map(|(first_beat, bytes)| Suspect {
-                first_beat: *first_beat,
-                bytes,
-            });
-            found.wrong.push(Wrong {
+            let other = after
+                .filter(|_| n == 0)
+                .map(|(first_beat, bytes)| ReadChunk {
+                    first_beat: *first_beat,
+                    bytes,
+                });
+            found.wrong.push(MismatchedChunk {
                 at_byte: kept.at_byte,
                 beat: kept.mismatch_beat,
-                holds: Holds::Stream(kept.pattern, kept.first_beat),
+                holds: ExpectedData::Stream(kept.pattern, kept.first_beat),
                 diagnosis: diagnose(&scene, &suspect, other.as_ref()),
             });
         }
@@ -168,11 +172,11 @@ impl<'a> Compare<'a> {
         found
     }
 
-    fn compare(&mut self, holds: Holds, bytes: &[u8]) {
+    fn compare(&mut self, holds: ExpectedData, bytes: &[u8]) {
         let at = self.found.bytes;
         match holds {
-            Holds::Anything => {}
-            Holds::Zeroes => {
+            ExpectedData::Anything => {}
+            ExpectedData::Zeroes => {
                 let Some(wrong) = bytes.iter().position(|&byte| byte != 0) else {
                     return;
                 };
@@ -180,7 +184,7 @@ impl<'a> Compare<'a> {
                 let beats = beats.filter(|beat| beat.iter().any(|&b| b != 0)).count();
                 self.found.wrong_beats += beats as u64;
                 if self.zeroes.is_empty() {
-                    self.zeroes.push(Wrong {
+                    self.zeroes.push(MismatchedChunk {
                         at_byte: at + wrong as u64,
                         beat: (self.within + wrong as u64) / BEAT_BYTES as u64,
                         holds,
@@ -188,18 +192,18 @@ impl<'a> Compare<'a> {
                     });
                 }
             }
-            Holds::Stream(pattern, first) => {
+            ExpectedData::Stream(pattern, first) => {
                 let first_beat = first + self.within / BEAT_BYTES as u64;
                 let checker = self
                     .checker
                     .get_or_insert_with(|| pattern.checker(first_beat));
                 let counted = checker.count_wrong(bytes);
                 self.found.wrong_beats += counted.beats;
-                let same = |kept: &Kept| kept.pattern == pattern;
+                let same = |kept: &SavedChunk| kept.pattern == pattern;
                 if let Some(mismatch) = counted.first
-                    && self.kept.len() < LOOKED_AT
+                    && self.kept.len() < MAX_DIAGNOSED
                 {
-                    self.kept.push(Kept {
+                    self.kept.push(SavedChunk {
                         at_byte: at + mismatch.offset_bytes,
                         mismatch_beat: mismatch.beat,
                         pattern,
@@ -217,7 +221,7 @@ impl<'a> Compare<'a> {
     }
 }
 
-impl Sink for Compare<'_> {
+impl StreamSink for Compare<'_> {
     fn name(&self) -> String {
         "the checker".to_owned()
     }

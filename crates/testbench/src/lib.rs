@@ -22,8 +22,8 @@
 //!
 //! # Architecture
 //! Every stream has a seed of its own, so whatever is read says which stream it is of and which place of that. Tests lie one over another at the
-//! beginning of the range; what a test must not touch was laid down before by the test itself. `layout` compares, `words` says what happened, `desk` is
-//! what tests work with. [`Wiring`] is what lies between bench and drives; [`FaultyWiring`] puts faults there (`tests/testbench.rs` has the table
+//! beginning of the range; what a test must not touch was laid down before by the test itself. `layout` compares, `words` says what happened, `context` is
+//! what tests work with. [`TestSetup`] is what lies between bench and drives; [`FaultInjection`] puts faults there (`tests/testbench.rs` has the table
 //! of which test finds which).
 //!
 //! # Non-goals
@@ -33,16 +33,16 @@
 //! [`MAX_SWEEP_CHUNKS`] (32768, MLE NVMe Streamer), [`MIN_CHUNKS`].
 #![forbid(unsafe_code)]
 
+mod context;
 mod control;
-mod desk;
+mod describe;
 mod errors;
 pub mod faulty;
 mod layout;
 mod link;
 mod rates;
 mod render;
-mod wiring;
-mod words;
+mod setup;
 
 use std::sync::Arc;
 
@@ -51,12 +51,12 @@ use assay_device::session::{DriveSession, SessionError};
 use serde::Serialize;
 
 use assay_integrity::pattern::PatternPages;
-use assay_stream::drives::{Calls, LaneOptions, Straight, media};
-use assay_stream::range::{Range, RangeError, RangeRequest};
-use desk::{Bench, Desk, Trouble};
+use assay_stream::drives::{IoCalls, PassThrough, QueueOptions, media};
+use assay_stream::range::{RangeError, RangeRequest, StreamRange};
+use context::{BenchRun, TestContext, TestError};
 
 pub use render::{line, render};
-pub use wiring::{FaultyWiring, Wiring};
+pub use setup::{FaultInjection, TestSetup};
 
 /// The longest stream of the sweep, chunks: report C's 4 GiB in chunks of 128 KiB.
 pub const MAX_SWEEP_CHUNKS: u64 = 32_768;
@@ -83,7 +83,7 @@ pub struct BenchOptions {
     /// Most bytes that test 08 and test 10 write at once; none: the sweep goes to [`MAX_SWEEP_CHUNKS`], test 10 over the whole range.
     pub span_bytes: Option<u64>,
     /// Which calls move the bytes of a real drive.
-    pub calls: Calls,
+    pub calls: IoCalls,
     /// Where simulated drives learn which pages they can make again instead of keeping them: what their sessions were opened with.
     pub pages: Option<Arc<PatternPages>>,
 }
@@ -97,7 +97,7 @@ impl Default for BenchOptions {
             depth: 32,
             seed: 1,
             span_bytes: None,
-            calls: Calls::default(),
+            calls: IoCalls::default(),
             pages: None,
         }
     }
@@ -130,7 +130,7 @@ pub struct TestResult {
 
 /// Rates of one stream and of reading it back.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Rates {
+pub struct StreamRates {
     /// Chunks of the stream.
     pub chunks: u64,
     /// Bytes of it.
@@ -143,7 +143,7 @@ pub struct Rates {
 
 /// What came of the bench.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct BenchReport {
     /// The drives, as named.
     pub drives: Vec<String>,
     /// Is any of them simulated?
@@ -153,7 +153,7 @@ pub struct Report {
     /// The seed that all seeds came from.
     pub seed: u64,
     /// The range.
-    pub range: Range,
+    pub range: StreamRange,
     /// Chunks in flight.
     pub depth: u32,
     /// The tests that ended, in order.
@@ -167,9 +167,9 @@ pub struct Report {
     /// Ended by the user before the last test.
     pub interrupted: bool,
     /// Test 08, by size.
-    pub sweep: Vec<Rates>,
+    pub sweep: Vec<StreamRates>,
     /// Test 10.
-    pub continuous: Option<Rates>,
+    pub continuous: Option<StreamRates>,
 }
 
 /// Why there is nothing to report.
@@ -207,7 +207,7 @@ pub enum BenchError {
 }
 
 /// Who watches.
-pub trait Observer {
+pub trait BenchObserver {
     /// A test begins.
     fn began(&mut self, _id: &'static str, _name: &'static str) {}
     /// So much of everything has been written and read, bytes; the whole is an estimate.
@@ -215,15 +215,15 @@ pub trait Observer {
     /// A test has ended.
     fn ended(&mut self, _result: &TestResult) {}
     /// Is it enough? Asked at every chunk.
-    fn is_to_stop(&self) -> bool {
+    fn stop_requested(&self) -> bool {
         false
     }
 }
 
-impl Observer for () {}
+impl BenchObserver for () {}
 
 /// What a test came to when nothing went wrong.
-enum Seen {
+enum TestDetail {
     Pass(String),
     NotApplicable(String),
 }
@@ -232,7 +232,7 @@ enum Seen {
 type Test = (
     &'static str,
     &'static str,
-    fn(&mut Bench<'_>, &mut Links) -> Result<Seen, Trouble>,
+    fn(&mut BenchRun<'_>, &mut Links) -> Result<TestDetail, TestError>,
 );
 
 /// The links of all drives, as test 00 found them.
@@ -271,9 +271,9 @@ const TESTS: [Test; 12] = [
 pub fn run(
     drives: &mut [DriveSession],
     options: &BenchOptions,
-    observer: &mut dyn Observer,
-) -> Result<Report, BenchError> {
-    run_through(drives, &mut Straight, options, observer)
+    observer: &mut dyn BenchObserver,
+) -> Result<BenchReport, BenchError> {
+    run_through(drives, &mut PassThrough, options, observer)
 }
 
 /// [`run`], with something between the bench and the drives.
@@ -282,10 +282,10 @@ pub fn run(
 /// As [`run`].
 pub fn run_through(
     drives: &mut [DriveSession],
-    wiring: &mut dyn Wiring,
+    setup: &mut dyn TestSetup,
     options: &BenchOptions,
-    observer: &mut dyn Observer,
-) -> Result<Report, BenchError> {
+    observer: &mut dyn BenchObserver,
+) -> Result<BenchReport, BenchError> {
     let first = drives.first().ok_or(BenchError::NoDrive)?;
     let name = first.info().spec.clone();
     let infos = || drives.iter().map(DriveSession::info);
@@ -295,16 +295,16 @@ pub fn run_through(
         last: options.last,
         chunk_bytes: options.chunk_bytes,
     };
-    let range = Range::new(&request, &media)?;
-    if range.chunks_per_lane() < MIN_CHUNKS {
+    let range = StreamRange::new(&request, &media)?;
+    if range.chunks_per_drive() < MIN_CHUNKS {
         return Err(BenchError::TooSmall {
             drive: name,
-            chunks: range.chunks_per_lane(),
+            chunks: range.chunks_per_drive(),
             chunk_bytes: range.chunk_bytes,
         });
     }
     let direct = infos().all(|info| info.direct_io);
-    let report = Report {
+    let report = BenchReport {
         drives: infos().map(|info| info.spec.clone()).collect(),
         simulated: infos().any(|info| info.simulated),
         direct,
@@ -322,20 +322,20 @@ pub fn run_through(
     let wanted = u64::from(options.depth).saturating_mul(4);
     let window_chunks = wanted
         .clamp(WINDOW_CHUNKS, MAX_WINDOW_CHUNKS)
-        .min(range.chunks_per_lane());
+        .min(range.chunks_per_drive());
     // Four equal parts (test 07).
     let window_chunks = window_chunks / 4 * 4;
-    let window = Range {
+    let window = StreamRange {
         last: range.first + (window_chunks - 1) * u64::from(range.chunk_bytes),
         ..range
     };
-    let mut bench = Bench {
-        desk: Desk {
+    let mut bench = BenchRun {
+        context: TestContext {
             options,
             observer,
             range,
             window,
-            lanes: LaneOptions {
+            queue_options: QueueOptions {
                 writes: true,
                 depth: options.depth,
                 chunk_bytes: range.chunk_bytes,
@@ -344,7 +344,7 @@ pub fn run_through(
             },
             min_io_bytes: infos().map(|info| info.min_io_bytes).max().unwrap_or(1),
             capacity_bytes: infos().map(|info| info.capacity_bytes).max().unwrap_or(0),
-            book: words::Book::default(),
+            log: describe::StreamLog::default(),
             test: "",
             seeds: 0,
             done_bytes: 0,
@@ -353,35 +353,35 @@ pub fn run_through(
             continuous: None,
         },
         drives,
-        wiring,
+        setup,
     };
-    let keeps = bench.open(|lanes, _| Ok(lanes.iter().all(|lane| lane.moves_bytes())));
+    let keeps = bench.open(|queues, _| Ok(queues.iter().all(|queue| queue.moves_bytes())));
     match keeps {
         Ok(true) => {}
-        Ok(false) | Err(Trouble::Failed(_) | Trouble::Stopped) => {
+        Ok(false) | Err(TestError::Failed(_) | TestError::Stopped) => {
             return Err(BenchError::KeepsNothing { drive: name });
         }
-        Err(Trouble::Bench(error)) => return Err(error),
+        Err(TestError::BenchRun(error)) => return Err(error),
     }
     all(bench, report)
 }
 
-fn all(mut bench: Bench<'_>, mut report: Report) -> Result<Report, BenchError> {
+fn all(mut bench: BenchRun<'_>, mut report: BenchReport) -> Result<BenchReport, BenchError> {
     let mut links = None;
     for (id, name, test) in TESTS {
-        if bench.desk.observer.is_to_stop() {
+        if bench.context.observer.stop_requested() {
             report.interrupted = true;
             break;
         }
-        bench.desk.test = id;
-        bench.desk.observer.began(id, name);
-        bench.wiring.begin(id);
+        bench.context.test = id;
+        bench.context.observer.began(id, name);
+        bench.setup.begin(id);
         let (result, detail) = match test(&mut bench, &mut links) {
-            Ok(Seen::Pass(detail)) => (TestOutcome::Pass, detail),
-            Ok(Seen::NotApplicable(detail)) => (TestOutcome::NotApplicable, detail),
-            Err(Trouble::Failed(detail)) => (TestOutcome::Fail, detail),
-            Err(Trouble::Bench(error)) => return Err(error),
-            Err(Trouble::Stopped) => {
+            Ok(TestDetail::Pass(detail)) => (TestOutcome::Pass, detail),
+            Ok(TestDetail::NotApplicable(detail)) => (TestOutcome::NotApplicable, detail),
+            Err(TestError::Failed(detail)) => (TestOutcome::Fail, detail),
+            Err(TestError::BenchRun(error)) => return Err(error),
+            Err(TestError::Stopped) => {
                 report.interrupted = true;
                 break;
             }
@@ -397,10 +397,10 @@ fn all(mut bench: Bench<'_>, mut report: Report) -> Result<Report, BenchError> {
             result,
             detail,
         };
-        bench.desk.observer.ended(&result);
+        bench.context.observer.ended(&result);
         report.tests.push(result);
     }
-    report.sweep = std::mem::take(&mut bench.desk.sweep);
-    report.continuous = bench.desk.continuous;
+    report.sweep = std::mem::take(&mut bench.context.sweep);
+    report.continuous = bench.context.continuous;
     Ok(report)
 }

@@ -3,11 +3,11 @@
 use assay_device::identity::PcieLink;
 use assay_device::session::DriveSession;
 
-use super::desk::{Bench, Trouble, fail};
-use super::{Links, Seen};
+use super::context::{BenchRun, TestError, fail};
+use super::{Links, TestDetail};
 
 /// How a link is worded: speed and lanes.
-fn worded(speed: Option<&String>, width: Option<u32>) -> String {
+fn link_text(speed: Option<&String>, width: Option<u32>) -> String {
     let speed = speed.map_or("unknown speed", String::as_str);
     match width {
         Some(width) => format!("{speed} x{width}"),
@@ -16,7 +16,7 @@ fn worded(speed: Option<&String>, width: Option<u32>) -> String {
 }
 
 fn now(link: &PcieLink) -> String {
-    worded(link.speed.as_ref(), link.width)
+    link_text(link.speed.as_ref(), link.width)
 }
 
 /// Is it up: a speed and at least a lane?
@@ -33,16 +33,13 @@ fn names(drives: &[DriveSession]) -> Vec<String> {
         .collect()
 }
 
-fn look(bench: &mut Bench<'_>) -> Vec<Option<PcieLink>> {
+fn look(bench: &mut BenchRun<'_>) -> Vec<Option<PcieLink>> {
     let drives = &*bench.drives;
-    drives
-        .iter()
-        .map(|drive| bench.wiring.link(drive))
-        .collect()
+    drives.iter().map(|drive| bench.setup.link(drive)).collect()
 }
 
 /// 00: is the link up, and which is it?
-pub(super) fn status(bench: &mut Bench<'_>, links: &mut Links) -> Result<Seen, Trouble> {
+pub(super) fn status(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<TestDetail, TestError> {
     let found = look(bench);
     *links = Some(found.clone());
     let mut said = Vec::new();
@@ -55,7 +52,7 @@ pub(super) fn status(bench: &mut Bench<'_>, links: &mut Links) -> Result<Seen, T
                 now(link)
             ));
         }
-        let most = worded(link.max_speed.as_ref(), link.max_width);
+        let most = link_text(link.max_speed.as_ref(), link.max_width);
         let less = if now(link) == most || link.max_speed.is_none() {
             String::new()
         } else {
@@ -68,14 +65,14 @@ pub(super) fn status(bench: &mut Bench<'_>, links: &mut Links) -> Result<Seen, T
         said.push(format!("{} {place}{less}", now(link)));
     }
     Ok(if said.is_empty() {
-        Seen::NotApplicable("not a PCIe drive".to_owned())
+        TestDetail::NotApplicable("not a PCIe drive".to_owned())
     } else {
-        Seen::Pass(said.join("; "))
+        TestDetail::Pass(said.join("; "))
     })
 }
 
 /// 11: is it still the same?
-pub(super) fn again(bench: &mut Bench<'_>, links: &mut Links) -> Result<Seen, Trouble> {
+pub(super) fn again(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<TestDetail, TestError> {
     let found = look(bench);
     let before = links.take().unwrap_or_default();
     let mut said = Vec::new();
@@ -100,8 +97,8 @@ pub(super) fn again(bench: &mut Bench<'_>, links: &mut Links) -> Result<Seen, Tr
         }
     }
     Ok(if said.is_empty() {
-        Seen::NotApplicable("not a PCIe drive".to_owned())
+        TestDetail::NotApplicable("not a PCIe drive".to_owned())
     } else {
-        Seen::Pass(said.join("; "))
+        TestDetail::Pass(said.join("; "))
     })
 }

@@ -2,33 +2,37 @@
 
 use assay_units::text::{format_size, group_digits};
 
-use super::desk::{Bench, Desk, How, Trouble, fail};
-use super::layout::Layout;
-use super::{MAX_SWEEP_CHUNKS, Rates, Seen};
-use assay_stream::lane::Lane;
-use assay_stream::range::Range;
+use super::context::{BenchRun, TestContext, TestError, WriteMode, fail};
+use super::layout::ExpectedLayout;
+use super::{MAX_SWEEP_CHUNKS, StreamRates, TestDetail};
+use assay_stream::queue::StreamQueue;
+use assay_stream::range::StreamRange;
 
 /// Short tests write and read the window about so often.
 const WINDOW_PASSES: u64 = 30;
 
 /// Chunks of the longest stream of the sweep.
-fn longest(range: &Range, span_bytes: Option<u64>) -> u64 {
+fn longest(range: &StreamRange, span_bytes: Option<u64>) -> u64 {
     let span = span_bytes.unwrap_or(u64::MAX) / u64::from(range.chunk_bytes);
     MAX_SWEEP_CHUNKS.min(range.chunks()).min(span).max(1)
 }
 
 /// Chunks of each drive that test 10 uses.
-fn full_chunks(range: &Range, span_bytes: Option<u64>) -> u64 {
-    let stripe = u64::from(range.chunk_bytes) * u64::from(range.lanes);
+fn full_chunks(range: &StreamRange, span_bytes: Option<u64>) -> u64 {
+    let stripe = u64::from(range.chunk_bytes) * u64::from(range.drives);
     let span = span_bytes.unwrap_or(u64::MAX) / stripe;
-    span.clamp(1, range.chunks_per_lane())
+    span.clamp(1, range.chunks_per_drive())
 }
 
 /// About how much all tests write and read, bytes.
-pub(super) fn planned_bytes(range: &Range, window: &Range, span_bytes: Option<u64>) -> u64 {
+pub(super) fn planned_bytes(
+    range: &StreamRange,
+    window: &StreamRange,
+    span_bytes: Option<u64>,
+) -> u64 {
     let chunk = u64::from(range.chunk_bytes);
     let sweep = longest(range, span_bytes).saturating_mul(2 * 2 * chunk);
-    let full = full_chunks(range, span_bytes).saturating_mul(2 * chunk * u64::from(range.lanes));
+    let full = full_chunks(range, span_bytes).saturating_mul(2 * chunk * u64::from(range.drives));
     window
         .bytes()
         .saturating_mul(WINDOW_PASSES)
@@ -36,27 +40,27 @@ pub(super) fn planned_bytes(range: &Range, window: &Range, span_bytes: Option<u6
         .saturating_add(full)
 }
 
-fn there_and_back(
-    lanes: &mut [Lane<'_>],
-    desk: &mut Desk<'_>,
-    range: &Range,
+fn write_and_read(
+    queues: &mut [StreamQueue<'_>],
+    context: &mut TestContext<'_>,
+    range: &StreamRange,
     (chunks, name): (u64, &str),
-    how: How,
-) -> Result<Rates, Trouble> {
-    let bytes = desk.chunks(chunks);
-    let seed = desk.seed();
-    let written = desk.write(lanes, range, (seed, name), bytes, how)?;
-    let (_, last) = range.place(chunks - 1);
-    desk.ended(&written, bytes, last)?;
-    if how.flush_after && written.durable_bytes != bytes {
+    mode: WriteMode,
+) -> Result<StreamRates, TestError> {
+    let bytes = context.chunks(chunks);
+    let seed = context.seed();
+    let written = context.write(queues, range, (seed, name), bytes, mode)?;
+    let (_, last) = range.locate(chunks - 1);
+    context.ended(&written, bytes, last)?;
+    if mode.flush_after && written.durable_bytes != bytes {
         return fail(format!(
             "not durable: {} of {bytes} bytes were called durable after the flush",
             written.durable_bytes
         ));
     }
-    let layout = Layout::stream(seed, bytes);
-    let read = desk.compare(lanes, range, &layout, name)?;
-    Ok(Rates {
+    let layout = ExpectedLayout::stream(seed, bytes);
+    let read = context.compare(queues, range, &layout, name)?;
+    Ok(StreamRates {
         chunks,
         bytes,
         write_bytes_per_s: written.rate_bytes_per_s(),
@@ -68,24 +72,30 @@ fn mib(bytes_per_s: f64) -> String {
     format!("{:.0}", bytes_per_s / assay_units::MIB as f64)
 }
 
-fn best(rows: &[Rates], rate: impl Fn(&Rates) -> f64) -> Option<&Rates> {
+fn best(rows: &[StreamRates], rate: impl Fn(&StreamRates) -> f64) -> Option<&StreamRates> {
     rows.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))
 }
 
 /// 08: 1, 2, 4 ... chunks.
-pub(super) fn sweep(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
-    bench.open(|lanes, desk| {
-        let range = desk.range;
-        let longest = longest(&range, desk.options.span_bytes);
+pub(super) fn sweep(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+    bench.open(|queues, context| {
+        let range = context.range;
+        let longest = longest(&range, context.options.span_bytes);
         let mut chunks = 1;
         while chunks <= longest {
             let name = format!("the stream of {chunks} chunks");
-            let rates = there_and_back(lanes, desk, &range, (chunks, &name), How::default())?;
-            desk.sweep.push(rates);
+            let rates = write_and_read(
+                queues,
+                context,
+                &range,
+                (chunks, &name),
+                WriteMode::default(),
+            )?;
+            context.sweep.push(rates);
             chunks *= 2;
         }
-        let rows = &desk.sweep;
-        let of = |what: &str, rate: fn(&Rates) -> f64| match (best(rows, rate), rows.last()) {
+        let rows = &context.sweep;
+        let of = |what: &str, rate: fn(&StreamRates) -> f64| match (best(rows, rate), rows.last()) {
             (Some(best), Some(last)) => format!(
                 "{what} {} MiB/s at {}, {} at {}",
                 mib(rate(best)),
@@ -95,7 +105,7 @@ pub(super) fn sweep(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
             ),
             _ => String::new(),
         };
-        Ok(Seen::Pass(format!(
+        Ok(TestDetail::Pass(format!(
             "1 to {} chunks, every byte compared; {}; {}",
             chunks / 2,
             of("writes at most", |r| r.write_bytes_per_s),
@@ -105,20 +115,23 @@ pub(super) fn sweep(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
 }
 
 /// 10: all of it as one stream.
-pub(super) fn full(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
-    bench.open(|lanes, desk| {
-        let whole = desk.range;
-        let count = full_chunks(&whole, desk.options.span_bytes);
-        let range = Range {
-            last: whole.first + desk.chunks(count - 1),
+pub(super) fn full(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
+    bench.open(|queues, context| {
+        let whole = context.range;
+        let count = full_chunks(&whole, context.options.span_bytes);
+        let range = StreamRange {
+            last: whole.first + context.chunks(count - 1),
             ..whole
         };
         let stream = (range.chunks(), "the whole stream");
-        let rates = there_and_back(lanes, desk, &range, stream, How::FLUSH)?;
-        desk.continuous = Some(rates);
-        let compared = |what: &str, rate: fn(&Rates) -> f64| {
+        let rates = write_and_read(queues, context, &range, stream, WriteMode::FLUSH)?;
+        context.continuous = Some(rates);
+        let compared = |what: &str, rate: fn(&StreamRates) -> f64| {
             let now = rate(&rates);
-            match best(&desk.sweep, rate).map(rate).filter(|&peak| peak > 0.0) {
+            match best(&context.sweep, rate)
+                .map(rate)
+                .filter(|&peak| peak > 0.0)
+            {
                 Some(peak) => format!(
                     "{what} {} MiB/s, {:.0} % of its peak",
                     mib(now),
@@ -132,7 +145,7 @@ pub(super) fn full(bench: &mut Bench<'_>) -> Result<Seen, Trouble> {
         } else {
             format!(" of {}", format_size(whole.bytes()))
         };
-        Ok(Seen::Pass(format!(
+        Ok(TestDetail::Pass(format!(
             "{}{part} ({} bytes) as one stream, every byte compared; {}; {}",
             format_size(range.bytes()),
             group_digits(range.bytes()),

@@ -2,7 +2,7 @@
 
 use assay_units::text::{format_size, group_digits};
 
-use super::{Report, TestOutcome, TestResult};
+use super::{BenchReport, TestOutcome, TestResult};
 
 /// Width of the longest name of a test.
 const NAME: usize = 18;
@@ -18,7 +18,7 @@ pub fn line(test: &TestResult) -> String {
 }
 
 /// All of it: what was tested and how, a line per test, and a summary.
-pub fn render(report: &Report) -> String {
+pub fn render(report: &BenchReport) -> String {
     let mut out = String::new();
     let simulated = if report.simulated { " (simulated)" } else { "" };
     out += &format!("Test bench on {}{simulated}\n", report.drives.join(", "));

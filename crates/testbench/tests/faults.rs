@@ -9,11 +9,11 @@ use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_integrity::pattern::PatternPages;
 use assay_io::Target;
-use assay_stream::drives::{Between, Calls};
-use assay_testbench::faulty::{Counts, Fault, Faults, Strike};
+use assay_stream::drives::{IoCalls, TargetLayer};
+use assay_testbench::faulty::{Counts, Fault, Faults, Trigger};
 use assay_testbench::{
-    BenchError, BenchOptions, FaultyWiring, Observer, Report, TestOutcome, TestResult, Wiring,
-    render, run, run_through,
+    BenchError, BenchObserver, BenchOptions, BenchReport, FaultInjection, TestOutcome, TestResult,
+    TestSetup, render, run, run_through,
 };
 
 const CHUNK: u32 = 16 << 10;
@@ -32,13 +32,13 @@ fn options(pages: Option<Arc<PatternPages>>) -> BenchOptions {
     }
 }
 
-struct Lab {
+struct Fixture {
     folder: tempfile::TempDir,
 }
 
-impl Lab {
-    fn new() -> Lab {
-        Lab {
+impl Fixture {
+    fn new() -> Fixture {
+        Fixture {
             folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
         }
     }
@@ -70,13 +70,13 @@ fn open(specs: &[&str]) -> (Vec<DriveSession>, BenchOptions) {
 }
 
 #[track_caller]
-fn bench(specs: &[&str]) -> Report {
+fn bench(specs: &[&str]) -> BenchReport {
     let (mut drives, options) = open(specs);
     run(&mut drives, &options, &mut ()).unwrap()
 }
 
 /// The results as a word: P, F or n for each test.
-fn results(report: &Report) -> String {
+fn results(report: &BenchReport) -> String {
     let letter = |test: &TestResult| match test.result {
         TestOutcome::Pass => 'P',
         TestOutcome::Fail => 'F',
@@ -85,7 +85,7 @@ fn results(report: &Report) -> String {
     report.tests.iter().map(letter).collect()
 }
 
-fn detail<'r>(report: &'r Report, id: &str) -> &'r str {
+fn detail<'r>(report: &'r BenchReport, id: &str) -> &'r str {
     let test = report.tests.iter().find(|test| test.id == id);
     test.map_or("", |test| test.detail.as_str())
 }
@@ -138,8 +138,8 @@ fn all_pass_on_a_simulated_drive_and_its_power_is_cut() {
 
 #[test]
 fn all_pass_on_a_file_past_the_page_cache_and_by_blocking_calls() {
-    let lab = Lab::new();
-    let file = lab.file();
+    let fixture = Fixture::new();
+    let file = fixture.file();
     let report = bench(&[&file]);
     let text = render(&report);
     assert_eq!(results(&report), "nPPPPPPPPPPn", "{text}");
@@ -155,7 +155,7 @@ fn all_pass_on_a_file_past_the_page_cache_and_by_blocking_calls() {
     );
     let (mut drives, options) = open(&[&file]);
     let blocking = BenchOptions {
-        calls: Calls::Blocking,
+        calls: IoCalls::Blocking,
         ..options
     };
     let report = run(&mut drives, &blocking, &mut ()).unwrap();
@@ -222,7 +222,7 @@ fn a_bench_ends_when_told_and_keeps_what_it_has() {
         progress: u64,
         began: u64,
     }
-    impl Observer for Enough {
+    impl BenchObserver for Enough {
         fn began(&mut self, _: &'static str, _: &'static str) {
             self.began = self.progress;
         }
@@ -233,7 +233,7 @@ fn a_bench_ends_when_told_and_keeps_what_it_has() {
         fn ended(&mut self, _: &TestResult) {
             self.ended += 1;
         }
-        fn is_to_stop(&self) -> bool {
+        fn stop_requested(&self) -> bool {
             // In the midst of test 02.
             self.ended == 2 && self.progress > self.began + 100_000
         }
@@ -257,7 +257,7 @@ fn a_bench_ends_when_told_and_keeps_what_it_has() {
 /// A link that is another one at the second look.
 struct Unsteady(Vec<Option<PcieLink>>);
 
-impl Between for Unsteady {
+impl TargetLayer for Unsteady {
     fn spare_slots(&self) -> u32 {
         0
     }
@@ -266,7 +266,7 @@ impl Between for Unsteady {
     }
 }
 
-impl Wiring for Unsteady {
+impl TestSetup for Unsteady {
     fn link(&mut self, _: &DriveSession) -> Option<PcieLink> {
         self.0.remove(0)
     }
@@ -303,13 +303,13 @@ fn a_link_that_is_down_or_changes_is_found() {
 
 /// The bench with faults in one test, or in all of them.
 #[track_caller]
-fn with_faults(spec: &str, faults: &Faults, only: Option<&'static str>) -> Report {
+fn with_faults(spec: &str, faults: &Faults, only: Option<&'static str>) -> BenchReport {
     let (mut drives, options) = open(&[spec]);
-    let mut wiring = FaultyWiring::new(std::slice::from_ref(faults), only);
-    let report = run_through(&mut drives, &mut wiring, &options, &mut ()).unwrap();
-    if only.is_some() || faults.struck() > 0 {
+    let mut setup = FaultInjection::new(std::slice::from_ref(faults), only);
+    let report = run_through(&mut drives, &mut setup, &options, &mut ()).unwrap();
+    if only.is_some() || faults.triggered() > 0 {
         assert!(
-            faults.struck() > 0,
+            faults.triggered() > 0,
             "the fault did not strike: {}",
             render(&report)
         );
@@ -320,15 +320,15 @@ fn with_faults(spec: &str, faults: &Faults, only: Option<&'static str>) -> Repor
 /// Reads, writes and flushes of one test.
 fn counts(test: &'static str) -> Counts {
     struct Counting {
-        wiring: FaultyWiring,
+        setup: FaultInjection,
         faults: Faults,
         test: &'static str,
         running: &'static str,
         counts: Counts,
     }
-    impl Between for Counting {
+    impl TargetLayer for Counting {
         fn spare_slots(&self) -> u32 {
-            self.wiring.spare_slots()
+            self.setup.spare_slots()
         }
         fn wrap<'t>(
             &mut self,
@@ -336,10 +336,10 @@ fn counts(test: &'static str) -> Counts {
             target: Box<dyn Target + 't>,
             spare: u32,
         ) -> Box<dyn Target + 't> {
-            self.wiring.wrap(drive, target, spare)
+            self.setup.wrap(drive, target, spare)
         }
     }
-    impl Wiring for Counting {
+    impl TestSetup for Counting {
         fn begin(&mut self, test: &'static str) {
             if self.running == self.test {
                 self.counts = self.faults.counts();
@@ -350,7 +350,7 @@ fn counts(test: &'static str) -> Counts {
     }
     let faults = Faults::new(&[]);
     let mut counting = Counting {
-        wiring: FaultyWiring::new(std::slice::from_ref(&faults), None),
+        setup: FaultInjection::new(std::slice::from_ref(&faults), None),
         faults,
         test,
         running: "",
@@ -385,7 +385,7 @@ fn row(
     Row {
         name,
         test,
-        faults: Faults::new(&[(fault, Strike::Once(nth))]),
+        faults: Faults::new(&[(fault, Trigger::Once(nth))]),
         says,
     }
 }
@@ -413,7 +413,7 @@ fn table() -> Vec<Row> {
             &["flipped bits: chunk 8", "bit 57"],
         ),
         Row {
-            faults: Faults::new(&[(Fault::LostFlush, Strike::Once(1))]).volatile(),
+            faults: Faults::new(&[(Fault::LostFlush, Trigger::Once(1))]).volatile(),
             ..row(
                 "lost flush at power cut",
                 "03",
@@ -423,7 +423,7 @@ fn table() -> Vec<Row> {
             )
         },
         Row {
-            faults: Faults::new(&[(Fault::EarlyWrite { late_ios: 2 }, Strike::Once(64))])
+            faults: Faults::new(&[(Fault::EarlyWrite { late_ios: 2 }, Trigger::Once(64))])
                 .volatile(),
             ..row(
                 "early completion at power cut",
@@ -543,14 +543,14 @@ fn faults_are_caught_by_the_tests_meant_for_them_on_a_simulated_drive() {
 
 #[test]
 fn faults_are_caught_by_the_tests_meant_for_them_on_a_file() {
-    let lab = Lab::new();
-    check_table(&lab.file(), 'n');
+    let fixture = Fixture::new();
+    check_table(&fixture.file(), 'n');
 }
 
 /// Drives that do it again and again: which tests find out. This is the table of docs/testbench.md.
 #[test]
 fn faults_that_never_stop_are_caught_by_many() {
-    let each = |fault, every| Faults::new(&[(fault, Strike::Every(every))]);
+    let each = |fault, every| Faults::new(&[(fault, Trigger::Every(every))]);
     let rows = [
         ("no fault", Faults::new(&[])),
         ("every 7th write dropped", each(Fault::DroppedWrite, 7)),
@@ -581,8 +581,8 @@ fn faults_that_never_stop_are_caught_by_many() {
             each(Fault::LostFlush, 1),
         ),
     ];
-    let lab = Lab::new();
-    let file = lab.file();
+    let fixture = Fixture::new();
+    let file = fixture.file();
     let mut found = String::new();
     for (name, faults) in &rows {
         let report = with_faults(&file, faults, None);

@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a fixture that cannot be set up fails the test"
 )]
 
 use std::path::Path;

@@ -4,7 +4,7 @@
 use std::num::NonZeroU64;
 
 use assay_integrity::blocks::VerifyError;
-use assay_integrity::checker::{Checker, CheckerOptions, LearnedSeed, VerifyReport};
+use assay_integrity::checker::{CheckerOptions, JobChecker, LearnedSeed, VerifyReport};
 use assay_integrity::data::Filler;
 use assay_io::{Completion, Io, Target};
 use assay_stats::Recorder;
@@ -75,7 +75,7 @@ pub struct Worker {
     bytes_left: u64,
     data: DataClass,
     filler: Option<Filler>,
-    checker: Option<Checker>,
+    checker: Option<JobChecker>,
     /// A drawn address that has to wait: an earlier write to it is still in flight.
     held: Option<(u64, u32, bool)>,
     phase: Phase,
@@ -130,7 +130,7 @@ impl Worker {
         };
         let checker = workload
             .verify_bytes
-            .map(|bytes| Checker::new(checker_options(workload, region, bytes), learned))
+            .map(|bytes| JobChecker::new(checker_options(workload, region, bytes), learned))
             .transpose()?;
         let filler = (workload.writes() && checker.is_none())
             .then(|| Filler::new(workload.data, seed, index));
@@ -189,7 +189,7 @@ impl Worker {
 
     /// What verification found, if the workload verifies.
     pub fn verify_report(&self) -> Option<VerifyReport> {
-        self.checker.as_ref().map(Checker::report)
+        self.checker.as_ref().map(JobChecker::report)
     }
 
     /// Add every I/O that can start now to the batch.
@@ -311,7 +311,7 @@ impl Worker {
     fn issue_read_back(&mut self, now: Nanos, batch: &mut Vec<Io>) {
         while let Some(&slot) = self.free.last() {
             let Some((offset_bytes, len_bytes)) =
-                self.checker.as_mut().and_then(Checker::next_read_back)
+                self.checker.as_mut().and_then(JobChecker::next_read_back)
             else {
                 self.phase = Phase::Done;
                 return;

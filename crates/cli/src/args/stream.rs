@@ -1,6 +1,6 @@
 //! Arguments of the streamer's commands.
 
-use assay_stream::drives::Calls;
+use assay_stream::drives::IoCalls;
 use assay_units::{Nanos, parse_duration, parse_size, text::parse_rate};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -28,7 +28,7 @@ pub struct StreamArguments {
     pub direct: Option<bool>,
     /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others
     #[arg(long, default_value = "auto", value_parser = calls(), help_heading = "How")]
-    pub engine: Calls,
+    pub engine: IoCalls,
 }
 
 /// `assay record`.
@@ -143,11 +143,11 @@ pub struct VerifyArguments {
 }
 
 /// Which calls move the bytes.
-pub fn calls() -> impl TypedValueParser<Value = Calls> {
+pub fn calls() -> impl TypedValueParser<Value = IoCalls> {
     PossibleValuesParser::new(["auto", "uring", "sync"]).map(|name| match name.as_str() {
-        "uring" => Calls::Ring,
-        "sync" => Calls::Blocking,
-        _ => Calls::Fitting,
+        "uring" => IoCalls::Ring,
+        "sync" => IoCalls::Blocking,
+        _ => IoCalls::Auto,
     })
 }
 

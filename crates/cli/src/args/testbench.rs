@@ -1,6 +1,6 @@
 //! Arguments of `assay testbench`.
 
-use assay_stream::drives::Calls;
+use assay_stream::drives::IoCalls;
 use clap::Args;
 
 use super::stream::{calls, size};
@@ -42,5 +42,5 @@ pub struct TestbenchArguments {
     pub seed: Option<u64>,
     /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others
     #[arg(long, default_value = "auto", value_parser = calls())]
-    pub engine: Calls,
+    pub engine: IoCalls,
 }

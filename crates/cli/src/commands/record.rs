@@ -9,14 +9,14 @@ use std::time::Duration;
 use assay_device::host;
 use assay_device::session::SessionOptions;
 use assay_integrity::pattern::{Pattern, PatternPages};
+use assay_stream::buffer_table::BufferTable;
 use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
-use assay_stream::headroom::Headroom;
 use assay_stream::index::{IndexOptions, StreamId};
-use assay_stream::proof::PatternSource;
-use assay_stream::record::{Pace, RecordOptions, Recorded, record};
+use assay_stream::pattern_stream::PatternSource;
+use assay_stream::record::{RecordOptions, RecordOutcome, SourceRate, record};
 use assay_stream::registers::Registers;
-use assay_stream::source::{Blank, ReadSource, Source};
+use assay_stream::source::{ReadSource, StreamSource, UninitSource};
 use assay_units::text::format_size;
 use serde_json::{Value, json};
 
@@ -43,10 +43,10 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
     stream::listen(&registers)?;
     let watch = arguments.watch.then(|| Watch::begin(&registers));
     let recorded = {
-        let mut drives = Drives::open(&mut streamed.sessions, streamed.lanes)?;
-        let mut lanes = drives.lanes()?;
+        let mut drives = Drives::open(&mut streamed.sessions, streamed.queue_options)?;
+        let mut queues = drives.queues()?;
         record(
-            &mut lanes,
+            &mut queues,
             &streamed.range,
             source.as_mut(),
             &options,
@@ -109,24 +109,27 @@ fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<R
         ring: arguments.ring,
         index,
         checkpoint_bytes: arguments.durable_every,
-        pace: arguments
+        source_rate: arguments
             .rate
             .filter(|_| !arguments.plan)
-            .map(|rate_bytes_per_s| Pace {
+            .map(|rate_bytes_per_s| SourceRate {
                 rate_bytes_per_s,
                 deadline: arguments.lossy_deadline,
             }),
         min_io_bytes: streamed.min_io_bytes,
         // A range that was asked for is full when it is full; a drive that is full is a drive too small.
         ask_for_more: arguments.stream.last.is_none(),
-        headroom: arguments.plan,
+        buffer_table: arguments.plan,
     })
 }
 
-fn source(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<Box<dyn Source>> {
+fn source(
+    arguments: &RecordArguments,
+    streamed: &Streamed,
+) -> anyhow::Result<Box<dyn StreamSource>> {
     let length = arguments.length.unwrap_or(streamed.range.bytes());
     if arguments.plan {
-        return Ok(Box::new(Blank::new(length)));
+        return Ok(Box::new(UninitSource::new(length)));
     }
     if let Some(seed) = arguments.pattern {
         return Ok(Box::new(PatternSource::new(Pattern::new(seed), length)));
@@ -193,15 +196,15 @@ const STALLS_SHOWN: usize = 5;
 const SHARES_PERCENT: [u64; 8] = [50, 60, 70, 80, 90, 95, 98, 99];
 
 /// Rates with the buffers they need: of the plan, and the rate asked for.
-fn needs(arguments: &RecordArguments, headroom: &Headroom) -> Vec<(u64, Option<u64>)> {
-    let mean = headroom.mean_rate();
+fn needs(arguments: &RecordArguments, buffer_table: &BufferTable) -> Vec<(u64, Option<u64>)> {
+    let mean = buffer_table.mean_rate();
     let shares = SHARES_PERCENT
         .iter()
         .map(|share| (mean * *share as f64 / 100.0) as u64);
     let mut rates: Vec<u64> = shares.chain(arguments.rate).collect();
     rates.sort_unstable();
     rates.dedup();
-    let need = |rate: u64| (rate, headroom.buffer_for(rate as f64));
+    let need = |rate: u64| (rate, buffer_table.buffer_for(rate as f64));
     rates.into_iter().map(need).collect()
 }
 
@@ -209,7 +212,7 @@ fn text(
     arguments: &RecordArguments,
     streamed: &Streamed,
     options: &RecordOptions,
-    recorded: &Recorded,
+    recorded: &RecordOutcome,
     came_from: &str,
 ) -> String {
     let status = &recorded.status;
@@ -240,7 +243,7 @@ fn text(
             Some(_) => "made in the ring",
             None => "one copy, from the kernel into the ring",
         };
-        let path = stream::path(&streamed.sessions, &streamed.lanes);
+        let path = stream::path(&streamed.sessions, &streamed.queue_options);
         lines.line("path", format!("{came_from}, {copies}; {path}"));
     }
     if let Some(index) = &options.index {
@@ -283,13 +286,13 @@ fn text(
             lines.line("deadline", words);
         }
     }
-    if let Some(headroom) = recorded.headroom.as_ref().filter(|_| arguments.plan) {
+    if let Some(buffer_table) = recorded.buffer_table.as_ref().filter(|_| arguments.plan) {
         lines.head(
             "\n  A source that cannot wait needs this buffer (over as much as was written here):\n",
         );
         lines.head("      rate         share    buffer");
-        for (rate, buffer) in needs(arguments, headroom) {
-            let share = 100.0 * rate as f64 / headroom.mean_rate().max(1.0);
+        for (rate, buffer) in needs(arguments, buffer_table) {
+            let share = 100.0 * rate as f64 / buffer_table.mean_rate().max(1.0);
             let buffer = match buffer {
                 Some(_) if share > 100.0 => "none is enough for long".to_owned(),
                 Some(bytes) => format_size(bytes),
@@ -306,7 +309,7 @@ fn text(
             ));
         }
     }
-    if options.pace.is_some() {
+    if options.source_rate.is_some() {
         let mut longest = status.stalls.longest.clone();
         longest.sort_by_key(|stall| std::cmp::Reverse(stall.duration_ns));
         for stall in longest.iter().take(STALLS_SHOWN) {
@@ -332,7 +335,7 @@ fn document(
     arguments: &RecordArguments,
     streamed: &Streamed,
     options: &RecordOptions,
-    recorded: &Recorded,
+    recorded: &RecordOutcome,
 ) -> Value {
     let drives: Vec<_> = streamed.sessions.iter().map(|s| s.info()).collect();
     let mut document = json!({
@@ -340,15 +343,15 @@ fn document(
         "simulated": drives.iter().any(|d| d.simulated),
         "status": recorded.status,
         "bytes_per_s": recorded.status.rate_bytes_per_s(),
-        "path": stream::path(&streamed.sessions, &streamed.lanes),
+        "path": stream::path(&streamed.sessions, &streamed.queue_options),
         "recording": options.index.as_ref().map(|index| index.stream),
     });
-    if let Some(headroom) = recorded.headroom.as_ref().filter(|_| arguments.plan) {
-        let rows = needs(arguments, headroom).into_iter();
+    if let Some(buffer_table) = recorded.buffer_table.as_ref().filter(|_| arguments.plan) {
+        let rows = needs(arguments, buffer_table).into_iter();
         let rows: Vec<Value> = rows
             .map(|(rate, buffer)| json!({ "rate_bytes_per_s": rate, "buffer_bytes": buffer }))
             .collect();
-        document["plan"] = json!({ "mean_bytes_per_s": headroom.mean_rate(), "needs": rows });
+        document["plan"] = json!({ "mean_bytes_per_s": buffer_table.mean_rate(), "needs": rows });
     }
     document
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use assay_device::session::SessionOptions;
-use assay_integrity::pattern::{Pattern, Shape};
+use assay_integrity::pattern::{Pattern, StreamLength};
 use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::index::{IndexError, Recording};
-use assay_stream::proof::{CheckSink, Finding};
+use assay_stream::pattern_stream::{PatternSink, StreamFinding};
 use assay_stream::registers::Registers;
-use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
-use assay_stream::source::{Sink, WriteSink};
+use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
+use assay_stream::source::{StreamSink, WriteSink};
 use assay_units::text::{format_size, group_digits};
 use serde_json::{Value, json};
 
@@ -33,10 +33,10 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     let names = stream::named(&streamed.sessions);
     let range = streamed.range;
     let options = ReplayOptions {
-        go_on: false,
+        keep_going: false,
         min_io_bytes: streamed.min_io_bytes,
     };
-    let mut drives = Drives::open(&mut streamed.sessions, streamed.lanes)?;
+    let mut drives = Drives::open(&mut streamed.sessions, streamed.queue_options)?;
     let mut recording = None;
     let mut order: Vec<usize> = (0..capacities.len()).collect();
     // A length is one of a raw range; a recording knows its own.
@@ -48,24 +48,24 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
             Err(error) => return Err(error),
         }
     }
-    let mut lanes = stream::lanes(&mut drives, &order)?;
+    let mut queues = stream::queues(&mut drives, &order)?;
     // What a diagnosis of wrong bytes must know.
     let laid_out = recording
         .as_ref()
         .and_then(|found| Some((found.header()?.layout.chunk_bytes, found.to)));
     let (chunk_bytes, chunks) = laid_out.unwrap_or((range.chunk_bytes, range.chunks()));
     let what = match &mut recording {
-        Some(recording) => What::Recording(recording),
-        None => What::Raw(range, arguments.length),
+        Some(recording) => ReplaySource::Recording(recording),
+        None => ReplaySource::Raw(range, arguments.length),
     };
     let length = arguments.length.unwrap_or(range.bytes());
     let registers = Arc::new(Registers::default());
     let (replayed, finding) = match arguments.check {
         Some(seed) => {
             stream::listen(&registers)?;
-            let mut sink = CheckSink::new(Pattern::new(seed), chunk_bytes, chunks);
-            let replayed = replay(&mut lanes, what, &mut sink, options, &registers)?;
-            let shape = Shape {
+            let mut sink = PatternSink::new(Pattern::new(seed), chunk_bytes, chunks);
+            let replayed = replay(&mut queues, what, &mut sink, options, &registers)?;
+            let shape = StreamLength {
                 length_bytes: length.min(range.bytes()),
                 packet_beats: None,
             };
@@ -76,11 +76,11 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
             // Who waits for a visitor is ended by the first signal: there is nothing yet that would have to be ended well.
             let opened = endpoint.open_sink()?;
             stream::listen(&registers)?;
-            let mut sink: Box<dyn Sink> = Box::new(
+            let mut sink: Box<dyn StreamSink> = Box::new(
                 WriteSink::new(endpoint.name(true), opened).context("cannot write the stream")?,
             );
             (
-                replay(&mut lanes, what, sink.as_mut(), options, &registers)?,
+                replay(&mut queues, what, sink.as_mut(), options, &registers)?,
                 None,
             )
         }
@@ -101,7 +101,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
 }
 
 /// What a recording says of itself and how much of it there is.
-pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Replayed) {
+pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &ReplayOutcome) {
     let Some(header) = recording.header() else {
         return;
     };
@@ -114,7 +114,7 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
         "recording",
         format!(
             "{}{label}{ring}, on {} drive(s)",
-            header.stream, header.lanes
+            header.stream, header.drives
         ),
     );
     let some_ended = recording.parts.iter().any(|part| part.header.ended);
@@ -140,10 +140,10 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
             replayed.not_durable_chunks
         ));
     }
-    if replayed.frayed_chunks > 0 {
+    if replayed.partially_overwritten_chunks > 0 {
         details.push(format!(
             "{} of its oldest were being written over and are left out",
-            replayed.frayed_chunks
+            replayed.partially_overwritten_chunks
         ));
     }
     lines.line("", details.join("; "));
@@ -161,7 +161,7 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
             group_digits(replayed.checked_chunks),
             group_digits(bad.chunk),
             group_digits(bad.address),
-            bad.lane + 1
+            bad.drive + 1
         ),
     };
     lines.line("checked", checked);
@@ -177,7 +177,7 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
 }
 
 /// The same for programs.
-pub fn recording_document(recording: Option<&Recording>, replayed: &Replayed) -> Value {
+pub fn recording_document(recording: Option<&Recording>, replayed: &ReplayOutcome) -> Value {
     let Some(recording) = recording else {
         return Value::Null;
     };
@@ -192,15 +192,15 @@ pub fn recording_document(recording: Option<&Recording>, replayed: &Replayed) ->
         "first_bad": replayed.first_bad,
         "missing_chunks": replayed.missing_chunks,
         "not_durable_chunks": replayed.not_durable_chunks,
-        "frayed_chunks": replayed.frayed_chunks,
+        "frayed_chunks": replayed.partially_overwritten_chunks,
     })
 }
 
 fn text(
     names: &str,
-    replayed: &Replayed,
+    replayed: &ReplayOutcome,
     recording: Option<&Recording>,
-    finding: Option<&Finding>,
+    finding: Option<&StreamFinding>,
 ) -> String {
     let status = &replayed.status;
     let mut lines = Lines::default();
@@ -241,9 +241,9 @@ fn text(
 }
 
 fn document(
-    replayed: &Replayed,
+    replayed: &ReplayOutcome,
     recording: Option<&Recording>,
-    finding: Option<&Finding>,
+    finding: Option<&StreamFinding>,
 ) -> Value {
     let checked = finding.map(|finding| {
         json!({

@@ -6,12 +6,12 @@ use std::thread;
 
 use anyhow::Context;
 use assay_device::session::{DriveSession, SessionOptions};
-use assay_stream::drives::{Drives, LaneOptions, media};
+use assay_stream::drives::{Drives, QueueOptions, media};
 use assay_stream::index::{Recording, find};
-use assay_stream::lane::Lane;
-use assay_stream::range::{Range, RangeRequest};
-use assay_stream::registers::{Control, Registers};
-use assay_stream::status::Status;
+use assay_stream::queue::StreamQueue;
+use assay_stream::range::{RangeRequest, StreamRange};
+use assay_stream::registers::{ControlBits, Registers};
+use assay_stream::status::StreamStatus;
 use assay_units::text::{format_size, group_digits};
 
 use crate::args::stream::StreamArguments;
@@ -22,9 +22,9 @@ pub struct Streamed {
     /// The drives.
     pub sessions: Vec<DriveSession>,
     /// The range on each of them.
-    pub range: Range,
+    pub range: StreamRange,
     /// How they are opened.
-    pub lanes: LaneOptions,
+    pub queue_options: QueueOptions,
     /// What a short last chunk is rounded up to, bytes.
     pub min_io_bytes: u32,
 }
@@ -50,7 +50,7 @@ pub fn open(
     };
     let min_io_bytes = sessions.iter().map(|s| s.info().min_io_bytes).max();
     Ok(Streamed {
-        lanes: LaneOptions {
+        queue_options: QueueOptions {
             writes,
             depth: arguments.iodepth,
             chunk_bytes: range.chunk_bytes,
@@ -63,7 +63,7 @@ pub fn open(
     })
 }
 
-fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::Result<Range> {
+fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::Result<StreamRange> {
     let chunk_bytes = u32::try_from(arguments.chunk).unwrap_or(u32::MAX);
     let request = RangeRequest {
         first: arguments.first,
@@ -71,7 +71,7 @@ fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::R
         chunk_bytes,
     };
     let media: Vec<_> = sessions.iter().map(|s| media(s.info())).collect();
-    Range::new(&request, &media).map_err(|error| UsageError(error.to_string()).into())
+    StreamRange::new(&request, &media).map_err(|error| UsageError(error.to_string()).into())
 }
 
 /// Ctrl-C aborts, and so does a terminal that is closed; SIGTERM stops, SIGUSR1 flushes now; a second of those that end it ends the program at once.
@@ -92,9 +92,9 @@ pub fn listen(registers: &Arc<Registers>) -> anyhow::Result<()> {
     let work = move || {
         for signal in signals.forever() {
             registers.command(match signal {
-                SIGTERM => Control::STOP,
-                SIGUSR1 => Control::FLUSH_NOW,
-                _ => Control::ABORT,
+                SIGTERM => ControlBits::STOP,
+                SIGUSR1 => ControlBits::FLUSH_NOW,
+                _ => ControlBits::ABORT,
             });
         }
     };
@@ -113,9 +113,9 @@ pub fn recording(
     capacities: &[u64],
 ) -> anyhow::Result<(Recording, Vec<usize>)> {
     let mut found = Vec::new();
-    for (lane, &capacity) in drives.lanes()?.iter_mut().zip(capacities) {
-        let part = find(lane, first, capacity)?;
-        found.push((lane.name().to_owned(), part));
+    for (queue, &capacity) in drives.queues()?.iter_mut().zip(capacities) {
+        let part = find(queue, first, capacity)?;
+        found.push((queue.name().to_owned(), part));
     }
     let (recording, order) = Recording::assemble(found)?;
     if let Some(header) = recording.header() {
@@ -125,8 +125,11 @@ pub fn recording(
 }
 
 /// Lanes over the drives in this order.
-pub fn lanes<'d>(drives: &'d mut Drives<'_>, order: &[usize]) -> anyhow::Result<Vec<Lane<'d>>> {
-    let mut slots: Vec<Option<Lane<'_>>> = drives.lanes()?.into_iter().map(Some).collect();
+pub fn queues<'d>(
+    drives: &'d mut Drives<'_>,
+    order: &[usize],
+) -> anyhow::Result<Vec<StreamQueue<'d>>> {
+    let mut slots: Vec<Option<StreamQueue<'_>>> = drives.queues()?.into_iter().map(Some).collect();
     let taken = order.iter().filter_map(|&at| slots.get_mut(at)?.take());
     Ok(taken.collect())
 }
@@ -147,7 +150,7 @@ pub fn named(sessions: &[DriveSession]) -> String {
 }
 
 /// How the drives' bytes go to and from the program.
-pub fn path(sessions: &[DriveSession], lanes: &LaneOptions) -> String {
+pub fn path(sessions: &[DriveSession], queue_options: &QueueOptions) -> String {
     let real: Vec<_> = sessions
         .iter()
         .map(DriveSession::info)
@@ -158,14 +161,14 @@ pub fn path(sessions: &[DriveSession], lanes: &LaneOptions) -> String {
     }
     let blocking = real
         .iter()
-        .filter(|info| lanes.calls.block_on(info))
+        .filter(|info| queue_options.calls.block_on(info))
         .count();
     let calls = match blocking {
         0 => "io_uring, registered buffers",
         some if some == real.len() => "blocking calls, one chunk at a time",
         _ => "blocking calls on drives in memory, io_uring with registered buffers on the others",
     };
-    let cache = if lanes.direct {
+    let cache = if queue_options.direct {
         "O_DIRECT"
     } else {
         "through the page cache"
@@ -216,7 +219,7 @@ impl Lines {
 }
 
 /// What both directions tell of a stream.
-pub fn tell(lines: &mut Lines, status: &Status) {
+pub fn tell(lines: &mut Lines, status: &StreamStatus) {
     lines.line("status", status.status.names().join(", "));
     let last = match status.last_address_written {
         Some(last) => format!("; last done {}", group_digits(last)),
@@ -259,7 +262,7 @@ pub fn tell(lines: &mut Lines, status: &Status) {
 }
 
 /// What a stream means for the exit status.
-pub fn verdict(status: &Status) -> CommandOutcome {
+pub fn verdict(status: &StreamStatus) -> CommandOutcome {
     use assay_stream::registers::StatusBits;
     if !status.is_clean() {
         CommandOutcome::DriveFailed

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::pattern::PatternPages;
 use assay_stream::drives::media;
-use assay_stream::range::{Range, RangeRequest};
-use assay_testbench::{self as testbench, BenchError, BenchOptions, Observer, TestResult};
+use assay_stream::range::{RangeRequest, StreamRange};
+use assay_testbench::{self as testbench, BenchError, BenchObserver, BenchOptions, TestResult};
 use assay_workload::plan::DEFAULT_SEED;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -34,7 +34,7 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Comm
     let names = [arguments.drive];
     let mut drives = super::open_drives(&names, &looking)?;
     // A typing error is not to be answered with a safety refusal.
-    Range::new(&request, &[media(drives[0].info())]).map_err(BenchError::from)?;
+    StreamRange::new(&request, &[media(drives[0].info())]).map_err(BenchError::from)?;
     let simulated = drives[0].info().simulated;
     if !simulated {
         let writing = SessionOptions {
@@ -96,7 +96,7 @@ impl RunProgress {
     }
 }
 
-impl Observer for RunProgress {
+impl BenchObserver for RunProgress {
     fn began(&mut self, id: &'static str, name: &'static str) {
         self.bar.set_message(format!("{id} {name}{}", self.word));
     }
@@ -113,7 +113,7 @@ impl Observer for RunProgress {
         }
     }
 
-    fn is_to_stop(&self) -> bool {
+    fn stop_requested(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use assay_device::session::SessionOptions;
 use assay_stream::drives::Drives;
 use assay_stream::registers::Registers;
-use assay_stream::replay::{ReplayOptions, What, replay};
-use assay_stream::source::Discard;
+use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
+use assay_stream::source::DiscardSink;
 use assay_units::text::format_size;
 use serde_json::json;
 
@@ -23,15 +23,15 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Comman
     let names = stream::named(&streamed.sessions);
     let registers = Arc::new(Registers::default());
     stream::listen(&registers)?;
-    let mut drives = Drives::open(&mut streamed.sessions, streamed.lanes)?;
+    let mut drives = Drives::open(&mut streamed.sessions, streamed.queue_options)?;
     let (mut recording, order) = stream::recording(&mut drives, streamed.range.first, &capacities)?;
-    let mut lanes = stream::lanes(&mut drives, &order)?;
+    let mut queues = stream::queues(&mut drives, &order)?;
     let options = ReplayOptions {
-        go_on: true,
+        keep_going: true,
         min_io_bytes: streamed.min_io_bytes,
     };
-    let what = What::Recording(&mut recording);
-    let replayed = replay(&mut lanes, what, &mut Discard, options, &registers)?;
+    let what = ReplaySource::Recording(&mut recording);
+    let replayed = replay(&mut queues, what, &mut DiscardSink, options, &registers)?;
     let status = &replayed.status;
     output.show(
         || {

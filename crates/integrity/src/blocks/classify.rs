@@ -7,11 +7,11 @@
 use assay_units::SECTOR_BYTES;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::header::{Claim, HEADER_BYTES, Header};
+use super::header::{BlockHeader, HEADER_BYTES, HeaderClaim};
 use super::map::{GENERATION_BITS, earlier_generation, is_older};
 use super::{MAX_COUNTED_FLIPS, Verifier};
 use crate::data::DataPattern;
-use crate::finding::{Expected, FindingKind, Instead};
+use crate::finding::{Expected, FindingKind, FoundInstead};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 /// How many writes back (and, when only the seed is known, forward) a torn block's other part is looked for.
@@ -31,7 +31,7 @@ pub(super) fn classify(
     offset_bytes: u64,
     expected: Expected,
 ) -> Option<FindingKind> {
-    let header = Header::decode(block).ok();
+    let header = BlockHeader::decode(block).ok();
     let intact = header.is_some_and(|h| {
         h.len_bytes as usize == block.len() && xxh3_64(&block[HEADER_BYTES..]) == h.payload_checksum
     });
@@ -40,7 +40,7 @@ pub(super) fn classify(
         if header.len_bytes != verifier.interval_bytes || header.pattern != verifier.payload.pattern
         {
             let len_bytes = header.len_bytes;
-            return lost(expected, Instead::OtherLayout { len_bytes });
+            return lost(expected, FoundInstead::OtherLayout { len_bytes });
         }
         if header.offset_bytes != offset_bytes && (intact || expected == Expected::Unwritten) {
             return Some(FindingKind::Misplaced {
@@ -56,7 +56,7 @@ pub(super) fn classify(
         return None;
     }
     let here = ours.filter(|h| h.offset_bytes == offset_bytes);
-    let case = Case {
+    let case = SectorComparison {
         verifier,
         block,
         offset_bytes,
@@ -64,11 +64,11 @@ pub(super) fn classify(
         header_may_be_damaged: header.is_none() || here.is_some(),
     };
     match case.by_sectors(here) {
-        Verdict::Ours(kind) => return Some(kind),
-        Verdict::AcceptedMixture => return None,
-        Verdict::NotOurs => {}
+        SectorVerdict::Ours(kind) => return Some(kind),
+        SectorVerdict::AcceptedMixture => return None,
+        SectorVerdict::NotOurs => {}
     }
-    let claims_to_be_here = Claim::read(block, MAX_COUNTED_FLIPS)
+    let claims_to_be_here = HeaderClaim::read(block, MAX_COUNTED_FLIPS)
         .is_some_and(|claim| claim.seed == verifier.seed && claim.offset_bytes == offset_bytes);
     if claims_to_be_here {
         // Ours by its header, but no write we know of would have left these bytes.
@@ -90,16 +90,16 @@ pub(super) fn classify(
                 found_seed: Some(h.seed),
             })
         }
-        Some(h) => lost(expected, Instead::OtherSeed { seed: h.seed }),
-        None if block.iter().all(|&byte| byte == 0) => lost(expected, Instead::Zeroes),
-        None => lost(expected, Instead::ForeignBytes),
+        Some(h) => lost(expected, FoundInstead::OtherSeed { seed: h.seed }),
+        None if block.iter().all(|&byte| byte == 0) => lost(expected, FoundInstead::Zeroes),
+        None => lost(expected, FoundInstead::ForeignBytes),
     }
 }
 
 /// An intact block of this seed for this place.
 fn by_generation(found_generation: u64, expected: Expected) -> Option<FindingKind> {
     let future = Some(FindingKind::Lost {
-        instead: Instead::FutureGeneration {
+        instead: FoundInstead::FutureGeneration {
             generation: found_generation,
         },
     });
@@ -123,7 +123,7 @@ fn by_generation(found_generation: u64, expected: Expected) -> Option<FindingKin
 }
 
 /// Nothing of ours: a finding where a write must have arrived, none where it may not have.
-fn lost(expected: Expected, instead: Instead) -> Option<FindingKind> {
+fn lost(expected: Expected, instead: FoundInstead) -> Option<FindingKind> {
     match expected {
         Expected::Generation(_) | Expected::AnyOfSeed => Some(FindingKind::Lost { instead }),
         Expected::Uncertain { .. } | Expected::Unwritten => None,
@@ -136,7 +136,7 @@ fn differing_bits(a: &[u8], b: &[u8]) -> u32 {
 
 /// How a sector compares to what a write would have put there; better is smaller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Likeness {
+enum Similarity {
     Exact,
     /// So close that it must come from that write; with the number of differing bits.
     Near(u32),
@@ -145,20 +145,20 @@ enum Likeness {
 
 /// Whose a sector is.
 #[derive(Clone, Copy, Debug)]
-struct Owner {
-    likeness: Likeness,
+struct SectorMatch {
+    similarity: Similarity,
     /// Index into the candidate generations; meaningless for foreign sectors.
     candidate: usize,
 }
 
-enum Verdict {
+enum SectorVerdict {
     Ours(FindingKind),
     /// Whole sectors of writes that may have left them.
     AcceptedMixture,
     NotOurs,
 }
 
-struct Case<'a> {
+struct SectorComparison<'a> {
     verifier: &'a Verifier,
     block: &'a [u8],
     offset_bytes: u64,
@@ -167,14 +167,14 @@ struct Case<'a> {
     header_may_be_damaged: bool,
 }
 
-impl Case<'_> {
+impl SectorComparison<'_> {
     /// Does the payload of a sector tell whose it is? Zeroes do not.
     fn is_keyed(&self) -> bool {
         self.verifier.payload.pattern != DataPattern::Zero
     }
 
     /// The generations that could have left something here, the likeliest and newest first.
-    fn candidates(&self, header: Option<Header>) -> Vec<u64> {
+    fn candidates(&self, header: Option<BlockHeader>) -> Vec<u64> {
         let back_from = |newest: u64| {
             (0..=GENERATIONS_AROUND).map_while(move |steps| earlier_generation(newest, steps))
         };
@@ -187,7 +187,7 @@ impl Case<'_> {
                 .collect(),
             (_, None) => {
                 let claimed =
-                    Claim::read(self.block, MAX_COUNTED_FLIPS).map(|claim| claim.generation);
+                    HeaderClaim::read(self.block, MAX_COUNTED_FLIPS).map(|claim| claim.generation);
                 let one_bit_off = claimed.into_iter().flat_map(|generation| {
                     (0..GENERATION_BITS).map(move |bit| generation ^ 1 << bit)
                 });
@@ -208,32 +208,33 @@ impl Case<'_> {
     }
 
     /// Compare sector by sector with every candidate and keep the best.
-    fn owners(&self, candidates: &[u64], image: &mut [u8]) -> Vec<Owner> {
-        let foreign = Owner {
-            likeness: Likeness::Foreign,
+    fn matches(&self, candidates: &[u64], image: &mut [u8]) -> Vec<SectorMatch> {
+        let foreign = SectorMatch {
+            similarity: Similarity::Foreign,
             candidate: 0,
         };
-        let mut owners = vec![foreign; self.block.len().div_ceil(SECTOR)];
+        let mut matches = vec![foreign; self.block.len().div_ceil(SECTOR)];
         for (candidate, &generation) in candidates.iter().enumerate() {
             self.verifier
                 .stamp_block(image, self.offset_bytes, generation);
             let sectors = self.block.chunks(SECTOR).zip(image.chunks(SECTOR));
-            for (index, (owner, (found, written))) in owners.iter_mut().zip(sectors).enumerate() {
-                let likeness = self.likeness(index, found, written);
-                if likeness < owner.likeness {
-                    *owner = Owner {
-                        likeness,
+            for (index, (matched, (found, written))) in matches.iter_mut().zip(sectors).enumerate()
+            {
+                let similarity = self.similarity(index, found, written);
+                if similarity < matched.similarity {
+                    *matched = SectorMatch {
+                        similarity,
                         candidate,
                     };
                 }
             }
         }
-        owners
+        matches
     }
 
-    fn likeness(&self, index: usize, found: &[u8], written: &[u8]) -> Likeness {
+    fn similarity(&self, index: usize, found: &[u8], written: &[u8]) -> Similarity {
         if found == written {
-            return Likeness::Exact;
+            return Similarity::Exact;
         }
         let bits = differing_bits(found, written);
         let header_near = index == 0
@@ -242,27 +243,27 @@ impl Case<'_> {
         // Of the first sector of a zero block, the header is all there is to recognise.
         let sector_near = bits <= MAX_SECTOR_FLIPS && (index > 0 || self.is_keyed());
         if header_near || sector_near {
-            Likeness::Near(bits)
+            Similarity::Near(bits)
         } else {
-            Likeness::Foreign
+            Similarity::Foreign
         }
     }
 
-    fn by_sectors(&self, header: Option<Header>) -> Verdict {
+    fn by_sectors(&self, header: Option<BlockHeader>) -> SectorVerdict {
         let candidates = self.candidates(header);
         let mut image = vec![0; self.block.len()];
-        let mut owners = self.owners(&candidates, &mut image);
+        let mut matches = self.matches(&candidates, &mut image);
         if !self.is_keyed() {
             // Zeroes look alike whoever wrote them: all hangs on the header.
-            if owners[0].likeness == Likeness::Foreign {
-                return Verdict::NotOurs;
+            if matches[0].similarity == Similarity::Foreign {
+                return SectorVerdict::NotOurs;
             }
-            let candidate = owners[0].candidate;
-            owners
+            let candidate = matches[0].candidate;
+            matches
                 .iter_mut()
-                .for_each(|owner| owner.candidate = candidate);
+                .for_each(|matched| matched.candidate = candidate);
         }
-        let ours = |owner: &&Owner| owner.likeness != Likeness::Foreign;
+        let ours = |matched: &&SectorMatch| matched.similarity != Similarity::Foreign;
         // Candidates are listed newest first but where only the seed is known, so go by the numbers.
         let newer = |a: usize, b: usize| {
             if is_older(candidates[a], candidates[b]) {
@@ -271,36 +272,40 @@ impl Case<'_> {
                 a
             }
         };
-        let Some(newest) = owners
+        let Some(newest) = matches
             .iter()
             .filter(ours)
             .map(|o| o.candidate)
             .reduce(newer)
         else {
-            return Verdict::NotOurs;
+            return SectorVerdict::NotOurs;
         };
-        let near = owners
+        let near = matches
             .iter()
-            .any(|o| matches!(o.likeness, Likeness::Near(_)));
-        let first_foreign = owners.iter().position(|o| o.likeness == Likeness::Foreign);
-        let first_other = owners
+            .any(|o| matches!(o.similarity, Similarity::Near(_)));
+        let first_foreign = matches
             .iter()
-            .position(|o| o.likeness != Likeness::Foreign && o.candidate != newest);
+            .position(|o| o.similarity == Similarity::Foreign);
+        let first_other = matches
+            .iter()
+            .position(|o| o.similarity != Similarity::Foreign && o.candidate != newest);
         if !near && matches!(self.expected, Expected::Uncertain { .. }) {
-            return Verdict::AcceptedMixture;
+            return SectorVerdict::AcceptedMixture;
         }
         let torn = |older: Option<u64>, sector: usize| {
-            Verdict::Ours(FindingKind::Torn {
+            SectorVerdict::Ours(FindingKind::Torn {
                 newer: candidates[newest],
                 older,
                 first_old_sector: sector as u32,
             })
         };
         match (near, first_foreign, first_other) {
-            (false, None, Some(sector)) => torn(Some(candidates[owners[sector].candidate]), sector),
+            (false, None, Some(sector)) => {
+                torn(Some(candidates[matches[sector].candidate]), sector)
+            }
             // The first write of this block: what is not of it may be what stood here before.
             (false, Some(sector), None) if candidates[newest] == 1 => torn(None, sector),
-            _ => self.corrupt(&candidates, &owners, newest, &mut image),
+            _ => self.corrupt(&candidates, &matches, newest, &mut image),
         }
     }
 
@@ -308,24 +313,26 @@ impl Case<'_> {
     fn corrupt(
         &self,
         candidates: &[u64],
-        owners: &[Owner],
+        matches: &[SectorMatch],
         newest: usize,
         image: &mut [u8],
-    ) -> Verdict {
+    ) -> SectorVerdict {
         let mut flipped_bits = Some(0_u32);
-        for owner in owners {
-            flipped_bits = match owner.likeness {
-                Likeness::Exact => flipped_bits,
-                Likeness::Near(bits) => flipped_bits.map(|sum| sum + bits),
-                Likeness::Foreign => None,
+        for matched in matches {
+            flipped_bits = match matched.similarity {
+                Similarity::Exact => flipped_bits,
+                Similarity::Near(bits) => flipped_bits.map(|sum| sum + bits),
+                Similarity::Foreign => None,
             };
         }
-        let bad = owners.iter().position(|o| o.likeness != Likeness::Exact);
+        let bad = matches
+            .iter()
+            .position(|o| o.similarity != Similarity::Exact);
         let sector = bad.unwrap_or(0);
-        let owner = owners[sector];
-        let candidate = match owner.likeness {
-            Likeness::Foreign => newest,
-            _ => owner.candidate,
+        let matched = matches[sector];
+        let candidate = match matched.similarity {
+            Similarity::Foreign => newest,
+            _ => matched.candidate,
         };
         self.verifier
             .stamp_block(image, self.offset_bytes, candidates[candidate]);
@@ -334,7 +341,7 @@ impl Case<'_> {
             .iter()
             .zip(&image[start..])
             .position(|(found, written)| found != written);
-        Verdict::Ours(FindingKind::Corrupt {
+        SectorVerdict::Ours(FindingKind::Corrupt {
             first_bad_byte: (start + within.unwrap_or(0)) as u32,
             flipped_bits: flipped_bits.filter(|&bits| bits <= MAX_COUNTED_FLIPS),
         })

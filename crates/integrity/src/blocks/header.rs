@@ -8,7 +8,7 @@ use crate::data::{DataPattern, Ratio};
 pub const HEADER_BYTES: usize = 64;
 /// The first eight bytes of every verify block.
 pub const MAGIC: [u8; 8] = *b"ASSAYBLK";
-/// The layout described by [`Header`].
+/// The layout described by [`BlockHeader`].
 pub const FORMAT_VERSION: u16 = 1;
 
 /// What a verify block says about itself. Little-endian on the medium:
@@ -27,7 +27,7 @@ pub const FORMAT_VERSION: u16 = 1;
 /// | 48..56 | XXH3-64 of the payload |
 /// | 56..64 | XXH3-64 of bytes 0..56 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct BlockHeader {
     /// What the payload was made of.
     pub pattern: DataPattern,
     /// Seed of the job that wrote the block.
@@ -44,7 +44,7 @@ pub struct Header {
 
 /// Why bytes are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeaderError {
+pub enum BlockHeaderError {
     /// Fewer than 64 bytes.
     TooShort,
     /// The magic is not there.
@@ -86,7 +86,7 @@ fn u64_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-impl Header {
+impl BlockHeader {
     /// As it stands on the medium.
     #[inline]
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
@@ -108,26 +108,27 @@ impl Header {
     /// Read a header from the start of a block.
     ///
     /// # Errors
-    /// When the bytes are no header, or a damaged one; see [`HeaderError`].
+    /// When the bytes are no header, or a damaged one; see [`BlockHeaderError`].
     #[inline]
-    pub fn decode(block: &[u8]) -> Result<Header, HeaderError> {
+    pub fn decode(block: &[u8]) -> Result<BlockHeader, BlockHeaderError> {
         let Some(bytes) = block.first_chunk::<HEADER_BYTES>() else {
-            return Err(HeaderError::TooShort);
+            return Err(BlockHeaderError::TooShort);
         };
         if bytes[0..8] != MAGIC {
-            return Err(HeaderError::NoMagic);
+            return Err(BlockHeaderError::NoMagic);
         }
         if xxh3_64(&bytes[..56]) != u64_at(bytes, 56) {
-            return Err(HeaderError::BadChecksum);
+            return Err(BlockHeaderError::BadChecksum);
         }
         let version = u32_at(bytes, 8);
         let known = u32::from(FORMAT_VERSION) | (HEADER_BYTES as u32) << 16;
-        let header = Header::fields(bytes).filter(|_| version == known && u32_at(bytes, 44) == 0);
-        header.ok_or(HeaderError::Unknown)
+        let header =
+            BlockHeader::fields(bytes).filter(|_| version == known && u32_at(bytes, 44) == 0);
+        header.ok_or(BlockHeaderError::Unknown)
     }
 
-    fn fields(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
-        Some(Header {
+    fn fields(bytes: &[u8; HEADER_BYTES]) -> Option<BlockHeader> {
+        Some(BlockHeader {
             pattern: pattern_of(u32_at(bytes, 12))?,
             seed: u64_at(bytes, 16),
             offset_bytes: u64_at(bytes, 24),
@@ -140,22 +141,22 @@ impl Header {
 
 /// What a header says about whose it is, whether or not it is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Claim {
+pub(super) struct HeaderClaim {
     pub(super) seed: u64,
     pub(super) offset_bytes: u64,
     pub(super) generation: u64,
 }
 
-impl Claim {
+impl HeaderClaim {
     /// What the first bytes of a block claim, if they resemble a header: the magic is there but for `max_flips` bits.
-    pub(super) fn read(block: &[u8], max_flips: u32) -> Option<Claim> {
+    pub(super) fn read(block: &[u8], max_flips: u32) -> Option<HeaderClaim> {
         let bytes = block.first_chunk::<HEADER_BYTES>()?;
         let flips: u32 = bytes
             .iter()
             .zip(MAGIC)
             .map(|(found, magic)| (found ^ magic).count_ones())
             .sum();
-        (flips <= max_flips).then(|| Claim {
+        (flips <= max_flips).then(|| HeaderClaim {
             seed: u64_at(bytes, 16),
             offset_bytes: u64_at(bytes, 24),
             generation: u64_at(bytes, 32),

@@ -1,7 +1,7 @@
 //! Proof that what was written comes back: self-describing blocks, and a name for whatever is wrong with one.
 //!
 //! # Architecture
-//! - [`Header`]: the 64 bytes at the start of every verify block: whose, where, which write, how long, and checksums of the payload
+//! - [`BlockHeader`]: the 64 bytes at the start of every verify block: whose, where, which write, how long, and checksums of the payload
 //!   and of itself. The payload follows the job's data pattern, keyed by (seed, offset, generation): every sector of every
 //!   write is unlike any other, and can be made again to name the first wrong byte.
 //! - [`Verifier`]: stamps write buffers and checks read buffers. A good block costs two checksums; `classify` looks at the others.
@@ -57,10 +57,10 @@ mod tests;
 use assay_units::{SECTOR_BYTES, rng::mix};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::data::{DataPattern, Noise, NoiseReader, Recipe};
+use crate::data::{CompressibleRecipe, DataPattern, Noise, NoiseReader};
 use crate::finding::{Expected, Finding, Findings};
 
-pub use header::{FORMAT_VERSION, HEADER_BYTES, Header, HeaderError, MAGIC};
+pub use header::{BlockHeader, BlockHeaderError, FORMAT_VERSION, HEADER_BYTES, MAGIC};
 pub use map::{GenerationMap, MAX_GENERATION, MAX_READERS};
 pub use pages::VerifyBlocks;
 
@@ -209,7 +209,7 @@ impl Verifier {
         };
         self.payload
             .fill(payload, self.seed, offset_bytes, generation);
-        let header = Header {
+        let header = BlockHeader {
             pattern: self.payload.pattern,
             seed: self.seed,
             offset_bytes,
@@ -286,7 +286,7 @@ impl Verifier {
         offset_bytes: u64,
         expected: Expected,
     ) -> Result<(), Finding> {
-        if let Ok(header) = Header::decode(block) {
+        if let Ok(header) = BlockHeader::decode(block) {
             let wanted = match expected {
                 Expected::Generation(generation) => header.generation == generation,
                 Expected::AnyOfSeed => true,
@@ -311,7 +311,7 @@ impl Verifier {
     }
 
     #[inline]
-    fn is_ours_here(&self, header: &Header, offset_bytes: u64) -> bool {
+    fn is_ours_here(&self, header: &BlockHeader, offset_bytes: u64) -> bool {
         header.seed == self.seed
             && header.offset_bytes == offset_bytes
             && header.len_bytes == self.interval_bytes
@@ -323,13 +323,13 @@ impl Verifier {
 #[derive(Clone, Debug)]
 struct Payload {
     pattern: DataPattern,
-    recipe: Option<Recipe>,
+    recipe: Option<CompressibleRecipe>,
 }
 
 impl Payload {
     fn new(pattern: DataPattern) -> Payload {
         let recipe = match pattern {
-            DataPattern::Compressible { ratio } => Some(Recipe::new(ratio)),
+            DataPattern::Compressible { ratio } => Some(CompressibleRecipe::new(ratio)),
             DataPattern::Incompressible | DataPattern::Zero => None,
         };
         Payload { pattern, recipe }

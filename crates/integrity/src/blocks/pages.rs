@@ -2,7 +2,7 @@
 
 use assay_units::regenerate::{Family, PageGenerator};
 
-use super::header::{Header, pattern_code, pattern_of};
+use super::header::{BlockHeader, pattern_code, pattern_of};
 use super::map::MAX_GENERATION;
 use super::{DEFAULT_INTERVAL_BYTES, Verifier};
 
@@ -15,7 +15,7 @@ pub struct VerifyBlocks;
 
 impl PageGenerator for VerifyBlocks {
     fn recognise(&self, offset: u64, page: &[u8; 4096]) -> Option<(Family, u32)> {
-        let header = Header::decode(page).ok()?;
+        let header = BlockHeader::decode(page).ok()?;
         if header.offset_bytes != offset
             || header.len_bytes > DEFAULT_INTERVAL_BYTES
             || header.generation > MAX_GENERATION

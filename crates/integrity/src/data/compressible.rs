@@ -62,7 +62,7 @@ const SLACK: usize = 512;
 
 /// How to make data of one ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Recipe {
+pub(crate) struct CompressibleRecipe {
     /// Number of different literals, 32..=256.
     alphabet: u16,
     literals: Lengths,
@@ -129,9 +129,9 @@ fn overhead_bits(ratio: f64) -> f64 {
     y0
 }
 
-impl Recipe {
+impl CompressibleRecipe {
     /// The recipe for a ratio: solves the formula of this module for the mean run of literals.
-    pub(crate) fn new(ratio: Ratio) -> Recipe {
+    pub(crate) fn new(ratio: Ratio) -> CompressibleRecipe {
         let ratio = ratio.as_f64();
         let alphabet = alphabet_for(ratio);
         let record = if ratio < SPARSE_BELOW {
@@ -142,7 +142,7 @@ impl Recipe {
         let literals =
             (8.0 * record / ratio - overhead_bits(ratio)) / literal_entropy_bits(alphabet);
         let literals = literals.clamp(1.0, record - MIN_COPY);
-        Recipe {
+        CompressibleRecipe {
             alphabet,
             literals: Lengths::around(literals, 0.5),
             copies: Lengths::around(record - literals, MIN_COPY),

@@ -21,7 +21,7 @@ use std::str::FromStr;
 use assay_units::{DataClass, rng::mix};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use compressible::Recipe;
+pub(crate) use compressible::CompressibleRecipe;
 pub use compressible::UNIT_BYTES;
 pub(crate) use noise::{Noise, NoiseReader};
 
@@ -180,7 +180,7 @@ pub struct Filler {
 enum Source {
     Noise,
     Zero,
-    Recipe(Recipe),
+    CompressibleRecipe(CompressibleRecipe),
 }
 
 impl Filler {
@@ -189,7 +189,9 @@ impl Filler {
         let source = match pattern {
             DataPattern::Incompressible => Source::Noise,
             DataPattern::Zero => Source::Zero,
-            DataPattern::Compressible { ratio } => Source::Recipe(Recipe::new(ratio)),
+            DataPattern::Compressible { ratio } => {
+                Source::CompressibleRecipe(CompressibleRecipe::new(ratio))
+            }
         };
         let noise = Noise::stream(mix(seed, u64::from(worker)), "write data");
         Filler {
@@ -216,7 +218,7 @@ impl Filler {
         match &self.source {
             Source::Noise => self.reader.fill(buffer),
             Source::Zero => buffer.fill(0),
-            Source::Recipe(recipe) => recipe.fill(&mut self.reader, buffer),
+            Source::CompressibleRecipe(recipe) => recipe.fill(&mut self.reader, buffer),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Is it the stream? The first beat that is not, and how many are not.
 
 use super::block::{self, BLOCK_BYTES};
-use super::{BEAT_BYTES, Generator, Pattern};
+use super::{BEAT_BYTES, Pattern, PatternGenerator};
 
 /// The first wrong beat of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,15 +37,15 @@ pub struct WrongBeats {
 
 /// Compares bytes with the stream, in order. 4 KiB of state, none of it on the heap; what is right is read once and written nowhere.
 #[derive(Clone, Debug)]
-pub struct Checker {
+pub struct PatternChecker {
     /// What should come next.
-    expected: Generator,
+    expected: PatternGenerator,
 }
 
-impl Checker {
-    pub(super) fn new(pattern: Pattern, first_beat: u64) -> Checker {
-        Checker {
-            expected: Generator::new(pattern, first_beat),
+impl PatternChecker {
+    pub(super) fn new(pattern: Pattern, first_beat: u64) -> PatternChecker {
+        PatternChecker {
+            expected: PatternGenerator::new(pattern, first_beat),
         }
     }
 
@@ -64,10 +64,10 @@ impl Checker {
         self.expected.seek(beat);
     }
 
-    /// Compare the bytes with what comes next. As with [`Generator::fill`], bytes that end inside of a beat leave the rest of it out.
+    /// Compare the bytes with what comes next. As with [`PatternGenerator::fill`], bytes that end inside of a beat leave the rest of it out.
     ///
     /// # Errors
-    /// The first wrong beat, at which the checker stays; [`Checker::skip_to`] goes on.
+    /// The first wrong beat, at which the checker stays; [`PatternChecker::skip_to`] goes on.
     pub fn check(&mut self, bytes: &[u8]) -> Result<(), Mismatch> {
         let (head, rest) = bytes.split_at(bytes.len().min(self.expected.ready().len()));
         self.compare(head, 0)?;
@@ -96,7 +96,7 @@ impl Checker {
         }
     }
 
-    /// Compare all of the bytes, whatever is wrong with them, and count. Where nothing is wrong it is as fast as [`Checker::check`].
+    /// Compare all of the bytes, whatever is wrong with them, and count. Where nothing is wrong it is as fast as [`PatternChecker::check`].
     /// The checker has then passed all of them.
     pub fn count_wrong(&mut self, bytes: &[u8]) -> WrongBeats {
         let begin = self.position();

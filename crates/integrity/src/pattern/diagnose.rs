@@ -7,7 +7,7 @@
 //!
 //! # What it cannot tell
 //! - *Lost write or later overwrite by an old copy*: both leave stale data. Equally a stream that was recorded shorter than expected
-//!   leaves what was there before, which is [`Diagnosis::Stale`] or [`Diagnosis::Torn`]; [`Shape::check_end`](super::Shape::check_end)
+//!   leaves what was there before, which is [`Diagnosis::Stale`] or [`Diagnosis::Torn`]; [`StreamLength::check_end`](super::StreamLength::check_end)
 //!   tells where the length is known.
 //! - *Wrong seed or a lost first write*, when the first chunk is all there is to see: show another chunk.
 //! - *A misdirected write or a misdirected read*: look whether the place that the data belongs to holds them as well.
@@ -22,7 +22,7 @@
 //! [`MAX_FLIPPED_BITS`], [`MAX_PIECES`], [`MAX_SEARCHES`], [`MAX_UNKNOWN_BEATS`].
 
 use super::search::{self, MAX_BEATS, MAX_CHUNKS};
-use super::{BEAT_BYTES, Checker, Diagnosis, Mismatch, Origin, Pattern, Piece};
+use super::{BEAT_BYTES, DataOrigin, Diagnosis, Mismatch, MismatchRun, Pattern, PatternChecker};
 
 /// More wrong bits of a beat are not called flipped. Unrelated beats agree so far once in 2^88 times.
 pub const MAX_FLIPPED_BITS: u32 = 8;
@@ -35,7 +35,7 @@ pub const MAX_UNKNOWN_BEATS: u64 = 1024;
 
 /// What was read from and what should be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scene {
+pub struct DiagnosisContext {
     /// The pattern that should be there.
     pub pattern: Pattern,
     /// Length of a chunk in bytes: what lies elsewhere is looked for at distances of chunks first.
@@ -46,49 +46,55 @@ pub struct Scene {
 
 /// Bytes that were read, usually a chunk.
 #[derive(Clone, Copy, Debug)]
-pub struct Suspect<'a> {
+pub struct ReadChunk<'a> {
     /// The beat that they should begin with.
     pub first_beat: u64,
     /// The bytes, at least from the first wrong beat on to the end of the chunk.
     pub bytes: &'a [u8],
 }
 
-/// What is wrong with the bytes of `suspect`; none: they are right. It reads them a few times, and in the worst case searches for
+/// What is wrong with the bytes of `chunk`; none: they are right. It reads them a few times, and in the worst case searches for
 /// seconds.
 ///
 /// `other` is a chunk elsewhere in the stream, right or wrong, if there is one to see: only that tells a stream of another seed
 /// from a first chunk that was not written. Without it, a first chunk wholly of another seed counts as [`Diagnosis::WrongSeed`].
-pub fn diagnose(scene: &Scene, suspect: &Suspect, other: Option<&Suspect>) -> Option<Diagnosis> {
-    let apart = Apart::take(scene, suspect);
+pub fn diagnose(
+    context: &DiagnosisContext,
+    chunk: &ReadChunk,
+    other: Option<&ReadChunk>,
+) -> Option<Diagnosis> {
+    let apart = Dissection::take(context, chunk);
     let first = *apart.pieces.first()?;
-    let end_beat = suspect
+    let end_beat = chunk
         .first_beat
-        .saturating_add(suspect.bytes.len().div_ceil(BEAT_BYTES) as u64);
+        .saturating_add(chunk.bytes.len().div_ceil(BEAT_BYTES) as u64);
     let corrupt = Diagnosis::Corrupt {
         first_beat: first.first_beat,
         beats: apart.wrong_beats,
     };
     Some(match (apart.pieces.as_slice(), first.origin) {
         _ if apart.gave_up || apart.pieces.iter().all(unknown) => corrupt,
-        (pieces, Origin::Flipped { mask }) if pieces.iter().all(flipped) => Diagnosis::BitFlip {
-            beat: first.first_beat,
-            mask,
-            beats: apart.wrong_beats,
-        },
-        ([piece], origin)
-            if piece.first_beat == suspect.first_beat && piece.end_beat == end_beat =>
-        {
+        (pieces, DataOrigin::Flipped { mask }) if pieces.iter().all(flipped) => {
+            Diagnosis::BitFlip {
+                beat: first.first_beat,
+                mask,
+                beats: apart.wrong_beats,
+            }
+        }
+        ([piece], origin) if piece.first_beat == chunk.first_beat && piece.end_beat == end_beat => {
             match origin {
-                Origin::Seed { seed } if is_whole_stream(seed, suspect, other) => {
+                DataOrigin::Seed { seed } if is_whole_stream(seed, chunk, other) => {
                     Diagnosis::WrongSeed { seed }
                 }
-                Origin::Seed { seed } => Diagnosis::Stale { seed },
-                Origin::SeedElsewhere { seed, beat } => Diagnosis::StaleElsewhere { seed, beat },
-                Origin::Place { beat } => Diagnosis::Misplaced { beat },
-                Origin::Shifted { byte } => Diagnosis::Shifted { byte },
-                Origin::Zero => Diagnosis::Zero,
-                Origin::Ones => Diagnosis::Ones,
-                Origin::Flipped { .. } | Origin::Unknown => corrupt,
+                DataOrigin::Seed { seed } => Diagnosis::Stale { seed },
+                DataOrigin::SeedElsewhere { seed, beat } => {
+                    Diagnosis::StaleElsewhere { seed, beat }
+                }
+                DataOrigin::Place { beat } => Diagnosis::Misplaced { beat },
+                DataOrigin::Shifted { byte } => Diagnosis::Shifted { byte },
+                DataOrigin::Zero => Diagnosis::Zero,
+                DataOrigin::Ones => Diagnosis::Ones,
+                DataOrigin::Flipped { .. } | DataOrigin::Unknown => corrupt,
             }
         }
         ([piece], origin) => Diagnosis::Torn {
@@ -104,56 +110,56 @@ pub fn diagnose(scene: &Scene, suspect: &Suspect, other: Option<&Suspect>) -> Op
 }
 
 /// Is all that is seen of the stream of this seed, its beginning included?
-fn is_whole_stream(seed: u64, suspect: &Suspect, other: Option<&Suspect>) -> bool {
-    let of_seed = |seen: &Suspect| {
+fn is_whole_stream(seed: u64, chunk: &ReadChunk, other: Option<&ReadChunk>) -> bool {
+    let of_seed = |seen: &ReadChunk| {
         let mut checker = Pattern::new(seed).checker(seen.first_beat);
         checker.check(seen.bytes).is_ok()
     };
-    let begins = |seen: &Suspect| seen.first_beat == 0;
-    (begins(suspect) || other.is_some_and(begins)) && other.is_none_or(of_seed)
+    let begins = |seen: &ReadChunk| seen.first_beat == 0;
+    (begins(chunk) || other.is_some_and(begins)) && other.is_none_or(of_seed)
 }
 
 /// Bytes taken apart.
-struct Apart {
+struct Dissection {
     /// The wrong pieces in order, up to one more than [`MAX_PIECES`] but for flipped ones.
-    pieces: Vec<Piece>,
+    pieces: Vec<MismatchRun>,
     wrong_beats: u64,
     /// Too much of it is of unknown origin.
     gave_up: bool,
 }
 
-impl Apart {
-    fn take(scene: &Scene, suspect: &Suspect) -> Apart {
-        let counted = scene
+impl Dissection {
+    fn take(context: &DiagnosisContext, chunk: &ReadChunk) -> Dissection {
+        let counted = context
             .pattern
-            .checker(suspect.first_beat)
-            .count_wrong(suspect.bytes);
-        let mut apart = Apart {
+            .checker(chunk.first_beat)
+            .count_wrong(chunk.bytes);
+        let mut apart = Dissection {
             pieces: Vec::new(),
             wrong_beats: counted.beats,
             gave_up: false,
         };
         let mut tracer = Tracer {
-            scene,
+            context,
             searches: MAX_SEARCHES,
         };
-        let mut checker = scene.pattern.checker(suspect.first_beat);
+        let mut checker = context.pattern.checker(chunk.first_beat);
         let (mut unknown, mut patches) = (0, 0);
         let mut at = 0;
-        while let Err(mismatch) = checker.check(suspect.bytes.get(at..).unwrap_or_default()) {
+        while let Err(mismatch) = checker.check(chunk.bytes.get(at..).unwrap_or_default()) {
             at += mismatch.offset_bytes as usize;
-            let (before, rest) = suspect.bytes.split_at(at);
+            let (before, rest) = chunk.bytes.split_at(at);
             let origin = tracer.origin(&mismatch, rest);
-            let bytes = extent(origin, &mismatch, rest, scene.pattern);
+            let bytes = extent(origin, &mismatch, rest, context.pattern);
             let beats = bytes.div_ceil(BEAT_BYTES) as u64;
-            let piece = Piece {
+            let piece = MismatchRun {
                 first_beat: mismatch.beat,
                 end_beat: mismatch.beat.saturating_add(beats),
                 origin,
             };
             at += bytes;
-            unknown += u64::from(origin == Origin::Unknown);
-            patches += usize::from(apart.add(piece, before, scene.pattern) && !flipped(&piece));
+            unknown += u64::from(origin == DataOrigin::Unknown);
+            patches += usize::from(apart.add(piece, before, context.pattern) && !flipped(&piece));
             if unknown > MAX_UNKNOWN_BEATS || patches > MAX_PIECES {
                 apart.gave_up = true;
                 break;
@@ -164,7 +170,7 @@ impl Apart {
     }
 
     /// Add a piece, the bytes before it being these; false: it only made the last one longer.
-    fn add(&mut self, piece: Piece, before: &[u8], pattern: Pattern) -> bool {
+    fn add(&mut self, piece: MismatchRun, before: &[u8], pattern: Pattern) -> bool {
         match self.pieces.last_mut() {
             Some(last) if last.end_beat != piece.first_beat => {}
             Some(last) if unknown(last) && unknown(&piece) => {
@@ -185,16 +191,21 @@ impl Apart {
     }
 }
 
-fn unknown(piece: &Piece) -> bool {
-    piece.origin == Origin::Unknown
+fn unknown(piece: &MismatchRun) -> bool {
+    piece.origin == DataOrigin::Unknown
 }
 
-fn flipped(piece: &Piece) -> bool {
-    matches!(piece.origin, Origin::Flipped { .. })
+fn flipped(piece: &MismatchRun) -> bool {
+    matches!(piece.origin, DataOrigin::Flipped { .. })
 }
 
 /// If the one beat `last` begins right and goes on as `piece` does, it is torn inside: both are one piece.
-fn spliced(last: &Piece, piece: &Piece, before: &[u8], pattern: Pattern) -> Option<Piece> {
+fn spliced(
+    last: &MismatchRun,
+    piece: &MismatchRun,
+    before: &[u8],
+    pattern: Pattern,
+) -> Option<MismatchRun> {
     let single = last.end_beat.checked_sub(last.first_beat) == Some(1);
     if !single || !(unknown(last) || flipped(last)) {
         return None;
@@ -203,7 +214,7 @@ fn spliced(last: &Piece, piece: &Piece, before: &[u8], pattern: Pattern) -> Opti
     let right = pattern.beat(last.first_beat).to_le_bytes();
     let (earlier, origin) = one_earlier(piece.origin, piece.first_beat, pattern)?;
     let tear = |at: usize| found[..at] == right[..at] && found[at..] == earlier[at..];
-    (1..BEAT_BYTES).any(tear).then_some(Piece {
+    (1..BEAT_BYTES).any(tear).then_some(MismatchRun {
         first_beat: last.first_beat,
         end_beat: piece.end_beat,
         origin,
@@ -211,74 +222,80 @@ fn spliced(last: &Piece, piece: &Piece, before: &[u8], pattern: Pattern) -> Opti
 }
 
 /// The beat before one of this origin, and that origin one beat earlier.
-fn one_earlier(origin: Origin, beat: u64, pattern: Pattern) -> Option<([u8; BEAT_BYTES], Origin)> {
+fn one_earlier(
+    origin: DataOrigin,
+    beat: u64,
+    pattern: Pattern,
+) -> Option<([u8; BEAT_BYTES], DataOrigin)> {
     let of = |pattern: Pattern, beat: u64| pattern.beat(beat).to_le_bytes();
     Some(match origin {
-        Origin::Seed { seed } => (of(Pattern::new(seed), beat.checked_sub(1)?), origin),
-        Origin::Place { beat } => {
+        DataOrigin::Seed { seed } => (of(Pattern::new(seed), beat.checked_sub(1)?), origin),
+        DataOrigin::Place { beat } => {
             let beat = beat.checked_sub(1)?;
-            (of(pattern, beat), Origin::Place { beat })
+            (of(pattern, beat), DataOrigin::Place { beat })
         }
-        Origin::SeedElsewhere { seed, beat } => {
+        DataOrigin::SeedElsewhere { seed, beat } => {
             let beat = beat.checked_sub(1)?;
-            let origin = Origin::SeedElsewhere { seed, beat };
+            let origin = DataOrigin::SeedElsewhere { seed, beat };
             (of(Pattern::new(seed), beat), origin)
         }
-        Origin::Shifted { byte } => {
+        DataOrigin::Shifted { byte } => {
             let byte = byte.checked_sub(BEAT_BYTES as u64)?;
             let mut two = [0; 2 * BEAT_BYTES];
             pattern.generator(byte / BEAT_BYTES as u64).fill(&mut two);
             let from = (byte % BEAT_BYTES as u64) as usize;
             let earlier = *two.get(from..)?.first_chunk()?;
-            (earlier, Origin::Shifted { byte })
+            (earlier, DataOrigin::Shifted { byte })
         }
-        Origin::Zero => ([0; BEAT_BYTES], origin),
-        Origin::Ones => ([0xff; BEAT_BYTES], origin),
-        Origin::Flipped { .. } | Origin::Unknown => return None,
+        DataOrigin::Zero => ([0; BEAT_BYTES], origin),
+        DataOrigin::Ones => ([0xff; BEAT_BYTES], origin),
+        DataOrigin::Flipped { .. } | DataOrigin::Unknown => return None,
     })
 }
 
 /// Finds origins.
 struct Tracer<'a> {
-    scene: &'a Scene,
+    context: &'a DiagnosisContext,
     searches: u32,
 }
 
 impl Tracer<'_> {
-    fn origin(&mut self, wrong: &Mismatch, rest: &[u8]) -> Origin {
+    fn origin(&mut self, wrong: &Mismatch, rest: &[u8]) -> DataOrigin {
         let flipped = wrong.wrong_bits();
         if wrong.found == 0 {
-            Origin::Zero
+            DataOrigin::Zero
         } else if wrong.found == u128::MAX {
-            Origin::Ones
+            DataOrigin::Ones
         } else if flipped.count_ones() <= MAX_FLIPPED_BITS {
-            Origin::Flipped { mask: flipped }
+            DataOrigin::Flipped { mask: flipped }
         } else if rest.len() < BEAT_BYTES {
-            Origin::Unknown
+            DataOrigin::Unknown
         } else if let Some(pattern) = Pattern::of_beat(wrong.beat, wrong.found) {
-            Origin::Seed {
+            DataOrigin::Seed {
                 seed: pattern.seed(),
             }
         } else {
-            self.elsewhere(wrong, rest).unwrap_or(Origin::Unknown)
+            self.elsewhere(wrong, rest).unwrap_or(DataOrigin::Unknown)
         }
     }
 
-    fn elsewhere(&mut self, wrong: &Mismatch, rest: &[u8]) -> Option<Origin> {
+    fn elsewhere(&mut self, wrong: &Mismatch, rest: &[u8]) -> Option<DataOrigin> {
         self.searches = self.searches.checked_sub(1)?;
-        let chunk_beats = self.scene.chunk_bytes / BEAT_BYTES as u64;
-        let beats = chunk_beats.saturating_mul(self.scene.chunks).min(MAX_BEATS);
-        let chunks = self.scene.chunks.min(MAX_CHUNKS);
+        let chunk_beats = self.context.chunk_bytes / BEAT_BYTES as u64;
+        let beats = chunk_beats
+            .saturating_mul(self.context.chunks)
+            .min(MAX_BEATS);
+        let chunks = self.context.chunks.min(MAX_CHUNKS);
         let far = |unit, most| search::distance(wrong.expected, wrong.found, unit, most);
         let distance = far(chunk_beats, chunks).or_else(|| far(1, beats));
         if let Some(beat) = distance.and_then(|d| wrong.beat.checked_add_signed(d)) {
-            return Some(Origin::Place { beat });
+            return Some(DataOrigin::Place { beat });
         }
         if let Some(byte) = search::shifted(wrong.expected, wrong.beat, rest) {
-            return Some(Origin::Shifted { byte });
+            return Some(DataOrigin::Shifted { byte });
         }
         let (pattern, beat) = search::elsewhere(wrong.found, wrong.beat, chunk_beats, chunks)?;
-        Some(Origin::SeedElsewhere {
+        Some(DataOrigin::SeedElsewhere {
             seed: pattern.seed(),
             beat,
         })
@@ -286,8 +303,8 @@ impl Tracer<'_> {
 }
 
 /// How many bytes, from a wrong beat on, are of its origin.
-fn extent(origin: Origin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -> usize {
-    let follow = |mut checker: Checker| match checker.check(rest) {
+fn extent(origin: DataOrigin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -> usize {
+    let follow = |mut checker: PatternChecker| match checker.check(rest) {
         Ok(()) => rest.len(),
         Err(end) => end.offset_bytes as usize,
     };
@@ -297,13 +314,13 @@ fn extent(origin: Origin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -> us
         of_it.map(<[u8]>::len).sum()
     };
     let bytes: usize = match origin {
-        Origin::Seed { seed } => follow(Pattern::new(seed).checker(wrong.beat)),
-        Origin::Place { beat } => follow(pattern.checker(beat)),
-        Origin::SeedElsewhere { seed, beat } => follow(Pattern::new(seed).checker(beat)),
-        Origin::Shifted { byte } => shifted_extent(pattern, byte, rest),
-        Origin::Zero => same(0),
-        Origin::Ones => same(0xff),
-        Origin::Flipped { .. } | Origin::Unknown => 0,
+        DataOrigin::Seed { seed } => follow(Pattern::new(seed).checker(wrong.beat)),
+        DataOrigin::Place { beat } => follow(pattern.checker(beat)),
+        DataOrigin::SeedElsewhere { seed, beat } => follow(Pattern::new(seed).checker(beat)),
+        DataOrigin::Shifted { byte } => shifted_extent(pattern, byte, rest),
+        DataOrigin::Zero => same(0),
+        DataOrigin::Ones => same(0xff),
+        DataOrigin::Flipped { .. } | DataOrigin::Unknown => 0,
     };
     // At least the beat itself, so that this comes to an end.
     bytes.max(BEAT_BYTES.min(rest.len()))

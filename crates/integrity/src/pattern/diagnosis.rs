@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Where wrong beats come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum DataOrigin {
     /// This very place in the stream of another seed.
     Seed {
         /// Which.
@@ -42,13 +42,13 @@ pub enum Origin {
 
 /// Wrong beats that lie together and come from one origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct MismatchRun {
     /// The first of them: its number in the stream that should be there.
     pub first_beat: u64,
     /// The beat after the last of them.
     pub end_beat: u64,
     /// Where they come from.
-    pub origin: Origin,
+    pub origin: DataOrigin,
 }
 
 /// What is wrong, as far as the bytes tell. Beats are numbered as in the stream that should be there.
@@ -88,7 +88,7 @@ pub enum Diagnosis {
         /// The beat after its last.
         end_beat: u64,
         /// What it holds.
-        origin: Origin,
+        origin: DataOrigin,
     },
     /// Right but for few bits of single beats.
     BitFlip {
@@ -127,7 +127,7 @@ pub enum Diagnosis {
     /// Several wrong parts, some of them of known origin.
     Patchwork {
         /// The wrong parts, in order.
-        pieces: Vec<Piece>,
+        pieces: Vec<MismatchRun>,
     },
     /// Wrong, and like nothing known.
     Corrupt {
@@ -150,29 +150,29 @@ impl Diagnosis {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for DataOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Seed { seed } => write!(f, "stale data of seed {seed:#x}"),
-            Origin::Place { beat } => {
+            DataOrigin::Seed { seed } => write!(f, "stale data of seed {seed:#x}"),
+            DataOrigin::Place { beat } => {
                 write!(f, "this stream's data from beat {beat} on, misplaced")
             }
-            Origin::Shifted { byte } => write!(
+            DataOrigin::Shifted { byte } => write!(
                 f,
                 "this stream's data from byte {byte} on, shifted by part of a beat"
             ),
-            Origin::SeedElsewhere { seed, beat } => {
+            DataOrigin::SeedElsewhere { seed, beat } => {
                 write!(f, "stale data of seed {seed:#x} from its beat {beat} on")
             }
-            Origin::Zero => f.write_str("zeroes"),
-            Origin::Ones => f.write_str("ones"),
-            Origin::Flipped { mask } => write!(f, "{} flipped bits", mask.count_ones()),
-            Origin::Unknown => f.write_str("data of unknown origin"),
+            DataOrigin::Zero => f.write_str("zeroes"),
+            DataOrigin::Ones => f.write_str("ones"),
+            DataOrigin::Flipped { mask } => write!(f, "{} flipped bits", mask.count_ones()),
+            DataOrigin::Unknown => f.write_str("data of unknown origin"),
         }
     }
 }
 
-impl fmt::Display for Piece {
+impl fmt::Display for MismatchRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.end_beat - self.first_beat {
             1 => write!(f, "beat {}: {}", self.first_beat, self.origin),

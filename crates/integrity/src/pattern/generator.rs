@@ -5,7 +5,7 @@ use super::{BEAT_BYTES, Pattern};
 
 /// Makes the stream's bytes in order. 4 KiB of state, none of it on the heap.
 #[derive(Clone, Debug)]
-pub struct Generator {
+pub struct PatternGenerator {
     pattern: Pattern,
     /// The beats from `first_beat` on.
     block: Block,
@@ -14,9 +14,9 @@ pub struct Generator {
     used_bytes: usize,
 }
 
-impl Generator {
-    pub(super) fn new(pattern: Pattern, first_beat: u64) -> Generator {
-        Generator {
+impl PatternGenerator {
+    pub(super) fn new(pattern: Pattern, first_beat: u64) -> PatternGenerator {
+        PatternGenerator {
             pattern,
             block: block::from(pattern.register(first_beat)),
             first_beat,
@@ -66,7 +66,7 @@ impl Generator {
         const NEAR_BLOCKS: u64 = 16;
         let ahead = beat.wrapping_sub(self.first_beat);
         if ahead > NEAR_BLOCKS * BLOCK_BEATS {
-            *self = Generator::new(self.pattern, beat);
+            *self = PatternGenerator::new(self.pattern, beat);
             return;
         }
         let mut left = ahead;
@@ -87,7 +87,7 @@ impl Generator {
         &self.block
     }
 
-    /// So many bytes of [`Generator::ready`] were taken.
+    /// So many bytes of [`PatternGenerator::ready`] were taken.
     pub(super) fn take(&mut self, bytes: usize) {
         self.used_bytes = (self.used_bytes + bytes).min(BLOCK_BYTES);
     }

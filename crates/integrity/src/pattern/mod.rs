@@ -2,8 +2,8 @@
 //!
 //! # Purpose
 //! A recorder is proved by writing what can be made again, and reading it back. [`Pattern`] is a stream of 128-bit *beats*, the words of a
-//! hardware stream; [`Generator`] makes it, [`Checker`] compares and names the first wrong beat, [`diagnose()`] says what is wrong
-//! there, [`Shape`] knows where packets and the stream end, and [`PatternPages`] spares simulated drives from keeping it.
+//! hardware stream; [`PatternGenerator`] makes it, [`PatternChecker`] compares and names the first wrong beat, [`diagnose()`] says what is wrong
+//! there, [`StreamLength`] knows where packets and the stream end, and [`PatternPages`] spares simulated drives from keeping it.
 //!
 //! # The format
 //! The register is a Galois LFSR of 128 bits over p(x) = x^128 + x^7 + x^2 + x + 1, which is primitive (proved by a test of `field`): bit *i* is the
@@ -84,15 +84,16 @@ mod tests;
 #[allow(unsafe_code)]
 mod x86;
 
-pub use checker::{Checker, Mismatch, WrongBeats};
+pub use checker::{Mismatch, PatternChecker, WrongBeats};
 pub use diagnose::{
-    MAX_FLIPPED_BITS, MAX_PIECES, MAX_SEARCHES, MAX_UNKNOWN_BEATS, Scene, Suspect, diagnose,
+    DiagnosisContext, MAX_FLIPPED_BITS, MAX_PIECES, MAX_SEARCHES, MAX_UNKNOWN_BEATS, ReadChunk,
+    diagnose,
 };
-pub use diagnosis::{Diagnosis, Origin, Piece};
-pub use generator::Generator;
+pub use diagnosis::{DataOrigin, Diagnosis, MismatchRun};
+pub use generator::PatternGenerator;
 pub use pages::{MAX_ANNOUNCED, PatternPages};
 pub use search::{MAX_BEATS, MAX_CHUNKS};
-pub use shape::Shape;
+pub use shape::StreamLength;
 
 use assay_units::rng::splitmix64;
 
@@ -122,13 +123,13 @@ impl Pattern {
     }
 
     /// The stream's bytes from this beat on.
-    pub fn generator(&self, first_beat: u64) -> Generator {
-        Generator::new(*self, first_beat)
+    pub fn generator(&self, first_beat: u64) -> PatternGenerator {
+        PatternGenerator::new(*self, first_beat)
     }
 
     /// Compares bytes with the stream from this beat on.
-    pub fn checker(&self, first_beat: u64) -> Checker {
-        Checker::new(*self, first_beat)
+    pub fn checker(&self, first_beat: u64) -> PatternChecker {
+        PatternChecker::new(*self, first_beat)
     }
 
     /// The stream that has this beat at this place, if it is of any. That of arbitrary bytes is taken for one in 2^64 times.

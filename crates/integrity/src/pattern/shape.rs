@@ -7,16 +7,16 @@ use super::{BEAT_BYTES, Diagnosis};
 /// Length of a stream and of its packets.
 ///
 /// The last beat of every packet carries the flag `last`. The stream's own last beat does too, whether or not a packet is full then, and
-/// may be partial: of its 16 bytes the lower ones count ([`Shape::bytes_of`]).
+/// may be partial: of its 16 bytes the lower ones count ([`StreamLength::bytes_of`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct StreamLength {
     /// Bytes of the stream.
     pub length_bytes: u64,
     /// Beats of a packet; none: the stream is one packet.
     pub packet_beats: Option<NonZeroU64>,
 }
 
-impl Shape {
+impl StreamLength {
     /// Beats of the stream, the partial one included.
     pub fn beats(&self) -> u64 {
         self.length_bytes.div_ceil(BEAT_BYTES as u64)
@@ -84,7 +84,7 @@ impl Shape {
             std::cmp::Ordering::Less => Err(Diagnosis::Short { beats, expected }),
             std::cmp::Ordering::Greater => Err(Diagnosis::Long { beats, expected }),
             std::cmp::Ordering::Equal => Err(Diagnosis::Partial {
-                bytes: Shape {
+                bytes: StreamLength {
                     length_bytes,
                     ..*self
                 }

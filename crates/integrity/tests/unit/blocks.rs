@@ -4,7 +4,7 @@ use assay_units::Rng;
 use proptest::prelude::*;
 
 use super::*;
-use crate::finding::{FindingKind, Instead};
+use crate::finding::{FindingKind, FoundInstead};
 
 const SEED: u64 = 0x5eed;
 const HERE: u64 = 1 << 20;
@@ -213,7 +213,7 @@ proptest! {
         );
         prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: expected }), None);
         // The other way round it is not of this run.
-        let instead = Instead::FutureGeneration { generation: found };
+        let instead = FoundInstead::FutureGeneration { generation: found };
         if behind < found {
             for expected in [Expected::Generation(found - behind), Expected::Uncertain { newest: found - behind }] {
                 prop_assert_eq!(kind(&verifier, &block, expected), Some(FindingKind::Lost { instead }));
@@ -229,11 +229,11 @@ proptest! {
         let len = interval as usize;
         let foreign = Verifier::new(seed, interval, pattern).unwrap();
         let cases = [
-            (vec![0; len], Instead::Zeroes),
-            (noise(len, seed), Instead::ForeignBytes),
-            (vec![0xff; len], Instead::ForeignBytes),
-            (written(&foreign, HERE, generation), Instead::OtherSeed { seed }),
-            (written(&foreign, HERE + 4096, generation), Instead::OtherSeed { seed }),
+            (vec![0; len], FoundInstead::Zeroes),
+            (noise(len, seed), FoundInstead::ForeignBytes),
+            (vec![0xff; len], FoundInstead::ForeignBytes),
+            (written(&foreign, HERE, generation), FoundInstead::OtherSeed { seed }),
+            (written(&foreign, HERE + 4096, generation), FoundInstead::OtherSeed { seed }),
         ];
         for (block, instead) in cases {
             prop_assert_eq!(
@@ -337,7 +337,7 @@ fn zero_payloads_are_zero() {
     );
     block[..64].fill(0);
     let lost = FindingKind::Lost {
-        instead: Instead::ForeignBytes,
+        instead: FoundInstead::ForeignBytes,
     };
     assert_eq!(kind(&verifier, &block, Expected::Generation(3)), Some(lost));
 }
@@ -367,14 +367,14 @@ fn another_layout_of_the_same_seed_is_an_earlier_run() {
     small.stamp(&mut block, HERE, 1);
     let large = verifier(4096, DataPattern::Incompressible);
     let lost = FindingKind::Lost {
-        instead: Instead::OtherLayout { len_bytes: 512 },
+        instead: FoundInstead::OtherLayout { len_bytes: 512 },
     };
     assert_eq!(kind(&large, &block, Expected::Generation(1)), Some(lost));
     assert_eq!(kind(&large, &block, Expected::Unwritten), None);
     let zero = verifier(4096, DataPattern::Zero);
     let block = written(&zero, HERE, 1);
     let lost = FindingKind::Lost {
-        instead: Instead::OtherLayout { len_bytes: 4096 },
+        instead: FoundInstead::OtherLayout { len_bytes: 4096 },
     };
     assert_eq!(kind(&large, &block, Expected::Generation(1)), Some(lost));
 }
@@ -405,7 +405,7 @@ fn every_block_of_a_buffer_is_checked() {
 fn findings_are_counted_beyond_what_is_kept() {
     let one = |offset_bytes| Finding {
         kind: FindingKind::Lost {
-            instead: Instead::Zeroes,
+            instead: FoundInstead::Zeroes,
         },
         offset_bytes,
         len_bytes: 512,

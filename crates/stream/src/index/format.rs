@@ -54,13 +54,15 @@ impl Serialize for StreamId {
 
 /// What a recording says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Header {
+pub struct RecordingHeader {
     /// Whose.
     pub stream: StreamId,
     /// Which drive of the stream this is, from 0.
-    pub lane: u32,
+    #[serde(rename = "lane")]
+    pub drive: u32,
     /// How many drives it is on.
-    pub lanes: u32,
+    #[serde(rename = "lanes")]
+    pub drives: u32,
     /// Where its parts are.
     pub layout: IndexLayout,
     /// The oldest is overwritten when the range is full.
@@ -83,14 +85,14 @@ pub struct Header {
 
 /// How many bytes of a chunk count, and their CRC-32C (Castagnoli, RFC 3720 appendix B.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct ChunkEntry {
     /// CRC-32C of those bytes.
     pub crc32c: u32,
     /// Bytes from the chunk's beginning.
     pub len_bytes: u32,
 }
 
-impl Entry {
+impl ChunkEntry {
     /// Is this a chunk whose bytes are those that were recorded?
     pub fn is_of(&self, chunk: &[u8]) -> bool {
         let bytes = chunk.get(..self.len_bytes as usize);
@@ -105,7 +107,7 @@ pub(super) struct IndexBlock {
     /// Number on this drive, counted through all turns of a ring, of the first chunk.
     pub first_local: u64,
     pub generation: u64,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ChunkEntry>,
 }
 
 /// Writes fields one after another.
@@ -168,7 +170,7 @@ fn version(block: &[u8; BLOCK], magic: &[u8; 8]) -> Option<u32> {
     (is_known && head.u32() == checksum(block)).then_some(version)
 }
 
-impl Header {
+impl RecordingHeader {
     /// Chunks of the whole stream, if its recorder ended it.
     pub fn ended_chunks(&self) -> Option<u64> {
         let chunk_bytes = u64::from(self.layout.chunk_bytes.max(1));
@@ -178,9 +180,9 @@ impl Header {
     /// Chunks of this drive that were written, as far as this header knows.
     pub(super) fn known_chunks(&self) -> u64 {
         let all = self.ended_chunks().unwrap_or(0);
-        let lanes = u64::from(self.lanes.max(1));
+        let drives = u64::from(self.drives.max(1));
         // Chunk s of the stream is on drive s % lanes.
-        let own = all / lanes + u64::from(all % lanes > u64::from(self.lane));
+        let own = all / drives + u64::from(all % drives > u64::from(self.drive));
         self.durable_chunks.max(own)
     }
 
@@ -201,8 +203,8 @@ impl Header {
             .u32(if spare { RING_VERSION } else { VERSION })
             .u32(0)
             .bytes(&self.stream.0)
-            .u32(self.lane)
-            .u32(self.lanes)
+            .u32(self.drive)
+            .u32(self.drives)
             .u64(self.layout.first)
             .u64(self.layout.chunks)
             .u64(self.layout.data_first)
@@ -220,7 +222,7 @@ impl Header {
     }
 
     /// What a block says, if it is a header and makes sense.
-    pub(super) fn decode(block: &[u8; BLOCK]) -> Option<Header> {
+    pub(super) fn decode(block: &[u8; BLOCK]) -> Option<RecordingHeader> {
         let spare = match version(block, HEADER_MAGIC)? {
             VERSION => false,
             RING_VERSION => true,
@@ -228,7 +230,7 @@ impl Header {
         };
         let mut get = Get(block, 16);
         let stream = StreamId(get.array());
-        let (lane, lanes) = (get.u32(), get.u32());
+        let (drive, drives) = (get.u32(), get.u32());
         let (first, chunks, data_first) = (get.u64(), get.u64(), get.u64());
         let chunk_bytes = get.u32();
         let flags = get.u32();
@@ -246,8 +248,8 @@ impl Header {
         // A checksum says that the block is as it was written, not that its writer was this program in its right mind.
         let span = chunks.checked_mul(u64::from(chunk_bytes));
         let end = span.and_then(|span| data_first.checked_add(span));
-        let sound = lane < lanes
-            && lanes <= super::MAX_LANES
+        let sound = drive < drives
+            && drives <= super::MAX_DRIVES
             && chunk_bytes > 0
             && chunk_bytes <= assay_io::MAX_IO_BYTES
             && chunks > 0
@@ -255,10 +257,10 @@ impl Header {
             && super::index_bytes(layout.index_blocks)
                 .checked_add(first)
                 .is_some_and(|e| e <= data_first);
-        sound.then_some(Header {
+        sound.then_some(RecordingHeader {
             stream,
-            lane,
-            lanes,
+            drive,
+            drives,
             layout,
             ring: flags & 1 != 0,
             ended: flags & 2 != 0,
@@ -309,7 +311,7 @@ impl IndexBlock {
         }
         let mut get = Get(block, HEAD);
         let entries = (0..count)
-            .map(|_| Entry {
+            .map(|_| ChunkEntry {
                 crc32c: get.u32(),
                 len_bytes: get.u32(),
             })

@@ -54,13 +54,13 @@ mod reader;
 mod recording;
 mod writer;
 
-pub use format::{ENTRIES, Entry, Header, StreamId};
-pub use reader::{Found, IndexError, find};
+pub use format::{ChunkEntry, ENTRIES, RecordingHeader, StreamId};
+pub use reader::{IndexError, RecordingPart, find};
 pub use recording::Recording;
 pub use writer::{IndexOptions, IndexWriter};
 
 /// Most drives a recording can be on.
-pub const MAX_LANES: u32 = 256;
+pub const MAX_DRIVES: u32 = 256;
 /// Bytes of a block of the index.
 pub const BLOCK_BYTES: u64 = 4096;
 

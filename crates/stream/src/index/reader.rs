@@ -3,8 +3,8 @@
 use assay_io::{Nanos, Op, TargetError};
 
 use super::format::IndexBlock;
-use super::{BLOCK_BYTES, Entry, Header, IndexLayout, StreamId};
-use crate::lane::{Ended, Lane, Purpose};
+use super::{BLOCK_BYTES, ChunkEntry, IndexLayout, RecordingHeader, StreamId};
+use crate::queue::{EndedIo, IoPurpose, StreamQueue};
 use crate::status::DeviceFailure;
 
 const BLOCK: usize = BLOCK_BYTES as usize;
@@ -72,13 +72,13 @@ pub enum IndexError {
 
 /// Consecutive chunks of one drive of which an index block tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
+struct IndexSpan {
     first_local: u64,
     count: u64,
     address: u64,
 }
 
-impl Span {
+impl IndexSpan {
     fn end(&self) -> u64 {
         self.first_local + self.count
     }
@@ -86,27 +86,27 @@ impl Span {
 
 /// One drive's part of a recording.
 #[derive(Debug)]
-pub struct Found {
+pub struct RecordingPart {
     /// Its header.
-    pub header: Header,
+    pub header: RecordingHeader,
     /// The run of chunks that the index tells of, first and one beyond the last, counted on this drive through all turns of a ring.
     pub from: u64,
     /// See `from`.
     pub to: u64,
     /// First chunk that must be there, if the index is not damaged.
     pub(super) begins: u64,
-    spans: Vec<Span>,
-    loaded: Option<(Span, Vec<Entry>)>,
+    spans: Vec<IndexSpan>,
+    loaded: Option<(IndexSpan, Vec<ChunkEntry>)>,
 }
 
-impl Lane<'_> {
+impl StreamQueue<'_> {
     /// Read bytes now, whatever the length; for what is read once and not streamed. What else ends meanwhile goes to `others`. What the drive
     /// fails is the inner error.
     pub(crate) fn read_now(
         &mut self,
         address: u64,
         bytes: &mut [u8],
-        others: &mut Vec<Ended>,
+        others: &mut Vec<EndedIo>,
     ) -> Result<Result<(), DeviceFailure>, TargetError> {
         let mut done = 0;
         while done < bytes.len() {
@@ -122,7 +122,7 @@ impl Lane<'_> {
             let room = self.buffer(slot).len();
             let len = room.min(bytes.len() - done);
             let at = address + done as u64;
-            self.submit(slot, Purpose::Index, Op::Read, at, len as u32)?;
+            self.submit(slot, IoPurpose::Index, Op::Read, at, len as u32)?;
             let own = loop {
                 self.reap(1, Nanos::MAX, others)?;
                 let own = others.iter().position(|ended| ended.slot == slot);
@@ -171,7 +171,11 @@ impl Lane<'_> {
 ///
 /// # Errors
 /// When there is none, or no copy of its header can be read.
-pub fn find(lane: &mut Lane<'_>, first: u64, capacity_bytes: u64) -> Result<Found, IndexError> {
+pub fn find(
+    queue: &mut StreamQueue<'_>,
+    first: u64,
+    capacity_bytes: u64,
+) -> Result<RecordingPart, IndexError> {
     let none = |drive: &str| IndexError::None {
         drive: drive.to_owned(),
         first,
@@ -179,32 +183,32 @@ pub fn find(lane: &mut Lane<'_>, first: u64, capacity_bytes: u64) -> Result<Foun
     let enough = first
         .checked_add(2 * BLOCK_BYTES)
         .is_some_and(|end| end <= capacity_bytes);
-    if !lane.moves_bytes() || !enough || !first.is_multiple_of(512) {
-        return Err(none(lane.name()));
+    if !queue.moves_bytes() || !enough || !first.is_multiple_of(512) {
+        return Err(none(queue.name()));
     }
     let mut both = vec![0; 2 * BLOCK];
-    let failed = lane.read_blocks(first, &mut both)?;
+    let failed = queue.read_blocks(first, &mut both)?;
     let header = both
         .chunks_exact(BLOCK)
-        .filter_map(|block| Header::decode(block.try_into().ok()?))
+        .filter_map(|block| RecordingHeader::decode(block.try_into().ok()?))
         .filter(|header| header.layout.first == first)
         .max_by_key(|header| header.generation)
         .ok_or_else(|| match failed {
             Some(failure) => failure.into(),
-            None => none(lane.name()),
+            None => none(queue.name()),
         })?;
     let layout = header.layout;
     let end = layout.data_first + layout.chunks * u64::from(layout.chunk_bytes);
     if end > capacity_bytes {
         return Err(IndexError::Beyond {
-            drive: lane.name().to_owned(),
+            drive: queue.name().to_owned(),
             end,
             capacity_bytes,
         });
     }
-    let spans = read_spans(lane, layout, header.stream)?;
+    let spans = read_spans(queue, layout, header.stream)?;
     let (from, to) = run_of(&spans, &header);
-    Ok(Found {
+    Ok(RecordingPart {
         begins: oldest(&header, from, to),
         header,
         from,
@@ -216,24 +220,24 @@ pub fn find(lane: &mut Lane<'_>, first: u64, capacity_bytes: u64) -> Result<Foun
 
 /// Which chunks the index tells of: of copies of the same chunks the newer.
 fn read_spans(
-    lane: &mut Lane<'_>,
+    queue: &mut StreamQueue<'_>,
     layout: IndexLayout,
     stream: StreamId,
-) -> Result<Vec<Span>, IndexError> {
-    let mut found: Vec<(u64, Span)> = Vec::new();
+) -> Result<Vec<IndexSpan>, IndexError> {
+    let mut found: Vec<(u64, IndexSpan)> = Vec::new();
     let mut bytes = vec![0; (256 * BLOCK).min(2 * BLOCK * layout.index_blocks as usize)];
     let mut address = layout.block_address(0, 0);
     let end = layout.block_address(layout.index_blocks, 0);
     while address < end {
         let len = (bytes.len() as u64).min(end - address) as usize;
-        lane.read_blocks(address, &mut bytes[..len])?;
+        queue.read_blocks(address, &mut bytes[..len])?;
         for block in bytes[..len].chunks_exact(BLOCK) {
             if let Some(index) = block
                 .try_into()
                 .ok()
                 .and_then(|b| IndexBlock::decode(b, stream))
             {
-                let span = Span {
+                let span = IndexSpan {
                     first_local: index.first_local,
                     count: index.entries.len() as u64,
                     address,
@@ -244,7 +248,7 @@ fn read_spans(
         }
     }
     found.sort_unstable_by_key(|&(generation, span)| (span.first_local, generation));
-    let mut spans: Vec<Span> = Vec::new();
+    let mut spans: Vec<IndexSpan> = Vec::new();
     for (_, span) in found {
         if spans
             .last()
@@ -260,10 +264,10 @@ fn read_spans(
 /// The run of chunks without a gap: from 0, or in a ring the one that holds what is durable, as far back as there are places.
 ///
 /// Beyond the gap that a torn block leaves there may be newer ones; they are of the same checkpoint, and like it came to nothing.
-fn run_of(spans: &[Span], header: &Header) -> (u64, u64) {
+fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
     let durable = header.durable_chunks.saturating_sub(1);
     let anchor = if header.ring {
-        let holds = |span: &Span| span.first_local <= durable && durable < span.end();
+        let holds = |span: &IndexSpan| span.first_local <= durable && durable < span.end();
         // A ring of version 1 may have gone round since its header was written: there the newest counts.
         let newest = spans.len().checked_sub(1);
         spans.iter().position(holds).or(newest)
@@ -276,7 +280,7 @@ fn run_of(spans: &[Span], header: &Header) -> (u64, u64) {
     let Some(anchor) = anchor else {
         return (0, 0);
     };
-    let meet = |pair: &&[Span]| pair[0].end() == pair[1].first_local;
+    let meet = |pair: &&[IndexSpan]| pair[0].end() == pair[1].first_local;
     let after = spans[anchor..].windows(2).take_while(meet).count();
     let before = spans[..=anchor].windows(2).rev().take_while(meet).count();
     let (from, to) = (
@@ -288,13 +292,13 @@ fn run_of(spans: &[Span], header: &Header) -> (u64, u64) {
 }
 
 /// Chunks below this one have been written over by then: no more fit, and the header may know of more than is told of.
-fn overwritten(header: &Header, to: u64) -> u64 {
+fn overwritten(header: &RecordingHeader, to: u64) -> u64 {
     let known = header.known_chunks().max(to);
     known.saturating_sub(header.layout.chunks)
 }
 
 /// The first chunk that the index of this header must tell of, where it tells of those from `from` to `to`.
-fn oldest(header: &Header, from: u64, to: u64) -> u64 {
+fn oldest(header: &RecordingHeader, from: u64, to: u64) -> u64 {
     match (header.ring, header.layout.has_spare()) {
         (false, _) => 0,
         (true, true) => overwritten(header, to),
@@ -303,25 +307,25 @@ fn oldest(header: &Header, from: u64, to: u64) -> u64 {
     }
 }
 
-impl Found {
+impl RecordingPart {
     /// What the index says of a chunk of this drive.
     ///
     /// # Errors
     /// When the index cannot be read again.
     pub(crate) fn entry(
         &mut self,
-        lane: &mut Lane<'_>,
+        queue: &mut StreamQueue<'_>,
         local: u64,
-        others: &mut Vec<Ended>,
-    ) -> Result<Option<Entry>, IndexError> {
-        let holds = |span: &Span| local >= span.first_local && local < span.end();
+        others: &mut Vec<EndedIo>,
+    ) -> Result<Option<ChunkEntry>, IndexError> {
+        let holds = |span: &IndexSpan| local >= span.first_local && local < span.end();
         if !self.loaded.as_ref().is_some_and(|(span, _)| holds(span)) {
             let after = self.spans.partition_point(|span| span.first_local <= local);
             let Some(span) = after.checked_sub(1).map(|at| self.spans[at]).filter(holds) else {
                 return Ok(None);
             };
             let mut bytes = [0; BLOCK];
-            let read = lane.read_now(span.address, &mut bytes, others)?;
+            let read = queue.read_now(span.address, &mut bytes, others)?;
             // It could be read when the recording was found. If not now, or if somebody wrote it meanwhile, what it said is gone, and is not
             // asked for again for each of its chunks.
             let block = IndexBlock::decode(&bytes, self.header.stream)
@@ -337,74 +341,5 @@ impl Found {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::index::IndexOptions;
-    use crate::index::writer::IndexWriter;
-
-    fn span(first_local: u64, count: u64) -> Span {
-        Span {
-            first_local,
-            count,
-            address: 0,
-        }
-    }
-
-    /// What a header with so many durable chunks makes of these spans (first, count), in a ring of so many places or no ring.
-    fn run(spans: &[(u64, u64)], durable: u64, ring: Option<u64>) -> (u64, u64) {
-        let spans: Vec<Span> = spans
-            .iter()
-            .map(|&(first, count)| span(first, count))
-            .collect();
-        let (_, found) = part(0, 1, (0, 0), durable, 1);
-        let mut header = found.header;
-        header.ring = ring.is_some();
-        header.layout.chunks = ring.unwrap_or(99);
-        run_of(&spans, &header)
-    }
-
-    #[test]
-    fn runs_end_at_gaps() {
-        for ring in [None, Some(99)] {
-            assert_eq!(run(&[], 0, ring), (0, 0));
-            assert_eq!(run(&[(0, 5), (5, 3), (9, 1)], 0, ring), (0, 8));
-            assert_eq!(run(&[(0, 5), (5, 3), (9, 1)], 8, ring), (0, 8));
-        }
-        // A block lost before what is durable: without a ring its beginning counts, in a ring what is new.
-        assert_eq!(run(&[(0, 5), (8, 3)], 10, None), (0, 5));
-        assert_eq!(run(&[(0, 5), (8, 3)], 10, Some(99)), (8, 11));
-        assert_eq!(run(&[(5, 3)], 0, None), (0, 0));
-        // A torn block leaves a gap behind what is durable, a ring's places end before its blocks.
-        assert_eq!(run(&[(0, 30), (30, 10), (60, 5)], 40, Some(50)), (0, 40));
-        assert_eq!(run(&[(30, 30), (60, 11)], 65, Some(30)), (41, 71));
-        // No block holds what is durable: the newest.
-        assert_eq!(run(&[(300, 30), (330, 11)], 65, Some(50)), (300, 341));
-    }
-
-    pub(in crate::index) fn part(
-        lane: u32,
-        lanes: u32,
-        run: (u64, u64),
-        durable: u64,
-        stream: u8,
-    ) -> (String, Found) {
-        let options = IndexOptions {
-            stream: StreamId([stream; 16]),
-            label: String::new(),
-            began_unix_s: 0,
-        };
-        let layout = IndexLayout::new(0, 1000, 4096, true).unwrap();
-        let mut writer = IndexWriter::new(&options, layout, (lane, lanes), true, 10);
-        writer.durable(durable);
-        let header = Header::decode(&writer.checkpoint(0, None)[0].1).unwrap();
-        let found = Found {
-            begins: run.0,
-            header,
-            from: run.0,
-            to: run.1,
-            spans: Vec::new(),
-            loaded: None,
-        };
-        (format!("drive{lane}"), found)
-    }
-}
+#[path = "../../tests/unit/index/reader.rs"]
+pub(super) mod tests;

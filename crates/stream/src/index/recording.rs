@@ -1,13 +1,13 @@
 //! A recording put together again from its parts.
 
-use super::{Found, Header, IndexError};
-use crate::lane::Lane;
+use super::{IndexError, RecordingHeader, RecordingPart};
+use crate::queue::StreamQueue;
 
 /// A recording on one or several drives.
 #[derive(Debug)]
 pub struct Recording {
     /// Parts, in the order of the stream.
-    pub parts: Vec<Found>,
+    pub parts: Vec<RecordingPart>,
     /// First chunk of the stream that is there.
     pub from: u64,
     /// One beyond the last.
@@ -26,10 +26,10 @@ impl Recording {
     /// # Errors
     /// When they are not all parts of one.
     pub fn assemble(
-        mut found: Vec<(String, Found)>,
+        mut found: Vec<(String, RecordingPart)>,
     ) -> Result<(Recording, Vec<usize>), IndexError> {
         let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by_key(|&at| found[at].1.header.lane);
+        order.sort_by_key(|&at| found[at].1.header.drive);
         let mixed = |drive: &str, what: String| IndexError::Mixed {
             drive: drive.to_owned(),
             what,
@@ -44,11 +44,11 @@ impl Recording {
                     format!("it holds another stream ({})", header.stream),
                 ));
             }
-            if header.lanes as usize != found.len() || header.lane as usize != place {
+            if header.drives as usize != found.len() || header.drive as usize != place {
                 let what = format!(
                     "it is drive {} of {} of its recording, and {} {} named",
-                    header.lane + 1,
-                    header.lanes,
+                    header.drive + 1,
+                    header.drives,
                     found.len(),
                     if found.len() == 1 { "was" } else { "were" }
                 );
@@ -63,24 +63,26 @@ impl Recording {
                 return Err(mixed(name, what));
             }
         }
-        let mut slots: Vec<Option<Found>> = found.drain(..).map(|(_, f)| Some(f)).collect();
-        let parts: Vec<Found> = order.iter().filter_map(|&at| slots[at].take()).collect();
-        let lanes = parts.len() as u64;
+        let mut slots: Vec<Option<RecordingPart>> = found.drain(..).map(|(_, f)| Some(f)).collect();
+        let parts: Vec<RecordingPart> = order.iter().filter_map(|&at| slots[at].take()).collect();
+        let drives = parts.len() as u64;
         let numbered = || (0_u64..).zip(&parts);
         // Chunk s of the stream is chunk s / lanes of drive s % lanes.
-        let first_of = |local: fn(&Found) -> u64| {
-            let first = |(lane, part)| match u64::checked_sub(local(part), 1) {
-                Some(before) => before.saturating_mul(lanes).saturating_add(lane + 1),
+        let first_of = |local: fn(&RecordingPart) -> u64| {
+            let first = |(drive, part)| match u64::checked_sub(local(part), 1) {
+                Some(before) => before.saturating_mul(drives).saturating_add(drive + 1),
                 None => 0,
             };
             numbered().map(first).max().unwrap_or(0)
         };
-        let to = numbered().map(|(lane, part)| part.to * lanes + lane).min();
+        let to = numbered()
+            .map(|(drive, part)| part.to * drives + drive)
+            .min();
         // What a header says is not to be trusted with arithmetic.
         let durable = numbered()
-            .map(|(lane, part)| {
+            .map(|(drive, part)| {
                 let chunks = part.header.durable_chunks;
-                chunks.saturating_mul(lanes).saturating_add(lane)
+                chunks.saturating_mul(drives).saturating_add(drive)
             })
             .min();
         let (to, durable) = (to.unwrap_or(0), durable.unwrap_or(0));
@@ -100,7 +102,7 @@ impl Recording {
     }
 
     /// The header of its first drive.
-    pub fn header(&self) -> Option<&Header> {
+    pub fn header(&self) -> Option<&RecordingHeader> {
         self.parts.first().map(|part| &part.header)
     }
 
@@ -111,7 +113,7 @@ impl Recording {
 
     /// Did its recorder end it, and is all of it told of?
     pub fn is_whole(&self) -> bool {
-        let length = self.header().and_then(Header::ended_chunks);
+        let length = self.header().and_then(RecordingHeader::ended_chunks);
         self.is_ended() && self.missing == 0 && length == Some(self.to)
     }
 
@@ -120,7 +122,7 @@ impl Recording {
     ///
     /// # Errors
     /// When a target as a whole cannot go on.
-    pub fn trim(&mut self, lanes: &mut [Lane<'_>]) -> Result<u64, IndexError> {
+    pub fn trim(&mut self, queues: &mut [StreamQueue<'_>]) -> Result<u64, IndexError> {
         let cut_off = self
             .parts
             .iter()
@@ -134,12 +136,12 @@ impl Recording {
         let mut chunk_bytes = Vec::new();
         let mut trimmed = 0;
         for chunk in self.from..self.from + suspects {
-            let (lane, local, address) = self.place(chunk);
-            let part = &mut self.parts[lane];
+            let (drive, local, address) = self.locate(chunk);
+            let part = &mut self.parts[drive];
             chunk_bytes.resize(part.header.layout.chunk_bytes as usize, 0);
             let others = &mut Vec::new();
-            let read = lanes[lane].read_now(address, &mut chunk_bytes, others)?;
-            let entry = part.entry(&mut lanes[lane], local, others)?;
+            let read = queues[drive].read_now(address, &mut chunk_bytes, others)?;
+            let entry = part.entry(&mut queues[drive], local, others)?;
             if read.is_err() || !entry.is_some_and(|entry| entry.is_of(&chunk_bytes)) {
                 trimmed = chunk - self.from + 1;
             }
@@ -155,13 +157,13 @@ impl Recording {
     }
 
     /// Where a chunk of the stream is: part, number on its drive, address.
-    pub(crate) fn place(&self, chunk: u64) -> (usize, u64, u64) {
-        let lanes = self.parts.len().max(1) as u64;
-        let (lane, local) = ((chunk % lanes) as usize, chunk / lanes);
+    pub(crate) fn locate(&self, chunk: u64) -> (usize, u64, u64) {
+        let drives = self.parts.len().max(1) as u64;
+        let (drive, local) = ((chunk % drives) as usize, chunk / drives);
         (
-            lane,
+            drive,
             local,
-            self.parts[lane].header.layout.chunk_address(local),
+            self.parts[drive].header.layout.chunk_address(local),
         )
     }
 }

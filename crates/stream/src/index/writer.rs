@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::format::IndexBlock;
-use super::{BLOCK_BYTES, ENTRIES, Entry, Header, IndexLayout, StreamId};
+use super::{BLOCK_BYTES, ChunkEntry, ENTRIES, IndexLayout, RecordingHeader, StreamId};
 
 /// How a recording is to describe itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +22,11 @@ pub(crate) type BlockWrite = (u64, Box<[u8; BLOCK_BYTES as usize]>);
 /// The index of one drive of a recording: entries as chunks are taken, blocks and header at each checkpoint.
 #[derive(Debug)]
 pub struct IndexWriter {
-    header: Header,
+    header: RecordingHeader,
     /// Copy of each block that was written last.
     newest_copy: Vec<bool>,
     /// Entries from `base` on, the first chunk of the first block that is not full on the drive.
-    entries: VecDeque<Entry>,
+    entries: VecDeque<ChunkEntry>,
     base: u64,
     /// Entries written so far.
     written: u64,
@@ -37,19 +37,19 @@ pub struct IndexWriter {
 }
 
 impl IndexWriter {
-    /// The index of drive `lane` of `lanes`. `window_chunks` is how many chunks of this drive the recorder lets run ahead of the index.
+    /// The index of drive `drive` of `drives`. `window_chunks` is how many chunks of this drive the recorder lets run ahead of the index.
     pub fn new(
         options: &IndexOptions,
         layout: IndexLayout,
-        (lane, lanes): (u32, u32),
+        (drive, drives): (u32, u32),
         ring: bool,
         window_chunks: u64,
     ) -> IndexWriter {
         IndexWriter {
-            header: Header {
+            header: RecordingHeader {
                 stream: options.stream,
-                lane,
-                lanes,
+                drive,
+                drives,
                 layout,
                 ring,
                 generation: 0,
@@ -78,7 +78,7 @@ impl IndexWriter {
     }
 
     /// The next chunk of this drive was taken.
-    pub(crate) fn note(&mut self, entry: Entry) {
+    pub(crate) fn add_entry(&mut self, entry: ChunkEntry) {
         self.entries.push_back(entry);
     }
 

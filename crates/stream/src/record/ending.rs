@@ -1,8 +1,8 @@
 //! The end of a recording: the last checkpoints, and what came of it.
 
-use super::{Recorded, Recorder};
-use crate::registers::{Control, StatusBits};
-use crate::status::{Status, StreamError};
+use super::{RecordOutcome, Recorder};
+use crate::registers::{ControlBits, StatusBits};
+use crate::status::{StreamError, StreamStatus};
 
 impl Recorder<'_, '_> {
     /// Everything in flight ends, the index is completed, and the drive is flushed if that was asked for.
@@ -10,17 +10,17 @@ impl Recorder<'_, '_> {
         self.pacing.end(self.registers);
         if stopped {
             // What a pause of the source asked for would flush the chunk that the stop hands over.
-            self.checkpoints.forget_demand();
+            self.checkpoints.cancel_request();
         }
         self.drain()?;
         let indexed = self.checkpoints.is_indexed();
-        let aborted = self.registers.commanded(Control::ABORT);
+        let aborted = self.registers.commanded(ControlBits::ABORT);
         let wants_flush = aborted
             || self.options.flush_after
-            || self.registers.commanded(Control::FLUSH_AFTER_WRITE)
+            || self.registers.commanded(ControlBits::FLUSH_AFTER_WRITE)
             || indexed;
         let flush = wants_flush && !stopped;
-        let over = Some(self.bytes_of(self.frontier));
+        let over = Some(self.bytes_of(self.contiguous_chunks));
         let steps: &[Option<u64>] = match (indexed, flush) {
             (false, _) => &[None],
             // Without a flush in between, a second header would be written over the only one that is durable.
@@ -29,9 +29,9 @@ impl Recorder<'_, '_> {
             (true, true) => &[None, over, over],
         };
         for &stream_bytes in steps {
-            let (frontier, now) = (self.frontier, self.now());
+            let (contiguous_chunks, now) = (self.contiguous_chunks, self.now());
             self.checkpoints
-                .end(self.lanes, frontier, stream_bytes, flush, now)?;
+                .end(self.queues, contiguous_chunks, stream_bytes, flush, now)?;
             self.drain()?;
         }
         Ok(())
@@ -39,20 +39,21 @@ impl Recorder<'_, '_> {
 
     /// Wait for everything in flight, including what a checkpoint does step by step.
     fn drain(&mut self) -> Result<(), StreamError> {
-        while let Some(lane) = (0..self.lanes.len()).find(|&lane| self.lanes[lane].in_flight() > 0)
+        while let Some(queue) =
+            (0..self.queues.len()).find(|&queue| self.queues[queue].in_flight() > 0)
         {
-            self.collect(lane, 1)?;
+            self.collect(queue, 1)?;
         }
         Ok(())
     }
 
-    pub(super) fn outcome(mut self, status: StatusBits, more: Option<bool>) -> Recorded {
+    pub(super) fn outcome(mut self, status: StatusBits, more: Option<bool>) -> RecordOutcome {
         let end = self.now();
-        let bytes = self.bytes_of(self.frontier);
+        let bytes = self.bytes_of(self.contiguous_chunks);
         let last = self
-            .frontier
+            .contiguous_chunks
             .checked_sub(1)
-            .map(|chunk| self.places.place(chunk).1);
+            .map(|chunk| self.places.locate(chunk).1);
         let valid = if last.is_some() {
             StatusBits::LAST_VALID
         } else {
@@ -60,30 +61,30 @@ impl Recorder<'_, '_> {
         };
         let status = status.with(valid);
         self.registers.set_status(status);
-        let slots: u64 = self.lanes.iter().map(|lane| lane.slots() as u64).sum();
+        let slots: u64 = self.queues.iter().map(|queue| queue.slots() as u64).sum();
         let backlog = self
             .pacing
-            .backlog(slots * self.chunk_bytes, self.headroom.as_ref());
+            .backlog(slots * self.chunk_bytes, self.buffer_table.as_ref());
         let durable = self.checkpoints.durable();
-        Recorded {
-            status: Status {
+        RecordOutcome {
+            status: StreamStatus {
                 status,
                 first_address: self.range.first,
                 last_address: self.range.last,
                 chunk_bytes: self.range.chunk_bytes,
-                lanes: self.range.lanes,
+                drives: self.range.drives,
                 last_address_written: last,
                 bytes,
                 beats: bytes.div_ceil(crate::registers::BEAT_BYTES),
-                chunks: self.frontier,
-                durable_bytes: self.bytes_of(durable.min(self.frontier)),
+                chunks: self.contiguous_chunks,
+                durable_bytes: self.bytes_of(durable.min(self.contiguous_chunks)),
                 source_had_more: more,
                 stalls: self.pacing.stalls,
                 backlog,
                 elapsed_ns: end.0.saturating_sub(self.began.0),
                 failure: self.failure,
             },
-            headroom: self.headroom,
+            buffer_table: self.buffer_table,
         }
     }
 }

@@ -3,24 +3,24 @@
 use std::io;
 
 use assay_stream::index::IndexError;
-use assay_stream::lane::Lane;
+use assay_stream::queue::StreamQueue;
 use assay_stream::record::{RecordOptions, record};
-use assay_stream::registers::{Control, Registers, StatusBits};
-use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
-use assay_stream::source::{Bytes, Discard, Sink};
+use assay_stream::registers::{ControlBits, Registers, StatusBits};
+use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
+use assay_stream::source::{DiscardSink, MemorySource, StreamSink};
 use assay_stream::status::StreamError;
 use proptest::prelude::*;
 
-use crate::lab::{index, noise};
+use crate::endpoints::FailingSource;
+use crate::fixture::{index, noise};
 use crate::rings::{Case, SMALL, cases, tries};
-use crate::unruly::Unruly;
 
 const BLOCK: u64 = 4096;
 
-fn case(lanes: usize, chunks: u64, stream_chunks: usize, ring: bool) -> Case {
+fn case(queues: usize, chunks: u64, stream_chunks: usize, ring: bool) -> Case {
     Case {
         seed: 5,
-        lanes,
+        queues,
         chunks,
         depth: 8,
         every_chunks: 20,
@@ -30,20 +30,25 @@ fn case(lanes: usize, chunks: u64, stream_chunks: usize, ring: bool) -> Case {
 }
 
 /// Blocks of header and index on each drive, without their copies.
-fn blocks(case: &Case, drives: &[Unruly]) -> u64 {
-    let recording = case.find(&mut case.lanes(drives)).unwrap();
+fn blocks(case: &Case, drives: &[FailingSource]) -> u64 {
+    let recording = case.find(&mut case.queues(drives)).unwrap();
     1 + recording.header().unwrap().layout.index_blocks
 }
 
-fn verify(case: &Case, drives: &[Unruly], sink: &mut dyn Sink, registers: &Registers) -> Replayed {
-    let mut lanes = case.lanes(drives);
-    let mut recording = case.find(&mut lanes).unwrap();
-    let what = What::Recording(&mut recording);
+fn verify(
+    case: &Case,
+    drives: &[FailingSource],
+    sink: &mut dyn StreamSink,
+    registers: &Registers,
+) -> ReplayOutcome {
+    let mut queues = case.queues(drives);
+    let mut recording = case.find(&mut queues).unwrap();
+    let what = ReplaySource::Recording(&mut recording);
     let options = ReplayOptions {
-        go_on: true,
+        keep_going: true,
         ..ReplayOptions::default()
     };
-    replay(&mut lanes, what, sink, options, registers).unwrap()
+    replay(&mut queues, what, sink, options, registers).unwrap()
 }
 
 fn sizes() -> impl Strategy<Value = Case> {
@@ -58,7 +63,7 @@ proptest! {
     fn one_bad_block_of_a_recording_that_ended_costs_nothing(
         case in sizes(),
         ring: bool,
-        lane in 0..3_usize,
+        queue in 0..3_usize,
         which in 0.0..1.0_f64,
         unreadable: bool,
     ) {
@@ -67,7 +72,7 @@ proptest! {
         case.record(&drives, true).unwrap();
         let (_, whole, _) = case.recover(&drives);
         let block = (which * 2.0 * blocks(&case, &drives) as f64) as u64;
-        let drive = &drives[lane % case.lanes];
+        let drive = &drives[queue % case.queues];
         if unreadable {
             drive.cannot_read(block * BLOCK + 512, 1);
         } else {
@@ -76,7 +81,7 @@ proptest! {
         let (replayed, out, _) = case.recover(&drives);
         prop_assert!(out == whole, "{} of {} bytes: {replayed:?}", out.len(), whole.len());
         prop_assert!(replayed.is_right(), "{replayed:?}");
-        prop_assert!(case.find(&mut case.lanes(&drives)).unwrap().is_whole());
+        prop_assert!(case.find(&mut case.queues(&drives)).unwrap().is_whole());
     }
 
     /// Where both copies are bad, something is missing, and that is said.
@@ -84,7 +89,7 @@ proptest! {
     fn what_a_damaged_index_does_not_tell_of_is_missing(
         case in sizes(),
         ring: bool,
-        lane in 0..3_usize,
+        queue in 0..3_usize,
         which in 0.0..1.0_f64,
     ) {
         let case = Case { ring, ..case };
@@ -92,9 +97,9 @@ proptest! {
         case.record(&drives, true).unwrap();
         let (_, whole, _) = case.recover(&drives);
         let block = 1 + (which * (blocks(&case, &drives) - 1) as f64) as u64;
-        drives[lane % case.lanes].spoils(2 * block * BLOCK, 2 * BLOCK);
+        drives[queue % case.queues].spoils(2 * block * BLOCK, 2 * BLOCK);
         let (replayed, out, _) = case.recover(&drives);
-        let recording = case.find(&mut case.lanes(&drives)).unwrap();
+        let recording = case.find(&mut case.queues(&drives)).unwrap();
         // An unused block, or one that told of nothing that is still there, costs nothing.
         prop_assert_eq!(replayed.is_right(), out == whole, "{:?}", replayed);
         prop_assert_eq!(recording.is_whole(), out == whole);
@@ -108,24 +113,24 @@ proptest! {
     fn a_damaged_index_of_a_recording_that_was_cut_off_is_told(
         case in sizes(),
         part in 0.0..1.0_f64,
-        lane in 0..3_usize,
+        queue in 0..3_usize,
         which in 0.0..1.0_f64,
     ) {
         let case = Case { ring: false, ..case };
         let drives = case.drives();
-        let ios = case.stream_bytes.div_ceil(SMALL * case.lanes) as f64 * part;
-        drives[lane % case.lanes].loses_power_after(ios as u64);
+        let ios = case.stream_bytes.div_ceil(SMALL * case.queues) as f64 * part;
+        drives[queue % case.queues].loses_power_after(ios as u64);
         let recorded = case.record(&drives, true);
-        drives.iter().for_each(Unruly::comes_back);
+        drives.iter().for_each(FailingSource::comes_back);
         let Some((status, registers)) = recorded else {
             return Ok(());
         };
         // The header knows what was durable when it was written, and is one checkpoint behind what was told.
         let durable = registers.durable_bytes().max(status.durable_bytes);
-        let before = case.find(&mut case.lanes(&drives)).unwrap();
+        let before = case.find(&mut case.queues(&drives)).unwrap();
         prop_assert!(before.missing == 0 && before.durable <= durable.div_ceil(SMALL as u64));
         let block = 1 + (which * (blocks(&case, &drives) - 1) as f64) as u64;
-        drives[lane % case.lanes].spoils(2 * block * BLOCK, 2 * BLOCK);
+        drives[queue % case.queues].spoils(2 * block * BLOCK, 2 * BLOCK);
         let (replayed, out, _) = case.recover(&drives);
         let lost = before.durable.saturating_sub(out.len().div_ceil(SMALL) as u64);
         prop_assert_eq!(replayed.missing_chunks, lost, "{:?}", replayed);
@@ -138,7 +143,7 @@ proptest! {
         let drives = case.drives();
         let chunks = 1.0 + case.stream_bytes.div_ceil(SMALL) as f64 * part;
         let (status, _) = case.record_until(&drives, true, chunks as u32).unwrap();
-        drives.iter().for_each(Unruly::comes_back);
+        drives.iter().for_each(FailingSource::comes_back);
         let (replayed, out, room) = case.recover(&drives);
         let stream = case.stream();
         let taken = (status.bytes as usize).div_ceil(SMALL);
@@ -156,7 +161,7 @@ fn a_recording_without_any_header_that_can_be_read_is_a_failed_drive() {
     let drives = case.drives();
     case.record(&drives, true).unwrap();
     drives[0].cannot_read(0, 2 * BLOCK);
-    let found = case.find(&mut case.lanes(&drives));
+    let found = case.find(&mut case.queues(&drives));
     assert!(
         matches!(&found, Err(IndexError::Device(failure)) if failure.result == -5),
         "{found:?}"
@@ -168,16 +173,16 @@ fn an_index_that_can_no_longer_be_read_makes_chunks_bad_and_ends_nothing() {
     let case = case(1, 40, 20, false);
     let drives = case.drives();
     case.record(&drives, true).unwrap();
-    let mut lanes = case.lanes(&drives);
-    let mut recording = case.find(&mut lanes).unwrap();
+    let mut queues = case.queues(&drives);
+    let mut recording = case.find(&mut queues).unwrap();
     drives[0].cannot_read(2 * BLOCK, 2 * BLOCK);
     let options = ReplayOptions {
-        go_on: true,
+        keep_going: true,
         ..ReplayOptions::default()
     };
-    let what = What::Recording(&mut recording);
+    let what = ReplaySource::Recording(&mut recording);
     let registers = Registers::default();
-    let replayed = replay(&mut lanes, what, &mut Discard, options, &registers).unwrap();
+    let replayed = replay(&mut queues, what, &mut DiscardSink, options, &registers).unwrap();
     assert_eq!((replayed.checked_chunks, replayed.bad_chunks), (20, 20));
 }
 
@@ -187,15 +192,18 @@ fn an_oldest_chunk_that_cannot_be_read_costs_a_ring_no_more_than_its_old_end() {
     let drives = case.drives();
     drives[1].loses_power_after(300);
     case.record(&drives, true).unwrap();
-    drives.iter().for_each(Unruly::comes_back);
+    drives.iter().for_each(FailingSource::comes_back);
     let (before, whole, _) = case.recover(&drives);
-    let recording = case.find(&mut case.lanes(&drives)).unwrap();
-    assert!(before.frayed_chunks > 1);
+    let recording = case.find(&mut case.queues(&drives)).unwrap();
+    assert!(before.partially_overwritten_chunks > 1);
     let layout = recording.header().unwrap().layout;
     let address = layout.chunk_address(recording.from / 2);
     drives[(recording.from % 2) as usize].cannot_read(address, 512);
     let (replayed, out, _) = case.recover(&drives);
-    assert_eq!(replayed.frayed_chunks, before.frayed_chunks);
+    assert_eq!(
+        replayed.partially_overwritten_chunks,
+        before.partially_overwritten_chunks
+    );
     assert!(out == whole && replayed.is_right(), "{replayed:?}");
 }
 
@@ -209,7 +217,7 @@ fn a_bad_chunk_of_a_recording_that_was_stopped_is_bad_and_the_rest_is_not() {
         (101, true)
     );
     assert!(status.durable_bytes < 95 * SMALL as u64);
-    let recording = case.find(&mut case.lanes(&drives)).unwrap();
+    let recording = case.find(&mut case.queues(&drives)).unwrap();
     assert!(recording.is_whole());
     let address = recording.header().unwrap().layout.chunk_address(95);
     drives[0].spoils(address + 77, 1);
@@ -224,9 +232,9 @@ fn a_bad_chunk_of_a_recording_that_was_stopped_is_bad_and_the_rest_is_not() {
 }
 
 /// Takes no more after so many chunks, as a pipe does that nobody reads from when the order comes to end.
-struct Stuck(u64, Control);
+struct Stuck(u64, ControlBits);
 
-impl Sink for Stuck {
+impl StreamSink for Stuck {
     fn name(&self) -> String {
         "a full pipe".to_owned()
     }
@@ -246,7 +254,10 @@ fn a_replay_that_is_ended_in_its_last_chunk_has_not_finished() {
     let case = case(1, 40, 20, false);
     let drives = case.drives();
     case.record(&drives, true).unwrap();
-    for (order, bit) in [(Control::ABORT, "aborted"), (Control::STOP, "stopped")] {
+    for (order, bit) in [
+        (ControlBits::ABORT, "aborted"),
+        (ControlBits::STOP, "stopped"),
+    ] {
         for chunks in [5, 19] {
             let replayed = verify(
                 &case,
@@ -265,7 +276,7 @@ fn a_replay_that_is_ended_in_its_last_chunk_has_not_finished() {
     let status = verify(
         &case,
         &drives,
-        &mut Stuck(20, Control::ABORT),
+        &mut Stuck(20, ControlBits::ABORT),
         &Registers::default(),
     )
     .status;
@@ -278,7 +289,7 @@ fn slots_smaller_than_a_chunk_are_refused() {
     let drives = case.drives();
     let small = || {
         let target = drives[0].target(9, 512);
-        [Lane::new("drive", target, 9, 512)]
+        [StreamQueue::new("drive", target, 9, 512)]
     };
     let registers = Registers::default();
     let options = RecordOptions {
@@ -289,7 +300,7 @@ fn slots_smaller_than_a_chunk_are_refused() {
     let recorded = record(
         &mut small(),
         &case.range(),
-        &mut Bytes::new(&stream),
+        &mut MemorySource::new(&stream),
         &options,
         &registers,
     );
@@ -303,14 +314,14 @@ fn slots_smaller_than_a_chunk_are_refused() {
     ));
     case.record(&drives, true).unwrap();
     // It is found through them all the same, and replayed through larger ones.
-    let mut lanes = small();
-    let mut recording = case.find(&mut lanes).unwrap();
+    let mut queues = small();
+    let mut recording = case.find(&mut queues).unwrap();
     assert!(recording.is_whole());
-    let what = What::Recording(&mut recording);
+    let what = ReplaySource::Recording(&mut recording);
     let replayed = replay(
-        &mut lanes,
+        &mut queues,
         what,
-        &mut Discard,
+        &mut DiscardSink,
         ReplayOptions::default(),
         &registers,
     );

@@ -3,19 +3,21 @@
 #![allow(clippy::unwrap_used)]
 
 mod damage;
-mod lab;
+mod endpoints;
+mod fixture;
 mod rings;
-mod unruly;
 
 use assay_io::Nanos;
 use assay_stream::drives::Drives;
-use assay_stream::record::{Pace, RecordOptions, record};
-use assay_stream::registers::{Control, Registers, StatusBits};
-use assay_stream::replay::{ReplayOptions, What, replay};
-use assay_stream::source::{Blank, Bytes, Discard, Filled, Source};
+use assay_stream::record::{RecordOptions, SourceRate, record};
+use assay_stream::registers::{ControlBits, Registers, StatusBits};
+use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
+use assay_stream::source::{DiscardSink, FillResult, MemorySource, StreamSource, UninitSource};
 use assay_units::Rng;
 
-use crate::lab::{CHUNK, Lab, get, index, lanes, noise, on_each, put, range, recover, take};
+use crate::fixture::{
+    CHUNK, Fixture, get, index, noise, on_each, put, queues, range, recover, take,
+};
 
 #[test]
 fn what_is_recorded_is_replayed_whole_and_nothing_else_is_touched() {
@@ -30,7 +32,7 @@ fn what_is_recorded_is_replayed_whole_and_nothing_else_is_touched() {
         let status = put(
             drives,
             &part,
-            &mut Bytes::new(&stream),
+            &mut MemorySource::new(&stream),
             &RecordOptions::default(),
             &registers,
         )
@@ -91,16 +93,16 @@ fn a_stream_longer_than_the_range_fills_it_and_is_known_to_be_longer() {
 
 /// Says stop or abort after so many chunks.
 struct Ending<'a> {
-    bytes: Bytes<'a>,
+    bytes: MemorySource<'a>,
     left: u32,
-    how: Control,
+    how: ControlBits,
 }
 
-impl Source for Ending<'_> {
+impl StreamSource for Ending<'_> {
     fn name(&self) -> String {
         "a stream that is ended".to_owned()
     }
-    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> std::io::Result<Filled> {
+    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> std::io::Result<FillResult> {
         self.left = self.left.wrapping_sub(1);
         if self.left == 0 {
             registers.command(self.how);
@@ -115,8 +117,8 @@ impl Source for Ending<'_> {
 #[test]
 fn stop_and_abort_end_at_the_last_address_they_name() {
     for (how, bit) in [
-        (Control::STOP, StatusBits::STOPPED),
-        (Control::ABORT, StatusBits::ABORTED),
+        (ControlBits::STOP, StatusBits::STOPPED),
+        (ControlBits::ABORT, StatusBits::ABORTED),
     ] {
         on_each(64, |drives| {
             let old = noise(5, 64 * CHUNK as usize);
@@ -124,7 +126,7 @@ fn stop_and_abort_end_at_the_last_address_they_name() {
             take(drives, &whole, &old, &RecordOptions::default());
             let new = noise(6, 64 * CHUNK as usize);
             let mut source = Ending {
-                bytes: Bytes::new(&new),
+                bytes: MemorySource::new(&new),
                 left: 21,
                 how,
             };
@@ -142,7 +144,7 @@ fn stop_and_abort_end_at_the_last_address_they_name() {
             assert_eq!(last, 20 * u64::from(CHUNK));
             assert_eq!(
                 status.durable_bytes,
-                if how == Control::ABORT {
+                if how == ControlBits::ABORT {
                     status.bytes
                 } else {
                     0
@@ -162,9 +164,9 @@ fn a_flush_now_makes_durable_what_is_done() {
         let stream = noise(7, 40 * CHUNK as usize);
         let whole = range(drives, None, Some(63));
         let mut source = Ending {
-            bytes: Bytes::new(&stream),
+            bytes: MemorySource::new(&stream),
             left: 30,
-            how: Control::FLUSH_NOW,
+            how: ControlBits::FLUSH_NOW,
         };
         let status = put(
             drives,
@@ -219,11 +221,11 @@ fn an_indexed_recording_is_found_and_is_what_it_was() {
 
 #[test]
 fn a_stream_over_several_drives_comes_back_in_order_whatever_order_they_are_named_in() {
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let files = [
-        lab.file("one", 60),
-        lab.file("two", 50),
-        lab.file("three", 70),
+        fixture.file("one", 60),
+        fixture.file("two", 50),
+        fixture.file("three", 70),
     ];
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
     let simulated = [
@@ -232,10 +234,10 @@ fn a_stream_over_several_drives_comes_back_in_order_whatever_order_they_are_name
         "sim:samsung-951,seed=3",
     ];
     for specs in [&names[..], &simulated[..]] {
-        let mut drives = lab.open(specs);
+        let mut drives = fixture.open(specs);
         let stream = noise(10, 101 * CHUNK as usize + 1000);
         let part = range(&drives, Some(2), Some(45));
-        assert_eq!(part.lanes, 3);
+        assert_eq!(part.drives, 3);
         take(&mut drives, &part, &stream, &RecordOptions::default());
         let (_, out) = get(&mut drives, &part, stream.len() as u64);
         assert_eq!(out, stream);
@@ -255,12 +257,12 @@ fn a_stream_over_several_drives_comes_back_in_order_whatever_order_they_are_name
 
 #[test]
 fn a_source_of_a_rate_is_delivered_at_it_and_what_it_needed_is_told() {
-    let lab = Lab::new();
-    let mut drives = lab.open(&["sim:intel-600p"]);
+    let fixture = Fixture::new();
+    let mut drives = fixture.open(&["sim:intel-600p"]);
     let part = range(&drives, None, None);
     let rate = 100_000_000;
     let options = RecordOptions {
-        pace: Some(Pace {
+        source_rate: Some(SourceRate {
             rate_bytes_per_s: rate,
             deadline: Some(Nanos::from_millis(50)),
         }),
@@ -270,7 +272,7 @@ fn a_source_of_a_rate_is_delivered_at_it_and_what_it_needed_is_told() {
     let status = put(
         &mut drives,
         &part,
-        &mut Blank::new(bytes),
+        &mut UninitSource::new(bytes),
         &options,
         &Registers::default(),
     )
@@ -291,7 +293,7 @@ fn a_source_of_a_rate_is_delivered_at_it_and_what_it_needed_is_told() {
     );
     // More than it can take for long: beyond its cache (17 GB) it writes 20 MB/s. A smaller drive of the same kind would do, but there is none.
     let too_fast = RecordOptions {
-        pace: Some(Pace {
+        source_rate: Some(SourceRate {
             rate_bytes_per_s: 20_000_000_000,
             deadline: Some(Nanos::from_millis(1)),
         }),
@@ -300,7 +302,7 @@ fn a_source_of_a_rate_is_delivered_at_it_and_what_it_needed_is_told() {
     let status = put(
         &mut drives,
         &part,
-        &mut Blank::new(bytes),
+        &mut UninitSource::new(bytes),
         &too_fast,
         &Registers::default(),
     )
@@ -317,8 +319,8 @@ fn a_source_of_a_rate_is_delivered_at_it_and_what_it_needed_is_told() {
 
 #[test]
 fn a_drive_that_fails_ends_the_stream_and_keeps_what_was_before() {
-    let lab = Lab::new();
-    let mut drives = lab.open(&["sim:samsung-951,fault=write-error@25"]);
+    let fixture = Fixture::new();
+    let mut drives = fixture.open(&["sim:samsung-951,fault=write-error@25"]);
     let part = range(&drives, None, Some(99));
     let stream = noise(12, 80 * CHUNK as usize);
     let options = RecordOptions {
@@ -343,13 +345,13 @@ fn a_drive_that_fails_ends_the_stream_and_keeps_what_was_before() {
 
 #[test]
 fn what_was_durable_survives_the_loss_of_power() {
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let mut rng = Rng::new(15);
     let mut lost = 0;
     for round in 0..40 {
         let at = 1 + rng.below(200);
         let spec = format!("sim:samsung-951,seed={round},fault=power-loss@{at}");
-        let mut drives = lab.open(&[&spec]);
+        let mut drives = fixture.open(&[&spec]);
         let part = range(&drives, None, Some(199));
         let stream = noise(round, 150 * CHUNK as usize);
         let options = RecordOptions {
@@ -359,12 +361,12 @@ fn what_was_durable_survives_the_loss_of_power() {
         };
         let registers = Registers::default();
         let recorded = {
-            let mut open = Drives::open(&mut drives, lanes(true)).unwrap();
-            let mut lanes = open.lanes().unwrap();
+            let mut open = Drives::open(&mut drives, queues(true)).unwrap();
+            let mut queues = open.queues().unwrap();
             record(
-                &mut lanes,
+                &mut queues,
                 &part,
-                &mut Bytes::new(&stream),
+                &mut MemorySource::new(&stream),
                 &options,
                 &registers,
             )
@@ -394,8 +396,8 @@ fn what_was_durable_survives_the_loss_of_power() {
 
 #[test]
 fn reads_that_fail_end_a_replay_there() {
-    let lab = Lab::new();
-    let mut drives = lab.open(&["sim:samsung-951,fault=read-error@7"]);
+    let fixture = Fixture::new();
+    let mut drives = fixture.open(&["sim:samsung-951,fault=read-error@7"]);
     let part = range(&drives, None, Some(19));
     let stream = noise(14, 20 * CHUNK as usize);
     take(&mut drives, &part, &stream, &RecordOptions::default());
@@ -407,25 +409,25 @@ fn reads_that_fail_end_a_replay_there() {
 
 #[test]
 fn null_takes_any_stream() {
-    let lab = Lab::new();
-    let mut drives = lab.open(&["null:"]);
+    let fixture = Fixture::new();
+    let mut drives = fixture.open(&["null:"]);
     let part = range(&drives, None, None);
     let status = put(
         &mut drives,
         &part,
-        &mut Blank::new(10_000_000),
+        &mut UninitSource::new(10_000_000),
         &RecordOptions::default(),
         &Registers::default(),
     )
     .status;
     assert_eq!(status.bytes, 10_000_000);
-    let mut open = Drives::open(&mut drives, lanes(false)).unwrap();
-    let mut lanes = open.lanes().unwrap();
-    let what = What::Raw(part, Some(10_000_000));
+    let mut open = Drives::open(&mut drives, queues(false)).unwrap();
+    let mut queues = open.queues().unwrap();
+    let what = ReplaySource::Raw(part, Some(10_000_000));
     let replayed = replay(
-        &mut lanes,
+        &mut queues,
         what,
-        &mut Discard,
+        &mut DiscardSink,
         ReplayOptions::default(),
         &Registers::default(),
     )

@@ -1,18 +1,18 @@
 //! Rings, and what a loss of power leaves of recordings, on drives that keep no order.
 
 use assay_stream::index::{IndexError, Recording, find};
-use assay_stream::lane::Lane;
-use assay_stream::range::{Media, Range, RangeRequest};
+use assay_stream::queue::StreamQueue;
+use assay_stream::range::{DriveExtent, RangeRequest, StreamRange};
 use assay_stream::record::{RecordOptions, record};
-use assay_stream::registers::{Control, Registers};
-use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
-use assay_stream::source::Bytes;
-use assay_stream::status::Status;
+use assay_stream::registers::{ControlBits, Registers};
+use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
+use assay_stream::source::MemorySource;
+use assay_stream::status::StreamStatus;
 use proptest::prelude::*;
 
 use crate::Ending;
-use crate::lab::{CHUNK, get, index, noise, on_each, range, recover, take};
-use crate::unruly::Unruly;
+use crate::endpoints::FailingSource;
+use crate::fixture::{CHUNK, get, index, noise, on_each, range, recover, take};
 
 #[test]
 fn a_ring_keeps_the_newest() {
@@ -59,7 +59,7 @@ pub(crate) const SMALL: usize = 4096;
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) seed: u64,
-    pub(crate) lanes: usize,
+    pub(crate) queues: usize,
     pub(crate) chunks: u64,
     pub(crate) depth: u32,
     pub(crate) every_chunks: u64,
@@ -68,35 +68,35 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    pub(crate) fn drives(&self) -> Vec<Unruly> {
+    pub(crate) fn drives(&self) -> Vec<FailingSource> {
         let bytes = self.chunks as usize * SMALL;
-        (0..self.lanes as u64)
-            .map(|n| Unruly::new(self.seed ^ n << 32, bytes))
+        (0..self.queues as u64)
+            .map(|n| FailingSource::new(self.seed ^ n << 32, bytes))
             .collect()
     }
 
-    pub(crate) fn lanes(&self, drives: &[Unruly]) -> Vec<Lane<'static>> {
+    pub(crate) fn queues(&self, drives: &[FailingSource]) -> Vec<StreamQueue<'static>> {
         let slots = self.depth + 1;
-        let lane = |(n, drive): (usize, &Unruly)| {
+        let queue = |(n, drive): (usize, &FailingSource)| {
             let target = drive.target(slots, SMALL as u32);
-            Lane::new(format!("drive {n}"), target, slots, SMALL as u32)
+            StreamQueue::new(format!("drive {n}"), target, slots, SMALL as u32)
         };
-        drives.iter().enumerate().map(lane).collect()
+        drives.iter().enumerate().map(queue).collect()
     }
 
-    pub(crate) fn range(&self) -> Range {
+    pub(crate) fn range(&self) -> StreamRange {
         let request = RangeRequest {
             first: None,
             last: None,
             chunk_bytes: SMALL as u32,
         };
-        let media = |n| Media {
+        let media = |n| DriveExtent {
             drive: format!("drive {n}"),
             capacity_bytes: self.chunks * SMALL as u64,
             min_io_bytes: 512,
         };
-        let media: Vec<_> = (0..self.lanes).map(media).collect();
-        Range::new(&request, &media).unwrap()
+        let media: Vec<_> = (0..self.queues).map(media).collect();
+        StreamRange::new(&request, &media).unwrap()
     }
 
     pub(crate) fn stream(&self) -> Vec<u8> {
@@ -104,17 +104,21 @@ impl Case {
     }
 
     /// Record; the registers have what was told while it went on. `None` where the power went before the header was there.
-    pub(crate) fn record(&self, drives: &[Unruly], indexed: bool) -> Option<(Status, Registers)> {
+    pub(crate) fn record(
+        &self,
+        drives: &[FailingSource],
+        indexed: bool,
+    ) -> Option<(StreamStatus, Registers)> {
         self.record_until(drives, indexed, u32::MAX)
     }
 
     /// The same, but that it is stopped after so many chunks.
     pub(crate) fn record_until(
         &self,
-        drives: &[Unruly],
+        drives: &[FailingSource],
         indexed: bool,
         chunks: u32,
-    ) -> Option<(Status, Registers)> {
+    ) -> Option<(StreamStatus, Registers)> {
         let options = RecordOptions {
             ring: self.ring,
             index: index(1).filter(|_| indexed),
@@ -125,40 +129,46 @@ impl Case {
         let registers = Registers::default();
         let stream = self.stream();
         let mut source = Ending {
-            bytes: Bytes::new(&stream),
+            bytes: MemorySource::new(&stream),
             left: chunks,
-            how: Control::STOP,
+            how: ControlBits::STOP,
         };
-        let mut lanes = self.lanes(drives);
-        let recorded = record(&mut lanes, &self.range(), &mut source, &options, &registers);
+        let mut queues = self.queues(drives);
+        let recorded = record(
+            &mut queues,
+            &self.range(),
+            &mut source,
+            &options,
+            &registers,
+        );
         match recorded {
             Ok(recorded) => Some((recorded.status, registers)),
             Err(error) => {
-                assert!(drives.iter().any(Unruly::is_dead), "{error}");
+                assert!(drives.iter().any(FailingSource::is_dead), "{error}");
                 None
             }
         }
     }
 
     /// What is found.
-    pub(crate) fn find(&self, lanes: &mut [Lane<'_>]) -> Result<Recording, IndexError> {
+    pub(crate) fn find(&self, queues: &mut [StreamQueue<'_>]) -> Result<Recording, IndexError> {
         let mut found = Vec::new();
-        for lane in lanes {
-            let part = find(lane, 0, self.chunks * SMALL as u64)?;
-            found.push((lane.name().to_owned(), part));
+        for queue in queues {
+            let part = find(queue, 0, self.chunks * SMALL as u64)?;
+            found.push((queue.name().to_owned(), part));
         }
         Ok(Recording::assemble(found)?.0)
     }
 
     /// Find and replay; also how many chunks of the stream the ring has room for.
-    pub(crate) fn recover(&self, drives: &[Unruly]) -> (Replayed, Vec<u8>, u64) {
-        let mut lanes = self.lanes(drives);
-        let mut recording = self.find(&mut lanes).unwrap();
-        let room = recording.header().unwrap().layout.chunks * self.lanes as u64;
+    pub(crate) fn recover(&self, drives: &[FailingSource]) -> (ReplayOutcome, Vec<u8>, u64) {
+        let mut queues = self.queues(drives);
+        let mut recording = self.find(&mut queues).unwrap();
+        let room = recording.header().unwrap().layout.chunks * self.queues as u64;
         let mut out = Vec::new();
         let replayed = replay(
-            &mut lanes,
-            What::Recording(&mut recording),
+            &mut queues,
+            ReplaySource::Recording(&mut recording),
             &mut out,
             ReplayOptions::default(),
             &Registers::default(),
@@ -179,14 +189,14 @@ pub(crate) fn tries(cases: u32) -> ProptestConfig {
 }
 
 pub(crate) fn cases(chunks: std::ops::Range<u64>, turns: u64) -> impl Strategy<Value = Case> {
-    let ring = (1..4_usize, chunks).prop_flat_map(move |(lanes, chunks)| {
-        let most = (turns * chunks * lanes as u64) as usize * SMALL;
-        (Just(lanes), Just(chunks), 1..=most)
+    let ring = (1..4_usize, chunks).prop_flat_map(move |(queues, chunks)| {
+        let most = (turns * chunks * queues as u64) as usize * SMALL;
+        (Just(queues), Just(chunks), 1..=most)
     });
     (any::<u64>(), ring, 1..40_u32, 1..200_u64).prop_map(
-        |(seed, (lanes, chunks, stream_bytes), depth, every_chunks)| Case {
+        |(seed, (queues, chunks, stream_bytes), depth, every_chunks)| Case {
             seed,
-            lanes,
+            queues,
             chunks,
             depth,
             every_chunks,
@@ -199,7 +209,7 @@ pub(crate) fn cases(chunks: std::ops::Range<u64>, turns: u64) -> impl Strategy<V
 proptest! {
     #![proptest_config(tries(150))]
 
-    /// A chunk's turn comes when the one before on its place is on the drive, however deep the queue is; [`Unruly`] sees to that.
+    /// A chunk's turn comes when the one before on its place is on the drive, however deep the queue is; [`FailingSource`] sees to that.
     #[test]
     fn every_place_of_a_ring_has_its_newest_chunk(case in cases(1..20, 9)) {
         let drives = case.drives();
@@ -207,11 +217,11 @@ proptest! {
         prop_assert_eq!(status.bytes, case.stream_bytes as u64);
         let stream = case.stream();
         let all = stream.len().div_ceil(SMALL);
-        let places = case.chunks as usize * case.lanes;
+        let places = case.chunks as usize * case.queues;
         for chunk in all.saturating_sub(places)..all {
             let bytes = &stream[chunk * SMALL..stream.len().min((chunk + 1) * SMALL)];
-            let at = chunk / case.lanes % case.chunks as usize * SMALL;
-            prop_assert!(drives[chunk % case.lanes].bytes(at, bytes.len()) == bytes, "chunk {}", chunk);
+            let at = chunk / case.queues % case.chunks as usize * SMALL;
+            prop_assert!(drives[chunk % case.queues].bytes(at, bytes.len()) == bytes, "chunk {}", chunk);
         }
     }
 
@@ -223,7 +233,7 @@ proptest! {
         let (replayed, out, room) = case.recover(&drives);
         let from = (case.stream_bytes.div_ceil(SMALL) as u64).saturating_sub(room) as usize * SMALL;
         prop_assert!(out == case.stream()[from..], "{} of {} bytes: {replayed:?}", out.len(), case.stream_bytes - from);
-        prop_assert_eq!((replayed.bad_chunks, replayed.frayed_chunks, replayed.missing_chunks), (0, 0, 0));
+        prop_assert_eq!((replayed.bad_chunks, replayed.partially_overwritten_chunks, replayed.missing_chunks), (0, 0, 0));
     }
 
     /// What was durable and had not been written over is there, in one piece with what is newer.
@@ -236,10 +246,10 @@ proptest! {
     ) {
         let case = Case { ring, ..case };
         let drives = case.drives();
-        let ios = case.stream_bytes.div_ceil(SMALL * case.lanes) as f64 * part;
-        drives[which % case.lanes].loses_power_after(ios as u64);
+        let ios = case.stream_bytes.div_ceil(SMALL * case.queues) as f64 * part;
+        drives[which % case.queues].loses_power_after(ios as u64);
         let recorded = case.record(&drives, true);
-        drives.iter().for_each(Unruly::comes_back);
+        drives.iter().for_each(FailingSource::comes_back);
         let Some((status, registers)) = recorded else {
             return Ok(());
         };

@@ -1,7 +1,7 @@
 use super::*;
 
-fn times(now_ms: u64, waited: bool) -> Times {
-    Times {
+fn times(now_ms: u64, waited: bool) -> ChunkTimes {
+    ChunkTimes {
         wanted_at: Nanos::ZERO,
         now: Nanos::from_millis(now_ms),
         waited,
@@ -9,12 +9,12 @@ fn times(now_ms: u64, waited: bool) -> Times {
 }
 
 /// A chunk is due every 10 ms.
-fn pacing() -> Pacing {
-    let pace = Pace {
+fn pacing() -> StallAccounting {
+    let source_rate = SourceRate {
         rate_bytes_per_s: 100_000,
         deadline: Some(Nanos::from_millis(25)),
     };
-    Pacing::new(Some(pace), Nanos::ZERO, 1000)
+    StallAccounting::new(Some(source_rate), Nanos::ZERO, 1000)
 }
 
 #[test]
@@ -49,9 +49,9 @@ fn waits_run_together_until_the_stream_has_caught_up() {
 #[test]
 fn a_source_that_waits_has_a_stall_per_wait() {
     let registers = Registers::default();
-    let mut pacing = Pacing::new(None, Nanos::ZERO, 1000);
+    let mut pacing = StallAccounting::new(None, Nanos::ZERO, 1000);
     for (from, to, waited) in [(1, 3, true), (4, 4, true), (5, 9, false)] {
-        let times = Times {
+        let times = ChunkTimes {
             wanted_at: Nanos::from_millis(from),
             now: Nanos::from_millis(to),
             waited,

@@ -1,8 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn media(capacity_bytes: u64) -> Media {
-    Media {
+fn media(capacity_bytes: u64) -> DriveExtent {
+    DriveExtent {
         drive: "drive".to_owned(),
         capacity_bytes,
         min_io_bytes: 512,
@@ -14,13 +14,13 @@ fn range(
     last: Option<u64>,
     chunk_bytes: u32,
     capacity_bytes: u64,
-) -> Result<Range, RangeError> {
+) -> Result<StreamRange, RangeError> {
     let request = RangeRequest {
         first,
         last,
         chunk_bytes,
     };
-    Range::new(&request, &[media(capacity_bytes)])
+    StreamRange::new(&request, &[media(capacity_bytes)])
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_range_unasked_is_all_whole_chunks() {
 
 #[test]
 fn what_is_wrong_has_its_bit() {
-    let bit = |result: Result<Range, RangeError>| result.unwrap_err().status();
+    let bit = |result: Result<StreamRange, RangeError>| result.unwrap_err().status();
     assert_eq!(
         bit(range(Some(1), None, 4096, 1 << 20)),
         StatusBits::UNALIGNED
@@ -69,30 +69,30 @@ fn the_smallest_of_several_drives_decides() {
         last: None,
         chunk_bytes: 4096,
     };
-    let both = Range::new(&request, &[media(1 << 20), media(1 << 16)]).unwrap();
+    let both = StreamRange::new(&request, &[media(1 << 20), media(1 << 16)]).unwrap();
     assert_eq!(
-        (both.lanes, both.last, both.chunks()),
+        (both.drives, both.last, both.chunks()),
         (2, (1 << 16) - 4096, 32)
     );
-    assert_eq!(both.place(0), (0, 0));
-    assert_eq!(both.place(3), (1, 4096));
-    assert_eq!(both.place(32), (0, 0));
+    assert_eq!(both.locate(0), (0, 0));
+    assert_eq!(both.locate(3), (1, 4096));
+    assert_eq!(both.locate(32), (0, 0));
 }
 
 proptest! {
     /// Every chunk has a place of its own inside the range, and a ring comes back to it.
     #[test]
-    fn places_are_a_bijection(first in 0_u64..8, chunks in 1_u64..50, lanes in 1_usize..5) {
+    fn places_are_a_bijection(first in 0_u64..8, chunks in 1_u64..50, drives in 1_usize..5) {
         let chunk = 4096_u64;
-        let drives = vec![media(1 << 20); lanes];
+        let media = vec![media(1 << 20); drives];
         let request = RangeRequest { first: Some(first * chunk), last: Some((first + chunks - 1) * chunk), chunk_bytes: 4096 };
-        let range = Range::new(&request, &drives).unwrap();
-        let places: std::collections::BTreeSet<_> = (0..range.chunks()).map(|n| range.place(n)).collect();
+        let range = StreamRange::new(&request, &media).unwrap();
+        let places: std::collections::BTreeSet<_> = (0..range.chunks()).map(|n| range.locate(n)).collect();
         prop_assert_eq!(places.len() as u64, range.chunks());
         for n in 0..range.chunks() {
-            let (lane, address) = range.place(n);
-            prop_assert!(lane < lanes && address >= range.first && address <= range.last);
-            prop_assert_eq!(range.place(n + range.chunks()), (lane, address));
+            let (drive, address) = range.locate(n);
+            prop_assert!(drive < drives && address >= range.first && address <= range.last);
+            prop_assert_eq!(range.locate(n + range.chunks()), (drive, address));
         }
     }
 

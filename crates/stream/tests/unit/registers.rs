@@ -28,11 +28,11 @@ fn last_address_is_told_once_there_is_one() {
 #[test]
 fn control_bits_stay_until_they_are_acted_on() {
     let registers = Registers::default();
-    registers.command(Control::FLUSH_NOW);
-    assert!(!registers.is_to_end());
-    registers.command(Control::STOP);
-    assert!(registers.is_to_end());
-    assert!(registers.acknowledge(Control::FLUSH_NOW));
-    assert!(!registers.acknowledge(Control::FLUSH_NOW));
-    assert!(registers.is_to_end());
+    registers.command(ControlBits::FLUSH_NOW);
+    assert!(!registers.stop_requested());
+    registers.command(ControlBits::STOP);
+    assert!(registers.stop_requested());
+    assert!(registers.acknowledge(ControlBits::FLUSH_NOW));
+    assert!(!registers.acknowledge(ControlBits::FLUSH_NOW));
+    assert!(registers.stop_requested());
 }

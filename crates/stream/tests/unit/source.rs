@@ -24,10 +24,10 @@ fn who_fills_from_a_steady_drip_looks_up_long_before_a_chunk_is_full() {
         assert!(filled.bytes < chunk.len() && !filled.last, "{filled:?}");
     }
     // Not even that long when a flush is wanted now.
-    registers.command(Control::FLUSH_NOW);
+    registers.command(ControlBits::FLUSH_NOW);
     assert_eq!(
         source.fill(&mut chunk, &registers).unwrap(),
-        Filled::default()
+        FillResult::default()
     );
 }
 

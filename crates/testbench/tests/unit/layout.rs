@@ -1,6 +1,6 @@
 use super::*;
 
-fn compare(layout: &Layout, bytes: &[u8]) -> Found {
+fn compare(layout: &ExpectedLayout, bytes: &[u8]) -> Comparison {
     let mut quiet = |_: u64, _: &Registers| {};
     let mut sink = Compare::new(layout, 8192, 8, &mut quiet);
     for chunk in bytes.chunks(8192) {
@@ -9,11 +9,11 @@ fn compare(layout: &Layout, bytes: &[u8]) -> Found {
     sink.found()
 }
 
-fn made(layout: &Layout) -> Vec<u8> {
+fn made(layout: &ExpectedLayout) -> Vec<u8> {
     let mut out = Vec::new();
     for &(length, holds) in &layout.pieces {
         let mut piece = vec![0; length as usize];
-        if let Holds::Stream(pattern, beat) = holds {
+        if let ExpectedData::Stream(pattern, beat) = holds {
             pattern.generator(beat).fill(&mut piece);
         }
         out.extend(piece);
@@ -23,9 +23,9 @@ fn made(layout: &Layout) -> Vec<u8> {
 
 #[test]
 fn pieces_are_compared_each_with_its_own_and_wrong_ones_are_named() {
-    let old = Holds::Stream(Pattern::new(1), 1280);
-    let layout = Layout::stream(2, 20_007)
-        .then(473, Holds::Zeroes)
+    let old = ExpectedData::Stream(Pattern::new(1), 1280);
+    let layout = ExpectedLayout::stream(2, 20_007)
+        .then(473, ExpectedData::Zeroes)
         .then(20_480, old);
     let mut bytes = made(&layout);
     assert_eq!(bytes.len() as u64, layout.bytes());
@@ -39,19 +39,20 @@ fn pieces_are_compared_each_with_its_own_and_wrong_ones_are_named() {
     assert_eq!(made(&part), bytes[8192..24_576]);
     assert!(compare(&part, &bytes[8192..24_576]).wrong.is_empty());
     bytes[20_100] = 1;
-    bytes[24_576..32_768].copy_from_slice(&made(&Layout::stream(3, 40_960))[24_576..32_768]);
+    bytes[24_576..32_768]
+        .copy_from_slice(&made(&ExpectedLayout::stream(3, 40_960))[24_576..32_768]);
     let found = compare(&layout, &bytes);
     assert_eq!(found.wrong_beats, 1 + 512);
     assert_eq!(found.wrong.len(), 2);
     assert_eq!(
         (found.wrong[0].at_byte, found.wrong[0].holds),
-        (20_100, Holds::Zeroes)
+        (20_100, ExpectedData::Zeroes)
     );
     assert_eq!(
         (found.wrong[1].at_byte, found.wrong[1].beat),
         (24_576, 1536)
     );
     assert_eq!(found.wrong[1].diagnosis, Some(Diagnosis::Stale { seed: 3 }));
-    let anything = Layout::default().then(bytes.len() as u64, Holds::Anything);
+    let anything = ExpectedLayout::default().then(bytes.len() as u64, ExpectedData::Anything);
     assert!(compare(&anything, &bytes).wrong.is_empty());
 }

@@ -1,9 +1,9 @@
 use super::*;
 use proptest::prelude::*;
 
-fn header() -> impl Strategy<Value = Header> {
+fn header() -> impl Strategy<Value = BlockHeader> {
     let code = prop_oneof![Just(0), Just(1), 1050_u32..=20_000];
-    (code, any::<(u64, u64, u64, u32, u64)>()).prop_map(|(code, fields)| Header {
+    (code, any::<(u64, u64, u64, u32, u64)>()).prop_map(|(code, fields)| BlockHeader {
         pattern: pattern_of(code).unwrap(),
         seed: fields.0,
         offset_bytes: fields.1,
@@ -16,9 +16,9 @@ fn header() -> impl Strategy<Value = Header> {
 proptest! {
     #[test]
     fn round_trips(header in header()) {
-        prop_assert_eq!(Header::decode(&header.encode()), Ok(header));
-        let claim = Claim { seed: header.seed, offset_bytes: header.offset_bytes, generation: header.generation };
-        prop_assert_eq!(Claim::read(&header.encode(), 0), Some(claim));
+        prop_assert_eq!(BlockHeader::decode(&header.encode()), Ok(header));
+        let claim = HeaderClaim { seed: header.seed, offset_bytes: header.offset_bytes, generation: header.generation };
+        prop_assert_eq!(HeaderClaim::read(&header.encode(), 0), Some(claim));
     }
 
     #[test]
@@ -27,21 +27,21 @@ proptest! {
         if with_magic && bytes.len() >= 8 {
             bytes[..8].copy_from_slice(&MAGIC);
         }
-        prop_assert!(Header::decode(&bytes).is_err());
-        prop_assert_eq!(Claim::read(&bytes, 0).is_some(), with_magic && bytes.len() >= HEADER_BYTES);
+        prop_assert!(BlockHeader::decode(&bytes).is_err());
+        prop_assert_eq!(HeaderClaim::read(&bytes, 0).is_some(), with_magic && bytes.len() >= HEADER_BYTES);
     }
 
     #[test]
     fn a_flipped_bit_is_noticed(header in header(), bit in 0_usize..HEADER_BYTES * 8) {
         let mut bytes = header.encode();
         bytes[bit / 8] ^= 1 << (bit % 8);
-        prop_assert!(Header::decode(&bytes).is_err());
+        prop_assert!(BlockHeader::decode(&bytes).is_err());
     }
 }
 
 #[test]
 fn the_layout_on_the_medium_is_fixed() {
-    let header = Header {
+    let header = BlockHeader {
         pattern: DataPattern::Zero,
         seed: 0x1122_3344_5566_7788,
         offset_bytes: 0x10_0000,
@@ -64,6 +64,9 @@ fn the_layout_on_the_medium_is_fixed() {
     later[8] = 2;
     let checksum = xxh3_64(&later[..56]);
     later[56..].copy_from_slice(&checksum.to_le_bytes());
-    assert_eq!(Header::decode(&later), Err(HeaderError::Unknown));
-    assert_eq!(Header::decode(&bytes[..63]), Err(HeaderError::TooShort));
+    assert_eq!(BlockHeader::decode(&later), Err(BlockHeaderError::Unknown));
+    assert_eq!(
+        BlockHeader::decode(&bytes[..63]),
+        Err(BlockHeaderError::TooShort)
+    );
 }

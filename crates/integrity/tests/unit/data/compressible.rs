@@ -5,7 +5,7 @@ use proptest::prelude::*;
 fn data(ratio: f64, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
     let mut noise = NoiseReader::new(Noise::stream(2024, "compressible"));
-    Recipe::new(Ratio::new(ratio).unwrap()).fill(&mut noise, &mut bytes);
+    CompressibleRecipe::new(Ratio::new(ratio).unwrap()).fill(&mut noise, &mut bytes);
     bytes
 }
 
@@ -97,7 +97,7 @@ proptest! {
     /// Any length, any ratio: filled to the last byte from the alphabet, nothing out of bounds.
     #[test]
     fn any_length_is_filled(permille in 1050_u32..=20_000, len in 0_usize..9000, key: u64) {
-        let recipe = Recipe::new(Ratio::try_from(permille).unwrap());
+        let recipe = CompressibleRecipe::new(Ratio::try_from(permille).unwrap());
         let mut bytes = vec![0xff; len];
         recipe.fill(&mut NoiseReader::new(Noise::new(key)), &mut bytes);
         prop_assert!(bytes.iter().all(|&byte| u16::from(byte) < recipe.alphabet));

@@ -14,12 +14,12 @@ fn made(seed: u64, first_beat: u64, len: usize) -> Vec<u8> {
 }
 
 fn seen(seed: u64, first_beat: u64, bytes: &[u8]) -> Option<Diagnosis> {
-    let scene = Scene {
+    let context = DiagnosisContext {
         pattern: Pattern::new(seed),
         chunk_bytes: CHUNK_BYTES as u64,
         chunks: CHUNKS,
     };
-    diagnose(&scene, &Suspect { first_beat, bytes }, None)
+    diagnose(&context, &ReadChunk { first_beat, bytes }, None)
 }
 
 fn chunk() -> impl Strategy<Value = u64> {
@@ -65,7 +65,7 @@ proptest! {
         let torn = Diagnosis::Torn {
             first_beat: at + CHUNK_BEATS - shift,
             end_beat: at + CHUNK_BEATS,
-            origin: Origin::Place { beat: at + CHUNK_BEATS - shift + 3 },
+            origin: DataOrigin::Place { beat: at + CHUNK_BEATS - shift + 3 },
         };
         prop_assert_eq!(seen(seed, at, &bytes), Some(torn));
     }
@@ -88,7 +88,7 @@ proptest! {
         let torn = Diagnosis::Torn {
             first_beat: at + first,
             end_beat: at + CHUNK_BEATS,
-            origin: Origin::Shifted { byte: begin + first * 16 },
+            origin: DataOrigin::Shifted { byte: begin + first * 16 },
         };
         let whole = Diagnosis::Shifted { byte: begin };
         prop_assert_eq!(seen(seed, at, &bytes), Some(if first == 0 { whole } else { torn }));
@@ -110,11 +110,11 @@ proptest! {
         prop_assume!(seed != old && from != at);
         let len = (end - begin) as usize * BEAT_BYTES;
         let (wrong, origin) = match kind {
-            0 => (made(old, at + begin, len), Origin::Seed { seed: old }),
-            1 => (made(seed, from + begin, len), Origin::Place { beat: from + begin }),
-            2 => (made(old, from + begin, len), Origin::SeedElsewhere { seed: old, beat: from + begin }),
-            3 => (vec![0; len], Origin::Zero),
-            _ => (vec![0xff; len], Origin::Ones),
+            0 => (made(old, at + begin, len), DataOrigin::Seed { seed: old }),
+            1 => (made(seed, from + begin, len), DataOrigin::Place { beat: from + begin }),
+            2 => (made(old, from + begin, len), DataOrigin::SeedElsewhere { seed: old, beat: from + begin }),
+            3 => (vec![0; len], DataOrigin::Zero),
+            _ => (vec![0xff; len], DataOrigin::Ones),
         };
         let mut bytes = made(seed, at, CHUNK_BYTES);
         bytes[begin as usize * BEAT_BYTES..][..len].copy_from_slice(&wrong);
@@ -141,10 +141,10 @@ proptest! {
         let first = right.iter().zip(&bytes).position(|(a, b)| a != b).unwrap() as u64 / 16;
         prop_assume!(first > 0);
         let origin = match (kind, place) {
-            (0, _) => Origin::Seed { seed: old },
-            (_, Some((None, beat))) => Origin::Place { beat: beat + first },
-            (_, Some((Some(seed), beat))) => Origin::SeedElsewhere { seed, beat: beat + first },
-            _ => Origin::Zero,
+            (0, _) => DataOrigin::Seed { seed: old },
+            (_, Some((None, beat))) => DataOrigin::Place { beat: beat + first },
+            (_, Some((Some(seed), beat))) => DataOrigin::SeedElsewhere { seed, beat: beat + first },
+            _ => DataOrigin::Zero,
         };
         let torn = Diagnosis::Torn { first_beat: at + first, end_beat: at + CHUNK_BEATS, origin };
         prop_assert_eq!(seen(seed, at, &bytes), Some(torn));
@@ -187,8 +187,8 @@ proptest! {
         bytes[..len].copy_from_slice(&made(old, at, len));
         bytes[CHUNK_BYTES - BEAT_BYTES..].fill(0);
         let pieces = vec![
-            Piece { first_beat: at, end_beat: at + cut, origin: Origin::Seed { seed: old } },
-            Piece { first_beat: at + CHUNK_BEATS - 1, end_beat: at + CHUNK_BEATS, origin: Origin::Zero },
+            MismatchRun { first_beat: at, end_beat: at + cut, origin: DataOrigin::Seed { seed: old } },
+            MismatchRun { first_beat: at + CHUNK_BEATS - 1, end_beat: at + CHUNK_BEATS, origin: DataOrigin::Zero },
         ];
         prop_assert_eq!(seen(seed, at, &bytes), Some(Diagnosis::Patchwork { pieces }));
     }
@@ -210,20 +210,20 @@ fn blank_chunks_are_blank() {
 #[test]
 fn a_wrong_seed_is_one_from_the_beginning() {
     let (right, wrong) = (Pattern::new(1), 2);
-    let scene = Scene {
+    let context = DiagnosisContext {
         pattern: right,
         chunk_bytes: CHUNK_BYTES as u64,
         chunks: CHUNKS,
     };
     let at = |seed, first_beat| (first_beat, made(seed, first_beat, CHUNK_BYTES));
-    let told = |suspect: &(u64, Vec<u8>), other: Option<&(u64, Vec<u8>)>| {
-        let [suspect, other] = [Some(suspect), other].map(|seen| {
-            seen.map(|(first_beat, bytes)| Suspect {
+    let told = |chunk: &(u64, Vec<u8>), other: Option<&(u64, Vec<u8>)>| {
+        let [chunk, other] = [Some(chunk), other].map(|seen| {
+            seen.map(|(first_beat, bytes)| ReadChunk {
                 first_beat: *first_beat,
                 bytes,
             })
         });
-        diagnose(&scene, &suspect.unwrap(), other.as_ref()).unwrap()
+        diagnose(&context, &chunk.unwrap(), other.as_ref()).unwrap()
     };
     let (first, later) = (at(wrong, 0), at(wrong, 512));
     let wrong_seed = Diagnosis::WrongSeed { seed: wrong };
@@ -258,16 +258,16 @@ fn a_mess_is_corrupt() {
     let mut noise = vec![0; 4096 * BEAT_BYTES];
     assay_units::Rng::new(5).fill(&mut noise);
     assert_eq!(seen(1, 512, &noise), corrupt(4096));
-    let scene = Scene {
+    let context = DiagnosisContext {
         pattern: Pattern::new(1),
         chunk_bytes: 0,
         chunks: u64::MAX,
     };
-    let suspect = Suspect {
+    let chunk = ReadChunk {
         first_beat: u64::MAX,
         bytes: &noise[..16],
     };
-    let told = diagnose(&scene, &suspect, None);
+    let told = diagnose(&context, &chunk, None);
     assert!(
         matches!(told, Some(Diagnosis::Corrupt { beats: 1, .. })),
         "{told:?}"
@@ -278,10 +278,10 @@ fn a_mess_is_corrupt() {
 fn words_are_one_line_and_say_what_it_means() {
     let seed = 0xabc;
     let pieces = vec![
-        Piece {
+        MismatchRun {
             first_beat: 3,
             end_beat: 4,
-            origin: Origin::Zero
+            origin: DataOrigin::Zero
         };
         2
     ];
@@ -295,7 +295,7 @@ fn words_are_one_line_and_say_what_it_means() {
             Diagnosis::Torn {
                 first_beat: 4,
                 end_beat: 9,
-                origin: Origin::Seed { seed },
+                origin: DataOrigin::Seed { seed },
             },
             "beats 4 to 8 of the chunk are stale data of seed 0xabc",
         ),

@@ -1,13 +1,13 @@
 use super::*;
 
-fn shape(length_bytes: u64, packet_beats: u64) -> Shape {
-    Shape {
+fn shape(length_bytes: u64, packet_beats: u64) -> StreamLength {
+    StreamLength {
         length_bytes,
         packet_beats: NonZeroU64::new(packet_beats),
     }
 }
 
-fn lasts(shape: Shape) -> Vec<u64> {
+fn lasts(shape: StreamLength) -> Vec<u64> {
     (0..40).filter(|&beat| shape.is_last(beat)).collect()
 }
 

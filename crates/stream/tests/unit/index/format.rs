@@ -1,11 +1,11 @@
 use super::*;
 use proptest::prelude::*;
 
-fn header() -> Header {
-    Header {
+fn header() -> RecordingHeader {
+    RecordingHeader {
         stream: StreamId([7; 16]),
-        lane: 1,
-        lanes: 3,
+        drive: 1,
+        drives: 3,
         layout: IndexLayout::new(131_072, 100, 131_072, true).unwrap(),
         ring: true,
         generation: 9,
@@ -20,55 +20,55 @@ fn header() -> Header {
 
 #[test]
 fn a_header_is_what_it_was() {
-    assert_eq!(Header::decode(&header().encode()), Some(header()));
-    let long = Header {
+    assert_eq!(RecordingHeader::decode(&header().encode()), Some(header()));
+    let long = RecordingHeader {
         label: "ü".repeat(500),
         ..header()
     };
-    let read = Header::decode(&long.encode()).unwrap();
+    let read = RecordingHeader::decode(&long.encode()).unwrap();
     assert_eq!(read.label, "ü".repeat(LABEL_BYTES / 2));
 }
 
 #[test]
 fn rings_of_the_first_version_are_known_with_the_blocks_they_had() {
-    let header = |spare| Header {
+    let header = |spare| RecordingHeader {
         layout: IndexLayout::new(0, 1000, 4096, spare).unwrap(),
         ..header()
     };
     for (spare, version, blocks) in [(false, VERSION, 2), (true, RING_VERSION, 3)] {
         let block = header(spare).encode();
         assert_eq!(super::version(&block, HEADER_MAGIC), Some(version));
-        let read = Header::decode(&block).unwrap();
+        let read = RecordingHeader::decode(&block).unwrap();
         assert_eq!((read.layout.index_blocks, read.ring), (blocks, true));
     }
     let mut later = header(true).encode();
     later[8] = 3;
     seal(&mut later);
-    assert_eq!(Header::decode(&later), None);
+    assert_eq!(RecordingHeader::decode(&later), None);
 }
 
 #[test]
 fn nonsense_under_a_right_checksum_is_no_header() {
     for wrong in [
-        Header {
-            lane: 3,
+        RecordingHeader {
+            drive: 3,
             ..header()
         },
-        Header {
+        RecordingHeader {
             layout: IndexLayout {
                 chunk_bytes: 0,
                 ..header().layout
             },
             ..header()
         },
-        Header {
+        RecordingHeader {
             layout: IndexLayout {
                 chunks: u64::MAX,
                 ..header().layout
             },
             ..header()
         },
-        Header {
+        RecordingHeader {
             layout: IndexLayout {
                 data_first: 0,
                 ..header().layout
@@ -76,7 +76,7 @@ fn nonsense_under_a_right_checksum_is_no_header() {
             ..header()
         },
     ] {
-        assert_eq!(Header::decode(&wrong.encode()), None, "{wrong:?}");
+        assert_eq!(RecordingHeader::decode(&wrong.encode()), None, "{wrong:?}");
     }
 }
 
@@ -87,7 +87,7 @@ proptest! {
             stream: StreamId([3; 16]),
             first_local: first,
             generation,
-            entries: entries.into_iter().map(|(crc32c, len_bytes)| Entry { crc32c, len_bytes }).collect(),
+            entries: entries.into_iter().map(|(crc32c, len_bytes)| ChunkEntry { crc32c, len_bytes }).collect(),
         };
         prop_assert_eq!(IndexBlock::decode(&block.encode(), StreamId([3; 16])), Some(block.clone()));
         prop_assert_eq!(IndexBlock::decode(&block.encode(), StreamId([4; 16])), None);
@@ -98,8 +98,8 @@ proptest! {
     fn a_flipped_bit_is_noticed(bit in 0..BLOCK * 8) {
         let mut block = header().encode();
         block[bit / 8] ^= 1 << (bit % 8);
-        prop_assert_eq!(Header::decode(&block), None);
-        let index = IndexBlock { stream: StreamId([3; 16]), first_local: 0, generation: 1, entries: vec![Entry::default(); 5] };
+        prop_assert_eq!(RecordingHeader::decode(&block), None);
+        let index = IndexBlock { stream: StreamId([3; 16]), first_local: 0, generation: 1, entries: vec![ChunkEntry::default(); 5] };
         let mut block = index.encode();
         block[bit / 8] ^= 1 << (bit % 8);
         prop_assert_eq!(IndexBlock::decode(&block, StreamId([3; 16])), None);
@@ -112,8 +112,8 @@ proptest! {
         block[..8].copy_from_slice(if header { HEADER_MAGIC } else { INDEX_MAGIC });
         block[8..12].copy_from_slice(&VERSION.to_le_bytes());
         block[16..].copy_from_slice(&bytes);
-        let _ = (Header::decode(&block), IndexBlock::decode(&block, StreamId::default()));
+        let _ = (RecordingHeader::decode(&block), IndexBlock::decode(&block, StreamId::default()));
         seal(&mut block);
-        let _ = (Header::decode(&block), IndexBlock::decode(&block, StreamId::default()));
+        let _ = (RecordingHeader::decode(&block), IndexBlock::decode(&block, StreamId::default()));
     }
 }

@@ -9,7 +9,7 @@ fn parts_are_put_in_order_and_cut_to_what_all_have() {
     // Drive 0 has chunks 4, 6 .. 14 of the stream, drive 1 has 7, 9 .. 13.
     assert_eq!((recording.from, recording.to), (6, 15));
     assert_eq!(recording.durable, 11);
-    assert_eq!(recording.place(7).0, 1);
+    assert_eq!(recording.locate(7).0, 1);
 }
 
 #[test]

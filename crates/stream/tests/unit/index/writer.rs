@@ -25,7 +25,7 @@ fn the_newest_copy_of_a_block_is_never_written_over() {
     let mut index = writer(2 * ENTRIES);
     let mut addresses = Vec::new();
     for n in 0..10 {
-        index.note(Entry {
+        index.add_entry(ChunkEntry {
             crc32c: n,
             len_bytes: 4096,
         });
@@ -46,7 +46,7 @@ fn the_newest_copy_of_a_block_is_never_written_over() {
 fn a_checkpoint_tells_of_finished_chunks_only_and_memory_stays_small() {
     let mut index = writer(3 * ENTRIES);
     for _ in 0..ENTRIES * 2 + 7 {
-        index.note(Entry::default());
+        index.add_entry(ChunkEntry::default());
     }
     let writes = index.checkpoint(ENTRIES + 3, None);
     assert_eq!(writes.len(), 3);
@@ -66,7 +66,7 @@ fn a_checkpoint_tells_of_finished_chunks_only_and_memory_stays_small() {
 #[test]
 fn what_says_nothing_new_is_written_a_second_time_once_it_is_durable() {
     let mut index = writer(3 * ENTRIES);
-    (0..ENTRIES + 3).for_each(|_| index.note(Entry::default()));
+    (0..ENTRIES + 3).for_each(|_| index.add_entry(ChunkEntry::default()));
     let first = index.checkpoint(ENTRIES + 2, None);
     // Nobody said that it is durable: its older copy stays as it is.
     assert_eq!(index.checkpoint(ENTRIES + 2, None).len(), 1);
@@ -86,7 +86,7 @@ fn what_says_nothing_new_is_written_a_second_time_once_it_is_durable() {
 #[test]
 fn a_full_block_is_in_both_copies_a_checkpoint_later_and_one_that_grows_is_not() {
     let mut index = writer(3 * ENTRIES);
-    (0..ENTRIES + 9).for_each(|_| index.note(Entry::default()));
+    (0..ENTRIES + 9).for_each(|_| index.add_entry(ChunkEntry::default()));
     let first = index.checkpoint(ENTRIES + 3, None);
     index.durable(ENTRIES + 3);
     let writes = index.checkpoint(ENTRIES + 9, None);
@@ -107,7 +107,7 @@ fn a_ring_uses_its_blocks_again_in_turn_and_has_one_to_spare() {
     let mut index = writer(chunks);
     let mut told: std::collections::BTreeMap<u64, (u64, u64)> = std::collections::BTreeMap::new();
     for finished in (0..5 * chunks).step_by(7) {
-        (0..7).for_each(|_| index.note(Entry::default()));
+        (0..7).for_each(|_| index.add_entry(ChunkEntry::default()));
         let writes = index.checkpoint(finished + 7, None);
         for write in &writes[..writes.len() - 1] {
             let block = block(write);
@@ -128,11 +128,11 @@ fn what_is_durable_is_told_by_the_header_after() {
     let before = index.begin();
     assert_eq!(before[0].0, BLOCK_BYTES);
     assert!(before[0].1.iter().all(|&b| b == 0));
-    index.note(Entry::default());
+    index.add_entry(ChunkEntry::default());
     index.checkpoint(1, None);
     index.durable(1);
     let writes = index.checkpoint(1, Some(77));
-    let header = Header::decode(&writes.last().unwrap().1).unwrap();
+    let header = RecordingHeader::decode(&writes.last().unwrap().1).unwrap();
     assert_eq!(
         (header.durable_chunks, header.ended, header.stream_bytes),
         (1, true, 77)

@@ -6,13 +6,13 @@ fn stream(seed: u64, bytes: usize) -> Vec<u8> {
     out
 }
 
-fn check(expected: u64, bytes: &[u8], length_bytes: u64) -> Finding {
+fn check(expected: u64, bytes: &[u8], length_bytes: u64) -> StreamFinding {
     let chunks = bytes.len().div_ceil(8192) as u64;
-    let mut sink = CheckSink::new(Pattern::new(expected), 8192, chunks);
+    let mut sink = PatternSink::new(Pattern::new(expected), 8192, chunks);
     for chunk in bytes.chunks(8192) {
         sink.put(chunk, &Registers::default()).unwrap();
     }
-    sink.finding(Some(Shape {
+    sink.finding(Some(StreamLength {
         length_bytes,
         packet_beats: None,
     }))
@@ -40,7 +40,7 @@ fn a_right_stream_is_right_and_a_source_makes_it() {
 #[test]
 fn a_stream_without_its_beginning_is_checked_from_where_it_begins() {
     let all = stream(5, 20_000);
-    let mut sink = CheckSink::new(Pattern::new(5), 8192, 3);
+    let mut sink = PatternSink::new(Pattern::new(5), 8192, 3);
     sink.begin(8192);
     sink.put(&all[8192..16_384], &Registers::default()).unwrap();
     let mut last = all[16_384..].to_vec();

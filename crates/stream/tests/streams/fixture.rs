@@ -2,14 +2,14 @@
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
-use assay_stream::drives::{Calls, Drives, LaneOptions, media};
+use assay_stream::drives::{Drives, IoCalls, QueueOptions, media};
 use assay_stream::index::{IndexOptions, Recording, StreamId, find};
-use assay_stream::range::{Range, RangeRequest};
-use assay_stream::record::{RecordOptions, Recorded, record};
+use assay_stream::range::{RangeRequest, StreamRange};
+use assay_stream::record::{RecordOptions, RecordOutcome, record};
 use assay_stream::registers::Registers;
-use assay_stream::replay::{ReplayOptions, Replayed, What, replay};
-use assay_stream::source::{Bytes, Source};
-use assay_stream::status::Status;
+use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
+use assay_stream::source::{MemorySource, StreamSource};
+use assay_stream::status::StreamStatus;
 use assay_units::Rng;
 
 pub(crate) const CHUNK: u32 = 16 << 10;
@@ -23,13 +23,13 @@ pub(crate) fn noise(seed: u64, bytes: usize) -> Vec<u8> {
     out
 }
 
-pub(crate) struct Lab {
+pub(crate) struct Fixture {
     folder: tempfile::TempDir,
 }
 
-impl Lab {
-    pub(crate) fn new() -> Lab {
-        Lab {
+impl Fixture {
+    pub(crate) fn new() -> Fixture {
+        Fixture {
             folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
         }
     }
@@ -57,83 +57,97 @@ impl Lab {
     }
 }
 
-pub(crate) fn lanes(writes: bool) -> LaneOptions {
-    LaneOptions {
+pub(crate) fn queues(writes: bool) -> QueueOptions {
+    QueueOptions {
         writes,
         depth: 8,
         chunk_bytes: CHUNK,
         direct: true,
-        calls: Calls::Ring,
+        calls: IoCalls::Ring,
     }
 }
 
-pub(crate) fn range(drives: &[DriveSession], first: Option<u64>, last: Option<u64>) -> Range {
+pub(crate) fn range(drives: &[DriveSession], first: Option<u64>, last: Option<u64>) -> StreamRange {
     let request = RangeRequest {
         first: first.map(|n| n * u64::from(CHUNK)),
         last: last.map(|n| n * u64::from(CHUNK)),
         chunk_bytes: CHUNK,
     };
     let media: Vec<_> = drives.iter().map(|d| media(d.info())).collect();
-    Range::new(&request, &media).unwrap()
+    StreamRange::new(&request, &media).unwrap()
 }
 
 pub(crate) fn put(
     drives: &mut [DriveSession],
-    range: &Range,
-    source: &mut dyn Source,
+    range: &StreamRange,
+    source: &mut dyn StreamSource,
     options: &RecordOptions,
     registers: &Registers,
-) -> Recorded {
+) -> RecordOutcome {
     let options = RecordOptions {
         min_io_bytes: 512,
         ..options.clone()
     };
-    let mut open = Drives::open(drives, lanes(true)).unwrap();
-    let mut lanes = open.lanes().unwrap();
-    record(&mut lanes, range, source, &options, registers).unwrap()
+    let mut open = Drives::open(drives, queues(true)).unwrap();
+    let mut queues = open.queues().unwrap();
+    record(&mut queues, range, source, &options, registers).unwrap()
 }
 
 /// Record these bytes, with nobody watching.
 pub(crate) fn take(
     drives: &mut [DriveSession],
-    range: &Range,
+    range: &StreamRange,
     bytes: &[u8],
     options: &RecordOptions,
-) -> Status {
+) -> StreamStatus {
     let registers = Registers::default();
-    put(drives, range, &mut Bytes::new(bytes), options, &registers).status
+    put(
+        drives,
+        range,
+        &mut MemorySource::new(bytes),
+        options,
+        &registers,
+    )
+    .status
 }
 
-pub(crate) fn get(drives: &mut [DriveSession], range: &Range, bytes: u64) -> (Replayed, Vec<u8>) {
-    let mut open = Drives::open(drives, lanes(false)).unwrap();
-    let mut lanes = open.lanes().unwrap();
+pub(crate) fn get(
+    drives: &mut [DriveSession],
+    range: &StreamRange,
+    bytes: u64,
+) -> (ReplayOutcome, Vec<u8>) {
+    let mut open = Drives::open(drives, queues(false)).unwrap();
+    let mut queues = open.queues().unwrap();
     let mut out = Vec::new();
     let options = ReplayOptions {
         min_io_bytes: 512,
         ..ReplayOptions::default()
     };
-    let what = What::Raw(*range, Some(bytes));
-    let replayed = replay(&mut lanes, what, &mut out, options, &Registers::default()).unwrap();
+    let what = ReplaySource::Raw(*range, Some(bytes));
+    let replayed = replay(&mut queues, what, &mut out, options, &Registers::default()).unwrap();
     (replayed, out)
 }
 
 /// Find, and replay.
-pub(crate) fn recover(drives: &mut [DriveSession], first: u64) -> (Replayed, Vec<u8>, bool) {
+pub(crate) fn recover(drives: &mut [DriveSession], first: u64) -> (ReplayOutcome, Vec<u8>, bool) {
     let capacities: Vec<u64> = drives.iter().map(|d| d.info().capacity_bytes).collect();
-    let mut open = Drives::open(drives, lanes(false)).unwrap();
-    let mut lanes = open.lanes().unwrap();
+    let mut open = Drives::open(drives, queues(false)).unwrap();
+    let mut queues = open.queues().unwrap();
     let mut found = Vec::new();
-    for (lane, capacity) in lanes.iter_mut().zip(capacities) {
-        found.push((lane.name().to_owned(), find(lane, first, capacity).unwrap()));
+    for (queue, capacity) in queues.iter_mut().zip(capacities) {
+        found.push((
+            queue.name().to_owned(),
+            find(queue, first, capacity).unwrap(),
+        ));
     }
     let (mut recording, order) = Recording::assemble(found).unwrap();
-    let mut all: Vec<_> = lanes.drain(..).map(Some).collect();
-    let mut lanes: Vec<_> = order.iter().filter_map(|&at| all[at].take()).collect();
+    let mut all: Vec<_> = queues.drain(..).map(Some).collect();
+    let mut queues: Vec<_> = order.iter().filter_map(|&at| all[at].take()).collect();
     let whole = recording.is_whole();
     let mut out = Vec::new();
-    let what = What::Recording(&mut recording);
+    let what = ReplaySource::Recording(&mut recording);
     let replayed = replay(
-        &mut lanes,
+        &mut queues,
         what,
         &mut out,
         ReplayOptions::default(),
@@ -153,7 +167,7 @@ pub(crate) fn index(stream: u8) -> Option<IndexOptions> {
 
 /// On a file and on a simulated drive.
 pub(crate) fn on_each(chunks: u64, test: impl Fn(&mut [DriveSession])) {
-    let lab = Lab::new();
-    test(&mut lab.open(&[&lab.file("drive", chunks)]));
-    test(&mut lab.open(&["sim:samsung-951"]));
+    let fixture = Fixture::new();
+    test(&mut fixture.open(&[&fixture.file("drive", chunks)]));
+    test(&mut fixture.open(&["sim:samsung-951"]));
 }

@@ -1,26 +1,26 @@
 //! From wrong beats to a sentence: what happened, to which chunk, and whose data is there instead.
 
-use super::layout::{Found, Holds, Wrong};
-use assay_integrity::pattern::{Diagnosis, Origin};
-use assay_stream::range::Range;
+use super::layout::{Comparison, ExpectedData, MismatchedChunk};
+use assay_integrity::pattern::{DataOrigin, Diagnosis};
+use assay_stream::range::StreamRange;
 
 /// A stream that the bench has written.
 #[derive(Clone, Debug)]
-struct Written {
+struct LoggedStream {
     seed: u64,
     what: String,
 }
 
 /// The streams that were written, in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Book {
-    written: Vec<Written>,
+pub(super) struct StreamLog {
+    written: Vec<LoggedStream>,
 }
 
-impl Book {
+impl StreamLog {
     /// Note a stream, before it is written.
-    pub fn note(&mut self, seed: u64, what: String) {
-        self.written.push(Written { seed, what });
+    pub fn add(&mut self, seed: u64, what: String) {
+        self.written.push(LoggedStream { seed, what });
     }
 
     fn find(&self, seed: u64) -> Option<(usize, &str)> {
@@ -31,10 +31,10 @@ impl Book {
     }
 
     /// Whose seed this is, in words, and whether it was written after this other one.
-    fn whose(&self, seed: u64, expected: Holds) -> (String, bool) {
+    fn owner_text(&self, seed: u64, expected: ExpectedData) -> (String, bool) {
         let expected = match expected {
-            Holds::Stream(pattern, _) => self.find(pattern.seed()).map(|(at, _)| at),
-            Holds::Zeroes | Holds::Anything => None,
+            ExpectedData::Stream(pattern, _) => self.find(pattern.seed()).map(|(at, _)| at),
+            ExpectedData::Zeroes | ExpectedData::Anything => None,
         };
         match self.find(seed) {
             Some((at, what)) => (format!("{what} wrote"), expected.is_some_and(|e| at > e)),
@@ -47,25 +47,31 @@ impl Book {
 }
 
 /// What happened to a chunk, in a word and a sentence.
-fn happened(book: &Book, wrong: &Wrong, range: &Range) -> (String, String) {
+fn describe(log: &StreamLog, wrong: &MismatchedChunk, range: &StreamRange) -> (String, String) {
     let chunk_beats = u64::from(range.chunk_bytes) / assay_stream::registers::BEAT_BYTES;
     let chunk_of = |beat: u64| beat / chunk_beats.max(1);
     let (word, text) = match &wrong.diagnosis {
         None => ("overrun", "bytes that should be zeroes are not".to_owned()),
         Some(Diagnosis::Stale { seed } | Diagnosis::WrongSeed { seed }) => {
-            let (whose, later) = book.whose(*seed, wrong.holds);
+            let (owner_text, later) = log.owner_text(*seed, wrong.holds);
             if later {
                 (
                     "overwritten",
-                    format!("the chunk holds what {whose}, later"),
+                    format!("the chunk holds what {owner_text}, later"),
                 )
             } else {
-                ("lost write", format!("the chunk still holds what {whose}"))
+                (
+                    "lost write",
+                    format!("the chunk still holds what {owner_text}"),
+                )
             }
         }
         Some(Diagnosis::StaleElsewhere { seed, beat }) => {
-            let (whose, later) = book.whose(*seed, wrong.holds);
-            let text = format!("the chunk holds chunk {} of what {whose}", chunk_of(*beat));
+            let (owner_text, later) = log.owner_text(*seed, wrong.holds);
+            let text = format!(
+                "the chunk holds chunk {} of what {owner_text}",
+                chunk_of(*beat)
+            );
             if later {
                 ("misdirected write", text + ", later and elsewhere")
             } else {
@@ -83,7 +89,7 @@ fn happened(book: &Book, wrong: &Wrong, range: &Range) -> (String, String) {
             first_beat,
             end_beat,
             origin,
-        }) => torn(book, wrong, (*first_beat, *end_beat), *origin),
+        }) => torn(log, wrong, (*first_beat, *end_beat), *origin),
         Some(diagnosis @ Diagnosis::BitFlip { .. }) => ("flipped bits", after_colon(diagnosis)),
         Some(diagnosis @ (Diagnosis::Zero | Diagnosis::Ones)) => {
             ("lost write", after_colon(diagnosis))
@@ -99,15 +105,15 @@ fn happened(book: &Book, wrong: &Wrong, range: &Range) -> (String, String) {
 }
 
 fn torn(
-    book: &Book,
-    wrong: &Wrong,
+    log: &StreamLog,
+    wrong: &MismatchedChunk,
     (first, end): (u64, u64),
-    origin: Origin,
+    origin: DataOrigin,
 ) -> (&'static str, String) {
     let beats = format!("beats {first} to {}", end - 1);
     let (seed, place) = match origin {
-        Origin::Seed { seed } => (Some(seed), ""),
-        Origin::SeedElsewhere { seed, .. } => (Some(seed), ", elsewhere"),
+        DataOrigin::Seed { seed } => (Some(seed), ""),
+        DataOrigin::SeedElsewhere { seed, .. } => (Some(seed), ", elsewhere"),
         _ => (None, ""),
     };
     let Some(seed) = seed else {
@@ -116,16 +122,16 @@ fn torn(
             format!("{beats} are {origin}, the rest is right"),
         );
     };
-    let (whose, later) = book.whose(seed, wrong.holds);
+    let (owner_text, later) = log.owner_text(seed, wrong.holds);
     if later {
         (
             "overrun",
-            format!("{beats} are what {whose}, later{place}; the rest is untouched"),
+            format!("{beats} are what {owner_text}, later{place}; the rest is untouched"),
         )
     } else {
         (
             "torn write",
-            format!("{beats} are what {whose}{place}, the rest is right"),
+            format!("{beats} are what {owner_text}{place}, the rest is right"),
         )
     }
 }
@@ -140,20 +146,25 @@ fn after_colon(diagnosis: &Diagnosis) -> String {
 }
 
 /// The sentence. `again` is what a second read of the first wrong chunk gave: right, or not; `None` where there was none.
-pub(super) fn sentence(book: &Book, found: &Found, range: &Range, again: Option<bool>) -> String {
+pub(super) fn sentence(
+    log: &StreamLog,
+    found: &Comparison,
+    range: &StreamRange,
+    again: Option<bool>,
+) -> String {
     let Some(first) = found.wrong.first() else {
         return "nothing is wrong".to_owned();
     };
     let chunk = first.at_byte / u64::from(range.chunk_bytes);
-    let (_, address) = range.place(chunk);
-    let (mut word, text) = happened(book, first, range);
+    let (_, address) = range.locate(chunk);
+    let (mut word, text) = describe(log, first, range);
     // A chunk in a wrong place whose own place was not written: one write went astray.
     let astray = found
         .wrong
         .iter()
         .any(|wrong| match (&wrong.diagnosis, wrong.holds) {
-            (Some(Diagnosis::Misplaced { .. }), Holds::Stream(..)) => true,
-            (Some(Diagnosis::StaleElsewhere { seed, .. }), holds) => book.whose(*seed, holds).1,
+            (Some(Diagnosis::Misplaced { .. }), ExpectedData::Stream(..)) => true,
+            (Some(Diagnosis::StaleElsewhere { seed, .. }), holds) => log.owner_text(*seed, holds).1,
             _ => false,
         });
     if astray && (word == "misplaced" || word == "lost write") {
@@ -172,7 +183,7 @@ pub(super) fn sentence(book: &Book, found: &Found, range: &Range, again: Option<
     };
     for wrong in found.wrong.iter().skip(1).take(2) {
         let chunk = wrong.at_byte / u64::from(range.chunk_bytes);
-        let (_, text) = happened(book, wrong, range);
+        let (_, text) = describe(log, wrong, range);
         out += &format!("; chunk {chunk}: {text}");
     }
     let beats = found.wrong_beats;

@@ -5,23 +5,27 @@ use assay_io::{Completion, DataClass, Io, Nanos, Op, Target, TargetError};
 use crate::status::{DeviceFailure, StreamError};
 
 /// How often a waiting loop looks whether the stream is to end.
-pub(crate) const LOOK: Nanos = Nanos::from_millis(50);
+pub(crate) const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
 /// Most I/Os that are started together.
-const GATHERED: usize = 4;
+const MAX_DEFERRED_IOS: usize = 4;
 
 /// The time of a stream: that of the drive that is furthest.
-pub(crate) fn latest(lanes: &mut [Lane<'_>]) -> Nanos {
-    lanes.iter_mut().map(Lane::now).max().unwrap_or(Nanos::ZERO)
+pub(crate) fn latest(queues: &mut [StreamQueue<'_>]) -> Nanos {
+    queues
+        .iter_mut()
+        .map(StreamQueue::now)
+        .max()
+        .unwrap_or(Nanos::ZERO)
 }
 
 /// Is there room for a chunk in every slot?
-pub(crate) fn fits(lanes: &[Lane<'_>], chunk_bytes: u32) -> Result<(), StreamError> {
-    match lanes.iter().find(|lane| lane.slot_bytes < chunk_bytes) {
+pub(crate) fn fits(queues: &[StreamQueue<'_>], chunk_bytes: u32) -> Result<(), StreamError> {
+    match queues.iter().find(|queue| queue.slot_bytes < chunk_bytes) {
         None => Ok(()),
-        Some(lane) => Err(StreamError::SmallSlots {
-            drive: lane.name.clone(),
-            slot_bytes: lane.slot_bytes,
+        Some(queue) => Err(StreamError::SmallSlots {
+            drive: queue.name.clone(),
+            slot_bytes: queue.slot_bytes,
             chunk_bytes,
         }),
     }
@@ -29,7 +33,7 @@ pub(crate) fn fits(lanes: &[Lane<'_>], chunk_bytes: u32) -> Result<(), StreamErr
 
 /// What an I/O in flight is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum IoPurpose {
     /// A chunk of the stream, by its number.
     Chunk(u64),
     /// A flush; the number is the caller's.
@@ -40,15 +44,15 @@ pub(crate) enum Purpose {
 
 /// An I/O that ended.
 #[derive(Debug)]
-pub(crate) struct Ended {
-    pub purpose: Purpose,
+pub(crate) struct EndedIo {
+    pub purpose: IoPurpose,
     pub slot: u32,
     pub failure: Option<DeviceFailure>,
 }
 
 #[derive(Clone, Copy)]
-struct Started {
-    purpose: Purpose,
+struct StartedIo {
+    purpose: IoPurpose,
     len_bytes: u32,
     address: u64,
     op: Op,
@@ -58,11 +62,11 @@ struct Started {
 ///
 /// Slots are buffers of one chunk each, registered with the kernel where the target is an io_uring. A target that moves no bytes (null,
 /// or a simulated drive that keeps none) gets one buffer for all: what is in it is of no account once it was submitted.
-pub struct Lane<'t> {
+pub struct StreamQueue<'t> {
     name: String,
     target: Box<dyn Target + 't>,
     free: Vec<u32>,
-    started: Vec<Option<Started>>,
+    started: Vec<Option<StartedIo>>,
     in_flight: usize,
     /// I/Os that were submitted since the target was last looked at, and may not have begun.
     unstarted: usize,
@@ -71,19 +75,19 @@ pub struct Lane<'t> {
     completions: Vec<Completion>,
 }
 
-impl<'t> Lane<'t> {
+impl<'t> StreamQueue<'t> {
     /// A lane over a target with `slots` slots of at least `slot_bytes`. No I/O of the lane is longer than that.
     pub fn new(
         name: impl Into<String>,
         target: impl Target + 't,
         slots: u32,
         slot_bytes: u32,
-    ) -> Lane<'t> {
+    ) -> StreamQueue<'t> {
         let mut target = Box::new(target);
         let buffer_bytes = target.buffer(0).map(|buffer| buffer.len() as u32);
         let moves_bytes = buffer_bytes.is_some();
         let slot_bytes = slot_bytes.min(buffer_bytes.unwrap_or(u32::MAX));
-        Lane {
+        StreamQueue {
             name: name.into(),
             target,
             // Taken from the end: low slots first, so that a short stream touches little memory.
@@ -128,8 +132,8 @@ impl<'t> Lane<'t> {
 
     /// May what was submitted since the last look wait for more of its kind? While the drive has half a ring to do, starting I/Os a few at a time
     /// costs it nothing, and saves system calls and, on virtual machines, doorbells.
-    pub(crate) fn may_gather(&self) -> bool {
-        self.unstarted < GATHERED && self.in_flight - self.unstarted > self.slots() / 2
+    pub(crate) fn may_defer(&self) -> bool {
+        self.unstarted < MAX_DEFERRED_IOS && self.in_flight - self.unstarted > self.slots() / 2
     }
 
     pub(crate) fn free_slots(&self) -> usize {
@@ -158,7 +162,7 @@ impl<'t> Lane<'t> {
     pub(crate) fn submit(
         &mut self,
         slot: u32,
-        purpose: Purpose,
+        purpose: IoPurpose,
         op: Op,
         address: u64,
         len_bytes: u32,
@@ -178,7 +182,7 @@ impl<'t> Lane<'t> {
             len_bytes,
             offset_bytes: address,
         }])?;
-        self.started[slot as usize] = Some(Started {
+        self.started[slot as usize] = Some(StartedIo {
             purpose,
             len_bytes,
             address,
@@ -194,7 +198,7 @@ impl<'t> Lane<'t> {
         &mut self,
         min: usize,
         until: Nanos,
-        ended: &mut Vec<Ended>,
+        ended: &mut Vec<EndedIo>,
     ) -> Result<(), TargetError> {
         self.completions.clear();
         self.unstarted = 0;
@@ -218,7 +222,7 @@ impl<'t> Lane<'t> {
             if started.op != Op::Read {
                 self.free.push(completion.slot);
             }
-            ended.push(Ended {
+            ended.push(EndedIo {
                 purpose: started.purpose,
                 slot: completion.slot,
                 failure,
@@ -231,7 +235,7 @@ impl<'t> Lane<'t> {
     pub(crate) fn wait_until(
         &mut self,
         until: Nanos,
-        ended: &mut Vec<Ended>,
+        ended: &mut Vec<EndedIo>,
     ) -> Result<(), TargetError> {
         while self.target.now() < until {
             if self.in_flight == 0 {
@@ -247,5 +251,5 @@ impl<'t> Lane<'t> {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/lane.rs"]
+#[path = "../tests/unit/queue.rs"]
 mod tests;

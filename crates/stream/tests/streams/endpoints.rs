@@ -36,11 +36,11 @@ struct State {
 
 /// A handle: clones are the same drive.
 #[derive(Clone)]
-pub(crate) struct Unruly(Rc<RefCell<State>>);
+pub(crate) struct FailingSource(Rc<RefCell<State>>);
 
-impl Unruly {
-    pub(crate) fn new(seed: u64, bytes: usize) -> Unruly {
-        Unruly(Rc::new(RefCell::new(State {
+impl FailingSource {
+    pub(crate) fn new(seed: u64, bytes: usize) -> FailingSource {
+        FailingSource(Rc::new(RefCell::new(State {
             rng: Rng::new(seed),
             seen: vec![0; bytes],
             kept: vec![0; bytes],
@@ -116,7 +116,7 @@ impl InFlight {
 }
 
 pub(crate) struct UnrulyTarget {
-    drive: Unruly,
+    drive: FailingSource,
     buffers: Vec<Vec<u8>>,
     in_flight: Vec<InFlight>,
     clock_ns: u64,

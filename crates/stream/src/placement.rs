@@ -1,31 +1,33 @@
 //! Where the chunks of a recording go.
 
 use crate::index::{IndexError, IndexLayout};
-use crate::range::Range;
+use crate::range::StreamRange;
 
 /// Where chunks go: straight into the range, or behind an index.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Places {
-    Plain(Range),
+pub(crate) enum ChunkPlacement {
+    Plain(StreamRange),
     Indexed(IndexLayout, u32),
 }
 
-impl Places {
+impl ChunkPlacement {
     pub(crate) fn chunks(&self) -> u64 {
         match self {
-            Places::Plain(range) => range.chunks(),
-            Places::Indexed(layout, lanes) => layout.chunks.saturating_mul(u64::from(*lanes)),
+            ChunkPlacement::Plain(range) => range.chunks(),
+            ChunkPlacement::Indexed(layout, drives) => {
+                layout.chunks.saturating_mul(u64::from(*drives))
+            }
         }
     }
 
-    pub(crate) fn place(&self, chunk: u64) -> (usize, u64) {
+    pub(crate) fn locate(&self, chunk: u64) -> (usize, u64) {
         match self {
-            Places::Plain(range) => range.place(chunk),
-            Places::Indexed(layout, lanes) => {
-                let lanes = u64::from(*lanes);
+            ChunkPlacement::Plain(range) => range.locate(chunk),
+            ChunkPlacement::Indexed(layout, drives) => {
+                let drives = u64::from(*drives);
                 (
-                    (chunk % lanes) as usize,
-                    layout.chunk_address(chunk / lanes),
+                    (chunk % drives) as usize,
+                    layout.chunk_address(chunk / drives),
                 )
             }
         }
@@ -33,13 +35,17 @@ impl Places {
 }
 
 /// How a range is parted between index and stream.
-pub(crate) fn indexed(range: &Range, ring: bool, drive: &str) -> Result<IndexLayout, IndexError> {
+pub(crate) fn indexed(
+    range: &StreamRange,
+    ring: bool,
+    drive: &str,
+) -> Result<IndexLayout, IndexError> {
     if u64::from(range.chunk_bytes) < crate::index::BLOCK_BYTES {
         return Err(IndexError::SmallChunks {
             chunk_bytes: range.chunk_bytes,
         });
     }
-    let chunks = range.chunks_per_lane();
+    let chunks = range.chunks_per_drive();
     let chunk_bytes = range.chunk_bytes;
     IndexLayout::new(range.first, chunks, chunk_bytes, ring).ok_or_else(|| IndexError::NoRoom {
         drive: drive.to_owned(),

@@ -29,7 +29,7 @@ const STEP: f64 = 1.01;
 
 /// The table of rates and the buffers they need.
 #[derive(Clone, Debug)]
-pub struct Headroom {
+pub struct BufferTable {
     rates: Vec<f64>,
     held: Vec<f64>,
     most: Vec<f64>,
@@ -38,14 +38,14 @@ pub struct Headroom {
     began: Nanos,
 }
 
-impl Headroom {
+impl BufferTable {
     /// A stream begins at this time.
-    pub fn new(start: Nanos) -> Headroom {
+    pub fn new(start: Nanos) -> BufferTable {
         let steps = (FASTEST / SLOWEST).ln() / STEP.ln();
         let rates: Vec<f64> = (0..=steps.ceil() as i32)
             .map(|n| SLOWEST * STEP.powi(n))
             .collect();
-        Headroom {
+        BufferTable {
             held: vec![0.0; rates.len()],
             most: vec![0.0; rates.len()],
             rates,
@@ -92,5 +92,5 @@ impl Headroom {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/headroom.rs"]
+#[path = "../tests/unit/buffer_table.rs"]
 mod tests;

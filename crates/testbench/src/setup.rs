@@ -4,11 +4,11 @@ use assay_device::identity::PcieLink;
 use assay_device::session::DriveSession;
 use assay_io::Target;
 
-use crate::faulty::{Faults, Faulty};
-use assay_stream::drives::{Between, Straight};
+use crate::faulty::{Faults, FaultyTarget};
+use assay_stream::drives::{PassThrough, TargetLayer};
 
 /// How the bench reaches the drives.
-pub trait Wiring: Between {
+pub trait TestSetup: TargetLayer {
     /// A test begins.
     fn begin(&mut self, _test: &'static str) {}
 
@@ -24,26 +24,26 @@ pub trait Wiring: Between {
     }
 }
 
-impl Wiring for Straight {}
+impl TestSetup for PassThrough {}
 
 /// Faults before each drive, for all tests or for one of them.
 #[derive(Clone, Debug)]
-pub struct FaultyWiring {
+pub struct FaultInjection {
     faults: Vec<Faults>,
     only: Option<&'static str>,
 }
 
-impl FaultyWiring {
+impl FaultInjection {
     /// Faults, one set per drive, that strike in the test of this id; in all of them, counted through, if none is named.
-    pub fn new(faults: &[Faults], only: Option<&'static str>) -> FaultyWiring {
-        FaultyWiring {
+    pub fn new(faults: &[Faults], only: Option<&'static str>) -> FaultInjection {
+        FaultInjection {
             faults: faults.to_vec(),
             only,
         }
     }
 }
 
-impl Between for FaultyWiring {
+impl TargetLayer for FaultInjection {
     fn spare_slots(&self) -> u32 {
         1
     }
@@ -55,13 +55,13 @@ impl Between for FaultyWiring {
         first_spare: u32,
     ) -> Box<dyn Target + 't> {
         match self.faults.get(drive) {
-            Some(faults) => Box::new(Faulty::new(target, faults.clone(), first_spare)),
+            Some(faults) => Box::new(FaultyTarget::new(target, faults.clone(), first_spare)),
             None => target,
         }
     }
 }
 
-impl Wiring for FaultyWiring {
+impl TestSetup for FaultInjection {
     fn begin(&mut self, test: &'static str) {
         if let Some(only) = self.only {
             self.faults
@@ -72,6 +72,6 @@ impl Wiring for FaultyWiring {
 
     fn lose_power(&mut self, drives: &mut [DriveSession]) -> bool {
         let volatile = !self.faults.is_empty() && self.faults.iter().all(Faults::lose_power);
-        volatile || Straight.lose_power(drives)
+        volatile || PassThrough.lose_power(drives)
     }
 }

@@ -3,16 +3,16 @@
 use std::io;
 
 use crate::registers::Registers;
-use crate::source::{Filled, Sink, Source};
+use crate::source::{FillResult, StreamSink, StreamSource};
 use assay_integrity::pattern::{
-    BEAT_BYTES, Diagnosis, Generator, Mismatch, Pattern, Scene, Shape, Suspect, WrongBeats,
-    diagnose,
+    BEAT_BYTES, Diagnosis, DiagnosisContext, Mismatch, Pattern, PatternGenerator, ReadChunk,
+    StreamLength, WrongBeats, diagnose,
 };
 
 /// A stream of the pattern, made in the ring itself.
 #[derive(Clone, Debug)]
 pub struct PatternSource {
-    generator: Generator,
+    generator: PatternGenerator,
     left_bytes: u64,
 }
 
@@ -26,17 +26,17 @@ impl PatternSource {
     }
 }
 
-impl Source for PatternSource {
+impl StreamSource for PatternSource {
     fn name(&self) -> String {
         format!("the pattern of seed {:#x}", self.generator.pattern().seed())
     }
 
-    fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<Filled> {
+    fn fill(&mut self, chunk: &mut [u8], _: &Registers) -> io::Result<FillResult> {
         let bytes =
             usize::try_from(self.left_bytes).map_or(chunk.len(), |left| left.min(chunk.len()));
         self.generator.fill(&mut chunk[..bytes]);
         self.left_bytes -= bytes as u64;
-        Ok(Filled {
+        Ok(FillResult {
             bytes,
             last: self.left_bytes == 0,
         })
@@ -49,7 +49,7 @@ impl Source for PatternSource {
 
 /// What a checked stream was found to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Finding {
+pub struct StreamFinding {
     /// Beats checked, a begun one counted.
     pub beats: u64,
     /// Beats that are wrong.
@@ -62,7 +62,7 @@ pub struct Finding {
     pub diagnosis: Option<Diagnosis>,
 }
 
-impl Finding {
+impl StreamFinding {
     /// Is everything as it should be?
     pub fn is_right(&self) -> bool {
         self.wrong_beats == 0 && self.diagnosis.is_none()
@@ -71,43 +71,43 @@ impl Finding {
 
 /// Checks a stream against the pattern, chunk by chunk, and remembers the first chunk that is wrong.
 #[derive(Debug)]
-pub struct CheckSink {
-    checker: assay_integrity::pattern::Checker,
-    scene: Scene,
+pub struct PatternSink {
+    checker: assay_integrity::pattern::PatternChecker,
+    scene: DiagnosisContext,
     position_beats: u64,
     bytes: u64,
-    found: Finding,
+    found: StreamFinding,
     /// The first wrong chunk, whole, and one right or wrong after it: what a diagnosis needs.
     suspects: Vec<(u64, Vec<u8>)>,
 }
 
-impl CheckSink {
-    /// Check against this pattern, from its beginning unless [`Sink::begin`] says otherwise; `chunk_bytes` and `chunks` are those of the range or
+impl PatternSink {
+    /// Check against this pattern, from its beginning unless [`StreamSink::begin`] says otherwise; `chunk_bytes` and `chunks` are those of the range or
     /// the recording, for the diagnosis.
-    pub fn new(pattern: Pattern, chunk_bytes: u32, chunks: u64) -> CheckSink {
-        CheckSink {
+    pub fn new(pattern: Pattern, chunk_bytes: u32, chunks: u64) -> PatternSink {
+        PatternSink {
             checker: pattern.checker(0),
-            scene: Scene {
+            scene: DiagnosisContext {
                 pattern,
                 chunk_bytes: u64::from(chunk_bytes),
                 chunks,
             },
             position_beats: 0,
             bytes: 0,
-            found: Finding::default(),
+            found: StreamFinding::default(),
             suspects: Vec::new(),
         }
     }
 
     /// What was found; with a shape, also whether the stream had the length it should have.
-    pub fn finding(self, shape: Option<Shape>) -> Finding {
+    pub fn finding(self, shape: Option<StreamLength>) -> StreamFinding {
         let mut found = self.found;
         if let [(first_beat, bytes), rest @ ..] = &self.suspects[..] {
-            let wrong = Suspect {
+            let wrong = ReadChunk {
                 first_beat: *first_beat,
                 bytes,
             };
-            let other = rest.first().map(|(first_beat, bytes)| Suspect {
+            let other = rest.first().map(|(first_beat, bytes)| ReadChunk {
                 first_beat: *first_beat,
                 bytes,
             });
@@ -120,7 +120,7 @@ impl CheckSink {
     }
 }
 
-impl Sink for CheckSink {
+impl StreamSink for PatternSink {
     fn name(&self) -> String {
         format!("the checker of seed {:#x}", self.scene.pattern.seed())
     }
@@ -151,5 +151,5 @@ impl Sink for CheckSink {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/proof.rs"]
+#[path = "../tests/unit/pattern_stream.rs"]
 mod tests;

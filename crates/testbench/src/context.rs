@@ -5,118 +5,118 @@ use std::io;
 use assay_device::session::{DriveSession, SessionError};
 use assay_units::rng::splitmix64;
 
-use super::layout::{Compare, Found, Layout};
-use super::words::{Book, sentence};
-use super::{BenchError, BenchOptions, Observer, Rates, Wiring};
+use super::describe::{StreamLog, sentence};
+use super::layout::{Compare, Comparison, ExpectedLayout};
+use super::{BenchError, BenchObserver, BenchOptions, StreamRates, TestSetup};
 use assay_integrity::pattern::Pattern;
-use assay_stream::drives::{Drives, LaneOptions};
-use assay_stream::lane::Lane;
-use assay_stream::proof::PatternSource;
-use assay_stream::range::Range;
+use assay_stream::drives::{Drives, QueueOptions};
+use assay_stream::pattern_stream::PatternSource;
+use assay_stream::queue::StreamQueue;
+use assay_stream::range::StreamRange;
 use assay_stream::record::{RecordOptions, record};
-use assay_stream::registers::{BEAT_BYTES, Control, Registers, StatusBits};
-use assay_stream::replay::{ReplayOptions, What, replay};
-use assay_stream::source::{Filled, Sink, Source};
-use assay_stream::status::{Status, StreamError};
+use assay_stream::registers::{BEAT_BYTES, ControlBits, Registers, StatusBits};
+use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
+use assay_stream::source::{FillResult, StreamSink, StreamSource};
+use assay_stream::status::{StreamError, StreamStatus};
 
 /// Why a test ended before its end.
-pub(super) enum Trouble {
+pub(super) enum TestError {
     /// It failed, and why.
     Failed(String),
     /// The user has had enough.
     Stopped,
     /// Nothing more can be tested.
-    Bench(BenchError),
+    BenchRun(BenchError),
 }
 
-impl From<StreamError> for Trouble {
-    fn from(error: StreamError) -> Trouble {
-        Trouble::Failed(error.to_string())
+impl From<StreamError> for TestError {
+    fn from(error: StreamError) -> TestError {
+        TestError::Failed(error.to_string())
     }
 }
 
-impl From<SessionError> for Trouble {
-    fn from(error: SessionError) -> Trouble {
-        Trouble::Bench(error.into())
+impl From<SessionError> for TestError {
+    fn from(error: SessionError) -> TestError {
+        TestError::BenchRun(error.into())
     }
 }
 
 /// A test that went wrong, with this detail.
-pub(super) fn fail<T>(detail: impl Into<String>) -> Result<T, Trouble> {
-    Err(Trouble::Failed(detail.into()))
+pub(super) fn fail<T>(detail: impl Into<String>) -> Result<T, TestError> {
+    Err(TestError::Failed(detail.into()))
 }
 
 /// The drives and everything else.
-pub(super) struct Bench<'a> {
+pub(super) struct BenchRun<'a> {
     pub drives: &'a mut [DriveSession],
-    pub wiring: &'a mut dyn Wiring,
-    pub desk: Desk<'a>,
+    pub setup: &'a mut dyn TestSetup,
+    pub context: TestContext<'a>,
 }
 
-impl Bench<'_> {
+impl BenchRun<'_> {
     /// Open the drives, do something with their lanes, and close them again.
     pub fn open<R>(
         &mut self,
-        work: impl FnOnce(&mut [Lane<'_>], &mut Desk<'_>) -> Result<R, Trouble>,
-    ) -> Result<R, Trouble> {
-        let mut open = Drives::open(self.drives, self.desk.lanes)?;
-        let mut lanes = open.lanes_through(self.wiring)?;
-        work(&mut lanes, &mut self.desk)
+        work: impl FnOnce(&mut [StreamQueue<'_>], &mut TestContext<'_>) -> Result<R, TestError>,
+    ) -> Result<R, TestError> {
+        let mut open = Drives::open(self.drives, self.context.queue_options)?;
+        let mut queues = open.queues_through(self.setup)?;
+        work(&mut queues, &mut self.context)
     }
 
     /// Cut the power, where that can be done.
     pub fn lose_power(&mut self) -> bool {
-        self.wiring.lose_power(self.drives)
+        self.setup.lose_power(self.drives)
     }
 }
 
 /// Everything but the drives.
-pub(super) struct Desk<'a> {
+pub(super) struct TestContext<'a> {
     pub options: &'a BenchOptions,
-    pub observer: &'a mut dyn Observer,
+    pub observer: &'a mut dyn BenchObserver,
     /// The whole range.
-    pub range: Range,
+    pub range: StreamRange,
     /// What the short tests use of it, from its beginning.
-    pub window: Range,
-    pub lanes: LaneOptions,
+    pub window: StreamRange,
+    pub queue_options: QueueOptions,
     pub min_io_bytes: u32,
     pub capacity_bytes: u64,
-    pub book: Book,
+    pub log: StreamLog,
     /// Which test is running.
     pub test: &'static str,
     pub seeds: u64,
     pub done_bytes: u64,
     pub total_bytes: u64,
-    pub sweep: Vec<Rates>,
-    pub continuous: Option<Rates>,
+    pub sweep: Vec<StreamRates>,
+    pub continuous: Option<StreamRates>,
 }
 
 /// How a stream is written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct How {
+pub(super) struct WriteMode {
     /// Flush when it has ended.
     pub flush_after: bool,
     /// Say these when so many chunks have been taken.
-    pub orders: [Option<(u64, Control)>; 2],
+    pub orders: [Option<(u64, ControlBits)>; 2],
 }
 
-impl How {
+impl WriteMode {
     /// Flush when it has ended.
-    pub const FLUSH: How = How {
+    pub const FLUSH: WriteMode = WriteMode {
         flush_after: true,
         orders: [None, None],
     };
 
     /// Say this when so many chunks have been taken.
-    pub fn order(chunks: u64, control: Control) -> How {
-        How {
+    pub fn order(chunks: u64, control: ControlBits) -> WriteMode {
+        WriteMode {
             flush_after: false,
             orders: [Some((chunks, control)), None],
         }
     }
 }
 
-impl Desk<'_> {
+impl TestContext<'_> {
     /// A seed nobody had.
     pub fn seed(&mut self) -> u64 {
         self.seeds += 1;
@@ -135,9 +135,9 @@ impl Desk<'_> {
     }
 
     /// Part of the window: chunks of each drive.
-    pub fn part(&self, from: u64, count: u64) -> Range {
+    pub fn part(&self, from: u64, count: u64) -> StreamRange {
         let first = self.window.first + self.chunks(from);
-        Range {
+        StreamRange {
             first,
             last: first + self.chunks(count.saturating_sub(1)),
             ..self.window
@@ -147,12 +147,12 @@ impl Desk<'_> {
     /// A new stream written over all of a range, and flushed: what was there before is known from now on.
     pub fn lay(
         &mut self,
-        lanes: &mut [Lane<'_>],
-        range: &Range,
+        queues: &mut [StreamQueue<'_>],
+        range: &StreamRange,
         name: &str,
-    ) -> Result<u64, Trouble> {
+    ) -> Result<u64, TestError> {
         let seed = self.seed();
-        let status = self.write(lanes, range, (seed, name), range.bytes(), How::FLUSH)?;
+        let status = self.write(queues, range, (seed, name), range.bytes(), WriteMode::FLUSH)?;
         self.ended(&status, range.bytes(), range.last)?;
         Ok(seed)
     }
@@ -160,18 +160,18 @@ impl Desk<'_> {
     /// Write a stream.
     pub fn write(
         &mut self,
-        lanes: &mut [Lane<'_>],
-        range: &Range,
+        queues: &mut [StreamQueue<'_>],
+        range: &StreamRange,
         (seed, name): (u64, &str),
         bytes: u64,
-        how: How,
-    ) -> Result<Status, Trouble> {
-        self.book.note(seed, format!("{name} (test {})", self.test));
-        if let Some(pages) = self.options.pages.as_ref().filter(|_| range.lanes == 1) {
+        mode: WriteMode,
+    ) -> Result<StreamStatus, TestError> {
+        self.log.add(seed, format!("{name} (test {})", self.test));
+        if let Some(pages) = self.options.pages.as_ref().filter(|_| range.drives == 1) {
             pages.announce(seed, range.first);
         }
         let options = RecordOptions {
-            flush_after: how.flush_after,
+            flush_after: mode.flush_after,
             min_io_bytes: self.min_io_bytes,
             ..RecordOptions::default()
         };
@@ -179,15 +179,15 @@ impl Desk<'_> {
         let mut watch = |bytes: u64, registers: &Registers| {
             tick(done, total, observer, bytes, registers);
         };
-        let mut source = Ordered {
+        let mut source = CommandedSource {
             stream: PatternSource::new(Pattern::new(seed), bytes),
-            orders: how.orders,
+            orders: mode.orders,
             taken: 0,
             watch: &mut watch,
         };
-        let recorded = record(lanes, range, &mut source, &options, &Registers::default())?;
-        if self.observer.is_to_stop() {
-            return Err(Trouble::Stopped);
+        let recorded = record(queues, range, &mut source, &options, &Registers::default())?;
+        if self.observer.stop_requested() {
+            return Err(TestError::Stopped);
         }
         match recorded.status.failure {
             Some(failure) => fail(format!("device error: {failure}")),
@@ -196,7 +196,7 @@ impl Desk<'_> {
     }
 
     /// Did a stream end as it should that filled its range?
-    pub fn ended(&self, status: &Status, bytes: u64, last: u64) -> Result<(), Trouble> {
+    pub fn ended(&self, status: &StreamStatus, bytes: u64, last: u64) -> Result<(), TestError> {
         let whole = StatusBits::FINISHED.with(StatusBits::LAST_VALID);
         if status.status != whole
             || status.bytes != bytes
@@ -213,10 +213,10 @@ impl Desk<'_> {
     /// Read a range back and compare.
     pub fn look(
         &mut self,
-        lanes: &mut [Lane<'_>],
-        range: &Range,
-        layout: &Layout,
-    ) -> Result<(Found, Status), Trouble> {
+        queues: &mut [StreamQueue<'_>],
+        range: &StreamRange,
+        layout: &ExpectedLayout,
+    ) -> Result<(Comparison, StreamStatus), TestError> {
         let (done, total, observer) = (&mut self.done_bytes, self.total_bytes, &mut *self.observer);
         let mut watch = |bytes: u64, registers: &Registers| {
             tick(done, total, observer, bytes, registers);
@@ -225,10 +225,10 @@ impl Desk<'_> {
         // Where it may have come from: the whole window, or the range where that is longer.
         let chunks = range.chunks().max(self.window.chunks());
         let mut sink = Compare::new(layout, chunk_bytes, chunks, &mut watch);
-        let status = self::read(lanes, range, layout.bytes(), self.min_io_bytes, &mut sink)?;
+        let status = self::read(queues, range, layout.bytes(), self.min_io_bytes, &mut sink)?;
         let found = sink.found();
-        if self.observer.is_to_stop() {
-            return Err(Trouble::Stopped);
+        if self.observer.stop_requested() {
+            return Err(TestError::Stopped);
         }
         if let Some(failure) = &status.failure {
             return fail(format!("device error: {failure}"));
@@ -246,17 +246,17 @@ impl Desk<'_> {
     /// Read a range back and compare; what is wrong fails the test, in words that begin with `what`.
     pub fn compare(
         &mut self,
-        lanes: &mut [Lane<'_>],
-        range: &Range,
-        layout: &Layout,
+        queues: &mut [StreamQueue<'_>],
+        range: &StreamRange,
+        layout: &ExpectedLayout,
         what: &str,
-    ) -> Result<Status, Trouble> {
-        let (found, status) = self.look(lanes, range, layout)?;
+    ) -> Result<StreamStatus, TestError> {
+        let (found, status) = self.look(queues, range, layout)?;
         match found.wrong.first() {
             None => Ok(status),
             Some(_) => fail(format!(
                 "{what}: {}",
-                self.explain(lanes, range, layout, &found)?
+                self.explain(queues, range, layout, &found)?
             )),
         }
     }
@@ -264,78 +264,78 @@ impl Desk<'_> {
     /// What is wrong, in words, after a second look at the first wrong chunk.
     pub fn explain(
         &mut self,
-        lanes: &mut [Lane<'_>],
-        range: &Range,
-        layout: &Layout,
-        found: &Found,
-    ) -> Result<String, Trouble> {
+        queues: &mut [StreamQueue<'_>],
+        range: &StreamRange,
+        layout: &ExpectedLayout,
+        found: &Comparison,
+    ) -> Result<String, TestError> {
         let again = match found.wrong.first() {
             Some(first) => {
                 let chunk = first.at_byte / u64::from(range.chunk_bytes);
-                let (lane, address) = range.place(chunk);
-                let one = Range {
+                let (queue, address) = range.locate(chunk);
+                let one = StreamRange {
                     first: address,
                     last: address,
-                    lanes: 1,
+                    drives: 1,
                     ..*range
                 };
                 let part = layout.part(self.chunks(chunk), self.chunks(1));
-                match self.look(&mut lanes[lane..=lane], &one, &part) {
+                match self.look(&mut queues[queue..=queue], &one, &part) {
                     Ok((found, _)) => Some(found.wrong.is_empty()),
-                    Err(Trouble::Failed(_)) => None,
+                    Err(TestError::Failed(_)) => None,
                     Err(other) => return Err(other),
                 }
             }
             None => None,
         };
-        Ok(sentence(&self.book, found, range, again))
+        Ok(sentence(&self.log, found, range, again))
     }
 }
 
 /// Read the first bytes of a range into a sink.
 pub(super) fn read(
-    lanes: &mut [Lane<'_>],
-    range: &Range,
+    queues: &mut [StreamQueue<'_>],
+    range: &StreamRange,
     bytes: u64,
     min_io_bytes: u32,
-    sink: &mut dyn Sink,
-) -> Result<Status, StreamError> {
+    sink: &mut dyn StreamSink,
+) -> Result<StreamStatus, StreamError> {
     let options = ReplayOptions {
         min_io_bytes,
         ..ReplayOptions::default()
     };
-    let what = What::Raw(*range, Some(bytes));
-    Ok(replay(lanes, what, sink, options, &Registers::default())?.status)
+    let what = ReplaySource::Raw(*range, Some(bytes));
+    Ok(replay(queues, what, sink, options, &Registers::default())?.status)
 }
 
 fn tick(
     done: &mut u64,
     total: u64,
-    observer: &mut dyn Observer,
+    observer: &mut dyn BenchObserver,
     bytes: u64,
     registers: &Registers,
 ) {
     *done += bytes;
     observer.progress((*done).min(total), total);
-    if observer.is_to_stop() {
-        registers.command(Control::ABORT);
+    if observer.stop_requested() {
+        registers.command(ControlBits::ABORT);
     }
 }
 
 /// A pattern that gives orders at chunks.
-struct Ordered<'a> {
+struct CommandedSource<'a> {
     stream: PatternSource,
-    orders: [Option<(u64, Control)>; 2],
+    orders: [Option<(u64, ControlBits)>; 2],
     taken: u64,
     watch: &'a mut dyn FnMut(u64, &Registers),
 }
 
-impl Source for Ordered<'_> {
+impl StreamSource for CommandedSource<'_> {
     fn name(&self) -> String {
         self.stream.name()
     }
 
-    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<Filled> {
+    fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<FillResult> {
         let filled = self.stream.fill(chunk, registers)?;
         self.taken += 1;
         let due = self.orders.iter().flatten();
@@ -352,13 +352,13 @@ impl Source for Ordered<'_> {
 }
 
 /// Hands bytes on until so many chunks have come, and then gives an order.
-pub(super) struct Until<'a> {
+pub(super) struct CommandAfter<'a> {
     pub left: u64,
-    pub control: Control,
-    pub sink: &'a mut dyn Sink,
+    pub control: ControlBits,
+    pub sink: &'a mut dyn StreamSink,
 }
 
-impl Sink for Until<'_> {
+impl StreamSink for CommandAfter<'_> {
     fn name(&self) -> String {
         self.sink.name()
     }
