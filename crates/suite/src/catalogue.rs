@@ -1,51 +1,36 @@
-//! The built-in suites, and users' own.
+//! Built-in suites, and suite files of users.
 
 use std::path::Path;
 
 use crate::SuiteError;
 use crate::schema::Suite;
 
-/// The suites in `suites/`, by name.
-const BUILT_IN: [(&str, &str); 15] = [
-    ("bandwidth", include_str!("../../../suites/bandwidth.toml")),
-    ("quick", include_str!("../../../suites/quick.toml")),
-    (
-        "consistency",
-        include_str!("../../../suites/consistency.toml"),
-    ),
-    ("client", include_str!("../../../suites/client.toml")),
-    (
-        "enterprise",
-        include_str!("../../../suites/enterprise.toml"),
-    ),
-    ("snia-iops", include_str!("../../../suites/snia-iops.toml")),
-    (
-        "snia-throughput",
-        include_str!("../../../suites/snia-throughput.toml"),
-    ),
-    (
-        "snia-latency",
-        include_str!("../../../suites/snia-latency.toml"),
-    ),
-    (
-        "snia-saturation",
-        include_str!("../../../suites/snia-saturation.toml"),
-    ),
-    ("jesd219", include_str!("../../../suites/jesd219.toml")),
-    ("thermal", include_str!("../../../suites/thermal.toml")),
-    ("capacity", include_str!("../../../suites/capacity.toml")),
-    (
-        "streamer-peak",
-        include_str!("../../../suites/streamer-peak.toml"),
-    ),
-    (
-        "streamer-continuous",
-        include_str!("../../../suites/streamer-continuous.toml"),
-    ),
-    ("load", include_str!("../../../suites/load.toml")),
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../suites/", $name, ".toml")))),*]
+    };
+}
+
+/// Name and text of the files in `suites/`.
+const BUILT_IN: [(&str, &str); 15] = built_in![
+    "bandwidth",
+    "quick",
+    "consistency",
+    "client",
+    "enterprise",
+    "snia-iops",
+    "snia-throughput",
+    "snia-latency",
+    "snia-saturation",
+    "jesd219",
+    "thermal",
+    "capacity",
+    "streamer-peak",
+    "streamer-continuous",
+    "load",
 ];
 
-/// The built-in policy of `assay verdict`: its name and its text.
+/// Name and text of the built-in policy of `assay verdict`.
 pub const POLICY: (&str, &str) = (
     "policies/client.toml",
     include_str!("../../../policies/client.toml"),
@@ -56,10 +41,10 @@ pub fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()
 }
 
-/// A built-in suite by name, or a user's by the path of its `.toml` file.
+/// A built-in suite by name, or a suite file by its path (`.toml`).
 ///
 /// # Errors
-/// When there is no such suite or file, or it makes no sense.
+/// When there is no such suite or file, or it is invalid.
 pub fn load(name: &str) -> Result<Suite, SuiteError> {
     if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
         return Suite::parse(name, text);

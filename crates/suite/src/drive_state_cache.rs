@@ -1,23 +1,23 @@
-//! What is remembered of a drive from run to run: when it was last purged, what it was conditioned with, and whether anybody wrote to it since.
+//! Drive state cache: preconditioning and purges of real drives, kept between runs, and checked against writes by other programs.
 //!
 //! # Mechanism
 //! One file per drive, `$XDG_STATE_HOME/assay/drives/SERIAL.json` (else `~/.local/state/assay/drives`; `ASSAY_STATE_DIR` replaces the
-//! directory `assay` itself; without any of them nothing is remembered). Beside what was done it holds the traces of writing at that moment
-//! ([`assay_device::identity::Trace`]): as long as they are the same, nobody wrote; where they differ by more than this program says
-//! it wrote itself, somebody else did, and everything remembered is void. What cannot be known is said to be unknown, and never taken
-//! for valid.
+//! directory `assay`; without any of them the cache is disabled). Beside each state it holds the drive's write trace at that moment
+//! ([`assay_device::identity::Trace`]). An unchanged trace means that nothing was written; a difference larger than assay's own
+//! writes means that another program wrote, and invalidates the record. A state that cannot be verified is reported as unknown,
+//! never as valid.
 //!
-//! A file is replaced as a whole (written beside, flushed, renamed), so it is the old one or the new one whenever the power fails. It carries
-//! a version and a checksum; a damaged one is as none.
+//! A file is replaced atomically (temporary file, fsync, rename), with a version and a checksum; a damaged file counts as absent.
 //!
-//! A cell that writes is noted before it does ([`DriveStateCache::begin`]). When the program is killed in it, the resumed run, and no other, claims
-//! what that cell wrote ([`DriveStateCache::claim`]): as many bytes as its journal allows for (of a file: as long as it can have lasted), and no more.
-//! A purge is noted before it begins, too ([`DriveStateCache::record_purge_start`]): nothing holds of a drive that was left in the middle of one.
+//! A writing cell is recorded before it starts ([`DriveStateCache::record_cell_start`]). If the process is killed, only the resumed
+//! run claims the cell's writes ([`DriveStateCache::claim_interrupted_writes`]), up to the bound that its journal gives (for a file, which counts no
+//! bytes: up to the latest possible end). A purge is recorded before it starts too ([`DriveStateCache::record_purge_start`]): an
+//! interrupted one invalidates everything.
 //!
-//! Discards by others are seen where the kernel counts them, which it does not for zram.
+//! Discards by other programs are detected where the kernel counts them; it does not for zram.
 //!
 //! # Non-goals
-//! Simulated drives are never remembered: they begin anew with each run. No history: the run folders are that.
+//! No simulated drives: their state ends with the process. No history: that is in the run folders.
 //!
 //! # Key constants
 //! [`VERSION`] (1), [`SLACK_BYTES`] (1 MiB).
@@ -36,111 +36,113 @@ mod in_progress;
 use in_progress::CellInProgress;
 pub use in_progress::InterruptedWrites;
 
-/// Version of the file's form.
+/// Version of the file format.
 pub const VERSION: u32 = 1;
-/// While this program writes, so much more may be counted than it says it wrote, beside a thousandth: writes that failed count, too.
+/// Tolerance of the kernel's write count over assay's own, beside 0.1 %: failed writes count too.
 pub const SLACK_BYTES: u64 = 1 << 20;
-/// Conditionings remembered of one drive, the newest.
-const MOST_CONDITIONINGS: usize = 16;
+/// Preconditioning records kept per drive, newest first to stay.
+const MAX_RECORDS: usize = 16;
 
-/// Why something could not be remembered. The run can go on without.
+/// The cache could not be written. The run continues.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{drive}: cannot remember what was done to it in {path}: {source}; the next run will do it again (ASSAY_STATE_DIR chooses another place)"
+    "{drive}: cannot store the drive state in {path}: {source}; the next run will repeat the preconditioning (ASSAY_STATE_DIR selects another directory)"
 )]
 pub struct StateCacheError {
     /// The drive as named.
     pub drive: String,
     /// The file.
     pub path: PathBuf,
-    /// The system's answer.
+    /// The system's error.
     pub source: io::Error,
 }
 
-/// Is what was done to a drive still so?
+/// Whether a recorded state is still valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateValidity {
-    /// Yes.
+    /// It is.
     Valid {
-        /// When it was done, UTC.
+        /// Time of the record, UTC.
         since: String,
-        /// What this program itself wrote to the drive since then, bytes.
+        /// assay's own writes since, bytes.
         written_since_bytes: u64,
     },
-    /// No, and why.
+    /// It is not; the reason.
     Stale(String),
-    /// Nobody can know, and why.
+    /// It cannot be determined; the reason.
     Unknown(String),
 }
 
-/// A conditioning, to be remembered.
+/// A completed preconditioning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreconditioningRecord {
-    /// What it is called; who asks for it must use the same name for the same procedure.
+    /// Key: the same name for the same procedure.
     pub name: String,
-    /// Where it began, bytes.
+    /// Start of the area, bytes.
     pub offset_bytes: u64,
-    /// How much of the drive it covered, bytes.
+    /// Length of the area, bytes.
     pub size_bytes: u64,
     /// Block size, as written in the suite.
     pub block_sizes: String,
-    /// Bytes written by it.
+    /// Bytes written.
     pub bytes: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Done<T> {
+struct Recorded<T> {
     what: T,
     when: String,
     written_since_bytes: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Purging {
+struct PurgeRecord {
     how: String,
     complete: bool,
 }
 
-/// What a file holds.
+/// Contents of a drive's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Record {
+struct DriveState {
     serial: String,
     model: Option<String>,
     capacity_bytes: u64,
     trace: Trace,
-    purge: Option<Done<Purging>>,
-    conditionings: Vec<Done<PreconditioningRecord>>,
-    /// Why there is nothing, if there was something before.
-    lost: Option<String>,
-    /// A cell that writes, or was cut off while it did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    under_way: Option<CellInProgress>,
+    purge: Option<Recorded<PurgeRecord>>,
+    #[serde(rename = "conditionings")]
+    preconditionings: Vec<Recorded<PreconditioningRecord>>,
+    /// Why earlier records were dropped.
+    #[serde(rename = "lost")]
+    invalidated: Option<String>,
+    /// A writing cell, running or interrupted.
+    #[serde(default, rename = "under_way", skip_serializing_if = "Option::is_none")]
+    in_progress: Option<CellInProgress>,
 }
 
-/// A record as it is stored.
+/// Stored form.
 #[derive(Serialize, Deserialize)]
 struct Envelope {
     version: u32,
-    /// CRC-32C of the record as this program writes it, so that a changed digit does not pass.
+    /// CRC-32C of the record's serialisation.
     check: u32,
-    record: Record,
+    record: DriveState,
 }
 
-/// Only as much of a file as tells its version.
+/// The version alone.
 #[derive(Deserialize)]
 struct VersionOnly {
     version: u32,
 }
 
-/// What was found of a drive.
-enum Found {
-    Nothing,
+/// Result of loading a file.
+enum LoadOutcome {
+    Absent,
     Damaged,
     Newer,
-    Record(Box<Record>),
+    Loaded(Box<DriveState>),
 }
 
-/// The memory of all drives.
+/// The cache, for all drives.
 #[derive(Clone, Debug)]
 pub struct DriveStateCache {
     dir: Option<PathBuf>,
@@ -148,10 +150,10 @@ pub struct DriveStateCache {
 }
 
 impl DriveStateCache {
-    /// The memory of the user that runs this program, by the environment.
-    pub fn of_user() -> DriveStateCache {
+    /// The user's cache, by the environment.
+    pub fn for_user() -> DriveStateCache {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        // The XDG Base Directory Specification has relative paths ignored.
+        // XDG Base Directory Specification: relative paths are ignored.
         let absolute = |name: &str| {
             variable(name)
                 .map(PathBuf::from)
@@ -169,7 +171,7 @@ impl DriveStateCache {
         }
     }
 
-    /// A memory in this directory, which is made when something is to be remembered.
+    /// A cache in this directory, created on the first write.
     pub fn at(dir: impl Into<PathBuf>) -> DriveStateCache {
         DriveStateCache {
             dir: Some(dir.into()),
@@ -177,34 +179,34 @@ impl DriveStateCache {
         }
     }
 
-    /// A memory that keeps nothing.
-    pub fn none() -> DriveStateCache {
+    /// A disabled cache.
+    pub fn disabled() -> DriveStateCache {
         DriveStateCache {
             dir: None,
             root: SystemRoot::host(),
         }
     }
 
-    /// Is there a place to remember things in?
-    pub fn is_on(&self) -> bool {
+    /// Whether the cache has a directory.
+    pub fn is_enabled(&self) -> bool {
         self.dir.is_some()
     }
 
-    /// The drive has just been purged, `how` in words; `complete` when nothing can be left.
+    /// Record a purge by the method `how`; `complete` if no data can remain.
     ///
     /// # Errors
-    /// [`StateCacheError`] when that cannot be stored.
+    /// [`StateCacheError`] when the file cannot be written.
     pub fn record_purge(
         &self,
         info: &DriveInfo,
         how: &str,
         complete: bool,
     ) -> Result<(), StateCacheError> {
-        self.change(info, u64::MAX, true, |record| {
-            record.conditionings.clear();
-            record.lost = None;
-            record.purge = Some(Done {
-                what: Purging {
+        self.update(info, u64::MAX, true, |record| {
+            record.preconditionings.clear();
+            record.invalidated = None;
+            record.purge = Some(Recorded {
+                what: PurgeRecord {
                     how: how.to_owned(),
                     complete,
                 },
@@ -214,61 +216,58 @@ impl DriveStateCache {
         })
     }
 
-    /// The drive has just been conditioned. Earlier conditionings that lie in the same area are over.
+    /// Record a preconditioning. It replaces records of overlapping areas.
     ///
     /// # Errors
-    /// [`StateCacheError`] when that cannot be stored.
+    /// [`StateCacheError`] when the file cannot be written.
     pub fn record_preconditioning(
         &self,
         info: &DriveInfo,
         done: PreconditioningRecord,
     ) -> Result<(), StateCacheError> {
         let bytes = done.bytes;
-        self.change(info, bytes, true, |record| {
+        self.update(info, bytes, true, |record| {
             add_written(record, bytes);
+            // Areas beyond 2^64 end there: sizes come from a file.
             let end = done.offset_bytes.saturating_add(done.size_bytes);
-            record.conditionings.retain(|other| {
+            record.preconditionings.retain(|other| {
                 let other = &other.what;
                 let other_end = other.offset_bytes.saturating_add(other.size_bytes);
                 other_end <= done.offset_bytes || end <= other.offset_bytes
             });
-            record.conditionings.push(Done {
+            record.preconditionings.push(Recorded {
                 what: done,
                 when: wall_clock(),
                 written_since_bytes: 0,
             });
-            let surplus = record
-                .conditionings
-                .len()
-                .saturating_sub(MOST_CONDITIONINGS);
-            record.conditionings.drain(..surplus);
+            let surplus = record.preconditionings.len().saturating_sub(MAX_RECORDS);
+            record.preconditionings.drain(..surplus);
         })
     }
 
-    /// This program has just written so many bytes to the drive beside that (0 to look whether others did). Nothing happens where nothing is
-    /// remembered of it.
+    /// Record assay's other writes, bytes (0 checks for foreign writes). No effect without a record of the drive.
     ///
     /// # Errors
-    /// [`StateCacheError`] when that cannot be stored.
+    /// [`StateCacheError`] when the file cannot be written.
     pub fn record_writes(&self, info: &DriveInfo, bytes: u64) -> Result<(), StateCacheError> {
-        self.change(info, bytes, false, |record| add_written(record, bytes))
+        self.update(info, bytes, false, |record| add_written(record, bytes))
     }
 
-    /// Is a conditioning of that name still in force over that area?
-    pub fn ask(&self, info: &DriveInfo, name: &str, area: Region) -> StateValidity {
-        let record = match self.in_force(info) {
+    /// Validity of a preconditioning of that name over that area.
+    pub fn lookup(&self, info: &DriveInfo, name: &str, area: Region) -> StateValidity {
+        let record = match self.current_state(info) {
             Ok(record) => record,
             Err(why) => return why,
         };
         let named = record
-            .conditionings
+            .preconditionings
             .iter()
             .rev()
             .find(|c| c.what.name == name);
         let Some(done) = named else {
-            return StateValidity::Stale(match &record.lost {
-                Some(reason) => format!("it was not conditioned with {name} since {reason}"),
-                None => format!("it was not conditioned with {name} last"),
+            return StateValidity::Stale(match &record.invalidated {
+                Some(reason) => format!("it was not preconditioned with {name} since {reason}"),
+                None => format!("its last preconditioning was not {name}"),
             });
         };
         let from = done.what.offset_bytes;
@@ -285,9 +284,9 @@ impl DriveStateCache {
         }
     }
 
-    /// When was the drive last purged, and is nothing but this program's own writing since?
+    /// Validity of the last purge.
     pub fn lookup_purge(&self, info: &DriveInfo) -> StateValidity {
-        let record = match self.in_force(info) {
+        let record = match self.current_state(info) {
             Ok(record) => record,
             Err(why) => return why,
         };
@@ -296,83 +295,84 @@ impl DriveStateCache {
                 since: done.when.clone(),
                 written_since_bytes: done.written_since_bytes,
             },
-            None => StateValidity::Unknown("no purge of it is remembered".to_owned()),
+            None => StateValidity::Unknown("no purge is recorded".to_owned()),
         }
     }
 
-    /// What is remembered of a drive to which nobody else has written since.
-    fn in_force(&self, info: &DriveInfo) -> Result<Record, StateValidity> {
+    /// The record of a drive without foreign writes since.
+    fn current_state(&self, info: &DriveInfo) -> Result<DriveState, StateValidity> {
         let unknown = |why: &str| Err(StateValidity::Unknown(why.to_owned()));
         let Some(path) = self.path(info) else {
             return unknown(match info.kind {
-                DriveKind::Null | DriveKind::Simulated => "simulated drives begin anew each time",
-                _ => "there is no place to remember it in: set ASSAY_STATE_DIR or HOME",
+                DriveKind::Null | DriveKind::Simulated => {
+                    "the state of a simulated drive ends with the process"
+                }
+                _ => "the drive state cache has no directory: set ASSAY_STATE_DIR or HOME",
             });
         };
         let record = match load(&path) {
-            Found::Nothing => return unknown("nothing is remembered of it"),
-            Found::Damaged => return unknown("what was remembered of it is damaged"),
-            Found::Newer => return unknown("what is remembered of it was stored by a newer assay"),
-            Found::Record(record) => *record,
+            LoadOutcome::Absent => return unknown("nothing is recorded of it"),
+            LoadOutcome::Damaged => return unknown("its record is damaged"),
+            LoadOutcome::Newer => return unknown("its record was stored by a newer assay"),
+            LoadOutcome::Loaded(record) => *record,
         };
         let now = match trace_at(&self.root, info) {
             Ok(now) => now,
             Err(NoTrace::NotCounted | NoTrace::NothingLasts) => {
-                return unknown("the kernel does not count what is written to it");
+                return unknown("the kernel does not count writes to it");
             }
         };
-        match difference(&record, info, &now, 0) {
-            Difference::None => Ok(record),
-            Difference::Written(reason) => Err(StateValidity::Stale(match &record.under_way {
+        match compare_traces(&record, info, &now, 0) {
+            TraceChange::Unchanged => Ok(record),
+            TraceChange::Changed(reason) => Err(StateValidity::Stale(match &record.in_progress {
                 Some(CellInProgress { run, cell, .. }) => format!(
-                    "assay was cut off while it wrote to it (cell {cell} of run {run}), and how much it wrote is known only when that run is resumed"
+                    "assay was interrupted while writing to it (cell {cell} of run {run}); only the resumption of that run can attribute those writes"
                 ),
                 None => reason,
             })),
-            Difference::Unknown(reason) => Err(StateValidity::Unknown(reason)),
+            TraceChange::Unknown(reason) => Err(StateValidity::Unknown(reason)),
         }
     }
 
-    /// Change what is remembered of a drive, given that this program wrote `own_bytes` since the last time. `create` makes a record where there
-    /// is none.
-    fn change(
+    /// Update a drive's record after own writes of `own_bytes`; [`u64::MAX`] stands for any amount. `create`: also without a record.
+    fn update(
         &self,
         info: &DriveInfo,
         own_bytes: u64,
         create: bool,
-        change: impl FnOnce(&mut Record),
+        change: impl FnOnce(&mut DriveState),
     ) -> Result<(), StateCacheError> {
         let Some(path) = self.path(info) else {
             return Ok(());
         };
         let Ok(trace) = trace_at(&self.root, info) else {
-            return forget(info, &path);
+            return remove(info, &path);
         };
-        let new = Record {
+        let new = DriveState {
             serial: info.serial.clone(),
             model: info.model.clone(),
             capacity_bytes: info.capacity_bytes,
             trace: trace.clone(),
             purge: None,
-            conditionings: Vec::new(),
-            lost: None,
-            under_way: None,
+            preconditionings: Vec::new(),
+            invalidated: None,
+            in_progress: None,
         };
         let mut record = match load(&path) {
-            Found::Record(known) => match difference(&known, info, &trace, own_bytes) {
-                Difference::None => *known,
-                Difference::Written(reason) | Difference::Unknown(reason) => Record {
-                    lost: Some(reason),
+            LoadOutcome::Loaded(known) => match compare_traces(&known, info, &trace, own_bytes) {
+                TraceChange::Unchanged => *known,
+                TraceChange::Changed(reason) | TraceChange::Unknown(reason) => DriveState {
+                    invalidated: Some(reason),
                     ..new
                 },
             },
-            // Nobody overwrites what a newer version knows.
-            Found::Newer => return Ok(()),
-            Found::Nothing | Found::Damaged if create => new,
-            Found::Nothing | Found::Damaged => return Ok(()),
+            // The record of a newer version is not overwritten.
+            LoadOutcome::Newer => return Ok(()),
+            LoadOutcome::Absent | LoadOutcome::Damaged if create => new,
+            LoadOutcome::Absent | LoadOutcome::Damaged => return Ok(()),
         };
         record.trace = trace;
-        record.under_way = None;
+        record.in_progress = None;
         change(&mut record);
         store(&path, record).map_err(|source| StateCacheError {
             drive: info.spec.clone(),
@@ -381,22 +381,22 @@ impl DriveStateCache {
         })
     }
 
-    /// The file of a drive that can be remembered.
+    /// The drive's file; none for simulated drives.
     fn path(&self, info: &DriveInfo) -> Option<PathBuf> {
         let dir = self.dir.as_ref()?;
         let mut name = info.serial.clone();
         match info.kind {
             DriveKind::Null | DriveKind::Simulated => return None,
-            // Files of one name are many.
+            // File names are not unique.
             DriveKind::File => {
                 let (device, inode) = (info.device?, info.inode?);
                 name.push_str(&format!("@{}-{}-{inode}", device.major, device.minor));
             }
-            // Partitions and namespaces have their drive's serial.
+            // Partitions and namespaces share the drive's serial.
             DriveKind::Block => {
                 let whole = info.partition_of.as_deref().unwrap_or(&info.name);
                 let namespace = match &info.nvme {
-                    // The number in the name may be another one after the next boot.
+                    // The number in the device name can change at boot.
                     Some(place) => format!("n{}", place.nsid),
                     None => whole
                         .strip_prefix("nvme")
@@ -416,7 +416,7 @@ impl DriveStateCache {
     }
 }
 
-/// A name that is one file's in any directory: other bytes than letters, digits, `.`, `_`, `-`, `@` as `%XX`.
+/// A portable file name: bytes other than letters, digits, `.`, `_`, `-`, `@` as `%XX`.
 fn file_name(name: &str) -> String {
     let mut safe = String::with_capacity(name.len());
     for (index, byte) in name.bytes().enumerate() {
@@ -430,37 +430,43 @@ fn file_name(name: &str) -> String {
     safe
 }
 
-fn add_written(record: &mut Record, bytes: u64) {
+fn add_written(record: &mut DriveState, bytes: u64) {
     let since_purge = record
         .purge
         .iter_mut()
         .map(|done| &mut done.written_since_bytes);
     let since_others = record
-        .conditionings
+        .preconditionings
         .iter_mut()
         .map(|done| &mut done.written_since_bytes);
     for written in since_purge.chain(since_others) {
+        // A counter from a file: an overflow means "far more than allowed".
         *written = written.saturating_add(bytes);
     }
 }
 
-/// What happened to a drive between a record and now.
-enum Difference {
-    None,
-    Written(String),
+/// Change of a drive since its record.
+enum TraceChange {
+    Unchanged,
+    Changed(String),
     Unknown(String),
 }
 
-/// Compare the traces, given that this program wrote `own_bytes` between them (all of what there is, when it is [`u64::MAX`]).
-fn difference(record: &Record, info: &DriveInfo, now: &Trace, own_bytes: u64) -> Difference {
-    let written = |reason: String| Difference::Written(reason);
+/// Compare the traces, allowing for assay's own writes of `own_bytes` ([`u64::MAX`]: any amount).
+fn compare_traces(
+    record: &DriveState,
+    info: &DriveInfo,
+    now: &Trace,
+    own_bytes: u64,
+) -> TraceChange {
+    let changed = |reason: String| TraceChange::Changed(reason);
     let same = (record.serial.as_str(), &record.model, record.capacity_bytes)
         == (info.serial.as_str(), &info.model, info.capacity_bytes);
     if !same {
-        return written("another drive of that serial, or another size, is there now".to_owned());
+        return changed("another drive with that serial, or another size, is there now".to_owned());
     }
     if record.trace == *now {
-        return Difference::None;
+        return TraceChange::Unchanged;
     }
     match (&record.trace, now) {
         (
@@ -478,12 +484,13 @@ fn difference(record: &Record, info: &DriveInfo, now: &Trace, own_bytes: u64) ->
             },
         ) => {
             if boot_id != boot_before {
-                return Difference::Unknown(
-                    "the machine was started anew since, and what was written before that cannot be seen".to_owned(),
+                return TraceChange::Unknown(
+                    "the host was rebooted since, which resets the kernel's write counters"
+                        .to_owned(),
                 );
             }
             if diskseq != medium_before || after < before || discarded_bytes < discarded_before {
-                return written("the device was set up anew since".to_owned());
+                return changed("the device was set up again since".to_owned());
             }
             let allowed = match own_bytes {
                 0 | u64::MAX => own_bytes,
@@ -491,13 +498,13 @@ fn difference(record: &Record, info: &DriveInfo, now: &Trace, own_bytes: u64) ->
             };
             let others = (after - before).saturating_sub(allowed);
             if others > 0 {
-                return written(format!("{others} bytes were written to it by others"));
+                return changed(format!("{others} bytes were written to it by others"));
             }
             let discarded = discarded_bytes - discarded_before;
             if discarded > 0 && own_bytes != u64::MAX {
-                return written(format!("{discarded} bytes of it were discarded by others"));
+                return changed(format!("{discarded} bytes of it were discarded by others"));
             }
-            Difference::None
+            TraceChange::Unchanged
         }
         (
             Trace::File {
@@ -514,43 +521,43 @@ fn difference(record: &Record, info: &DriveInfo, now: &Trace, own_bytes: u64) ->
             },
         ) => {
             if (device, inode, len_bytes) != (device_before, inode_before, len_before) {
-                return written("another file is there now".to_owned());
+                return changed("another file is there now".to_owned());
             }
             if own_bytes == 0 {
-                return written("the file was changed by others".to_owned());
+                return changed("the file was changed by others".to_owned());
             }
-            Difference::None
+            TraceChange::Unchanged
         }
-        _ => written("another kind of drive is there now".to_owned()),
+        _ => changed("another kind of drive is there now".to_owned()),
     }
 }
 
-fn load(path: &Path) -> Found {
+fn load(path: &Path) -> LoadOutcome {
     let text = match fs::read(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Found::Nothing,
-        Err(_) => return Found::Damaged,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return LoadOutcome::Absent,
+        Err(_) => return LoadOutcome::Damaged,
     };
     match serde_json::from_slice::<VersionOnly>(&text) {
-        Ok(VersionOnly { version }) if version > VERSION => return Found::Newer,
+        Ok(VersionOnly { version }) if version > VERSION => return LoadOutcome::Newer,
         Ok(_) => {}
-        Err(_) => return Found::Damaged,
+        Err(_) => return LoadOutcome::Damaged,
     }
     let Ok(envelope) = serde_json::from_slice::<Envelope>(&text) else {
-        return Found::Damaged;
+        return LoadOutcome::Damaged;
     };
     match check_of(&envelope.record) {
-        Ok(check) if check == envelope.check => Found::Record(Box::new(envelope.record)),
-        _ => Found::Damaged,
+        Ok(check) if check == envelope.check => LoadOutcome::Loaded(Box::new(envelope.record)),
+        _ => LoadOutcome::Damaged,
     }
 }
 
-fn check_of(record: &Record) -> serde_json::Result<u32> {
+fn check_of(record: &DriveState) -> serde_json::Result<u32> {
     Ok(crc32c::crc32c(&serde_json::to_vec(record)?))
 }
 
-/// Replace a file as a whole.
-fn store(path: &Path, record: Record) -> io::Result<()> {
+/// Replace a file atomically.
+fn store(path: &Path, record: DriveState) -> io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(dir)?;
     let envelope = Envelope {
@@ -566,14 +573,14 @@ fn store(path: &Path, record: Record) -> io::Result<()> {
         .and_then(|()| fs::rename(&beside, path))
         .and_then(|()| File::open(dir)?.sync_all());
     if written.is_err() {
-        // Whatever there is of it is of no use; the old file stands.
+        // The partial file is useless; the old one stays.
         let _ = fs::remove_file(&beside);
     }
     written
 }
 
-/// Nothing can be known of this drive any more.
-fn forget(info: &DriveInfo, path: &Path) -> Result<(), StateCacheError> {
+/// Delete the record of a drive whose writes cannot be traced.
+fn remove(info: &DriveInfo, path: &Path) -> Result<(), StateCacheError> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => Err(StateCacheError {
             drive: info.spec.clone(),

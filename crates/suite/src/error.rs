@@ -1,16 +1,16 @@
-//! What can be wrong with a suite or a run of it.
+//! Errors of suites and their runs.
 
 use assay_device::session::SessionError;
 use assay_store::StoreError;
 use assay_workload::plan::PlanError;
 use assay_workload::run::RunError;
 
-/// Why a suite cannot be read, planned or run.
+/// A suite that cannot be read, planned or run.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// No such suite.
     #[error(
-        "there is no suite {name:?}; there are: {known} (`assay suites` describes them), or give the path of a suite file ending in .toml"
+        "there is no suite {name:?}; the suites are: {known} (`assay suites` describes them); or give the path of a suite file (.toml)"
     )]
     Unknown {
         /// What was asked for.
@@ -20,15 +20,15 @@ pub enum SuiteError {
     },
     /// A suite file cannot be read.
     #[error(
-        "cannot read the suite file {path}: {source}; `assay suites` lists those that need none"
+        "cannot read the suite file {path}: {source}; `assay suites` lists the built-in suites"
     )]
     File {
         /// The file.
         path: String,
-        /// The system's answer.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Its TOML makes no sense.
+    /// Invalid TOML.
     #[error("suite {name}: {message}")]
     Text {
         /// The suite.
@@ -36,7 +36,7 @@ pub enum SuiteError {
         /// What and where.
         message: String,
     },
-    /// A policy makes no sense.
+    /// An invalid policy.
     #[error("policy {name}: {message}")]
     Policy {
         /// The policy.

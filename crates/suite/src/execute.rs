@@ -1,15 +1,15 @@
-//! Carrying out a plan, cell by cell, into a run folder.
+//! Plan execution, cell by cell, into a run folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_device::host::wall_clock;
 use assay_device::session::DriveSession;
-use assay_io::Nanos;
 use assay_stats::Interval;
 use assay_store::RunWriter;
 use assay_store::model::{Audit, CellPlan, CellResult, Entry, Outcome, Warning};
 use assay_store::read::Run;
+use assay_units::Nanos;
 use assay_workload::audit::HostAudit;
 
 use crate::SuiteError;
@@ -35,23 +35,23 @@ use preconditions::Preconditions;
 pub use resume::Resume;
 use rounds::RoundTracker;
 
-/// Who is told how it goes.
+/// Receives the events of a run.
 pub trait Progress {
-    /// A cell begins: number `index` of `total`.
+    /// A cell starts: number `index` of `total`.
     fn cell_started(&mut self, index: usize, total: usize, cell: &Cell);
-    /// An interval of the cell: how far its clock and bytes are.
+    /// An interval of the cell: its end, and the bytes moved since the cell's start.
     fn interval(&mut self, drive: usize, at: Nanos, bytes: u64, interval: &Interval);
-    /// A cell is done.
+    /// A cell finished.
     fn cell_finished(&mut self, plan: &CellPlan, results: &[CellResult]);
-    /// A cell could not be done.
+    /// A cell failed.
     fn cell_failed(&mut self, plan: &CellPlan, message: &str);
     /// A warning was recorded.
     fn warned(&mut self, warning: &Warning);
-    /// Something went wrong that belongs to no cell.
+    /// An error outside any cell.
     fn problem(&mut self, message: &str);
 }
 
-/// How a run ended.
+/// Outcome and error counts of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {
     /// Complete or interrupted.
@@ -60,44 +60,44 @@ pub struct RunSummary {
     pub failed_cells: usize,
     /// I/Os that failed.
     pub io_errors: u64,
-    /// Blocks that verification found wrong.
+    /// Blocks that failed verification.
     pub bad_blocks: u64,
-    /// Drives that went away. Their cells are left for a resumption, and the run counts as interrupted.
+    /// Drives that disappeared. Their cells are left for `--resume`, and the run counts as interrupted.
     pub lost_drives: BTreeSet<usize>,
 }
 
-/// How it went on after a cell.
+/// How the execution of a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellExit {
-    /// It is over, well or not.
-    Over,
-    /// A drive of it is gone.
+    /// Finished or failed.
+    Ended,
+    /// One of its drives disappeared.
     DriveLost,
-    /// The user stopped it.
-    Stopped,
+    /// The user interrupted it.
+    Interrupted,
 }
 
-/// Everything a run works with.
+/// Executes a plan.
 pub struct Runner<'a> {
-    /// What to do.
+    /// The cells.
     pub plan: &'a RunPlan,
-    /// On what.
+    /// The drives.
     pub drives: &'a mut [DriveSession],
-    /// Where to.
+    /// The run folder.
     pub writer: RunWriter,
-    /// The host's ceiling.
+    /// The host's limits.
     pub audit: HostAudit,
     /// Set to end early.
     pub stop: &'a AtomicBool,
-    /// Who is told.
+    /// Event receiver.
     pub progress: &'a mut dyn Progress,
-    /// What is remembered of drives from run to run.
-    pub memory: DriveStateCache,
+    /// Drive states kept between runs.
+    pub drive_states: DriveStateCache,
 }
 
-/// What is known while a run goes on.
-struct Course {
-    ending: RunSummary,
+/// State of a run in progress.
+struct RunState {
+    summary: RunSummary,
     results: BTreeMap<String, Vec<CellResult>>,
     preconditions: Preconditions,
     rounds: RoundTracker,
@@ -105,10 +105,10 @@ struct Course {
 }
 
 impl Runner<'_> {
-    /// Run every cell that is not finished, draw conclusions, close the folder.
+    /// Run every unfinished cell, evaluate the verdict rules, close the folder.
     ///
-    /// A cell that fails is recorded as failed and the run goes on; one whose drive is gone is left unfinished, and the run goes on with the other
-    /// drives. The run itself fails only when its folder cannot be written.
+    /// A cell that fails is recorded as failed and the run continues. A cell whose drive disappears is left unfinished, and the
+    /// run continues with the other drives.
     ///
     /// # Errors
     /// When the run folder cannot be written.
@@ -123,8 +123,8 @@ impl Runner<'_> {
         if resumed == 0 {
             self.warn_about_run()?;
         }
-        let mut course = Course {
-            ending: RunSummary {
+        let mut state = RunState {
+            summary: RunSummary {
                 outcome: Outcome::Complete,
                 failed_cells: 0,
                 io_errors: 0,
@@ -136,58 +136,54 @@ impl Runner<'_> {
             rounds: RoundTracker::default(),
             critical_warnings: self.initial_critical_warnings(),
         };
-        let went = self.run_cells(resume, &mut course);
-        // Whatever happened, a drive is not left in a power state that a cell asked for.
+        let result = self.run_cells(resume, &mut state);
+        // Also after an error: no drive stays in a power state that a cell selected.
         for drive in self.drives.iter_mut() {
             if let Err(error) = drive.set_power_state(None) {
                 self.progress.problem(&error.to_string());
             }
         }
-        went?;
-        if !course.ending.lost_drives.is_empty() {
-            course.ending.outcome = Outcome::Interrupted;
+        result?;
+        if !state.summary.lost_drives.is_empty() {
+            state.summary.outcome = Outcome::Interrupted;
         }
-        if course.ending.outcome == Outcome::Complete {
-            self.warn_nothing_measured(&course.results, course.ending.failed_cells)?;
-        }
-        if course.ending.outcome == Outcome::Complete
-            && let Some(rules) = &self.plan.suite.verdict
-        {
-            self.writer.sync()?;
-            let run = Run::open(self.writer.path())?;
-            for drive in 0..self.drives.len() {
-                let verdict = verdict::evaluate(rules, &verdict::VerdictSubject::of(&run, drive));
-                self.writer.append(&Entry::Verdict { drive, verdict })?;
+        if state.summary.outcome == Outcome::Complete {
+            self.warn_nothing_measured(&state.results, state.summary.failed_cells)?;
+            if let Some(rules) = &self.plan.suite.verdict {
+                self.writer.sync()?;
+                let run = Run::open(self.writer.path())?;
+                for drive in 0..self.drives.len() {
+                    let subject = verdict::VerdictSubject::of(&run, drive);
+                    let verdict = verdict::evaluate(rules, &subject);
+                    self.writer.append(&Entry::Verdict { drive, verdict })?;
+                }
             }
         }
-        self.writer.finish(course.ending.outcome, &wall_clock())?;
-        Ok(course.ending)
+        self.writer.finish(state.summary.outcome, &wall_clock())?;
+        Ok(state.summary)
     }
 
-    fn run_cells(&mut self, resume: &Resume, course: &mut Course) -> Result<(), SuiteError> {
+    fn run_cells(&mut self, resume: &Resume, state: &mut RunState) -> Result<(), SuiteError> {
         let plan = self.plan;
-        self.claim(resume);
-        self.recall(&mut course.preconditions);
+        self.claim_interrupted_writes(resume);
+        self.restore_preconditions(&mut state.preconditions);
         for (index, cell) in plan.cells.iter().enumerate() {
-            if cell.plan.skipped.is_some() {
-                continue;
-            }
-            let lost = &course.ending.lost_drives;
-            if cell.plan.drives.iter().any(|drive| lost.contains(drive)) {
+            let lost = &state.summary.lost_drives;
+            if cell.plan.skipped.is_some() || cell.plan.drives.iter().any(|d| lost.contains(d)) {
                 continue;
             }
             let finished = resume.finished.contains_key(&cell.plan.id);
-            if (finished || resume.was_spared(cell))
-                && (resume.is_superseded(&plan.cells, index) || self.still_holds(cell)?)
+            if (finished || resume.was_not_needed(cell))
+                && (resume.is_superseded(&plan.cells, index) || self.still_preconditioned(cell)?)
             {
                 if finished {
-                    self.replay(cell, course)?;
+                    self.replay(cell, state)?;
                 }
-                course.preconditions.begins(cell);
-                course.preconditions.ends(cell, true);
+                state.preconditions.cell_started(cell);
+                state.preconditions.cell_ended(cell, true);
             } else {
-                let objection = course.rounds.not_needed(cell);
-                if let Some(reason) = objection.or_else(|| course.preconditions.objection(cell)) {
+                let reason = state.rounds.skip_reason(cell);
+                if let Some(reason) = reason.or_else(|| state.preconditions.skip_reason(cell)) {
                     self.writer.append(&Entry::CellSkipped {
                         cell: cell.plan.id.clone(),
                         at: wall_clock(),
@@ -195,31 +191,31 @@ impl Runner<'_> {
                     })?;
                     continue;
                 }
-                if self.stop.load(Ordering::Relaxed) {
-                    course.ending.outcome = Outcome::Interrupted;
-                    return Ok(());
-                }
-                match self.do_cell(index, cell, course)? {
-                    CellExit::Over => {}
+                let exit = match self.stop.load(Ordering::Relaxed) {
+                    true => CellExit::Interrupted,
+                    false => self.execute_cell(index, cell, state)?,
+                };
+                match exit {
+                    CellExit::Ended => {}
                     CellExit::DriveLost => continue,
-                    CellExit::Stopped => {
-                        course.ending.outcome = Outcome::Interrupted;
+                    CellExit::Interrupted => {
+                        state.summary.outcome = Outcome::Interrupted;
                         return Ok(());
                     }
                 }
             }
-            self.evaluate_rounds(index, course)?;
+            self.evaluate_rounds(index, state)?;
             self.writer.sync()?;
         }
         Ok(())
     }
 
-    /// Run one cell and record it.
-    fn do_cell(
+    /// Run one cell and record its result.
+    fn execute_cell(
         &mut self,
         index: usize,
         cell: &Cell,
-        course: &mut Course,
+        state: &mut RunState,
     ) -> Result<CellExit, SuiteError> {
         self.progress
             .cell_started(index, self.plan.cells.len(), cell);
@@ -227,38 +223,38 @@ impl Runner<'_> {
             cell: cell.plan.id.clone(),
             at: wall_clock(),
         })?;
-        course.preconditions.begins(cell);
-        self.note_begin(cell);
-        match self.run_cell(cell, &course.results, &mut course.critical_warnings) {
-            Ok(done) if self.stop.load(Ordering::Relaxed) && !done.whole => {
-                // Its intervals are kept; the cell itself is left unfinished, to be done again by --resume.
-                self.remember_part(cell, &done, &LostDrives::new());
-                return Ok(CellExit::Stopped);
+        state.preconditions.cell_started(cell);
+        self.record_cell_start(cell);
+        match self.run_cell(cell, &state.results, &mut state.critical_warnings) {
+            Ok(done) if self.stop.load(Ordering::Relaxed) && !done.complete => {
+                // Its intervals are kept; the cell stays unfinished for --resume.
+                self.record_partial_writes(cell, &done, &LostDrives::new());
+                return Ok(CellExit::Interrupted);
             }
             Ok(done) => {
-                let errors = Self::count_failures(&done, course);
-                let lost = self.lost_in(&done);
+                let errors = Self::count_failures(&done, state);
+                let lost = self.drives_lost_during(&done);
                 if !lost.is_empty() {
-                    self.remember_part(cell, &done, &lost);
-                    self.give_up_drives(cell, lost, course)?;
+                    self.record_partial_writes(cell, &done, &lost);
+                    self.give_up_drives(cell, lost, state)?;
                     return Ok(CellExit::DriveLost);
                 }
-                // Before the cell counts as finished: a finished preparation that nobody remembers would be done again.
-                let made = course.preconditions.ends(cell, errors == 0);
-                self.remember(cell, &done, made);
+                // Before CellFinish: a finished preparation missing from the drive state cache would be repeated.
+                let preconditioned = state.preconditions.cell_ended(cell, errors == 0);
+                self.record_drive_state(cell, &done, preconditioned);
                 self.writer.append(&Entry::CellFinish {
                     cell: cell.plan.id.clone(),
                     at: wall_clock(),
                     results: done.results.clone(),
                 })?;
                 self.progress.cell_finished(&cell.plan, &done.results);
-                course.results.insert(cell.plan.id.clone(), done.results);
+                state.results.insert(cell.plan.id.clone(), done.results);
             }
             Err(SuiteError::Store(error)) => return Err(error.into()),
             Err(error) => {
-                let lost = self.lost_by(cell, &error);
+                let lost = self.drives_lost_by_error(cell, &error);
                 if !lost.is_empty() {
-                    self.give_up_drives(cell, lost, course)?;
+                    self.give_up_drives(cell, lost, state)?;
                     return Ok(CellExit::DriveLost);
                 }
                 let message = error.to_string();
@@ -268,19 +264,19 @@ impl Runner<'_> {
                     message: message.clone(),
                 })?;
                 self.progress.cell_failed(&cell.plan, &message);
-                course.preconditions.ends(cell, false);
-                course.ending.failed_cells += 1;
+                state.preconditions.cell_ended(cell, false);
+                state.summary.failed_cells += 1;
             }
         }
-        Ok(CellExit::Over)
+        Ok(CellExit::Ended)
     }
 
-    /// At the end of a round: have its figures come to rest?
-    fn evaluate_rounds(&mut self, index: usize, course: &mut Course) -> Result<(), SuiteError> {
+    /// At the end of a round: evaluate the steady-state criterion of its tracking variables.
+    fn evaluate_rounds(&mut self, index: usize, state: &mut RunState) -> Result<(), SuiteError> {
         let cell = &self.plan.cells[index];
-        let judged = course.rounds.over(self.plan, index, &course.results);
+        let evaluated = state.rounds.round_ended(self.plan, index, &state.results);
         let last = cell.plan.round.as_ref().is_some_and(|r| r.number == r.most);
-        for steady in judged {
+        for steady in evaluated {
             if last && let Some(why) = &steady.why {
                 let warning = RunWarning::RoundsNotSteady {
                     rounds: steady.values.len(),

@@ -1,4 +1,4 @@
-//! From a suite, its parameters and the drives named to the cells that will run.
+//! Expansion of a suite, its parameters and the drives into a plan of cells.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,14 +26,15 @@ use parameters::parameters;
 pub use rounds::RoundCriterion;
 pub use single::single_job;
 
-/// More cells than anybody wants: a mistake in a list.
+/// Largest plan; more cells mean a mistake in a list.
 pub const MAX_CELLS: usize = 10_000;
-/// Everything that will run.
+
+/// The cells of a run.
 #[derive(Clone, Debug)]
 pub struct RunPlan {
     /// The suite.
     pub suite: Suite,
-    /// Parameters in force, as text, before scaling and cutting.
+    /// Parameter values as text, before scaling and capacity limits.
     pub parameters: BTreeMap<String, String>,
     /// Factor on durations.
     pub scale: f64,
@@ -41,45 +42,45 @@ pub struct RunPlan {
     pub seed: u64,
     /// Labels of the drives.
     pub labels: Vec<String>,
-    /// In the order they run.
+    /// In execution order.
     pub cells: Vec<Cell>,
 }
 
 /// One cell.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
-    /// What is recorded about it.
+    /// The recorded part.
     pub plan: CellPlan,
     /// One workload per drive of [`CellPlan::drives`], in that order; empty when skipped.
     pub workloads: Vec<Workload>,
     /// Drop the page cache first.
     pub drop_cache: bool,
-    /// The earlier cell this one is compared with.
+    /// The earlier cell to compare with.
     pub compare_with: Option<String>,
-    /// What the ratio of the two is called: `ratio_to_incompressible`, or after the step.
+    /// Name of the ratio: `ratio_to_incompressible`, or after the step.
     pub ratio_name: String,
-    /// For a cell of several drives: the cell in which each was alone.
+    /// For a concurrent cell: the cell that measured each drive alone.
     pub alone: BTreeMap<usize, String>,
     /// Its name without its round.
     pub group: String,
-    /// The rule by which the rounds it belongs to come to rest.
+    /// Steady-state criterion of its rounds.
     pub rounds: Option<RoundCriterion>,
-    /// When it ends before its runtime.
+    /// Early stop condition.
     pub until: Option<StopRule>,
-    /// The preconditioning it is the last part of.
+    /// The preconditioning it belongs to.
     pub leaves: Option<Preconditioning>,
     /// The preconditioning it needs.
     pub wants: Option<String>,
-    /// It is skipped because its mix of block sizes is not for this drive.
+    /// Why its block mix is skipped on this drive.
     pub unsupported_block: Option<UnsupportedBlockSize>,
 }
 
-/// A mix of block sizes that a drive cannot do.
+/// A block size of a mix below the logical block size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsupportedBlockSize {
-    /// Its first size that the drive cannot do.
+    /// The size.
     pub size_bytes: u64,
-    /// What the drive addresses.
+    /// The drive's logical block size.
     pub block_bytes: u32,
 }
 
@@ -87,39 +88,39 @@ impl fmt::Display for UnsupportedBlockSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "its mix of block sizes has blocks of {}, and the drive's logical block is {}: nothing smaller can be read or written",
+            "its mix of block sizes contains {}, below the drive's logical block of {}",
             format_size(self.size_bytes),
             format_size(u64::from(self.block_bytes))
         )
     }
 }
 
-/// When a cell ends before its runtime: [`crate::schema::StopCondition`] with its window in force.
+/// Early stop rule: [`crate::schema::StopCondition`] with its window resolved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StopRule {
     /// Length of a window.
     pub window: Nanos,
-    /// Change of the mean rate from window to window, percent, at most.
+    /// Largest change of the mean rate between windows, percent.
     pub rate_pct: f64,
-    /// Change of the mean temperature from window to window, degrees Celsius, at most.
+    /// Largest change of the mean temperature between windows, degrees Celsius.
     pub celsius: f64,
-    /// End at this temperature in any case, degrees Celsius.
+    /// Temperature limit, degrees Celsius.
     pub limit_c: f64,
 }
 
-/// What a step of kind `prepare` leaves behind.
+/// The drive state left by a step of kind `prepare` or `purge`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preconditioning {
     /// Its name.
     pub name: String,
-    /// The workload in one line: what must have been the same for an earlier one to stand for it.
+    /// The workload in one line; an earlier run's state counts only if it is equal.
     pub workload: String,
-    /// Is this the step's last cell?
+    /// The step's last cell.
     pub last: bool,
 }
 
 impl Cell {
-    /// How long it is planned to take, where time decides.
+    /// Planned duration, if the cell is time-based.
     pub fn planned_span(&self) -> Option<Nanos> {
         self.workloads
             .iter()
@@ -160,26 +161,29 @@ pub fn expand(
         labels: labels(drives),
         cells: Vec::new(),
     };
-    // What each drive holds, as far as the steps so far have made it.
-    let mut contents: Vec<String> = drives.iter().map(first_contents).collect();
-    // Steps on single drives run drive by drive; a step with all drives waits for them and is waited for.
-    let mut rest = suite.steps.as_slice();
-    while !rest.is_empty() {
-        let together = |step: &SuiteStep| step.kind == CellKind::AllAboard;
-        let count = rest.iter().position(together).unwrap_or(rest.len());
-        let (single, after) = rest.split_at(count);
+    // Contents of each drive after the steps so far.
+    let mut contents: Vec<String> = drives.iter().map(initial_contents).collect();
+    // Single-drive steps run drive by drive; a concurrent step is a barrier.
+    let mut remaining = suite.steps.as_slice();
+    while !remaining.is_empty() {
+        let is_concurrent = |step: &SuiteStep| step.kind == CellKind::AllAboard;
+        let count = remaining
+            .iter()
+            .position(is_concurrent)
+            .unwrap_or(remaining.len());
+        let (single, after) = remaining.split_at(count);
         for drive in 0..drives.len() {
             for step in single {
                 plan.add_single(step, drives, drive, &mut contents)?;
             }
         }
-        rest = after;
-        if let Some((step, after)) = rest.split_first() {
-            plan.add_together(step, drives, &contents)?;
-            rest = after;
+        remaining = after;
+        if let Some((step, after)) = remaining.split_first() {
+            plan.add_concurrent(step, drives, &contents)?;
+            remaining = after;
         }
     }
-    // What a drive does not have is told now, and not by a cell that comes after hours of writing.
+    // Missing power states are reported now, not after hours of preconditioning.
     for cell in &plan.cells {
         let planned = cell.plan.skipped.is_none();
         if let (true, Some(state)) = (planned, cell.plan.workload.power_state) {
@@ -209,7 +213,7 @@ fn labels(drives: &[DriveSession]) -> Vec<String> {
     labels
 }
 
-fn first_contents(drive: &DriveSession) -> String {
+fn initial_contents(drive: &DriveSession) -> String {
     match drive.holds() {
         Holds::AsFound => "as found",
         Holds::Modelled(InitialState::Filled) => "incompressible",
@@ -219,16 +223,11 @@ fn first_contents(drive: &DriveSession) -> String {
     .to_owned()
 }
 
-/// Why this step is not for this drive.
+/// Why this step is skipped on this drive.
 fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<String> {
     for need in &step.needs {
         match need {
-            Requirement::Write if !drive.may_write() => {
-                return Some(format!(
-                    "writes to the drive: add --destroy {} to include it",
-                    drive.info().serial
-                ));
-            }
+            Requirement::Write if !drive.may_write() => return Some(needs_permission(drive)),
             Requirement::File if drive.info().kind != DriveKind::File => {
                 return Some(
                     "reads through a file system: name a file on the drive to include it"
@@ -250,29 +249,31 @@ fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<
                     "never written"
                 };
                 return Some(format!(
-                    "a simulated drive's contents are known: it starts {state}"
+                    "the contents of a simulated drive are known: it starts {state}"
                 ));
             }
-            Holds::Nothing => return Some("the null target holds nothing".to_owned()),
+            Holds::Nothing => return Some("the null target has no contents".to_owned()),
             Holds::AsFound => {}
         }
     }
     if step.writes() && !drive.may_write() {
-        return Some(format!(
-            "writes to the drive: add --destroy {} to include it",
-            drive.info().serial
-        ));
+        return Some(needs_permission(drive));
     }
     None
 }
 
-/// A step's workloads, one line each.
+fn needs_permission(drive: &DriveSession) -> String {
+    let serial = &drive.info().serial;
+    format!("writes to the drive: add --destroy {serial} to include it")
+}
+
+/// A step's workloads in one line.
 fn step_workload(combinations: &[Combination]) -> String {
     let lines: Vec<String> = combinations
         .iter()
         .map(|c| {
             let mut options = c.options.clone();
-            // Which numbers the order came from makes no difference to what is left behind.
+            // The seed does not affect the resulting state.
             options.seed = None;
             options.command_line()
         })
@@ -308,7 +309,7 @@ impl RunPlan {
                         window: rounds.window,
                         tracked: self.is_tracked(rounds, &combination, &drives[drive]),
                     }),
-                    // All repetitions count, whatever they give.
+                    // Every repetition counts.
                     None => repeated.map(|most| Round {
                         number,
                         most,
@@ -316,7 +317,7 @@ impl RunPlan {
                         tracked: false,
                     }),
                 };
-                combination.rest = self.rest(step, &drives[drive], i == 0)?;
+                combination.idle_before = self.idle_before(step, &drives[drive], i == 0)?;
                 let holds = &contents[drive];
                 let skip = skip.clone().or_else(|| combination.skip.clone());
                 let mut cell = self.cell(step, &[drive], drives, &combination, skip, holds)?;
@@ -341,8 +342,8 @@ impl RunPlan {
         Ok(())
     }
 
-    /// Each drive alone, then all at once.
-    fn add_together(
+    /// Each drive alone, then all concurrently.
+    fn add_concurrent(
         &mut self,
         step: &SuiteStep,
         drives: &[DriveSession],
@@ -353,7 +354,8 @@ impl RunPlan {
         let kinds: Vec<bool> = drives.iter().map(|d| d.info().simulated).collect();
         let skip = skip.or_else(|| {
             (kinds.iter().any(|&k| k) && kinds.iter().any(|&k| !k)).then(|| {
-                "real and simulated drives do not share a clock: run them together among their own kind".to_owned()
+                "real and simulated drives have different clocks: run them in separate runs"
+                    .to_owned()
             })
         });
         for options in self.combinations(step, &drives[0])? {

@@ -1,5 +1,5 @@
-//! What a medium holds: compressible, zeroed, or neither. A drive that compresses, or that answers zeroed areas without its
-//! flash, looks faster on such data than on anybody's real data.
+//! Compressibility sampling of a medium. Drives that compress, or that return zeroed areas without reading flash, read such data
+//! faster than incompressible data.
 
 use assay_device::open::open_drive;
 use assay_device::session::DriveSession;
@@ -10,13 +10,13 @@ use assay_units::{DataClass, Op, Rng};
 
 use crate::SuiteError;
 
-/// How many places are looked at.
+/// Number of samples.
 const SAMPLES: u32 = 64;
-/// Bytes of each.
+/// Bytes per sample.
 const SAMPLE_BYTES: u32 = 64 << 10;
-/// Compressor level: what a drive's own compression could at best be like.
+/// zstd level; stands for the best compression that a drive may do.
 const ZSTD_LEVEL: i32 = 1;
-/// Below this the data count as incompressible: noise alone comes out a little below 1.
+/// Ratio up to which data count as incompressible; random data compress to slightly below 1.
 pub const COMPRESSIBLE_RATIO: f64 = 1.05;
 
 /// Read samples spread over the first `span_bytes` and compress them.
@@ -48,7 +48,7 @@ pub fn inspect(
     };
     let (mut original, mut compressed, mut zero, mut taken) = (0_u64, 0_u64, 0_u64, 0_u64);
     for i in 0..u64::from(SAMPLES) {
-        // One sample at a random place of each equal stripe: spread out, and not in step with anything.
+        // One sample at a random offset in each of equal stripes: spread out and aperiodic.
         let within =
             rng.below((stripe - u64::from(sample_bytes)) / u64::from(info.min_io_bytes) + 1);
         let offset_bytes = i * stripe + within * u64::from(info.min_io_bytes);

@@ -1,15 +1,15 @@
-//! Suites: published procedures as data, and the runner that carries them out.
+//! Suites: measuring procedures as TOML data, their expansion into cells, and their execution.
 //!
 //! # Architecture
-//! [`schema`] reads a suite's TOML; [`catalogue`] holds the built-in ones (the files in `suites/`) and reads users' own;
-//! [`expand`] turns a suite, its parameters and the drives named into a [`expand::RunPlan`]: cells with checked workloads, or a
-//! reason why a cell is skipped; [`execute`] runs the plan cell by cell into a run folder and can take up where an earlier
-//! run was cut off; [`inspect`] looks at what a medium holds; [`verdict`] draws conclusions by the suite's own rules.
+//! [`schema`] reads a suite's TOML; [`catalogue`] holds the built-in suites (`suites/`) and reads users' own; [`expand`] turns a suite,
+//! its parameters and the drives into a [`expand::RunPlan`]: cells with checked workloads, or the reason why a cell is skipped;
+//! [`execute`] runs the plan cell by cell into a run folder, and resumes an interrupted run; [`inspect`] samples what a medium
+//! holds; [`drive_state_cache`] keeps preconditioning states between runs; [`verdict`] evaluates a suite's rules.
 //!
 //! Data flows one way: `Suite + parameters + drives -> RunPlan -> journal`.
 //!
 //! # Non-goals
-//! Nothing is printed (a [`execute::Progress`] is told), no report is made.
+//! No output (an [`execute::Progress`] receives events), no reports.
 //!
 //! # Key constants
 //! [`expand::MAX_CELLS`].
@@ -22,7 +22,6 @@ pub mod execute;
 pub mod expand;
 pub mod inspect;
 pub mod manifest;
-
 pub mod schema;
 pub mod verdict;
 pub mod warn;

@@ -1,4 +1,4 @@
-//! The manifest of a plan: what is written down before anything is measured.
+//! Manifest of a run: plan, drives and host, recorded before the first measurement.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::expand::RunPlan;
 
 mod reference_files;
 
-/// Everything about a run that is known before it begins.
+/// The manifest of a plan.
 pub fn manifest(
     plan: &RunPlan,
     drives: &[DriveSession],
@@ -51,7 +51,7 @@ pub fn manifest(
     }
 }
 
-/// `20261121T034500Z-bandwidth-1a2b`: sortable, and unique even when two runs begin in one second.
+/// `20261121T034500Z-bandwidth-1a2b`: sortable; the process id makes runs of one second unique.
 fn run_id(created: &str, suite: &str) -> String {
     let stamp: String = created
         .chars()
@@ -88,13 +88,13 @@ fn host(info: &HostInfo) -> model::Host {
     }
 }
 
-/// What its controller says of itself, for the record; nothing where it cannot be asked.
+/// The controller's identify and log data, if readable.
 fn probe(session: &DriveSession) -> Vec<model::Fact> {
-    let Some(Ok(found)) = session.probe() else {
+    let Some(Ok(probe)) = session.probe() else {
         return Vec::new();
     };
     let mut facts = Vec::new();
-    words::facts(found, &mut |group, name, value| {
+    words::facts(probe, &mut |group, name, value| {
         facts.push(model::Fact {
             group: group.to_owned(),
             name,
@@ -104,17 +104,17 @@ fn probe(session: &DriveSession) -> Vec<model::Fact> {
     facts
 }
 
-/// What its power states allow, as its controller says; nothing where it cannot be asked. A limit of 0 is none (NVMe Base 2.0c, figure 276, MP).
+/// Maximum power of each operational power state, if readable. 0 means not reported (NVMe Base 2.0c, figure 276, MP).
 fn power_limits(session: &DriveSession) -> BTreeMap<u8, u64> {
-    let Some(Ok(found)) = session.probe() else {
+    let Some(Ok(probe)) = session.probe() else {
         return BTreeMap::new();
     };
-    let working = found.power_states.iter().filter(|state| state.operational);
+    let working = probe.power_states.iter().filter(|state| state.operational);
     let limits = working.map(|state| (state.state, state.max_mw.round() as u64));
     limits.filter(|&(_, mw)| mw > 0).collect()
 }
 
-/// A drive as recorded.
+/// The recorded form of a drive.
 pub fn drive(info: &DriveInfo, label: &str) -> model::Drive {
     model::Drive {
         spec: info.spec.clone(),
@@ -180,7 +180,7 @@ fn published(info: &DriveInfo) -> Vec<model::Published> {
         .collect()
 }
 
-/// Everything else that is known of a drive, as name and value.
+/// Further properties of a drive, by name.
 pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
     let mut details = BTreeMap::new();
     let mut add = |name: &str, value: Option<String>| {
@@ -188,7 +188,7 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
             details.insert(name.to_owned(), value);
         }
     };
-    // Where it was found: a name relative to some folder says nothing to who resumes the run from another.
+    // Absolute, so that the run can be resumed from another directory.
     add(
         "path",
         info.path.as_ref().map(|path| path.display().to_string()),
@@ -229,7 +229,7 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
     );
     add("NUMA node", info.numa_node.map(|n| n.to_string()));
     add("partition of", info.partition_of.clone());
-    // Drives of one controller share its serial, and the number in a drive's name need not be the namespace's.
+    // Namespaces of one controller share its serial, and the number in a device name need not be the namespace id.
     add(
         "namespace",
         info.nvme.as_ref().map(|place| {

@@ -1,4 +1,4 @@
-//! A suite as TOML. `docs/suites.md` explains it to people who write their own.
+//! TOML schema of suites and policies. `docs/suites.md` documents it.
 
 use std::collections::BTreeMap;
 
@@ -13,33 +13,33 @@ mod procedure;
 
 pub use procedure::{IdleSpec, RoundsSpec, SNIA, StopCondition, TrackingVariable};
 
-/// Keys of a job that are the suite's, not the engine's: what a cell is given beyond its workload.
+/// Keys of a job that are not workload options: evaluated by the suite.
 pub const SUITE_OPTIONS: [&str; 4] = ["queue_depth", "load_pct", "power_state", "chunks"];
 
-/// A suite as written.
+/// A suite.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
-    /// Short name, as on the command line.
+    /// Name, as on the command line.
     pub name: String,
     /// Title.
     pub title: String,
-    /// What it does, in a paragraph.
+    /// Summary, one paragraph.
     pub summary: String,
-    /// Where the procedure comes from.
+    /// Source of the procedure: publisher, title, date.
     pub source: String,
-    /// How long it takes on one drive at scale 1, for people.
+    /// Duration on one drive at scale 1, as text.
     pub duration: String,
-    /// What can be set with `--set key=value`.
+    /// Parameters for `--set key=value`.
     #[serde(default)]
     pub parameters: BTreeMap<String, SuiteParameter>,
-    /// What is done, in order.
+    /// Steps, in order.
     #[serde(default, rename = "step")]
     pub steps: Vec<SuiteStep>,
-    /// Rules for the verdict; without them there is none.
+    /// Verdict rules; no verdict without them.
     #[serde(default)]
     pub verdict: Option<VerdictRules>,
-    /// The text this was read from.
+    /// The TOML text.
     #[serde(skip)]
     pub text: String,
 }
@@ -48,159 +48,159 @@ pub struct Suite {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteParameter {
-    /// Its value unless set.
+    /// Default value.
     pub default: String,
-    /// What it is, for people.
+    /// Description.
     pub help: String,
-    /// `size`, `duration`, `list` or `text`: how its value is checked.
+    /// `size`, `duration`, `list` or `text`.
     #[serde(default)]
     pub kind: ParameterKind,
 }
 
-/// How a parameter's value is checked.
+/// Type of a parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParameterKind {
-    /// A size; cut to what the drive has room for.
+    /// A size; limited to the capacity.
     Size,
     /// A duration; multiplied by `--scale`.
     Duration,
     /// Values separated by commas.
     List,
-    /// Anything.
+    /// Any text.
     #[default]
     Text,
 }
 
-/// What a step needs, or its cells are skipped with the reason.
+/// Requirement of a step; its cells are skipped without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Requirement {
-    /// Leave to write: `--destroy`, or a drive that holds nobody's data.
+    /// Write permission: `--destroy`, or a simulated or null drive.
     Write,
-    /// A regular file (a file system to read through).
+    /// A regular file, read through its file system.
     File,
     /// More than one drive.
     SeveralDrives,
 }
 
-/// One step.
+/// One step of a suite.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteStep {
-    /// Short name, unique in the suite.
+    /// Name, unique in the suite.
     pub id: String,
-    /// Title for tables.
+    /// Title of its table.
     pub title: String,
-    /// What its cells are for.
+    /// Kind of its cells.
     pub kind: CellKind,
-    /// What it needs.
+    /// Requirements.
     #[serde(default)]
     pub needs: Vec<Requirement>,
-    /// The workload, in `assay job`'s words (the fields of [`JobOptions`]); `{parameter}` is replaced by its value.
+    /// The workload: options of `assay job` ([`JobOptions`]); `{parameter}` is replaced by its value.
     #[serde(default)]
     pub job: toml::Table,
-    /// Options that take several values: one cell per combination, the first named varies slowest.
+    /// Options with several values: one cell per combination, the first varies slowest.
     #[serde(default)]
     pub matrix: toml::Table,
     /// Drop the area from the page cache first.
     #[serde(default)]
     pub drop_cache: bool,
-    /// Give the ratio of each cell's rate to that of the same cell of this earlier step.
+    /// Earlier step: each cell's rate is given as ratio to its cell with the same matrix values.
     #[serde(default)]
     pub compare_with: Option<String>,
-    /// How its cells are to be read; decides how reports show them.
+    /// View in reports.
     #[serde(default)]
     pub view: Option<View>,
-    /// Its figures are said to be those of a drive at rest: where they are not, reports mark them and verdicts do not use them.
+    /// Its figures claim steady state: others are marked in reports and not used by verdicts.
     #[serde(default)]
     pub steady: bool,
-    /// The circumstance that it shares with other steps, and that reports switch between.
+    /// Variant that it shares with other steps; reports switch between variants.
     #[serde(default)]
     pub variant: Option<String>,
-    /// The option `queue_depth` is spread over at most so many threads.
+    /// Largest number of threads for the option `queue_depth`.
     #[serde(default)]
     pub most_threads: Option<u32>,
-    /// The option `load_pct` is a share of the best rate of this earlier step.
+    /// Earlier step whose best rate is 100 % of `load_pct`.
     #[serde(default)]
     pub load_of: Option<String>,
-    /// Repeat its cells in rounds until they come to rest.
+    /// Repeats its cells in rounds until steady state.
     #[serde(default)]
     pub rounds: Option<RoundsSpec>,
-    /// Repeat all its cells so many times, and take the mean. A number, or a parameter.
+    /// Repetitions of all its cells, averaged. A number or a parameter.
     #[serde(default)]
     pub repeats: Option<toml::Value>,
-    /// Leave the drive alone before each of its cells.
+    /// Idle time before each cell.
     #[serde(default)]
     pub rest: Option<IdleSpec>,
-    /// End its cells once the drive has settled.
+    /// Early stop condition of its cells.
     #[serde(default)]
     pub until: Option<StopCondition>,
-    /// What preconditioning it leaves the drive with.
+    /// Preconditioning state that it leaves.
     #[serde(default)]
     pub leaves: Option<String>,
-    /// What preconditioning its cells need: without it they are skipped, since a fresh drive's figures are not a steady drive's.
+    /// Preconditioning state that its cells need; without it they are skipped.
     #[serde(default)]
     pub wants: Option<String>,
 }
 
-/// Rules for the verdict: a figure that is missing takes no part.
+/// Verdict rules; those without a measured figure count as missing.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictRules {
-    /// The rules, each about one figure.
+    /// The rules, one figure each.
     #[serde(default, rename = "rule")]
     pub rules: Vec<VerdictRule>,
-    /// What cannot be measured, by drive: the first whose words are in the drive's model, label or profile.
+    /// Data-sheet facts by drive; the first match counts.
     #[serde(default, rename = "facts")]
     pub facts: Vec<DatasheetFacts>,
 }
 
-/// What is known of a drive besides what was measured.
+/// Data-sheet facts of a drive.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatasheetFacts {
-    /// Words of its model, label or profile, in any case of letters.
+    /// Part of its model, label or profile name, case-insensitive.
     pub drive: String,
     /// Rated endurance, terabytes (10^12 bytes) written.
     #[serde(default)]
     pub endurance_tb: Option<f64>,
-    /// What it is sold as: rules can be about one class.
+    /// Price class; rules can be restricted to one.
     #[serde(default)]
     pub price_class: Option<String>,
-    /// Who says so.
+    /// Source.
     pub source: String,
 }
 
-/// One rule.
+/// A verdict rule.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictRule {
-    /// What it is about, for people.
+    /// Title.
     pub about: String,
-    /// Which figure.
+    /// The figure.
     pub figure: VerdictMetric,
-    /// Of which step; every figure but `errors`, `bad_blocks` and `endurance_tb` needs one.
+    /// Its step; required except for `errors`, `bad_blocks` and `endurance_tb`.
     #[serde(default)]
     pub step: Option<String>,
-    /// Of which suite, where a policy is about several.
+    /// Its suite, in a policy for several.
     #[serde(default)]
     pub suite: Option<String>,
-    /// For drives of this price class only; for all when absent.
+    /// Only for drives of this price class.
     #[serde(default)]
     pub price_class: Option<String>,
-    /// At or above (below, with `lower_is_better`) speaks for the drive.
+    /// At or above it (below, with `lower_is_better`): a reason for the drive.
     pub good: f64,
-    /// Below (above, with `lower_is_better`) speaks against it; between the two is a condition.
+    /// Below it (above, with `lower_is_better`): a reason against; between the two: a condition.
     pub bad: f64,
     /// Smaller figures are better.
     #[serde(default)]
     pub lower_is_better: bool,
-    /// What a condition or an objection means, for people.
+    /// Advice, shown unless the figure is good.
     pub advice: String,
 }
 
-/// A figure a rule looks at.
+/// A figure that a rule evaluates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictMetric {
@@ -208,9 +208,9 @@ pub enum VerdictMetric {
     BestRate,
     /// MiB/s of the step's best cell with one thread.
     SingleRate,
-    /// MiB/s of the slowest second as a share of the mean, percent: how steady it is.
+    /// MiB/s of the slowest second as a share of the mean, percent.
     SteadinessPct,
-    /// Rate of the last fifth as a share of the first fifth, percent: what a long run loses.
+    /// Rate of the last fifth as a share of the first fifth, percent.
     EnduringPct,
     /// p99 latency in microseconds of the step's first cell.
     P99Us,
@@ -236,16 +236,16 @@ pub enum VerdictMetric {
     KneeTailUs,
     /// View load: highest load that is carried with at most twice the latency of the lowest, percent of the saturated rate.
     LoadKneePct,
-    /// View rounds: tracked figures that came to rest, percent.
+    /// Rounds: tracking variables in steady state, percent.
     SteadyPct,
-    /// Blocks that verification found wrong.
+    /// Blocks that failed verification.
     BadBlocks,
-    /// Rated endurance, terabytes written: a fact of the policy, not a figure of a run.
+    /// Rated endurance, terabytes written, from the policy.
     EnduranceTb,
 }
 
 impl VerdictMetric {
-    /// Is it about the whole drive, not about one step?
+    /// A figure of the whole drive, not of one step.
     fn is_of_drive(self) -> bool {
         matches!(
             self,
@@ -256,15 +256,12 @@ impl VerdictMetric {
 
 impl VerdictRule {
     fn needs_a_step(&self) -> String {
-        format!(
-            "the verdict rule about {:?} must say of which step",
-            self.about
-        )
+        format!("the verdict rule {:?} needs a step", self.about)
     }
 }
 
 impl VerdictRules {
-    /// Read a policy: the rules of a verdict in a file of their own.
+    /// Read a policy: verdict rules in a file.
     ///
     /// # Errors
     /// When the TOML is malformed, a key is unknown, or a rule lacks its step; the message says where.
@@ -293,7 +290,7 @@ impl Suite {
     /// Read a suite.
     ///
     /// # Errors
-    /// When the TOML is malformed, a key is unknown, or steps do not fit together; the message says where.
+    /// When the TOML is malformed, a key is unknown, or steps contradict each other; the message names the step.
     pub fn parse(name: &str, text: &str) -> Result<Suite, SuiteError> {
         let failed = |message: String| SuiteError::Text {
             name: name.to_owned(),
@@ -307,7 +304,7 @@ impl Suite {
         }
         for (i, step) in suite.steps.iter().enumerate() {
             if suite.steps[..i].iter().any(|s| s.id == step.id) {
-                return Err(failed(format!("two steps are called {:?}", step.id)));
+                return Err(failed(format!("two steps have the id {:?}", step.id)));
             }
             if step.id.is_empty()
                 || !step
@@ -316,7 +313,7 @@ impl Suite {
                     .all(|c| c.is_ascii_alphanumeric() || c == '-')
             {
                 return Err(failed(format!(
-                    "step {:?}: a step's id is made of letters, digits and hyphens",
+                    "step {:?}: a step's id consists of letters, digits and hyphens",
                     step.id
                 )));
             }
@@ -336,7 +333,7 @@ impl Suite {
                 && !suite.steps[..i].iter().any(|s| s.id == *other)
             {
                 return Err(failed(format!(
-                    "step {:?} is compared with {other:?}, which is no earlier step",
+                    "step {:?}: compare_with names {other:?}, which is no earlier step",
                     step.id
                 )));
             }
@@ -346,7 +343,7 @@ impl Suite {
                 match &rule.step {
                     Some(step) if !suite.steps.iter().any(|s| s.id == *step) => {
                         return Err(failed(format!(
-                            "the verdict rule about {:?} names step {step:?}, which there is not",
+                            "the verdict rule {:?} names step {step:?}, which does not exist",
                             rule.about
                         )));
                     }
@@ -360,7 +357,7 @@ impl Suite {
         Ok(suite)
     }
 
-    /// Does any step write?
+    /// Whether the suite writes.
     pub fn writes(&self) -> WriteAccess {
         let writing = self.steps.iter().filter(|s| s.writes()).count();
         match writing {
@@ -377,11 +374,11 @@ impl Suite {
     }
 }
 
-/// Is this a field of [`JobOptions`]? Asked of the type itself: an unknown one does not deserialise.
+/// Whether this is a field of [`JobOptions`], by deserialising it.
 fn is_job_option(key: &str) -> bool {
     let mut table = toml::Table::new();
     table.insert(key.to_owned(), toml::Value::Array(Vec::new()));
-    // An array fits no option: the complaint about a known one is its type, about another that it is unknown.
+    // No option is an array: a known key gives a type error, another one an unknown-field error.
     match table.try_into::<JobOptions>() {
         Ok(_) => true,
         Err(error) => !error.to_string().contains("unknown field"),
@@ -395,17 +392,17 @@ pub enum WriteAccess {
     Never,
     /// Writes where `--destroy` allows it, and skips those cells otherwise.
     IfAllowed,
-    /// Does nothing without leave to write.
+    /// Needs write permission.
     Always,
 }
 
 impl WriteAccess {
-    /// In words, for listings.
-    pub fn words(self) -> &'static str {
+    /// Text for listings.
+    pub fn text(self) -> &'static str {
         match self {
             WriteAccess::Never => "read-only",
             WriteAccess::IfAllowed => {
-                "writes where --destroy names the drive, else measures only what needs no writing"
+                "writes if --destroy names the drive; otherwise runs only the read-only steps"
             }
             WriteAccess::Always => "destroys data: needs --destroy",
         }
@@ -413,7 +410,7 @@ impl WriteAccess {
 }
 
 impl SuiteStep {
-    /// Does it change what the drive holds?
+    /// Whether it changes the drive's contents.
     pub fn writes(&self) -> bool {
         let writing = |rw: &toml::Value| !matches!(rw.as_str(), Some("read" | "randread"));
         match self.kind {
@@ -430,24 +427,24 @@ impl SuiteStep {
         }
     }
 
-    /// Do its own keys fit together, and with the steps before it?
+    /// Check the keys against each other and against earlier steps.
     fn check(&self, before: &[SuiteStep]) -> Result<(), String> {
         let has = |key: &str| self.job.contains_key(key) || self.matrix.contains_key(key);
         let fail = |what: &str| Err(format!("step {:?}: {what}", self.id));
         if has("queue_depth") && (has("iodepth") || has("numjobs")) {
-            return fail("queue_depth stands for iodepth and numjobs; give it or them");
+            return fail("queue_depth sets iodepth and numjobs; give either");
         }
         if self.most_threads.is_some() && !has("queue_depth") {
-            return fail("most_threads is about the option queue_depth, which it does not have");
+            return fail("most_threads needs the option queue_depth");
         }
         if self.most_threads == Some(0) {
             return fail("most_threads is at least 1");
         }
         if has("load_pct") != self.load_of.is_some() {
-            return fail("load_pct and load_of go together: a share, and the step of which");
+            return fail("load_pct and load_of need each other: a share, and its step");
         }
         if has("load_pct") && (has("rate") || has("rate_iops") || has("rate_bw")) {
-            return fail("load_pct is a rate; do not give another");
+            return fail("load_pct sets the rate; remove the other rate option");
         }
         if let Some(of) = &self.load_of
             && !before
@@ -468,54 +465,50 @@ impl SuiteStep {
             ));
         }
         if self.leaves.is_some() && !matches!(self.kind, CellKind::Prepare | CellKind::Purge) {
-            return fail("only steps of kind prepare or purge leave the drive in a state");
+            return fail("leaves needs kind prepare or purge");
         }
         if self.until.is_some() && !(self.kind == CellKind::Soak && has("runtime")) {
-            return fail("until ends a step of kind soak before its runtime, which it must have");
+            return fail("until needs kind soak and a runtime");
         }
         if has("chunks") && (has("size") || has("runtime") || has("io_size")) {
-            return fail(
-                "chunks stands for a size that is gone over once; do not give another, nor a runtime",
-            );
+            return fail("chunks sets the size of one pass; remove size, io_size and runtime");
         }
         if has("chunks") && !has("bs") {
-            return fail("chunks is a number of blocks, and needs bs");
+            return fail("chunks is a number of blocks and needs bs");
         }
         if self.repeats.is_some() && !self.view.is_some_and(View::is_stream) {
-            return fail(
-                "repeats are averaged by the views peak and continuous; other steps have rounds",
-            );
+            return fail("repeats needs the view peak or continuous; use rounds for other steps");
         }
         if self.repeats.is_some() && self.rounds.is_some() {
-            return fail("has repeats or rounds, not both");
+            return fail("has both repeats and rounds; give one");
         }
         if self.view.is_some_and(View::is_stream) && self.kind != CellKind::Measure {
-            return fail("the views peak and continuous are of steps of kind measure");
+            return fail("the views peak and continuous need kind measure");
         }
         if self.steady && !matches!(self.kind, CellKind::Measure | CellKind::Soak) {
-            return fail("only figures of steps of kind measure or soak can be steady");
+            return fail("steady needs kind measure or soak");
         }
         if self.steady && self.rounds.is_some() {
-            return fail("rounds have a rule of their own for what is steady; leave out one");
+            return fail("rounds have their own steady-state rule; remove steady or rounds");
         }
         if self.rest.is_some() && !matches!(self.kind, CellKind::Measure | CellKind::Soak) {
-            return fail("rests come before cells of kind measure or soak");
+            return fail("rest needs kind measure or soak");
         }
         if let Some(rounds) = &self.rounds {
             if self.kind != CellKind::Measure {
-                return fail("rounds repeat steps of kind measure");
+                return fail("rounds needs kind measure");
             }
             if rounds.window < 2 {
-                return fail("a window of rounds has at least 2");
+                return fail("a window has at least 2 rounds");
             }
-            // A parameter's value is checked when it is known.
+            // A parameter's value is checked in the plan.
             let text = rounds.rule.as_str();
             if text != SNIA && !text.contains('{') {
                 SteadyRule::from_fio(text, rounds.window as usize)
                     .map_err(|e| format!("step {:?}: {e}; or `{SNIA}` for SNIA's rule", self.id))?;
             }
             if !(rounds.range_pct > 0.0 && rounds.excursion_pct > 0.0) {
-                return fail("range_pct and excursion_pct are above 0");
+                return fail("range_pct and excursion_pct must be above 0");
             }
             if let Some(key) = rounds
                 .track

@@ -1,7 +1,7 @@
-//! Conclusions by readable rules: each looks at one figure and says which way it points and why.
+//! Rule-based verdicts: each rule evaluates one figure and gives a reason for or against a drive.
 //!
-//! The rules come from a suite, or from a policy: a file of rules (and of facts that cannot be measured, such as rated endurance) about what any
-//! number of runs say of a drive.
+//! Rules come from a suite, or from a policy: a file of rules for any number of runs, with facts that cannot be measured, such as
+//! rated endurance.
 
 use std::fmt::Write;
 
@@ -12,24 +12,24 @@ use crate::schema::{DatasheetFacts, VerdictMetric, VerdictRule, VerdictRules};
 
 mod metrics;
 
-use metrics::{figure, unrest};
+use metrics::{figure, not_steady_reason};
 
 /// A drive and the runs it was measured in.
 #[derive(Clone, Debug, Default)]
 pub struct VerdictSubject<'a> {
-    /// Each run, and which of its drives it is.
-    pub parts: Vec<(&'a Run, usize)>,
+    /// Each run, with the index of the drive in it.
+    pub runs: Vec<(&'a Run, usize)>,
 }
 
 impl<'a> VerdictSubject<'a> {
     /// One drive of one run.
     pub fn of(run: &'a Run, drive: usize) -> VerdictSubject<'a> {
         VerdictSubject {
-            parts: vec![(run, drive)],
+            runs: vec![(run, drive)],
         }
     }
 
-    /// The drives of several runs: those that [`Drive::is_same`] says are one, are.
+    /// The drives of several runs, merged by [`Drive::is_same`].
     pub fn all(runs: &'a [Run]) -> Vec<VerdictSubject<'a>> {
         let mut subjects: Vec<VerdictSubject<'a>> = Vec::new();
         for run in runs {
@@ -38,7 +38,7 @@ impl<'a> VerdictSubject<'a> {
                     .iter_mut()
                     .find(|s| s.drive().is_some_and(|d| d.is_same(drive)));
                 match known {
-                    Some(subject) => subject.parts.push((run, index)),
+                    Some(subject) => subject.runs.push((run, index)),
                     None => subjects.push(VerdictSubject::of(run, index)),
                 }
             }
@@ -46,29 +46,30 @@ impl<'a> VerdictSubject<'a> {
         subjects
     }
 
-    /// Is a run of this suite among them?
+    /// Whether a run of this suite is among them.
     fn ran(&self, suite: &str) -> bool {
-        let mut runs = self.parts.iter();
-        runs.any(|(run, _)| run.manifest.suite.name == suite)
+        self.runs
+            .iter()
+            .any(|(run, _)| run.manifest.suite.name == suite)
     }
 
-    /// The drive, as the first run has it.
+    /// The drive, from the first run.
     pub fn drive(&self) -> Option<&'a Drive> {
-        let (run, drive) = self.parts.first()?;
+        let (run, drive) = self.runs.first()?;
         run.manifest.drives.get(*drive)
     }
 }
 
-/// Judge a drive by rules.
+/// Evaluate the rules for a drive.
 ///
-/// One objection makes it *not recommended*, one condition *conditionally*; with less than half of the figures measured, or nothing but errors
-/// counted where rules ask for more, the verdict stays *undecided* unless something measured already speaks against the drive. Rules about another price class, or about a
-/// suite that was not run, take no part.
+/// A reason against gives *not recommended*, else a condition gives *conditionally*. With less than half of the figures measured, or
+/// only the error count where rules ask for more, the verdict is *undecided* unless a reason speaks against the drive. Rules for another
+/// price class, or for a suite that was not run, are ignored.
 pub fn evaluate(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> Verdict {
     let facts = subject.drive().and_then(|drive| facts_of(rules, drive));
     let class = facts.and_then(|f| f.price_class.as_deref());
     let mut reasons: Vec<Reason> = Vec::new();
-    // Beside "no errors", which is true of a drive that was not asked for anything.
+    // Excludes "no errors", which holds for an unused drive.
     let (mut others, mut others_known) = (0, 0);
     for rule in rules
         .rules
@@ -117,7 +118,7 @@ fn reason(
 ) -> Reason {
     let Some((value, shown)) = figure(rule, subject, facts) else {
         let mut text = format!("{}: not measured", rule.about);
-        if let Some(why) = unrest(rule, subject) {
+        if let Some(why) = not_steady_reason(rule, subject) {
             let _ = write!(text, ": not steady: {why}");
         }
         return Reason {

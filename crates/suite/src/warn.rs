@@ -1,4 +1,4 @@
-//! Typed warnings, each with what was seen and what to do about it.
+//! Run warnings: code, message and advice of each.
 
 use assay_stats::ErrorCauses;
 use assay_store::model;
@@ -6,185 +6,185 @@ use assay_units::Nanos;
 
 use crate::expand::UnsupportedBlockSize;
 
-/// Processor time of one thread above which it, not the drive, set the rate, percent.
+/// CPU time of one thread above which the thread limits the rate, percent.
 pub const BUSY_THREAD_PCT: f64 = 95.0;
-/// Idle time of the whole host below which threads were waiting for a processor, percent.
+/// Idle share of the host below which threads wait for a CPU, percent.
 pub const IDLE_HOST_PCT: f64 = 5.0;
-/// Share of the engine's own ceiling above which the engine is part of the result, percent.
+/// Share of the null target's rate above which assay's overhead is part of the result, percent.
 pub const ENGINE_SHARE_PCT: f64 = 50.0;
-/// Share of an offered rate below which it was not reached, percent.
+/// Share of an offered rate below which it counts as not reached, percent.
 pub const RATE_REACHED_PCT: f64 = 95.0;
-/// Clock drift worth telling, parts per million.
+/// Clock drift above which a warning is recorded, parts per million.
 pub const DRIFT_PPM: f64 = 200.0;
 
-/// The name of the only critical warning that passes by itself (Base 2.0c, 5.16.1.3, Critical Warning, bit 1).
-const TOO_HOT: &str = "temperature threshold exceeded";
+/// Name of the one critical warning that clears by itself (NVMe Base 2.0c, 5.16.1.3, Critical Warning, bit 1).
+const TEMPERATURE_THRESHOLD: &str = "temperature threshold exceeded";
 
-/// Something the reader of the results must know.
+/// A condition that affects how results are to be read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunWarning {
-    /// The host, not the drive, set the rate.
+    /// The host, not the drive, limited the rate.
     HostLimited {
-        /// The busiest worker thread, percent of a processor.
+        /// CPU use of the busiest worker thread, percent of one CPU.
         busiest_thread_pct: f64,
-        /// Idle share of the whole host.
+        /// Idle share of the whole host, percent.
         idle_pct: Option<f64>,
     },
-    /// The rate is close to what the engine reaches without a drive.
+    /// The rate is close to the workload generator's own limit.
     EngineLimited {
-        /// Share of the ceiling, percent.
+        /// Share of that limit, percent.
         share_pct: f64,
     },
     /// I/Os failed.
     IoErrors {
-        /// How many.
+        /// Failed I/Os.
         errors: u64,
-        /// Of which how many for which reason.
+        /// Failed I/Os by cause.
         causes: ErrorCauses,
     },
-    /// I/Os never came back.
+    /// I/Os never completed.
     Unanswered {
-        /// How many.
+        /// Number of I/Os.
         ios: u64,
     },
-    /// Nothing was heard of the drive's power any more.
+    /// Power readings stopped before the end of the cell.
     PowerEnded {
-        /// When it was heard of last, since the cell's start.
+        /// Last reading, since the cell's start.
         last: Nanos,
-        /// When the cell ended.
+        /// End of the cell.
         end: Nanos,
     },
-    /// There are no figures where there should be.
+    /// No figures where the plan expects some.
     NothingMeasured {
-        /// Why.
+        /// Reason.
         why: String,
         /// What to do about it.
         advice: &'static str,
     },
-    /// Nothing but errors came back, and the cell was ended before its time.
+    /// Every I/O failed, and the cell was ended early.
     GaveUp {
-        /// Errors in a row, of all workers that gave up.
+        /// Consecutive errors, of all workers that stopped.
         errors: u64,
-        /// How long there were only errors, seconds.
+        /// Span with errors only, seconds.
         span_s: f64,
     },
-    /// The medium holds data that a drive could take a shortcut on.
+    /// The medium holds compressible or zeroed data.
     DataCompressible {
-        /// zstd's ratio.
+        /// zstd compression ratio.
         ratio: f64,
-        /// Share of samples that were all zero, percent.
+        /// Share of all-zero samples, percent.
         zero_share_pct: f64,
     },
-    /// Durations are not the procedure's.
+    /// Durations differ from the published procedure.
     Scaled {
         /// The factor.
         scale: f64,
     },
-    /// Verification found something.
+    /// Verification found mismatched or unreadable blocks.
     VerifyFailed {
-        /// Blocks found wrong, or unreadable.
+        /// Number of blocks.
         blocks: u64,
     },
-    /// Through the page cache, and the cache could not be dropped first.
+    /// The page cache could not be dropped before reading through it.
     CacheNotDropped,
-    /// A step is left out because its mix of block sizes is not for this drive.
+    /// A step is skipped: its mix has block sizes that the drive does not support.
     BlockMixUnsupported {
         /// The step.
         step: String,
-        /// What does not fit.
+        /// The unsupported size.
         unsupported_block: UnsupportedBlockSize,
     },
-    /// The file system takes no O_DIRECT.
+    /// The file system does not support O_DIRECT.
     Buffered,
-    /// The fast clock and the kernel's disagree.
+    /// The time-stamp counter and CLOCK_MONOTONIC drift apart.
     ClockDrift {
         /// Parts per million.
         ppm: f64,
     },
-    /// An open loop offered more than was done.
+    /// The offered rate of an open loop was not reached.
     RateNotReached {
-        /// I/Os per second offered.
+        /// Offered I/Os per second.
         offered_iops: f64,
-        /// I/Os per second done.
+        /// Completed I/Os per second.
         done_iops: f64,
     },
-    /// The rounds of a step never came to rest.
+    /// The rounds of a step did not reach steady state.
     RoundsNotSteady {
-        /// Rounds done.
+        /// Completed rounds.
         rounds: usize,
-        /// What was tracked.
+        /// The tracking variable.
         tracked: String,
-        /// What failed, with figures.
+        /// The criterion that failed, with figures.
         why: String,
     },
-    /// Figures that are said to be steady are not those of a drive at rest.
+    /// Figures of a `steady` step were not measured in steady state.
     NotSteady {
-        /// What shows it.
+        /// Evidence.
         why: String,
     },
-    /// Nobody can be sure that a drive is still in the state that a resumed run left it in.
+    /// The state in which an interrupted run left a drive is not certain.
     DriveStateUnknown {
-        /// Why.
+        /// Reason.
         why: String,
-        /// It is being brought into that state again.
-        again: bool,
+        /// The preconditioning is repeated.
+        repeated: bool,
     },
-    /// The drive went away in the middle of the cell.
+    /// The drive disappeared during the cell.
     DriveLost {
-        /// How that showed.
+        /// Evidence.
         why: String,
     },
-    /// A purge that may have left something.
+    /// A purge without guarantee that all data are erased.
     PurgeIncomplete {
-        /// How it was done.
+        /// Method.
         how: String,
     },
-    /// The PCIe link trained below what drive and slot can do.
+    /// The PCIe link is slower or narrower than drive and slot support.
     LinkBelow {
-        /// As it is.
+        /// Current link.
         now: String,
-        /// As it could be.
+        /// Supported link.
         possible: String,
     },
-    /// The drive was warm before anything was measured.
+    /// The drive was warm before the first measurement.
     HotBefore {
-        /// Degrees Celsius.
+        /// Composite temperature, degrees Celsius.
         celsius: i32,
-        /// Its warning temperature.
+        /// Warning threshold (WCTEMP), degrees Celsius.
         warning_c: i32,
     },
-    /// The volatile write cache is there, and off.
+    /// The volatile write cache is disabled.
     WriteCacheOff,
-    /// The drive falls asleep by itself, and waking takes time.
+    /// Autonomous power state transitions are enabled.
     FallsAsleep {
-        /// After so many idle milliseconds.
+        /// Shortest idle time before a transition, milliseconds.
         after_ms: u32,
-        /// Time to wake from the deepest of these states, microseconds, where the drive tells any.
+        /// Exit latency of the deepest state used, microseconds, where the drive reports one.
         wake_us: Option<u32>,
     },
-    /// The drive itself says that something is wrong with it.
+    /// The SMART / Health log has critical warnings.
     CriticalWarning {
-        /// What.
-        words: String,
+        /// Their names.
+        names: String,
     },
-    /// The drive began to say so while it was measured.
+    /// A critical warning was set during the cell.
     CriticalWarningRaised {
-        /// What.
-        words: String,
+        /// Names.
+        names: String,
         /// Since the cell's start.
         at: Nanos,
     },
-    /// Latencies beyond the histogram.
+    /// Latencies above the histogram's range.
     Overflow {
-        /// How many.
+        /// Number of I/Os.
         values: u64,
     },
 }
 
 impl RunWarning {
-    /// As it is recorded.
+    /// The warning as recorded in the run folder.
     pub fn record(&self, cell: Option<&str>, drive: Option<usize>) -> model::Warning {
-        let (code, message, advice) = self.words();
+        let (code, message, advice) = self.text();
         model::Warning {
             code: code.to_owned(),
             cell: cell.map(str::to_owned),
@@ -194,7 +194,8 @@ impl RunWarning {
         }
     }
 
-    fn words(&self) -> (&'static str, String, &'static str) {
+    /// Code, message and advice.
+    fn text(&self) -> (&'static str, String, &'static str) {
         match self {
             RunWarning::HostLimited {
                 busiest_thread_pct,
@@ -213,34 +214,29 @@ impl RunWarning {
             ),
             RunWarning::EngineLimited { share_pct } => (
                 "engine-limited",
-                format!("this is {share_pct:.0} % of what the engine reaches with no drive at all"),
-                "latencies include the engine's own share; use more threads",
+                format!("this rate is {share_pct:.0} % of the rate that assay reaches on the null target"),
+                "latencies include assay's own overhead; use more threads",
             ),
             RunWarning::IoErrors { errors, causes } => (
                 "io-errors",
                 if causes.is_empty() {
                     format!("{errors} I/Os failed or came back short")
                 } else {
-                    format!(
-                        "{errors} I/Os failed or came back short: {}",
-                        causes.words()
-                    )
+                    format!("{errors} I/Os failed or came back short: {}", causes.words())
                 },
-                "look at the kernel's log and the drive's health before believing any other figure of it",
+                "read the kernel log and the drive's health log (`assay probe`) before using other figures of this drive",
             ),
             RunWarning::Unanswered { ios } => (
                 "unanswered",
                 format!(
-                    "{ios} I/Os never came back and were given up: ten seconds after the stop, or four minutes after the drive's last answer"
+                    "{ios} I/Os did not complete within the timeout: ten seconds after the stop, or four minutes after the drive's last completion"
                 ),
-                "the drive hangs or has vanished: look at the kernel's log",
+                "the drive hangs or was removed: read the kernel log",
             ),
             RunWarning::GaveUp { errors, span_s } => (
                 "gave-up",
-                format!(
-                    "the last {errors} I/Os failed, all there were in {span_s:.1} s: the cell was ended before its time"
-                ),
-                "the drive has vanished or fails at everything: look at the kernel's log; what was measured before is in the intervals",
+                format!("the last {errors} I/Os, all within {span_s:.1} s, failed: the cell was ended early"),
+                "the drive was removed or fails every command: read the kernel log; the intervals hold what was measured before",
             ),
             RunWarning::DataCompressible {
                 ratio,
@@ -253,47 +249,44 @@ impl RunWarning {
                     )
                 } else {
                     format!(
-                        "the data on it compress {ratio:.2} : 1: a drive that compresses reads them faster than real data"
+                        "the data on the drive compress {ratio:.2} : 1: a drive with compression reads them faster than incompressible data"
                     )
                 },
                 "for figures that hold for any data, let the suite write incompressible data first: --destroy SERIAL",
             ),
             RunWarning::Scaled { scale } => (
                 "scaled",
-                format!(
-                    "every duration was multiplied by {scale}: this is not the procedure as published"
-                ),
+                format!("every duration was multiplied by {scale}: this is not the procedure as published"),
                 "run with --scale 1 before drawing conclusions",
             ),
             RunWarning::VerifyFailed { blocks } => (
                 "verify-failed",
                 format!("{blocks} blocks did not come back as they were written"),
-                "do not trust the drive with data; the findings say what was there instead",
+                "do not store data on this drive; the findings give the kind of each mismatch",
             ),
             RunWarning::CacheNotDropped => (
                 "cache-not-dropped",
-                "the page cache could not be emptied before reading through it".to_owned(),
-                "part of this rate may be memory's, not the drive's",
+                "the page cache could not be dropped before reading through it".to_owned(),
+                "part of this rate may be memory bandwidth; run as root, or read with direct I/O",
             ),
             RunWarning::Buffered => (
                 "buffered",
-                "this file's file system takes no O_DIRECT: I/O went through the page cache"
-                    .to_owned(),
-                "much of this is memory's speed, not the drive's; use a file on another file system, or the block device",
+                "this file's file system does not support O_DIRECT: I/O went through the page cache".to_owned(),
+                "much of this rate is memory bandwidth; use a file on another file system, or the block device",
             ),
             RunWarning::ClockDrift { ppm } => (
                 "clock-drift",
-                format!("the fast clock is {ppm:+.0} ppm off the kernel's monotonic clock"),
-                "latencies are off by as much; the host's time-stamp counter is not to be trusted",
+                format!("the time-stamp counter drifts by {ppm:+.0} ppm from the kernel's monotonic clock"),
+                "latencies have the same relative error; check the host's clock source",
             ),
             RunWarning::PowerEnded { last, end } => (
                 "power-ended",
                 format!(
-                    "no power was read after {:.0} s of {:.0} s",
+                    "the last power reading came at {:.0} s of {:.0} s",
                     last.as_secs_f64(),
                     end.as_secs_f64()
                 ),
-                "the mean power is that of the part before; see whether the meter still runs, and measure again",
+                "the mean power covers only the time before; check that the power meter still runs, and measure again",
             ),
             RunWarning::NothingMeasured { why, advice } => (
                 "nothing-measured",
@@ -306,9 +299,9 @@ impl RunWarning {
             } => (
                 "rate-not-reached",
                 format!(
-                    "{offered_iops:.0} I/Os per second were offered and {done_iops:.0} done: the queue grew for as long as the job ran"
+                    "{offered_iops:.0} I/Os per second were offered and {done_iops:.0} completed: the queue grew for the whole job"
                 ),
-                "its latencies say how long the job was, not how fast the drive is; offer less, or raise --iodepth and --numjobs",
+                "the latencies depend on the job's length, not on the drive; offer less, or raise --iodepth and --numjobs",
             ),
             RunWarning::RoundsNotSteady {
                 rounds,
@@ -316,101 +309,101 @@ impl RunWarning {
                 why,
             } => (
                 "not-steady",
-                format!("{tracked} did not come to rest in {rounds} rounds: {why}"),
-                "its figures are not those of a steady drive; allow more rounds, or precondition for longer",
+                format!("{tracked} did not reach steady state in {rounds} rounds: {why}"),
+                "its figures are not steady-state figures; allow more rounds, or precondition for longer",
             ),
             RunWarning::BlockMixUnsupported {
                 step,
                 unsupported_block,
             } => (
-                "block-mix-unsupported_block",
-                format!("the step {step} is left out: {unsupported_block}"),
-                "measure it on a drive, or a namespace, formatted with smaller blocks (nvme format --lbaf), or in a copy of the suite with another mix, which is then no longer the standard's",
+                "block-mix-unfit",
+                format!("the step {step} is skipped: {unsupported_block}"),
+                "measure a drive or namespace formatted with smaller logical blocks (nvme format --lbaf), or use a copy of the suite with another mix, which is then not the standard's workload",
             ),
             RunWarning::NotSteady { why } => (
                 "not-steady",
-                format!("what should be its steady rate is not that of a drive at rest: {why}"),
-                "do not quote it as steady, and see no verdict in it; let it write for longer, without --scale and with the times that the suite has",
+                format!("the drive was not in steady state: {why}"),
+                "do not quote it as steady; the verdict does not use it. Write for longer, at the suite's own durations and without --scale",
             ),
-            RunWarning::DriveStateUnknown { why, again: true } => (
+            RunWarning::DriveStateUnknown {
+                why,
+                repeated: true,
+            } => (
                 "preconditioned-again",
-                format!(
-                    "the drive was preconditioned before the run was cut off, and is preconditioned again: {why}"
-                ),
-                "leave a drive alone between a run and its resumption",
+                format!("the interrupted run had preconditioned the drive; the preconditioning is repeated: {why}"),
+                "do not use a drive between a run and its resumption",
             ),
-            RunWarning::DriveStateUnknown { why, again: false } => (
+            RunWarning::DriveStateUnknown {
+                why,
+                repeated: false,
+            } => (
                 "state-in-doubt",
-                format!(
-                    "whether the drive is still in the state that the run had left it in cannot be known: {why}"
-                ),
-                "if anything may have written to it since, begin a new run",
+                format!("the drive may not be in the state in which the interrupted run left it: {why}"),
+                "if another program may have written to the drive since, start a new run",
             ),
             RunWarning::DriveLost { why } => (
                 "drive-lost",
                 format!(
-                    "the drive is gone: {why}; this cell was left unfinished, and no other was begun on the drive"
+                    "the drive is gone: {why}; this cell was left unfinished, and no further cell was started on the drive"
                 ),
-                "see to it that it is there again (its slot, its cable, the kernel's log), then go on with assay run --resume and this run's folder: this cell is measured again, and what was not begun",
+                "check slot, cable and kernel log until the drive is back, then continue with assay run --resume and this run's folder: it measures this cell again, and the cells not started",
             ),
             RunWarning::PurgeIncomplete { how } => (
                 "purge-incomplete",
-                format!("the drive was purged by {how}, which need not reach all of it"),
-                "a drive that was full before may begin slower than a new one; sanitize or format it for figures of a fresh drive",
+                format!("the drive was purged by {how}, which need not erase all of it"),
+                "a drive that was full before may start slower than a fresh one; sanitize or format it for fresh-drive figures",
             ),
             RunWarning::LinkBelow { now, possible } => (
                 "link-below-capability",
-                format!("its PCIe link is {now}, and could be {possible}"),
-                "sequential rates are the link's, not the drive's: another slot, a reseated drive, or the firmware's settings (ASPM, link speed)",
+                format!("the PCIe link runs at {now}; drive and slot support {possible}"),
+                "the link limits sequential rates; use another slot, reseat the drive, or check the firmware settings (ASPM, link speed)",
             ),
             RunWarning::HotBefore { celsius, warning_c } => (
                 "hot-before-start",
                 format!(
-                    "it had {celsius} degrees C before anything was measured; it warns at {warning_c}"
+                    "the drive was at {celsius} degrees C before the first measurement; its warning threshold is {warning_c}"
                 ),
-                "let it cool down first, or give it a heat sink: what is measured may be a throttled drive",
+                "let the drive cool down first, or give it a heat sink: it may throttle during the measurement",
             ),
             RunWarning::WriteCacheOff => (
                 "write-cache-off",
-                "its volatile write cache is switched off".to_owned(),
-                "writes are as slow as flash; for figures as most users see them switch it on (nvme set-feature -f 6 -V 1)",
+                "the volatile write cache is disabled".to_owned(),
+                "writes run at flash speed; for the default configuration enable it (nvme set-feature -f 6 -V 1)",
             ),
             RunWarning::FallsAsleep { after_ms, wake_us } => (
                 "falls-asleep",
                 match wake_us {
                     Some(wake_us) => format!(
-                        "it goes to sleep by itself after {after_ms} ms without work, and takes up to {:.1} ms to wake",
+                        "the drive enters a low-power state after {after_ms} ms idle, and takes up to {:.1} ms to wake",
                         f64::from(*wake_us) / 1e3
                     ),
                     None => format!(
-                        "it goes to sleep by itself after {after_ms} ms without work, and does not tell how long it takes to wake"
+                        "the drive enters a low-power state after {after_ms} ms idle, and does not report its exit latency"
                     ),
                 },
-                "first I/Os after a rest, and workloads of few I/Os, show that time; to measure without it: nvme set-feature -f 0xc -V 0",
+                "first I/Os after idle time, and workloads with few I/Os, include that latency; to measure without it: nvme set-feature -f 0xc -V 0",
             ),
-            RunWarning::CriticalWarning { words } => (
+            RunWarning::CriticalWarning { names } => (
                 "critical-warning",
-                format!("its health log says: {words}"),
-                "do not qualify, or trust, a drive that says so of itself",
+                format!("its health log has the critical warning: {names}"),
+                "do not qualify or use a drive with a critical warning",
             ),
-            RunWarning::CriticalWarningRaised { words, at } => (
+            RunWarning::CriticalWarningRaised { names, at } => (
                 "critical-warning-raised",
                 format!(
-                    "its health log began to say, {:.0} s into this cell: {words}",
+                    "its health log set a critical warning {:.0} s into this cell: {names}",
                     at.as_secs_f64()
                 ),
-                if words == TOO_HOT {
-                    "it throttles, or is about to: give it air or a heat sink, and read its rates beside its temperature"
+                if names == TEMPERATURE_THRESHOLD {
+                    "the drive throttles, or is about to: add airflow or a heat sink, and read its rates together with its temperature"
                 } else {
-                    "figures from then on are those of a drive in trouble: save what is on it, read its health log (`assay probe`), and measure again only when it no longer says so"
+                    "later figures are those of a failing drive: save its data, read its health log (`assay probe`), and measure again only when the warning is cleared"
                 },
             ),
             RunWarning::Overflow { values } => (
                 "latency-overflow",
-                format!(
-                    "{values} latencies were longer than 73 minutes; they count in the mean and the maximum only"
-                ),
-                "the drive, or the machine, was asleep meanwhile",
+                format!("{values} latencies exceeded 73 minutes; they count only in the mean and the maximum"),
+                "the drive or the host was suspended during the measurement",
             ),
         }
     }

@@ -1,7 +1,7 @@
-//! Memories of real block devices. Needs root; prints why and passes otherwise.
+//! Drive state cache on real block devices. Needs root; prints why and passes otherwise.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a test whose fixture cannot be set up stops right there"
 )]
 
 use std::fs::{self, File};
@@ -31,7 +31,7 @@ fn write(device: &Path, mib: u64, byte: u8) {
     file.sync_all().unwrap();
 }
 
-fn condition(memory: &DriveStateCache, device: &Path) {
+fn condition(cache: &DriveStateCache, device: &Path) {
     write(device, 8, 5);
     let done = PreconditioningRecord {
         name: "once".to_owned(),
@@ -40,12 +40,12 @@ fn condition(memory: &DriveStateCache, device: &Path) {
         block_sizes: "1m".to_owned(),
         bytes: 8 * MIB,
     };
-    memory.record_preconditioning(&info(device), done).unwrap();
+    cache.record_preconditioning(&info(device), done).unwrap();
 }
 
 fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
-    let memory = DriveStateCache::at(rig.path("state"));
-    let ask = || memory.ask(&info(device), "once", AREA);
+    let cache = DriveStateCache::at(rig.path("state"));
+    let ask = || cache.lookup(&info(device), "once", AREA);
     let valid = |bytes: u64| {
         let is = ask();
         assert!(
@@ -53,14 +53,14 @@ fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
             "{is:?}"
         );
     };
-    condition(&memory, device);
+    condition(&cache, device);
     valid(0);
     // Reading leaves no trace.
     fs::read(device).unwrap();
     valid(0);
     // Its own writes are known.
     write(device, 6, 9);
-    memory.record_writes(&info(device), 6 * MIB).unwrap();
+    cache.record_writes(&info(device), 6 * MIB).unwrap();
     valid(6 * MIB);
     // Others' are seen, also while it writes itself.
     write(device, 1, 1);
@@ -69,13 +69,13 @@ fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
         matches!(&is, StateValidity::Stale(why) if why.contains("1048576 bytes were written to it by others")),
         "{is:?}"
     );
-    condition(&memory, device);
+    condition(&cache, device);
     valid(0);
     write(device, 8, 1);
-    memory.record_writes(&info(device), 2 * MIB).unwrap();
+    cache.record_writes(&info(device), 2 * MIB).unwrap();
     assert!(matches!(ask(), StateValidity::Stale(_)), "{:?}", ask());
     // So are discards.
-    condition(&memory, device);
+    condition(&cache, device);
     valid(0);
     if let Err(error) = try_run(&["blkdiscard", "-f", device.to_str().unwrap()]) {
         println!("skipped: no discards here: {error}");
@@ -87,10 +87,10 @@ fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
         );
     }
     // A purge of one's own is known.
-    memory
+    cache
         .record_purge(&info(device), "all blocks discarded", false)
         .unwrap();
-    let is = memory.lookup_purge(&info(device));
+    let is = cache.lookup_purge(&info(device));
     assert!(
         matches!(
             is,
@@ -112,12 +112,12 @@ fn others_writing_to_a_loop_device_is_seen() {
     };
     sees_others_on(&rig, &device, true);
     // Another file in the same device is another drive.
-    let memory = DriveStateCache::at(rig.path("state"));
-    condition(&memory, &device);
+    let cache = DriveStateCache::at(rig.path("state"));
+    condition(&cache, &device);
     let other = rig.image("other", 16);
     rig.undo_last();
     run(&["losetup", device.to_str().unwrap(), other.to_str().unwrap()]);
-    let is = memory.ask(&info(&device), "once", AREA);
+    let is = cache.lookup(&info(&device), "once", AREA);
     run(&["losetup", "-d", device.to_str().unwrap()]);
     assert!(matches!(is, StateValidity::Stale(_)), "{is:?}");
 }
@@ -131,11 +131,11 @@ fn others_writing_to_zram_is_seen() {
     let _ = fs::write(&iostats, "1");
     // zram's driver takes discards without having them counted.
     sees_others_on(&rig, &device, false);
-    let memory = DriveStateCache::at(rig.path("state"));
-    condition(&memory, &device);
+    let cache = DriveStateCache::at(rig.path("state"));
+    condition(&cache, &device);
     // Statistics that are switched off say nothing.
     if fs::write(&iostats, "0").is_ok() {
-        let is = memory.ask(&info(&device), "once", AREA);
+        let is = cache.lookup(&info(&device), "once", AREA);
         assert!(
             matches!(&is, StateValidity::Unknown(why) if why.contains("does not count")),
             "{is:?}"

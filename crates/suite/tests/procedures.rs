@@ -324,7 +324,7 @@ fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
             (2, TrackingVariable::MibPerS),
             "{suite}"
         );
-        let words = fio.words();
+        let words = fio.text();
         assert!(
             words.starts_with("fio") && words.contains("2 further rounds"),
             "{words}"

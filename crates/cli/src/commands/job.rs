@@ -56,7 +56,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         audit,
         stop: &stop,
         progress: &mut watch,
-        memory: DriveStateCache::of_user(),
+        drive_states: DriveStateCache::for_user(),
     }
     .run(&Resume::default());
     watch.finish();

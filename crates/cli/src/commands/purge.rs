@@ -24,7 +24,7 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<CommandO
     let mut drives = super::open_drives(std::slice::from_ref(&arguments.drive), &options)?;
     let session = &mut drives[0];
     let stop = super::stop_flag()?;
-    let memory = DriveStateCache::of_user();
+    let memory = DriveStateCache::for_user();
     if let Err(error) = memory.record_purge_start(session.info()) {
         eprintln!("assay: {error}");
     }

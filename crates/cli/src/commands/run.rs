@@ -80,7 +80,7 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         audit,
         stop: &stop,
         progress: &mut watch,
-        memory: DriveStateCache::of_user(),
+        drive_states: DriveStateCache::for_user(),
     }
     .run(&resume);
     watch.finish();

@@ -23,7 +23,7 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
             }
             let _ = writeln!(text, "    source:    {}", suite.source);
             let _ = writeln!(text, "    duration:  {}", suite.duration);
-            let _ = writeln!(text, "    writes:    {}", suite.writes().words());
+            let _ = writeln!(text, "    writes:    {}", suite.writes().text());
             for (i, (key, parameter)) in suite.parameters.iter().enumerate() {
                 let head = if i == 0 { "--set" } else { "" };
                 let _ = writeln!(
@@ -47,7 +47,7 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
                     "summary": suite.summary.trim(),
                     "source": suite.source,
                     "duration": suite.duration,
-                    "writes": suite.writes().words(),
+                    "writes": suite.writes().text(),
                     "parameters": suite.parameters.iter().map(|(key, p)| json!({
                         "key": key, "default": p.default, "help": p.help,
                     })).collect::<Vec<_>>(),

@@ -1,6 +1,7 @@
-//! Running one cell: lending the drives, measuring, resting, purging, looking.
+//! Execution of one cell: measurement, idle time, purge, inspection.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_device::open::open_drive;
@@ -11,51 +12,53 @@ use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, OFFERED_IOPS};
 use assay_workload::plan::{Pacing, Workload};
 use assay_workload::run::{DriveJob, RunObserver, RunOutcome, run_jobs};
-use std::num::NonZeroU64;
 
 use super::early_stop::{EarlyStop, StopReason};
 use super::journal::{CriticalWarnings, Ignore, Journal};
 use super::results::{LIMIT_REACHED, SETTLED_S, bad_blocks, compare, result_of, with_verify_seed};
-use super::{Course, Runner};
+use super::{RunState, Runner};
 use crate::SuiteError;
 use crate::expand::{Cell, StopRule};
 use crate::inspect::{self, COMPRESSIBLE_RATIO};
 use crate::warn::RunWarning;
 
-/// A rest is watched this often.
-const REST_INTERVAL: Nanos = Nanos::SECOND;
+/// Telemetry period while a drive idles.
+const IDLE_INTERVAL: Nanos = Nanos::SECOND;
 
-/// What a cell came to.
+/// Results and counts of one cell.
 #[derive(Default)]
-pub(super) struct Done {
+pub(super) struct CellOutcome {
     pub(super) results: Vec<CellResult>,
-    /// It was not cut off.
-    pub(super) whole: bool,
+    /// The workload ended by itself, not by a stop.
+    pub(super) complete: bool,
     pub(super) bad_blocks: u64,
-    /// Everything written to each drive, ramp included.
+    /// Bytes written to each drive, ramp included.
     pub(super) written_bytes: BTreeMap<usize, u64>,
-    /// Errors of drives on which work was given up: their results hold none when that was before measuring began.
+    /// Errors of drives whose workers gave up; the results lack them when that happened during the ramp.
     pub(super) given_up: BTreeMap<usize, u64>,
-    /// I/Os that drives never answered.
+    /// I/Os that never completed, by drive.
     pub(super) unanswered: BTreeMap<usize, u64>,
 }
 
 impl Runner<'_> {
-    /// A simulated drive forgets everything when the program ends: what finished cells did to it is done again, unrecorded.
-    pub(super) fn replay(&mut self, cell: &Cell, course: &Course) -> Result<(), SuiteError> {
+    /// A simulated drive's state ends with the process: a resumed run repeats the writes of finished cells, unrecorded.
+    pub(super) fn replay(&mut self, cell: &Cell, state: &RunState) -> Result<(), SuiteError> {
         let drives = &cell.plan.drives;
         if !drives.iter().all(|&d| self.drives[d].info().simulated) {
             return Ok(());
         }
         self.set_power_states(cell)?;
-        self.rest_before(cell);
+        self.idle_before(cell);
         match cell.plan.kind {
             CellKind::Purge => {
                 self.purge(cell)?;
             }
-            CellKind::Idle => rest(self.drives, cell, self.stop, &mut Ignore),
+            CellKind::Idle => {
+                let span = cell.planned_span().unwrap_or_default();
+                idle(self.drives, cell, span, self.stop, &mut Ignore);
+            }
             _ if cell.workloads.iter().any(Workload::writes) => {
-                let workloads = self.workloads(cell, &course.results)?;
+                let workloads = self.workloads(cell, &state.results)?;
                 let until = cell.until;
                 execute(self.drives, cell, &workloads, self.stop, &mut Ignore, until)?;
             }
@@ -71,18 +74,18 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Nothing is recorded of it: it is no part of the cell.
-    fn rest_before(&mut self, cell: &Cell) {
+    /// The step's idle period; not job of the cell, not recorded.
+    fn idle_before(&mut self, cell: &Cell) {
         let span = Nanos(cell.plan.rest_ns);
         if span > Nanos::ZERO {
-            leave_alone(self.drives, cell, span, self.stop, &mut Ignore);
+            idle(self.drives, cell, span, self.stop, &mut Ignore);
         }
     }
 
-    fn purge(&mut self, cell: &Cell) -> Result<Done, SuiteError> {
+    fn purge(&mut self, cell: &Cell) -> Result<CellOutcome, SuiteError> {
         let mut results = Vec::new();
         for &drive in &cell.plan.drives {
-            self.note_purge(drive);
+            self.record_purge_start(drive);
             let purged = self.drives[drive].purge()?;
             if !purged.complete {
                 let warning = RunWarning::PurgeIncomplete {
@@ -95,14 +98,14 @@ impl Runner<'_> {
                 ..CellResult::default()
             });
         }
-        Ok(Done {
+        Ok(CellOutcome {
             results,
-            whole: true,
-            ..Done::default()
+            complete: true,
+            ..CellOutcome::default()
         })
     }
 
-    /// The cell's workloads, with the rates that depend on earlier cells.
+    /// The cell's workloads; loads given as shares of an earlier rate are resolved.
     fn workloads(
         &self,
         cell: &Cell,
@@ -136,13 +139,13 @@ impl Runner<'_> {
         Ok(workloads)
     }
 
-    /// Run it.
+    /// Run the cell and journal its events.
     pub(super) fn run_cell(
         &mut self,
         cell: &Cell,
         earlier: &BTreeMap<String, Vec<CellResult>>,
         critical_warnings: &mut CriticalWarnings,
-    ) -> Result<Done, SuiteError> {
+    ) -> Result<CellOutcome, SuiteError> {
         match cell.plan.kind {
             CellKind::Inspect => return self.inspect_cell(cell),
             CellKind::Purge => return self.purge(cell),
@@ -153,7 +156,7 @@ impl Runner<'_> {
         if cell.drop_cache {
             self.drop_caches(cell)?;
         }
-        self.rest_before(cell);
+        self.idle_before(cell);
         let progress = &mut *self.progress;
         let mut journal = Journal::new(
             cell,
@@ -162,9 +165,10 @@ impl Runner<'_> {
             self.stop,
             critical_warnings,
         );
-        let idle = cell.plan.kind == CellKind::Idle;
-        let outcome = if idle {
-            rest(self.drives, cell, self.stop, &mut journal);
+        let is_idle = cell.plan.kind == CellKind::Idle;
+        let outcome = if is_idle {
+            let span = cell.planned_span().unwrap_or_default();
+            idle(self.drives, cell, span, self.stop, &mut journal);
             Ok((RunOutcome::default(), None))
         } else {
             execute(
@@ -176,34 +180,30 @@ impl Runner<'_> {
                 cell.until,
             )
         };
-        let (watched, host) = journal.end()?;
+        let (telemetry, host) = journal.end()?;
         let (outcome, stop_reason) = outcome?;
-        let mut done = Done {
-            results: Vec::new(),
-            // A cell that was stopped is whole only if its workload was done anyway.
-            whole: stop_reason.is_some() || outcome.drives.iter().all(|part| !part.end.stopped),
-            bad_blocks: 0,
-            written_bytes: watched.written_bytes.clone(),
-            given_up: BTreeMap::new(),
-            unanswered: BTreeMap::new(),
+        let mut done = CellOutcome {
+            complete: stop_reason.is_some() || outcome.drives.iter().all(|job| !job.end.stopped),
+            written_bytes: telemetry.written_bytes.clone(),
+            ..CellOutcome::default()
         };
-        if idle {
-            done.whole = !self.stop.load(Ordering::Relaxed);
+        if is_idle {
+            done.complete = !self.stop.load(Ordering::Relaxed);
             for &drive in &cell.plan.drives {
                 let mut result = CellResult {
                     drive,
                     ..CellResult::default()
                 };
-                watched.values(drive, &mut result);
+                telemetry.add_to(drive, &mut result);
                 done.results.push(result);
             }
             return Ok(done);
         }
         let host = HostLoad::mean(&host);
-        for part in &outcome.drives {
-            let simulated = self.drives[part.drive].info().simulated;
-            let mut result = result_of(part, &outcome, host, simulated);
-            watched.values(part.drive, &mut result);
+        for job in &outcome.drives {
+            let simulated = self.drives[job.drive].info().simulated;
+            let mut result = result_of(job, &outcome, host, simulated);
+            telemetry.add_to(job.drive, &mut result);
             let values = &mut result.values;
             if let Some(workload) = workloads.get(done.results.len())
                 && cell.plan.load.is_some()
@@ -213,48 +213,48 @@ impl Runner<'_> {
             }
             match stop_reason {
                 Some(StopReason::Steady) => {
-                    values.insert(SETTLED_S.to_owned(), part.totals.elapsed().as_secs_f64());
+                    values.insert(SETTLED_S.to_owned(), job.totals.elapsed().as_secs_f64());
                 }
                 Some(StopReason::TemperatureLimit) => {
                     values.insert(LIMIT_REACHED.to_owned(), 1.0);
                 }
                 None => {}
             }
-            compare(cell, part.drive, earlier, &mut result);
-            done.bad_blocks += bad_blocks(part);
-            if let Some(gave_up) = part.end.gave_up {
-                done.given_up.insert(part.drive, gave_up.errors);
+            compare(cell, job.drive, earlier, &mut result);
+            done.bad_blocks += bad_blocks(job);
+            if let Some(gave_up) = job.end.gave_up {
+                done.given_up.insert(job.drive, gave_up.errors);
             }
-            if part.end.unanswered > 0 {
-                done.unanswered.insert(part.drive, part.end.unanswered);
+            if job.end.unanswered > 0 {
+                done.unanswered.insert(job.drive, job.end.unanswered);
             }
-            if let Some((last, end)) = watched.power_ended(part.drive) {
+            if let Some((last, end)) = telemetry.power_ended(job.drive) {
                 let warning = RunWarning::PowerEnded { last, end };
-                self.warn(&warning, Some(&cell.plan.id), Some(part.drive))?;
+                self.warn(&warning, Some(&cell.plan.id), Some(job.drive))?;
             }
-            self.warn_about(cell, part, &result, host)?;
+            self.warn_about(cell, job, &result, host)?;
             done.results.push(result);
         }
-        if done.whole {
+        if done.complete {
             self.warn_unless_steady(cell)?;
         }
         Ok(done)
     }
 
-    fn inspect_cell(&mut self, cell: &Cell) -> Result<Done, SuiteError> {
+    fn inspect_cell(&mut self, cell: &Cell) -> Result<CellOutcome, SuiteError> {
         let mut results = Vec::new();
         for &drive in &cell.plan.drives {
             let span_bytes = cell.plan.workload.span_bytes;
             let result = inspect::inspect(&self.drives[drive], drive, span_bytes, self.plan.seed)?;
             let ratio = result.values.get("zstd_ratio").copied().unwrap_or(1.0);
             let zero_share_pct = result.values.get("zero_share_pct").copied().unwrap_or(0.0);
-            // What will be overwritten before it is measured needs no warning.
-            let kept = !self.plan.cells.iter().any(|c| {
+            // Data overwritten by a later cell need no warning.
+            let retained = !self.plan.cells.iter().any(|c| {
                 c.plan.skipped.is_none()
                     && c.plan.drives == [drive]
                     && c.workloads.iter().any(Workload::writes)
             });
-            if kept && (ratio > COMPRESSIBLE_RATIO || zero_share_pct > 0.0) {
+            if retained && (ratio > COMPRESSIBLE_RATIO || zero_share_pct > 0.0) {
                 let warning = RunWarning::DataCompressible {
                     ratio,
                     zero_share_pct,
@@ -263,10 +263,10 @@ impl Runner<'_> {
             }
             results.push(result);
         }
-        Ok(Done {
+        Ok(CellOutcome {
             results,
-            whole: true,
-            ..Done::default()
+            complete: true,
+            ..CellOutcome::default()
         })
     }
 
@@ -286,18 +286,8 @@ impl Runner<'_> {
     }
 }
 
-/// Leave the drives of a cell alone for its span.
-fn rest(
-    drives: &mut [DriveSession],
-    cell: &Cell,
-    stop: &AtomicBool,
-    observer: &mut dyn RunObserver,
-) {
-    let span = cell.planned_span().unwrap_or_default();
-    leave_alone(drives, cell, span, stop, observer);
-}
-
-fn leave_alone(
+/// Leave the drives of a cell idle for `span`.
+fn idle(
     drives: &mut [DriveSession],
     cell: &Cell,
     span: Nanos,
@@ -305,13 +295,13 @@ fn leave_alone(
     observer: &mut dyn RunObserver,
 ) {
     for &drive in &cell.plan.drives {
-        drives[drive].idle_for(span, REST_INTERVAL, stop, &mut |at, telemetry| {
+        drives[drive].idle_for(span, IDLE_INTERVAL, stop, &mut |at, telemetry| {
             observer.telemetry(drive, at, telemetry);
         });
     }
 }
 
-/// Lend the drives of a cell, run its workloads, take the drives back.
+/// Acquire the drives of a cell, run its workloads, release the drives.
 fn execute(
     drives: &mut [DriveSession],
     cell: &Cell,
@@ -334,7 +324,7 @@ fn execute(
     let outcome = match refused {
         Some(error) => Err(error.into()),
         None => {
-            let mut parts: Vec<DriveJob<'_>> = targets
+            let mut jobs: Vec<DriveJob<'_>> = targets
                 .iter_mut()
                 .zip(workloads)
                 .map(|((drive, target), workload)| DriveJob {
@@ -346,11 +336,11 @@ fn execute(
             match until {
                 Some(_) => {
                     let ended = AtomicBool::new(false);
-                    let mut settling = EarlyStop::new(until, observer, stop, &ended);
-                    let outcome = run_jobs(&mut parts, &ended, &mut settling);
-                    outcome.map(|outcome| (outcome, settling.stop_reason()))
+                    let mut early_stop = EarlyStop::new(until, observer, stop, &ended);
+                    let outcome = run_jobs(&mut jobs, &ended, &mut early_stop);
+                    outcome.map(|outcome| (outcome, early_stop.stop_reason()))
                 }
-                None => run_jobs(&mut parts, stop, observer).map(|outcome| (outcome, None)),
+                None => run_jobs(&mut jobs, stop, observer).map(|outcome| (outcome, None)),
             }
             .map_err(SuiteError::from)
         }

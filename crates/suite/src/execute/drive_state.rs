@@ -1,10 +1,10 @@
-//! What is remembered of real drives from run to run, and what of it still holds.
+//! The run and the drive state cache: restores preconditioning of earlier runs, records purges, preconditioning and writes.
 
 use assay_store::model::CellKind;
 use assay_workload::access::Region;
 use assay_workload::plan::Workload;
 
-use super::cell::Done;
+use super::cell::CellOutcome;
 use super::lost_drives::LostDrives;
 use super::preconditions::Preconditions;
 use super::{Resume, Runner};
@@ -13,12 +13,12 @@ use crate::drive_state_cache::{PreconditioningRecord, StateCacheError, StateVali
 use crate::expand::{Cell, Preconditioning};
 use crate::warn::RunWarning;
 
-/// Share of the area that may have been written since for a state to count as the same, percent. A hundredth moves a steady drive's figures by less
-/// than they vary.
-const WRITTEN_SINCE_PCT: f64 = 1.0;
+/// Largest share of the area written since for a drive state to count as unchanged, percent. One percent changes
+/// steady-state figures by less than their own variation.
+const MAX_WRITTEN_SINCE_PCT: f64 = 1.0;
 
-/// What a state is remembered as: two procedures of one name but different workloads are different states.
-fn remembered_name(leaves: &Preconditioning) -> String {
+/// Key of a state in the cache: procedures of one name with different workloads are different states.
+fn state_key(leaves: &Preconditioning) -> String {
     format!("{}: {}", leaves.name, leaves.workload)
 }
 
@@ -30,28 +30,33 @@ fn area_of(cell: &Cell) -> Region {
 }
 
 impl Runner<'_> {
-    /// The states that earlier runs left drives in.
-    pub(super) fn recall(&self, preconditions: &mut Preconditions) {
+    /// Restore the states in which earlier runs left the drives.
+    pub(super) fn restore_preconditions(&self, preconditions: &mut Preconditions) {
         for cell in &self.plan.cells {
             let (Some(leaves), [drive]) = (&cell.leaves, cell.plan.drives.as_slice()) else {
                 continue;
             };
-            if preconditions.is_remembered(*drive) {
+            if preconditions.is_restored(*drive) {
                 continue;
             }
-            if let Some(since) = self.since(cell, leaves, *drive) {
-                preconditions.remembered(*drive, &leaves.name, &since);
+            if let Some(since) = self.unchanged_since(cell, leaves, *drive) {
+                preconditions.restore(*drive, &leaves.name, &since);
             }
         }
     }
 
-    /// Since when the drive has been in this state, as good as unchanged.
-    fn since(&self, cell: &Cell, leaves: &Preconditioning, drive: usize) -> Option<String> {
+    /// Start of the state, if at most [`MAX_WRITTEN_SINCE_PCT`] was written since.
+    fn unchanged_since(
+        &self,
+        cell: &Cell,
+        leaves: &Preconditioning,
+        drive: usize,
+    ) -> Option<String> {
         let info = self.drives[drive].info();
         let area = area_of(cell);
         let validity = match cell.plan.kind {
-            CellKind::Purge => self.memory.lookup_purge(info),
-            _ => self.memory.ask(info, &remembered_name(leaves), area),
+            CellKind::Purge => self.drive_states.lookup_purge(info),
+            _ => self.drive_states.lookup(info, &state_key(leaves), area),
         };
         let StateValidity::Valid {
             since,
@@ -60,17 +65,19 @@ impl Runner<'_> {
         else {
             return None;
         };
-        let little = match cell.plan.kind {
+        let unchanged = match cell.plan.kind {
             CellKind::Purge => written_since_bytes == 0,
-            _ => written_since_bytes as f64 * 100.0 <= area.size_bytes as f64 * WRITTEN_SINCE_PCT,
+            _ => {
+                written_since_bytes as f64 * 100.0 <= area.size_bytes as f64 * MAX_WRITTEN_SINCE_PCT
+            }
         };
-        little.then_some(since)
+        unchanged.then_some(since)
     }
 
-    /// Does what a finished cell of a resumed run did to the drive still hold?
+    /// Whether the preconditioning of a finished cell of a resumed run is still valid.
     ///
-    /// What the run itself wrote afterwards is part of its procedure; what others wrote is not.
-    pub(super) fn still_holds(&mut self, cell: &Cell) -> Result<bool, SuiteError> {
+    /// Later writes of the run itself are part of its procedure; writes of other programs are not.
+    pub(super) fn still_preconditioned(&mut self, cell: &Cell) -> Result<bool, SuiteError> {
         let (Some(leaves), [drive]) = (&cell.leaves, cell.plan.drives.as_slice()) else {
             return Ok(true);
         };
@@ -78,93 +85,107 @@ impl Runner<'_> {
         if info.simulated || cell.plan.kind == CellKind::Purge {
             return Ok(true);
         }
-        let (why, again) = match self
-            .memory
-            .ask(info, &remembered_name(leaves), area_of(cell))
-        {
-            StateValidity::Valid { .. } => return Ok(true),
-            StateValidity::Stale(why) => (why, true),
-            StateValidity::Unknown(why) => (why, false),
-        };
-        let warning = RunWarning::DriveStateUnknown { why, again };
+        let (why, repeated) =
+            match self
+                .drive_states
+                .lookup(info, &state_key(leaves), area_of(cell))
+            {
+                StateValidity::Valid { .. } => return Ok(true),
+                StateValidity::Stale(why) => (why, true),
+                StateValidity::Unknown(why) => (why, false),
+            };
+        let warning = RunWarning::DriveStateUnknown { why, repeated };
         self.warn(&warning, Some(&cell.plan.id), Some(drive))?;
-        Ok(!again)
+        Ok(!repeated)
     }
 
-    /// What the cell that was cut off wrote, in the run that is resumed, was written by nobody else.
-    pub(super) fn claim(&mut self, resume: &Resume) {
+    /// Attribute the writes of the interrupted cell to the run that is resumed.
+    pub(super) fn claim_interrupted_writes(&mut self, resume: &Resume) {
         for drive in 0..self.drives.len() {
-            let wrote = |cell: &str| resume.wrote(cell, drive);
+            let writes_of = |cell: &str| resume.writes_of(cell, drive);
             let info = self.drives[drive].info();
-            let claimed = self.memory.claim(info, self.writer.run_id(), wrote);
-            self.tell(claimed);
+            let claimed =
+                self.drive_states
+                    .claim_interrupted_writes(info, self.writer.run_id(), writes_of);
+            self.report_cache_error(claimed);
         }
     }
 
-    /// Write down that a drive is about to be erased.
-    pub(super) fn note_purge(&mut self, drive: usize) {
+    /// Record the start of a purge.
+    pub(super) fn record_purge_start(&mut self, drive: usize) {
         let info = self.drives[drive].info();
-        let noted = self.memory.record_purge_start(info);
-        self.tell(noted);
+        let recorded = self.drive_states.record_purge_start(info);
+        self.report_cache_error(recorded);
     }
 
-    /// Write down that a cell is about to write, so that what it wrote can be told from what others did when it is cut off.
-    pub(super) fn note_begin(&mut self, cell: &Cell) {
+    /// Record the start of a writing cell, so that its writes can be attributed if it is interrupted.
+    pub(super) fn record_cell_start(&mut self, cell: &Cell) {
         if !cell.workloads.iter().any(Workload::writes) {
             return;
         }
         for &drive in &cell.plan.drives {
             let info = self.drives[drive].info();
-            let noted = self.memory.begin(info, self.writer.run_id(), &cell.plan.id);
-            self.tell(noted);
+            let recorded =
+                self.drive_states
+                    .record_cell_start(info, self.writer.run_id(), &cell.plan.id);
+            self.report_cache_error(recorded);
         }
     }
 
-    /// Write down what a cell wrote that was ended before its time. Of a drive that is gone nothing can be asked: it is claimed when it is back.
-    pub(super) fn remember_part(&mut self, cell: &Cell, done: &Done, lost: &LostDrives) {
+    /// Record the writes of an interrupted cell. Those of a lost drive are claimed by the resumed run, when the drive is back.
+    pub(super) fn record_partial_writes(
+        &mut self,
+        cell: &Cell,
+        done: &CellOutcome,
+        lost: &LostDrives,
+    ) {
         for &drive in &cell.plan.drives {
             let written = done.written_bytes.get(&drive).copied().unwrap_or(0);
             if written > 0 && !lost.iter().any(|(gone, _)| *gone == drive) {
-                let noted = self
-                    .memory
+                let recorded = self
+                    .drive_states
                     .record_writes(self.drives[drive].info(), written);
-                self.tell(noted);
+                self.report_cache_error(recorded);
             }
         }
     }
 
-    fn tell(&mut self, remembered: Result<(), StateCacheError>) {
-        if let Err(error) = remembered {
+    fn report_cache_error(&mut self, recorded: Result<(), StateCacheError>) {
+        if let Err(error) = recorded {
             self.progress.problem(&error.to_string());
         }
     }
 
-    /// Write down what a cell did to its drives. What cannot be remembered is done again by the next run, which is no reason to end this
-    /// one.
-    pub(super) fn remember(&mut self, cell: &Cell, done: &Done, made: bool) {
+    /// Record what a cell did to its drives. An error is reported and does not end the run: the next run repeats the preconditioning.
+    pub(super) fn record_drive_state(
+        &mut self,
+        cell: &Cell,
+        done: &CellOutcome,
+        preconditioned: bool,
+    ) {
         for &drive in &cell.plan.drives {
             let info = self.drives[drive].info();
             if info.simulated {
                 continue;
             }
             let written = done.written_bytes.get(&drive).copied().unwrap_or(0);
-            let remembered = match (&cell.leaves, cell.plan.kind) {
-                (_, CellKind::Purge) => self.memory.record_purge(info, "by a suite", false),
-                (Some(leaves), _) if made => {
+            let recorded = match (&cell.leaves, cell.plan.kind) {
+                (_, CellKind::Purge) => self.drive_states.record_purge(info, "by a suite", false),
+                (Some(leaves), _) if preconditioned => {
                     let area = area_of(cell);
-                    let conditioning = PreconditioningRecord {
-                        name: remembered_name(leaves),
+                    let record = PreconditioningRecord {
+                        name: state_key(leaves),
                         offset_bytes: area.offset_bytes,
                         size_bytes: area.size_bytes,
                         block_sizes: cell.plan.workload.bs_bytes.to_string(),
                         bytes: written,
                     };
-                    self.memory.record_preconditioning(info, conditioning)
+                    self.drive_states.record_preconditioning(info, record)
                 }
-                _ if written > 0 => self.memory.record_writes(info, written),
+                _ if written > 0 => self.drive_states.record_writes(info, written),
                 _ => Ok(()),
             };
-            self.tell(remembered);
+            self.report_cache_error(recorded);
         }
     }
 }

@@ -9,19 +9,19 @@ use assay_workload::run::RunObserver;
 
 use crate::expand::StopRule;
 
-/// Why a cell ended before its runtime.
+/// Why a cell stopped before its runtime.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum StopReason {
-    /// Rate and temperature stay where they are.
+    /// Rate and temperature are steady.
     Steady,
-    /// It got as hot as it may.
+    /// The temperature limit was reached.
     TemperatureLimit,
 }
 
-/// A drive's last two windows.
+/// Rate and temperature of one drive since the ramp.
 #[derive(Debug, Default)]
-struct Course {
-    /// End of each interval, how long it was, and the I/Os in it.
+struct DriveSeries {
+    /// End of each interval, its length, and its I/Os.
     rates: Vec<(Nanos, Nanos, u64)>,
     temperatures: Vec<(Nanos, f64)>,
 }
@@ -31,8 +31,8 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / count as f64)
 }
 
-impl Course {
-    /// I/Os per second of the intervals that ended after `from` and by `to`.
+impl DriveSeries {
+    /// I/Os per second of the intervals that end in `(from, to]`.
     fn rate(&self, from: Nanos, to: Nanos) -> Option<f64> {
         let inside = self
             .rates
@@ -52,12 +52,13 @@ impl Course {
         mean(inside.map(|(_, celsius)| *celsius))
     }
 
-    /// Were the last two windows alike?
-    fn settled(&self, rule: &StopRule) -> bool {
+    /// Whether the last two windows agree within the rule's limits.
+    fn is_steady(&self, rule: &StopRule) -> bool {
         let Some(&(now, ..)) = self.rates.last() else {
             return false;
         };
-        if now.0 < rule.window.0.saturating_mul(2) {
+        // Two whole windows; without the product, which can overflow.
+        if now.0 / 2 < rule.window.0 {
             return false;
         }
         let (middle, begin) = (now - rule.window, now - rule.window - rule.window);
@@ -69,7 +70,7 @@ impl Course {
             self.temperature(middle, now),
         ) {
             (Some(before), Some(after)) => (after - before).abs(),
-            // A drive without a thermometer is judged by its rate.
+            // A drive without a temperature sensor is evaluated by its rate alone.
             _ => 0.0,
         };
         (after - before).abs() <= before.max(after) * rule.rate_pct / 100.0
@@ -77,16 +78,16 @@ impl Course {
     }
 }
 
-/// Stands between the engine and whoever is told, and ends the cell in time.
+/// Forwards events to another observer, and sets the stop flag when the rule holds on every drive.
 pub(super) struct EarlyStop<'a> {
     rule: Option<StopRule>,
     inner: &'a mut dyn RunObserver,
-    /// The user's.
+    /// Set by the user.
     stop: &'a AtomicBool,
-    /// What the engine looks at.
+    /// Read by the workers.
     ended: &'a AtomicBool,
-    courses: BTreeMap<usize, Course>,
-    by: Option<StopReason>,
+    drives: BTreeMap<usize, DriveSeries>,
+    reason: Option<StopReason>,
 }
 
 impl<'a> EarlyStop<'a> {
@@ -101,18 +102,18 @@ impl<'a> EarlyStop<'a> {
             inner,
             stop,
             ended,
-            courses: BTreeMap::new(),
-            by: None,
+            drives: BTreeMap::new(),
+            reason: None,
         }
     }
 
-    /// Why the cell ended before its time, when it did.
+    /// Why the cell stopped early, if it did.
     pub(super) fn stop_reason(&self) -> Option<StopReason> {
-        self.by
+        self.reason
     }
 
-    fn end(&mut self, by: StopReason) {
-        self.by.get_or_insert(by);
+    fn end(&mut self, reason: StopReason) {
+        self.reason.get_or_insert(reason);
         self.ended.store(true, Ordering::Relaxed);
     }
 }
@@ -128,25 +129,25 @@ impl RunObserver for EarlyStop<'_> {
         };
         if !interval.ramp {
             let ios = interval.ops.iter().map(|(_, counts)| counts.ios).sum();
-            let course = self.courses.entry(drive).or_default();
-            let mut latest = course.rates.iter_mut().rev();
+            let series = self.drives.entry(drive).or_default();
+            let mut latest = series.rates.iter_mut().rev();
             match latest.find(|(end, ..)| *end == interval.end) {
                 // A late worker's share, of any earlier interval: its span counts once.
                 Some((_, _, sum)) => *sum += ios,
-                None => course
+                None => series
                     .rates
                     .push((interval.end, interval.end - interval.start, ios)),
             }
         }
-        if self.courses.values().all(|course| course.settled(&rule)) && !self.courses.is_empty() {
+        if !self.drives.is_empty() && self.drives.values().all(|drive| drive.is_steady(&rule)) {
             self.end(StopReason::Steady);
         }
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
         if let (Some(rule), Some(celsius)) = (self.rule, telemetry.temperature_c) {
-            let course = self.courses.entry(drive).or_default();
-            course.temperatures.push((at, celsius));
+            let series = self.drives.entry(drive).or_default();
+            series.temperatures.push((at, celsius));
             if celsius >= rule.limit_c {
                 self.end(StopReason::TemperatureLimit);
             }

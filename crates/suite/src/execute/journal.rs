@@ -1,4 +1,4 @@
-//! What happens in a cell, written into the run's journal as it happens.
+//! Journal of a cell: intervals, telemetry and host load, appended as they arrive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,85 +15,86 @@ use super::Progress;
 use crate::expand::Cell;
 use crate::warn::RunWarning;
 
-/// Silence of a power meter that is worth telling, if it used to speak oftener.
-const METER_PATIENCE: Nanos = Nanos::from_millis(10_000);
+/// Shortest time without a power reading that counts as the meter's end.
+const METER_TIMEOUT: Nanos = Nanos::from_millis(10_000);
 
-/// What a drive said of itself over a cell, summed up.
+/// Telemetry of one drive over a cell.
 #[derive(Clone, Copy, Debug, Default)]
 struct TelemetrySummary {
-    hottest_c: Option<f64>,
-    /// Of the readings after the ramp.
+    max_temperature_c: Option<f64>,
+    /// Readings after the ramp.
     power: MeanPower,
-    /// When the last of them came, and the longest that one was waited for before.
-    powered_at: Option<Nanos>,
-    longest_wait: Nanos,
-    /// When the last reading of any sort came.
-    heard_at: Nanos,
-    /// First and last reading of bytes written by the host and to the flash.
+    /// Last power reading, and the longest gap between two.
+    last_power_at: Option<Nanos>,
+    longest_power_gap: Nanos,
+    /// Last reading of any kind.
+    last_at: Nanos,
+    /// First and last counter readings: bytes written by the host, and to flash.
     host_written: Option<(u64, u64)>,
     nand_written: Option<(u64, u64)>,
 }
 
-/// What the drives said of themselves over a cell.
+/// Telemetry of all drives over a cell.
 #[derive(Debug, Default)]
 pub(super) struct CellTelemetry {
     drives: BTreeMap<usize, TelemetrySummary>,
-    /// Everything written to each drive, ramp included.
+    /// Bytes written to each drive, ramp included.
     pub(super) written_bytes: BTreeMap<usize, u64>,
 }
 
 impl CellTelemetry {
-    fn hear(&mut self, drive: usize, at: Nanos, ramp: bool, telemetry: &Telemetry) {
-        let said = self.drives.entry(drive).or_default();
-        said.heard_at = at;
+    fn add(&mut self, drive: usize, at: Nanos, ramp: bool, telemetry: &Telemetry) {
+        let summary = self.drives.entry(drive).or_default();
+        summary.last_at = at;
         if telemetry.power_mw.is_some() {
-            let waited = at - said.powered_at.unwrap_or(at);
-            said.longest_wait = said.longest_wait.max(waited);
-            said.powered_at = Some(at);
+            let gap = at - summary.last_power_at.unwrap_or(at);
+            summary.longest_power_gap = summary.longest_power_gap.max(gap);
+            summary.last_power_at = Some(at);
         }
         if let Some(celsius) = telemetry.temperature_c {
-            said.hottest_c = Some(said.hottest_c.map_or(celsius, |h| h.max(celsius)));
+            let max = summary.max_temperature_c;
+            summary.max_temperature_c = Some(max.map_or(celsius, |max| max.max(celsius)));
         }
         if ramp {
             return;
         }
         if let Some(power_mw) = telemetry.power_mw {
-            said.power.add(power_mw);
+            summary.power.add(power_mw);
         }
-        let stretch = |span: &mut Option<(u64, u64)>, now: Option<u64>| {
+        let extend = |span: &mut Option<(u64, u64)>, now: Option<u64>| {
             if let Some(now) = now {
                 *span = Some((span.map_or(now, |(first, _)| first), now));
             }
         };
-        stretch(&mut said.host_written, telemetry.host_bytes_written);
-        stretch(&mut said.nand_written, telemetry.nand_bytes_written);
+        extend(&mut summary.host_written, telemetry.host_bytes_written);
+        extend(&mut summary.nand_written, telemetry.nand_bytes_written);
     }
 
-    /// When a drive's power was last heard of, and when the cell ended, where that is long before: a meter that ends in mid-cell leaves a mean of its
-    /// beginning.
+    /// Last power reading and end of the cell, if the readings stopped long before the end: more than [`METER_TIMEOUT`] and three
+    /// times the longest gap before. The mean power then covers only the first part of the cell.
     pub(super) fn power_ended(&self, drive: usize) -> Option<(Nanos, Nanos)> {
-        let said = self.drives.get(&drive)?;
-        let last = said.powered_at?;
-        let silent = said.heard_at - last;
-        let patience = METER_PATIENCE.max(Nanos(said.longest_wait.0.saturating_mul(3)));
-        (silent > patience).then_some((last, said.heard_at))
+        let summary = self.drives.get(&drive)?;
+        let last = summary.last_power_at?;
+        let gap = summary.last_at - last;
+        let ended = gap > METER_TIMEOUT && gap.0.div_ceil(3) > summary.longest_power_gap.0;
+        ended.then_some((last, summary.last_at))
     }
 
-    /// Add it to a drive's result.
-    pub(super) fn values(&self, drive: usize, result: &mut CellResult) {
-        let Some(said) = self.drives.get(&drive) else {
+    /// Add the summary to a drive's result.
+    pub(super) fn add_to(&self, drive: usize, result: &mut CellResult) {
+        let Some(summary) = self.drives.get(&drive) else {
             return;
         };
         let mut insert = |name: &str, value: f64| {
             result.values.insert(name.to_owned(), value);
         };
-        if let Some(celsius) = said.hottest_c {
+        if let Some(celsius) = summary.max_temperature_c {
             insert("temperature_max_c", celsius);
         }
-        if let Some(watts) = said.power.watts() {
+        if let Some(watts) = summary.power.watts() {
             insert("power_mean_w", watts);
         }
-        if let (Some(host), Some(nand)) = (said.host_written, said.nand_written)
+        if let (Some(host), Some(nand)) = (summary.host_written, summary.nand_written)
             && host.1 > host.0
         {
             let amplification = (nand.1 - nand.0) as f64 / (host.1 - host.0) as f64;
@@ -102,25 +103,25 @@ impl CellTelemetry {
     }
 }
 
-/// Critical warnings of the drives' health logs that were told already, before the run or in it.
+/// Critical warnings already reported, by drive: in the health log before the run, or during it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CriticalWarnings {
-    told: BTreeMap<usize, BTreeSet<String>>,
+    reported: BTreeMap<usize, BTreeSet<String>>,
 }
 
 impl CriticalWarnings {
-    /// Those of these that nobody was told of yet; they count as told from now on.
-    pub(super) fn news(&mut self, drive: usize, set: &[String]) -> Vec<String> {
+    /// The warnings of `set` not reported yet; they count as reported from now on.
+    pub(super) fn take_new(&mut self, drive: usize, set: &[String]) -> Vec<String> {
         if set.is_empty() {
             return Vec::new();
         }
-        let told = self.told.entry(drive).or_default();
-        let new = set.iter().filter(|&name| told.insert(name.clone()));
+        let reported = self.reported.entry(drive).or_default();
+        let new = set.iter().filter(|&name| reported.insert(name.clone()));
         new.cloned().collect()
     }
 }
 
-/// Writes what happens into the journal as it happens.
+/// Appends a cell's events to the run's journal.
 pub(super) struct Journal<'a> {
     cell: &'a str,
     ramp: Nanos,
@@ -129,9 +130,9 @@ pub(super) struct Journal<'a> {
     stop: &'a AtomicBool,
     critical_warnings: &'a mut CriticalWarnings,
     bytes: BTreeMap<usize, u64>,
-    watched: CellTelemetry,
+    telemetry: CellTelemetry,
     host: Vec<(u32, HostLoad)>,
-    /// The first interval of which a part counts.
+    /// First interval after the ramp.
     measured_from: Option<u32>,
     failure: Option<StoreError>,
 }
@@ -152,21 +153,24 @@ impl<'a> Journal<'a> {
             stop,
             critical_warnings,
             bytes: BTreeMap::new(),
-            watched: CellTelemetry::default(),
+            telemetry: CellTelemetry::default(),
             host: Vec::new(),
             measured_from: None,
             failure: None,
         }
     }
 
-    /// What was heard, of the host since the ramp, if all of it could be recorded.
+    /// The cell's telemetry, and the host load since the ramp.
+    ///
+    /// # Errors
+    /// The first error of the journal.
     pub(super) fn end(self) -> Result<(CellTelemetry, Vec<HostLoad>), StoreError> {
         if let Some(error) = self.failure {
             return Err(error);
         }
-        let from = self.measured_from.unwrap_or(u32::MAX);
-        let measured = self.host.into_iter().filter(|(index, _)| *index >= from);
-        Ok((self.watched, measured.map(|(_, load)| load).collect()))
+        let host = self.host.into_iter();
+        let measured = host.filter(|(index, _)| self.measured_from.is_some_and(|m| *index >= m));
+        Ok((self.telemetry, measured.map(|(_, load)| load).collect()))
     }
 
     fn append(&mut self, entry: &Entry) {
@@ -174,7 +178,7 @@ impl<'a> Journal<'a> {
             return;
         }
         if let Err(error) = self.writer.append(entry) {
-            // What cannot be recorded must not go on being measured.
+            // Measurements that cannot be recorded are stopped.
             self.failure = Some(error);
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -191,9 +195,9 @@ impl RunObserver for Journal<'_> {
             .sum::<u64>();
         let writes = interval.ops.iter().filter(|(op, _)| *op == Op::Write);
         let written: u64 = writes.map(|(_, counts)| counts.bytes).sum();
-        *self.watched.written_bytes.entry(drive).or_default() += written;
+        *self.telemetry.written_bytes.entry(drive).or_default() += written;
         if !interval.ramp {
-            let first = self.measured_from.unwrap_or(u32::MAX);
+            let first = self.measured_from.unwrap_or(interval.index);
             self.measured_from = Some(first.min(interval.index));
         }
         self.progress
@@ -206,10 +210,10 @@ impl RunObserver for Journal<'_> {
     }
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
-        self.watched.hear(drive, at, at <= self.ramp, &telemetry);
+        self.telemetry.add(drive, at, at <= self.ramp, &telemetry);
         let raised = self
             .critical_warnings
-            .news(drive, &telemetry.critical_warnings);
+            .take_new(drive, &telemetry.critical_warnings);
         self.append(&Entry::Telemetry(TelemetryRecord {
             cell: self.cell.to_owned(),
             drive,
@@ -232,9 +236,9 @@ impl RunObserver for Journal<'_> {
             nand_bytes_written: telemetry.nand_bytes_written,
         }));
         if !raised.is_empty() {
-            // Told at once, and so also of a cell that never ends.
-            let words = raised.join(", ");
-            let warning = RunWarning::CriticalWarningRaised { words, at };
+            // Recorded at once: the cell may hang.
+            let names = raised.join(", ");
+            let warning = RunWarning::CriticalWarningRaised { names, at };
             let record = warning.record(Some(self.cell), Some(drive));
             self.progress.warned(&record);
             self.append(&Entry::Warning(record));
@@ -251,7 +255,7 @@ impl RunObserver for Journal<'_> {
     }
 }
 
-/// Records nothing.
+/// Discards all events.
 pub(super) struct Ignore;
 
 impl RunObserver for Ignore {

@@ -1,52 +1,52 @@
-//! What state each drive is in, as far as the steps of this run (and earlier ones, where that is remembered) have brought it.
+//! Preconditioning state of each drive, as left by the steps of this run or of earlier ones.
 //!
-//! A figure of a fresh drive must never pass for one of a steady drive. So a step says what preconditioning it *leaves*, another what it
-//! *wants*; cells that want what is not there are skipped with the reason, and preconditioning that is still valid is not done twice.
+//! Figures of a fresh drive must not be reported as those of a preconditioned one. A step states which preconditioning it *leaves*
+//! and which it *wants*: cells whose state is missing are skipped with the reason, and valid preconditioning is not repeated.
 
 use crate::expand::Cell;
 
-/// How the reason begins why a preparation is not done.
+/// Prefix of the skip reason of an unneeded cell; [`super::Resume`] recognises it.
 pub(super) const NOT_NEEDED: &str = "not needed";
 
-/// The state of one drive.
+/// State of one drive.
 #[derive(Clone, Debug, Default)]
-struct Condition {
-    /// The preconditioning it is in, and since when, where known.
-    is: Option<(String, Option<String>)>,
-    /// The step that is preconditioning it, and whether all went well so far.
-    making: Option<(String, bool)>,
+struct DriveCondition {
+    /// Its preconditioning, and the start of that state if an earlier run left it.
+    state: Option<(String, Option<String>)>,
+    /// The step that is preconditioning it, and whether all its cells succeeded so far.
+    in_progress: Option<(String, bool)>,
 }
 
-/// The state of every drive of a run.
+/// State of every drive of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Preconditions {
-    drives: Vec<Condition>,
+    drives: Vec<DriveCondition>,
 }
 
 impl Preconditions {
-    /// Nothing is known of `drives` drives.
+    /// Unknown state of `drives` drives.
     pub(super) fn new(drives: usize) -> Preconditions {
         Preconditions {
-            drives: vec![Condition::default(); drives],
+            drives: vec![DriveCondition::default(); drives],
         }
     }
 
-    /// An earlier run left this drive preconditioned, and nothing has changed since.
-    pub(super) fn remembered(&mut self, drive: usize, name: &str, since: &str) {
-        self.drives[drive].is = Some((name.to_owned(), Some(since.to_owned())));
+    /// An earlier run left this drive preconditioned, and it is unchanged since.
+    pub(super) fn restore(&mut self, drive: usize, name: &str, since: &str) {
+        self.drives[drive].state = Some((name.to_owned(), Some(since.to_owned())));
     }
 
-    /// Is the drive in the state that an earlier run left it in?
-    pub(super) fn is_remembered(&self, drive: usize) -> bool {
-        matches!(&self.drives[drive].is, Some((_, Some(_))))
+    /// Whether the drive is in the state in which an earlier run left it.
+    pub(super) fn is_restored(&self, drive: usize) -> bool {
+        matches!(&self.drives[drive].state, Some((_, Some(_))))
     }
 
-    /// Why this cell is not to be run now.
-    pub(super) fn objection(&self, cell: &Cell) -> Option<String> {
+    /// Why this cell is skipped now, if it is.
+    pub(super) fn skip_reason(&self, cell: &Cell) -> Option<String> {
         let drive = &self.drives[*cell.plan.drives.first()?];
-        let is = drive.is.as_ref();
+        let state = drive.state.as_ref();
         if let Some(leaves) = &cell.leaves
-            && let Some((name, since)) = is
+            && let Some((name, since)) = state
             && *name == leaves.name
         {
             return Some(match since {
@@ -57,58 +57,56 @@ impl Preconditions {
             });
         }
         if let Some(wants) = &cell.wants
-            && is.is_none_or(|(name, _)| name != wants)
+            && state.is_none_or(|(name, _)| name != wants)
         {
             return Some(format!(
-                "the drive has not been preconditioned ({wants}): its figures would be those of a fresh drive, or of one in an unknown state; let the step that preconditions it run (it needs --destroy)"
+                "the drive has not been preconditioned ({wants}): its figures would be those of a fresh drive, or of one in an unknown state; run the step that preconditions it (needs --destroy)"
             ));
         }
         None
     }
 
-    /// A cell is about to run.
-    pub(super) fn begins(&mut self, cell: &Cell) {
+    /// A cell starts.
+    pub(super) fn cell_started(&mut self, cell: &Cell) {
         let Some(drive) = self.drive_of(cell) else {
             return;
         };
         if cell.leaves.is_some() {
             let step = &cell.plan.step;
-            if drive
-                .making
-                .as_ref()
-                .is_none_or(|(making, _)| making != step)
-            {
-                drive.making = Some((step.clone(), true));
+            let current = drive.in_progress.as_ref();
+            if current.is_none_or(|(current, _)| current != step) {
+                drive.in_progress = Some((step.clone(), true));
             }
-            drive.is = None;
+            drive.state = None;
         }
     }
 
-    /// A cell is done, well or not. Says whether the drive is preconditioned now, and was not before.
-    pub(super) fn ends(&mut self, cell: &Cell, well: bool) -> bool {
+    /// A cell ended. Returns whether it completed the drive's preconditioning.
+    pub(super) fn cell_ended(&mut self, cell: &Cell, succeeded: bool) -> bool {
         let purge = cell.plan.kind == assay_store::model::CellKind::Purge;
         let Some(drive) = self.drive_of(cell) else {
             return false;
         };
         if purge {
-            // Also one that failed half-way has changed the drive.
-            drive.is = None;
+            // A failed purge changes the drive too.
+            drive.state = None;
         }
         let Some(leaves) = &cell.leaves else {
             return false;
         };
-        if let Some((_, all_well)) = &mut drive.making {
-            *all_well &= well;
+        if let Some((_, all_succeeded)) = &mut drive.in_progress {
+            *all_succeeded &= succeeded;
         }
         if !leaves.last {
             return false;
         }
-        let made = drive.making.take().is_some_and(|(_, all_well)| all_well);
-        drive.is = made.then(|| (leaves.name.clone(), None));
-        made
+        let step = drive.in_progress.take();
+        let preconditioned = step.is_some_and(|(_, all_succeeded)| all_succeeded);
+        drive.state = preconditioned.then(|| (leaves.name.clone(), None));
+        preconditioned
     }
 
-    fn drive_of(&mut self, cell: &Cell) -> Option<&mut Condition> {
+    fn drive_of(&mut self, cell: &Cell) -> Option<&mut DriveCondition> {
         match cell.plan.drives.as_slice() {
             [drive] => self.drives.get_mut(*drive),
             _ => None,

@@ -1,4 +1,4 @@
-//! From what the engine measured to the results that are recorded.
+//! Conversion of a job's outcome to the recorded cell result.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -12,33 +12,28 @@ use assay_workload::run::{DriveOutcome, RunOutcome};
 
 use crate::expand::Cell;
 
-/// When a cell ended because the drive had settled: after this many seconds.
+/// Value of a cell that stopped early in steady state: its length, seconds.
 pub(super) const SETTLED_S: &str = "settled_s";
-/// It ended because the drive had become as hot as it may.
+/// Value of a cell that stopped early at the temperature limit.
 pub(super) const LIMIT_REACHED: &str = "temperature_limit_reached";
 
-/// How many findings of verification are told in words.
+/// Verification findings quoted in the result.
 const EXAMPLES: usize = 5;
 
-/// On a drive that keeps data from run to run, the blocks that an earlier run left behind must not pass for this one's: a
-/// writing job gets a seed that no other has. (A simulated drive begins empty of them, and stays reproducible: there only the repetitions of
-/// a cell differ.)
+/// A writing job on a real drive gets a unique verification seed, so that blocks of an earlier run do not pass verification. A
+/// simulated drive starts without such blocks; to stay reproducible, only the repetitions of a cell differ in their seed.
 pub(super) fn with_verify_seed(cell: &Cell, workload: &Workload) -> Workload {
     let mut workload = workload.clone();
     if !workload.writes() || workload.verify_bytes.is_none() {
         return workload;
     }
     if workload.engine == Engine::Sim {
-        let again = cell
-            .plan
-            .round
-            .as_ref()
-            .map_or(0, |r| r.number.saturating_sub(1));
-        let seed = workload.seed.wrapping_add(u64::from(again));
-        workload.verify_seed = workload.verify_seed.or((again > 0).then_some(seed));
+        // Rounds count from 1.
+        let repetition = cell.plan.round.as_ref().map_or(0, |r| r.number - 1);
+        let seed = workload.seed.wrapping_add(u64::from(repetition));
+        workload.verify_seed = workload.verify_seed.or((repetition > 0).then_some(seed));
     } else {
-        // The standard library keys every hasher from the system's entropy. 53 bits: JSON readers that hold numbers as floats
-        // (jq, JavaScript) must give the seed back as it was.
+        // RandomState is keyed from the system's entropy. 53 bits: JSON readers with float numbers (jq, JavaScript) keep the value.
         let fresh = || RandomState::new().build_hasher().finish() >> 11;
         workload.verify_seed = workload.verify_seed.or_else(|| Some(fresh()));
     }
@@ -93,7 +88,7 @@ pub(super) fn bad_blocks(part: &DriveOutcome) -> u64 {
         .map_or(0, |r| r.findings.counts.total() + r.unreadable_blocks)
 }
 
-/// The cell's rate beside that of the cell it is compared with, or of the drive alone.
+/// Add the ratio to the cell it is compared with, and the rates of the drive measured alone.
 pub(super) fn compare(
     cell: &Cell,
     drive: usize,

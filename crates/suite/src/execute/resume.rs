@@ -1,4 +1,4 @@
-//! What is left to do of a run that was cut off.
+//! Resumption of an interrupted run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,31 +12,31 @@ use crate::SuiteError;
 use crate::drive_state_cache::InterruptedWrites;
 use crate::expand::{Cell, RunPlan};
 
-/// Intervals that can be missing in the journal of a run that was killed: the one under way, the one before it, which is told a moment later, and one more
-/// for a thread that was late.
-const UNSEEN_INTERVALS: u64 = 3;
-/// No drive writes more in a second, bytes: PCIe 5.0 with four lanes. For cells that were cut off before their first interval was told.
-const MOST_BYTES_PER_S: u64 = 16 << 30;
-/// What opening a drive, filling buffers and ending a process can take around the intervals.
-const AROUND: Nanos = Nanos::from_secs(10);
+/// Intervals that the journal of a killed run can lack: the current one, the one before it, which is journaled with a delay, and
+/// one for a late thread.
+const UNJOURNALED_INTERVALS: u64 = 3;
+/// Largest possible write rate, bytes per second: PCIe 5.0 x4. For cells interrupted before their first journaled interval.
+const MAX_BYTES_PER_S: u64 = 16 << 30;
+/// Time for opening a drive, filling buffers and process exit, outside the intervals.
+const OVERHEAD: Nanos = Nanos::from_secs(10);
 
-/// What is left to do of a run that was cut off.
+/// Cells finished and not finished by an interrupted run.
 #[derive(Debug, Default)]
 pub struct Resume {
     pub(super) finished: BTreeMap<String, Vec<CellResult>>,
-    /// Preparations that were not needed, because the drive was in the state already.
-    spared: BTreeSet<String>,
-    /// Cells that are still to be measured.
-    left: BTreeSet<String>,
-    /// What each cell can have written to each of its drives when it was last begun.
-    wrote: BTreeMap<(String, usize), InterruptedWrites>,
+    /// Preparations skipped because the drive was in that state already.
+    not_needed: BTreeSet<String>,
+    /// Cells still to be measured.
+    remaining: BTreeSet<String>,
+    /// Possible writes of each cell to each of its drives in its last attempt.
+    interrupted_writes: BTreeMap<(String, usize), InterruptedWrites>,
 }
 
 impl Resume {
-    /// From the folder of the earlier run.
+    /// Read the state of the earlier run.
     ///
     /// # Errors
-    /// When the plan made now is not the plan of that run.
+    /// When the present plan differs from that run's plan.
     pub fn from_run(run: &Run, plan: &RunPlan) -> Result<Resume, SuiteError> {
         let before: Vec<&CellPlan> = run.cells.iter().map(|c| &c.plan).collect();
         let now: Vec<&CellPlan> = plan.cells.iter().map(|c| &c.plan).collect();
@@ -69,11 +69,11 @@ impl Resume {
                 (cell.plan.id.clone(), results)
             })
             .collect();
-        let mut wrote = BTreeMap::new();
+        let mut interrupted_writes = BTreeMap::new();
         for (record, cell) in run.cells.iter().zip(&plan.cells) {
             for part in &record.drives {
                 let key = (record.plan.id.clone(), part.drive);
-                wrote.insert(key, cut_off(record, cell, part));
+                interrupted_writes.insert(key, possible_writes(record, cell, part));
             }
         }
         let named = |wanted: fn(&CellState) -> bool| -> BTreeSet<String> {
@@ -82,20 +82,20 @@ impl Resume {
         };
         Ok(Resume {
             finished,
-            spared: named(
+            not_needed: named(
                 |state| matches!(state, CellState::Skipped(why) if why.starts_with(NOT_NEEDED)),
             ),
-            left: named(|state| !matches!(state, CellState::Finished | CellState::Skipped(_))),
-            wrote,
+            remaining: named(|state| !matches!(state, CellState::Finished | CellState::Skipped(_))),
+            interrupted_writes,
         })
     }
 
-    /// Was this preparation not needed in the earlier run? What that run wrote to the drive afterwards does not make it needed.
-    pub(super) fn was_spared(&self, cell: &Cell) -> bool {
-        cell.leaves.is_some() && self.spared.contains(&cell.plan.id)
+    /// Whether the earlier run skipped this preparation as not needed. That run's own later writes do not change this.
+    pub(super) fn was_not_needed(&self, cell: &Cell) -> bool {
+        cell.leaves.is_some() && self.not_needed.contains(&cell.plan.id)
     }
 
-    /// Has the run gone on to another state of the drive since, so that nobody needs the one that this cell left?
+    /// Whether a later finished cell changed the drive state, and no remaining cell needs the state this cell left.
     pub(super) fn is_superseded(&self, cells: &[Cell], index: usize) -> bool {
         let cell = &cells[index];
         let Some(leaves) = &cell.leaves else {
@@ -105,7 +105,7 @@ impl Resume {
         let later = cells[index + 1..].iter();
         for other in later.filter(|other| other.plan.drives == *drives) {
             let wanted = other.wants.as_ref() == Some(&leaves.name);
-            if wanted && self.left.contains(&other.plan.id) {
+            if wanted && self.remaining.contains(&other.plan.id) {
                 return false;
             }
             let leaves_another = other.leaves.as_ref().is_some_and(|o| o.name != leaves.name);
@@ -116,28 +116,37 @@ impl Resume {
         false
     }
 
-    /// What a cell can have written to a drive when it was last begun.
-    pub(super) fn wrote(&self, cell: &str, drive: usize) -> InterruptedWrites {
+    /// Possible writes of a cell to a drive in its last attempt.
+    pub(super) fn writes_of(&self, cell: &str, drive: usize) -> InterruptedWrites {
         let key = (cell.to_owned(), drive);
-        self.wrote.get(&key).copied().unwrap_or_default()
+        self.interrupted_writes
+            .get(&key)
+            .copied()
+            .unwrap_or_default()
     }
 }
 
-fn cut_off(record: &CellRecord, cell: &Cell, part: &CellDrive) -> InterruptedWrites {
+/// Upper bounds of an interrupted cell's writes. The run folder is input: sums saturate, since a larger bound is only less strict.
+fn possible_writes(record: &CellRecord, cell: &Cell, part: &CellDrive) -> InterruptedWrites {
     let writes = || part.series.iter().filter(|point| point.op == Op::Write);
     let intervals = cell.workloads.iter().map(|workload| workload.interval);
     let interval = intervals.max().unwrap_or(Nanos::SECOND);
     let most_seen = writes().map(|point| point.bytes).max();
     let most = most_seen.filter(|bytes| *bytes > 0).unwrap_or_else(|| {
-        let bytes = u128::from(interval.0) * u128::from(MOST_BYTES_PER_S) / 1_000_000_000;
+        let bytes = u128::from(interval.0) * u128::from(MAX_BYTES_PER_S) / 1_000_000_000;
         u64::try_from(bytes).unwrap_or(u64::MAX)
     });
-    let seen_until = part.series.iter().map(|point| point.end).max();
-    let unseen = Nanos(interval.0.saturating_mul(UNSEEN_INTERVALS));
+    let journaled_until = part.series.iter().map(|point| point.end).max();
+    let spans = [
+        record.plan.rest_ns,
+        journaled_until.unwrap_or_default().0,
+        interval.0.saturating_mul(UNJOURNALED_INTERVALS),
+        OVERHEAD.0,
+    ];
     InterruptedWrites {
-        written_bytes: writes().map(|point| point.bytes).sum(),
-        unseen_bytes: most.saturating_mul(UNSEEN_INTERVALS),
-        lasted: Nanos(record.plan.rest_ns) + seen_until.unwrap_or_default() + unseen + AROUND,
+        journaled_bytes: writes().fold(0, |sum, point| sum.saturating_add(point.bytes)),
+        unjournaled_bytes: most.saturating_mul(UNJOURNALED_INTERVALS),
+        max_duration: Nanos(spans.into_iter().fold(0, u64::saturating_add)),
     }
 }
 

@@ -1,23 +1,24 @@
-//! Rounds: after each, the tracked figures are judged; once they have come to rest, the rounds left are not needed.
+//! Rounds: steady-state evaluation of the tracking variables after each round (SNIA PTS).
 
 use std::collections::BTreeMap;
 
 use assay_store::model::{CellResult, Steady};
 
+use super::preconditions::NOT_NEEDED;
 use crate::expand::{Cell, RoundCriterion, RunPlan};
 use crate::schema::TrackingVariable;
 
-/// What a round is part of: its step, on its drive.
-type Group = (String, usize);
+/// Step and drive that a round belongs to.
+type StepOnDrive = (String, usize);
 
-/// The rounds of a run so far.
+/// Rounds of a run so far.
 #[derive(Debug, Default)]
 pub(super) struct RoundTracker {
-    /// The round in which a group came to rest.
-    at_rest: BTreeMap<Group, u32>,
+    /// Round in which steady state was reached.
+    steady_in: BTreeMap<StepOnDrive, u32>,
 }
 
-fn group(cell: &Cell) -> Option<(Group, u32)> {
+fn group(cell: &Cell) -> Option<(StepOnDrive, u32)> {
     let round = cell.plan.round.as_ref()?;
     let drive = *cell.plan.drives.first()?;
     Some(((cell.plan.step.clone(), drive), round.number))
@@ -32,15 +33,16 @@ fn figure(tracked: TrackingVariable, result: &CellResult) -> f64 {
 }
 
 impl RoundTracker {
-    /// Why this cell is not needed any more.
-    pub(super) fn not_needed(&self, cell: &Cell) -> Option<String> {
+    /// Why this cell is not needed: its step is in steady state.
+    pub(super) fn skip_reason(&self, cell: &Cell) -> Option<String> {
         let (group, number) = group(cell)?;
-        let rest = *self.at_rest.get(&group)?;
-        (number > rest).then(|| format!("not needed: the rounds came to rest in round {rest}"))
+        let steady = *self.steady_in.get(&group)?;
+        (number > steady)
+            .then(|| format!("{NOT_NEEDED}: the rounds reached steady state in round {steady}"))
     }
 
-    /// Is this cell the last of its round? Then how its tracked figures stand.
-    pub(super) fn over(
+    /// If this cell is the last of its round: the evaluation of each tracking variable.
+    pub(super) fn round_ended(
         &mut self,
         plan: &RunPlan,
         index: usize,
@@ -51,11 +53,11 @@ impl RoundTracker {
             return Vec::new();
         };
         let next = plan.cells.get(index + 1).and_then(group);
-        if next == Some((group_of.clone(), number)) || self.at_rest.contains_key(&group_of) {
+        if next == Some((group_of.clone(), number)) || self.steady_in.contains_key(&group_of) {
             return Vec::new();
         }
         let drive = group_of.1;
-        let mut courses: BTreeMap<String, Vec<(u32, Option<f64>)>> = BTreeMap::new();
+        let mut series: BTreeMap<String, Vec<(u32, Option<f64>)>> = BTreeMap::new();
         for other in &plan.cells[..=index] {
             if let (Some((other_group, number)), Some(round)) = (group(other), &other.plan.round)
                 && other_group == group_of
@@ -64,20 +66,22 @@ impl RoundTracker {
                 let result = results.get(&other.plan.id);
                 let result = result.and_then(|all| all.iter().find(|r| r.drive == drive));
                 let value = result.map(|r| figure(rounds.figure, r));
-                courses
+                series
                     .entry(other.group.clone())
                     .or_default()
                     .push((number, value));
             }
         }
-        let judged: Vec<Steady> = courses
+        let evaluated: Vec<Steady> = series
             .into_iter()
-            .map(|(name, course)| evaluate(rounds, drive, &cell.plan.step, name, &course))
+            .map(|(name, values_by_round)| {
+                evaluate(rounds, drive, &cell.plan.step, name, &values_by_round)
+            })
             .collect();
-        if !judged.is_empty() && judged.iter().all(|steady| steady.achieved) {
-            self.at_rest.insert(group_of, number);
+        if !evaluated.is_empty() && evaluated.iter().all(|steady| steady.achieved) {
+            self.steady_in.insert(group_of, number);
         }
-        judged
+        evaluated
     }
 }
 
@@ -86,38 +90,40 @@ fn evaluate(
     drive: usize,
     step: &str,
     group: String,
-    course: &[(u32, Option<f64>)],
+    values_by_round: &[(u32, Option<f64>)],
 ) -> Steady {
-    // Rounds after the last one that could not be measured: a gap is no rest.
-    let gap = course.iter().rposition(|(_, value)| value.is_none());
+    // Only rounds after the last failed one count.
+    let gap = values_by_round
+        .iter()
+        .rposition(|(_, value)| value.is_none());
     let after = gap.map_or(0, |at| at + 1);
-    let values: Vec<f64> = course[after..]
+    let values: Vec<f64> = values_by_round[after..]
         .iter()
         .filter_map(|(_, value)| *value)
         .collect();
-    let judgement = rounds.rule.judge_with_dwell(&values, rounds.dwell as usize);
+    let evaluation = rounds.rule.judge_with_dwell(&values, rounds.dwell as usize);
     let shift = after as u32;
     Steady {
         drive,
         step: step.to_owned(),
         group,
-        rule: rounds.words(),
-        figure: rounds.figure.words().to_owned(),
-        achieved: judgement.achieved,
-        values: course
+        rule: rounds.text(),
+        figure: rounds.figure.text().to_owned(),
+        achieved: evaluation.achieved,
+        values: values_by_round
             .iter()
             .map(|(_, value)| value.unwrap_or(0.0))
             .collect(),
-        window: (judgement.window.0 + shift, judgement.window.1 + shift),
-        mean: judgement.mean,
-        range_pct: judgement.range_pct,
-        excursion_pct: judgement.excursion_pct,
-        slope_per_round: judgement.slope_per_step,
-        band: rounds.rule.half_band(judgement.mean),
-        why: judgement.why.map(|why| match gap {
+        window: (evaluation.window.0 + shift, evaluation.window.1 + shift),
+        mean: evaluation.mean,
+        range_pct: evaluation.range_pct,
+        excursion_pct: evaluation.excursion_pct,
+        slope_per_round: evaluation.slope_per_step,
+        band: rounds.rule.half_band(evaluation.mean),
+        why: evaluation.why.map(|why| match gap {
             Some(at) => format!(
                 "{why} (counted from after round {}, which failed)",
-                course[at].0
+                values_by_round[at].0
             ),
             None => why,
         }),

@@ -50,7 +50,7 @@ impl Runner<'_> {
                 None,
             )?;
         }
-        for (step, drive, unsupported_block) in unfitting(&self.plan.cells) {
+        for (step, drive, unsupported_block) in unsupported_mixes(&self.plan.cells) {
             self.warn(
                 &RunWarning::BlockMixUnsupported {
                     step,
@@ -71,7 +71,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Of drives on which every cell that measures was left out: an empty report must not look like a clean one.
+    /// Warn about drives on which every measuring cell was skipped: an empty report must not look like a clean one.
     pub(super) fn warn_nothing_measured(
         &mut self,
         finished: &BTreeMap<String, Vec<CellResult>>,
@@ -91,33 +91,33 @@ impl Runner<'_> {
             if cells().count() == 0 || cells().any(|c| finished.contains_key(&c.plan.id)) {
                 continue;
             }
-            // What failed has told so itself.
+            // Failed cells are reported already.
             if failed_cells > 0 && !cells().all(|c| c.plan.skipped.is_some()) {
                 continue;
             }
             let reason = cells().find_map(|c| c.plan.skipped.clone());
             let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
             let warning = RunWarning::NothingMeasured {
-                why: format!("all of its {} cells were left out{reason}", cells().count()),
-                advice: "a verdict says nothing of it; see what each cell was left out for",
+                why: format!("all of its {} cells were skipped{reason}", cells().count()),
+                advice: "the verdict cannot evaluate it; read the reason of each skipped cell",
             };
             self.warn(&warning, None, Some(drive))?;
         }
         Ok(())
     }
 
-    /// What the drives' health logs said before the run, which is no news in it.
+    /// Critical warnings in the drives' health logs before the run: reported once, not again when a cell reads them.
     pub(super) fn initial_critical_warnings(&self) -> CriticalWarnings {
         let mut critical_warnings = CriticalWarnings::default();
         for (drive, session) in self.drives.iter().enumerate() {
             if let Some(Ok(probe)) = session.probe() {
-                critical_warnings.news(drive, &probe.health.critical_warnings);
+                critical_warnings.take_new(drive, &probe.health.critical_warnings);
             }
         }
         critical_warnings
     }
 
-    /// Of a cell that was just measured: are its figures steady, if they are said to be? Concluded from what was recorded, as reports and verdicts do.
+    /// Steady-state check of a finished cell, from the run folder, by the rule that reports and verdicts use.
     pub(super) fn warn_unless_steady(&mut self, cell: &Cell) -> Result<(), StoreError> {
         if !rest::is_claimed(&cell.plan) {
             return Ok(());
@@ -140,11 +140,11 @@ impl Runner<'_> {
     pub(super) fn warn_about(
         &mut self,
         cell: &Cell,
-        part: &DriveOutcome,
+        job: &DriveOutcome,
         result: &CellResult,
         host: Option<HostLoad>,
     ) -> Result<(), StoreError> {
-        let simulated = self.drives[part.drive].info().simulated;
+        let simulated = self.drives[job.drive].info().simulated;
         let null = cell.plan.workload.engine == "null";
         let idle_pct = host.map(|h| h.idle_pct + h.iowait_pct);
         let mut warnings = Vec::new();
@@ -156,22 +156,22 @@ impl Runner<'_> {
                 causes,
             });
         }
-        if part.end.unanswered > 0 {
+        if job.end.unanswered > 0 {
             warnings.push(RunWarning::Unanswered {
-                ios: part.end.unanswered,
+                ios: job.end.unanswered,
             });
         }
-        if let Some(gave_up) = part.end.gave_up {
+        if let Some(gave_up) = job.end.gave_up {
             warnings.push(RunWarning::GaveUp {
                 errors: gave_up.errors,
                 span_s: gave_up.span.as_secs_f64(),
             });
         }
         if !simulated && !null && cell.plan.kind != CellKind::Prepare {
-            let busy = part.busiest_thread_pct >= warn::BUSY_THREAD_PCT;
+            let busy = job.busiest_thread_pct >= warn::BUSY_THREAD_PCT;
             if busy || idle_pct.is_some_and(|idle| idle < warn::IDLE_HOST_PCT) {
                 warnings.push(RunWarning::HostLimited {
-                    busiest_thread_pct: part.busiest_thread_pct,
+                    busiest_thread_pct: job.busiest_thread_pct,
                     idle_pct,
                 });
             }
@@ -187,10 +187,10 @@ impl Runner<'_> {
         }
         let done = result.read.ios + result.write.ios;
         let workload = &cell.plan.workload;
-        let ends_itself = workload.runtime_ns == 0 && part.end.gave_up.is_none();
+        let ends_itself = workload.runtime_ns == 0 && job.end.gave_up.is_none();
         if workload.ramp_ns > 0 && ends_itself && done == 0 && result.errors() == 0 {
             warnings.push(RunWarning::NothingMeasured {
-                why: "the work was done before the ramp was over".to_owned(),
+                why: "the workload ended during the ramp".to_owned(),
                 advice: "give --runtime, or shorten --ramp_time",
             });
         }
@@ -210,19 +210,19 @@ impl Runner<'_> {
         if overflow > 0 {
             warnings.push(RunWarning::Overflow { values: overflow });
         }
-        let blocks = bad_blocks(part);
+        let blocks = bad_blocks(job);
         if blocks > 0 {
             warnings.push(RunWarning::VerifyFailed { blocks });
         }
         for warning in warnings {
-            self.warn(&warning, Some(&cell.plan.id), Some(part.drive))?;
+            self.warn(&warning, Some(&cell.plan.id), Some(job.drive))?;
         }
         Ok(())
     }
 }
 
-/// The steps whose mix of block sizes is not for a drive, each once: (step, drive, why).
-fn unfitting(cells: &[Cell]) -> Vec<(String, usize, UnsupportedBlockSize)> {
+/// Steps with an unsupported block mix, each once: (step, drive, size).
+fn unsupported_mixes(cells: &[Cell]) -> Vec<(String, usize, UnsupportedBlockSize)> {
     let mut found: Vec<(String, usize, UnsupportedBlockSize)> = Vec::new();
     for cell in cells {
         let Some((unsupported_block, &drive)) =
@@ -240,10 +240,10 @@ fn unfitting(cells: &[Cell]) -> Vec<(String, usize, UnsupportedBlockSize)> {
     found
 }
 
-/// This close to its warning temperature a drive counts as hot before the start, kelvin: heating up by as much takes seconds under load.
+/// Distance to the warning threshold below which a drive counts as hot before the start, kelvin; a drive under load heats up by as much in seconds.
 const HOT_MARGIN_K: i32 = 10;
 
-/// What a drive says of itself that will show in its figures.
+/// Link and controller settings that affect the figures.
 fn about_drive(session: &DriveSession) -> Vec<RunWarning> {
     let info = session.info();
     let mut warnings = Vec::new();
@@ -252,7 +252,7 @@ fn about_drive(session: &DriveSession) -> Vec<RunWarning> {
     {
         warnings.push(RunWarning::LinkBelow { now, possible });
     }
-    // A simulated drive is as it was asked to be.
+    // A simulated drive is configured on purpose.
     if let (false, Some(Ok(probe))) = (info.simulated, session.probe()) {
         about_probe(probe, &mut warnings);
     }
@@ -262,8 +262,8 @@ fn about_drive(session: &DriveSession) -> Vec<RunWarning> {
 fn about_probe(probe: &Probe, warnings: &mut Vec<RunWarning>) {
     let health = &probe.health;
     if !health.critical_warnings.is_empty() {
-        let words = health.critical_warnings.join(", ");
-        warnings.push(RunWarning::CriticalWarning { words });
+        let names = health.critical_warnings.join(", ");
+        warnings.push(RunWarning::CriticalWarning { names });
     }
     if let Some(warning_c) = probe.thermal.warning_c
         && health.composite_c >= warning_c - HOT_MARGIN_K
@@ -293,7 +293,7 @@ fn about_probe(probe: &Probe, warnings: &mut Vec<RunWarning>) {
     }
 }
 
-/// The link as it is and as it could be, where it is slower or narrower.
+/// Current and supported link, if the current one is slower or narrower.
 fn below_capability(link: &PcieLink) -> Option<(String, String)> {
     // `8.0 GT/s PCIe`: the number decides.
     let speed = |text: &Option<String>| -> Option<f64> {
@@ -301,8 +301,8 @@ fn below_capability(link: &PcieLink) -> Option<(String, String)> {
     };
     let (now, most) = (speed(&link.speed)?, speed(&link.max_speed)?);
     let (lanes, most_lanes) = (link.width?, link.max_width?);
-    let words = |speed: f64, lanes: u32| format!("{speed} GT/s x{lanes}");
-    (now < most || lanes < most_lanes).then(|| (words(now, lanes), words(most, most_lanes)))
+    let text = |speed: f64, lanes: u32| format!("{speed} GT/s x{lanes}");
+    (now < most || lanes < most_lanes).then(|| (text(now, lanes), text(most, most_lanes)))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::SuiteError;
 use crate::schema::SuiteStep;
 
 impl RunPlan {
-    /// The ratio that every reader of such a comparison looks for has a name of its own.
+    /// The ratio to incompressible data has a fixed name in reports.
     fn ratio_name(&self, step: &SuiteStep, drive: usize) -> String {
         let Some(other) = &step.compare_with else {
             return String::new();
@@ -57,13 +57,13 @@ impl RunPlan {
         let options = &combination.options;
         let mut workloads = Vec::new();
         let mut skip = skip;
-        let mut unfitting = None;
+        let mut unsupported_block = None;
         for &drive in on {
             match Workload::plan(options, &drives[drive].target_properties()) {
                 Ok(workload) => workloads.push(workload),
                 Err(PlanError::BlockTooLarge { .. }) if skip.is_none() => {
                     skip = Some(
-                        "the drive is too small for this many threads or this block size"
+                        "the drive is too small for this number of threads or this block size"
                             .to_owned(),
                     );
                 }
@@ -72,15 +72,15 @@ impl RunPlan {
                     given_bytes,
                     block_bytes,
                     ..
-                }) if skip.is_none() && is_mix_below(options, given_bytes, block_bytes) => {
-                    let unsupported_block = UnsupportedBlockSize {
+                }) if skip.is_none() && is_mix_below_block(options, given_bytes, block_bytes) => {
+                    let unsupported = UnsupportedBlockSize {
                         size_bytes: given_bytes,
                         block_bytes,
                     };
-                    skip = Some(unsupported_block.to_string());
-                    unfitting = Some(unsupported_block);
+                    skip = Some(unsupported.to_string());
+                    unsupported_block = Some(unsupported);
                 }
-                // A cell that is not run need not fit.
+                // A skipped cell needs no valid plan.
                 Err(_) if skip.is_some() => {}
                 Err(source) => {
                     return Err(SuiteError::Cell {
@@ -127,7 +127,7 @@ impl RunPlan {
                         of: of.clone(),
                         percent,
                     }),
-                rest_ns: combination.rest.0,
+                rest_ns: combination.idle_before.0,
                 skipped: skip,
             },
             workloads,
@@ -139,14 +139,14 @@ impl RunPlan {
                 Some(rounds) => Some(self.round_criterion(step, rounds, &drives[on[0]])?),
                 None => None,
             },
-            until: self.settle(step, drives, on)?,
+            until: self.stop_rule(step, drives, on)?,
             wants: step.wants.clone(),
-            unsupported_block: unfitting,
+            unsupported_block,
             ..Cell::default()
         })
     }
 
-    fn settle(
+    fn stop_rule(
         &self,
         step: &SuiteStep,
         drives: &[DriveSession],
@@ -164,14 +164,14 @@ impl RunPlan {
     }
 }
 
-/// Is this size one of a mix, and below what the drive addresses? A mix cannot be had without it, as a list of sizes can; a size that is no multiple of
-/// the drive's block is a mistake.
-fn is_mix_below(options: &JobOptions, size_bytes: u64, block_bytes: u32) -> bool {
+/// Whether this size belongs to a mix and is below the logical block size. Such a mix is skipped, while sizes in a list are dropped one by
+/// one; a larger size that is no multiple of the block is an error.
+fn is_mix_below_block(options: &JobOptions, size_bytes: u64, block_bytes: u32) -> bool {
     let mix = options.bs.as_ref().is_some_and(|bs| bs.contains(':'));
     mix && size_bytes < u64::from(block_bytes)
 }
 
-/// A workload in the figures that tables and charts use.
+/// The recorded form of a workload.
 pub(super) fn describe(
     w: &Workload,
     options: &JobOptions,

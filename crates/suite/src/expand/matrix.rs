@@ -1,4 +1,4 @@
-//! A step's workloads: one for every combination of the lists in its matrix.
+//! A step's matrix: one workload per combination of its lists.
 
 use std::collections::BTreeMap;
 
@@ -8,43 +8,47 @@ use assay_units::{Nanos, parse_duration, parse_size, text};
 use assay_workload::options::JobOptions;
 
 use super::RunPlan;
-use super::parameters::{plain, typed};
+use super::parameters::{toml_text, typed_option};
 use super::rounds::MAX_ROUNDS;
 use crate::SuiteError;
 use crate::schema::{ParameterKind, SUITE_OPTIONS, SuiteParameter, SuiteStep};
 
-/// The power state that is not touched.
+/// Keeps the power state.
 const AS_IT_IS: &str = "as-it-is";
 
 /// One workload of a step.
 #[derive(Clone, Debug)]
 pub(super) struct Combination {
-    /// The values that tell it from its neighbours: option and text, in the order of the matrix.
+    /// Its matrix options and values, in matrix order.
     pub(super) axes: Vec<(String, String)>,
     pub(super) options: JobOptions,
     pub(super) load_percent: Option<f64>,
     pub(super) power_state: Option<u8>,
     pub(super) round: Option<Round>,
-    /// The drive is left alone for so long before it.
-    pub(super) rest: Nanos,
-    /// Length of the stream that it is, where the suite says that in chunks.
+    /// Idle time before the cell.
+    pub(super) idle_before: Nanos,
+    /// Length of the stream, where the step gives it in chunks.
     pub(super) stream_bytes: Option<u64>,
-    /// Why it cannot be run on this drive.
+    /// Why it is skipped on this drive.
     pub(super) skip: Option<String>,
 }
 
-/// Over how many threads a total depth is spread: as many as may be, each with the same depth.
-fn spread(depth: u32, most_threads: u32) -> u32 {
+/// Threads for a total queue depth: the most that divide it evenly.
+fn threads_for_depth(depth: u32, most_threads: u32) -> u32 {
     (1..=most_threads.min(depth))
         .rev()
         .find(|threads| depth.is_multiple_of(*threads))
         .unwrap_or(1)
 }
 
-/// Lays streams of different lengths one after the other, as report C's sweep does: a stream that overwrote the last one's place would
-/// be read from wherever the drive had moved that to. Where the drive ends, they begin again at the first address.
-fn lay_out_streams(combinations: &mut [Combination], room: u64) -> Result<(), String> {
-    let mut places: BTreeMap<u64, u64> = BTreeMap::new();
+/// Assigns consecutive areas to streams of different lengths, as in the sweep of the MLE NVMe Streamer brief: a stream that overwrote the
+/// previous one would be read from where the drive moved that data. At the end of the drive they restart at the first offset.
+fn lay_out_streams(combinations: &mut [Combination], capacity_bytes: u64) -> Result<(), String> {
+    let fits = |at: u64, bytes: u64| {
+        at.checked_add(bytes)
+            .is_some_and(|end| end <= capacity_bytes)
+    };
+    let mut offsets: BTreeMap<u64, u64> = BTreeMap::new();
     let mut next = None;
     for combination in combinations {
         let Some(bytes) = combination.stream_bytes else {
@@ -53,37 +57,32 @@ fn lay_out_streams(combinations: &mut [Combination], room: u64) -> Result<(), St
         let options = &mut combination.options;
         let text = options.offset.as_deref().unwrap_or("0");
         let first = parse_size(text).map_err(|e| format!("offset = {text:?}: {e}"))?;
-        if first.saturating_add(bytes) > room {
+        if !fits(first, bytes) {
             combination.skip = Some(format!(
                 "a stream of {} does not fit on the drive, which holds {}",
                 text::format_size(bytes),
-                text::format_size(room)
+                text::format_size(capacity_bytes)
             ));
             continue;
         }
-        let place = *places.entry(bytes).or_insert_with(|| {
-            let wanted: u64 = next.unwrap_or(first);
-            let place = if wanted.saturating_add(bytes) > room {
-                first
-            } else {
-                wanted
-            };
-            next = Some(place.saturating_add(bytes));
-            place
+        let offset = *offsets.entry(bytes).or_insert_with(|| {
+            let offset = next.filter(|&at| fits(at, bytes)).unwrap_or(first);
+            next = Some(offset + bytes);
+            offset
         });
         options.size = Some(bytes.to_string());
-        options.offset = Some(place.to_string());
+        options.offset = Some(offset.to_string());
     }
     Ok(())
 }
 
-/// Are two texts the same value? `4k` and `4096` are.
+/// Whether two texts denote the same value, as `4k` and `4096` do.
 pub(super) fn same_value(a: &str, b: &str) -> bool {
     a == b || parse_size(a).is_ok_and(|a| parse_size(b).is_ok_and(|b| a == b))
 }
 
 impl RunPlan {
-    /// The step's workload for every combination of its lists: (axes, options).
+    /// The step's workloads, one per combination of its lists.
     pub(super) fn combinations(
         &self,
         step: &SuiteStep,
@@ -107,8 +106,9 @@ impl RunPlan {
             .into_iter()
             .map(|chosen| self.combination(step, drive, &chosen))
             .collect::<Result<_, _>>()?;
-        let room = drive.info().capacity_bytes;
-        lay_out_streams(&mut combinations, room).map_err(|why| self.step_failed(step, &why))?;
+        let capacity_bytes = drive.info().capacity_bytes;
+        lay_out_streams(&mut combinations, capacity_bytes)
+            .map_err(|why| self.step_failed(step, &why))?;
         Ok(combinations)
     }
 
@@ -125,17 +125,17 @@ impl RunPlan {
         }
         let axes: Vec<(String, String)> = chosen
             .iter()
-            .map(|(key, value)| ((*key).to_owned(), plain(value)))
+            .map(|(key, value)| ((*key).to_owned(), toml_text(value)))
             .collect();
         for (key, value) in chosen {
             table.insert((*key).to_owned(), value.clone());
         }
         let own: BTreeMap<&str, String> = SUITE_OPTIONS
             .into_iter()
-            .filter_map(|key| Some((key, plain(&table.remove(key)?))))
+            .filter_map(|key| Some((key, toml_text(&table.remove(key)?))))
             .collect();
         for (key, value) in &mut table {
-            *value = typed(key, value).map_err(&failed)?;
+            *value = typed_option(key, value).map_err(&failed)?;
         }
         let mut options: JobOptions = table
             .try_into()
@@ -149,7 +149,7 @@ impl RunPlan {
                 .ok()
                 .filter(|depth| *depth > 0)
                 .ok_or_else(|| bad("queue_depth", text, "a whole number above 0"))?;
-            let threads = spread(depth, step.most_threads.unwrap_or(1));
+            let threads = threads_for_depth(depth, step.most_threads.unwrap_or(1));
             (options.numjobs, options.iodepth) = (Some(threads), Some(depth / threads));
         }
         let mut stream_bytes = None;
@@ -161,7 +161,11 @@ impl RunPlan {
                 .ok_or_else(|| bad("chunks", text, "a whole number above 0"))?;
             let block = options.bs.as_deref().unwrap_or_default();
             let block_bytes = parse_size(block).map_err(|_| bad("bs", block, "one size"))?;
-            stream_bytes = Some(chunks.saturating_mul(block_bytes));
+            stream_bytes = Some(chunks.checked_mul(block_bytes).ok_or_else(|| {
+                failed(format!(
+                    "chunks = {text:?} of {block}: more than 2^64 bytes"
+                ))
+            })?);
         }
         let mut load_percent = None;
         if let Some(text) = own.get("load_pct") {
@@ -171,7 +175,7 @@ impl RunPlan {
                 .filter(|percent: &f64| *percent > 0.0 && *percent <= 1000.0)
                 .ok_or_else(|| bad("load_pct", text, "a share in percent, above 0"))?;
             load_percent = Some(percent);
-            // Takes the place of the rate that is not known yet.
+            // A placeholder until the saturated rate is measured.
             options.rate = Some("1".to_owned());
         }
         let power_state = match own.get("power_state").map(String::as_str) {
@@ -195,7 +199,7 @@ impl RunPlan {
             load_percent,
             power_state,
             round: None,
-            rest: Nanos::ZERO,
+            idle_before: Nanos::ZERO,
             stream_bytes,
             skip: None,
         })
@@ -208,7 +212,7 @@ impl RunPlan {
         }
     }
 
-    /// How often all cells of a step are measured.
+    /// Repetitions of all cells of a step.
     pub(super) fn repeats(
         &self,
         step: &SuiteStep,
@@ -217,40 +221,36 @@ impl RunPlan {
         let Some(repeats) = &step.repeats else {
             return Ok(1);
         };
-        let text = plain(&self.substituted(repeats, drive));
-        text.parse()
-            .ok()
-            .filter(|n| (1..=MAX_ROUNDS).contains(n))
-            .ok_or_else(|| {
-                self.step_failed(
-                    step,
-                    &format!("repeats = {text:?}: a whole number from 1 to {MAX_ROUNDS}"),
-                )
-            })
+        let text = self.resolve(repeats, drive);
+        let repeats = text.parse().ok().filter(|n| (1..=MAX_ROUNDS).contains(n));
+        repeats.ok_or_else(|| {
+            let message = format!("repeats = {text:?}: a whole number from 1 to {MAX_ROUNDS}");
+            self.step_failed(step, &message)
+        })
     }
 
-    /// The rest before a step's cell, which may be the first of a repetition.
-    pub(super) fn rest(
+    /// Idle time before a cell; `first`: of a repetition.
+    pub(super) fn idle_before(
         &self,
         step: &SuiteStep,
         drive: &DriveSession,
         first: bool,
     ) -> Result<Nanos, SuiteError> {
-        let Some(rest) = &step.rest else {
+        let Some(idle) = &step.rest else {
             return Ok(Nanos::ZERO);
         };
-        let text = rest.first.as_ref().filter(|_| first);
-        self.duration(step, text.unwrap_or(&rest.before), drive)
+        let text = idle.first.as_ref().filter(|_| first);
+        self.duration(step, text.unwrap_or(&idle.before), drive)
     }
 
-    /// A duration of the suite's text, scaled where it comes from a parameter.
+    /// A duration, scaled if it comes from a parameter.
     pub(super) fn duration(
         &self,
         step: &SuiteStep,
         text: &str,
         drive: &DriveSession,
     ) -> Result<Nanos, SuiteError> {
-        let text = plain(&self.substituted(&toml::Value::String(text.to_owned()), drive));
+        let text = self.resolve(&toml::Value::String(text.to_owned()), drive);
         parse_duration(&text).map_err(|e| self.step_failed(step, &e.to_string()))
     }
 
@@ -274,30 +274,30 @@ impl RunPlan {
             },
         };
         let block = u64::from(drive.info().min_io_bytes);
-        // Blocks below what the drive addresses cannot be measured on it.
-        let possible = |value: &toml::Value| {
-            let size = parse_size(&plain(value)).unwrap_or(u64::MAX);
-            size >= block
-        };
+        // Sizes below the smallest I/O are dropped; invalid ones are reported by the plan.
+        let too_small =
+            |value: &toml::Value| parse_size(&toml_text(value)).is_ok_and(|size| size < block);
         let is_bs = step
             .matrix
             .get("bs")
             .is_some_and(|bs| std::ptr::eq(bs, value));
         let values: Vec<toml::Value> = values
             .into_iter()
-            .filter(|v| !is_bs || possible(v))
+            .filter(|v| !is_bs || !too_small(v))
             .collect();
         if values.is_empty() {
-            return Err(SuiteError::Text {
-                name: self.suite.name.clone(),
-                message: format!(
-                    "step {:?}: a list in its matrix is empty (for drive {})",
-                    step.id,
-                    drive.info().spec
-                ),
-            });
+            let message = format!(
+                "a list in its matrix is empty (for drive {})",
+                drive.info().spec
+            );
+            return Err(self.step_failed(step, &message));
         }
         Ok(values)
+    }
+
+    /// The text of a value, with its parameters replaced.
+    pub(super) fn resolve(&self, value: &toml::Value, drive: &DriveSession) -> String {
+        toml_text(&self.substituted(value, drive))
     }
 
     /// Replace `{parameter}` in a text.
@@ -316,19 +316,21 @@ impl RunPlan {
         toml::Value::String(text)
     }
 
-    /// A parameter's value in force on a drive: durations scaled, sizes cut to the drive.
+    /// A parameter's value on a drive: durations scaled, sizes limited to the capacity.
     fn effective(&self, parameter: &SuiteParameter, raw: &str, drive: &DriveSession) -> String {
         match parameter.kind {
             ParameterKind::Duration => {
-                let ns = parse_duration(raw).unwrap_or(Nanos::ZERO).0 as f64 * self.scale;
-                // Whole milliseconds, at least one unless nothing was asked for.
+                let duration = parse_duration(raw).expect("parameters() checked every duration");
+                let ns = duration.0 as f64 * self.scale;
+                // Whole milliseconds, at least one unless the duration is zero.
                 let ms = (ns / 1e6).round().max(if ns > 0.0 { 1.0 } else { 0.0 });
                 format!("{ms}ms")
             }
             ParameterKind::Size => {
                 let unit = u64::from(drive.info().min_io_bytes.max(4096));
                 let room = drive.info().capacity_bytes / unit * unit;
-                let bytes = parse_size(raw).unwrap_or(u64::MAX).min(room.max(unit));
+                let bytes = parse_size(raw).expect("parameters() checked every size");
+                let bytes = bytes.min(room.max(unit));
                 text::compact_size(bytes)
             }
             ParameterKind::List | ParameterKind::Text => raw.to_owned(),

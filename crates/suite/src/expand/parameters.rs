@@ -1,4 +1,4 @@
-//! Parameters and the values they give to options.
+//! Suite parameters and typed option values.
 
 use std::collections::BTreeMap;
 
@@ -56,15 +56,16 @@ pub(super) fn parameters(
     Ok(values)
 }
 
-pub(super) fn plain(value: &toml::Value) -> String {
+/// A TOML value as text, without quotes.
+pub(super) fn toml_text(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
         other => other.to_string(),
     }
 }
 
-/// Text that came from a parameter, as the type its option has.
-pub(super) fn typed(key: &str, value: &toml::Value) -> Result<toml::Value, String> {
+/// Text from a parameter, converted to the type of its option.
+pub(super) fn typed_option(key: &str, value: &toml::Value) -> Result<toml::Value, String> {
     let toml::Value::String(text) = value else {
         return Ok(value.clone());
     };

@@ -1,41 +1,40 @@
-//! Rounds: how many at most, and the rule by which they come to rest, with parameters put in.
+//! Rounds of a step: limit and steady-state criterion, with parameters resolved.
 
 use assay_device::session::DriveSession;
 use assay_stats::steady::{FioFigure, SteadyRule};
 
 use super::RunPlan;
 use super::matrix::{Combination, same_value};
-use super::parameters::plain;
 use crate::SuiteError;
 use crate::schema::{RoundsSpec, SNIA, SuiteStep, TrackingVariable};
 
-/// More rounds than any procedure asks for.
+/// Largest number of rounds.
 pub(super) const MAX_ROUNDS: u32 = 1000;
 
-/// The rule by which rounds come to rest: [`RoundsSpec`] with everything in force.
+/// Steady-state criterion of rounds: [`RoundsSpec`] with parameters resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundCriterion {
-    /// What is asked of one window.
+    /// Rule for one measurement window.
     pub rule: SteadyRule,
-    /// Further rounds for which it must go on holding.
+    /// Further rounds for which the rule must hold.
     pub dwell: u32,
-    /// Of which figure.
+    /// Tracking variable.
     pub figure: TrackingVariable,
 }
 
 impl RoundCriterion {
-    /// With its limits, for people.
-    pub fn words(&self) -> String {
-        let mut words = self.rule.words();
+    /// The criterion as text, with its limits.
+    pub fn text(&self) -> String {
+        let mut text = self.rule.words();
         if self.dwell > 0 {
-            words.push_str(&format!(", and for {} further rounds", self.dwell));
+            text.push_str(&format!(", and for {} further rounds", self.dwell));
         }
-        words
+        text
     }
 }
 
 impl RunPlan {
-    /// The rule by which a step's rounds come to rest.
+    /// The steady-state criterion of a step.
     pub(super) fn round_criterion(
         &self,
         step: &SuiteStep,
@@ -43,7 +42,7 @@ impl RunPlan {
         drive: &DriveSession,
     ) -> Result<RoundCriterion, SuiteError> {
         let failed = |message: String| self.step_failed(step, &message);
-        let text = plain(&self.substituted(&rounds.dwell, drive));
+        let text = self.resolve(&rounds.dwell, drive);
         let dwell = text
             .trim()
             .parse()
@@ -56,7 +55,7 @@ impl RunPlan {
             })?;
         let window = rounds.window as usize;
         let text = toml::Value::String(rounds.rule.clone());
-        let text = plain(&self.substituted(&text, drive));
+        let text = self.resolve(&text, drive);
         let (rule, figure) = if text.trim() == SNIA {
             let rule = SteadyRule::Snia {
                 window,
@@ -67,7 +66,7 @@ impl RunPlan {
         } else {
             let (named, rule) = SteadyRule::from_fio(text.trim(), window)
                 .map_err(|e| failed(format!("{e}; or `{SNIA}` for SNIA's rule")))?;
-            // fio's spelling says of which figure it is.
+            // fio's rule names its figure.
             let figure = match named {
                 FioFigure::Iops => TrackingVariable::Iops,
                 FioFigure::Bandwidth => TrackingVariable::MibPerS,
@@ -81,7 +80,7 @@ impl RunPlan {
         })
     }
 
-    /// How many rounds at most.
+    /// Largest number of rounds.
     pub(super) fn max_rounds(
         &self,
         step: &SuiteStep,
@@ -89,12 +88,12 @@ impl RunPlan {
         drive: &DriveSession,
     ) -> Result<u32, SuiteError> {
         let dwell = self.round_criterion(step, rounds, drive)?.dwell;
-        let text = plain(&self.substituted(&rounds.most, drive));
+        let text = self.resolve(&rounds.most, drive);
         let window = rounds.window;
-        let least = window.saturating_add(dwell);
+        let least = u64::from(window) + u64::from(dwell);
         text.parse()
             .ok()
-            .filter(|most| (least..=MAX_ROUNDS).contains(most))
+            .filter(|most| *most <= MAX_ROUNDS && u64::from(*most) >= least)
             .ok_or_else(|| {
                 let of = match dwell {
                     0 => "the window".to_owned(),
@@ -107,8 +106,7 @@ impl RunPlan {
             })
     }
 
-    /// Does the figure of this cell decide whether the rounds have come to rest?
-    /// Is any combination tracked? Without one, rounds go on to the last and nothing says whether the drive came to rest.
+    /// Error unless a combination is tracked: without one, rounds run to the limit and steady state is never evaluated.
     pub(super) fn check_tracked(
         &self,
         step: &SuiteStep,
@@ -125,19 +123,16 @@ impl RunPlan {
         let wanted: Vec<String> = rounds
             .track
             .iter()
-            .map(|(key, value)| format!("{key}={}", plain(&self.substituted(value, drive))))
+            .map(|(key, value)| format!("{key}={}", self.resolve(value, drive)))
             .collect();
-        Err(SuiteError::Text {
-            name: self.suite.name.clone(),
-            message: format!(
-                "step {:?} judges steady state by {}, which is not among its combinations: add it to what they are made of (--set)",
-                step.id,
-                wanted.join(", ")
-            ),
-        })
+        let message = format!(
+            "tracks {}, which is not among its combinations: add it to the matrix (--set)",
+            wanted.join(", ")
+        );
+        Err(self.step_failed(step, &message))
     }
 
-    /// Is this the combination that steady state is judged by?
+    /// Whether this combination is tracked.
     pub(super) fn is_tracked(
         &self,
         rounds: &RoundsSpec,
@@ -145,7 +140,7 @@ impl RunPlan {
         drive: &DriveSession,
     ) -> bool {
         rounds.track.iter().all(|(key, value)| {
-            let wanted = plain(&self.substituted(value, drive));
+            let wanted = self.resolve(value, drive);
             combination
                 .axes
                 .iter()

@@ -7,7 +7,7 @@ use assay_store::model::{CellKind, CellPlan};
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 
-use super::{Cell, RunPlan, describe, first_contents, labels};
+use super::{Cell, RunPlan, describe, initial_contents, labels};
 use crate::SuiteError;
 use crate::schema::{Suite, SuiteStep};
 
@@ -34,14 +34,14 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
         title: step.title.clone(),
         kind: step.kind,
         drives: vec![0],
-        workload: describe(&workload, options, step.kind, &first_contents(drive)),
+        workload: describe(&workload, options, step.kind, &initial_contents(drive)),
         ..CellPlan::default()
     };
     Ok(RunPlan {
         suite: Suite {
             name: "job".to_owned(),
             title: "One workload".to_owned(),
-            summary: "A single workload, as typed.".to_owned(),
+            summary: "A single workload from the command line.".to_owned(),
             source: "the command line".to_owned(),
             duration: String::new(),
             parameters: BTreeMap::new(),

@@ -1,4 +1,4 @@
-//! Published latencies and the published hour of random writes, as the manifest records them: lines of `reference/*.csv` at the repository's root.
+//! Published latency and consistency figures (`reference/*.csv`) in the manifest's form.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use assay_store::model::Published;
 const LATENCIES: &str = include_str!("../../../../reference/latency_percentiles.csv");
 const CONSISTENCY: &str = include_str!("../../../../reference/consistency.csv");
 
-/// The block of report B's hour, bytes, and its depth.
+/// Block size and queue depth of the consistency test (AnandTech M8Pe, docs/sources.md).
 const HOUR_BLOCK_BYTES: u64 = 4096;
 const HOUR_DEPTH: u32 = 32;
 
-/// What was published of the drive that a profile models.
+/// Published figures of the drive that a profile models.
 pub(super) fn of(profile: &str) -> Vec<Published> {
     let latencies = rows(LATENCIES, profile).filter_map(|row| latencies(&row));
     latencies
@@ -21,7 +21,7 @@ pub(super) fn of(profile: &str) -> Vec<Published> {
 
 type Row<'t> = BTreeMap<&'t str, &'t str>;
 
-/// The lines of a drive, by the names of the heading.
+/// The rows of a drive, by column.
 fn rows<'t>(text: &'t str, profile: &'t str) -> impl Iterator<Item = Row<'t>> {
     let mut lines = text.lines();
     let heading: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
@@ -44,7 +44,7 @@ fn rate(iops: f64, block_bytes: u64) -> f64 {
     iops * block_bytes as f64 / (1 << 20) as f64
 }
 
-/// Random reads or writes by threads, so many in flight each.
+/// Random reads or writes by block size, threads and depth.
 fn latencies(row: &Row<'_>) -> Option<Published> {
     let bs_bytes = number(row, "block_bytes")? as u64;
     let named = [
@@ -69,7 +69,7 @@ fn latencies(row: &Row<'_>) -> Option<Published> {
     })
 }
 
-/// The mean at the end of report B's hour, without extra over-provisioning.
+/// Mean of the consistency test's last 400 seconds, without extra over-provisioning.
 fn hour(row: &Row<'_>) -> Option<Published> {
     let whole = number(row, "over_provisioning_percent") == Some(0.0);
     (whole && row.get("figure") == Some(&"mean_iops")).then_some(())?;

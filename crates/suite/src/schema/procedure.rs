@@ -1,44 +1,44 @@
-//! What a step may say of its procedure beyond a workload: rounds, an end by rest, and what preconditioning it leaves or wants.
+//! Procedure keys of a step: rounds, idle time, early stop.
 
 use serde::Deserialize;
 
-/// Repeat the step's cells until its tracked figures come to rest.
+/// Rounds: the step's cells are repeated until the tracking variables reach steady state (SNIA PTS).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundsSpec {
-    /// Rounds at most; without rest after them the result is "not achieved". A number, or a parameter.
+    /// Largest number of rounds; without steady state after them the result is "not achieved". A number or a parameter.
     pub most: toml::Value,
-    /// Rounds that are looked at together.
+    /// Rounds of the measurement window.
     #[serde(default = "window")]
     pub window: u32,
-    /// Largest less smallest figure in the window, percent of its mean, at most.
+    /// Largest range (maximum minus minimum) in the window, percent of its mean.
     #[serde(default = "range_pct")]
     pub range_pct: f64,
-    /// Rise of the least-squares line across the window, percent of the mean, at most.
+    /// Largest slope excursion: change of the least-squares line across the window, percent of the mean.
     #[serde(default = "excursion_pct")]
     pub excursion_pct: f64,
-    /// Further rounds for which the rule must go on holding. A number, or a parameter.
+    /// Further rounds for which the rule must hold. A number or a parameter.
     #[serde(default = "no_dwell")]
     pub dwell: toml::Value,
-    /// `snia`, or fio's rule as fio spells it, which names the figure too: `iops_slope:0.3%`, `bw:1%`. Or a parameter.
+    /// `snia`, or fio's `steadystate` rule, which names its figure: `iops_slope:0.3%`, `bw:1%`. Or a parameter.
     #[serde(default = "snia")]
     pub rule: String,
-    /// Which cells are tracked: options and their values, as in the matrix. All of them when empty.
+    /// Matrix options and values of the tracked cells; empty: all cells.
     #[serde(default)]
     pub track: toml::Table,
-    /// Which figure of theirs, by SNIA's rule.
+    /// Tracking variable of SNIA's rule.
     #[serde(default)]
     pub figure: TrackingVariable,
 }
 
-/// SNIA's rule, in the words of a suite.
+/// Name of SNIA's rule.
 pub const SNIA: &str = "snia";
 
 fn snia() -> String {
     SNIA.to_owned()
 }
 
-/// The specification asks for none.
+/// The specification has no dwell.
 fn no_dwell() -> toml::Value {
     toml::Value::Integer(0)
 }
@@ -48,17 +48,17 @@ fn window() -> u32 {
     5
 }
 
-/// The same: range within 20 % of the average.
+/// SNIA SSS PTS 2.0.2: range within 20 % of the average.
 fn range_pct() -> f64 {
     20.0
 }
 
-/// The same: slope excursion within 10 % of the average.
+/// SNIA SSS PTS 2.0.2: slope excursion within 10 % of the average.
 fn excursion_pct() -> f64 {
     10.0
 }
 
-/// A figure that is tracked from round to round.
+/// Tracking variable of rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrackingVariable {
@@ -72,8 +72,8 @@ pub enum TrackingVariable {
 }
 
 impl TrackingVariable {
-    /// With its unit.
-    pub fn words(self) -> &'static str {
+    /// Name with unit.
+    pub fn text(self) -> &'static str {
         match self {
             TrackingVariable::Iops => "IOPS",
             TrackingVariable::MibPerS => "MiB/s",
@@ -82,30 +82,30 @@ impl TrackingVariable {
     }
 }
 
-/// Leave the drive alone before a cell: caches empty themselves meanwhile, and a drive may go to sleep.
+/// Idle time before a cell: write caches are folded meanwhile, and the drive may enter a low-power state.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdleSpec {
     /// A duration, before each cell. Scaled where it is a parameter.
     pub before: String,
-    /// Another one before the first cell of each repetition; as before every other when absent.
+    /// Before the first cell of each repetition; absent: as `before`.
     #[serde(default)]
     pub first: Option<String>,
 }
 
-/// End a cell before its runtime is over, once the drive has settled or got too hot.
+/// Early stop of a cell: in thermal and throughput steady state, or at a temperature limit.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StopCondition {
-    /// A duration: its rate and temperature are compared with those of the same span before. Scaled where it is a parameter.
+    /// Window length: two consecutive windows are compared. Scaled where it is a parameter.
     pub settle_window: String,
-    /// Change of the mean rate from one window to the next, percent, at most.
+    /// Largest change of the mean rate between windows, percent.
     #[serde(default = "rate_pct")]
     pub rate_pct: f64,
-    /// Change of the mean temperature from one window to the next, degrees Celsius, at most.
+    /// Largest change of the mean temperature between windows, degrees Celsius.
     #[serde(default = "celsius")]
     pub celsius: f64,
-    /// Give up at this temperature, degrees Celsius: a drive that gets there has no limit of its own.
+    /// Temperature limit, degrees Celsius.
     #[serde(default = "limit_c")]
     pub limit_c: f64,
 }
@@ -118,7 +118,7 @@ fn celsius() -> f64 {
     0.5
 }
 
-/// Beyond what any NVMe drive is rated for.
+/// Above the rated temperature of any NVMe drive.
 fn limit_c() -> f64 {
     110.0
 }

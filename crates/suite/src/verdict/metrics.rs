@@ -1,4 +1,4 @@
-//! The figures that rules look at, each with how it is shown.
+//! Figures of verdict rules: value and text.
 
 use assay_analysis::attribution::Throttling;
 use assay_analysis::verified::worst_pass;
@@ -12,21 +12,20 @@ use assay_store::series::IntervalSample;
 use super::VerdictSubject;
 use crate::schema::{DatasheetFacts, VerdictMetric, VerdictRule};
 
-/// Finished cells of the rule's step in which the drive was measured (alone, unless the step is about several), without those whose figures should be those
-/// of a drive at rest and are not.
+/// Finished cells of the rule's step that measured the drive, without cells that claim steady state and were not.
 fn cells<'a>(
     rule: &'a VerdictRule,
     subject: &'a VerdictSubject<'_>,
 ) -> impl Iterator<Item = (&'a CellRecord, &'a CellDrive)> {
     of_step(rule, subject)
         .filter(|(run, cell, d)| {
-            !is_rate(rule.figure) || rest::objection(run, cell, d.drive).is_none()
+            !depends_on_steady_state(rule.figure) || rest::objection(run, cell, d.drive).is_none()
         })
         .map(|(_, cell, d)| (cell, d))
 }
 
-/// Is the figure another one while the drive is on its way to rest?
-fn is_rate(figure: VerdictMetric) -> bool {
+/// Whether the figure depends on steady state.
+fn depends_on_steady_state(figure: VerdictMetric) -> bool {
     !matches!(
         figure,
         VerdictMetric::Errors
@@ -38,8 +37,11 @@ fn is_rate(figure: VerdictMetric) -> bool {
     )
 }
 
-/// Why there is no figure, where that is because the drive was not at rest.
-pub(super) fn unrest(rule: &VerdictRule, subject: &VerdictSubject<'_>) -> Option<String> {
+/// Why the figure is missing, if the drive was not in steady state.
+pub(super) fn not_steady_reason(
+    rule: &VerdictRule,
+    subject: &VerdictSubject<'_>,
+) -> Option<String> {
     of_step(rule, subject).find_map(|(run, cell, d)| rest::objection(run, cell, d.drive))
 }
 
@@ -51,7 +53,7 @@ fn of_step<'a>(
     let step = rule.step.as_deref().unwrap_or_default();
     let suite = rule.suite.as_deref();
     subject
-        .parts
+        .runs
         .iter()
         .filter(move |(run, _)| suite.is_none_or(|suite| run.manifest.suite.name == suite))
         .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (*run, cell, *drive)))
@@ -75,7 +77,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The figure and how it is shown; `None` when it was not measured.
+/// The figure and its text; `None` if not measured.
 pub(super) fn figure(
     rule: &VerdictRule,
     subject: &VerdictSubject<'_>,
@@ -133,7 +135,7 @@ pub(super) fn figure(
         VerdictMetric::ThrottledPct => {
             let (found, seen_s) = throttling_of(rule, subject)?;
             Some(match found {
-                Some(found) => (found.duty_pct, heat_words(&found)),
+                Some(found) => (found.duty_pct, throttling_text(&found)),
                 None => (0.0, format!("never throttled in {seen_s:.0} s")),
             })
         }
@@ -158,10 +160,10 @@ pub(super) fn figure(
             Some((hottest, format!("{hottest:.0} degrees C")))
         }
         VerdictMetric::Errors => {
-            let results = || everywhere(subject).filter_map(|d| d.result.as_ref());
+            let results = || all_cells(subject).filter_map(|d| d.result.as_ref());
             let errors: u64 = results().map(assay_store::model::CellResult::errors).sum();
-            let asked = errors > 0 || results().any(|r| r.read.ios + r.write.ios > 0);
-            asked.then(|| (errors as f64, format!("{errors} failed")))
+            let measured = errors > 0 || results().any(|r| r.read.ios + r.write.ios > 0);
+            measured.then(|| (errors as f64, format!("{errors} failed")))
         }
         VerdictMetric::BestIops => {
             let rates = cells(rule, subject).filter_map(|(_, d)| Some(d.result.as_ref()?.iops()));
@@ -170,7 +172,7 @@ pub(super) fn figure(
         }
         VerdictMetric::ScoreIops => {
             let score = score_of(rule, subject)?;
-            let text = format!("{:.0} IOPS once settled", score.mean);
+            let text = format!("{:.0} IOPS in steady state", score.mean);
             Some((score.mean, text))
         }
         VerdictMetric::ScoreSteadiness => {
@@ -179,11 +181,11 @@ pub(super) fn figure(
                 Some(ratio) => (
                     ratio,
                     format!(
-                        "its mean is {ratio:.1} standard deviations; the slowest second did {:.0} IOPS",
+                        "mean / standard deviation = {ratio:.1}; {:.0} IOPS in the slowest second",
                         score.min
                     ),
                 ),
-                None => (f64::MAX, "every second the same".to_owned()),
+                None => (f64::MAX, "no variation between seconds".to_owned()),
             })
         }
         VerdictMetric::KneeIops => {
@@ -205,7 +207,7 @@ pub(super) fn figure(
         VerdictMetric::BadBlocks => {
             let of_it: Vec<&CellDrive> = match rule.step {
                 Some(_) => cells(rule, subject).map(|(_, d)| d).collect(),
-                None => everywhere(subject).collect(),
+                None => all_cells(subject).collect(),
             };
             let passes = of_it
                 .into_iter()
@@ -230,15 +232,14 @@ pub(super) fn figure(
     }
 }
 
-/// Throttling in the first cell of the step, and how long that was watched; `None` where nothing could have shown it: no thermometer, and no word of the
-/// drive's own.
+/// Throttling in the first cell of the step, and the observed time, seconds; `None` without a temperature sensor or throttling status.
 fn throttling_of(
     rule: &VerdictRule,
     subject: &VerdictSubject<'_>,
 ) -> Option<(Option<Throttling>, f64)> {
     let (run, cell, part) = of_step(rule, subject).next()?;
-    let told = |t: &TelemetryRecord| t.temperature_c.is_some() || t.throttled.is_some();
-    if !part.telemetry.iter().any(told) {
+    let has_thermal_data = |t: &TelemetryRecord| t.temperature_c.is_some() || t.throttled.is_some();
+    if !part.telemetry.iter().any(has_thermal_data) {
         return None;
     }
     let watched = attribution::watched(run, cell, part.drive)?;
@@ -248,7 +249,7 @@ fn throttling_of(
     Some((found, last.to_s - first.from_s))
 }
 
-fn heat_words(found: &Throttling) -> String {
+fn throttling_text(found: &Throttling) -> String {
     let at = match found.onset_c {
         Some(celsius) => format!("{celsius:.0} degrees C"),
         None => format!("second {:.0}", found.onset_s),
@@ -269,19 +270,19 @@ fn score_of(rule: &VerdictRule, subject: &VerdictSubject<'_>) -> Option<Score> {
     Some(score::of(drive)?.score)
 }
 
-/// The runs that the rule is about, with the drive's number in each, and the step.
+/// Runs of the rule's suite, with the drive's index, and the step.
 fn runs_of<'a>(
     rule: &'a VerdictRule,
     subject: &'a VerdictSubject<'_>,
 ) -> impl Iterator<Item = (&'a Run, usize, &'a str)> {
     let step = rule.step.as_deref().unwrap_or_default();
     let suite = rule.suite.as_deref();
-    let runs = subject.parts.iter();
+    let runs = subject.runs.iter();
     runs.filter(move |(run, _)| suite.is_none_or(|suite| run.manifest.suite.name == suite))
         .map(move |(run, drive)| (*run, *drive, step))
 }
 
-/// The depth of a knee in words.
+/// Text of a knee's depth.
 fn in_flight(knee: &DepthKnee) -> String {
     let rising = if knee.still_rising {
         ", still rising at the end of the sweep"
@@ -319,17 +320,17 @@ fn load_knee_of(rule: &VerdictRule, subject: &VerdictSubject<'_>) -> Option<(f64
     Some((percent, text))
 }
 
-/// How many of the step's tracked figures came to rest.
+/// Share of the step's tracking variables in steady state.
 fn steady(rule: &VerdictRule, subject: &VerdictSubject<'_>) -> Option<(f64, String)> {
     let step = rule.step.as_deref().unwrap_or_default();
     let all: Vec<_> = subject
-        .parts
+        .runs
         .iter()
         .flat_map(|(run, drive)| run.steady.iter().filter(move |s| s.drive == *drive))
         .filter(|s| s.step == step)
         .collect();
-    let still = all.iter().filter(|s| s.achieved).count();
-    let percent = still as f64 / all.len() as f64 * 100.0;
+    let steady = all.iter().filter(|s| s.achieved).count();
+    let percent = steady as f64 / all.len() as f64 * 100.0;
     let text = match all.iter().find_map(|s| s.why.as_ref()) {
         Some(why) => format!("not achieved: {why}"),
         None => format!(
@@ -340,9 +341,9 @@ fn steady(rule: &VerdictRule, subject: &VerdictSubject<'_>) -> Option<(f64, Stri
     (!all.is_empty()).then_some((percent, text))
 }
 
-/// The drive's part in every cell.
-fn everywhere<'a>(subject: &'a VerdictSubject<'_>) -> impl Iterator<Item = &'a CellDrive> {
-    let runs = subject.parts.iter();
+/// The drive's results in every cell.
+fn all_cells<'a>(subject: &'a VerdictSubject<'_>) -> impl Iterator<Item = &'a CellDrive> {
+    let runs = subject.runs.iter();
     runs.flat_map(|(run, drive)| run.cells.iter().map(move |cell| (cell, *drive)))
         .flat_map(|(cell, drive)| cell.drives.iter().filter(move |d| d.drive == drive))
 }

@@ -93,7 +93,7 @@ pub fn run(text: &str, specs: &[&str]) -> (RunSummary, Run, tempfile::TempDir) {
         audit: HostAudit::default(),
         stop: &AtomicBool::new(false),
         progress: &mut Quiet,
-        memory: DriveStateCache::none(),
+        drive_states: DriveStateCache::disabled(),
     }
     .run(&Resume::default())
     .unwrap();

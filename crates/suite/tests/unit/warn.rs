@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn failed_ios_are_told_with_what_they_failed_of() {
+fn io_errors_are_listed_by_cause() {
     let message = |results: &[i32]| {
         let mut causes = ErrorCauses::default();
         results.iter().for_each(|&result| causes.count(result));
@@ -18,11 +18,11 @@ fn failed_ios_are_told_with_what_they_failed_of() {
 }
 
 #[test]
-fn an_alarm_in_mid_run_says_when_and_what_to_do_about_it() {
-    let advice = |words: &str| {
-        let words = words.to_owned();
+fn a_raised_critical_warning_states_time_and_advice() {
+    let advice = |names: &str| {
+        let names = names.to_owned();
         let at = Nanos::from_secs(73);
-        let raised = RunWarning::CriticalWarningRaised { words, at };
+        let raised = RunWarning::CriticalWarningRaised { names, at };
         let record = raised.record(Some("reads"), Some(1));
         assert_eq!(record.code, "critical-warning-raised");
         assert_eq!(
@@ -36,9 +36,9 @@ fn an_alarm_in_mid_run_says_when_and_what_to_do_about_it() {
         );
         record.advice
     };
-    assert!(advice("media read-only").contains("save what is on it"));
+    assert!(advice("media read-only").contains("save its data"));
     assert!(advice("media read-only, temperature threshold exceeded").contains("save"));
-    let mut names = assay_nvme_spec::log::critical_warning::names(1 << 1);
-    assert_eq!(names.next(), Some(TOO_HOT));
-    assert!(advice(TOO_HOT).contains("heat sink"));
+    let mut spec_names = assay_nvme_spec::log::critical_warning::names(1 << 1);
+    assert_eq!(spec_names.next(), Some(TEMPERATURE_THRESHOLD));
+    assert!(advice(TEMPERATURE_THRESHOLD).contains("heat sink"));
 }

@@ -13,22 +13,22 @@ const AREA: Region = Region {
     size_bytes: 8 * MIB,
 };
 const WROTE: InterruptedWrites = InterruptedWrites {
-    written_bytes: 3 * MIB,
-    unseen_bytes: MIB,
-    lasted: Nanos::from_secs(60),
+    journaled_bytes: 3 * MIB,
+    unjournaled_bytes: MIB,
+    max_duration: Nanos::from_secs(60),
 };
 
-struct World {
+struct Fixture {
     dir: tempfile::TempDir,
-    memory: DriveStateCache,
+    cache: DriveStateCache,
 }
 
-/// A file that was conditioned, and on which a cell of run `one` was under way when everything ended.
-fn cut_off_world() -> World {
+/// A preconditioned file on which a cell of run `one` was interrupted.
+fn interrupted_fixture() -> Fixture {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("disk"), vec![0; 8 * MIB as usize]).unwrap();
-    let world = World {
-        memory: DriveStateCache::at(dir.path().join("state")),
+    let fixture = Fixture {
+        cache: DriveStateCache::at(dir.path().join("state")),
         dir,
     };
     let done = PreconditioningRecord {
@@ -38,26 +38,29 @@ fn cut_off_world() -> World {
         block_sizes: "4k".to_owned(),
         bytes: 16 * MIB,
     };
-    world
-        .memory
-        .record_preconditioning(&world.info(), done)
+    fixture
+        .cache
+        .record_preconditioning(&fixture.info(), done)
         .unwrap();
-    world.memory.begin(&world.info(), "one", "mixed").unwrap();
+    fixture
+        .cache
+        .record_cell_start(&fixture.info(), "one", "mixed")
+        .unwrap();
     assert!(
-        matches!(world.ask(), StateValidity::Valid { .. }),
+        matches!(fixture.lookup(), StateValidity::Valid { .. }),
         "not written yet"
     );
-    fs::write(world.dir.path().join("disk"), vec![1; 8 * MIB as usize]).unwrap();
-    world
+    fs::write(fixture.dir.path().join("disk"), vec![1; 8 * MIB as usize]).unwrap();
+    fixture
 }
 
-impl World {
+impl Fixture {
     fn info(&self) -> DriveInfo {
         identify(&self.dir.path().join("disk")).unwrap()
     }
 
-    fn ask(&self) -> StateValidity {
-        self.memory.ask(&self.info(), "twice", AREA)
+    fn lookup(&self) -> StateValidity {
+        self.cache.lookup(&self.info(), "twice", AREA)
     }
 
     fn claim(&self, run: &str) {
@@ -65,7 +68,9 @@ impl World {
             assert_eq!(cell, "mixed");
             WROTE
         };
-        self.memory.claim(&self.info(), run, wrote).unwrap();
+        self.cache
+            .claim_interrupted_writes(&self.info(), run, wrote)
+            .unwrap();
     }
 
     /// The file's bytes were changed so long after the cell began.
@@ -79,91 +84,103 @@ impl World {
 }
 
 #[test]
-fn only_the_resumed_run_may_claim_what_was_written() {
-    let world = cut_off_world();
+fn only_the_resumed_run_may_claim_the_writes() {
+    let fixture = interrupted_fixture();
     let said = |validity: StateValidity| match validity {
         StateValidity::Stale(why) => why,
         other => panic!("{other:?}"),
     };
-    assert!(said(world.ask()).contains("cut off"), "{:?}", world.ask());
-    world.claim("another");
-    assert!(said(world.ask()).contains("cut off"));
-    world.claim("one");
+    assert!(
+        said(fixture.lookup()).contains("interrupted"),
+        "{:?}",
+        fixture.lookup()
+    );
+    fixture.claim("another");
+    assert!(said(fixture.lookup()).contains("interrupted"));
+    fixture.claim("one");
     let StateValidity::Valid {
         written_since_bytes,
         ..
-    } = world.ask()
+    } = fixture.lookup()
     else {
-        panic!("{:?}", world.ask());
+        panic!("{:?}", fixture.lookup());
     };
     assert_eq!(written_since_bytes, 4 * MIB, "at most");
     // That is settled: what is written next is another's.
-    fs::write(world.dir.path().join("disk"), vec![2; 8 * MIB as usize]).unwrap();
-    world.claim("one");
+    fs::write(fixture.dir.path().join("disk"), vec![2; 8 * MIB as usize]).unwrap();
+    fixture.claim("one");
     assert!(
-        said(world.ask()).contains("changed by others"),
+        said(fixture.lookup()).contains("changed by others"),
         "{:?}",
-        world.ask()
+        fixture.lookup()
     );
 }
 
 #[test]
-fn what_was_written_after_the_cell_was_cut_off_is_not_its_own() {
-    let world = cut_off_world();
-    world.changed_after(30);
-    world.claim("one");
+fn writes_after_the_latest_end_of_the_cell_are_foreign() {
+    let fixture = interrupted_fixture();
+    fixture.changed_after(30);
+    fixture.claim("one");
     assert!(
-        matches!(world.ask(), StateValidity::Valid { .. }),
+        matches!(fixture.lookup(), StateValidity::Valid { .. }),
         "{:?}",
-        world.ask()
+        fixture.lookup()
     );
-    let world = cut_off_world();
-    world.changed_after(3600);
-    world.claim("one");
+    let fixture = interrupted_fixture();
+    fixture.changed_after(3600);
+    fixture.claim("one");
     assert!(
-        matches!(world.ask(), StateValidity::Stale(_)),
+        matches!(fixture.lookup(), StateValidity::Stale(_)),
         "{:?}",
-        world.ask()
+        fixture.lookup()
     );
 }
 
 #[test]
-fn a_cell_that_ended_is_under_way_no_more() {
-    let world = cut_off_world();
-    world.memory.record_writes(&world.info(), MIB).unwrap();
-    assert!(matches!(world.ask(), StateValidity::Valid { .. }));
-    fs::write(world.dir.path().join("disk"), vec![3; 8 * MIB as usize]).unwrap();
-    world.claim("one");
-    assert!(matches!(world.ask(), StateValidity::Stale(_)));
+fn a_cell_that_ended_is_not_in_progress() {
+    let fixture = interrupted_fixture();
+    fixture.cache.record_writes(&fixture.info(), MIB).unwrap();
+    assert!(matches!(fixture.lookup(), StateValidity::Valid { .. }));
+    fs::write(fixture.dir.path().join("disk"), vec![3; 8 * MIB as usize]).unwrap();
+    fixture.claim("one");
+    assert!(matches!(fixture.lookup(), StateValidity::Stale(_)));
 }
 
 #[test]
-fn a_purge_that_was_begun_leaves_nothing_known_until_it_is_over() {
-    let world = cut_off_world();
-    world.claim("one");
-    assert!(matches!(world.ask(), StateValidity::Valid { .. }));
+fn a_started_purge_invalidates_everything_until_its_end() {
+    let fixture = interrupted_fixture();
+    fixture.claim("one");
+    assert!(matches!(fixture.lookup(), StateValidity::Valid { .. }));
     // Of a sanitize the kernel counts nothing: the trace stays as it was.
-    world.memory.record_purge_start(&world.info()).unwrap();
-    let StateValidity::Stale(why) = world.ask() else {
-        panic!("{:?}", world.ask());
+    fixture.cache.record_purge_start(&fixture.info()).unwrap();
+    let StateValidity::Stale(why) = fixture.lookup() else {
+        panic!("{:?}", fixture.lookup());
     };
     assert!(why.contains("purge"), "{why}");
-    let purged = |memory: &DriveStateCache| memory.lookup_purge(&world.info());
-    assert!(matches!(purged(&world.memory), StateValidity::Unknown(_)));
-    let over = world.memory.record_purge(&world.info(), "sanitize", true);
+    let purged = |cache: &DriveStateCache| cache.lookup_purge(&fixture.info());
+    assert!(matches!(purged(&fixture.cache), StateValidity::Unknown(_)));
+    let over = fixture
+        .cache
+        .record_purge(&fixture.info(), "sanitize", true);
     over.unwrap();
-    assert!(matches!(purged(&world.memory), StateValidity::Valid { .. }));
+    assert!(matches!(
+        purged(&fixture.cache),
+        StateValidity::Valid { .. }
+    ));
 }
 
 #[test]
-fn a_cell_on_a_drive_that_others_wrote_to_makes_nothing_of_it_its_own() {
-    let world = cut_off_world();
+fn a_cell_on_a_drive_with_foreign_writes_claims_none() {
+    let fixture = interrupted_fixture();
     // A new run, not the resumed one.
-    world.memory.begin(&world.info(), "two", "writes").unwrap();
-    world.memory.record_writes(&world.info(), MIB).unwrap();
+    fixture
+        .cache
+        .record_cell_start(&fixture.info(), "two", "writes")
+        .unwrap();
+    fixture.cache.record_writes(&fixture.info(), MIB).unwrap();
     assert!(
-        matches!(world.ask(), StateValidity::Stale(_)),
+        matches!(fixture.lookup(), StateValidity::Stale(_)),
         "{:?}",
-        world.ask()
+        fixture.lookup()
     );
 }

@@ -11,11 +11,11 @@ const RULE: StopRule = StopRule {
     limit_c: 90.0,
 };
 
-/// Watch made-up seconds: (I/Os, temperature). When it ended, and why.
-fn watch(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, StopReason)> {
+/// Feed seconds of (I/Os, temperature); returns the stop time and reason.
+fn feed(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, StopReason)> {
     let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut ignore = Ignore;
-    let mut settling = EarlyStop::new(Some(RULE), &mut ignore, &stop, &ended);
+    let mut early_stop = EarlyStop::new(Some(RULE), &mut ignore, &stop, &ended);
     for (second, (ios, celsius)) in seconds.enumerate() {
         let second = second as u64;
         let counts = OpInterval {
@@ -23,7 +23,7 @@ fn watch(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, Stop
             ..OpInterval::default()
         };
         let end = Nanos::from_secs(second + 1);
-        settling.telemetry(
+        early_stop.telemetry(
             0,
             end,
             Telemetry {
@@ -31,7 +31,7 @@ fn watch(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, Stop
                 ..Telemetry::default()
             },
         );
-        settling.interval(
+        early_stop.interval(
             0,
             &Interval {
                 index: second as u32,
@@ -42,32 +42,32 @@ fn watch(seconds: impl Iterator<Item = (u64, Option<f64>)>) -> Option<(u64, Stop
             },
         );
         if ended.load(Ordering::Relaxed) {
-            return settling.stop_reason().map(|by| (second + 1, by));
+            return early_stop.stop_reason().map(|by| (second + 1, by));
         }
     }
     None
 }
 
 #[test]
-fn it_ends_after_two_windows_that_are_alike() {
-    let flat = watch((0..100).map(|_| (1000, Some(50.0))));
+fn it_stops_after_two_steady_windows() {
+    let flat = feed((0..100).map(|_| (1000, Some(50.0))));
     assert_eq!(flat, Some((20, StopReason::Steady)));
     assert_eq!(
-        watch((0..100).map(|_| (1000, None))),
+        feed((0..100).map(|_| (1000, None))),
         Some((20, StopReason::Steady)),
-        "no thermometer"
+        "no temperature sensor"
     );
 }
 
 #[test]
 fn it_goes_on_while_the_drive_warms_or_the_rate_falls() {
     assert_eq!(
-        watch((0..60).map(|s| (1000, Some(30.0 + s as f64 * 0.1)))),
+        feed((0..60).map(|s| (1000, Some(30.0 + s as f64 * 0.1)))),
         None
     );
-    assert_eq!(watch((0..60).map(|s| (1000 - s * 10, Some(50.0)))), None);
+    assert_eq!(feed((0..60).map(|s| (1000 - s * 10, Some(50.0)))), None);
     let warm_then_still = (0..100).map(|s| (1000, Some(30.0 + f64::from(s.min(40)))));
-    let (second, by) = watch(warm_then_still).unwrap();
+    let (second, by) = feed(warm_then_still).unwrap();
     assert!((50..=60).contains(&second), "{second}");
     assert_eq!(by, StopReason::Steady);
 }
@@ -75,14 +75,14 @@ fn it_goes_on_while_the_drive_warms_or_the_rate_falls() {
 #[test]
 fn it_ends_at_the_limit() {
     let rising = (0..100).map(|s| (1000, Some(60.0 + f64::from(s))));
-    assert_eq!(watch(rising), Some((31, StopReason::TemperatureLimit)));
+    assert_eq!(feed(rising), Some((31, StopReason::TemperatureLimit)));
 }
 
 #[test]
 fn a_share_that_comes_two_intervals_late_counts_its_span_once() {
     let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
     let mut ignore = Ignore;
-    let mut settling = EarlyStop::new(Some(RULE), &mut ignore, &stop, &ended);
+    let mut early_stop = EarlyStop::new(Some(RULE), &mut ignore, &stop, &ended);
     for (second, ios) in [(0, 600), (1, 1000), (2, 1000), (0, 400)] {
         let counts = OpInterval {
             ios,
@@ -95,8 +95,8 @@ fn a_share_that_comes_two_intervals_late_counts_its_span_once() {
             end: Nanos::from_secs(u64::from(second) + 1),
             ops: vec![(Op::Read, counts)],
         };
-        settling.interval(0, &interval);
+        early_stop.interval(0, &interval);
     }
-    let rate = settling.courses[&0].rate(Nanos::ZERO, Nanos::from_secs(3));
+    let rate = early_stop.drives[&0].rate(Nanos::ZERO, Nanos::from_secs(3));
     assert_eq!(rate, Some(1000.0));
 }

@@ -34,39 +34,39 @@ fn wanting() -> Cell {
 }
 
 fn done(preconditions: &mut Preconditions, cell: &Cell, well: bool) -> bool {
-    assert_eq!(preconditions.objection(cell), None);
-    preconditions.begins(cell);
-    preconditions.ends(cell, well)
+    assert_eq!(preconditions.skip_reason(cell), None);
+    preconditions.cell_started(cell);
+    preconditions.cell_ended(cell, well)
 }
 
 #[test]
-fn what_is_wanted_must_have_been_made_whole_and_not_purged_since() {
+fn a_wanted_state_must_be_complete_and_not_purged() {
     let mut c = Preconditions::new(1);
-    assert!(c.objection(&wanting()).is_some());
+    assert!(c.skip_reason(&wanting()).is_some());
     assert!(!done(&mut c, &leaving(false), true));
-    assert!(c.objection(&wanting()).is_some(), "half of it");
+    assert!(c.skip_reason(&wanting()).is_some(), "half of it");
     assert!(done(&mut c, &leaving(true), true));
-    assert_eq!(c.objection(&wanting()), None);
-    assert!(c.objection(&leaving(true)).is_some(), "not twice");
+    assert_eq!(c.skip_reason(&wanting()), None);
+    assert!(c.skip_reason(&leaving(true)).is_some(), "not twice");
     done(&mut c, &cell("purge", CellKind::Purge), true);
-    assert!(c.objection(&wanting()).is_some());
-    assert_eq!(c.objection(&leaving(false)), None);
+    assert!(c.skip_reason(&wanting()).is_some());
+    assert_eq!(c.skip_reason(&leaving(false)), None);
 }
 
 #[test]
-fn a_cell_that_failed_leaves_nothing() {
+fn a_failed_cell_leaves_no_state() {
     let mut c = Preconditions::new(1);
     done(&mut c, &leaving(false), false);
     assert!(!done(&mut c, &leaving(true), true));
-    assert!(c.objection(&wanting()).is_some());
+    assert!(c.skip_reason(&wanting()).is_some());
 }
 
 #[test]
-fn what_is_remembered_says_since_when() {
+fn a_restored_state_states_its_start() {
     let mut c = Preconditions::new(1);
-    c.remembered(0, "random", "2026-11-21T03:00:00Z");
-    assert!(c.is_remembered(0));
-    assert_eq!(c.objection(&wanting()), None);
-    let why = c.objection(&leaving(true)).unwrap();
+    c.restore(0, "random", "2026-11-21T03:00:00Z");
+    assert!(c.is_restored(0));
+    assert_eq!(c.skip_reason(&wanting()), None);
+    let why = c.skip_reason(&leaving(true)).unwrap();
     assert!(why.contains("2026-11-21"), "{why}");
 }

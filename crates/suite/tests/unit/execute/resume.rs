@@ -22,7 +22,7 @@ fn cell(id: &str, leaves: Option<&str>, wants: Option<&str>) -> Cell {
 }
 
 #[test]
-fn a_state_that_the_run_has_left_behind_is_needed_only_by_cells_that_are_left() {
+fn a_superseded_state_is_needed_only_by_remaining_cells() {
     let plan = [
         cell("fill", Some("full"), None),
         cell("measure", None, Some("full")),
@@ -41,15 +41,15 @@ fn a_state_that_the_run_has_left_behind_is_needed_only_by_cells_that_are_left() 
     assert!(!resume.is_superseded(&plan, 2));
     // A cell that failed is measured again, and wants it.
     resume.finished.remove("measure");
-    resume.left.insert("measure".to_owned());
+    resume.remaining.insert("measure".to_owned());
     assert!(!resume.is_superseded(&plan, 0));
-    let spared = BTreeSet::from(["fill".to_owned(), "measure".to_owned()]);
-    resume.spared = spared;
-    assert!(resume.was_spared(&plan[0]) && !resume.was_spared(&plan[1]));
+    let not_needed = BTreeSet::from(["fill".to_owned(), "measure".to_owned()]);
+    resume.not_needed = not_needed;
+    assert!(resume.was_not_needed(&plan[0]) && !resume.was_not_needed(&plan[1]));
 }
 
 #[test]
-fn what_was_cut_off_can_have_written_more_than_the_journal_says() {
+fn an_interrupted_cell_may_have_written_more_than_journaled() {
     let (record, part) = (
         CellRecord {
             plan: CellPlan {
@@ -87,10 +87,10 @@ fn what_was_cut_off_can_have_written_more_than_the_journal_says() {
         (0, Op::Read, 9000),
         (1, Op::Write, 300),
     ]);
-    let wrote = cut_off(&record, &cell, &seen);
-    assert_eq!((wrote.written_bytes, wrote.unseen_bytes), (400, 900));
-    assert_eq!(wrote.lasted, Nanos::from_secs(5 + 2 + 3 + 10));
-    let unseen = cut_off(&record, &cell, &part(&[]));
-    assert_eq!(unseen.written_bytes, 0);
-    assert_eq!(unseen.unseen_bytes, 3 * MOST_BYTES_PER_S);
+    let wrote = possible_writes(&record, &cell, &seen);
+    assert_eq!((wrote.journaled_bytes, wrote.unjournaled_bytes), (400, 900));
+    assert_eq!(wrote.max_duration, Nanos::from_secs(5 + 2 + 3 + 10));
+    let unseen = possible_writes(&record, &cell, &part(&[]));
+    assert_eq!(unseen.journaled_bytes, 0);
+    assert_eq!(unseen.unjournaled_bytes, 3 * MAX_BYTES_PER_S);
 }

@@ -31,7 +31,7 @@ fn codes(probe: &Probe) -> Vec<String> {
 }
 
 #[test]
-fn what_a_drive_says_of_itself_is_warned_of() {
+fn warnings_follow_from_the_probe() {
     let mut probe = Probe::default();
     probe.thermal.warning_c = Some(70);
     probe.health.composite_c = 45;
@@ -60,22 +60,23 @@ fn what_a_drive_says_of_itself_is_warned_of() {
         codes(&probe).last().map(String::as_str),
         Some("falls-asleep")
     );
-    // How long waking takes is told where it is known, and asleep it falls all the same where it is not.
-    let told = |probe: &Probe| {
+    // The warning appears with and without a reported exit latency.
+    let last_message = |probe: &Probe| {
         let mut warnings = Vec::new();
         about_probe(probe, &mut warnings);
         warnings.last().unwrap().record(None, None).message
     };
-    assert!(told(&probe).contains("takes up to 8.0 ms to wake"));
+    assert!(last_message(&probe).contains("takes up to 8.0 ms to wake"));
     for exit_unknown in [true, false] {
         if exit_unknown {
             probe.power_states[0].exit_us = None;
         } else {
             probe.power_states.clear();
         }
-        let message = told(&probe);
+        let message = last_message(&probe);
         assert!(
-            message.contains("after 100 ms") && message.contains("does not tell how long"),
+            message.contains("after 100 ms")
+                && message.contains("does not report its exit latency"),
             "{message}"
         );
     }

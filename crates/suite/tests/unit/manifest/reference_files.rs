@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn every_line_of_the_files_is_found() {
+fn every_row_of_the_files_is_converted() {
     let of_file = |text: &'static str| -> Vec<&str> {
         let drives = text.lines().skip(1);
         drives.filter_map(|line| line.split(',').next()).collect()
