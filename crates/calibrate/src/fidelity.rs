@@ -4,13 +4,13 @@ use assay_ssd::Profile;
 
 use crate::CalibrateError;
 use crate::measurement::Role;
-use crate::residual::{Residuals, Summary};
+use crate::residual::{ErrorSummary, Residuals};
 use crate::shipped::{FIDELITY_HEADING, figures};
 use crate::simulate::{Effort, simulate};
 
 /// A profile and what was published of its drive.
 #[derive(Clone, Debug)]
-pub struct Compared {
+pub struct ProfileComparison {
     /// The profile's name.
     pub name: String,
     /// The drive, for people.
@@ -28,7 +28,7 @@ pub fn compare(
     profiles: &[Profile],
     threads: usize,
     begun: &mut dyn FnMut(&str),
-) -> Result<Vec<Compared>, CalibrateError> {
+) -> Result<Vec<ProfileComparison>, CalibrateError> {
     let mut out = Vec::new();
     for profile in profiles {
         let name = &profile.name;
@@ -37,8 +37,8 @@ pub fn compare(
             continue;
         }
         begun(name);
-        let figures = simulate(profile, &measurements, Effort::Page, threads)?;
-        out.push(Compared {
+        let figures = simulate(profile, &measurements, Effort::Full, threads)?;
+        out.push(ProfileComparison {
             name: name.clone(),
             title: profile.title.clone(),
             residuals: Residuals::new(&measurements, figures),
@@ -47,20 +47,20 @@ pub fn compare(
     Ok(out)
 }
 
-impl Compared {
+impl ProfileComparison {
     /// All figures summed up.
-    pub fn summary(&self) -> Summary {
-        Summary::of(&self.residuals.0)
+    pub fn summary(&self) -> ErrorSummary {
+        ErrorSummary::of(&self.residuals.0)
     }
 
     /// Those that no fit has seen.
-    pub fn predicted(&self) -> Summary {
+    pub fn predicted(&self) -> ErrorSummary {
         self.residuals.summary(Role::HeldOut)
     }
 }
 
 /// The errors of each profile as `reference/fidelity.csv` has them, which `assay list` shows.
-pub fn table(all: &[Compared]) -> String {
+pub fn table(all: &[ProfileComparison]) -> String {
     let mut out = format!("{FIDELITY_HEADING}\n");
     for one in all {
         let summary = one.summary();

@@ -28,9 +28,9 @@ use sha2::{Digest, Sha256};
 
 use crate::CalibrateError;
 use crate::measurement::{Measurement, Role, Tolerance};
-use crate::parameter::{Free, Space, free_by_default};
+use crate::parameter::{FreeParameter, ParameterSpace, free_by_default};
 use crate::residual::Residuals;
-use crate::search::Search;
+use crate::search::CmaEs;
 use crate::simulate::{Effort, Figures, simulate, simulate_each};
 
 /// Version of the state file.
@@ -46,7 +46,7 @@ const NUDGE: f64 = 0.08;
 #[derive(Clone, Debug)]
 pub struct FitSettings {
     /// Free numbers; empty: [`free_by_default`].
-    pub free: Vec<Free>,
+    pub free: Vec<FreeParameter>,
     /// Candidates to try, about: a generation is not broken off.
     pub evaluations: u64,
     /// Seed of the search.
@@ -63,7 +63,7 @@ pub struct FitSettings {
 
 /// What a fit tells while it goes on.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
+pub struct FitProgress<'a> {
     /// `rates` or `heat`.
     pub stage: &'a str,
     /// Candidates tried, all stages.
@@ -78,7 +78,7 @@ pub struct Progress<'a> {
 
 /// A number that a fit moved.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moved {
+pub struct FittedNumber {
     /// Its path.
     pub path: String,
     /// Before, as written in profiles.
@@ -89,17 +89,17 @@ pub struct Moved {
 
 /// What a fit came to.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct FitResult {
     /// The profile, as text.
     pub text: String,
-    /// Every measurement, held-out ones included, beside what the fitted drive gives, at [`Effort::Page`]; none when stopped.
+    /// Every measurement, held-out ones included, beside what the fitted drive gives, at [`Effort::Full`]; none when stopped.
     pub residuals: Residuals,
     /// Candidates tried.
     pub evaluations: u64,
     /// Cost of each stage: its name, at its start, at its end.
     pub costs: Vec<(String, f64, f64)>,
     /// The free numbers.
-    pub moved: Vec<Moved>,
+    pub moved: Vec<FittedNumber>,
     /// Free numbers that ended at a bound.
     pub at_bounds: Vec<String>,
     /// Free numbers that none of the figures feels; left as they were.
@@ -118,8 +118,8 @@ pub fn fit(
     measurements: &[Measurement],
     settings: &FitSettings,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Fit, CalibrateError> {
+    progress: &mut dyn FnMut(FitProgress<'_>),
+) -> Result<FitResult, CalibrateError> {
     Profile::from_toml(text)?;
     let targets: Vec<Measurement> = measurements
         .iter()
@@ -147,12 +147,12 @@ pub fn fit(
                 .free
                 .iter()
                 .filter(|f| !felt.contains(f))
-                .map(Free::name),
+                .map(FreeParameter::name),
         );
         free.extend(felt.iter().cloned());
-        let space = Space::new(&text, &felt)?;
+        let space = ParameterSpace::new(&text, &felt)?;
         let name = stage.name;
-        let mut search = Search::new(&space.start(), Rng::stream(settings.seed, name));
+        let mut search = CmaEs::new(&space.start(), Rng::stream(settings.seed, name));
         let (mut first_cost, mut tried) = (f64::NAN, 0);
         while tried < stage.evaluations {
             let points = search.ask();
@@ -170,7 +170,7 @@ pub fn fit(
             search.tell(&told);
             tried += told.len() as u64;
             done += told.len() as u64;
-            progress(Progress {
+            progress(FitProgress {
                 stage: name,
                 done,
                 of,
@@ -191,12 +191,12 @@ pub fn fit(
     }
     let residuals = if complete {
         let profile = Profile::from_toml(&text)?;
-        let figures = simulate(&profile, measurements, Effort::Page, settings.threads)?;
+        let figures = simulate(&profile, measurements, Effort::Full, settings.threads)?;
         Residuals::new(measurements, figures)
     } else {
         Residuals::default()
     };
-    Ok(Fit {
+    Ok(FitResult {
         residuals,
         moved: moved(&before, &text, &free)?,
         text,
@@ -211,7 +211,7 @@ pub fn fit(
 /// One search: some of the numbers against some of the targets.
 struct Stage {
     name: &'static str,
-    free: Vec<Free>,
+    free: Vec<FreeParameter>,
     targets: Vec<Measurement>,
     evaluations: u64,
 }
@@ -227,7 +227,7 @@ fn stages(
         settings.free.clone()
     };
     // All must be there, whichever stage they belong to.
-    Space::new(text, &free)?;
+    ParameterSpace::new(text, &free)?;
     let mut stages: Vec<Stage> = [("rates", false), ("heat", true)]
         .into_iter()
         .map(|(name, heat)| Stage {
@@ -265,8 +265,8 @@ fn felt(
     text: &str,
     stage: &Stage,
     settings: &FitSettings,
-) -> Result<(Vec<Free>, Vec<Measurement>), CalibrateError> {
-    let space = Space::new(text, &stage.free)?;
+) -> Result<(Vec<FreeParameter>, Vec<Measurement>), CalibrateError> {
+    let space = ParameterSpace::new(text, &stage.free)?;
     let start = space.start();
     let mut points = vec![start.clone()];
     for index in 0..start.len() {
@@ -287,7 +287,7 @@ fn felt(
             .as_ref()
             .is_none_or(|there| there[target] != here[target])
     };
-    let free: Vec<Free> = stage
+    let free: Vec<FreeParameter> = stage
         .free
         .iter()
         .zip(moved.chunks(2))
@@ -324,7 +324,7 @@ fn cost(targets: &[Measurement], figures: &Figures) -> f64 {
 
 /// The figures at some points; `None` where the numbers contradict each other or the drive fails.
 fn figures_at(
-    space: &Space,
+    space: &ParameterSpace,
     points: &[Vec<f64>],
     targets: &[Measurement],
     threads: usize,
@@ -343,7 +343,7 @@ fn figures_at(
 
 /// The costs of some points. What is no drive costs the most.
 fn evaluate(
-    space: &Space,
+    space: &ParameterSpace,
     points: &[Vec<f64>],
     targets: &[Measurement],
     threads: usize,
@@ -358,9 +358,13 @@ fn evaluate(
         .collect()
 }
 
-fn moved(before: &str, after: &str, free: &[Free]) -> Result<Vec<Moved>, CalibrateError> {
+fn moved(
+    before: &str,
+    after: &str,
+    free: &[FreeParameter],
+) -> Result<Vec<FittedNumber>, CalibrateError> {
     let (before, after) = (Profile::numbers(before)?, Profile::numbers(after)?);
-    let mut out: Vec<Moved> = Vec::new();
+    let mut out: Vec<FittedNumber> = Vec::new();
     for free in free {
         let value = |list: &[assay_ssd::profile::ProfileNumber]| {
             list.iter()
@@ -369,7 +373,7 @@ fn moved(before: &str, after: &str, free: &[Free]) -> Result<Vec<Moved>, Calibra
                 .unwrap_or_default()
         };
         if !out.iter().any(|m| m.path == free.path) {
-            out.push(Moved {
+            out.push(FittedNumber {
                 path: free.path.clone(),
                 from: value(&before),
                 to: value(&after),

@@ -18,14 +18,14 @@
 //! model: a profile's numbers are the only way from a figure into a simulated drive.
 //!
 //! # Key constants
-//! [`host::AREA_BYTES`] (16 GiB, report A's area), [`measurement::Tolerance`]'s defaults, [`parameter::DEFAULT_SPAN`] (a
+//! [`drive_under_test::AREA_BYTES`] (16 GiB, report A's area), [`measurement::Tolerance`]'s defaults, [`parameter::DEFAULT_SPAN`] (a
 //! free number without a range moves by a factor of 4 either way).
 #![forbid(unsafe_code)]
 
+pub mod drive_under_test;
 pub mod error;
 pub mod fidelity;
 pub mod fit;
-pub mod host;
 pub mod measurement;
 pub mod parameter;
 pub mod procedure;
@@ -38,7 +38,9 @@ pub mod simulate;
 pub mod table;
 
 pub use error::CalibrateError;
-pub use fit::{Fit, FitSettings, fit};
-pub use measurement::{Measurement, Metric, Procedure, Role, Tolerance, Workload};
+pub use fit::{FitResult, FitSettings, fit};
+pub use measurement::{
+    Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
+};
 pub use residual::Residuals;
 pub use simulate::{Effort, simulate};

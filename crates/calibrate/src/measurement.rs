@@ -1,6 +1,6 @@
 //! [`Measurement`]: one figure that a procedure gave on a drive.
 //!
-//! A [`Procedure`] says what is run, in terms that hold for a real drive as for a simulated one; a [`Metric`] says which figure
+//! A [`Procedure`] says what is run, in terms that hold for a real drive as for a simulated one; a [`ReferenceMetric`] says which figure
 //! of its outcome is meant and in which unit. What is near enough is a [`Tolerance`], part of the measurement, because figures
 //! read off a plot, rounded to ten, or taken at the 99.999th percentile are not equally sharp.
 
@@ -13,7 +13,7 @@ pub struct Measurement {
     /// What was run.
     pub procedure: Procedure,
     /// Which figure of it.
-    pub metric: Metric,
+    pub metric: ReferenceMetric,
     /// The figure, in the metric's unit.
     pub value: f64,
     /// How near a simulated figure must come.
@@ -61,10 +61,10 @@ pub enum Tolerance {
 impl Tolerance {
     /// What issue and reference ask for when nothing else is said: 2 C, a quarter of a duration and of the 99.999th percentile,
     /// a tenth of anything else.
-    pub fn of(metric: Metric) -> Tolerance {
+    pub fn of(metric: ReferenceMetric) -> Tolerance {
         match metric {
-            Metric::Celsius => Tolerance::Absolute(2.0),
-            Metric::Seconds | Metric::P99_999Us => Tolerance::Relative(0.25),
+            ReferenceMetric::Celsius => Tolerance::Absolute(2.0),
+            ReferenceMetric::Seconds | ReferenceMetric::P99_999Us => Tolerance::Relative(0.25),
             _ => Tolerance::Relative(0.10),
         }
     }
@@ -82,7 +82,7 @@ pub enum Role {
 
 /// A figure's meaning and unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Metric {
+pub enum ReferenceMetric {
     /// 2^20 bytes per second.
     MibPerS,
     /// 10^6 bytes per second.
@@ -113,79 +113,79 @@ pub enum Metric {
     Ratio,
 }
 
-impl Metric {
+impl ReferenceMetric {
     /// All of them.
-    pub const ALL: [Metric; 14] = [
-        Metric::MibPerS,
-        Metric::MbPerS,
-        Metric::Iops,
-        Metric::MeanUs,
-        Metric::MedianUs,
-        Metric::P99Us,
-        Metric::P99_9Us,
-        Metric::P99_99Us,
-        Metric::P99_999Us,
-        Metric::Seconds,
-        Metric::Celsius,
-        Metric::Watts,
-        Metric::Gb,
-        Metric::Ratio,
+    pub const ALL: [ReferenceMetric; 14] = [
+        ReferenceMetric::MibPerS,
+        ReferenceMetric::MbPerS,
+        ReferenceMetric::Iops,
+        ReferenceMetric::MeanUs,
+        ReferenceMetric::MedianUs,
+        ReferenceMetric::P99Us,
+        ReferenceMetric::P99_9Us,
+        ReferenceMetric::P99_99Us,
+        ReferenceMetric::P99_999Us,
+        ReferenceMetric::Seconds,
+        ReferenceMetric::Celsius,
+        ReferenceMetric::Watts,
+        ReferenceMetric::Gb,
+        ReferenceMetric::Ratio,
     ];
 
     /// The word in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Metric::MibPerS => "mib_per_s",
-            Metric::MbPerS => "mb_per_s",
-            Metric::Iops => "iops",
-            Metric::MeanUs => "mean_us",
-            Metric::MedianUs => "median_us",
-            Metric::P99Us => "p99_us",
-            Metric::P99_9Us => "p99_9_us",
-            Metric::P99_99Us => "p99_99_us",
-            Metric::P99_999Us => "p99_999_us",
-            Metric::Seconds => "seconds",
-            Metric::Celsius => "celsius",
-            Metric::Watts => "watts",
-            Metric::Gb => "gb",
-            Metric::Ratio => "ratio",
+            ReferenceMetric::MibPerS => "mib_per_s",
+            ReferenceMetric::MbPerS => "mb_per_s",
+            ReferenceMetric::Iops => "iops",
+            ReferenceMetric::MeanUs => "mean_us",
+            ReferenceMetric::MedianUs => "median_us",
+            ReferenceMetric::P99Us => "p99_us",
+            ReferenceMetric::P99_9Us => "p99_9_us",
+            ReferenceMetric::P99_99Us => "p99_99_us",
+            ReferenceMetric::P99_999Us => "p99_999_us",
+            ReferenceMetric::Seconds => "seconds",
+            ReferenceMetric::Celsius => "celsius",
+            ReferenceMetric::Watts => "watts",
+            ReferenceMetric::Gb => "gb",
+            ReferenceMetric::Ratio => "ratio",
         }
     }
 
     /// The metric of a word.
-    pub fn parse(word: &str) -> Option<Metric> {
-        Metric::ALL.into_iter().find(|m| m.name() == word)
+    pub fn parse(word: &str) -> Option<ReferenceMetric> {
+        ReferenceMetric::ALL.into_iter().find(|m| m.name() == word)
     }
 
     /// The unit, for people; empty for a ratio.
     pub fn unit(self) -> &'static str {
         match self {
-            Metric::MibPerS => "MiB/s",
-            Metric::MbPerS => "MB/s",
-            Metric::Iops => "IOPS",
-            Metric::MeanUs
-            | Metric::MedianUs
-            | Metric::P99Us
-            | Metric::P99_9Us
-            | Metric::P99_99Us
-            | Metric::P99_999Us => "us",
-            Metric::Seconds => "s",
-            Metric::Celsius => "C",
-            Metric::Watts => "W",
-            Metric::Gb => "GB",
-            Metric::Ratio => "",
+            ReferenceMetric::MibPerS => "MiB/s",
+            ReferenceMetric::MbPerS => "MB/s",
+            ReferenceMetric::Iops => "IOPS",
+            ReferenceMetric::MeanUs
+            | ReferenceMetric::MedianUs
+            | ReferenceMetric::P99Us
+            | ReferenceMetric::P99_9Us
+            | ReferenceMetric::P99_99Us
+            | ReferenceMetric::P99_999Us => "us",
+            ReferenceMetric::Seconds => "s",
+            ReferenceMetric::Celsius => "C",
+            ReferenceMetric::Watts => "W",
+            ReferenceMetric::Gb => "GB",
+            ReferenceMetric::Ratio => "",
         }
     }
 
     /// What of a latency distribution it is, for people; empty for what is none.
     pub fn quantile(self) -> &'static str {
         match self {
-            Metric::MeanUs => "mean",
-            Metric::MedianUs => "median",
-            Metric::P99Us => "p99",
-            Metric::P99_9Us => "p99.9",
-            Metric::P99_99Us => "p99.99",
-            Metric::P99_999Us => "p99.999",
+            ReferenceMetric::MeanUs => "mean",
+            ReferenceMetric::MedianUs => "median",
+            ReferenceMetric::P99Us => "p99",
+            ReferenceMetric::P99_9Us => "p99.9",
+            ReferenceMetric::P99_99Us => "p99.99",
+            ReferenceMetric::P99_999Us => "p99.999",
             _ => "",
         }
     }
@@ -193,11 +193,11 @@ impl Metric {
     /// Parts per million of its percentile.
     pub fn per_million(self) -> Option<u32> {
         match self {
-            Metric::MedianUs => Some(500_000),
-            Metric::P99Us => Some(990_000),
-            Metric::P99_9Us => Some(999_000),
-            Metric::P99_99Us => Some(999_900),
-            Metric::P99_999Us => Some(999_990),
+            ReferenceMetric::MedianUs => Some(500_000),
+            ReferenceMetric::P99Us => Some(990_000),
+            ReferenceMetric::P99_9Us => Some(999_000),
+            ReferenceMetric::P99_99Us => Some(999_900),
+            ReferenceMetric::P99_999Us => Some(999_990),
             _ => None,
         }
     }
@@ -205,10 +205,10 @@ impl Metric {
     /// I/Os without which the figure would be chance: some dozens beyond the percentile.
     pub fn samples(self) -> u64 {
         match self {
-            Metric::P99Us => 20_000,
-            Metric::P99_9Us => 100_000,
-            Metric::P99_99Us => 500_000,
-            Metric::P99_999Us => 3_000_000,
+            ReferenceMetric::P99Us => 20_000,
+            ReferenceMetric::P99_9Us => 100_000,
+            ReferenceMetric::P99_99Us => 500_000,
+            ReferenceMetric::P99_999Us => 3_000_000,
             _ => 0,
         }
     }
@@ -216,7 +216,7 @@ impl Metric {
 
 /// Where I/Os go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Access {
+pub enum AccessPattern {
     /// Anywhere in the area, each block equally likely.
     Random,
     /// In order; each thread in an equal part of the area of its own.
@@ -225,7 +225,7 @@ pub enum Access {
 
 /// What was done to the drive before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum State {
+pub enum PriorState {
     /// Nothing was ever written.
     Fresh,
     /// Every block was written once, in order.
@@ -235,24 +235,24 @@ pub enum State {
     Overwritten,
 }
 
-impl State {
+impl PriorState {
     /// The word in tables.
     pub fn name(self) -> &'static str {
         match self {
-            State::Fresh => "fresh",
-            State::Filled => "filled",
-            State::Overwritten => "overwritten",
+            PriorState::Fresh => "fresh",
+            PriorState::Filled => "filled",
+            PriorState::Overwritten => "overwritten",
         }
     }
 }
 
 /// One kind of I/O, over and over, by so many threads with so many in flight each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Workload {
+pub struct ReferenceWorkload {
     /// Read or write.
     pub op: Op,
     /// Random or sequential.
-    pub access: Access,
+    pub access: AccessPattern,
     /// Bytes per I/O.
     pub block_bytes: u32,
     /// Threads.
@@ -262,25 +262,25 @@ pub struct Workload {
     /// What is read or written.
     pub data: DataClass,
     /// The drive before.
-    pub state: State,
+    pub state: PriorState,
     /// The area, from the drive's start, in bytes; cut to the drive's size.
     pub area_bytes: u64,
     /// How many I/Os were measured; `None` where the rate is a steady one and as many do as make the figure good.
     pub ios: Option<u64>,
 }
 
-impl Workload {
+impl ReferenceWorkload {
     /// Reads with one I/O in flight per thread on report A's area of incompressible data.
-    pub fn read(access: Access, threads: u32, block_bytes: u32) -> Workload {
-        Workload {
+    pub fn read(access: AccessPattern, threads: u32, block_bytes: u32) -> ReferenceWorkload {
+        ReferenceWorkload {
             op: Op::Read,
             access,
             block_bytes,
             threads,
             queue_depth: 1,
             data: DataClass::Incompressible,
-            state: State::Filled,
-            area_bytes: crate::host::AREA_BYTES,
+            state: PriorState::Filled,
+            area_bytes: crate::drive_under_test::AREA_BYTES,
             ios: None,
         }
     }
@@ -288,10 +288,10 @@ impl Workload {
     /// fio's word for it: `randread`, `write`, ....
     pub fn rw(&self) -> &'static str {
         match (self.access, self.op) {
-            (Access::Random, Op::Read) => "randread",
-            (Access::Sequential, Op::Read) => "read",
-            (Access::Random, _) => "randwrite",
-            (Access::Sequential, _) => "write",
+            (AccessPattern::Random, Op::Read) => "randread",
+            (AccessPattern::Sequential, Op::Read) => "read",
+            (AccessPattern::Random, _) => "randwrite",
+            (AccessPattern::Sequential, _) => "write",
         }
     }
 }
@@ -349,7 +349,7 @@ pub enum HourFigure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Procedure {
     /// A workload in its steady state.
-    Steady(Workload),
+    Steady(ReferenceWorkload),
     /// A sequential write of the area.
     Fill(FillFigure),
     /// 32 KiB random reads by 64 threads where only zeroes were written.
@@ -397,7 +397,7 @@ impl Procedure {
                     w.threads,
                     w.queue_depth
                 );
-                if w.state != State::Filled {
+                if w.state != PriorState::Filled {
                     key.push_str(&format!(" state={}", w.state.name()));
                 }
                 match w.data {
@@ -407,7 +407,7 @@ impl Procedure {
                         key.push_str(&format!(" data=compress:{permille}"));
                     }
                 }
-                if w.area_bytes != crate::host::AREA_BYTES {
+                if w.area_bytes != crate::drive_under_test::AREA_BYTES {
                     key.push_str(&format!(" area={}", compact_size(w.area_bytes)));
                 }
                 if let Some(ios) = w.ios {
@@ -433,8 +433,8 @@ impl Procedure {
             Procedure::Steady(w) => {
                 let size = format_size(u64::from(w.block_bytes));
                 let access = match w.access {
-                    Access::Random => "random",
-                    Access::Sequential => "sequential",
+                    AccessPattern::Random => "random",
+                    AccessPattern::Sequential => "sequential",
                 };
                 let mut text = format!("{access} {}, {} x {size}", w.op.name(), w.threads);
                 if w.queue_depth > 1 {

@@ -33,7 +33,7 @@ const QUANTITIES: [&str; 10] = [
 
 /// A number that may move, as asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Free {
+pub struct FreeParameter {
     /// Dotted path, such as `nand.read_ns`.
     pub path: String,
     /// One of a list.
@@ -42,12 +42,12 @@ pub struct Free {
     pub range: Option<(f64, f64)>,
 }
 
-impl Free {
+impl FreeParameter {
     /// `path`, `path[index]`, each with `=low..high` or without.
     ///
     /// # Errors
     /// [`CalibrateError::Parameter`] with the form that would be right.
-    pub fn parse(text: &str) -> Result<Free, CalibrateError> {
+    pub fn parse(text: &str) -> Result<FreeParameter, CalibrateError> {
         let bad = |what: &str| CalibrateError::Parameter {
             path: text.to_owned(),
             what: what.to_owned(),
@@ -85,7 +85,7 @@ impl Free {
         if !path.contains('.') || path.contains(['[', ']', ' ']) {
             return Err(bad("a path looks like nand.read_ns"));
         }
-        Ok(Free {
+        Ok(FreeParameter {
             path: path.to_owned(),
             index,
             range,
@@ -112,7 +112,7 @@ impl Free {
 ///
 /// # Errors
 /// [`ProfileError::Syntax`] when the text is not TOML.
-pub fn free_by_default(text: &str) -> Result<Vec<Free>, ProfileError> {
+pub fn free_by_default(text: &str) -> Result<Vec<FreeParameter>, ProfileError> {
     let table: toml::Table =
         toml::from_str(text).map_err(|error| ProfileError::Syntax(error.to_string()))?;
     let numbers = Profile::numbers(text)?;
@@ -129,7 +129,7 @@ pub fn free_by_default(text: &str) -> Result<Vec<Free>, ProfileError> {
                 });
             quantity || entry.contains_key("range")
         })
-        .map(|number| Free {
+        .map(|number| FreeParameter {
             path: number.path,
             index: None,
             range: None,
@@ -164,7 +164,7 @@ fn values_of(value: &toml::Value) -> Option<(Vec<f64>, bool)> {
 /// A free number of a given profile.
 #[derive(Clone, Debug, PartialEq)]
 struct Parameter {
-    free: Free,
+    free: FreeParameter,
     low: f64,
     high: f64,
     /// What stands in the profile: one value, or the list it is part of.
@@ -241,18 +241,18 @@ fn significant(value: f64) -> f64 {
 
 /// The box in which a search moves: one coordinate from 0 to 1 per free number.
 #[derive(Clone, Debug)]
-pub struct Space {
+pub struct ParameterSpace {
     table: toml::Table,
     parameters: Vec<Parameter>,
 }
 
-impl Space {
+impl ParameterSpace {
     /// The space of a profile's text and its free numbers.
     ///
     /// # Errors
     /// [`CalibrateError::Parameter`] when a number is not in the profile, is no number, or cannot move;
     /// [`CalibrateError::Profile`] when the text is no profile.
-    pub fn new(text: &str, free: &[Free]) -> Result<Space, CalibrateError> {
+    pub fn new(text: &str, free: &[FreeParameter]) -> Result<ParameterSpace, CalibrateError> {
         let table: toml::Table =
             toml::from_str(text).map_err(|error| ProfileError::Syntax(error.to_string()))?;
         let mut parameters: Vec<Parameter> = Vec::new();
@@ -269,7 +269,7 @@ impl Space {
             }
             parameters.push(parameter(&table, one)?);
         }
-        Ok(Space { table, parameters })
+        Ok(ParameterSpace { table, parameters })
     }
 
     /// How many free numbers.
@@ -390,7 +390,7 @@ impl Space {
     }
 }
 
-fn parameter(table: &toml::Table, free: &Free) -> Result<Parameter, CalibrateError> {
+fn parameter(table: &toml::Table, free: &FreeParameter) -> Result<Parameter, CalibrateError> {
     let bad = |what: String| CalibrateError::Parameter {
         path: free.name(),
         what,

@@ -6,12 +6,12 @@
 use assay_units::{DataClass, Op};
 
 use crate::CalibrateError;
-use crate::host::AREA_BYTES;
+use crate::drive_under_test::AREA_BYTES;
 use crate::measurement::{
-    Access, CHUNK_BYTES, HourFigure, Measurement, Metric, Procedure, Role, State, Tolerance,
-    Workload,
+    AccessPattern, CHUNK_BYTES, HourFigure, Measurement, PriorState, Procedure, ReferenceMetric,
+    ReferenceWorkload, Role, Tolerance,
 };
-use crate::table::{Row, Table, figure_named};
+use crate::table::{CsvRow, CsvTable, figure_named};
 
 const RANDOM_READ: &str = include_str!("../../../reference/random_read_bandwidth.csv");
 const SEQUENTIAL_READ: &str = include_str!("../../../reference/sequential_read_bandwidth.csv");
@@ -32,20 +32,24 @@ const REPORT_C: &str = "report C";
 pub fn published(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     let mut out = Vec::new();
     for (name, text, access) in [
-        ("random_read_bandwidth.csv", RANDOM_READ, Access::Random),
+        (
+            "random_read_bandwidth.csv",
+            RANDOM_READ,
+            AccessPattern::Random,
+        ),
         (
             "sequential_read_bandwidth.csv",
             SEQUENTIAL_READ,
-            Access::Sequential,
+            AccessPattern::Sequential,
         ),
     ] {
         for row in rows(name, text, profile)? {
             let workload =
-                Workload::read(access, row.number("threads")?, row.number("block_bytes")?);
+                ReferenceWorkload::read(access, row.number("threads")?, row.number("block_bytes")?);
             let figure = row.figure("mib_per_s")?;
             out.push(of(
                 Procedure::Steady(workload),
-                Metric::MibPerS,
+                ReferenceMetric::MibPerS,
                 figure,
                 REPORT_A,
             ));
@@ -80,7 +84,7 @@ pub fn drives() -> Result<Vec<String>, CalibrateError> {
         ("streamer_chunk_sweep.csv", STREAMER),
         ("consistency.csv", CONSISTENCY),
     ] {
-        for row in Table::parse(name, text)?.rows() {
+        for row in CsvTable::parse(name, text)?.rows() {
             let drive = row.text("drive")?.to_owned();
             if !out.contains(&drive) {
                 out.push(drive);
@@ -91,8 +95,8 @@ pub fn drives() -> Result<Vec<String>, CalibrateError> {
 }
 
 /// The rows of one drive.
-fn rows(name: &str, text: &str, profile: &str) -> Result<Vec<Row>, CalibrateError> {
-    let table = Table::parse(name, text)?;
+fn rows(name: &str, text: &str, profile: &str) -> Result<Vec<CsvRow>, CalibrateError> {
+    let table = CsvTable::parse(name, text)?;
     let mut out = Vec::new();
     for row in table.rows() {
         if row.text("drive")? == profile {
@@ -102,7 +106,7 @@ fn rows(name: &str, text: &str, profile: &str) -> Result<Vec<Row>, CalibrateErro
     Ok(out)
 }
 
-fn of(procedure: Procedure, metric: Metric, value: f64, source: &str) -> Measurement {
+fn of(procedure: Procedure, metric: ReferenceMetric, value: f64, source: &str) -> Measurement {
     Measurement {
         procedure,
         metric,
@@ -114,7 +118,7 @@ fn of(procedure: Procedure, metric: Metric, value: f64, source: &str) -> Measure
 }
 
 /// `drive,figure,value,unit,source`.
-fn other(row: &Row) -> Result<Measurement, CalibrateError> {
+fn other(row: &CsvRow) -> Result<Measurement, CalibrateError> {
     let name = row.text("figure")?;
     let (procedure, metric) = figure_named(name)
         .ok_or_else(|| row.error("figure", &format!("no figure is called {name:?}")))?;
@@ -132,26 +136,26 @@ const PRINTED_MB: f64 = 1.073_741_824;
 /// `drive,op,block_bytes,threads,queue_depth,mb_s,kiops,mean_us,median_us,p99_us,p99999_us,source`: empty where not published.
 /// Taken after two full random overwrites; only reads here, and reads do not wait for garbage collection that nobody causes, so an
 /// area of 1 GiB overwritten so is the same to them as a whole drive.
-fn latencies(row: &Row, out: &mut Vec<Measurement>) -> Result<(), CalibrateError> {
+fn latencies(row: &CsvRow, out: &mut Vec<Measurement>) -> Result<(), CalibrateError> {
     let op = row.op("op")?;
-    let workload = Workload {
+    let workload = ReferenceWorkload {
         op,
-        access: Access::Random,
+        access: AccessPattern::Random,
         block_bytes: row.number("block_bytes")?,
         threads: row.number("threads")?,
         queue_depth: row.number("queue_depth")?,
         data: DataClass::Incompressible,
-        state: State::Overwritten,
+        state: PriorState::Overwritten,
         area_bytes: if op == Op::Read { 1 << 30 } else { AREA_BYTES },
         ios: None,
     };
     for (column, metric, factor) in [
-        ("mb_s", Metric::MbPerS, PRINTED_MB),
-        ("kiops", Metric::Iops, 1000.0),
-        ("mean_us", Metric::MeanUs, 1.0),
-        ("median_us", Metric::MedianUs, 1.0),
-        ("p99_us", Metric::P99Us, 1.0),
-        ("p99999_us", Metric::P99_999Us, 1.0),
+        ("mb_s", ReferenceMetric::MbPerS, PRINTED_MB),
+        ("kiops", ReferenceMetric::Iops, 1000.0),
+        ("mean_us", ReferenceMetric::MeanUs, 1.0),
+        ("median_us", ReferenceMetric::MedianUs, 1.0),
+        ("p99_us", ReferenceMetric::P99Us, 1.0),
+        ("p99999_us", ReferenceMetric::P99_999Us, 1.0),
     ] {
         if let Some(value) = row.optional(column)? {
             let source = row.text("source")?;
@@ -167,7 +171,7 @@ fn latencies(row: &Row, out: &mut Vec<Measurement>) -> Result<(), CalibrateError
 }
 
 /// `drive,operation,chunks,bytes,nanoseconds,mib_per_s`. The rate is computed from the time: the printed one is rounded.
-fn streamer(row: &Row) -> Result<Measurement, CalibrateError> {
+fn streamer(row: &CsvRow) -> Result<Measurement, CalibrateError> {
     let op = row.op("operation")?;
     let (chunks, bytes): (u32, f64) = (row.number("chunks")?, row.figure("bytes")?);
     let rate = bytes / (1 << 20) as f64 / (row.figure("nanoseconds")? / 1e9);
@@ -180,19 +184,19 @@ fn streamer(row: &Row) -> Result<Measurement, CalibrateError> {
     if bytes != f64::from(chunks) * f64::from(CHUNK_BYTES) {
         return Err(row.error("bytes", "a chunk has 131072 bytes"));
     }
-    let mut out = of(procedure, Metric::MibPerS, rate, REPORT_C);
+    let mut out = of(procedure, ReferenceMetric::MibPerS, rate, REPORT_C);
     out.tolerance = Tolerance::Relative(0.20);
     Ok(out)
 }
 
 /// `drive,figure,over_provisioning_percent,value,source`.
-fn hour(row: &Row) -> Result<Measurement, CalibrateError> {
+fn hour(row: &CsvRow) -> Result<Measurement, CalibrateError> {
     let (figure, metric, tolerance) = match row.text("figure")? {
-        "mean_iops" => (HourFigure::Mean, Metric::Iops, 0.05),
-        "consistency" => (HourFigure::Consistency, Metric::Ratio, 0.25),
-        "fast_iops" => (HourFigure::Fast, Metric::Iops, 0.10),
-        "slow_iops" => (HourFigure::Slow, Metric::Iops, 0.10),
-        "fast_share" => (HourFigure::FastShare, Metric::Ratio, 0.25),
+        "mean_iops" => (HourFigure::Mean, ReferenceMetric::Iops, 0.05),
+        "consistency" => (HourFigure::Consistency, ReferenceMetric::Ratio, 0.25),
+        "fast_iops" => (HourFigure::Fast, ReferenceMetric::Iops, 0.10),
+        "slow_iops" => (HourFigure::Slow, ReferenceMetric::Iops, 0.10),
+        "fast_share" => (HourFigure::FastShare, ReferenceMetric::Ratio, 0.25),
         unknown => {
             return Err(row.error("figure", &format!("no figure is called {unknown:?}")));
         }

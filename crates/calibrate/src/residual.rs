@@ -37,7 +37,7 @@ impl Residual {
 
 /// Median and worst error of some figures, in per cent, and how many are near enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Summary {
+pub struct ErrorSummary {
     /// Figures.
     pub count: usize,
     /// Those within their tolerance.
@@ -48,16 +48,16 @@ pub struct Summary {
     pub worst_pct: f64,
 }
 
-impl Summary {
+impl ErrorSummary {
     /// Of some residuals.
-    pub fn of<'a>(residuals: impl IntoIterator<Item = &'a Residual>) -> Summary {
+    pub fn of<'a>(residuals: impl IntoIterator<Item = &'a Residual>) -> ErrorSummary {
         let (mut sizes, mut count, mut met) = (Vec::new(), 0, 0);
         for residual in residuals {
             count += 1;
             met += usize::from(residual.is_met());
             sizes.extend(residual.size_pct());
         }
-        Summary {
+        ErrorSummary {
             count,
             met,
             worst_pct: sizes.iter().copied().fold(0.0, f64::max),
@@ -91,8 +91,8 @@ impl Residuals {
     }
 
     /// Summed up, by role.
-    pub fn summary(&self, role: Role) -> Summary {
-        Summary::of(self.of(role))
+    pub fn summary(&self, role: Role) -> ErrorSummary {
+        ErrorSummary::of(self.of(role))
     }
 
     /// As a table of comma-separated values: `role,measurement,measured,simulated,unit,error,error_unit,within`.

@@ -5,13 +5,14 @@
 //! Everything else is named with the reason why it gives nothing.
 
 use assay_store::Run;
-use assay_store::model::{CellKind, CellResult, Workload as Cell};
+use assay_store::model::{CellKind, CellResult, Workload as CellWorkload};
 use assay_store::read::{CellRecord, CellState};
 use assay_units::{DataClass, Op};
 
 use crate::CalibrateError;
 use crate::measurement::{
-    Access, Measurement, Metric, Procedure, Role, State, Tolerance, Workload,
+    AccessPattern, Measurement, PriorState, Procedure, ReferenceMetric, ReferenceWorkload, Role,
+    Tolerance,
 };
 
 /// I/Os behind a median, at least.
@@ -23,7 +24,7 @@ const P99_TOLERANCE: f64 = 0.20;
 
 /// What a run gave.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct FromRun {
+pub struct RunMeasurements {
     /// The drive's label in the run.
     pub drive: String,
     /// Its figures.
@@ -36,7 +37,7 @@ pub struct FromRun {
 ///
 /// # Errors
 /// [`CalibrateError::NoTargets`] when the drive is not in the run, or several are and none is named.
-pub fn measurements(run: &Run, label: Option<&str>) -> Result<FromRun, CalibrateError> {
+pub fn measurements(run: &Run, label: Option<&str>) -> Result<RunMeasurements, CalibrateError> {
     let drives = &run.manifest.drives;
     let labels: Vec<&str> = drives.iter().map(|d| d.label.as_str()).collect();
     let index = match label {
@@ -50,9 +51,9 @@ pub fn measurements(run: &Run, label: Option<&str>) -> Result<FromRun, Calibrate
             why: format!("name one of its drives with --drive: {}", labels.join(", ")),
         });
     };
-    let mut out = FromRun {
+    let mut out = RunMeasurements {
         drive: labels[index].to_owned(),
-        ..FromRun::default()
+        ..RunMeasurements::default()
     };
     for cell in run.cells.iter().filter(|c| c.plan.drives.contains(&index)) {
         match figures(cell, index, &run.manifest.run_id) {
@@ -102,17 +103,25 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
     let latency = result.latency();
     let us = |ns: u64| ns as f64 / 1000.0;
     let mut out = vec![measurement(
-        Metric::MibPerS,
+        ReferenceMetric::MibPerS,
         result.mib_per_s(),
-        Tolerance::of(Metric::MibPerS),
+        Tolerance::of(ReferenceMetric::MibPerS),
     )];
     if latency.samples >= FOR_MEDIAN && latency.p50 > 0 {
-        let tolerance = Tolerance::of(Metric::MedianUs);
-        out.push(measurement(Metric::MedianUs, us(latency.p50), tolerance));
+        let tolerance = Tolerance::of(ReferenceMetric::MedianUs);
+        out.push(measurement(
+            ReferenceMetric::MedianUs,
+            us(latency.p50),
+            tolerance,
+        ));
     }
     if latency.samples >= FOR_P99 {
         let tolerance = Tolerance::Relative(P99_TOLERANCE);
-        out.push(measurement(Metric::P99Us, us(latency.p99), tolerance));
+        out.push(measurement(
+            ReferenceMetric::P99Us,
+            us(latency.p99),
+            tolerance,
+        ));
     }
     out.retain(|m| m.value > 0.0 && m.value.is_finite());
     if out.is_empty() {
@@ -122,12 +131,12 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
 }
 
 /// The cell's workload as a procedure here can repeat it, or why not.
-fn workload(cell: &Cell, result: &CellResult) -> Result<Workload, String> {
+fn workload(cell: &CellWorkload, result: &CellResult) -> Result<ReferenceWorkload, String> {
     let (access, op) = match cell.rw.as_str() {
-        "read" => (Access::Sequential, Op::Read),
-        "write" => (Access::Sequential, Op::Write),
-        "randread" => (Access::Random, Op::Read),
-        "randwrite" => (Access::Random, Op::Write),
+        "read" => (AccessPattern::Sequential, Op::Read),
+        "write" => (AccessPattern::Sequential, Op::Write),
+        "randread" => (AccessPattern::Random, Op::Read),
+        "randwrite" => (AccessPattern::Random, Op::Write),
         other => return Err(format!("{other}: reads and writes mixed")),
     };
     if cell.rate_iops > 0.0 || cell.options.contains("--rate") {
@@ -147,13 +156,14 @@ fn workload(cell: &Cell, result: &CellResult) -> Result<Workload, String> {
             "block sizes mixed, zones, another law of randomness, or verification".to_owned(),
         );
     }
-    if access == Access::Sequential && cell.numjobs > 1 && !cell.options.contains("--split") {
+    if access == AccessPattern::Sequential && cell.numjobs > 1 && !cell.options.contains("--split")
+    {
         return Err("sequential threads that do not keep to regions of their own".to_owned());
     }
     let (data, state) = match cell.data.as_str() {
-        "zero" => (DataClass::Zero, State::Filled),
-        "unwritten" => (DataClass::Incompressible, State::Fresh),
-        "incompressible" | "as found" | "" => (DataClass::Incompressible, State::Filled),
+        "zero" => (DataClass::Zero, PriorState::Filled),
+        "unwritten" => (DataClass::Incompressible, PriorState::Fresh),
+        "incompressible" | "as found" | "" => (DataClass::Incompressible, PriorState::Filled),
         other => return Err(format!("data {other:?}: of no class that is simulated")),
     };
     let block_bytes = u32::try_from(cell.bs_bytes)
@@ -165,7 +175,7 @@ fn workload(cell: &Cell, result: &CellResult) -> Result<Workload, String> {
         Op::Write => Some(result.write.ios.max(1)),
         _ => None,
     };
-    Ok(Workload {
+    Ok(ReferenceWorkload {
         op,
         access,
         block_bytes,

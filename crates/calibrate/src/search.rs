@@ -10,7 +10,7 @@
 //! anywhere with twice the candidates (A. Auger, N. Hansen, "A restart CMA evolution strategy with increasing population
 //! size", CEC 2005).
 //!
-//! [`Search::ask`] gives candidates and [`Search::tell`] takes their costs: what happens between the two (simulation, by however
+//! [`CmaEs::ask`] gives candidates and [`CmaEs::tell`] takes their costs: what happens between the two (simulation, by however
 //! many threads) is no concern of the search, and the same costs give the same candidates again. A search is resumed by telling
 //! it what it was told before.
 
@@ -29,7 +29,7 @@ const OUTSIDE: f64 = 10.0;
 
 /// A search for the point of least cost.
 #[derive(Clone, Debug)]
-pub struct Search {
+pub struct CmaEs {
     rng: Rng,
     dimensions: usize,
     best: Vec<f64>,
@@ -86,10 +86,10 @@ fn usual_lambda(dimensions: usize) -> usize {
     4 + (3.0 * (dimensions.max(1) as f64).ln()).floor() as usize
 }
 
-impl Search {
+impl CmaEs {
     /// A search that begins at a point of the unit box. The first point it asks about is that one.
-    pub fn new(start: &[f64], rng: Rng) -> Search {
-        Search {
+    pub fn new(start: &[f64], rng: Rng) -> CmaEs {
+        CmaEs {
             rng,
             dimensions: start.len(),
             best: start.to_vec(),

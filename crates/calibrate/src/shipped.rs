@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::CalibrateError;
 use crate::measurement::{Measurement, Role};
-use crate::parameter::{Free, with_values};
+use crate::parameter::{FreeParameter, with_values};
 use crate::published::published;
 
 const RECIPES: &str = include_str!("../../../profiles/fits.toml");
@@ -19,7 +19,7 @@ const FIDELITY: &str = include_str!("../../../reference/fidelity.csv");
 /// How one profile was fitted.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recipe {
+pub struct FitRecipe {
     /// Seed of the search.
     pub seed: u64,
     /// Candidates tried.
@@ -35,20 +35,20 @@ pub struct Recipe {
     pub start: BTreeMap<String, toml::Value>,
 }
 
-impl Recipe {
+impl FitRecipe {
     /// The free numbers, taken apart.
     ///
     /// # Errors
     /// [`CalibrateError::Parameter`] when one is misspelled.
-    pub fn free(&self) -> Result<Vec<Free>, CalibrateError> {
-        let mut free: Vec<Free> = self
+    pub fn free(&self) -> Result<Vec<FreeParameter>, CalibrateError> {
+        let mut free: Vec<FreeParameter> = self
             .free
             .iter()
-            .map(|text| Free::parse(text))
+            .map(|text| FreeParameter::parse(text))
             .collect::<Result<_, _>>()?;
         for path in self.start.keys() {
             if !free.iter().any(|f| f.path == *path) {
-                free.push(Free::parse(path)?);
+                free.push(FreeParameter::parse(path)?);
             }
         }
         Ok(free)
@@ -67,7 +67,7 @@ impl Recipe {
 ///
 /// # Errors
 /// [`CalibrateError::Table`] with the line when it is no such text.
-pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, Recipe>, CalibrateError> {
+pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, FitRecipe>, CalibrateError> {
     toml::from_str(text).map_err(|error| CalibrateError::Table {
         file: file.to_owned(),
         line: error.span().map_or(1, |span| {
@@ -83,7 +83,7 @@ pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, Recipe>, Calib
 ///
 /// # Errors
 /// [`CalibrateError::Table`] when the table that came with the program is damaged.
-pub fn recipe(profile: &str) -> Result<Option<Recipe>, CalibrateError> {
+pub fn recipe(profile: &str) -> Result<Option<FitRecipe>, CalibrateError> {
     Ok(recipes("fits.toml", RECIPES)?.remove(profile))
 }
 
@@ -119,7 +119,7 @@ pub fn hold_out(measurements: &mut [Measurement], patterns: &[String]) -> Vec<St
 
 /// How near a profile comes to what was published of its drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fidelity {
+pub struct ProfileFidelity {
     /// Published figures.
     pub figures: u32,
     /// Those within their tolerance.
@@ -134,11 +134,11 @@ pub struct Fidelity {
 pub(crate) const FIDELITY_HEADING: &str = "profile,figures,within,median_error_pct,worst_error_pct";
 
 /// What `make fidelity` found for a profile when it was last run; `None` where nothing was published.
-pub fn fidelity(profile: &str) -> Option<Fidelity> {
+pub fn fidelity(profile: &str) -> Option<ProfileFidelity> {
     FIDELITY.lines().find_map(|line| {
         let mut fields = line.trim().split(',');
         (fields.next() == Some(profile)).then_some(())?;
-        Some(Fidelity {
+        Some(ProfileFidelity {
             figures: fields.next()?.parse().ok()?,
             within: fields.next()?.parse().ok()?,
             median_pct: fields.next()?.parse().ok()?,

@@ -10,8 +10,8 @@ use assay_ssd::Profile;
 use assay_units::Op;
 
 use crate::CalibrateError;
-use crate::measurement::{Measurement, Metric, Procedure, Workload};
-use crate::procedure::streams::{Streamer, Sweep};
+use crate::measurement::{Measurement, Procedure, ReferenceMetric, ReferenceWorkload};
+use crate::procedure::streams::{ChunkTimes, StreamerSettings};
 use crate::procedure::{fill, hour, soak, steady, streams};
 
 /// How much trouble is taken.
@@ -21,7 +21,7 @@ pub enum Effort {
     /// asks thousands of times.
     Fit,
     /// Eight times the I/Os, every procedure at full length: for a page, and for what a fit reports at its end.
-    Page,
+    Full,
 }
 
 impl Effort {
@@ -29,7 +29,7 @@ impl Effort {
     fn factor(self) -> u64 {
         match self {
             Effort::Fit => 1,
-            Effort::Page => 8,
+            Effort::Full => 8,
         }
     }
 
@@ -37,7 +37,7 @@ impl Effort {
     fn hurry(self) -> u64 {
         match self {
             Effort::Fit => 8,
-            Effort::Page => 1,
+            Effort::Full => 1,
         }
     }
 
@@ -45,7 +45,7 @@ impl Effort {
     fn shrink(self) -> u32 {
         match self {
             Effort::Fit => 4,
-            Effort::Page => 1,
+            Effort::Full => 1,
         }
     }
 }
@@ -53,7 +53,7 @@ impl Effort {
 /// A run of a procedure and which figures are wanted of it.
 #[derive(Clone, Debug, PartialEq)]
 enum Run {
-    Steady(Workload, Vec<Metric>),
+    Steady(ReferenceWorkload, Vec<ReferenceMetric>),
     Fill,
     ZeroedRead,
     Soak,
@@ -64,10 +64,10 @@ enum Run {
 
 /// What a run gave.
 enum Outcome {
-    Steady(Box<steady::Steady>),
+    Steady(Box<steady::SteadyResult>),
     Fill(Vec<f64>),
-    Soak(Vec<soak::Second>),
-    Sweep(Sweep),
+    Soak(Vec<soak::SoakSecond>),
+    Sweep(ChunkTimes),
     Rate(f64),
     Hour(Vec<f64>),
 }
@@ -139,7 +139,7 @@ fn joins(run: &mut Run, measurement: &Measurement) -> bool {
 
 impl Run {
     fn carry_out(&self, profile: &Profile, effort: Effort) -> Result<Outcome, CalibrateError> {
-        let streamer = Streamer::default();
+        let streamer = StreamerSettings::default();
         Ok(match self {
             Run::Steady(job, metrics) => Outcome::Steady(Box::new(steady::run(
                 profile,
@@ -174,7 +174,7 @@ impl Outcome {
             (Outcome::Sweep(times), Procedure::Chunks { op, chunks }) => {
                 let time = *times.get(&(op, chunks))?;
                 Some(match measurement.metric {
-                    Metric::Seconds => time.as_secs_f64(),
+                    ReferenceMetric::Seconds => time.as_secs_f64(),
                     _ => streams::rate(chunks, time),
                 })
             }

@@ -11,10 +11,10 @@ use std::str::FromStr;
 use assay_units::{DataClass, Op, parse_size};
 
 use crate::CalibrateError;
-use crate::host::AREA_BYTES;
+use crate::drive_under_test::AREA_BYTES;
 use crate::measurement::{
-    Access, FillFigure, Measurement, Metric, Procedure, Role, SoakFigure, State, Tolerance,
-    Workload,
+    AccessPattern, FillFigure, Measurement, PriorState, Procedure, ReferenceMetric,
+    ReferenceWorkload, Role, SoakFigure, Tolerance,
 };
 use crate::procedure::fill::{ZEROED_READ_BYTES, ZEROED_READ_THREADS};
 
@@ -25,26 +25,26 @@ const COLUMNS: &str = "procedure, rw, block, threads, queue_depth, data, state, 
 
 /// A table taken apart.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct CsvTable {
     columns: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<CsvRow>,
 }
 
 /// A line of a table.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct CsvRow {
     file: String,
     line: usize,
     fields: BTreeMap<String, String>,
 }
 
-impl Table {
+impl CsvTable {
     /// Take a text apart. `file` is its name in errors.
     ///
     /// # Errors
     /// [`CalibrateError::Table`] when there is no heading, a column comes twice, a quote is not closed, or a line has another
     /// number of fields than the heading.
-    pub fn parse(file: &str, text: &str) -> Result<Table, CalibrateError> {
+    pub fn parse(file: &str, text: &str) -> Result<CsvTable, CalibrateError> {
         let error = |line: usize, what: String| CalibrateError::Table {
             file: file.to_owned(),
             line,
@@ -84,17 +84,17 @@ impl Table {
                     ),
                 ));
             }
-            rows.push(Row {
+            rows.push(CsvRow {
                 file: file.to_owned(),
                 line,
                 fields: columns.iter().cloned().zip(fields).collect(),
             });
         }
-        Ok(Table { columns, rows })
+        Ok(CsvTable { columns, rows })
     }
 
     /// Its lines.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[CsvRow] {
         &self.rows
     }
 
@@ -139,7 +139,7 @@ fn fields(line: &str) -> Option<Vec<String>> {
     }
 }
 
-impl Row {
+impl CsvRow {
     /// An error about a field of this line.
     pub fn error(&self, column: &str, what: &str) -> CalibrateError {
         CalibrateError::Table {
@@ -253,29 +253,33 @@ impl Row {
 }
 
 /// The procedure and metric of a figure's name in `figures.csv`.
-pub fn figure_named(name: &str) -> Option<(Procedure, Metric)> {
+pub fn figure_named(name: &str) -> Option<(Procedure, ReferenceMetric)> {
     use FillFigure as Fill;
     use SoakFigure as Soak;
     let fill = |figure, metric| Some((Procedure::Fill(figure), metric));
     let soak = |figure, metric| Some((Procedure::Soak(figure), metric));
     match name {
-        "write_steady" => fill(Fill::Steady, Metric::MbPerS),
-        "write_first" => fill(Fill::First, Metric::MbPerS),
-        "write_full" => fill(Fill::Full, Metric::MbPerS),
-        "write_cache_gb" => fill(Fill::Cache, Metric::Gb),
-        "zeroed_read" => Some((Procedure::ZeroedRead, Metric::MibPerS)),
+        "write_steady" => fill(Fill::Steady, ReferenceMetric::MbPerS),
+        "write_first" => fill(Fill::First, ReferenceMetric::MbPerS),
+        "write_full" => fill(Fill::Full, ReferenceMetric::MbPerS),
+        "write_cache_gb" => fill(Fill::Cache, ReferenceMetric::Gb),
+        "zeroed_read" => Some((Procedure::ZeroedRead, ReferenceMetric::MibPerS)),
         "data_read" => {
-            let job = Workload::read(Access::Random, ZEROED_READ_THREADS, ZEROED_READ_BYTES);
-            Some((Procedure::Steady(job), Metric::MibPerS))
+            let job = ReferenceWorkload::read(
+                AccessPattern::Random,
+                ZEROED_READ_THREADS,
+                ZEROED_READ_BYTES,
+            );
+            Some((Procedure::Steady(job), ReferenceMetric::MibPerS))
         }
-        "celsius_after_120_s" => soak(Soak::CelsiusAfter120S, Metric::Celsius),
-        "settled_celsius" => soak(Soak::SettledCelsius, Metric::Celsius),
-        "second_sensor" => soak(Soak::SecondSensor, Metric::Celsius),
-        "settled_read" => soak(Soak::SettledRead, Metric::MibPerS),
-        "throttle_celsius" => soak(Soak::ThrottleCelsius, Metric::Celsius),
-        "throttled_read" => soak(Soak::ThrottledRead, Metric::MibPerS),
-        "throttled_s" => soak(Soak::ThrottledS, Metric::Seconds),
-        "recovered_s" => soak(Soak::RecoveredS, Metric::Seconds),
+        "celsius_after_120_s" => soak(Soak::CelsiusAfter120S, ReferenceMetric::Celsius),
+        "settled_celsius" => soak(Soak::SettledCelsius, ReferenceMetric::Celsius),
+        "second_sensor" => soak(Soak::SecondSensor, ReferenceMetric::Celsius),
+        "settled_read" => soak(Soak::SettledRead, ReferenceMetric::MibPerS),
+        "throttle_celsius" => soak(Soak::ThrottleCelsius, ReferenceMetric::Celsius),
+        "throttled_read" => soak(Soak::ThrottledRead, ReferenceMetric::MibPerS),
+        "throttled_s" => soak(Soak::ThrottledS, ReferenceMetric::Seconds),
+        "recovered_s" => soak(Soak::RecoveredS, ReferenceMetric::Seconds),
         _ => None,
     }
 }
@@ -318,7 +322,7 @@ pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
 /// | `state` | `filled` | `fresh`, `filled`, `overwritten`: the drive before |
 /// | `area` | `16GiB` | area, from the drive's start |
 /// | `ios` | as many as needed | I/Os that were measured, from a rested drive on, where the rate is not steady |
-/// | `metric` | `mib_per_s` | a word of [`Metric::ALL`] |
+/// | `metric` | `mib_per_s` | a word of [`ReferenceMetric::ALL`] |
 /// | `value` | | the figure |
 /// | `tolerance` | [`Tolerance::of`] | in per cent, or in kelvin for temperatures |
 /// | `role` | `target` | or `held_out`: not fitted to, shown as a prediction |
@@ -327,7 +331,7 @@ pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
 /// # Errors
 /// [`CalibrateError::Table`] naming line and column, and what would be right.
 pub fn measurements(file: &str, text: &str) -> Result<Vec<Measurement>, CalibrateError> {
-    let table = Table::parse(file, text)?;
+    let table = CsvTable::parse(file, text)?;
     let known = |name: &str| name == "block_bytes" || COLUMNS.split(", ").any(|c| c == name);
     if let Some(unknown) = table.columns().iter().find(|name| !known(name)) {
         return Err(CalibrateError::Table {
@@ -340,9 +344,9 @@ pub fn measurements(file: &str, text: &str) -> Result<Vec<Measurement>, Calibrat
     table.rows().iter().map(measurement).collect()
 }
 
-fn measurement(row: &Row) -> Result<Measurement, CalibrateError> {
+fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
     let (procedure, usual) = match row.get("procedure") {
-        None | Some("steady") => (Procedure::Steady(workload(row)?), Metric::MibPerS),
+        None | Some("steady") => (Procedure::Steady(workload(row)?), ReferenceMetric::MibPerS),
         Some(name) => figure_named(name).ok_or_else(|| {
             row.error(
                 "procedure",
@@ -352,8 +356,8 @@ fn measurement(row: &Row) -> Result<Measurement, CalibrateError> {
     };
     let metric = match row.get("metric") {
         None => usual,
-        Some(word) => Metric::parse(word).ok_or_else(|| {
-            let words: Vec<&str> = Metric::ALL.iter().map(|m| m.name()).collect();
+        Some(word) => ReferenceMetric::parse(word).ok_or_else(|| {
+            let words: Vec<&str> = ReferenceMetric::ALL.iter().map(|m| m.name()).collect();
             row.error(
                 "metric",
                 &format!("{word:?} is none; there are: {}", words.join(", ")),
@@ -367,7 +371,12 @@ fn measurement(row: &Row) -> Result<Measurement, CalibrateError> {
             &format!("this procedure gives {}; leave it empty", usual.name()),
         ));
     }
-    if steady && matches!(metric, Metric::Celsius | Metric::Watts | Metric::Ratio) {
+    if steady
+        && matches!(
+            metric,
+            ReferenceMetric::Celsius | ReferenceMetric::Watts | ReferenceMetric::Ratio
+        )
+    {
         return Err(row.error(
             "metric",
             &format!(
@@ -378,7 +387,7 @@ fn measurement(row: &Row) -> Result<Measurement, CalibrateError> {
     }
     let tolerance = match row.optional("tolerance")? {
         None => Tolerance::of(metric),
-        Some(kelvin) if metric == Metric::Celsius => Tolerance::Absolute(kelvin),
+        Some(kelvin) if metric == ReferenceMetric::Celsius => Tolerance::Absolute(kelvin),
         Some(percent) => Tolerance::Relative(percent / 100.0),
     };
     let role = match row.get("role") {
@@ -398,12 +407,12 @@ fn measurement(row: &Row) -> Result<Measurement, CalibrateError> {
     })
 }
 
-fn workload(row: &Row) -> Result<Workload, CalibrateError> {
+fn workload(row: &CsvRow) -> Result<ReferenceWorkload, CalibrateError> {
     let (access, op) = match row.get("rw").unwrap_or("randread") {
-        "read" => (Access::Sequential, Op::Read),
-        "write" => (Access::Sequential, Op::Write),
-        "randread" => (Access::Random, Op::Read),
-        "randwrite" => (Access::Random, Op::Write),
+        "read" => (AccessPattern::Sequential, Op::Read),
+        "write" => (AccessPattern::Sequential, Op::Write),
+        "randread" => (AccessPattern::Random, Op::Read),
+        "randwrite" => (AccessPattern::Random, Op::Write),
         other => {
             return Err(row.error(
                 "rw",
@@ -436,9 +445,9 @@ fn workload(row: &Row) -> Result<Workload, CalibrateError> {
         }
     };
     let state = match row.get("state").unwrap_or("filled") {
-        "fresh" => State::Fresh,
-        "filled" => State::Filled,
-        "overwritten" => State::Overwritten,
+        "fresh" => PriorState::Fresh,
+        "filled" => PriorState::Filled,
+        "overwritten" => PriorState::Overwritten,
         other => {
             return Err(row.error(
                 "state",
@@ -450,7 +459,7 @@ fn workload(row: &Row) -> Result<Workload, CalibrateError> {
     if area_bytes < block {
         return Err(row.error("area", "smaller than a block"));
     }
-    Ok(Workload {
+    Ok(ReferenceWorkload {
         op,
         access,
         block_bytes,

@@ -7,11 +7,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use assay_calibrate::measurement::{Access, Role, Tolerance};
-use assay_calibrate::parameter::{Free, Space};
+use assay_calibrate::measurement::{AccessPattern, Role, Tolerance};
+use assay_calibrate::parameter::{FreeParameter, ParameterSpace};
 use assay_calibrate::{
-    CalibrateError, Effort, Fit, FitSettings, Measurement, Metric, Procedure, Workload, fit,
-    simulate,
+    CalibrateError, Effort, FitResult, FitSettings, Measurement, Procedure, ReferenceMetric,
+    ReferenceWorkload, fit, simulate,
 };
 use assay_ssd::Profile;
 
@@ -34,19 +34,19 @@ fn measured(profile: &Profile) -> Vec<Measurement> {
     let mut all: Vec<Measurement> = CELLS
         .iter()
         .map(|&(threads, block)| Measurement {
-            procedure: Procedure::Steady(Workload {
+            procedure: Procedure::Steady(ReferenceWorkload {
                 // As many for the measurement as in the fit: a short run of many threads is still warming up.
                 ios: (threads * block == 64 * 4096).then_some(30_000),
-                ..Workload::read(Access::Random, threads, block)
+                ..ReferenceWorkload::read(AccessPattern::Random, threads, block)
             }),
-            metric: Metric::MibPerS,
+            metric: ReferenceMetric::MibPerS,
             value: 1.0,
             tolerance: Tolerance::Relative(0.05),
             source: "the true drive".to_owned(),
             role: Role::Target,
         })
         .collect();
-    let figures = simulate(profile, &all, Effort::Page, 2).unwrap();
+    let figures = simulate(profile, &all, Effort::Full, 2).unwrap();
     for (measurement, figure) in all.iter_mut().zip(figures) {
         measurement.value = figure.unwrap();
     }
@@ -55,13 +55,15 @@ fn measured(profile: &Profile) -> Vec<Measurement> {
 
 const FREE: [&str; 2] = ["firmware.read_command_ns", "nand.read_ns"];
 
-fn free() -> Vec<Free> {
-    FREE.iter().map(|f| Free::parse(f).unwrap()).collect()
+fn free() -> Vec<FreeParameter> {
+    FREE.iter()
+        .map(|f| FreeParameter::parse(f).unwrap())
+        .collect()
 }
 
 /// The true drive's text with the free numbers pulled away by these factors, bounded so that the truth lies within.
 fn pulled_away() -> String {
-    let space = Space::new(truth(), &free()).unwrap();
+    let space = ParameterSpace::new(truth(), &free()).unwrap();
     let centre = space.start();
     let away: Vec<f64> = centre
         .iter()
@@ -83,7 +85,7 @@ fn settings(evaluations: u64, threads: usize) -> FitSettings {
     }
 }
 
-fn run(text: &str, measured: &[Measurement], settings: &FitSettings) -> Fit {
+fn run(text: &str, measured: &[Measurement], settings: &FitSettings) -> FitResult {
     let stop = AtomicBool::new(false);
     fit(text, measured, settings, &stop, &mut |_| {}).unwrap()
 }
@@ -126,7 +128,9 @@ fn a_number_that_no_figure_feels_is_left_alone() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let measured = measured(&true_profile);
     let mut with_write = settings(20, 2);
-    with_write.free.push(Free::parse("nand.erase_ns").unwrap());
+    with_write
+        .free
+        .push(FreeParameter::parse("nand.erase_ns").unwrap());
     let fitted = run(&pulled_away(), &measured, &with_write);
     assert_eq!(fitted.unfelt, ["nand.erase_ns"]);
     assert_eq!(fitted.moved.len(), 2);
@@ -179,7 +183,7 @@ fn there_must_be_something_to_fit_and_to_fit_to() {
     let never = AtomicBool::new(false);
     // Temperatures do not show in these figures.
     let mut heat = settings(10, 1);
-    heat.free = vec![Free::parse("thermal.time_constant_s").unwrap()];
+    heat.free = vec![FreeParameter::parse("thermal.time_constant_s").unwrap()];
     let error = fit(truth(), &measured, &heat, &never, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("--free"), "{error}");
     for one in &mut measured {

@@ -1,25 +1,23 @@
-//! The one place where the model's time and the wall clock meet.
+//! Virtual time paced by the wall clock.
 //!
-//! # Pace
-//! *Real*: the model's time is the wall clock's since the drive was switched on. A command that arrives at wall time `t` is submitted to
-//! the model at `t`, and its completion is handed out as soon as the wall clock has reached the instant at which the model completes it,
-//! never before. *Free*: the clock jumps. What is in flight completes at once, in the model's order and at the model's times.
+//! *Real*: virtual time is the wall clock's since power-on. A command that arrives at wall time `t` is submitted to the model at `t`,
+//! and its completion is delivered as soon as the wall clock has reached the model's completion time, never before. *Free*: the clock
+//! jumps. What is in flight completes at once, in the model's order and at the model's times.
 //!
-//! What somebody outside sees is the model's latency and what the way to it and back costs (the front's floor). The cost of the machine
-//! that measured the published figures (`assay_ssd::profile::BenchProfile`) is not added: whoever uses the drive brings a machine of
-//! their own.
+//! A client sees the model's latency and the server's round-trip overhead. The overhead of the host that measured the published figures
+//! (`assay_ssd::profile::BenchProfile`) is not added: a client's own host has one.
 //!
-//! One thread owns a pacer. It decides when to look ([`Pacer::wait`]), so that several fronts can wait each in their way.
+//! One thread owns a pacer and decides how to wait ([`Pacer::wait`]).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use assay_io::clock::Clock;
-use assay_sim_host::prefer_huge_tables;
+use assay_sim_host::event_loop::{EventLoop, TieOrder, prefer_huge_tables};
 use assay_ssd::{Command, Completion, Drive};
 use assay_units::{Nanos, Op};
 
-/// How the model's time passes.
+/// How virtual time passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// With the wall clock.
@@ -28,20 +26,20 @@ pub enum Pace {
     Free,
 }
 
-/// When something is to be done next.
+/// When there is something to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Nothing is under way.
+    /// Nothing is in flight.
     Idle,
-    /// Something can be handed out now.
+    /// A completion may be due now.
     Now,
-    /// Nothing before so long from now.
+    /// Nothing for this long.
     For(Nanos),
 }
 
-/// The model's clock for a front whose drive lives in something else than a [`Pacer`], and whose threads share it. Copies are the same clock.
+/// A virtual clock that threads share, for a drive inside a controller instead of a [`Pacer`]. Copies are the same clock.
 ///
-/// Where time runs free it goes with the wall clock too, and jumps ahead when it is told to.
+/// At [`Pace::Free`] it advances with the wall clock too, and also jumps ahead.
 #[derive(Clone, Debug)]
 pub struct ModelClock {
     clock: Clock,
@@ -51,7 +49,7 @@ pub struct ModelClock {
 }
 
 impl ModelClock {
-    /// It is 0 now.
+    /// A clock that reads 0 now.
     pub fn new(pace: Pace) -> ModelClock {
         let clock = Clock::monotonic();
         ModelClock {
@@ -67,20 +65,20 @@ impl ModelClock {
         self.pace
     }
 
-    /// The model's present.
+    /// Virtual time.
     #[inline]
     pub fn now(&self) -> Nanos {
         let ahead = Nanos(self.ahead_ns.load(Ordering::Acquire));
         (self.clock.now() - self.start) + ahead
     }
 
-    /// How long it is until an instant of the model's time; 0 when it has passed.
+    /// Time left until an instant; 0 when it has passed.
     #[inline]
     pub fn left(&self, until: Nanos) -> Nanos {
         until - self.now()
     }
 
-    /// Go to an instant at once; `false` where time does not run free.
+    /// Jump to an instant; `false` at [`Pace::Real`].
     pub fn jump(&self, to: Nanos) -> bool {
         if self.pace == Pace::Real {
             return false;
@@ -91,7 +89,7 @@ impl ModelClock {
     }
 }
 
-/// How late completions were handed out, or a controller's events dealt with, against the model's times.
+/// How late completions were delivered, or a controller's events processed, against the model's times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// Completions, or events.
@@ -103,10 +101,10 @@ pub struct Lateness {
 }
 
 impl Lateness {
-    /// One more that was due at an instant of the model's time and came at another.
+    /// Count one that was due at an instant and processed at another.
     #[inline]
-    pub fn add(&mut self, due: Nanos, came: Nanos) {
-        let late_ns = (came - due).0;
+    pub fn add(&mut self, due: Nanos, processed: Nanos) {
+        let late_ns = (processed - due).0;
         self.count += 1;
         self.total_ns += late_ns;
         self.max_ns = self.max_ns.max(late_ns);
@@ -118,31 +116,28 @@ impl Lateness {
     }
 }
 
-/// A drive with a clock.
+/// A simulated drive paced by a clock.
 #[derive(Debug)]
 pub struct Pacer {
-    drive: Drive,
+    events: EventLoop,
     pace: Pace,
     clock: Clock,
-    /// When the drive was switched on, by the clock.
+    /// Power-on, by the clock.
     start: Nanos,
-    /// The model's time where it runs free.
-    free_now: Nanos,
-    in_flight: u64,
+    in_flight: usize,
     lateness: Lateness,
 }
 
 impl Pacer {
-    /// Switch a drive on, now.
+    /// A drive, powered on now.
     pub fn new(drive: Drive, pace: Pace) -> Pacer {
         prefer_huge_tables(&drive);
         let clock = Clock::monotonic();
         Pacer {
-            drive,
+            events: EventLoop::new(drive, TieOrder::Submission),
             pace,
             clock,
             start: clock.now(),
-            free_now: Nanos::ZERO,
             in_flight: 0,
             lateness: Lateness::default(),
         }
@@ -150,17 +145,17 @@ impl Pacer {
 
     /// The drive.
     pub fn drive(&self) -> &Drive {
-        &self.drive
+        self.events.drive()
     }
 
-    /// The drive, to be asked or told something that is no I/O command (at [`Pacer::now`]).
+    /// The drive, for requests that are not I/O commands (at [`Pacer::now`]).
     pub fn drive_mut(&mut self) -> &mut Drive {
-        &mut self.drive
+        self.events.drive_mut()
     }
 
-    /// Give the drive back.
+    /// The drive, out of the pacer.
     pub fn into_drive(self) -> Drive {
-        self.drive
+        self.events.into_drive()
     }
 
     /// How it is paced.
@@ -168,39 +163,40 @@ impl Pacer {
         self.pace
     }
 
-    /// The model's present.
+    /// Virtual time.
     #[inline]
     pub fn now(&self) -> Nanos {
         match self.pace {
             Pace::Real => self.clock.now() - self.start,
-            Pace::Free => self.free_now,
+            Pace::Free => self.events.now(),
         }
     }
 
-    /// Commands not handed out yet.
+    /// Commands whose completions have not been taken.
     pub fn in_flight(&self) -> u64 {
-        self.in_flight
+        self.in_flight as u64
     }
 
-    /// How late completions were so far; 0 where time runs free.
+    /// How late completions were so far; 0 at [`Pace::Free`].
     pub fn lateness(&self) -> Lateness {
         self.lateness
     }
 
-    /// A command arrives now. A write comes with its bytes.
+    /// Submit a command now. A write comes with its bytes.
     #[inline]
     pub fn submit(&mut self, command: Command, payload: &[u8]) {
         self.submit_at(self.now(), command, payload);
     }
 
-    /// [`Pacer::submit`] for one of several that arrived together, at a [`Pacer::now`] asked for once.
+    /// [`Pacer::submit`] for one of several that arrived together, with one [`Pacer::now`] for all.
     #[inline]
     pub fn submit_at(&mut self, now: Nanos, command: Command, payload: &[u8]) {
         self.in_flight += 1;
+        let drive = self.events.drive_mut();
         if command.op == Op::Write {
-            self.drive.submit_write(now, command, payload);
+            drive.submit_write(now, command, payload);
         } else {
-            self.drive.submit(now, command);
+            drive.submit(now, command);
         }
     }
 
@@ -210,21 +206,17 @@ impl Pacer {
         if self.in_flight == 0 {
             return Wait::Idle;
         }
-        match (self.pace, self.drive.next_event()) {
+        match (self.pace, self.events.next_event()) {
             (Pace::Free, _) => Wait::Now,
-            (Pace::Real, None) => Wait::Idle,
-            (Pace::Real, Some(at)) => {
-                let now = self.now();
-                if at <= now {
-                    Wait::Now
-                } else {
-                    Wait::For(at - now)
-                }
-            }
+            (Pace::Real, Nanos::MAX) => Wait::Idle,
+            (Pace::Real, at) => match at - self.now() {
+                Nanos::ZERO => Wait::Now,
+                left => Wait::For(left),
+            },
         }
     }
 
-    /// Append what has completed by now, in the model's order; where time runs free, everything that is in flight.
+    /// Append what has completed by now, in the drive's order; at [`Pace::Free`], everything that is in flight.
     pub fn take(&mut self, out: &mut Vec<Completion>) {
         if self.in_flight == 0 {
             return;
@@ -233,20 +225,14 @@ impl Pacer {
         match self.pace {
             Pace::Real => {
                 let now = self.now();
-                self.drive.advance(now, out);
+                self.events.advance_drive(now, out);
                 for done in &out[before..] {
                     self.lateness.add(done.at, now);
                 }
             }
-            Pace::Free => {
-                while ((out.len() - before) as u64) < self.in_flight
-                    && let Some(at) = self.drive.next_event()
-                {
-                    self.free_now = self.free_now.max(at);
-                    self.drive.advance(self.free_now, out);
-                }
-            }
+            Pace::Free => self.events.complete(self.in_flight, out),
         }
-        self.in_flight = self.in_flight.saturating_sub((out.len() - before) as u64);
+        let left = self.in_flight.checked_sub(out.len() - before);
+        self.in_flight = left.expect("only what was submitted completes");
     }
 }

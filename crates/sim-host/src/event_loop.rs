@@ -160,22 +160,27 @@ impl EventLoop {
         self.drive.advance(until, out);
     }
 
-    /// Process the drive's events until at least `count` completions have been appended to `out`, or the drive has nothing to do. No
-    /// I/O may be on its way to the drive.
+    /// [`EventLoop::advance`] while no I/O is on its way to the drive.
+    #[inline]
+    pub fn advance_drive(&mut self, until: Nanos, out: &mut Vec<Completion>) {
+        self.now = self.now.max(until);
+        self.drive.advance(self.now, out);
+    }
+
+    /// Process the drive's events until at least `count` more completions are in `out`, or the drive has nothing to do. No I/O may be on
+    /// its way to the drive.
     pub fn complete(&mut self, count: usize, out: &mut Vec<Completion>) {
-        let wanted = out.len().saturating_add(count); // `usize::MAX`: all of them
-        while out.len() < wanted
+        let before = out.len();
+        while out.len() - before < count
             && let Some(at) = self.drive.next_event()
         {
-            self.now = self.now.max(at);
-            self.drive.advance(self.now, out);
+            self.advance_drive(at, out);
         }
     }
 
     /// Advance an idle drive to an instant, or not at all when it has passed.
     pub fn idle_until(&mut self, until: Nanos) {
-        self.now = self.now.max(until);
-        self.drive.advance(self.now, &mut Vec::new());
+        self.advance_drive(until, &mut Vec::new());
     }
 }
 

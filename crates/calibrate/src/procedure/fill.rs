@@ -5,8 +5,8 @@ use assay_units::rate::mib_per_second;
 use assay_units::{DataClass, GIB, MIB, Nanos, Op};
 
 use crate::CalibrateError;
-use crate::host::{AREA_BYTES, Host};
-use crate::measurement::{Access, FillFigure, Workload};
+use crate::drive_under_test::{AREA_BYTES, DriveUnderTest};
+use crate::measurement::{AccessPattern, FillFigure, ReferenceWorkload};
 
 /// The write is looked at in pieces of this many bytes.
 const PIECE_BYTES: u64 = 128 * MIB;
@@ -24,13 +24,13 @@ const SETTLED_SHARE: f64 = 0.002;
 /// # Errors
 /// When the profile makes no drive or the drive fails an I/O.
 pub fn run(profile: &Profile, settle: bool) -> Result<Vec<f64>, CalibrateError> {
-    let job = Workload {
+    let job = ReferenceWorkload {
         op: Op::Write,
-        ..Workload::read(Access::Sequential, 1, BLOCK_BYTES)
+        ..ReferenceWorkload::read(AccessPattern::Sequential, 1, BLOCK_BYTES)
     };
-    let mut host = Host::new(profile, job)?;
+    let mut drive = DriveUnderTest::new(profile, job)?;
     let mut out = Vec::new();
-    let area = AREA_BYTES.min(host.capacity_bytes());
+    let area = AREA_BYTES.min(drive.capacity_bytes());
     let pieces = (area / PIECE_BYTES) as usize;
     let settle = settle && profile.slc.is_none();
     for _ in 0..pieces {
@@ -38,9 +38,9 @@ pub fn run(profile: &Profile, settle: bool) -> Result<Vec<f64>, CalibrateError> 
             out.resize(pieces, rate);
             break;
         }
-        let start = host.now();
-        let bytes = host.run(PIECE_BYTES / u64::from(BLOCK_BYTES), Nanos::MAX)?;
-        out.push(bytes as f64 / (host.now() - start).as_secs_f64() / 1e6);
+        let start = drive.now();
+        let bytes = drive.run(PIECE_BYTES / u64::from(BLOCK_BYTES), Nanos::MAX)?;
+        out.push(bytes as f64 / (drive.now() - start).as_secs_f64() / 1e6);
     }
     Ok(out)
 }
@@ -85,23 +85,23 @@ pub const ZEROED_READ_BYTES: u32 = 32_768;
 /// # Errors
 /// When the profile makes no drive or the drive fails an I/O.
 pub fn zeroed_read(profile: &Profile) -> Result<f64, CalibrateError> {
-    let job = Workload {
+    let job = ReferenceWorkload {
         op: Op::Write,
         data: DataClass::Zero,
-        ..Workload::read(Access::Sequential, 1, 1 << 20)
+        ..ReferenceWorkload::read(AccessPattern::Sequential, 1, 1 << 20)
     };
-    let mut host = Host::new(profile, job)?;
-    host.run(AREA_BYTES.min(host.capacity_bytes()) >> 20, Nanos::MAX)?;
-    host.drain();
-    host.set_job(Workload::read(
-        Access::Random,
+    let mut drive = DriveUnderTest::new(profile, job)?;
+    drive.run(AREA_BYTES.min(drive.capacity_bytes()) >> 20, Nanos::MAX)?;
+    drive.drain();
+    drive.set_workload(ReferenceWorkload::read(
+        AccessPattern::Random,
         ZEROED_READ_THREADS,
         ZEROED_READ_BYTES,
     ));
-    host.run(1_000, Nanos::MAX)?;
-    let start = host.now();
-    let bytes = host.run(100_000, Nanos::MAX)?;
-    Ok(mib_per_second(bytes, host.now() - start))
+    drive.run(1_000, Nanos::MAX)?;
+    let start = drive.now();
+    let bytes = drive.run(100_000, Nanos::MAX)?;
+    Ok(mib_per_second(bytes, drive.now() - start))
 }
 
 #[cfg(test)]

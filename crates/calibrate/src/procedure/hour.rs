@@ -4,8 +4,8 @@ use assay_ssd::{DriveOptions, Profile};
 use assay_units::{Nanos, Op};
 
 use crate::CalibrateError;
-use crate::host::Host;
-use crate::measurement::{Access, HourFigure, Workload};
+use crate::drive_under_test::DriveUnderTest;
+use crate::measurement::{AccessPattern, HourFigure, ReferenceWorkload};
 
 /// Length in seconds.
 const HOUR_S: u64 = 3600;
@@ -35,23 +35,23 @@ pub fn run(
         profile.nand.blocks_per_plane.value = profile.nand.blocks_per_plane.value.div_ceil(shrink);
         profile.thermal.time_constant_s.value /= f64::from(shrink);
     }
-    let job = Workload {
+    let job = ReferenceWorkload {
         op: Op::Write,
         threads: 1,
         queue_depth: 32,
         area_bytes: u64::MAX,
-        ..Workload::read(Access::Random, 1, 4096)
+        ..ReferenceWorkload::read(AccessPattern::Random, 1, 4096)
     };
     let options = DriveOptions {
         over_provisioning_percent: (over_provisioning_percent > 0)
             .then_some(over_provisioning_percent),
         ..DriveOptions::default()
     };
-    let mut host = Host::with_options(&profile, job, options)?;
+    let mut drive = DriveUnderTest::with_options(&profile, job, options)?;
     let span = Nanos(Nanos::SECOND.0 / u64::from(shrink));
     (1..=HOUR_S)
         .map(|second| {
-            let bytes = host.run(u64::MAX, Nanos(span.0 * second))?;
+            let bytes = drive.run(u64::MAX, Nanos(span.0 * second))?;
             Ok((bytes / 4096) as f64 / span.as_secs_f64())
         })
         .collect()

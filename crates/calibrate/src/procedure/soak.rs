@@ -5,8 +5,8 @@ use assay_units::Nanos;
 use assay_units::rate::mib_per_second;
 
 use crate::CalibrateError;
-use crate::host::Host;
-use crate::measurement::{Access, SoakFigure, Workload};
+use crate::drive_under_test::DriveUnderTest;
+use crate::measurement::{AccessPattern, ReferenceWorkload, SoakFigure};
 
 /// Length of a soak in seconds.
 const SOAK_S: u64 = 600;
@@ -17,7 +17,7 @@ const SLOW: f64 = 0.8;
 
 /// One second of a soak.
 #[derive(Clone, Debug)]
-pub struct Second {
+pub struct SoakSecond {
     mib_per_s: f64,
     celsius: f64,
     second_sensor: Option<f64>,
@@ -32,16 +32,19 @@ pub struct Second {
 ///
 /// # Errors
 /// When the profile makes no drive or the drive fails an I/O.
-pub fn run(profile: &Profile, hurry: u64) -> Result<Vec<Second>, CalibrateError> {
+pub fn run(profile: &Profile, hurry: u64) -> Result<Vec<SoakSecond>, CalibrateError> {
     let mut profile = profile.clone();
     profile.thermal.time_constant_s.value /= hurry as f64;
-    let mut host = Host::new(&profile, Workload::read(Access::Random, 64, 65_536))?;
+    let mut drive = DriveUnderTest::new(
+        &profile,
+        ReferenceWorkload::read(AccessPattern::Random, 64, 65_536),
+    )?;
     let span = Nanos(Nanos::SECOND.0 / hurry);
     let mut out = Vec::new();
     for second in 1..=SOAK_S {
-        let bytes = host.run(u64::MAX, Nanos(span.0 * second))?;
-        let health = host.health();
-        out.push(Second {
+        let bytes = drive.run(u64::MAX, Nanos(span.0 * second))?;
+        let health = drive.telemetry();
+        out.push(SoakSecond {
             mib_per_s: mib_per_second(bytes, span),
             celsius: f64::from(health.composite_celsius),
             second_sensor: health.sensors.first().copied().map(f64::from),
@@ -57,11 +60,11 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// A figure of a soak; `None` where it has nothing to show (a sensor that is not there, a drive that never throttled).
-pub fn figure(seconds: &[Second], figure: SoakFigure) -> Option<f64> {
+pub fn figure(seconds: &[SoakSecond], figure: SoakFigure) -> Option<f64> {
     let settled = seconds.get(seconds.len().checked_sub(SETTLED_S)?..)?;
     // Throttling shows in the rate, as it did to those who published it.
     let cool = seconds.first()?.mib_per_s;
-    let slow = |second: &Second| second.mib_per_s < SLOW * cool;
+    let slow = |second: &SoakSecond| second.mib_per_s < SLOW * cool;
     match figure {
         SoakFigure::CelsiusAfter120S => Some(seconds.get(119)?.celsius),
         SoakFigure::SettledCelsius => mean(settled.iter().map(|second| second.celsius)),
@@ -94,7 +97,11 @@ pub fn figure(seconds: &[Second], figure: SoakFigure) -> Option<f64> {
 }
 
 /// Mean length of the stretches of slow (or not slow) seconds that begin and end within the soak, the first slow one excluded.
-fn mean_stretch(seconds: &[Second], wanted: bool, slow: &dyn Fn(&Second) -> bool) -> Option<f64> {
+fn mean_stretch(
+    seconds: &[SoakSecond],
+    wanted: bool,
+    slow: &dyn Fn(&SoakSecond) -> bool,
+) -> Option<f64> {
     let stretches: Vec<(bool, usize)> = seconds
         .chunk_by(|a, b| slow(a) == slow(b))
         .map(|stretch| (slow(&stretch[0]), stretch.len()))

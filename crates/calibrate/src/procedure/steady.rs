@@ -6,8 +6,8 @@ use assay_units::rate::{mib_per_second, per_second};
 use assay_units::{DataClass, Nanos, Op};
 
 use crate::CalibrateError;
-use crate::host::Host;
-use crate::measurement::{Access, Metric, State, Workload};
+use crate::drive_under_test::DriveUnderTest;
+use crate::measurement::{AccessPattern, PriorState, ReferenceMetric, ReferenceWorkload};
 
 /// I/Os that make the rate of random reads of one page good to a per cent or so.
 const IOS: u64 = 6000;
@@ -18,7 +18,7 @@ const MOST_IOS: u64 = 20_000_000;
 
 /// What a run gave.
 #[derive(Clone, Debug)]
-pub struct Steady {
+pub struct SteadyResult {
     bytes: u64,
     elapsed: Nanos,
     block_bytes: u32,
@@ -26,7 +26,7 @@ pub struct Steady {
 }
 
 /// I/Os to simulate: fewer where each is many flash reads, more where a far percentile is asked for.
-fn ios(job: &Workload, metrics: &[Metric], factor: u64) -> u64 {
+fn ios(job: &ReferenceWorkload, metrics: &[ReferenceMetric], factor: u64) -> u64 {
     if let Some(ios) = job.ios {
         return ios.clamp(1, MOST_IOS);
     }
@@ -43,55 +43,55 @@ fn ios(job: &Workload, metrics: &[Metric], factor: u64) -> u64 {
 /// When the profile makes no drive or the drive fails an I/O.
 pub fn run(
     profile: &Profile,
-    job: &Workload,
-    metrics: &[Metric],
+    job: &ReferenceWorkload,
+    metrics: &[ReferenceMetric],
     factor: u64,
-) -> Result<Steady, CalibrateError> {
+) -> Result<SteadyResult, CalibrateError> {
     let ios = ios(job, metrics, factor);
-    let mut host = Host::new(profile, *job)?;
-    if job.op == Op::Read && job.data == DataClass::Zero && job.state != State::Fresh {
-        host.drain();
-        host.set_job(Workload {
+    let mut drive = DriveUnderTest::new(profile, *job)?;
+    if job.op == Op::Read && job.data == DataClass::Zero && job.state != PriorState::Fresh {
+        drive.drain();
+        drive.set_workload(ReferenceWorkload {
             op: Op::Write,
-            access: Access::Sequential,
+            access: AccessPattern::Sequential,
             block_bytes: 1 << 20,
             threads: 1,
             queue_depth: 1,
             ..*job
         });
-        host.run(job.area_bytes.min(host.capacity_bytes()) >> 20, Nanos::MAX)?;
-        host.drain();
-        host.set_job(*job);
+        drive.run(job.area_bytes.min(drive.capacity_bytes()) >> 20, Nanos::MAX)?;
+        drive.drain();
+        drive.set_workload(*job);
     }
     // What was measured from the first I/O on is simulated from the first on.
     if job.ios.is_none() {
         let slots = u64::from(job.threads) * u64::from(job.queue_depth);
-        host.run((ios / 10).max(slots * WARM_UP_IOS), Nanos::MAX)?;
+        drive.run((ios / 10).max(slots * WARM_UP_IOS), Nanos::MAX)?;
     }
-    host.record();
-    let start = host.now();
-    let bytes = host.run(ios, Nanos::MAX)?;
-    Ok(Steady {
+    drive.record();
+    let start = drive.now();
+    let bytes = drive.run(ios, Nanos::MAX)?;
+    Ok(SteadyResult {
         bytes,
-        elapsed: host.now() - start,
+        elapsed: drive.now() - start,
         block_bytes: job.block_bytes,
-        latency: host.latency().cloned().unwrap_or_default(),
+        latency: drive.latency().cloned().unwrap_or_default(),
     })
 }
 
-impl Steady {
+impl SteadyResult {
     /// The figure of a metric; `None` for those that a workload does not give.
-    pub fn figure(&self, metric: Metric) -> Option<f64> {
+    pub fn figure(&self, metric: ReferenceMetric) -> Option<f64> {
         match metric {
-            Metric::MibPerS => Some(mib_per_second(self.bytes, self.elapsed)),
-            Metric::MbPerS => Some(per_second(self.bytes, self.elapsed) / 1e6),
-            Metric::Iops => Some(per_second(
+            ReferenceMetric::MibPerS => Some(mib_per_second(self.bytes, self.elapsed)),
+            ReferenceMetric::MbPerS => Some(per_second(self.bytes, self.elapsed) / 1e6),
+            ReferenceMetric::Iops => Some(per_second(
                 self.bytes / u64::from(self.block_bytes.max(1)),
                 self.elapsed,
             )),
-            Metric::MeanUs => Some(self.latency.mean_ns() / 1000.0),
-            Metric::Seconds => Some(self.elapsed.as_secs_f64()),
-            Metric::Gb => Some(self.bytes as f64 / 1e9),
+            ReferenceMetric::MeanUs => Some(self.latency.mean_ns() / 1000.0),
+            ReferenceMetric::Seconds => Some(self.elapsed.as_secs_f64()),
+            ReferenceMetric::Gb => Some(self.bytes as f64 / 1e9),
             _ => metric
                 .per_million()
                 .map(|share| self.latency.percentile(share).0 as f64 / 1000.0),

@@ -11,12 +11,12 @@ use assay_units::rate::mib_per_second;
 use assay_units::{Nanos, Op};
 
 use crate::CalibrateError;
-use crate::host::Host;
-use crate::measurement::{Access, CHUNK_BYTES, Workload};
+use crate::drive_under_test::DriveUnderTest;
+use crate::measurement::{AccessPattern, CHUNK_BYTES, ReferenceWorkload};
 
 /// How the streamer uses the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Streamer {
+pub struct StreamerSettings {
     /// Chunk commands in flight. The brief does not say; its controller has "several".
     pub queue_depth: u32,
     /// Before each sweep.
@@ -27,9 +27,9 @@ pub struct Streamer {
     pub repeats: u32,
 }
 
-impl Default for Streamer {
-    fn default() -> Streamer {
-        Streamer {
+impl Default for StreamerSettings {
+    fn default() -> StreamerSettings {
+        StreamerSettings {
             queue_depth: 8,
             // Longer than any drive here waits before it goes to sleep ...
             pause: Nanos::from_secs(120),
@@ -41,12 +41,15 @@ impl Default for Streamer {
 }
 
 /// Mean time of each stream of a sweep, by operation and chunks.
-pub type Sweep = BTreeMap<(Op, u32), Nanos>;
+pub type ChunkTimes = BTreeMap<(Op, u32), Nanos>;
 
-fn host(profile: &Profile) -> Result<Host, CalibrateError> {
-    let mut host = Host::new(profile, Workload::read(Access::Sequential, 1, CHUNK_BYTES))?;
-    host.drain();
-    Ok(host)
+fn host(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
+    let mut drive = DriveUnderTest::new(
+        profile,
+        ReferenceWorkload::read(AccessPattern::Sequential, 1, CHUNK_BYTES),
+    )?;
+    drive.drain();
+    Ok(drive)
 }
 
 /// The sweep over these sizes, in ascending order, each written and then read. A size of which only reads are wanted is written too:
@@ -57,14 +60,14 @@ fn host(profile: &Profile) -> Result<Host, CalibrateError> {
 pub fn sweep(
     profile: &Profile,
     sizes: &[u32],
-    streamer: &Streamer,
-) -> Result<Sweep, CalibrateError> {
-    let mut host = host(profile)?;
-    let capacity = host.capacity_bytes();
+    streamer: &StreamerSettings,
+) -> Result<ChunkTimes, CalibrateError> {
+    let mut drive = host(profile)?;
+    let capacity = drive.capacity_bytes();
     let mut sums: BTreeMap<(Op, u32), u64> = BTreeMap::new();
     let mut first = 0;
     for _ in 0..streamer.repeats.max(1) {
-        host.rest(streamer.pause);
+        drive.idle(streamer.pause);
         for &chunks in sizes {
             let bytes = u64::from(chunks) * u64::from(CHUNK_BYTES);
             if first + bytes > capacity {
@@ -72,9 +75,9 @@ pub fn sweep(
             }
             let fitting = bytes.min(capacity) / u64::from(CHUNK_BYTES);
             for op in [Op::Write, Op::Read] {
-                let time = host.stream(op, first, fitting, CHUNK_BYTES, streamer.queue_depth)?;
+                let time = drive.stream(op, first, fitting, CHUNK_BYTES, streamer.queue_depth)?;
                 *sums.entry((op, chunks)).or_default() += time.0;
-                host.rest(streamer.gap);
+                drive.idle(streamer.gap);
             }
             first += bytes;
         }
@@ -106,28 +109,28 @@ pub fn full_stream(
     profile: &Profile,
     op: Op,
     settle: bool,
-    streamer: &Streamer,
+    streamer: &StreamerSettings,
 ) -> Result<f64, CalibrateError> {
-    let mut host = host(profile)?;
-    host.rest(streamer.pause);
-    let chunks = host.capacity_bytes() / u64::from(CHUNK_BYTES);
-    let start = host.now();
+    let mut drive = host(profile)?;
+    drive.idle(streamer.pause);
+    let chunks = drive.capacity_bytes() / u64::from(CHUNK_BYTES);
+    let start = drive.now();
     let (mut done, mut pieces) = (0, Vec::new());
     while done < chunks {
         let now = PIECE_CHUNKS.min(chunks - done);
         let first = done * u64::from(CHUNK_BYTES);
-        let time = host.stream(op, first, now, CHUNK_BYTES, streamer.queue_depth)?;
+        let time = drive.stream(op, first, now, CHUNK_BYTES, streamer.queue_depth)?;
         done += now;
         pieces.push(time.as_secs_f64());
         if let Some(piece_s) = settled(&pieces).filter(|_| settle) {
             let left = (chunks - done) as f64 / PIECE_CHUNKS as f64 * piece_s;
-            let whole_s = (host.now() - start).as_secs_f64() + left;
+            let whole_s = (drive.now() - start).as_secs_f64() + left;
             return Ok(chunks as f64 * f64::from(CHUNK_BYTES) / whole_s / (1 << 20) as f64);
         }
     }
     Ok(mib_per_second(
         chunks * u64::from(CHUNK_BYTES),
-        host.now() - start,
+        drive.now() - start,
     ))
 }
 

@@ -1,10 +1,10 @@
 use super::*;
-use crate::measurement::{Access, Metric, Procedure, Workload};
+use crate::measurement::{AccessPattern, Procedure, ReferenceMetric, ReferenceWorkload};
 
 fn rate(value: f64) -> Measurement {
     Measurement {
-        procedure: Procedure::Steady(Workload::read(Access::Random, 1, 4096)),
-        metric: Metric::MibPerS,
+        procedure: Procedure::Steady(ReferenceWorkload::read(AccessPattern::Random, 1, 4096)),
+        metric: ReferenceMetric::MibPerS,
         value,
         tolerance: Tolerance::Relative(0.1),
         source: "test".to_owned(),

@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn measured(metric: Metric, value: f64) -> Measurement {
+fn measured(metric: ReferenceMetric, value: f64) -> Measurement {
     Measurement {
-        procedure: Procedure::Steady(Workload::read(Access::Random, 16, 4096)),
+        procedure: Procedure::Steady(ReferenceWorkload::read(AccessPattern::Random, 16, 4096)),
         metric,
         value,
         tolerance: Tolerance::of(metric),
@@ -15,62 +15,62 @@ fn measured(metric: Metric, value: f64) -> Measurement {
 
 #[test]
 fn words_of_metrics_are_read_back() {
-    for metric in Metric::ALL {
-        assert_eq!(Metric::parse(metric.name()), Some(metric));
+    for metric in ReferenceMetric::ALL {
+        assert_eq!(ReferenceMetric::parse(metric.name()), Some(metric));
     }
-    assert_eq!(Metric::parse("MiB/s"), None);
+    assert_eq!(ReferenceMetric::parse("MiB/s"), None);
 }
 
 #[test]
 fn a_tolerance_is_relative_or_in_kelvin() {
-    let rate = measured(Metric::MibPerS, 200.0);
+    let rate = measured(ReferenceMetric::MibPerS, 200.0);
     assert!(rate.is_met(220.0) && rate.is_met(180.0) && !rate.is_met(221.0));
     assert!((rate.error(190.0) + 5.0).abs() < 1e-9);
-    let heat = measured(Metric::Celsius, 80.0);
+    let heat = measured(ReferenceMetric::Celsius, 80.0);
     assert!(heat.is_met(82.0) && !heat.is_met(82.1));
     assert!((heat.error(77.0) + 3.0).abs() < 1e-9);
-    assert!(measured(Metric::Seconds, 10.0).is_met(12.5));
+    assert!(measured(ReferenceMetric::Seconds, 10.0).is_met(12.5));
 }
 
 #[test]
 fn keys_tell_workloads_apart() {
-    let base = Workload::read(Access::Random, 16, 4096);
+    let base = ReferenceWorkload::read(AccessPattern::Random, 16, 4096);
     let mut keys = std::collections::BTreeSet::new();
     let variants = [
         base,
-        Workload {
+        ReferenceWorkload {
             threads: 64,
             ..base
         },
-        Workload {
+        ReferenceWorkload {
             block_bytes: 512,
             ..base
         },
-        Workload {
+        ReferenceWorkload {
             queue_depth: 4,
             ..base
         },
-        Workload {
+        ReferenceWorkload {
             op: Op::Write,
             ..base
         },
-        Workload {
-            access: Access::Sequential,
+        ReferenceWorkload {
+            access: AccessPattern::Sequential,
             ..base
         },
-        Workload {
+        ReferenceWorkload {
             data: DataClass::Zero,
             ..base
         },
-        Workload {
-            state: State::Fresh,
+        ReferenceWorkload {
+            state: PriorState::Fresh,
             ..base
         },
-        Workload {
+        ReferenceWorkload {
             area_bytes: 1 << 20,
             ..base
         },
-        Workload {
+        ReferenceWorkload {
             ios: Some(7),
             ..base
         },
@@ -79,7 +79,7 @@ fn keys_tell_workloads_apart() {
         assert!(keys.insert(Procedure::Steady(workload).key()));
     }
     assert_eq!(
-        measured(Metric::MibPerS, 1.0).key(),
+        measured(ReferenceMetric::MibPerS, 1.0).key(),
         "randread bs=4k threads=16 depth=1, mib_per_s"
     );
 }

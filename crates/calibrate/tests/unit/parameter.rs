@@ -19,10 +19,10 @@ fn text() -> &'static str {
     &TEXT
 }
 
-fn free(words: &[&str]) -> Vec<Free> {
+fn free(words: &[&str]) -> Vec<FreeParameter> {
     words
         .iter()
-        .map(|word| Free::parse(word).expect("a free number"))
+        .map(|word| FreeParameter::parse(word).expect("a free number"))
         .collect()
 }
 
@@ -43,7 +43,7 @@ fn free_numbers_are_spelled_in_four_ways() {
         "a.b=1..inf",
         "a .b",
     ] {
-        assert!(Free::parse(bad).is_err(), "{bad}");
+        assert!(FreeParameter::parse(bad).is_err(), "{bad}");
     }
 }
 
@@ -52,7 +52,7 @@ fn what_was_fitted_is_free_unless_it_is_structure() {
     let names: Vec<String> = free_by_default(text())
         .expect("a profile")
         .iter()
-        .map(Free::name)
+        .map(FreeParameter::name)
         .collect();
     for name in [
         "firmware.read_command_ns",
@@ -73,7 +73,8 @@ fn what_was_fitted_is_free_unless_it_is_structure() {
 
 #[test]
 fn writing_the_start_changes_no_number_and_no_comment() {
-    let space = Space::new(text(), &free_by_default(text()).expect("a profile")).expect("a space");
+    let space =
+        ParameterSpace::new(text(), &free_by_default(text()).expect("a profile")).expect("a space");
     let start = space.start();
     let written = space.write(text(), &start, "x", true).expect("text");
     assert_eq!(written.lines().count(), text().lines().count());
@@ -88,7 +89,7 @@ fn writing_the_start_changes_no_number_and_no_comment() {
 
 #[test]
 fn a_moved_number_is_replaced_in_place_and_marked() {
-    let space = Space::new(
+    let space = ParameterSpace::new(
         text(),
         &free(&["nand.erase_ns=1000000..4000000", "nand.read_ns[1]"]),
     )
@@ -120,7 +121,7 @@ fn a_range_beside_the_number_bounds_it() {
         "read_ns                  = { value = [35_430, 35_430], range = [30_000, 50_000],",
     );
     assert!(Profile::from_toml(&ranged).is_ok());
-    let space = Space::new(&ranged, &free(&["nand.read_ns"])).expect("a space");
+    let space = ParameterSpace::new(&ranged, &free(&["nand.read_ns"])).expect("a space");
     assert_eq!(
         space.bounds(),
         [("nand.read_ns".to_owned(), 30_000.0, 50_000.0)]
@@ -141,12 +142,12 @@ fn numbers_that_cannot_move_are_refused() {
         ("nand.read_ns[7]", "2 numbers"),
         ("nand.erase_ns[0]", "1 numbers"),
     ] {
-        let error = Space::new(text(), &free(&[word]))
+        let error = ParameterSpace::new(text(), &free(&[word]))
             .expect_err(word)
             .to_string();
         assert!(error.contains(expected), "{word}: {error}");
     }
-    assert!(Space::new(text(), &free(&["nand.read_ns", "nand.read_ns[0]"])).is_err());
+    assert!(ParameterSpace::new(text(), &free(&["nand.read_ns", "nand.read_ns[0]"])).is_err());
 }
 
 #[test]
@@ -170,12 +171,12 @@ fn a_map_cache_can_be_fitted() {
     let names: Vec<String> = free_by_default(&cached)
         .expect("a profile")
         .iter()
-        .map(Free::name)
+        .map(FreeParameter::name)
         .filter(|name| name.starts_with("map_cache."))
         .collect();
     assert_eq!(names, ["map_cache.read_ns"]);
     let named = free(&["map_cache.capacity_bytes=65536..1048576"]);
-    let space = Space::new(&cached, &named).expect("a space");
+    let space = ParameterSpace::new(&cached, &named).expect("a space");
     let least = space.profile_at(&[0.0]).expect("a profile");
     let cache = least.map_cache.expect("a map cache");
     assert_eq!(cache.capacity_bytes.value, 65_540);

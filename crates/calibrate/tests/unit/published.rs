@@ -32,7 +32,7 @@ fn figures_are_found_by_profile() {
     let optane = published("intel-optane-p4800x").expect("the files are whole");
     let tail = optane
         .iter()
-        .find(|f| f.metric == Metric::P99_999Us)
+        .find(|f| f.metric == ReferenceMetric::P99_999Us)
         .expect("a far percentile");
     assert_eq!(tail.tolerance, Tolerance::Relative(0.25));
     let streams = published("mle-brief-960gb").expect("the files are whole");

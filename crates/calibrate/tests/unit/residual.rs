@@ -1,10 +1,10 @@
 use super::*;
-use crate::measurement::{Access, Metric, Procedure, Workload};
+use crate::measurement::{AccessPattern, Procedure, ReferenceMetric, ReferenceWorkload};
 
-fn residual(value: f64, simulated: Option<f64>, metric: Metric, role: Role) -> Residual {
+fn residual(value: f64, simulated: Option<f64>, metric: ReferenceMetric, role: Role) -> Residual {
     Residual {
         measurement: Measurement {
-            procedure: Procedure::Steady(Workload::read(Access::Random, 1, 4096)),
+            procedure: Procedure::Steady(ReferenceWorkload::read(AccessPattern::Random, 1, 4096)),
             metric,
             value,
             tolerance: Tolerance::of(metric),
@@ -18,11 +18,11 @@ fn residual(value: f64, simulated: Option<f64>, metric: Metric, role: Role) -> R
 #[test]
 fn roles_are_summed_up_apart_and_kelvin_are_no_per_cent() {
     let all = Residuals(vec![
-        residual(100.0, Some(103.0), Metric::MibPerS, Role::Target),
-        residual(100.0, Some(88.0), Metric::MibPerS, Role::Target),
-        residual(80.0, Some(81.0), Metric::Celsius, Role::Target),
-        residual(100.0, None, Metric::MibPerS, Role::Target),
-        residual(100.0, Some(150.0), Metric::MibPerS, Role::HeldOut),
+        residual(100.0, Some(103.0), ReferenceMetric::MibPerS, Role::Target),
+        residual(100.0, Some(88.0), ReferenceMetric::MibPerS, Role::Target),
+        residual(80.0, Some(81.0), ReferenceMetric::Celsius, Role::Target),
+        residual(100.0, None, ReferenceMetric::MibPerS, Role::Target),
+        residual(100.0, Some(150.0), ReferenceMetric::MibPerS, Role::HeldOut),
     ]);
     let targets = all.summary(Role::Target);
     assert_eq!((targets.count, targets.met), (4, 2));

@@ -1,7 +1,7 @@
 use super::*;
 
-fn search(start: &[f64], evaluations: usize, cost: impl Fn(&[f64]) -> f64) -> Search {
-    let mut search = Search::new(start, Rng::stream(1, "test"));
+fn search(start: &[f64], evaluations: usize, cost: impl Fn(&[f64]) -> f64) -> CmaEs {
+    let mut search = CmaEs::new(start, Rng::stream(1, "test"));
     let mut done = 0;
     while done < evaluations {
         let points = search.ask();
@@ -66,7 +66,7 @@ fn a_minimum_on_the_side_of_the_box_is_found() {
 fn not_a_number_is_the_worst_and_no_dimension_is_no_trouble() {
     let found = search(&[0.9], 200, |p| if p[0] > 0.5 { f64::NAN } else { p[0] });
     assert!(found.best()[0] < 0.01);
-    let mut nothing = Search::new(&[], Rng::new(1));
+    let mut nothing = CmaEs::new(&[], Rng::new(1));
     let count = nothing.ask().len();
     nothing.tell(&vec![1.0; count]);
     assert_eq!(nothing.best_cost(), 1.0);

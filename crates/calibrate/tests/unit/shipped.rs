@@ -1,5 +1,5 @@
 use super::*;
-use crate::parameter::Space;
+use crate::parameter::ParameterSpace;
 use assay_ssd::Profile;
 
 #[test]
@@ -26,7 +26,7 @@ fn every_recipe_fits_its_profile() {
         let text = Profile::builtin_text(&name).expect("a built-in profile");
         let begun = recipe.begin(text).expect("its numbers are there");
         Profile::from_toml(&begun).expect("a profile");
-        Space::new(&begun, &recipe.free().expect("free numbers")).expect("a space");
+        ParameterSpace::new(&begun, &recipe.free().expect("free numbers")).expect("a space");
         let mut all = published(&name).expect("whole");
         let unused = hold_out(&mut all, &recipe.hold_out);
         assert!(unused.is_empty(), "{name}: {unused:?} names no figure");

@@ -37,9 +37,9 @@ fn every_column_is_read() {
 #[test]
 fn other_procedures_have_their_own_metric() {
     let all = read("procedure,value,tolerance\nsettled_celsius,72,3\nwrite_steady,233,\n");
-    assert_eq!(all[0].metric, Metric::Celsius);
+    assert_eq!(all[0].metric, ReferenceMetric::Celsius);
     assert_eq!(all[0].tolerance, Tolerance::Absolute(3.0));
-    assert_eq!(all[1].metric, Metric::MbPerS);
+    assert_eq!(all[1].metric, ReferenceMetric::MbPerS);
     for name in FIGURE_NAMES.split(", ") {
         assert!(figure_named(name).is_some(), "{name}");
     }

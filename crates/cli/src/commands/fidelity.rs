@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use assay_calibrate::fidelity::{Compared, LIMITS, compare, table};
-use assay_calibrate::measurement::{Access, CHUNK_BYTES};
-use assay_calibrate::measurement::{Measurement, Metric, Procedure, Role, Tolerance, Workload};
+use assay_calibrate::fidelity::{LIMITS, ProfileComparison, compare, table};
+use assay_calibrate::measurement::{AccessPattern, CHUNK_BYTES};
+use assay_calibrate::measurement::{
+    Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
+};
 use assay_report::fidelity::{Drive, Figure, Kind, Page, html, markdown};
 use assay_sim_host::profile_file::load;
 use assay_ssd::Profile;
@@ -60,7 +62,7 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Comm
     Ok(CommandOutcome::Done)
 }
 
-fn shown(all: &[Compared], path: &Path) -> String {
+fn shown(all: &[ProfileComparison], path: &Path) -> String {
     let mut text = format!(
         "  {:<24} {:>15} {:>8} {:>8} {:>22}\n",
         "drive", "figures met", "median", "worst", "of these predicted"
@@ -80,7 +82,7 @@ fn shown(all: &[Compared], path: &Path) -> String {
     text
 }
 
-fn page(all: &[Compared]) -> Page {
+fn page(all: &[ProfileComparison]) -> Page {
     Page {
         drives: all
             .iter()
@@ -129,13 +131,13 @@ fn figure(m: &Measurement) -> Figure {
     }
 }
 
-fn is_bandwidth(m: &Measurement, workload: &Workload) -> bool {
-    m.metric == Metric::MibPerS && workload.op == Op::Read && workload.queue_depth == 1
+fn is_bandwidth(m: &Measurement, workload: &ReferenceWorkload) -> bool {
+    m.metric == ReferenceMetric::MibPerS && workload.op == Op::Read && workload.queue_depth == 1
 }
 
 fn kind(m: &Measurement) -> Kind {
     match &m.procedure {
-        Procedure::Steady(w) if is_bandwidth(m, w) && w.access == Access::Random => {
+        Procedure::Steady(w) if is_bandwidth(m, w) && w.access == AccessPattern::Random => {
             Kind::RandomRead
         }
         Procedure::Steady(w) if is_bandwidth(m, w) => Kind::SequentialRead,
@@ -147,7 +149,7 @@ fn kind(m: &Measurement) -> Kind {
 
 fn curve(m: &Measurement) -> Option<(String, f64)> {
     match m.procedure {
-        Procedure::Steady(w) if is_bandwidth(m, &w) && w.access == Access::Random => {
+        Procedure::Steady(w) if is_bandwidth(m, &w) && w.access == AccessPattern::Random => {
             Some((format!("{} threads", w.threads), f64::from(w.block_bytes)))
         }
         Procedure::Chunks { op, chunks } => Some((

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use assay_calibrate::measurement::{Measurement, Role, Tolerance};
-use assay_calibrate::parameter::{Free, free_by_default, renamed};
-use assay_calibrate::residual::{Residual, Residuals, Summary};
-use assay_calibrate::shipped::{Recipe, hold_out, recipes};
-use assay_calibrate::{Fit, FitSettings, fit, published, run_folder, table};
+use assay_calibrate::parameter::{FreeParameter, free_by_default, renamed};
+use assay_calibrate::residual::{ErrorSummary, Residual, Residuals};
+use assay_calibrate::shipped::{FitRecipe, hold_out, recipes};
+use assay_calibrate::{FitResult, FitSettings, fit, published, run_folder, table};
 use assay_sim_host::profile_file::load;
 use assay_ssd::Profile;
 use assay_store::Run;
@@ -150,14 +150,14 @@ fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<Target
 }
 
 /// From its file, or from the command line.
-fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<Recipe> {
+fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitRecipe> {
     let Some(path) = &arguments.recipe else {
-        return Ok(Recipe {
+        return Ok(FitRecipe {
             seed: arguments.seed,
             evaluations: arguments.evaluations,
             free: arguments.free.clone(),
             hold_out: arguments.hold_out.clone(),
-            ..Recipe::default()
+            ..FitRecipe::default()
         });
     };
     let text = std::fs::read_to_string(path)
@@ -173,14 +173,18 @@ fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<Recipe> {
     })?)
 }
 
-fn free(arguments: &FitArguments, recipe: &Recipe, text: &str) -> anyhow::Result<Vec<Free>> {
+fn free(
+    arguments: &FitArguments,
+    recipe: &FitRecipe,
+    text: &str,
+) -> anyhow::Result<Vec<FreeParameter>> {
     let named = recipe.free()?;
     if !named.is_empty() {
         return Ok(named);
     }
     let mut free = free_by_default(text)?;
     if arguments.to != PUBLISHED && !free.iter().any(|f| f.path == HOST_OVERHEAD) {
-        free.push(Free {
+        free.push(FreeParameter {
             path: HOST_OVERHEAD.to_owned(),
             index: None,
             range: None,
@@ -276,7 +280,7 @@ fn line(text: &mut String, residual: &Residual) {
     );
 }
 
-fn summary_line(text: &mut String, what: &str, summary: Summary) {
+fn summary_line(text: &mut String, what: &str, summary: ErrorSummary) {
     let _ = writeln!(
         text,
         "{what}: {} of {} within their tolerance; errors in per cent: median {:.1}, worst {:.1}",
@@ -284,7 +288,7 @@ fn summary_line(text: &mut String, what: &str, summary: Summary) {
     );
 }
 
-fn shown(fitted: &Fit, targets: &Targets, path: &Path, table: &Path) -> String {
+fn shown(fitted: &FitResult, targets: &Targets, path: &Path, table: &Path) -> String {
     let mut text = String::new();
     let head = format!(
         "  {:<52} {:>10} {:>10} {:<5} {:>9}\n",
@@ -370,7 +374,7 @@ pub(super) fn residuals(all: &Residuals) -> Vec<Value> {
 }
 
 /// Their sum as JSON.
-pub(super) fn summary(summary: Summary) -> Value {
+pub(super) fn summary(summary: ErrorSummary) -> Value {
     json!({
         "figures": summary.count,
         "within_tolerance": summary.met,
@@ -379,7 +383,7 @@ pub(super) fn summary(summary: Summary) -> Value {
     })
 }
 
-fn document(fitted: &Fit, targets: &Targets, path: &Path, table: &Path) -> Value {
+fn document(fitted: &FitResult, targets: &Targets, path: &Path, table: &Path) -> Value {
     let file = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     json!({
         "profile": file(path),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use assay_calibrate::shipped::{Fidelity, fidelity};
+use assay_calibrate::shipped::{ProfileFidelity, fidelity};
 use assay_device::identity::list_drives;
 use assay_ssd::{Profile, Provenance};
 use assay_units::text::format_size;
@@ -20,7 +20,7 @@ struct Simulated {
     published: usize,
     fitted: usize,
     assumed: usize,
-    fidelity: Option<Fidelity>,
+    fidelity: Option<ProfileFidelity>,
 }
 
 fn simulated() -> anyhow::Result<Vec<Simulated>> {

@@ -1,9 +1,9 @@
 use super::*;
 
-fn course(rates: impl Iterator<Item = f64>) -> Vec<Second> {
+fn course(rates: impl Iterator<Item = f64>) -> Vec<SoakSecond> {
     rates
         .enumerate()
-        .map(|(n, mib_per_s)| Second {
+        .map(|(n, mib_per_s)| SoakSecond {
             mib_per_s,
             celsius: 40.0 + n as f64 * 0.1,
             second_sensor: None,

@@ -1,0 +1,281 @@
+//! A simulated drive under a reference workload.
+//!
+//! Rates and latencies come from a [`ClosedLoop`]: threads with a fixed queue depth on the host of the profile's `bench`.
+
+use assay_sim_host::{ClosedLoop, HostProcessors};
+use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile, Telemetry};
+use assay_stats::Histogram;
+use assay_units::{DataClass, GIB, Nanos, Op, Rng};
+
+use crate::CalibrateError;
+use crate::measurement::{AccessPattern, PriorState, ReferenceWorkload};
+
+/// The area that the DragonFly tests use, in bytes.
+pub const AREA_BYTES: u64 = 16 * GIB;
+
+/// Queue depth of the random overwrites that precede the measurement of a [`PriorState::Overwritten`] drive.
+const OVERWRITE_DEPTH: u32 = 32;
+/// A drive with nothing to do while I/Os are in flight.
+const STALLED: &str =
+    "the model has I/Os in flight and nothing that would complete them: a defect of the model";
+
+/// A drive and the workload that runs on it.
+#[derive(Clone)]
+pub struct DriveUnderTest {
+    host: ClosedLoop,
+    workload: ReferenceWorkload,
+    offsets: Offsets,
+    latency: Option<Box<Histogram>>,
+    /// Time of the last completion, or the end of the last idle period.
+    now: Nanos,
+}
+
+/// Where a workload's I/Os go.
+#[derive(Clone)]
+struct Offsets {
+    rng: Rng,
+    access: AccessPattern,
+    block_bytes: u64,
+    area_bytes: u64,
+    /// What each thread of a sequential workload has for itself.
+    region_bytes: u64,
+    /// Per thread: next sequential offset.
+    next: Vec<u64>,
+}
+
+impl Offsets {
+    fn set(&mut self, workload: &ReferenceWorkload, capacity_bytes: u64) {
+        let block = u64::from(workload.block_bytes);
+        let whole_blocks = |bytes: u64| (bytes / block).max(1) * block;
+        self.access = workload.access;
+        self.block_bytes = block;
+        self.area_bytes = whole_blocks(workload.area_bytes.min(capacity_bytes));
+        self.region_bytes = whole_blocks(self.area_bytes / u64::from(workload.threads));
+        self.next = (0..u64::from(workload.threads))
+            .map(|thread| self.region_bytes * thread)
+            .collect();
+    }
+
+    fn next(&mut self, thread: u32) -> u64 {
+        if self.access == AccessPattern::Random {
+            return self.rng.below(self.area_bytes / self.block_bytes) * self.block_bytes;
+        }
+        let first = self.region_bytes * u64::from(thread);
+        let next = &mut self.next[thread as usize];
+        let offset = *next;
+        *next += self.block_bytes;
+        if *next >= first + self.region_bytes {
+            *next = first;
+        }
+        offset
+    }
+}
+
+impl DriveUnderTest {
+    /// A drive in the workload's prior state, and the workload's first I/Os.
+    ///
+    /// # Errors
+    /// When the profile cannot make a drive, or the drive fails an I/O of the preparation.
+    pub fn new(
+        profile: &Profile,
+        workload: ReferenceWorkload,
+    ) -> Result<DriveUnderTest, CalibrateError> {
+        DriveUnderTest::with_options(profile, workload, DriveOptions::default())
+    }
+
+    /// [`DriveUnderTest::new`] with options of the drive; their initial state is the workload's.
+    ///
+    /// # Errors
+    /// As [`DriveUnderTest::new`].
+    pub fn with_options(
+        profile: &Profile,
+        workload: ReferenceWorkload,
+        options: DriveOptions,
+    ) -> Result<DriveUnderTest, CalibrateError> {
+        let state = match workload.state {
+            PriorState::Fresh => InitialState::Fresh,
+            PriorState::Filled | PriorState::Overwritten => InitialState::Filled,
+        };
+        let drive = Drive::new(profile.clone(), DriveOptions { state, ..options })?;
+        let mut drive = DriveUnderTest {
+            host: ClosedLoop::new(drive),
+            workload,
+            offsets: Offsets {
+                rng: Rng::stream(1, "offsets"),
+                access: workload.access,
+                block_bytes: 1,
+                area_bytes: 1,
+                region_bytes: 1,
+                next: Vec::new(),
+            },
+            latency: None,
+            now: Nanos::ZERO,
+        };
+        if workload.state == PriorState::Overwritten {
+            drive.overwrite()?;
+        }
+        drive.set_workload(workload);
+        Ok(drive)
+    }
+
+    /// Overwrite the area twice, at random, 4 KiB at a time.
+    fn overwrite(&mut self) -> Result<(), CalibrateError> {
+        let workload = ReferenceWorkload {
+            op: Op::Write,
+            access: AccessPattern::Random,
+            block_bytes: 4096,
+            threads: 1,
+            queue_depth: OVERWRITE_DEPTH,
+            ..self.workload
+        };
+        // Host overhead would only lengthen the preparation.
+        let mut bench = self.drive().profile().bench.clone();
+        bench.host_overhead_ns.value = 0;
+        bench.host_cores = None;
+        self.begin(workload, HostProcessors::new(&bench, 1, self.now));
+        self.run(2 * (self.offsets.area_bytes / 4096), Nanos::MAX)?;
+        self.drain();
+        Ok(())
+    }
+
+    /// Replace the workload, on the drive as it is. Nothing may be in flight: call it on a new drive or after
+    /// [`DriveUnderTest::drain`].
+    pub fn set_workload(&mut self, workload: ReferenceWorkload) {
+        let bench = &self.drive().profile().bench;
+        let processors = HostProcessors::new(bench, workload.threads, self.now);
+        self.begin(workload, processors);
+    }
+
+    fn begin(&mut self, workload: ReferenceWorkload, processors: HostProcessors) {
+        self.offsets.set(&workload, self.capacity_bytes());
+        self.workload = workload;
+        self.host
+            .begin(processors, workload.threads, workload.queue_depth);
+    }
+
+    fn drive(&self) -> &Drive {
+        self.host.events().drive()
+    }
+
+    /// Start a new histogram of latencies.
+    pub fn record(&mut self) {
+        self.latency = Some(Box::default());
+    }
+
+    /// Latencies since [`DriveUnderTest::record`].
+    pub fn latency(&self) -> Option<&Histogram> {
+        self.latency.as_deref()
+    }
+
+    /// The last completion, or the end of the last idle period.
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// The drive's temperatures and counters.
+    pub fn telemetry(&mut self) -> Telemetry {
+        self.host.drive_mut().telemetry(self.now)
+    }
+
+    /// The drive's capacity in bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.drive().identity().capacity_bytes
+    }
+
+    /// Run until this many I/Os have completed or the time is reached; returns the bytes moved. A later call continues.
+    ///
+    /// # Errors
+    /// When the drive fails an I/O.
+    pub fn run(&mut self, ios: u64, until: Nanos) -> Result<u64, CalibrateError> {
+        let (workload, mut completed, mut failed) = (self.workload, 0, None);
+        while completed < ios {
+            let command = |slot| Command {
+                tag: slot,
+                queue: (slot / workload.queue_depth) as u16,
+                op: workload.op,
+                offset_bytes: self.offsets.next(slot / workload.queue_depth),
+                len_bytes: workload.block_bytes,
+                data: workload.data,
+            };
+            let went_on = self.host.step(until, command, |completion, latency| {
+                if !completion.status.is_ok() {
+                    failed = Some(completion.status.name());
+                }
+                completed += 1;
+                self.now = completion.at;
+                if let Some(histogram) = &mut self.latency {
+                    histogram.record(latency);
+                }
+            });
+            if let Some(what) = failed {
+                return Err(self.failure(what));
+            }
+            if !went_on {
+                if self.host.events().next_event() == Nanos::MAX {
+                    return Err(self.failure(STALLED));
+                }
+                break;
+            }
+        }
+        Ok(completed * u64::from(workload.block_bytes))
+    }
+
+    fn failure(&self, what: &str) -> CalibrateError {
+        CalibrateError::Simulation {
+            drive: self.drive().profile().name.clone(),
+            procedure: crate::Procedure::Steady(self.workload).title(),
+            what: what.to_owned(),
+        }
+    }
+
+    /// Wait for what is in flight and start nothing new.
+    pub fn drain(&mut self) {
+        self.host.drain();
+        self.now = self.host.events().now();
+    }
+
+    /// Keep drive and host idle for this long. Nothing may be in flight.
+    pub fn idle(&mut self, span: Nanos) {
+        self.host.idle(span);
+        self.now = self.host.events().now();
+    }
+
+    /// One stream: `chunks` I/Os of `chunk_bytes` from `first_bytes` on, `queue_depth` in flight; returns the time from the first
+    /// submission to the last completion. The MLE NVMe Streamer has no processor in its data path: no host overhead is added.
+    ///
+    /// # Errors
+    /// When the drive fails an I/O.
+    pub fn stream(
+        &mut self,
+        op: Op,
+        first_bytes: u64,
+        chunks: u64,
+        chunk_bytes: u32,
+        queue_depth: u32,
+    ) -> Result<Nanos, CalibrateError> {
+        let (mut submitted, mut failed) = (0, None);
+        let next = || {
+            let number = submitted;
+            submitted += 1;
+            (number < chunks).then(|| Command {
+                tag: (number % u64::from(queue_depth)) as u32,
+                queue: 0,
+                op,
+                offset_bytes: first_bytes + number * u64::from(chunk_bytes),
+                len_bytes: chunk_bytes,
+                data: DataClass::Incompressible,
+            })
+        };
+        let time = self.host.stream(queue_depth, next, |completion| {
+            if !completion.status.is_ok() {
+                failed = Some(completion.status.name());
+            }
+        });
+        self.now = self.host.events().now();
+        match (time, failed) {
+            (_, Some(what)) => Err(self.failure(what)),
+            (None, None) => Err(self.failure(STALLED)),
+            (Some(time), None) => Ok(time),
+        }
+    }
+}
