@@ -1,12 +1,12 @@
 //! Admin commands (Base 5).
 
-use assay_nvme_spec::admin::{Abort, DeleteCompletionQueue, DeleteSubmissionQueue};
+use assay_nvme_spec::admin::Abort;
 use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use crate::controller::Controller;
 use crate::memory::HostMemory;
-use crate::slots::{Kind, Slot};
+use crate::slots::{CommandSlot, SlotState};
 use crate::transfer::DataPointer;
 
 pub(crate) mod background;
@@ -19,111 +19,166 @@ mod queue;
 
 pub(crate) use background::Background;
 
-/// How an admin command goes on.
+/// How a successful admin command completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// It is done, with this dword 0.
+pub(crate) enum AdminOutcome {
+    /// After the firmware's time, with this dword 0.
     Done(u32),
-    /// It is done at this time in nanoseconds.
+    /// Not before this time in nanoseconds.
     DoneAt(u64),
-    /// It stays until something happens.
-    Waits,
+    /// It stays outstanding (Asynchronous Event Request).
+    Outstanding,
 }
 
-/// An admin command's result: how it goes on, or its failure.
-pub(crate) type Answer = Result<Outcome, StatusCode>;
+/// Result of an admin command.
+pub(crate) type AdminResult = Result<AdminOutcome, StatusCode>;
+
+/// An admin command with the time at which it was fetched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AdminCommand {
+    pub(crate) now_ns: u64,
+    pub(crate) entry: SubmissionEntry,
+}
+
+impl AdminCommand {
+    /// The view of the command.
+    fn view<T: From<SubmissionEntry>>(&self) -> T {
+        self.entry.into()
+    }
+
+    fn pointer(&self) -> DataPointer {
+        DataPointer::of(&self.entry)
+    }
+}
+
+/// Effects of a command as in Commands Supported and Effects (Base 5.16.1.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CommandEffects {
+    /// No effect on logical blocks.
+    NoChange,
+    /// Changes logical block content.
+    Content,
+    /// Changes logical block content; alone in its namespace; changes capabilities of the namespace.
+    FormatNamespace,
+    /// Changes logical block content; alone in the subsystem.
+    EraseSubsystem,
+}
+
+type AdminHandler<M> = fn(&mut Controller, &AdminCommand, &mut M) -> AdminResult;
+
+/// The supported admin commands.
+fn admin_commands<M: HostMemory>() -> [(AdminOpcode, CommandEffects, AdminHandler<M>); 13] {
+    use AdminOpcode as Op;
+    use CommandEffects::{EraseSubsystem, FormatNamespace, NoChange};
+    [
+        (
+            Op::CREATE_COMPLETION_QUEUE,
+            NoChange,
+            |controller, command, _| {
+                controller.create_completion_queue(command.view(), command.entry.prp1())
+            },
+        ),
+        (
+            Op::CREATE_SUBMISSION_QUEUE,
+            NoChange,
+            |controller, command, _| {
+                controller.create_submission_queue(command.view(), command.entry.prp1())
+            },
+        ),
+        (
+            Op::DELETE_COMPLETION_QUEUE,
+            NoChange,
+            |controller, command, _| controller.delete_completion_queue(command.view()),
+        ),
+        (
+            Op::DELETE_SUBMISSION_QUEUE,
+            NoChange,
+            |controller, command, _| controller.delete_submission_queue(command.view()),
+        ),
+        (Op::IDENTIFY, NoChange, Controller::identify),
+        (Op::GET_LOG_PAGE, NoChange, Controller::get_log_page),
+        (Op::GET_FEATURES, NoChange, Controller::get_features),
+        (Op::SET_FEATURES, NoChange, Controller::set_features),
+        (
+            Op::ASYNC_EVENT_REQUEST,
+            NoChange,
+            |controller, command, _| controller.events.request(command.entry.cid()),
+        ),
+        (Op::ABORT, NoChange, Controller::abort),
+        (Op::DEVICE_SELF_TEST, NoChange, |controller, command, _| {
+            controller.self_test(command.now_ns, command.view())
+        }),
+        (Op::FORMAT_NVM, FormatNamespace, |controller, command, _| {
+            controller.format(command.now_ns, command.view())
+        }),
+        (Op::SANITIZE, EraseSubsystem, |controller, command, _| {
+            controller.sanitize(command.now_ns, command.view())
+        }),
+    ]
+}
 
 impl Controller {
-    /// Begin an admin command. What it does, it does now; its completion comes when the firmware would have done it.
-    pub(crate) fn begin_admin<M: HostMemory>(
+    /// Executes an admin command. State changes at once; the completion follows after the firmware's time.
+    pub(crate) fn start_admin<M: HostMemory>(
         &mut self,
         now_ns: u64,
         entry: &SubmissionEntry,
         memory: &mut M,
     ) {
-        let (cid, opcode) = (entry.cid(), entry.opcode());
-        let answer = self.admin(now_ns, entry, memory);
-        let mut slot = Slot::new(Kind::Done, 0, cid, opcode);
-        slot.nsid = entry.nsid();
+        let command = AdminCommand {
+            now_ns,
+            entry: *entry,
+        };
+        let mut slot = CommandSlot::new(SlotState::Scheduled, 0, entry);
         let mut at_ns = now_ns + self.command_ns;
-        match answer {
-            Ok(Outcome::Waits) => return,
-            Ok(Outcome::Done(dw0)) => slot.dw0 = dw0,
-            Ok(Outcome::DoneAt(ns)) => at_ns = at_ns.max(ns),
+        match self.execute_admin(&command, memory) {
+            Ok(AdminOutcome::Outstanding) => return,
+            Ok(AdminOutcome::Done(dw0)) => slot.dw0 = dw0,
+            Ok(AdminOutcome::DoneAt(ns)) => at_ns = at_ns.max(ns),
             Err(status) => slot.status = status,
         }
-        self.defer_slot(slot, now_ns, at_ns);
+        self.schedule_slot(slot, now_ns, at_ns);
     }
 
-    fn admin<M: HostMemory>(
+    fn execute_admin<M: HostMemory>(
         &mut self,
-        now_ns: u64,
-        entry: &SubmissionEntry,
+        command: &AdminCommand,
         memory: &mut M,
-    ) -> Answer {
-        // Over PCIe, admin commands use PRPs alone (Base 4.1.2).
-        if entry.fused() != 0 || entry.psdt() != 0 {
+    ) -> AdminResult {
+        // Over PCIe, admin commands use PRPs only (Base 4.1.2).
+        if command.entry.fused() != 0 || command.entry.psdt() != 0 {
             return Err(StatusCode::INVALID_FIELD);
         }
-        let opcode = AdminOpcode(entry.opcode());
-        self.check_sanitize(now_ns, opcode)?;
-        match opcode {
-            AdminOpcode::CREATE_COMPLETION_QUEUE => {
-                self.create_completion_queue((*entry).into(), entry.prp1())
-            }
-            AdminOpcode::CREATE_SUBMISSION_QUEUE => {
-                self.create_submission_queue((*entry).into(), entry.prp1())
-            }
-            AdminOpcode::DELETE_COMPLETION_QUEUE => {
-                self.delete_completion_queue(DeleteCompletionQueue::from(*entry).qid())
-            }
-            AdminOpcode::DELETE_SUBMISSION_QUEUE => {
-                self.delete_submission_queue(DeleteSubmissionQueue::from(*entry).qid())
-            }
-            AdminOpcode::IDENTIFY => self.identify((*entry).into(), DataPointer::of(entry), memory),
-            AdminOpcode::GET_LOG_PAGE => {
-                self.get_log_page(now_ns, (*entry).into(), DataPointer::of(entry), memory)
-            }
-            AdminOpcode::GET_FEATURES => {
-                self.get_features((*entry).into(), DataPointer::of(entry), memory)
-            }
-            AdminOpcode::SET_FEATURES => {
-                self.set_features(now_ns, (*entry).into(), DataPointer::of(entry), memory)
-            }
-            AdminOpcode::ASYNC_EVENT_REQUEST => self.events.request(entry.cid()),
-            AdminOpcode::ABORT => Ok(self.abort((*entry).into(), memory)),
-            AdminOpcode::DEVICE_SELF_TEST => self.self_test(now_ns, (*entry).into()),
-            AdminOpcode::FORMAT_NVM => self.format(now_ns, (*entry).into()),
-            AdminOpcode::SANITIZE => self.sanitize(now_ns, (*entry).into()),
-            _ => Err(StatusCode::INVALID_OPCODE),
-        }
+        let opcode = AdminOpcode(command.entry.opcode());
+        self.check_sanitize(command.now_ns, opcode)?;
+        let mut commands = admin_commands::<M>().into_iter();
+        let (.., execute) = commands
+            .find(|(supported, ..)| *supported == opcode)
+            .ok_or(StatusCode::INVALID_OPCODE)?;
+        execute(self, command, memory)
     }
 
-    /// Abort (Base 5.1): a request for events ends; what the drive has begun cannot be taken back, which bit 0 of dword 0 says.
-    fn abort<M: HostMemory>(&mut self, abort: Abort, memory: &mut M) -> Outcome {
+    /// Abort (Base 5.1) of an Asynchronous Event Request. Commands in the drive cannot be aborted: bit 0 of dword 0 is then set.
+    fn abort<M: HostMemory>(&mut self, command: &AdminCommand, memory: &mut M) -> AdminResult {
         const NOT_ABORTED: u32 = 1;
-        if abort.sqid() == 0 && self.events.withdraw(abort.aborted_cid()) {
-            let slot = Slot::new(
-                Kind::Done,
-                0,
-                abort.aborted_cid(),
-                AdminOpcode::ASYNC_EVENT_REQUEST.0,
-            );
-            let now_ns = self.now_ns;
-            self.complete(&slot, StatusCode::ABORT_REQUESTED, 0, now_ns, memory);
-            return Outcome::Done(0);
+        let abort: Abort = command.view();
+        if abort.sqid() != 0 || !self.events.withdraw(abort.aborted_cid()) {
+            return Ok(AdminOutcome::Done(NOT_ABORTED));
         }
-        Outcome::Done(NOT_ABORTED)
+        let slot = events::request_slot(abort.aborted_cid());
+        let now_ns = self.now_ns;
+        self.complete(&slot, StatusCode::ABORT_REQUESTED, 0, now_ns, memory);
+        Ok(AdminOutcome::Done(0))
     }
 
-    /// A structure, or a part of one, to the host; what is beyond its end reads as zeroes.
-    pub(crate) fn answer_with<M: HostMemory>(
+    /// Transfers the first `len` bytes of a structure to the host; beyond its end zeroes.
+    pub(crate) fn transfer_to_host<M: HostMemory>(
         &self,
         bytes: &[u8],
         len: usize,
         pointer: DataPointer,
         memory: &mut M,
-    ) -> Answer {
+    ) -> AdminResult {
         if bytes.len() >= len {
             pointer.scatter(memory, &bytes[..len], self.page_bytes)?;
         } else {
@@ -131,6 +186,6 @@ impl Controller {
             padded.resize(len, 0);
             pointer.scatter(memory, &padded, self.page_bytes)?;
         }
-        Ok(Outcome::Done(0))
+        Ok(AdminOutcome::Done(0))
     }
 }

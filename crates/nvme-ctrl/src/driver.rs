@@ -1,9 +1,9 @@
-//! The other side: as little of a host as it takes to ask a controller things, one command after the other.
+//! A minimal NVMe driver with queue depth 1.
 //!
-//! For hosts that have no driver of their own: who wants to know what a simulated controller says of itself, and who measures what the way to
-//! one costs. [`Transport`] is where the controller is; [`InProcessTransport`] is one in this process, whose time jumps to whatever happens next.
+//! Used to probe a simulated controller and to measure the round-trip overhead of a served one. [`Transport`] is the access to the
+//! controller; [`InProcessTransport`] is one in this process, whose time advances to the next event.
 //!
-//! The host has an admin queue pair and, if it makes one, an I/O queue pair of [`ENTRIES`] entries each. It takes no asynchronous events.
+//! The driver has an admin queue pair and at most one I/O queue pair of [`ENTRIES`] entries each. It handles no asynchronous events.
 
 use assay_nvme_spec::admin::{CreateCompletionQueue, CreateSubmissionQueue};
 use assay_nvme_spec::register::{
@@ -18,97 +18,95 @@ use crate::memory::{FlatMemory, HostMemory, Unmapped};
 
 /// Entries of each queue.
 pub const ENTRIES: u32 = 16;
-/// Most data of one command, in bytes.
+/// Most data of one command in bytes.
 pub const DATA_BYTES: usize = 16 * PAGE_BYTES as usize;
-/// Memory that a host takes from [`Transport::base`] on, in bytes: a page for each queue, one for a list of pages, then data.
+/// Memory of the driver from [`Transport::base`] on, in bytes: one page per queue, one for a PRP list, then data.
 pub const MEMORY_BYTES: usize = DATA as usize + DATA_BYTES;
-/// Where the list of a command's data pages lies, from [`Transport::base`] on (PRP list; Base 2.0c, 4.1.1).
-const LIST: u64 = 4 * PAGE_BYTES;
-/// Where data lies, from [`Transport::base`] on.
+/// Offset of the PRP list from [`Transport::base`].
+const PRP_LIST: u64 = 4 * PAGE_BYTES;
+/// Offset of the data from [`Transport::base`].
 const DATA: u64 = 5 * PAGE_BYTES;
-/// Where the submission and completion queues lie, from [`Transport::base`] on: admin, I/O.
+/// Offsets of the submission and completion queues from [`Transport::base`]: admin, I/O.
 const QUEUES: [(u64, u64); 2] = [(0, PAGE_BYTES), (2 * PAGE_BYTES, 3 * PAGE_BYTES)];
-/// Entries of the two kinds are 64 and 16 bytes (Base 2.0c, 3.3.3): powers of two for CC.
+/// Entry sizes as powers of two for CC: 64 and 16 bytes (Base 3.3.3).
 const ENTRY_SIZES: (u8, u8) = (6, 4);
-/// The I/O queue pair, and its interrupt vector.
+/// Identifier of the I/O queue pair, and its interrupt vector.
 const IO: u16 = 1;
 
-/// Where a controller is.
+/// Access to a controller.
 pub trait Transport {
-    /// Why it cannot be reached.
+    /// The controller is not reachable.
     type Error: std::error::Error + 'static;
 
-    /// Where this host's memory begins for the controller: a page's beginning, with [`MEMORY_BYTES`] from there on.
+    /// Page-aligned address of [`MEMORY_BYTES`] of driver memory, as seen by the controller.
     fn base(&self) -> u64;
 
-    /// Read a register of 4 or 8 bytes.
+    /// Reads a register of 4 or 8 bytes.
     ///
     /// # Errors
-    /// When the controller cannot be reached, here and below.
+    /// When the controller is not reachable.
     fn read_register(&mut self, offset: u64, size: usize) -> Result<u64, Self::Error>;
 
-    /// Write a register of 4 or 8 bytes.
+    /// Writes a register of 4 or 8 bytes.
     ///
     /// # Errors
-    /// As above.
+    /// When the controller is not reachable.
     fn write_register(&mut self, offset: u64, size: usize, value: u64) -> Result<(), Self::Error>;
 
-    /// Read the host's own memory.
+    /// Reads driver memory.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When the memory is not accessible.
     fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Write it.
+    /// Writes driver memory.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When the memory is not accessible.
     fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), Self::Error>;
 
-    /// Wait until something has happened: with `None` anything, with a vector its interrupt. `false`: nothing ever will.
+    /// Waits for an interrupt of the vector, or for any event with `None`. `false` after a timeout, or if none can follow.
     ///
     /// # Errors
-    /// When it cannot be waited for.
+    /// When waiting fails.
     fn wait(&mut self, vector: Option<u16>) -> Result<bool, Self::Error>;
 }
 
-/// Why a command came to nothing.
+/// Failure of the controller or of the transport.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError<E: std::error::Error + 'static> {
-    /// The controller cannot be reached.
-    #[error("the controller cannot be reached: {0}")]
+    /// The controller is not reachable.
+    #[error("the controller is not reachable: {0}")]
     Transport(E),
-    /// It reports that it cannot go on, or does not become ready.
+    /// Controller Fatal Status, or the controller does not become ready.
     #[error("the controller does not become ready (CSTS {csts:#x}); reset it")]
     NotReady {
-        /// Its status register.
+        /// Controller Status (CSTS).
         csts: u32,
     },
-    /// It refused a queue.
+    /// The controller rejected a queue.
     #[error(
-        "the controller refused an I/O queue with status {status:#x}; it has one already, or none at all"
+        "the controller rejected an I/O queue with status {status:#x}; the queue exists already or is not supported"
     )]
     QueueRefused {
-        /// Its answer.
+        /// Status code.
         status: u16,
     },
-    /// A command was not answered.
-    #[error("the controller never answers command {opcode:#x}: the drive is gone")]
+    /// A command does not complete.
+    #[error("the controller does not complete command {opcode:#x}: the drive was removed")]
     NoCompletion {
         /// Its opcode.
         opcode: u8,
     },
-    /// More data than the host has room for.
-    #[error(
-        "{bytes} bytes of data are more than the {DATA_BYTES} that this host has room for; ask for parts"
-    )]
+    /// More data than [`DATA_BYTES`].
+    #[error("{bytes} bytes of data exceed the driver's limit of {DATA_BYTES}; split the command")]
     TransferTooLarge {
-        /// How many.
+        /// Length of the data.
         bytes: usize,
     },
 }
 
-/// A queue pair as a host keeps it.
+/// The driver's state of a queue pair.
 #[derive(Clone, Copy, Debug)]
 struct QueuePair {
     qid: u16,
@@ -118,8 +116,8 @@ struct QueuePair {
     head: u32,
     phase: bool,
     next_cid: u16,
-    /// A completion was taken that the controller was not told of.
-    owed: bool,
+    /// The completion queue head doorbell is to be written.
+    doorbell_pending: bool,
 }
 
 impl QueuePair {
@@ -133,17 +131,17 @@ impl QueuePair {
             head: 0,
             phase: true,
             next_cid: 0,
-            owed: false,
+            doorbell_pending: false,
         }
     }
 
-    /// Tell the controller what was taken (completion queue head doorbell; NVMe over PCIe 1.0c, 3.1.2.2).
+    /// Writes the completion queue head doorbell if it is pending (NVMe over PCIe 1.0c, 3.1.2.2).
     fn acknowledge<B: Transport>(
         &mut self,
         transport: &mut B,
         stride: u8,
     ) -> Result<(), DriverError<B::Error>> {
-        if !std::mem::take(&mut self.owed) {
+        if !std::mem::take(&mut self.doorbell_pending) {
             return Ok(());
         }
         let doorbell = cq_doorbell(self.qid, stride);
@@ -152,7 +150,7 @@ impl QueuePair {
     }
 }
 
-/// A host with its controller.
+/// Driver of one controller.
 #[derive(Debug)]
 pub struct Driver<B> {
     transport: B,
@@ -162,7 +160,7 @@ pub struct Driver<B> {
 }
 
 impl<B: Transport> Driver<B> {
-    /// Switch the controller on (Base 2.0c, 3.5.1): disable it, give it its admin queues, enable it, wait until it is ready.
+    /// Initializes the controller (Base 3.5.1): disable, set the admin queues, enable, wait until ready.
     ///
     /// # Errors
     /// [`DriverError::NotReady`] or [`DriverError::Transport`].
@@ -178,7 +176,7 @@ impl<B: Transport> Driver<B> {
         on.set_enable(true)
             .set_io_sq_entry_size(ENTRY_SIZES.0)
             .set_io_cq_entry_size(ENTRY_SIZES.1);
-        // No entry of an earlier life may pass for one of this.
+        // Stale entries of an earlier use could match the phase tag.
         for queue in 0..QUEUES.len() as u64 * 2 {
             let page = [0; PAGE_BYTES as usize];
             let at = base + queue * PAGE_BYTES;
@@ -201,7 +199,7 @@ impl<B: Transport> Driver<B> {
                 .read_register(CSTS, 4)
                 .map_err(DriverError::Transport)? as u32;
             let status = ControllerStatus::from_raw(csts);
-            // All ones: nobody there.
+            // All ones: the device is gone.
             let failed = status.fatal() || csts == u32::MAX;
             if status.ready() && !failed {
                 break;
@@ -218,12 +216,12 @@ impl<B: Transport> Driver<B> {
         })
     }
 
-    /// Where the controller is.
+    /// The transport.
     pub fn transport(&mut self) -> &mut B {
         &mut self.transport
     }
 
-    /// Make the I/O queue pair, whose completions raise vector 1.
+    /// Creates the I/O queue pair; its completions raise vector 1.
     ///
     /// # Errors
     /// [`DriverError::QueueRefused`], or as [`Driver::admin`].
@@ -253,7 +251,7 @@ impl<B: Transport> Driver<B> {
         Ok(())
     }
 
-    /// Tell the controller which completions were taken. Sending the next command does it too; who times commands does it between them.
+    /// Writes pending completion queue doorbells. The next command does it as well; call it first to keep it out of a measured latency.
     ///
     /// # Errors
     /// [`DriverError::Transport`].
@@ -267,20 +265,19 @@ impl<B: Transport> Driver<B> {
         Ok(())
     }
 
-    /// Send an admin command with its data and wait for it. `data` is sent, and then overwritten with what came, as the opcode's bits 1:0
-    /// say (Base 2.0c, 3.3.3.1).
+    /// Executes an admin command. `data` is sent and received as bits 1:0 of the opcode specify (Base 3.3.3.1).
     ///
     /// # Errors
-    /// [`DriverError`]; a command that the controller refuses is no error here, but has a status.
+    /// [`DriverError`]. A command that fails is not an error: see the status of its completion.
     pub fn admin(
         &mut self,
         entry: SubmissionEntry,
         data: &mut [u8],
     ) -> Result<CompletionEntry, DriverError<B::Error>> {
-        self.exchange(0, entry, data)
+        self.execute(0, entry, data)
     }
 
-    /// Send an I/O command with its data and wait for it, once [`Driver::create_io_queue`] has made the queues.
+    /// Executes an I/O command; creates the I/O queue pair on first use.
     ///
     /// # Errors
     /// As [`Driver::admin`].
@@ -292,10 +289,10 @@ impl<B: Transport> Driver<B> {
         if self.io.is_none() {
             self.create_io_queue()?;
         }
-        self.exchange(IO, entry, data)
+        self.execute(IO, entry, data)
     }
 
-    fn exchange(
+    fn execute(
         &mut self,
         qid: u16,
         mut entry: SubmissionEntry,
@@ -305,7 +302,10 @@ impl<B: Transport> Driver<B> {
         if bytes > DATA_BYTES {
             return Err(DriverError::TransferTooLarge { bytes });
         }
-        let (at, list) = (self.transport.base() + DATA, self.transport.base() + LIST);
+        let (at, list) = (
+            self.transport.base() + DATA,
+            self.transport.base() + PRP_LIST,
+        );
         let second = match (bytes as u64).div_ceil(PAGE_BYTES) {
             0 | 1 => 0,
             2 => at + PAGE_BYTES,
@@ -346,16 +346,16 @@ impl<B: Transport> Driver<B> {
         };
         entry.set_cid(pair.next_cid);
         pair.next_cid = pair.next_cid.wrapping_add(1);
-        let answered = self.ask(&mut pair, &entry);
+        let completion = self.submit_and_wait(&mut pair, &entry);
         if pair.qid == IO {
             self.io = Some(pair);
         } else {
             self.admin = pair;
         }
-        answered
+        completion
     }
 
-    fn ask(
+    fn submit_and_wait(
         &mut self,
         pair: &mut QueuePair,
         entry: &SubmissionEntry,
@@ -381,7 +381,7 @@ impl<B: Transport> Driver<B> {
             if done.phase() == pair.phase {
                 pair.head = (pair.head + 1) % ENTRIES;
                 pair.phase ^= pair.head == 0;
-                pair.owed = true;
+                pair.doorbell_pending = true;
                 return Ok(done);
             }
             if !transport
@@ -395,7 +395,7 @@ impl<B: Transport> Driver<B> {
     }
 }
 
-/// A controller in this process, with memory and a time of its own.
+/// A controller in this process with its own memory and model time.
 #[derive(Debug)]
 pub struct InProcessTransport {
     controller: Controller,
@@ -403,11 +403,11 @@ pub struct InProcessTransport {
     now: Nanos,
 }
 
-/// Not at 0, so that a missing address is seen to be one.
+/// Not 0, so that a missing address is an error.
 const BASE: u64 = 0x10_0000;
 
 impl InProcessTransport {
-    /// A controller that was just switched on.
+    /// For a controller after power-on.
     pub fn new(controller: Controller) -> InProcessTransport {
         InProcessTransport {
             controller,
@@ -421,12 +421,12 @@ impl InProcessTransport {
         &self.controller
     }
 
-    /// The controller, for its drive. Registers are written through the transport.
+    /// The controller, for access to its drive.
     pub fn controller_mut(&mut self) -> &mut Controller {
         &mut self.controller
     }
 
-    /// Its present.
+    /// Current model time.
     pub fn now(&self) -> Nanos {
         self.now
     }

@@ -1,8 +1,8 @@
-//! Interrupt vectors: which are raised, and which wait for more completions (Base 3.5; Interrupt Coalescing, Base 5.27.1.6).
+//! Interrupt vectors and their coalescing (Base 3.5, 5.27.1.6).
 
 use assay_ssd::coalescing::{CoalescingSetting, TIME_UNIT_NS};
 
-/// The most vectors a controller has: as many as queue pairs with the admin queues' own.
+/// Most vectors of a controller: one per queue pair, the admin queues included.
 pub const MAX_VECTORS: u16 = 256;
 
 /// A set of interrupt vectors.
@@ -12,7 +12,7 @@ pub struct VectorSet {
 }
 
 impl VectorSet {
-    /// Add a vector; numbers that no controller has are left out.
+    /// Adds a vector; numbers of [`MAX_VECTORS`] and above are ignored.
     #[inline]
     pub fn insert(&mut self, vector: u16) {
         if let Some(word) = self.words.get_mut(usize::from(vector / 64)) {
@@ -20,13 +20,13 @@ impl VectorSet {
         }
     }
 
-    /// Is it in the set?
+    /// Whether the set has the vector.
     pub fn contains(&self, vector: u16) -> bool {
         let word = self.words.get(usize::from(vector / 64));
         word.is_some_and(|word| word >> (vector % 64) & 1 != 0)
     }
 
-    /// Is there none?
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.words == [0; (MAX_VECTORS / 64) as usize]
@@ -50,9 +50,9 @@ impl VectorSet {
     }
 }
 
-/// A vector whose interrupt waits.
+/// Aggregation of completions on one vector.
 #[derive(Clone, Copy, Debug, Default)]
-struct Gathering {
+struct Aggregation {
     entries: u16,
     due_ns: u64,
     coalescing_disabled: bool,
@@ -61,17 +61,17 @@ struct Gathering {
 /// The vectors of a controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupts {
-    vectors: Vec<Gathering>,
+    vectors: Vec<Aggregation>,
     setting: CoalescingSetting,
     raised: VectorSet,
-    /// The earliest time at which a vector that waits is due, `u64::MAX` when none waits.
+    /// Earliest deadline of an aggregation, `u64::MAX` for none.
     next_ns: u64,
 }
 
 impl Interrupts {
     pub(crate) fn new(vectors: u16, setting: CoalescingSetting) -> Interrupts {
         Interrupts {
-            vectors: vec![Gathering::default(); usize::from(vectors)],
+            vectors: vec![Aggregation::default(); usize::from(vectors)],
             setting,
             raised: VectorSet::default(),
             next_ns: u64::MAX,
@@ -93,81 +93,83 @@ impl Interrupts {
         self.setting
     }
 
-    /// Is coalescing disabled for this vector? `None` when there is no such vector.
-    pub(crate) fn is_disabled(&self, vector: u16) -> Option<bool> {
-        let gathering = self.vectors.get(usize::from(vector))?;
-        Some(gathering.coalescing_disabled)
+    /// Whether coalescing is disabled for a vector; `None` for an unknown vector.
+    pub(crate) fn is_coalescing_disabled(&self, vector: u16) -> Option<bool> {
+        let aggregation = self.vectors.get(usize::from(vector))?;
+        Some(aggregation.coalescing_disabled)
     }
 
-    pub(crate) fn disable(&mut self, vector: u16, disabled: bool) {
-        if let Some(gathering) = self.vectors.get_mut(usize::from(vector)) {
-            gathering.coalescing_disabled = disabled;
+    pub(crate) fn disable_coalescing(&mut self, vector: u16, disabled: bool) {
+        if let Some(aggregation) = self.vectors.get_mut(usize::from(vector)) {
+            aggregation.coalescing_disabled = disabled;
         }
     }
 
-    /// A completion entry was written at `at_ns`; those of the admin queue never wait.
+    /// A completion entry was written at `at_ns`. Admin completions are not coalesced.
     #[inline]
-    pub(crate) fn note(&mut self, vector: u16, at_ns: u64, is_admin: bool) {
+    pub(crate) fn on_completion(&mut self, vector: u16, at_ns: u64, is_admin: bool) {
         if is_admin || !self.setting.is_on() {
             self.raised.insert(vector);
             return;
         }
-        self.gather(vector, at_ns);
+        self.aggregate(vector, at_ns);
     }
 
     #[inline(never)]
-    fn gather(&mut self, vector: u16, at_ns: u64) {
-        let Some(gathering) = self.vectors.get_mut(usize::from(vector)) else {
+    fn aggregate(&mut self, vector: u16, at_ns: u64) {
+        let Some(aggregation) = self.vectors.get_mut(usize::from(vector)) else {
             return;
         };
-        if gathering.entries > 0 && gathering.due_ns <= at_ns {
-            // Told before this entry came.
-            gathering.entries = 0;
+        if aggregation.entries > 0 && aggregation.due_ns <= at_ns {
+            // Raised at its deadline, before this entry.
+            aggregation.entries = 0;
             self.raised.insert(vector);
         }
-        gathering.entries += 1;
-        if gathering.coalescing_disabled || gathering.entries > u16::from(self.setting.threshold) {
-            gathering.entries = 0;
+        aggregation.entries += 1;
+        if aggregation.coalescing_disabled
+            || aggregation.entries > u16::from(self.setting.threshold)
+        {
+            aggregation.entries = 0;
             self.raised.insert(vector);
-        } else if gathering.entries == 1 {
-            gathering.due_ns = at_ns + u64::from(self.setting.time_100us) * TIME_UNIT_NS;
-            self.next_ns = self.next_ns.min(gathering.due_ns);
+        } else if aggregation.entries == 1 {
+            aggregation.due_ns = at_ns + u64::from(self.setting.time_100us) * TIME_UNIT_NS;
+            self.next_ns = self.next_ns.min(aggregation.due_ns);
         }
     }
 
-    /// When a vector that waits is due next.
+    /// Earliest deadline of an aggregation, `u64::MAX` for none.
     #[inline]
     pub(crate) fn next_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Raise those that are due by `until_ns`.
+    /// Raises the vectors that are due by `until_ns`.
     #[inline]
     pub(crate) fn expire(&mut self, until_ns: u64) {
         if self.next_ns > until_ns {
             return;
         }
         self.next_ns = u64::MAX;
-        for (vector, gathering) in (0..).zip(&mut self.vectors) {
-            if gathering.entries == 0 {
+        for (vector, aggregation) in (0..).zip(&mut self.vectors) {
+            if aggregation.entries == 0 {
                 continue;
             }
-            if gathering.due_ns <= until_ns {
-                gathering.entries = 0;
+            if aggregation.due_ns <= until_ns {
+                aggregation.entries = 0;
                 self.raised.insert(vector);
             } else {
-                self.next_ns = self.next_ns.min(gathering.due_ns);
+                self.next_ns = self.next_ns.min(aggregation.due_ns);
             }
         }
     }
 
-    /// What was raised since the last call.
+    /// Vectors raised since the last call.
     #[inline]
     pub(crate) fn take(&mut self) -> VectorSet {
         std::mem::take(&mut self.raised)
     }
 
-    /// A controller reset: nothing waits, nothing is raised.
+    /// Controller reset.
     pub(crate) fn reset(&mut self, setting: CoalescingSetting) {
         *self = Interrupts::new(self.count(), setting);
     }

@@ -1,37 +1,37 @@
-//! The host's memory, as a controller reaches it.
+//! Host memory as accessed by a controller.
 
-/// Nothing is mapped where a controller wanted to read or write.
+/// An access to memory that is not mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "host memory has no {len_bytes} bytes at {address:#x}: map them before the controller is told of them"
+    "host memory has no {len_bytes} bytes at {address:#x}: map them before passing the address to the controller"
 )]
 pub struct Unmapped {
-    /// Where.
+    /// Address.
     pub address: u64,
-    /// How many bytes.
+    /// Length.
     pub len_bytes: u64,
 }
 
-/// Memory of a host. Accesses are those of a device: whole, at any address, in no order that the host could rely on but that of
-/// data before its completion entry and of a completion entry before its interrupt.
+/// Host memory. The only order of accesses that a host may rely on: data before its completion entry, completion entry before its
+/// interrupt.
 pub trait HostMemory {
-    /// Read all of `bytes`.
+    /// Reads all of `bytes`.
     ///
     /// # Errors
-    /// [`Unmapped`] when not all of them are there; what `bytes` then holds is of no matter.
+    /// [`Unmapped`] when the range is not mapped entirely; `bytes` is then unspecified.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unmapped>;
 
-    /// Write all of `bytes`.
+    /// Writes all of `bytes`.
     ///
     /// # Errors
-    /// [`Unmapped`] when not all of them are there; some may have been written.
+    /// [`Unmapped`] when the range is not mapped entirely; some bytes may have been written.
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Unmapped>;
 
-    /// Is all of it there?
+    /// Whether the whole range is mapped.
     fn is_mapped(&self, address: u64, len_bytes: u64) -> bool;
 }
 
-/// Memory in one piece from some address on: for hosts in the same process.
+/// One contiguous region, for drivers in the same process.
 #[derive(Clone, Debug)]
 pub struct FlatMemory {
     base: u64,
@@ -39,7 +39,7 @@ pub struct FlatMemory {
 }
 
 impl FlatMemory {
-    /// So many zero bytes from `base` on.
+    /// A zeroed region at `base`.
     pub fn new(base: u64, len_bytes: usize) -> FlatMemory {
         FlatMemory {
             base,
@@ -47,17 +47,16 @@ impl FlatMemory {
         }
     }
 
+    /// The indices of a range.
     #[inline(always)]
-    fn place(&self, address: u64, len: usize) -> Result<std::ops::Range<usize>, Unmapped> {
+    fn range(&self, address: u64, len_bytes: u64) -> Result<std::ops::Range<usize>, Unmapped> {
+        // Below the base it wraps to a value beyond the size.
         let from = address.wrapping_sub(self.base);
         let size = self.bytes.len() as u64;
-        if from <= size && len as u64 <= size - from {
-            Ok(from as usize..from as usize + len)
+        if from <= size && len_bytes <= size - from {
+            Ok(from as usize..(from + len_bytes) as usize)
         } else {
-            Err(Unmapped {
-                address,
-                len_bytes: len as u64,
-            })
+            Err(Unmapped { address, len_bytes })
         }
     }
 }
@@ -65,22 +64,20 @@ impl FlatMemory {
 impl HostMemory for FlatMemory {
     #[inline(always)]
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unmapped> {
-        let place = self.place(address, bytes.len())?;
-        bytes.copy_from_slice(&self.bytes[place]);
+        let range = self.range(address, bytes.len() as u64)?;
+        bytes.copy_from_slice(&self.bytes[range]);
         Ok(())
     }
 
     #[inline(always)]
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Unmapped> {
-        let place = self.place(address, bytes.len())?;
-        self.bytes[place].copy_from_slice(bytes);
+        let range = self.range(address, bytes.len() as u64)?;
+        self.bytes[range].copy_from_slice(bytes);
         Ok(())
     }
 
     #[inline(always)]
     fn is_mapped(&self, address: u64, len_bytes: u64) -> bool {
-        let from = address.wrapping_sub(self.base);
-        let size = self.bytes.len() as u64;
-        from <= size && len_bytes <= size - from
+        self.range(address, len_bytes).is_ok()
     }
 }

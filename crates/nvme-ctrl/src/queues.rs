@@ -1,4 +1,4 @@
-//! Queues in host memory (Base 3.3): where they are, and how far each side has come.
+//! Submission and completion queues (Base 3.3): addresses, heads and tails.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,17 @@ use assay_nvme_spec::{CompletionEntry, SubmissionEntry};
 #[derive(Clone, Debug)]
 pub(crate) struct SubmissionQueue {
     pub(crate) base: u64,
-    /// How many entries it has, 2 to 65,536.
+    /// Number of entries, 2 to 65,536.
     pub(crate) entries: u32,
     pub(crate) head: u32,
     pub(crate) tail: u32,
     pub(crate) cqid: u16,
-    /// Commands fetched whose completion entry is not written yet.
+    /// Commands fetched without a completion entry yet.
     pub(crate) outstanding: u32,
-    /// Is it on the list of queues that have something?
+    /// On the controller's list of queues with entries.
     pub(crate) listed: bool,
-    /// When what it has can be fetched.
-    pub(crate) rung_ns: u64,
+    /// Earliest time at which its entries can be fetched.
+    pub(crate) fetch_ns: u64,
 }
 
 impl SubmissionQueue {
@@ -31,19 +31,19 @@ impl SubmissionQueue {
             cqid,
             outstanding: 0,
             listed: false,
-            rung_ns: 0,
+            fetch_ns: 0,
         }
     }
 
-    /// Are there entries that were not fetched?
+    /// Whether there are entries that were not fetched.
     #[inline]
     pub(crate) fn has_entries(&self) -> bool {
         self.head != self.tail
     }
 
-    /// How many entries lie one after the other from the head on.
+    /// Contiguous entries from the head on.
     #[inline]
-    pub(crate) fn run(&self) -> u32 {
+    pub(crate) fn contiguous_entries(&self) -> u32 {
         if self.tail >= self.head {
             self.tail - self.head
         } else {
@@ -51,7 +51,7 @@ impl SubmissionQueue {
         }
     }
 
-    /// Where the head is.
+    /// Address of the head.
     #[inline]
     pub(crate) fn head_address(&self) -> u64 {
         self.base
@@ -66,10 +66,10 @@ impl SubmissionQueue {
         }
     }
 
-    /// More commands are not fetched while so many are outstanding: a controller's memory is not the guest's to fill.
+    /// Most outstanding commands; bounds the memory that a guest can use.
     #[inline]
     pub(crate) fn limit(&self) -> u32 {
-        // Some room for event requests, which stay for good.
+        // 16 beyond the entries, for Asynchronous Event Requests, which stay outstanding.
         self.entries + 16
     }
 }
@@ -85,8 +85,9 @@ pub(crate) struct CompletionQueue {
     pub(crate) phase: bool,
     pub(crate) vector: u16,
     pub(crate) interrupts: bool,
-    /// Completions for which there was no room, with their time in nanoseconds. Not more than its submission queues have outstanding.
-    pub(crate) parked: VecDeque<(u64, CompletionEntry)>,
+    /// Entries that wait for the queue to have room, with their times in nanoseconds. Bounded by the outstanding commands of its
+    /// submission queues.
+    pub(crate) backlog: VecDeque<(u64, CompletionEntry)>,
 }
 
 impl CompletionQueue {
@@ -99,7 +100,7 @@ impl CompletionQueue {
             phase: true,
             vector,
             interrupts,
-            parked: VecDeque::new(),
+            backlog: VecDeque::new(),
         }
     }
 
@@ -109,10 +110,10 @@ impl CompletionQueue {
         (if next == self.entries { 0 } else { next }) == self.head
     }
 
-    /// Where the next entry goes, and its phase; the tail moves on.
+    /// Advances the tail; returns address and phase of the next entry.
     #[inline]
     pub(crate) fn advance(&mut self) -> (u64, bool) {
-        let at = self
+        let address = self
             .base
             .wrapping_add(u64::from(self.tail) * CompletionEntry::SIZE as u64);
         let phase = self.phase;
@@ -121,15 +122,15 @@ impl CompletionQueue {
             self.tail = 0;
             self.phase = !self.phase;
         }
-        (at, phase)
+        (address, phase)
     }
 
-    /// Is there anything that the host has not taken?
+    /// Whether there are entries that the host has not consumed.
     pub(crate) fn has_entries(&self) -> bool {
         self.head != self.tail
     }
 
-    /// The host says it has taken entries up to `head`; `false` when it cannot have.
+    /// The host consumed the entries before `head`; `false` for an invalid head.
     pub(crate) fn release(&mut self, head: u32) -> bool {
         let distance = |from: u32, to: u32| {
             if to >= from {

@@ -1,70 +1,70 @@
-//! Commands that were fetched and are not completed.
+//! Slots of outstanding commands.
 
-use assay_nvme_spec::StatusCode;
+use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use crate::transfer::DataPointer;
 
-/// What becomes of a command when the drive, or its time, comes back to it.
+/// State of a slot: what happens on the next completion by the drive, or at the scheduled time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Nothing: nobody uses the slot.
+pub(crate) enum SlotState {
+    /// Unused.
     Free,
-    /// Its completion is known and waits for its time.
-    Done,
-    /// Data goes to the host.
+    /// The status is known; completion is scheduled.
+    Scheduled,
+    /// Data is transferred to the host, then completion.
     Read,
-    /// It is complete, but for a flush if it must be on the medium.
-    Write { through: bool },
-    /// It is complete.
-    Plain,
-    /// What the host has is held against what the drive has.
+    /// Completion, after a flush if the data must be on the medium.
+    Write { flush_after: bool },
+    /// Completion.
+    NoData,
+    /// Data of host and drive are compared, then completion.
     Compare,
     /// The next range is deallocated.
     Deallocate,
-    /// Processing of a shutdown.
+    /// A shutdown completes.
     Shutdown,
-    /// Nobody waits for it: its queue is gone.
-    Orphan,
+    /// The submission queue was deleted: nothing is posted.
+    Orphaned,
 }
 
-/// A command.
+/// An outstanding command.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
-    pub(crate) kind: Kind,
+pub(crate) struct CommandSlot {
+    pub(crate) state: SlotState,
     pub(crate) status: StatusCode,
     pub(crate) sqid: u16,
     pub(crate) cid: u16,
     pub(crate) opcode: u8,
     pub(crate) nsid: u32,
-    /// Will its completion by the drive make the controller submit something again?
-    pub(crate) staged: bool,
+    /// A completion by the drive leads to another submission.
+    pub(crate) multi_step: bool,
     /// Dword 0 of the completion.
     pub(crate) dw0: u32,
     pub(crate) pointer: DataPointer,
     pub(crate) offset_bytes: u64,
     pub(crate) len_bytes: u32,
-    /// Of Dataset Management: ranges, how many of them were begun, and how many bytes of the last of those are left.
+    /// Dataset Management: number of ranges, ranges started, bytes left of the current one.
     pub(crate) ranges: u16,
-    pub(crate) range: u16,
+    pub(crate) ranges_started: u16,
     pub(crate) left_bytes: u64,
 }
 
-impl Slot {
-    pub(crate) fn new(kind: Kind, sqid: u16, cid: u16, opcode: u8) -> Slot {
-        Slot {
-            kind,
+impl CommandSlot {
+    pub(crate) fn new(state: SlotState, sqid: u16, entry: &SubmissionEntry) -> CommandSlot {
+        CommandSlot {
+            state,
             status: StatusCode::SUCCESS,
             sqid,
-            cid,
-            opcode,
-            nsid: 0,
-            staged: false,
+            cid: entry.cid(),
+            opcode: entry.opcode(),
+            nsid: entry.nsid(),
+            multi_step: false,
             dw0: 0,
             pointer: DataPointer::default(),
             offset_bytes: 0,
             len_bytes: 0,
             ranges: 0,
-            range: 0,
+            ranges_started: 0,
             left_bytes: 0,
         }
     }
@@ -72,14 +72,14 @@ impl Slot {
 
 /// All slots, by number.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Slots {
-    slots: Vec<Slot>,
+pub(crate) struct CommandSlots {
+    slots: Vec<CommandSlot>,
     free: Vec<u32>,
 }
 
-impl Slots {
+impl CommandSlots {
     #[inline]
-    pub(crate) fn add(&mut self, slot: Slot) -> u32 {
+    pub(crate) fn add(&mut self, slot: CommandSlot) -> u32 {
         match self.free.pop() {
             Some(number) => {
                 self.slots[number as usize] = slot;
@@ -92,45 +92,39 @@ impl Slots {
         }
     }
 
-    /// `None` for a number that nobody uses.
+    /// A slot in use.
     #[inline]
-    pub(crate) fn get(&self, number: u32) -> Option<Slot> {
-        let slot = self.slots.get(number as usize)?;
-        (slot.kind != Kind::Free).then_some(*slot)
+    pub(crate) fn get(&self, number: u32) -> &CommandSlot {
+        let slot = &self.slots[number as usize];
+        assert!(slot.state != SlotState::Free, "slot {number} is not in use");
+        slot
     }
 
-    /// As [`Slots::get`], where it is.
+    /// A slot in use.
     #[inline]
-    pub(crate) fn get_ref(&self, number: u32) -> Option<&Slot> {
-        let slot = self.slots.get(number as usize)?;
-        (slot.kind != Kind::Free).then_some(slot)
-    }
-
-    #[inline]
-    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Slot> {
-        let slot = self.slots.get_mut(number as usize)?;
-        (slot.kind != Kind::Free).then_some(slot)
+    pub(crate) fn get_mut(&mut self, number: u32) -> &mut CommandSlot {
+        let slot = &mut self.slots[number as usize];
+        assert!(slot.state != SlotState::Free, "slot {number} is not in use");
+        slot
     }
 
     #[inline]
     pub(crate) fn free(&mut self, number: u32) {
-        if let Some(slot) = self.get_mut(number) {
-            slot.kind = Kind::Free;
-            self.free.push(number);
-        }
+        self.get_mut(number).state = SlotState::Free;
+        self.free.push(number);
     }
 
-    /// How many are in use.
+    /// Slots in use.
     #[inline]
     pub(crate) fn used(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Nobody waits any more for those that `is_gone`.
-    pub(crate) fn orphan(&mut self, is_gone: impl Fn(&Slot) -> bool) {
+    /// Marks the commands that match as orphaned.
+    pub(crate) fn orphan(&mut self, matches: impl Fn(&CommandSlot) -> bool) {
         for slot in &mut self.slots {
-            if !matches!(slot.kind, Kind::Free | Kind::Shutdown) && is_gone(slot) {
-                slot.kind = Kind::Orphan;
+            if !matches!(slot.state, SlotState::Free | SlotState::Shutdown) && matches(slot) {
+                slot.state = SlotState::Orphaned;
             }
         }
     }

@@ -1,5 +1,4 @@
-//! Data between host memory and the controller: physical region pages and scatter-gather lists (Base 4.1), taken apart one segment
-//! at a time, without keeping any list.
+//! Data transfer by PRPs and SGLs (Base 4.1). Lists are walked in host memory, one segment at a time, and never stored.
 
 use assay_nvme_spec::data_pointer::{PRP_ENTRY_BYTES, SglDescriptor, SglType};
 use assay_nvme_spec::wire::Wire;
@@ -7,8 +6,7 @@ use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use crate::memory::HostMemory;
 
-/// So many SGL descriptors are read for one command before it is refused: enough for 4 MiB in pieces of 512 bytes, and no way to keep a
-/// controller busy with lists that go nowhere.
+/// Most SGL descriptors of one command: enough for 4 MiB in segments of 512 bytes, and a bound for lists that form a loop.
 pub const MAX_SGL_DESCRIPTORS: u32 = 8192;
 
 /// A command's data pointer.
@@ -19,16 +17,16 @@ pub(crate) struct DataPointer {
     is_sgl: bool,
 }
 
-/// A piece of host memory, or of data that nobody wants (`bucket`).
+/// A contiguous range of host memory, or of discarded data (Bit Bucket).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) address: u64,
     pub(crate) len: usize,
-    pub(crate) bucket: bool,
+    pub(crate) is_bit_bucket: bool,
 }
 
 impl DataPointer {
-    /// That of a queue entry; PSDT says of which kind.
+    /// Data pointer of an entry; PSDT selects PRPs or SGLs.
     #[inline(always)]
     pub(crate) fn of(entry: &SubmissionEntry) -> DataPointer {
         DataPointer {
@@ -38,7 +36,7 @@ impl DataPointer {
         }
     }
 
-    /// Where the data is, if it lies in one page.
+    /// Address of the data if it lies in one page.
     #[inline(always)]
     pub(crate) fn single(&self, len: u64, page_bytes: u64) -> Option<u64> {
         let offset = self.first & (page_bytes - 1);
@@ -46,27 +44,27 @@ impl DataPointer {
         single.then_some(self.first)
     }
 
-    /// Its segments, for `len` bytes that go to the host or come from it.
+    /// Segments of a transfer of `len` bytes.
     pub(crate) fn segments(&self, len: u64, page_bytes: u64, to_host: bool) -> Segments {
-        let at = if self.is_sgl {
+        let next = if self.is_sgl {
             let mut raw = [0; 16];
             self.first.store(&mut raw);
             self.second.store(&mut raw[8..]);
-            At::Sgl(List::Inline(SglDescriptor::from_bytes(raw)))
+            NextSegment::Sgl(SglPosition::Inline(SglDescriptor::from_bytes(raw)))
         } else {
-            At::First
+            NextSegment::First
         };
         Segments {
             pointer: *self,
             left: len,
             page_bytes,
             to_host,
-            budget: MAX_SGL_DESCRIPTORS,
-            at,
+            descriptors_left: MAX_SGL_DESCRIPTORS,
+            next,
         }
     }
 
-    /// Is all of it mapped, and are its lists right?
+    /// Validates the lists and that all of the data is mapped.
     pub(crate) fn check<M: HostMemory>(
         &self,
         memory: &M,
@@ -76,14 +74,14 @@ impl DataPointer {
     ) -> Result<(), StatusCode> {
         let mut segments = self.segments(len, page_bytes, to_host);
         while let Some(segment) = segments.next(memory)? {
-            if !segment.bucket && !memory.is_mapped(segment.address, segment.len as u64) {
+            if !segment.is_bit_bucket && !memory.is_mapped(segment.address, segment.len as u64) {
                 return Err(StatusCode::DATA_TRANSFER_ERROR);
             }
         }
         Ok(())
     }
 
-    /// Fetch data from host memory.
+    /// Copies data from host memory.
     pub(crate) fn gather<M: HostMemory>(
         &self,
         memory: &M,
@@ -93,16 +91,16 @@ impl DataPointer {
         let mut segments = self.segments(bytes.len() as u64, page_bytes, false);
         let mut rest = bytes;
         while let Some(segment) = segments.next(memory)? {
-            let (now, later) = rest.split_at_mut(segment.len);
+            let (part, remainder) = rest.split_at_mut(segment.len);
             memory
-                .read(segment.address, now)
+                .read(segment.address, part)
                 .map_err(|_| StatusCode::DATA_TRANSFER_ERROR)?;
-            rest = later;
+            rest = remainder;
         }
         Ok(())
     }
 
-    /// Put data into host memory.
+    /// Copies data to host memory.
     pub(crate) fn scatter<M: HostMemory>(
         &self,
         memory: &mut M,
@@ -112,13 +110,13 @@ impl DataPointer {
         let mut segments = self.segments(bytes.len() as u64, page_bytes, true);
         let mut rest = bytes;
         while let Some(segment) = segments.next(memory)? {
-            let (now, later) = rest.split_at(segment.len);
-            if !segment.bucket {
+            let (part, remainder) = rest.split_at(segment.len);
+            if !segment.is_bit_bucket {
                 memory
-                    .write(segment.address, now)
+                    .write(segment.address, part)
                     .map_err(|_| StatusCode::DATA_TRANSFER_ERROR)?;
             }
-            rest = later;
+            rest = remainder;
         }
         Ok(())
     }
@@ -131,29 +129,29 @@ pub(crate) struct Segments {
     left: u64,
     page_bytes: u64,
     to_host: bool,
-    budget: u32,
-    at: At,
+    descriptors_left: u32,
+    next: NextSegment,
 }
 
-/// Where the next segment is said.
+/// Location of the next segment's description.
 #[derive(Debug)]
-enum At {
+enum NextSegment {
     /// PRP Entry 1.
     First,
     /// PRP Entry 2.
     Second,
-    /// An entry of a PRP list.
+    /// Entry of a PRP list at this address.
     List(u64),
-    /// An SGL.
-    Sgl(List),
+    /// SGL descriptor.
+    Sgl(SglPosition),
 }
 
-/// Where an SGL goes on.
+/// Position in an SGL.
 #[derive(Clone, Copy, Debug)]
-enum List {
-    /// With the descriptor in the command.
+enum SglPosition {
+    /// Descriptor in the command.
     Inline(SglDescriptor),
-    /// With so many descriptors of a segment.
+    /// Remaining descriptors of a segment.
     Segment {
         address: u64,
         count: u32,
@@ -170,24 +168,24 @@ impl Segments {
         if self.left == 0 {
             return Ok(None);
         }
-        match self.at {
-            At::First => {
+        match self.next {
+            NextSegment::First => {
                 let address = self.pointer.first;
                 if address & 3 != 0 {
                     return Err(StatusCode::INVALID_PRP_OFFSET);
                 }
                 let room = self.page_bytes - (address & (self.page_bytes - 1));
                 let segment = self.take(address, room);
-                self.at = if self.left <= self.page_bytes {
-                    At::Second
+                self.next = if self.left <= self.page_bytes {
+                    NextSegment::Second
                 } else {
-                    At::List(self.pointer.second)
+                    NextSegment::List(self.pointer.second)
                 };
                 Ok(Some(segment))
             }
-            At::Second => self.page(self.pointer.second).map(Some),
-            At::List(at) => self.listed(memory, at).map(Some),
-            At::Sgl(list) => self.described(memory, list),
+            NextSegment::Second => self.page(self.pointer.second).map(Some),
+            NextSegment::List(at) => self.next_of_list(memory, at).map(Some),
+            NextSegment::Sgl(list) => self.next_of_sgl(memory, list),
         }
     }
 
@@ -197,11 +195,11 @@ impl Segments {
         Segment {
             address,
             len: len as usize,
-            bucket: false,
+            is_bit_bucket: false,
         }
     }
 
-    /// A page that must begin at its beginning.
+    /// A whole page, which must be aligned.
     fn page(&mut self, address: u64) -> Result<Segment, StatusCode> {
         if address & (self.page_bytes - 1) != 0 {
             return Err(StatusCode::INVALID_PRP_OFFSET);
@@ -209,9 +207,9 @@ impl Segments {
         Ok(self.take(address, self.page_bytes))
     }
 
-    /// The page that the list entry at `at` names. The last entry of a list's page names the next page of the list instead, if
-    /// data for more than a page is left.
-    fn listed<M: HostMemory>(&mut self, memory: &M, at: u64) -> Result<Segment, StatusCode> {
+    /// The page of the list entry at `at`. The last entry of a list page points to the next list page if more than one page of
+    /// data is left.
+    fn next_of_list<M: HostMemory>(&mut self, memory: &M, at: u64) -> Result<Segment, StatusCode> {
         let mut at = at;
         if at & (PRP_ENTRY_BYTES - 1) != 0 {
             return Err(StatusCode::INVALID_PRP_OFFSET);
@@ -225,25 +223,27 @@ impl Segments {
             }
             entry = read_entry(memory, at)?;
         }
-        self.at = At::List(at.wrapping_add(PRP_ENTRY_BYTES));
+        self.next = NextSegment::List(at.wrapping_add(PRP_ENTRY_BYTES));
         self.page(entry)
     }
 
-    fn described<M: HostMemory>(
+    fn next_of_sgl<M: HostMemory>(
         &mut self,
         memory: &M,
-        list: List,
+        list: SglPosition,
     ) -> Result<Option<Segment>, StatusCode> {
         let mut list = list;
         while self.left > 0 {
-            self.budget = self
-                .budget
+            self.descriptors_left = self
+                .descriptors_left
                 .checked_sub(1)
                 .ok_or(StatusCode::INVALID_SGL_COUNT)?;
             let (descriptor, rest) = match list {
-                List::Inline(descriptor) => (descriptor, None),
-                List::Segment { count: 0, .. } => return Err(StatusCode::INVALID_SGL_DATA_LENGTH),
-                List::Segment {
+                SglPosition::Inline(descriptor) => (descriptor, None),
+                SglPosition::Segment { count: 0, .. } => {
+                    return Err(StatusCode::INVALID_SGL_DATA_LENGTH);
+                }
+                SglPosition::Segment {
                     address,
                     count,
                     is_last,
@@ -260,7 +260,7 @@ impl Segments {
                 }
             };
             let (after, left, is_last) = rest.unwrap_or((0, 0, false));
-            list = List::Segment {
+            list = SglPosition::Segment {
                 address: after,
                 count: left,
                 is_last,
@@ -271,21 +271,21 @@ impl Segments {
             match descriptor.sgl_type() {
                 SglType::DATA_BLOCK if descriptor.length() == 0 => {}
                 SglType::DATA_BLOCK => {
-                    self.at = At::Sgl(list);
+                    self.next = NextSegment::Sgl(list);
                     return Ok(Some(
                         self.take(descriptor.address(), u64::from(descriptor.length())),
                     ));
                 }
-                // Nothing is taken from a bucket (Base 4.1.2.1).
+                // A Bit Bucket is ignored in transfers to the controller (Base 4.1.2.1).
                 SglType::BIT_BUCKET if !self.to_host || descriptor.length() == 0 => {}
                 SglType::BIT_BUCKET => {
-                    self.at = At::Sgl(list);
+                    self.next = NextSegment::Sgl(list);
                     let mut segment = self.take(0, u64::from(descriptor.length()));
-                    segment.bucket = true;
+                    segment.is_bit_bucket = true;
                     return Ok(Some(segment));
                 }
                 kind @ (SglType::SEGMENT | SglType::LAST_SEGMENT) => {
-                    // It must be the last descriptor of a segment that is not the last.
+                    // Only as the last descriptor of a segment other than the last one.
                     let len = descriptor.length();
                     if left > 0
                         || is_last
@@ -294,7 +294,7 @@ impl Segments {
                     {
                         return Err(StatusCode::INVALID_SGL_SEGMENT);
                     }
-                    list = List::Segment {
+                    list = SglPosition::Segment {
                         address: descriptor.address(),
                         count: len / SglDescriptor::SIZE as u32,
                         is_last: kind == SglType::LAST_SEGMENT,

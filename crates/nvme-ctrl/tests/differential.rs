@@ -1,4 +1,4 @@
-//! The same commands through the drive alone and through the controller leave the same drive.
+//! The same commands on the drive alone and through the controller leave the same state.
 
 mod support;
 
@@ -8,11 +8,11 @@ use assay_nvme_spec::nvm::{DatasetManagement, DatasetRange, Flush, Read, Write, 
 use assay_ssd::{Command, Completion, Drive, DriveOptions};
 use assay_units::{DataClass, Nanos, Op};
 use proptest::prelude::*;
-use support::{Host, PAGE, drive, small};
+use support::{PAGE, TestDriver, drive, small};
 
 /// One step of a trace: wait, then submit on a queue.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct TraceStep {
     wait_ns: u64,
     queue: u16,
     op: Op,
@@ -21,7 +21,7 @@ struct Step {
     byte: u8,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = TraceStep> {
     let op = prop_oneof![
         5 => Just(Op::Write),
         4 => Just(Op::Read),
@@ -36,7 +36,7 @@ fn step() -> impl Strategy<Value = Step> {
         0..900_000_000_u64
     ];
     (wait, 1_u16..4, op, 0_u64..4000, 1_u32..=64, any::<u8>()).prop_map(
-        |(wait_ns, queue, op, block, blocks, byte)| Step {
+        |(wait_ns, queue, op, block, blocks, byte)| TraceStep {
             wait_ns,
             queue,
             op,
@@ -47,8 +47,8 @@ fn step() -> impl Strategy<Value = Step> {
     )
 }
 
-/// A small drive of flash, or one without.
-fn made(flash: bool) -> Drive {
+/// A small flash drive, or one without flash translation.
+fn new_drive(flash: bool) -> Drive {
     let settings = [("data", "keep"), ("apst", "on"), ("state", "fresh")];
     if !flash {
         return drive("intel-optane-memory-32gb", &settings);
@@ -60,9 +60,9 @@ fn made(flash: bool) -> Drive {
     small(options)
 }
 
-/// The trace through the drive itself: times and statuses by step, and the drive.
-fn bare(flash: bool, steps: &[Step], from: Nanos) -> (Vec<Completion>, Drive) {
-    let mut drive = made(flash);
+/// The trace on the drive itself: completions by step, and the drive.
+fn run_on_drive(flash: bool, steps: &[TraceStep], from: Nanos) -> (Vec<Completion>, Drive) {
+    let mut drive = new_drive(flash);
     let mut out = Vec::new();
     let mut now = from;
     for (tag, step) in (0..).zip(steps) {
@@ -92,24 +92,28 @@ fn bare(flash: bool, steps: &[Step], from: Nanos) -> (Vec<Completion>, Drive) {
     (out, drive)
 }
 
-/// And through registers, queues and lists of pages.
-fn through(flash: bool, steps: &[Step]) -> (Vec<(Nanos, StatusCode)>, Nanos, Host) {
-    let mut host = Host::cold(made(flash));
-    host.enable();
-    host.set_queues(3);
-    (1..4).for_each(|qid| host.create_pair(qid, 128));
-    let from = host.now;
-    let data = host.pages(33 * PAGE);
+/// The trace through registers, queues and PRP lists.
+fn run_on_controller(
+    flash: bool,
+    steps: &[TraceStep],
+) -> (Vec<(Nanos, StatusCode)>, Nanos, TestDriver) {
+    let mut driver = TestDriver::powered_on(new_drive(flash));
+    driver.enable();
+    driver.set_queues(3);
+    (1..4).for_each(|qid| driver.create_pair(qid, 128));
+    let from = driver.now;
+    let data = driver.pages(33 * PAGE);
     let mut sent = std::collections::HashMap::new();
     let mut done = vec![None; steps.len()];
     let mut now = from;
     for (tag, step) in steps.iter().enumerate() {
         now += Nanos(step.wait_ns);
-        collect(&mut host, now, &mut sent, &mut done);
-        let prps = host.prps(data, u64::from(step.blocks) * 512);
+        collect(&mut driver, now, &mut sent, &mut done);
+        let prps = driver.prps(data, u64::from(step.blocks) * 512);
         let mut entry = match step.op {
             Op::Write => {
-                host.memory
+                driver
+                    .memory
                     .write(data, &vec![step.byte; step.blocks as usize * 512])
                     .expect("mapped memory");
                 Write::of(1, step.block, step.blocks).entry()
@@ -124,7 +128,8 @@ fn through(flash: bool, steps: &[Step]) -> (Vec<(Nanos, StatusCode)>, Nanos, Hos
             Op::Discard => {
                 let mut range = DatasetRange::default();
                 range.set_slba(step.block).set_blocks(step.blocks);
-                host.memory
+                driver
+                    .memory
                     .write(data, range.as_bytes())
                     .expect("mapped memory");
                 let mut dataset = DatasetManagement::new();
@@ -133,35 +138,38 @@ fn through(flash: bool, steps: &[Step]) -> (Vec<(Nanos, StatusCode)>, Nanos, Hos
             }
         };
         entry.set_prps(prps.0, prps.1);
-        let cid = host.put(step.queue, entry);
+        let cid = driver.put(step.queue, entry);
         sent.insert((step.queue, cid), tag);
-        host.ring(step.queue);
-        // Data is fetched when the controller looks, which a host that reuses its memory must wait for.
-        host.controller.advance(now, &mut host.memory);
+        driver.ring(step.queue);
+        // The controller fetches the data here; the buffer is reused for the next command.
+        driver.controller.advance(now, &mut driver.memory);
     }
-    collect(&mut host, Nanos(u64::MAX >> 3), &mut sent, &mut done);
+    collect(&mut driver, Nanos(u64::MAX >> 3), &mut sent, &mut done);
     assert!(sent.is_empty());
-    (done.into_iter().flatten().collect(), from, host)
+    (done.into_iter().flatten().collect(), from, driver)
 }
 
 type Sent = std::collections::HashMap<(u16, u16), usize>;
 
 fn collect(
-    host: &mut Host,
+    driver: &mut TestDriver,
     until: Nanos,
     sent: &mut Sent,
     done: &mut [Option<(Nanos, StatusCode)>],
 ) {
     loop {
-        let event = host.controller.next_event().filter(|&event| event <= until);
-        host.now = host.now.max(event.unwrap_or(until));
-        host.controller.advance(host.now, &mut host.memory);
+        let event = driver
+            .controller
+            .next_event()
+            .filter(|&event| event <= until);
+        driver.now = driver.now.max(event.unwrap_or(until));
+        driver.controller.advance(driver.now, &mut driver.memory);
         for qid in 1..4 {
-            for entry in host.poll(qid) {
+            for entry in driver.poll(qid) {
                 let tag = sent
                     .remove(&(qid, entry.cid()))
                     .expect("a command that was sent");
-                done[tag] = Some((host.now, entry.status()));
+                done[tag] = Some((driver.now, entry.status()));
             }
         }
         if event.is_none() {
@@ -175,9 +183,9 @@ proptest! {
 
     #[test]
     fn controller_and_drive_agree(steps in prop::collection::vec(step(), 1..120), flash: bool) {
-        let (seen, from, host) = through(flash, &steps);
-        let (expected, mut drive) = bare(flash, &steps, from);
-        let mut through = host.controller.into_drive();
+        let (seen, from, driver) = run_on_controller(flash, &steps);
+        let (expected, mut drive) = run_on_drive(flash, &steps, from);
+        let mut through = driver.controller.into_drive();
         for ((at, status), completion) in seen.iter().zip(&expected) {
             prop_assert_eq!((*at, status.is_success()), (completion.at, completion.status.is_ok()), "{:?}", steps[completion.tag as usize]);
         }

@@ -1,4 +1,4 @@
-//! The small driver of `assay_nvme_ctrl::driver` on controllers in this process, and on ones that do not answer.
+//! The driver of `assay_nvme_ctrl::driver` on controllers in this process, and after surprise removal.
 
 use assay_nvme_ctrl::driver::{DATA_BYTES, Driver, DriverError, InProcessTransport};
 use assay_nvme_ctrl::{Controller, ControllerOptions};
@@ -26,14 +26,14 @@ fn identify(driver: &mut Driver<InProcessTransport>) -> IdentifyController {
 }
 
 #[test]
-fn commands_and_their_data_come_and_go() {
+fn commands_transfer_their_data() {
     let mut driver = driver(&[("data", "keep"), ("seed", "3")]);
     assert_eq!(identify(&mut driver).serial(), "SIM-SAMSUNG-951-3");
-    // More commands than the queues have entries: they go round, and their phase turns.
+    // More commands than queue entries: the queues wrap and the phase tag inverts.
     for n in 0..50_u64 {
         for len in [512, 4096, 8192, 12_288, DATA_BYTES] {
             let blocks = (len / 512) as u32;
-            // No two pages are alike, so that none can stand for another.
+            // All pages differ, so that a swap is detected.
             let mut bytes: Vec<u8> = (0..len).map(|at| (at / 512) as u8 ^ n as u8).collect();
             let written = driver.io(Write::of(1, n * 128, blocks).entry(), &mut bytes);
             assert!(written.expect("an answer").status().is_success());
@@ -43,7 +43,7 @@ fn commands_and_their_data_come_and_go() {
             assert_eq!(back, bytes);
         }
     }
-    // And what the health log says moved.
+    // The health log counts them.
     let mut command = GetLogPage::of(LogId::SMART, 0, 512);
     command.set_nsid(u32::MAX);
     let mut data = [0; 512];
@@ -53,9 +53,9 @@ fn commands_and_their_data_come_and_go() {
 }
 
 #[test]
-fn what_fails_is_told() {
+fn failures_are_reported() {
     let mut driver = driver(&[("data", "keep")]);
-    // A status is an answer, and its data is left alone.
+    // A failed command completes and leaves the data unchanged.
     let mut data = [7; 512];
     let beyond = driver.io(Read::of(1, u64::MAX >> 12, 1).entry(), &mut data);
     assert_eq!(
@@ -76,8 +76,8 @@ fn what_fails_is_told() {
 }
 
 #[test]
-fn a_drive_that_vanishes_is_no_answer() {
-    let mut driver = driver(&[("fault", "vanish@2")]);
+fn a_removed_drive_completes_no_command() {
+    let mut driver = driver(&[("fault", "surprise-removal@2")]);
     let mut data = [0; 512];
     assert!(driver.io(Read::of(1, 0, 1).entry(), &mut data).is_ok());
     let gone = driver.io(Read::of(1, 8, 1).entry(), &mut data);

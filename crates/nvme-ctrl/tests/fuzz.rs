@@ -1,4 +1,4 @@
-//! Nothing a guest can do makes the controller panic, hang or grow: arbitrary registers, queue entries and memory.
+//! Fuzzing with arbitrary registers, queue entries and memory: no panic, no hang, bounded memory.
 
 mod support;
 
@@ -10,8 +10,8 @@ use proptest::prelude::*;
 
 const SIZE: usize = 1 << 20;
 
-/// A small drive, with faults every third time.
-fn fragile(seed: u64, keep: bool) -> Drive {
+/// A small drive, with faults for every third seed.
+fn faulty_drive(seed: u64, keep: bool) -> Drive {
     let mut options = DriveOptions {
         seed,
         keep_data: keep,
@@ -23,7 +23,7 @@ fn fragile(seed: u64, keep: bool) -> Drive {
         "latency-spike@5=3s",
         "media-error@0+64k",
         "power-loss@10",
-        "vanish@25",
+        "surprise-removal@25",
     ] {
         if seed.is_multiple_of(3) {
             options.set("fault", fault).expect("a known fault");
@@ -32,7 +32,7 @@ fn fragile(seed: u64, keep: bool) -> Drive {
     support::small(options)
 }
 
-/// An entry with fields near the edges of what there is; half of them such that they could work.
+/// An entry with fields near the limits; half of them plausible.
 fn entry(rng: &mut Rng, admin: bool) -> [u8; 64] {
     let mut raw = [0; 64];
     let sane = rng.below(2) == 0;
@@ -72,7 +72,7 @@ fn entry(rng: &mut Rng, admin: bool) -> [u8; 64] {
         raw[32..36].copy_from_slice(&(16 * rng.below(40) as u32).to_le_bytes());
         raw[39] = (rng.below(6) << 4) as u8;
     }
-    // Small numbers: identifiers, sizes, places on the drive.
+    // Mostly small numbers: identifiers, sizes, addresses.
     for dword in 10..16 {
         let value = match rng.below(6) {
             _ if sane && !admin && dword == 11 => 4,
@@ -104,7 +104,7 @@ fn cq_at(qid: u64) -> u64 {
     sq_at(qid) + 0x1000
 }
 
-/// A guest that is up to no good, but can drive a controller.
+/// A malicious guest with a working driver.
 struct Guest {
     controller: Controller,
     memory: FlatMemory,
@@ -118,7 +118,7 @@ struct Guest {
 impl Guest {
     fn new(seed: u64, keep: bool) -> Guest {
         let mut guest = Guest {
-            controller: Controller::new(fragile(seed, keep), ControllerOptions::default()),
+            controller: Controller::new(faulty_drive(seed, keep), ControllerOptions::default()),
             memory: FlatMemory::new(0, SIZE),
             rng: Rng::new(seed),
             now: Nanos::ZERO,
@@ -140,7 +140,7 @@ impl Guest {
             .write_register(self.now, offset, size, value);
     }
 
-    /// From a reset to queues of its own, as a driver does.
+    /// Resets the controller and creates queues.
     fn bring_up(&mut self) {
         self.register(register::CC, 4, 0);
         let zeroes = vec![0; DATA as usize];
@@ -263,8 +263,8 @@ impl Guest {
         }
     }
 
-    /// Left alone, it comes to rest, but for a watch over temperature.
-    fn rest(&mut self) {
+    /// Without further commands the events end, except temperature monitoring.
+    fn run_until_idle(&mut self) {
         let end = self.now + Nanos::from_secs(1000);
         for _ in 0..100_000 {
             match self.controller.next_event() {
@@ -274,15 +274,15 @@ impl Guest {
                 _ => return,
             }
         }
-        panic!("it never comes to rest");
+        panic!("events never end");
     }
 }
 
-/// A guest's life of so many acts.
-fn torment(seed: u64, acts: u32, keep: bool) -> Controller {
+/// A guest of `acts` actions.
+fn run_guest(seed: u64, acts: u32, keep: bool) -> Controller {
     let mut guest = Guest::new(seed, keep);
     (0..acts).for_each(|_| guest.act());
-    guest.rest();
+    guest.run_until_idle();
     guest.controller
 }
 
@@ -290,20 +290,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_guest_is_survived(seed: u64, acts in 1_u32..400, keep: bool) {
-        let controller = torment(seed, acts, keep);
-        // What it keeps of data is what the guest wrote, and that is bounded by its commands.
+    fn no_guest_causes_a_panic(seed: u64, acts in 1_u32..400, keep: bool) {
+        let controller = run_guest(seed, acts, keep);
+        // Stored data is what the guest wrote, bounded by its commands.
         prop_assert!(controller.drive().resident_bytes() < 512 << 20);
     }
 }
 
-/// The guests above get through to the drive, in every way: else they would prove little.
+/// The guests above reach the drive in every way.
 #[test]
 fn guests_reach_the_drive() {
     let (mut reads, mut writes, mut erased, mut media_errors, mut fatal, mut gone, mut large) =
         (0, 0, 0, 0, 0, 0, 0);
     for seed in 0..150 {
-        let mut controller = torment(seed, 399, seed % 2 == 0);
+        let mut controller = run_guest(seed, 399, seed % 2 == 0);
         let telemetry = controller.drive_mut().telemetry(Nanos::ZERO);
         reads += telemetry.host_reads;
         writes += telemetry.host_writes;
@@ -326,11 +326,11 @@ fn guests_reach_the_drive() {
     assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
 }
 
-/// A guest that never takes completions, and submits for ever: the controller stops fetching and stays as it is.
+/// A guest that never consumes completions: the controller stops fetching.
 #[test]
-fn a_guest_that_never_listens_is_not_served_for_ever() {
-    let mut host = support::Host::new("samsung-951", &[]);
-    let at = host.pages(4096);
+fn fetching_stops_without_free_completion_entries() {
+    let mut driver = support::TestDriver::new("samsung-951", &[]);
+    let at = driver.pages(4096);
     let mut read = assay_nvme_spec::nvm::Read::of(1, 0, 8).entry();
     read.set_prps(at, 0);
     let mut tail = 0;
@@ -338,15 +338,16 @@ fn a_guest_that_never_listens_is_not_served_for_ever() {
     for round in 0..2_000_u64 {
         for slot in 0..64 {
             read.set_cid((round * 64 + slot) as u16);
-            host.memory
-                .write(host.pairs[&1].sq + slot * 64, read.as_bytes())
+            driver
+                .memory
+                .write(driver.pairs[&1].sq + slot * 64, read.as_bytes())
                 .expect("mapped memory");
         }
         tail = (tail + 63) % 64;
-        host.write32(register::sq_doorbell(1, 0), tail);
-        host.live(host.now + Nanos::from_millis(10));
-        completed.insert(host.bytes(host.pairs[&1].cq, 64 * 16));
+        driver.write32(register::sq_doorbell(1, 0), tail);
+        driver.advance_to(driver.now + Nanos::from_millis(10));
+        completed.insert(driver.bytes(driver.pairs[&1].cq, 64 * 16));
     }
-    // One queue's worth of entries was written, and then no more.
+    // The entries of one queue were written, and no more.
     assert!(completed.len() < 5, "{}", completed.len());
 }

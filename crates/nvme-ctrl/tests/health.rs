@@ -1,4 +1,4 @@
-//! Logs, features, power and heat: the admin commands act on the model, and the model shows in them.
+//! Log pages, features, power states and thermal management: admin commands act on the model and report its state.
 
 mod support;
 
@@ -16,16 +16,16 @@ use assay_nvme_spec::nvm::{Read, Write};
 use assay_nvme_spec::opcode::{AdminOpcode, NvmOpcode};
 use assay_nvme_spec::{StatusCode, register};
 use assay_units::Nanos;
-use support::{BASE, Host, PAGE};
+use support::{BASE, PAGE, TestDriver};
 
-fn smart(host: &mut Host) -> SmartLog {
-    SmartLog::read_from(&host.log(LogId::SMART, 512)).expect("512 bytes")
+fn smart(driver: &mut TestDriver) -> SmartLog {
+    SmartLog::read_from(&driver.log(LogId::SMART, 512)).expect("512 bytes")
 }
 
-/// Reads of 128 KiB at depth 32 until `until`: work that heats.
-fn work(host: &mut Host, until: Nanos) {
-    let at = host.pages(32 * PAGE);
-    let prps = host.prps(at, 131_072);
+/// Reads of 128 KiB at queue depth 32 until `until`, to heat the drive.
+fn heat_up(driver: &mut TestDriver, until: Nanos) {
+    let at = driver.pages(32 * PAGE);
+    let prps = driver.prps(at, 131_072);
     let read = |place: u64| {
         let mut entry = Read::of(1, place * 77_773 % 200_000_000, 256).entry();
         entry.set_prps(prps.0, prps.1);
@@ -33,35 +33,35 @@ fn work(host: &mut Host, until: Nanos) {
     };
     let mut sent = 0;
     for _ in 0..32 {
-        host.put(1, read(sent));
+        driver.put(1, read(sent));
         sent += 1;
     }
-    host.ring(1);
-    while host.now < until && host.next() {
-        let done = host.poll(1).len();
+    driver.ring(1);
+    while driver.now < until && driver.next_event() {
+        let done = driver.poll(1).len();
         for _ in 0..done {
-            host.put(1, read(sent));
+            driver.put(1, read(sent));
             sent += 1;
         }
-        host.ring(1);
+        driver.ring(1);
     }
-    host.live(host.now + Nanos::from_millis(100));
-    host.poll(1);
+    driver.advance_to(driver.now + Nanos::from_millis(100));
+    driver.poll(1);
 }
 
 #[test]
-fn smart_counts_what_was_done() {
-    let mut host = Host::new("samsung-951", &[("cycles", "300")]);
-    let at = host.pages(PAGE);
+fn smart_counts_commands_and_data() {
+    let mut driver = TestDriver::new("samsung-951", &[("cycles", "300")]);
+    let at = driver.pages(PAGE);
     for n in 0..10 {
         let mut read = Read::of(1, n * 8, 8).entry();
         read.set_prps(at, 0);
-        host.run(1, read);
+        driver.run(1, read);
         let mut write = Write::of(1, n * 8, 1).entry();
         write.set_prps(at, 0);
-        host.run(1, write);
+        driver.run(1, write);
     }
-    let log = smart(&mut host);
+    let log = smart(&mut driver);
     assert_eq!((log.host_reads(), log.host_writes()), (10, 10));
     assert_eq!((log.data_units_read(), log.data_units_written()), (1, 1));
     assert_eq!(
@@ -80,46 +80,46 @@ fn smart_counts_what_was_done() {
         ),
         (1, 0, 0)
     );
-    let telemetry = host.controller.drive_mut().telemetry(Nanos::ZERO);
+    let telemetry = driver.controller.drive_mut().telemetry(Nanos::ZERO);
     assert_eq!(log.composite_celsius(), telemetry.composite_celsius);
-    host.live(Nanos::from_secs(7200));
+    driver.advance_to(Nanos::from_secs(7200));
     assert_eq!(
         (
-            smart(&mut host).power_on_hours(),
-            smart(&mut host).busy_minutes()
+            smart(&mut driver).power_on_hours(),
+            smart(&mut driver).busy_minutes()
         ),
         (2, 0)
     );
-    host.now = host.now.max(Nanos::from_secs(7200));
-    let now = host.now;
-    host.controller.drive_mut().power_loss(now);
-    let log = smart(&mut host);
+    driver.now = driver.now.max(Nanos::from_secs(7200));
+    let now = driver.now;
+    driver.controller.drive_mut().power_loss(now);
+    let log = smart(&mut driver);
     assert_eq!((log.power_cycles(), log.unsafe_shutdowns()), (2, 1));
 }
 
 #[test]
-fn the_other_logs_say_what_there_is() {
-    let mut host = Host::new("samsung-983-dct", &[("data", "keep")]);
-    let ocp = OcpSmartLog::read_from(&host.log(LogId::OCP_SMART, 512)).unwrap();
+fn the_other_log_pages_report_the_drive() {
+    let mut driver = TestDriver::new("samsung-983-dct", &[("data", "keep")]);
+    let ocp = OcpSmartLog::read_from(&driver.log(LogId::OCP_SMART, 512)).unwrap();
     assert!(ocp.is_ocp());
     assert_eq!(ocp.media_bytes_written(), 0);
-    assert_eq!(host.write(0, &[1; 4096]).status(), StatusCode::SUCCESS);
-    let slots = FirmwareSlotLog::read_from(&host.log(LogId::FIRMWARE_SLOT, 512)).unwrap();
-    let revision = host.controller.drive().identity().firmware.clone();
+    assert_eq!(driver.write(0, &[1; 4096]).status(), StatusCode::SUCCESS);
+    let slots = FirmwareSlotLog::read_from(&driver.log(LogId::FIRMWARE_SLOT, 512)).unwrap();
+    let revision = driver.controller.drive().identity().firmware.clone();
     assert_eq!(slots.slots().collect::<Vec<_>>(), [(1, revision)]);
-    let effects = CommandEffectsLog::read_from(&host.log(LogId::COMMAND_EFFECTS, 4096)).unwrap();
+    let effects = CommandEffectsLog::read_from(&driver.log(LogId::COMMAND_EFFECTS, 4096)).unwrap();
     let (admin, io) = (effects.admin(), effects.io());
     assert!(admin[usize::from(AdminOpcode::FORMAT_NVM.0)].content_change());
     assert!(
         io[usize::from(NvmOpcode::COMPARE.0)].supported()
             && !io[usize::from(NvmOpcode::COPY.0)].supported()
     );
-    let pages = SupportedPagesLog::read_from(&host.log(LogId::SUPPORTED_PAGES, 1024)).unwrap();
+    let pages = SupportedPagesLog::read_from(&driver.log(LogId::SUPPORTED_PAGES, 1024)).unwrap();
     for (lid, page) in (0..=255).zip(pages.pages()) {
-        let at = host.pages(PAGE);
+        let at = driver.pages(PAGE);
         let mut command = GetLogPage::of(LogId(lid), 0, 64);
         command.set_nsid(0xffff_ffff);
-        let status = host.admin(command.entry(), at).status();
+        let status = driver.admin(command.entry(), at).status();
         let expected = if page.supported() {
             StatusCode::SUCCESS
         } else {
@@ -129,35 +129,35 @@ fn the_other_logs_say_what_there_is() {
     }
     let mut capture = GetLogPage::of(LogId::TELEMETRY_HOST, 0, 1024);
     capture.set_log_specific(1);
-    let at = host.pages(PAGE);
+    let at = driver.pages(PAGE);
     assert_eq!(
-        host.admin(capture.entry(), at).status(),
+        driver.admin(capture.entry(), at).status(),
         StatusCode::SUCCESS
     );
-    let header = TelemetryHeader::read_from(&host.bytes(at, 512)).unwrap();
+    let header = TelemetryHeader::read_from(&driver.bytes(at, 512)).unwrap();
     assert_eq!((header.lid(), header.host_generation()), (7, 1));
     assert!(header.area1_last_block() > 0);
-    let text = String::from_utf8(host.bytes(at + 512, 512)).unwrap();
+    let text = String::from_utf8(driver.bytes(at + 512, 512)).unwrap();
     assert!(text.contains("composite_celsius"), "{text}");
 }
 
 #[test]
-fn log_pages_are_read_in_parts_and_not_beyond() {
-    let mut host = Host::new("samsung-951", &[]);
-    let whole = host.log(LogId::COMMAND_EFFECTS, 4096);
-    let at = host.pages(2 * PAGE);
+fn log_pages_are_read_in_parts_and_padded() {
+    let mut driver = TestDriver::new("samsung-951", &[]);
+    let whole = driver.log(LogId::COMMAND_EFFECTS, 4096);
+    let at = driver.pages(2 * PAGE);
     let get = |offset, len| GetLogPage::of(LogId::COMMAND_EFFECTS, offset, len);
     assert_eq!(
-        host.admin(get(1032, 100).entry(), at + 8).status(),
+        driver.admin(get(1032, 100).entry(), at + 8).status(),
         StatusCode::SUCCESS
     );
-    assert_eq!(host.bytes(at + 8, 100), whole[1032..1132]);
-    host.memory.write(at, &[9; 32]).unwrap();
+    assert_eq!(driver.bytes(at + 8, 100), whole[1032..1132]);
+    driver.memory.write(at, &[9; 32]).unwrap();
     assert_eq!(
-        host.admin(get(4088, 16).entry(), at).status(),
+        driver.admin(get(4088, 16).entry(), at).status(),
         StatusCode::SUCCESS
     );
-    assert_eq!(host.bytes(at + 8, 8), [0; 8], "zeroes behind the end");
+    assert_eq!(driver.bytes(at + 8, 8), [0; 8], "zeroes beyond the end");
     let mut entries = get(0, 64);
     entries.set_offset_counts_entries(true);
     for (command, status) in [
@@ -172,82 +172,91 @@ fn log_pages_are_read_in_parts_and_not_beyond() {
         ),
     ] {
         assert_eq!(
-            host.admin(command.entry(), at).status(),
+            driver.admin(command.entry(), at).status(),
             status,
             "{command:?}"
         );
     }
     assert_eq!(
-        host.admin(get(0, 64).entry(), 0).status(),
+        driver.admin(get(0, 64).entry(), 0).status(),
         StatusCode::DATA_TRANSFER_ERROR
     );
     let mut smart = GetLogPage::of(LogId::SMART, 0, 512);
     smart.set_nsid(5);
     assert_eq!(
-        host.admin(smart.entry(), at).status(),
+        driver.admin(smart.entry(), at).status(),
         StatusCode::INVALID_NAMESPACE
     );
     let mut sgl = get(0, 64).entry();
     sgl.set_psdt(1);
     assert_eq!(
-        host.run(0, sgl).status(),
+        driver.run(0, sgl).status(),
         StatusCode::INVALID_FIELD,
         "admin commands have PRPs"
     );
     let mut unknown = get(0, 64).entry();
     unknown.set_opcode(AdminOpcode::FIRMWARE_COMMIT.0);
-    assert_eq!(host.run(0, unknown).status(), StatusCode::INVALID_OPCODE);
+    assert_eq!(driver.run(0, unknown).status(), StatusCode::INVALID_OPCODE);
 }
 
 #[test]
-fn power_states_change_what_commands_take_and_what_the_drive_draws() {
-    let mut host = Host::new("samsung-951", &[]);
-    let at = host.pages(PAGE);
-    let read = |host: &mut Host, place: u64| {
+fn power_states_change_latency_and_power() {
+    let mut driver = TestDriver::new("samsung-951", &[]);
+    let at = driver.pages(PAGE);
+    let read = |driver: &mut TestDriver, place: u64| {
         let mut read = Read::of(1, place << 21, 8).entry();
         read.set_prps(at, 0);
-        let from = host.now;
-        assert_eq!(host.run(1, read).status(), StatusCode::SUCCESS);
-        host.now - from
+        let from = driver.now;
+        assert_eq!(driver.run(1, read).status(), StatusCode::SUCCESS);
+        driver.now - from
     };
-    assert!(read(&mut host, 1) < Nanos::from_millis(1));
+    assert!(read(&mut driver, 1) < Nanos::from_millis(1));
     assert_eq!(
-        host.set_feature(FeatureId::POWER_MANAGEMENT, 4).status(),
+        driver.set_feature(FeatureId::POWER_MANAGEMENT, 4).status(),
         StatusCode::SUCCESS
     );
-    assert_eq!(host.get_feature(FeatureId::POWER_MANAGEMENT, 0, 0).dw0(), 4);
-    host.live(Nanos::from_secs(10));
     assert_eq!(
-        host.controller
+        driver.get_feature(FeatureId::POWER_MANAGEMENT, 0, 0).dw0(),
+        4
+    );
+    driver.advance_to(Nanos::from_secs(10));
+    assert_eq!(
+        driver
+            .controller
             .drive_mut()
             .telemetry(Nanos::from_secs(10))
             .power_mw,
         5
     );
     assert!(
-        read(&mut host, 2) >= Nanos::from_millis(22),
+        read(&mut driver, 2) >= Nanos::from_millis(22),
         "it leaves state 4 in 22 ms"
     );
     assert_eq!(
-        host.set_feature(FeatureId::POWER_MANAGEMENT, 5).status(),
+        driver.set_feature(FeatureId::POWER_MANAGEMENT, 5).status(),
         StatusCode::INVALID_FIELD
     );
     assert_eq!(
-        host.get_feature(FeatureId::POWER_MANAGEMENT, select::DEFAULT, 0)
+        driver
+            .get_feature(FeatureId::POWER_MANAGEMENT, select::DEFAULT, 0)
             .dw0(),
         0
     );
-    let mut lower = Host::new("samsung-951", &[("ps", "2")]);
+    let mut lower = TestDriver::new("samsung-951", &[("ps", "2")]);
     assert_eq!(
         lower.get_feature(FeatureId::POWER_MANAGEMENT, 0, 0).dw0(),
         2
     );
-    // A reset brings the first state back.
-    host.set_feature(FeatureId::POWER_MANAGEMENT, 2);
-    host.enable();
-    assert_eq!(host.get_feature(FeatureId::POWER_MANAGEMENT, 0, 0).dw0(), 0);
+    // A reset restores the initial state.
+    driver.set_feature(FeatureId::POWER_MANAGEMENT, 2);
+    driver.enable();
     assert_eq!(
-        host.controller
+        driver.get_feature(FeatureId::POWER_MANAGEMENT, 0, 0).dw0(),
+        0
+    );
+    assert_eq!(
+        driver
+            .controller
             .drive_mut()
             .telemetry(Nanos::ZERO)
             .power_state,
@@ -257,9 +266,12 @@ fn power_states_change_what_commands_take_and_what_the_drive_draws() {
 
 #[test]
 fn a_host_sets_up_autonomous_transitions() {
-    let mut host = Host::new("samsung-951", &[]);
-    assert_eq!(host.get_feature(FeatureId::AUTONOMOUS_POWER, 0, 0).dw0(), 0);
-    let at = host.pages(PAGE);
+    let mut driver = TestDriver::new("samsung-951", &[]);
+    assert_eq!(
+        driver.get_feature(FeatureId::AUTONOMOUS_POWER, 0, 0).dw0(),
+        0
+    );
+    let at = driver.pages(PAGE);
     let mut table = AutonomousTable::default();
     let mut entries = table.transitions();
     for entry in &mut entries[..3] {
@@ -267,82 +279,83 @@ fn a_host_sets_up_autonomous_transitions() {
     }
     entries[3].set_state(4).set_idle_ms(400);
     table.set_transitions(entries);
-    let set = |host: &mut Host, table: &AutonomousTable| {
-        host.memory
+    let set = |driver: &mut TestDriver, table: &AutonomousTable| {
+        driver
+            .memory
             .write(at, table.as_bytes())
             .expect("mapped memory");
         let mut set = SetFeatures::new();
         set.set_fid(FeatureId::AUTONOMOUS_POWER.0).set_value(1);
-        host.admin(set.entry(), at).status()
+        driver.admin(set.entry(), at).status()
     };
-    assert_eq!(set(&mut host, &table), StatusCode::SUCCESS);
-    let from = host.now;
+    assert_eq!(set(&mut driver, &table), StatusCode::SUCCESS);
+    let from = driver.now;
     for (after_ms, state) in [(90, 0), (200, 3), (490, 3), (1000, 4)] {
         let at = from + Nanos::from_millis(after_ms);
         assert_eq!(
-            host.controller.drive_mut().telemetry(at).power_state,
+            driver.controller.drive_mut().telemetry(at).power_state,
             state,
             "{after_ms} ms"
         );
     }
-    // A host that sends the drive to sleep itself changes nothing about what it does by itself afterwards.
-    host.now = from + Nanos::from_secs(1);
+    // A non-operational state selected by a driver does not change later autonomous transitions.
+    driver.now = from + Nanos::from_secs(1);
     assert_eq!(
-        host.set_feature(FeatureId::POWER_MANAGEMENT, 4).status(),
+        driver.set_feature(FeatureId::POWER_MANAGEMENT, 4).status(),
         StatusCode::SUCCESS
     );
-    let buffer = host.pages(PAGE);
+    let buffer = driver.pages(PAGE);
     let mut wake = Read::of(1, 0, 8).entry();
     wake.set_prps(buffer, 0);
-    assert_eq!(host.run(1, wake).status(), StatusCode::SUCCESS);
-    let transitions = host.controller.drive_mut().autonomous_transitions();
+    assert_eq!(driver.run(1, wake).status(), StatusCode::SUCCESS);
+    let transitions = driver.controller.drive_mut().autonomous_transitions();
     assert_eq!(
         transitions,
         [(Nanos::from_millis(100), 3), (Nanos::from_millis(500), 4)]
     );
-    let from = host.now;
+    let from = driver.now;
     for (after_ms, state) in [(90, 0), (200, 3), (490, 3), (1000, 4)] {
         let at = from + Nanos::from_millis(after_ms);
         assert_eq!(
-            host.controller.drive_mut().telemetry(at).power_state,
+            driver.controller.drive_mut().telemetry(at).power_state,
             state,
-            "{after_ms} ms after it was woken"
+            "{after_ms} ms after the wake-up"
         );
     }
     let mut get = GetFeatures::new();
     get.set_fid(FeatureId::AUTONOMOUS_POWER.0);
-    host.now = from + Nanos::from_secs(1);
-    let page = host.pages(PAGE);
-    assert_eq!(host.admin(get.entry(), page).dw0(), 1);
-    assert_eq!(host.bytes(page, 256), table.as_bytes());
+    driver.now = from + Nanos::from_secs(1);
+    let page = driver.pages(PAGE);
+    assert_eq!(driver.admin(get.entry(), page).dw0(), 1);
+    assert_eq!(driver.bytes(page, 256), table.as_bytes());
     let mut wrong = table;
     entries[0].set_state(2);
     wrong.set_transitions(entries);
     assert_eq!(
-        set(&mut host, &wrong),
+        set(&mut driver, &wrong),
         StatusCode::INVALID_FIELD,
-        "state 2 works"
+        "state 2 is operational"
     );
     entries[0].set_state(9);
     wrong.set_transitions(entries);
     assert_eq!(
-        set(&mut host, &wrong),
+        set(&mut driver, &wrong),
         StatusCode::INVALID_FIELD,
         "there is no state 9"
     );
-    // The profile's own table, as the drive reports it where it is on.
-    let mut host = Host::new("samsung-951", &[("apst", "on")]);
-    let page = host.pages(PAGE);
-    assert_eq!(host.admin(get.entry(), page).dw0(), 1);
-    let entries = AutonomousTable::read_from(&host.bytes(page, 256))
+    // The profile's own table with autonomous transitions on.
+    let mut driver = TestDriver::new("samsung-951", &[("apst", "on")]);
+    let page = driver.pages(PAGE);
+    assert_eq!(driver.admin(get.entry(), page).dw0(), 1);
+    let entries = AutonomousTable::read_from(&driver.bytes(page, 256))
         .unwrap()
         .transitions();
-    let said: Vec<_> = entries[..5]
+    let reported: Vec<_> = entries[..5]
         .iter()
         .map(|entry| (entry.state(), entry.idle_ms()))
         .collect();
-    assert_eq!(said, [(3, 275), (3, 275), (3, 275), (4, 925), (0, 0)]);
-    let mut never = Host::new("intel-p3700", &[]);
+    assert_eq!(reported, [(3, 275), (3, 275), (3, 275), (4, 925), (0, 0)]);
+    let mut never = TestDriver::new("intel-p3700", &[]);
     assert_eq!(
         never
             .get_feature(FeatureId::AUTONOMOUS_POWER, 0, 0)
@@ -351,40 +364,46 @@ fn a_host_sets_up_autonomous_transitions() {
     );
 }
 
-/// A threshold above the drive's temperature is crossed as it heats: the event comes, once, and the log says so.
+/// A threshold above the temperature is crossed as the drive heats up: one event, and the log page reports it.
 #[test]
-fn a_threshold_crossed_is_told_of() {
-    let mut host = Host::new("samsung-951", &[]);
-    let idle = smart(&mut host).composite_kelvin();
+fn a_crossed_threshold_raises_an_event() {
+    let mut driver = TestDriver::new("samsung-951", &[]);
+    let idle = smart(&mut driver).composite_kelvin();
     let mut threshold = TemperatureThreshold::default();
     threshold.set_kelvin(idle + 5);
     assert_eq!(
-        host.set_feature(FeatureId::TEMPERATURE_THRESHOLD, threshold.raw())
+        driver
+            .set_feature(FeatureId::TEMPERATURE_THRESHOLD, threshold.raw())
             .status(),
         StatusCode::SUCCESS
     );
     assert_eq!(
-        host.get_feature(FeatureId::TEMPERATURE_THRESHOLD, 0, 0)
+        driver
+            .get_feature(FeatureId::TEMPERATURE_THRESHOLD, 0, 0)
             .dw0(),
         u32::from(idle) + 5
     );
     let mut config = AsyncEventConfig::default();
     config.set_critical_warnings(critical_warning::TEMPERATURE);
-    host.set_feature(FeatureId::ASYNC_EVENT, config.raw());
-    let cid = host.put(0, AsyncEventRequest::new().entry());
-    host.ring(0);
-    host.live(Nanos::from_secs(5));
-    assert_eq!(host.poll(0).len(), 0, "nothing happened yet");
-    work(&mut host, Nanos::from_secs(20));
-    let told = AsyncEvent::from_raw(host.wait(0, cid).dw0());
+    driver.set_feature(FeatureId::ASYNC_EVENT, config.raw());
+    let cid = driver.put(0, AsyncEventRequest::new().entry());
+    driver.ring(0);
+    driver.advance_to(Nanos::from_secs(5));
+    assert_eq!(driver.poll(0).len(), 0, "no event yet");
+    heat_up(&mut driver, Nanos::from_secs(20));
+    let event_dw0 = AsyncEvent::from_raw(driver.wait(0, cid).dw0());
     assert_eq!(
-        (told.event_type(), told.information(), told.lid()),
+        (
+            event_dw0.event_type(),
+            event_dw0.information(),
+            event_dw0.lid()
+        ),
         (AsyncEventType::SMART.0, event::TEMPERATURE, LogId::SMART.0)
     );
-    let log = smart(&mut host);
+    let log = smart(&mut driver);
     assert!(log.composite_kelvin() >= idle + 5);
     assert_eq!(log.critical_warning(), critical_warning::TEMPERATURE);
-    // Under a threshold that it is not under, and selectors that there are not.
+    // An under threshold that is not crossed, and invalid selectors.
     for (value, status) in [
         (1 << 20 | 1, StatusCode::SUCCESS),
         (3 << 20, StatusCode::INVALID_FIELD),
@@ -392,43 +411,45 @@ fn a_threshold_crossed_is_told_of() {
         (0xf << 16 | 0xffff, StatusCode::SUCCESS),
     ] {
         assert_eq!(
-            host.set_feature(FeatureId::TEMPERATURE_THRESHOLD, value)
+            driver
+                .set_feature(FeatureId::TEMPERATURE_THRESHOLD, value)
                 .status(),
             status,
             "{value:x}"
         );
     }
-    assert_eq!(smart(&mut host).critical_warning(), 0);
+    assert_eq!(smart(&mut driver).critical_warning(), 0);
     threshold.set_threshold_type(1).set_kelvin(400);
-    host.set_feature(FeatureId::TEMPERATURE_THRESHOLD, threshold.raw());
+    driver.set_feature(FeatureId::TEMPERATURE_THRESHOLD, threshold.raw());
     assert_eq!(
-        smart(&mut host).critical_warning(),
+        smart(&mut driver).critical_warning(),
         critical_warning::TEMPERATURE,
         "it is below 400 K"
     );
 }
 
-/// The host's throttling temperatures keep the drive cooler, and the health log counts them.
+/// Thermal management temperatures of the driver keep the drive cooler, and the health log counts the transitions.
 #[test]
 fn host_controlled_thermal_management_throttles() {
     let heat = |limits: Option<(u16, u16)>| {
-        let mut host = Host::new("plextor-m8pe-g", &[("ambient", "40")]);
-        assert_eq!(host.controller_data().hctma(), 1);
+        let mut driver = TestDriver::new("plextor-m8pe-g", &[("ambient", "40")]);
+        assert_eq!(driver.controller_data().hctma(), 1);
         if let Some((light, heavy)) = limits {
             let mut thermal = HostThermal::default();
             thermal.set_light_kelvin(light).set_heavy_kelvin(heavy);
             assert_eq!(
-                host.set_feature(FeatureId::HOST_THERMAL, thermal.raw())
+                driver
+                    .set_feature(FeatureId::HOST_THERMAL, thermal.raw())
                     .status(),
                 StatusCode::SUCCESS
             );
             assert_eq!(
-                host.get_feature(FeatureId::HOST_THERMAL, 0, 0).dw0(),
+                driver.get_feature(FeatureId::HOST_THERMAL, 0, 0).dw0(),
                 thermal.raw()
             );
         }
-        work(&mut host, Nanos::from_secs(30));
-        let log = smart(&mut host);
+        heat_up(&mut driver, Nanos::from_secs(30));
+        let log = smart(&mut driver);
         (
             log.composite_kelvin(),
             log.thermal1_transitions(),
@@ -443,15 +464,15 @@ fn host_controlled_thermal_management_throttles() {
         cooled < free && t1 > 0 && moved_less < moved,
         "{cooled} of {free}, {t1}, {moved_less} of {moved}"
     );
-    let mut host = Host::new("plextor-m8pe-g", &[]);
+    let mut driver = TestDriver::new("plextor-m8pe-g", &[]);
     for wrong in [0x0150_0150, 0x0160_0150, 0x0001_0150, 0x0150_0fff] {
         assert_eq!(
-            host.set_feature(FeatureId::HOST_THERMAL, wrong).status(),
+            driver.set_feature(FeatureId::HOST_THERMAL, wrong).status(),
             StatusCode::INVALID_FIELD,
             "{wrong:x}"
         );
     }
-    let mut cannot = Host::new("samsung-951", &[]);
+    let mut cannot = TestDriver::new("samsung-951", &[]);
     assert_eq!(
         cannot.set_feature(FeatureId::HOST_THERMAL, 0).status(),
         StatusCode::INVALID_FIELD
@@ -459,8 +480,8 @@ fn host_controlled_thermal_management_throttles() {
 }
 
 #[test]
-fn features_are_got_set_and_refused() {
-    let mut host = Host::new("samsung-951", &[]);
+fn features_are_read_set_and_rejected() {
+    let mut driver = TestDriver::new("samsung-951", &[]);
     for fid in [
         FeatureId::ARBITRATION,
         FeatureId::POWER_MANAGEMENT,
@@ -478,44 +499,46 @@ fn features_are_got_set_and_refused() {
     ] {
         for select in 0..4 {
             assert_eq!(
-                host.get_feature(fid, select, 0).status(),
+                driver.get_feature(fid, select, 0).status(),
                 StatusCode::SUCCESS,
                 "{fid}, select {select}"
             );
         }
         assert_eq!(
-            host.get_feature(fid, 4, 0).status(),
+            driver.get_feature(fid, 4, 0).status(),
             StatusCode::INVALID_FIELD
         );
     }
     assert_eq!(
-        host.get_feature(FeatureId::HOST_MEMORY_BUFFER, 0, 0)
+        driver
+            .get_feature(FeatureId::HOST_MEMORY_BUFFER, 0, 0)
             .status(),
         StatusCode::INVALID_FIELD
     );
     assert_eq!(
-        host.set_feature(FeatureId::SOFTWARE_PROGRESS, 0).status(),
+        driver.set_feature(FeatureId::SOFTWARE_PROGRESS, 0).status(),
         StatusCode::INVALID_FIELD
     );
     let mut save = SetFeatures::new();
     save.set_fid(FeatureId::ARBITRATION.0).set_save(true);
     assert_eq!(
-        host.admin(save.entry(), 0).status(),
+        driver.admin(save.entry(), 0).status(),
         StatusCode::FEATURE_NOT_SAVEABLE
     );
-    host.set_feature(FeatureId::ARBITRATION, 0x0102_0305);
+    driver.set_feature(FeatureId::ARBITRATION, 0x0102_0305);
     assert_eq!(
-        host.get_feature(FeatureId::ARBITRATION, 0, 0).dw0(),
+        driver.get_feature(FeatureId::ARBITRATION, 0, 0).dw0(),
         0x0102_0305
     );
     assert_eq!(
-        host.get_feature(FeatureId::ARBITRATION, select::SAVED, 0)
+        driver
+            .get_feature(FeatureId::ARBITRATION, select::SAVED, 0)
             .dw0(),
         0
     );
-    // Interrupts have their values elsewhere; what is shipped and saved is still not what is set.
-    host.set_feature(FeatureId::INTERRUPT_COALESCING, 0x0507);
-    host.set_feature(FeatureId::INTERRUPT_VECTOR, 1 << 16 | 1);
+    // Default and saved values of the interrupt features differ from the current ones.
+    driver.set_feature(FeatureId::INTERRUPT_COALESCING, 0x0507);
+    driver.set_feature(FeatureId::INTERRUPT_VECTOR, 1 << 16 | 1);
     for (fid, value, now, shipped) in [
         (FeatureId::INTERRUPT_COALESCING, 0, 0x0507, 0),
         (FeatureId::INTERRUPT_VECTOR, 1, 1 << 16 | 1, 1),
@@ -525,67 +548,70 @@ fn features_are_got_set_and_refused() {
             (select::DEFAULT, shipped),
             (select::SAVED, shipped),
         ] {
-            let got = host.get_feature(fid, which, value).dw0();
+            let got = driver.get_feature(fid, which, value).dw0();
             assert_eq!(got, expected, "{fid}, select {which}");
         }
     }
     assert_eq!(
-        host.set_feature(FeatureId::ERROR_RECOVERY, 1 << 16)
+        driver
+            .set_feature(FeatureId::ERROR_RECOVERY, 1 << 16)
             .status(),
         StatusCode::INVALID_FIELD
     );
     assert_eq!(
-        host.set_feature(FeatureId::ERROR_RECOVERY, 50).status(),
+        driver.set_feature(FeatureId::ERROR_RECOVERY, 50).status(),
         StatusCode::SUCCESS
     );
     assert_eq!(
-        host.set_feature(FeatureId::NUMBER_OF_QUEUES, 0xffff_0000)
+        driver
+            .set_feature(FeatureId::NUMBER_OF_QUEUES, 0xffff_0000)
             .status(),
         StatusCode::INVALID_FIELD
     );
-    // A clock that goes on from what it was set to.
-    host.memory
+    // The timestamp counts on from its set value.
+    driver
+        .memory
         .write(BASE + (61 << 20), &1_000_000_u64.to_le_bytes())
         .unwrap();
     let mut set = SetFeatures::new();
     set.set_fid(FeatureId::TIMESTAMP.0);
     assert_eq!(
-        host.admin(set.entry(), BASE + (61 << 20)).status(),
+        driver.admin(set.entry(), BASE + (61 << 20)).status(),
         StatusCode::SUCCESS
     );
-    host.live(host.now + Nanos::from_secs(5));
-    host.get_feature(FeatureId::TIMESTAMP, 0, 0);
-    let stamp = host.bytes(BASE + (60 << 20), 8);
+    driver.advance_to(driver.now + Nanos::from_secs(5));
+    driver.get_feature(FeatureId::TIMESTAMP, 0, 0);
+    let stamp = driver.bytes(BASE + (60 << 20), 8);
     let ms = u64::from_le_bytes([
         stamp[0], stamp[1], stamp[2], stamp[3], stamp[4], stamp[5], 0, 0,
     ]);
     assert!((1_005_000..1_005_010).contains(&ms), "{ms}");
     assert_eq!(stamp[6] >> 1 & 7, 1);
-    assert_eq!(host.read32(register::CSTS) & 1, 1);
+    assert_eq!(driver.read32(register::CSTS) & 1, 1);
 }
 
 #[test]
-fn requests_for_events_have_a_limit_and_can_be_aborted() {
+fn event_requests_are_limited_and_can_be_aborted() {
     use assay_nvme_spec::admin::Abort;
-    let mut host = Host::new("samsung-951", &[]);
+    let mut driver = TestDriver::new("samsung-951", &[]);
     let cids: Vec<u16> = (0..5)
-        .map(|_| host.put(0, AsyncEventRequest::new().entry()))
+        .map(|_| driver.put(0, AsyncEventRequest::new().entry()))
         .collect();
-    host.ring(0);
+    driver.ring(0);
     assert_eq!(
-        host.wait(0, cids[4]).status(),
+        driver.wait(0, cids[4]).status(),
         StatusCode::AER_LIMIT_EXCEEDED
     );
     let mut abort = Abort::new();
     abort.set_aborted_cid(cids[1]);
-    assert_eq!(host.admin(abort.entry(), 0).dw0(), 0);
-    let aborted = host
-        .strays
+    assert_eq!(driver.admin(abort.entry(), 0).dw0(), 0);
+    let aborted = driver
+        .others
         .iter()
-        .find(|stray| stray.cid() == cids[1])
+        .find(|other| other.cid() == cids[1])
         .unwrap();
     assert_eq!(aborted.status(), StatusCode::ABORT_REQUESTED);
-    assert_eq!(host.admin(abort.entry(), 0).dw0(), 1, "it is gone");
+    assert_eq!(driver.admin(abort.entry(), 0).dw0(), 1, "it is gone");
     abort.set_sqid(1).set_aborted_cid(77);
-    assert_eq!(host.admin(abort.entry(), 0).dw0(), 1);
+    assert_eq!(driver.admin(abort.entry(), 0).dw0(), 1);
 }

@@ -1,4 +1,4 @@
-//! I/O commands: what is written is read, and what is wrong has its status.
+//! I/O commands: data integrity, statuses of invalid commands, faults.
 
 mod support;
 
@@ -13,25 +13,26 @@ use assay_nvme_spec::opcode::NvmOpcode;
 use assay_nvme_spec::register;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 use assay_units::Nanos;
-use support::{BASE, Host, PAGE};
+use support::{BASE, PAGE, TestDriver};
 
-fn keeping() -> Host {
-    Host::new("samsung-951", &[("data", "keep"), ("state", "fresh")])
+fn with_data() -> TestDriver {
+    TestDriver::new("samsung-951", &[("data", "keep"), ("state", "fresh")])
 }
 
-/// Bytes that tell their place.
+/// Bytes that depend on their position.
 fn pattern(len: usize, seed: u64) -> Vec<u8> {
     (0..len as u64)
         .map(|n| ((n * 31 + seed * 97) >> 3) as u8 ^ n as u8)
         .collect()
 }
 
-fn ranges(host: &mut Host, list: &[(u64, u32)]) -> u64 {
-    let at = host.pages(PAGE);
+fn ranges(driver: &mut TestDriver, list: &[(u64, u32)]) -> u64 {
+    let at = driver.pages(PAGE);
     for (n, &(slba, blocks)) in (0..).zip(list) {
         let mut range = DatasetRange::default();
         range.set_slba(slba).set_blocks(blocks);
-        host.memory
+        driver
+            .memory
             .write(at + n * 16, range.as_bytes())
             .expect("mapped memory");
     }
@@ -39,23 +40,23 @@ fn ranges(host: &mut Host, list: &[(u64, u32)]) -> u64 {
 }
 
 #[test]
-fn what_is_written_is_read_at_every_length_and_place() {
-    let mut host = keeping();
+fn reads_return_written_data_of_all_lengths() {
+    let mut driver = with_data();
     for (n, blocks) in [1, 3, 8, 9, 16, 17, 64, 255, 256].into_iter().enumerate() {
         let bytes = pattern(blocks * 512, n as u64);
         let slba = 1000 * n as u64 + n as u64;
         assert_eq!(
-            host.write(slba, &bytes).status(),
+            driver.write(slba, &bytes).status(),
             StatusCode::SUCCESS,
             "{blocks} blocks"
         );
         assert_eq!(
-            host.read(slba, blocks as u32),
+            driver.read(slba, blocks as u32),
             (StatusCode::SUCCESS, bytes),
             "{blocks} blocks"
         );
     }
-    let (status, bytes) = host.read(500, 8);
+    let (status, bytes) = driver.read(500, 8);
     assert_eq!(
         (status, bytes),
         (StatusCode::SUCCESS, vec![0; 4096]),
@@ -64,60 +65,64 @@ fn what_is_written_is_read_at_every_length_and_place() {
 }
 
 #[test]
-fn data_pointers_of_all_kinds_carry_the_same_bytes() {
-    let mut host = keeping();
+fn prps_and_sgls_transfer_the_same_data() {
+    let mut driver = with_data();
     let bytes = pattern(5 * 4096, 3);
-    let at = host.pages(8 * PAGE) + 0x204;
-    host.memory.write(at, &bytes).expect("mapped memory");
-    // From an offset in the first page, over a list that begins in the last slot but one of its page.
-    let lists = host.pages(2 * PAGE);
+    let at = driver.pages(8 * PAGE) + 0x204;
+    driver.memory.write(at, &bytes).expect("mapped memory");
+    // Offset in the first page; the PRP list begins in the last but one entry of its page.
+    let lists = driver.pages(2 * PAGE);
     let mut slot = lists + PAGE - 16;
     let pages: Vec<u64> = (1..6).map(|n| (at & !0xfff) + n * PAGE).collect();
-    host.memory
+    driver
+        .memory
         .write(slot, &pages[0].to_le_bytes())
         .expect("mapped memory");
     slot += 8;
-    host.memory
+    driver
+        .memory
         .write(slot, &(lists + PAGE).to_le_bytes())
         .expect("mapped memory");
     for (n, page) in (0..).zip(&pages[1..]) {
-        host.memory
+        driver
+            .memory
             .write(lists + PAGE + n * 8, &page.to_le_bytes())
             .expect("mapped memory");
     }
     let mut write = Write::of(1, 40, 40).entry();
     write.set_prps(at, lists + PAGE - 16);
-    assert_eq!(host.run(1, write).status(), StatusCode::SUCCESS);
-    assert_eq!(host.read(40, 40).1, bytes);
-    // And back through a scatter-gather list, with the middle thrown away.
-    let out = host.pages(8 * PAGE);
-    let segment = host.pages(PAGE);
+    assert_eq!(driver.run(1, write).status(), StatusCode::SUCCESS);
+    assert_eq!(driver.read(40, 40).1, bytes);
+    // Read by an SGL with a Bit Bucket in the middle.
+    let out = driver.pages(8 * PAGE);
+    let segment = driver.pages(PAGE);
     let list = [
         SglDescriptor::new(SglType::DATA_BLOCK, out + 1, 5000),
         SglDescriptor::new(SglType::BIT_BUCKET, 0, 1000),
         SglDescriptor::new(SglType::DATA_BLOCK, out + 6001, 14_480),
     ];
     for (n, descriptor) in (0..).zip(list) {
-        host.memory
+        driver
+            .memory
             .write(segment + n * 16, descriptor.as_bytes())
             .expect("mapped memory");
     }
     let mut read = Read::of(1, 40, 40).entry();
     read.set_sgl1(SglDescriptor::new(SglType::LAST_SEGMENT, segment, 48));
-    assert_eq!(host.run(1, read).status(), StatusCode::SUCCESS);
-    let back = host.bytes(out + 1, 20_480);
+    assert_eq!(driver.run(1, read).status(), StatusCode::SUCCESS);
+    let back = driver.bytes(out + 1, 20_480);
     assert_eq!(back[..5000], bytes[..5000]);
     assert_eq!(back[5000..6000], [0; 1000]);
     assert_eq!(back[6000..], bytes[6000..]);
     read.set_sgl1(SglDescriptor::new(SglType::KEYED_DATA_BLOCK, out, 20_480));
-    assert_eq!(host.run(1, read).status(), StatusCode::INVALID_SGL_TYPE);
+    assert_eq!(driver.run(1, read).status(), StatusCode::INVALID_SGL_TYPE);
 }
 
 #[test]
-fn wrong_commands_have_the_specified_status_and_are_in_the_error_log() {
-    let mut host = keeping();
-    let at = host.pages(64 * PAGE);
-    let blocks = host.namespace_data().size_blocks();
+fn invalid_commands_have_their_status_and_are_logged() {
+    let mut driver = with_data();
+    let at = driver.pages(64 * PAGE);
+    let blocks = driver.namespace_data().size_blocks();
     let good = |slba, count| {
         let mut entry = Read::of(1, slba, count).entry();
         entry.set_prps(at, at + PAGE);
@@ -176,7 +181,7 @@ fn wrong_commands_have_the_specified_status_and_are_in_the_error_log() {
     ];
     let mut failed = 0;
     for (entry, status) in cases {
-        let done = host.run(1, entry);
+        let done = driver.run(1, entry);
         assert_eq!(done.status(), status, "{entry:?}");
         if status.is_success() {
             continue;
@@ -186,7 +191,7 @@ fn wrong_commands_have_the_specified_status_and_are_in_the_error_log() {
             done.do_not_retry(),
             status != StatusCode::DATA_TRANSFER_ERROR
         );
-        let log = host.log(LogId::ERROR, 4096);
+        let log = driver.log(LogId::ERROR, 4096);
         let errors: Vec<_> = error_entries(&log).collect();
         assert_eq!(errors.len(), failed);
         let latest = errors[0];
@@ -201,58 +206,59 @@ fn wrong_commands_have_the_specified_status_and_are_in_the_error_log() {
 
 #[test]
 fn compare_and_verify() {
-    let mut host = keeping();
+    let mut driver = with_data();
     let bytes = pattern(8192, 9);
-    host.write(64, &bytes);
-    let at = host.pages(2 * PAGE);
-    host.memory.write(at, &bytes).expect("mapped memory");
+    driver.write(64, &bytes);
+    let at = driver.pages(2 * PAGE);
+    driver.memory.write(at, &bytes).expect("mapped memory");
     let mut compare = Compare::of(1, 64, 16).entry();
     compare.set_prps(at, at + PAGE);
-    assert_eq!(host.run(1, compare).status(), StatusCode::SUCCESS);
-    host.memory
+    assert_eq!(driver.run(1, compare).status(), StatusCode::SUCCESS);
+    driver
+        .memory
         .write(at + 8191, &[bytes[8191] ^ 1])
         .expect("mapped memory");
-    assert_eq!(host.run(1, compare).status(), StatusCode::COMPARE_FAILURE);
+    assert_eq!(driver.run(1, compare).status(), StatusCode::COMPARE_FAILURE);
     assert_eq!(
-        host.run(1, Verify::of(1, 64, 16).entry()).status(),
+        driver.run(1, Verify::of(1, 64, 16).entry()).status(),
         StatusCode::SUCCESS
     );
     assert_eq!(
-        host.run(1, Verify::of(1, 64, 257).entry()).status(),
+        driver.run(1, Verify::of(1, 64, 257).entry()).status(),
         StatusCode::INVALID_FIELD
     );
-    let telemetry = host.controller.drive_mut().telemetry(Nanos::ZERO);
+    let telemetry = driver.controller.drive_mut().telemetry(Nanos::ZERO);
     assert_eq!(
         (telemetry.host_reads, telemetry.host_bytes_read),
         (2, 3 * 8192),
-        "both compares are read commands, the verify is none but reads data"
+        "both compares count as read commands, the verify only as data read"
     );
-    let mut host = Host::new("samsung-951", &[]);
+    let mut driver = TestDriver::new("samsung-951", &[]);
     assert_eq!(
-        host.run(1, compare).status(),
+        driver.run(1, compare).status(),
         StatusCode::INVALID_OPCODE,
-        "nothing to compare with"
+        "no stored data to compare with"
     );
-    assert_eq!(host.controller_data().oncs() & 1, 0);
+    assert_eq!(driver.controller_data().oncs() & 1, 0);
 }
 
-/// Many verifies at once are faster than the link, over which reads go; and they find what reads find.
+/// Concurrent verifies are not limited by the link, and report the same errors as reads.
 #[test]
-fn verify_leaves_the_link_alone() {
+fn verify_does_not_use_the_link() {
     const BLOCKS: u32 = 256;
     let spans = [false, true].map(|verify| {
         // One lane of the oldest generation.
         let mut profile = assay_ssd::Profile::builtin("samsung-951").expect("a profile");
         (profile.link.lanes.value, profile.link.generation.value) = (1, 1);
         let drive = assay_ssd::Drive::new(profile, Default::default()).expect("a drive");
-        let mut host = Host::cold(drive);
-        host.enable();
-        host.set_queues(1);
-        host.create_pair(1, 64);
+        let mut driver = TestDriver::powered_on(drive);
+        driver.enable();
+        driver.set_queues(1);
+        driver.create_pair(1, 64);
         let len = u64::from(BLOCKS) * 512;
-        let at = host.pages(len);
-        let prps = host.prps(at, len);
-        let from = host.now;
+        let at = driver.pages(len);
+        let prps = driver.prps(at, len);
+        let from = driver.now;
         let cids: Vec<u16> = (0..32)
             .map(|n| {
                 let slba = n * 4096 * u64::from(BLOCKS);
@@ -261,114 +267,115 @@ fn verify_leaves_the_link_alone() {
                 if verify {
                     entry = Verify::of(1, slba, BLOCKS).entry();
                 }
-                host.put(1, entry)
+                driver.put(1, entry)
             })
             .collect();
-        host.ring(1);
+        driver.ring(1);
         let mut done = 0;
         while done < cids.len() {
-            assert!(host.next());
-            done += host.poll(1).len();
+            assert!(driver.next_event());
+            done += driver.poll(1).len();
         }
-        host.now - from
+        driver.now - from
     });
     let [read, verified] = spans;
     // 4 MiB over 250 MB/s less packets' heads are some 18 ms.
     assert!(read > Nanos::from_millis(17), "{read}");
     assert!(verified < Nanos(read.0 / 2), "{verified} of {read}");
-    let mut host = Host::new("samsung-951", &[("fault", "media-error@1m+4k")]);
-    let found = host.run(1, Verify::of(1, 2048, 8).entry()).status();
+    let mut driver = TestDriver::new("samsung-951", &[("fault", "media-error@1m+4k")]);
+    let found = driver.run(1, Verify::of(1, 2048, 8).entry()).status();
     assert_eq!(found, StatusCode::UNRECOVERED_READ_ERROR);
-    let fine = host.run(1, Verify::of(1, 4096, 8).entry()).status();
+    let fine = driver.run(1, Verify::of(1, 4096, 8).entry()).status();
     assert_eq!(fine, StatusCode::SUCCESS);
 }
 
 #[test]
-fn zeroes_and_deallocation_forget() {
-    let mut host = keeping();
+fn write_zeroes_and_deallocate_clear_data() {
+    let mut driver = with_data();
     let bytes = pattern(128 * 512, 5);
-    host.write(0, &bytes);
+    driver.write(0, &bytes);
     let mut expected = bytes.clone();
     assert_eq!(
-        host.run(1, WriteZeroes::of(1, 3, 20).entry()).status(),
+        driver.run(1, WriteZeroes::of(1, 3, 20).entry()).status(),
         StatusCode::SUCCESS
     );
     expected[3 * 512..23 * 512].fill(0);
-    assert_eq!(host.read(0, 128).1, expected);
+    assert_eq!(driver.read(0, 128).1, expected);
     let mut dataset = DatasetManagement::new();
     dataset.set_nsid(1).set_ranges(2).set_deallocate(true);
-    let list = ranges(&mut host, &[(40, 8), (0, 0), (64, 32)]);
+    let list = ranges(&mut driver, &[(40, 8), (0, 0), (64, 32)]);
     let mut entry = dataset.entry();
     entry.set_prps(list, 0);
-    assert_eq!(host.run(1, entry).status(), StatusCode::SUCCESS);
+    assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
     expected[40 * 512..48 * 512].fill(0);
     expected[64 * 512..96 * 512].fill(0);
-    assert_eq!(host.read(0, 128).1, expected);
-    // Hints alone change nothing; a range outside changes nothing at all.
-    let blocks = host.namespace_data().size_blocks();
-    let list = ranges(&mut host, &[(0, 8), (blocks, 1)]);
+    assert_eq!(driver.read(0, 128).1, expected);
+    // Other attributes have no effect; a command with a range beyond the end has none at all.
+    let blocks = driver.namespace_data().size_blocks();
+    let list = ranges(&mut driver, &[(0, 8), (blocks, 1)]);
     entry.set_prps(list, 0).set_cdw10(1);
-    assert_eq!(host.run(1, entry).status(), StatusCode::LBA_OUT_OF_RANGE);
+    assert_eq!(driver.run(1, entry).status(), StatusCode::LBA_OUT_OF_RANGE);
     entry.set_cdw10(0).set_cdw11(1);
-    assert_eq!(host.run(1, entry).status(), StatusCode::SUCCESS);
-    assert_eq!(host.read(0, 128).1, expected);
-    // The whole drive, in one command of ranges that are longer than the drive's own lengths.
+    assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
+    assert_eq!(driver.read(0, 128).1, expected);
+    // The whole drive, in ranges longer than one deallocation of the model.
     let list = ranges(
-        &mut host,
+        &mut driver,
         &[
             (0, blocks as u32 / 2),
             (blocks / 2, (blocks - blocks / 2) as u32),
         ],
     );
     entry.set_prps(list, 0).set_cdw10(1).set_cdw11(4);
-    assert_eq!(host.run(1, entry).status(), StatusCode::SUCCESS);
-    assert_eq!(host.read(0, 128).1, vec![0; 128 * 512]);
+    assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
+    assert_eq!(driver.read(0, 128).1, vec![0; 128 * 512]);
     let mut empty = dataset;
     empty.set_ranges(0);
-    let list = ranges(&mut host, &[(0, 0)]);
+    let list = ranges(&mut driver, &[(0, 0)]);
     let mut entry = empty.entry();
     entry.set_prps(list, 0);
-    assert_eq!(host.run(1, entry).status(), StatusCode::SUCCESS);
+    assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
 }
 
-/// A write that must be on the medium survives a loss of power at once; one that need not may be lost.
+/// Writes with FUA or without a write cache survive a loss of power at once.
 #[test]
-fn force_unit_access_and_a_cache_that_is_off_survive_a_loss_of_power() {
+fn fua_and_a_disabled_cache_survive_a_loss_of_power() {
     for (fua, cache, flush, survives) in [
         (false, true, false, false),
         (true, true, false, true),
         (false, false, false, true),
         (false, true, true, true),
     ] {
-        let mut host = keeping();
-        host.set_feature(FeatureId::VOLATILE_WRITE_CACHE, u32::from(cache));
+        let mut driver = with_data();
+        driver.set_feature(FeatureId::VOLATILE_WRITE_CACHE, u32::from(cache));
         assert_eq!(
-            host.get_feature(FeatureId::VOLATILE_WRITE_CACHE, 0, 0)
+            driver
+                .get_feature(FeatureId::VOLATILE_WRITE_CACHE, 0, 0)
                 .dw0(),
             u32::from(cache)
         );
-        let at = host.pages(PAGE);
-        host.memory.write(at, &[9; 4096]).expect("mapped memory");
+        let at = driver.pages(PAGE);
+        driver.memory.write(at, &[9; 4096]).expect("mapped memory");
         let mut write = Write::of(1, 0, 8);
         write.set_fua(fua);
         let mut entry = write.entry();
         entry.set_prps(at, 0);
-        assert_eq!(host.run(1, entry).status(), StatusCode::SUCCESS);
+        assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
         if flush {
             let mut flush = Flush::new();
             flush.set_nsid(0xffff_ffff);
-            assert_eq!(host.run(1, flush.entry()).status(), StatusCode::SUCCESS);
+            assert_eq!(driver.run(1, flush.entry()).status(), StatusCode::SUCCESS);
         }
-        let now = host.now;
-        host.controller.drive_mut().power_loss(now);
-        let kept = host.read(0, 8).1 == [9; 4096];
+        let now = driver.now;
+        driver.controller.drive_mut().power_loss(now);
+        let kept = driver.read(0, 8).1 == [9; 4096];
         assert_eq!(kept, survives, "fua {fua}, cache {cache}, flush {flush}");
     }
 }
 
 #[test]
-fn planned_faults_have_their_statuses() {
-    let mut host = Host::new(
+fn injected_faults_have_their_statuses() {
+    let mut driver = TestDriver::new(
         "samsung-951",
         &[
             ("data", "keep"),
@@ -378,51 +385,54 @@ fn planned_faults_have_their_statuses() {
             ("fault", "corrupt-write@3"),
         ],
     );
-    assert_eq!(host.write(0, &[1; 4096]).status(), StatusCode::WRITE_FAULT);
-    assert_eq!(host.write(0, &[2; 4096]).status(), StatusCode::SUCCESS);
-    assert_eq!(host.read(0, 8), (StatusCode::SUCCESS, vec![2; 4096]));
-    let (status, bytes) = host.read(0, 8);
+    assert_eq!(
+        driver.write(0, &[1; 4096]).status(),
+        StatusCode::WRITE_FAULT
+    );
+    assert_eq!(driver.write(0, &[2; 4096]).status(), StatusCode::SUCCESS);
+    assert_eq!(driver.read(0, 8), (StatusCode::SUCCESS, vec![2; 4096]));
+    let (status, bytes) = driver.read(0, 8);
     assert_eq!(
         (status, bytes),
         (StatusCode::UNRECOVERED_READ_ERROR, vec![0; 4096]),
         "no data with an error"
     );
     assert_eq!(
-        host.run(1, Verify::of(1, 2048, 8).entry()).status(),
+        driver.run(1, Verify::of(1, 2048, 8).entry()).status(),
         StatusCode::UNRECOVERED_READ_ERROR
     );
-    assert_eq!(host.write(16, &[4; 4096]).status(), StatusCode::SUCCESS);
-    assert_ne!(host.read(16, 8).1, vec![4; 4096], "one bit was lost");
-    let smart = assay_nvme_spec::log::SmartLog::read_from(&host.log(LogId::SMART, 512)).unwrap();
+    assert_eq!(driver.write(16, &[4; 4096]).status(), StatusCode::SUCCESS);
+    assert_ne!(driver.read(16, 8).1, vec![4; 4096], "one bit is corrupted");
+    let smart = assay_nvme_spec::log::SmartLog::read_from(&driver.log(LogId::SMART, 512)).unwrap();
     assert_eq!((smart.media_errors(), smart.error_entries()), (3, 3));
-    let lbas: Vec<_> = error_entries(&host.log(LogId::ERROR, 512))
+    let lbas: Vec<_> = error_entries(&driver.log(LogId::ERROR, 512))
         .map(|error| error.lba())
         .collect();
     assert_eq!(lbas, [2048, 0, 0]);
 }
 
 #[test]
-fn a_drive_that_loses_power_says_so_and_one_that_vanishes_says_nothing() {
-    let mut host = Host::new(
+fn a_loss_of_power_aborts_commands_and_a_removed_drive_completes_none() {
+    let mut driver = TestDriver::new(
         "samsung-951",
         &[
             ("data", "keep"),
             ("fault", "power-loss@3"),
-            ("fault", "vanish@5"),
+            ("fault", "surprise-removal@5"),
         ],
     );
-    let at = host.pages(PAGE);
+    let at = driver.pages(PAGE);
     let mut entry = Read::of(1, 0, 8).entry();
     entry.set_prps(at, 0);
-    let first = host.put(1, entry);
-    let second = host.put(1, entry);
-    let third = host.put(1, entry);
-    host.ring(1);
+    let first = driver.put(1, entry);
+    let second = driver.put(1, entry);
+    let third = driver.put(1, entry);
+    driver.ring(1);
     let statuses = [first, second, third].map(|cid| {
-        let stray = host.strays.iter().position(|stray| stray.cid() == cid);
-        match stray {
-            Some(at) => host.strays.remove(at).status(),
-            None => host.wait(1, cid).status(),
+        let other = driver.others.iter().position(|other| other.cid() == cid);
+        match other {
+            Some(at) => driver.others.remove(at).status(),
+            None => driver.wait(1, cid).status(),
         }
     });
     assert_eq!(
@@ -433,30 +443,30 @@ fn a_drive_that_loses_power_says_so_and_one_that_vanishes_says_nothing() {
             StatusCode::SUCCESS
         ]
     );
-    assert_eq!(host.run(1, entry).status(), StatusCode::SUCCESS);
-    host.put(1, entry);
-    host.ring(1);
-    host.live(host.now + Nanos::from_secs(10));
-    assert_eq!(host.poll(1).len(), 0);
-    assert_eq!(host.read32(register::CSTS), 0xffff_ffff);
-    assert_eq!(host.controller.read_register(register::CAP, 8), u64::MAX);
-    assert_eq!(host.controller.next_event(), None);
-    host.write32(register::CC, 0);
-    assert_eq!(host.controller.read_register(register::CC, 1), 0xff);
+    assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
+    driver.put(1, entry);
+    driver.ring(1);
+    driver.advance_to(driver.now + Nanos::from_secs(10));
+    assert_eq!(driver.poll(1).len(), 0);
+    assert_eq!(driver.read32(register::CSTS), 0xffff_ffff);
+    assert_eq!(driver.controller.read_register(register::CAP, 8), u64::MAX);
+    assert_eq!(driver.controller.next_event(), None);
+    driver.write32(register::CC, 0);
+    assert_eq!(driver.controller.read_register(register::CC, 1), 0xff);
 }
 
 #[test]
-fn completions_come_when_the_model_says() {
-    let mut host = Host::new("samsung-951", &[]);
-    let mut bare = support::drive("samsung-951", &[]);
-    let at = host.pages(PAGE);
+fn completions_are_at_the_model_times() {
+    let mut driver = TestDriver::new("samsung-951", &[]);
+    let mut model = support::drive("samsung-951", &[]);
+    let at = driver.pages(PAGE);
     for n in 0..50_u64 {
         let mut entry = Read::of(1, n * 77_777, 8).entry();
         entry.set_prps(at, 0);
-        let start = host.now;
-        host.run(1, entry);
+        let start = driver.now;
+        driver.run(1, entry);
         let mut out = Vec::new();
-        bare.submit(
+        model.submit(
             start,
             assay_ssd::Command {
                 tag: 0,
@@ -467,8 +477,8 @@ fn completions_come_when_the_model_says() {
                 data: assay_units::DataClass::Incompressible,
             },
         );
-        bare.advance(Nanos(u64::MAX - 1), &mut out);
-        assert_eq!(host.now, out[0].at);
+        model.advance(Nanos(u64::MAX - 1), &mut out);
+        assert_eq!(driver.now, out[0].at);
     }
-    assert!(host.raised.contains(1) && at > BASE);
+    assert!(driver.raised.contains(1) && at > BASE);
 }

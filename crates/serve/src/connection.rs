@@ -1,4 +1,4 @@
-//! A socket with its buffers and its session.
+//! One NBD connection: socket, receive and send buffers, protocol session.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -7,85 +7,86 @@ use std::os::unix::net::UnixStream;
 
 use rustix::event::epoll::EventFlags;
 
-use crate::nbd::{Export, Session};
+use crate::nbd::{Export, NbdSession};
 
-/// Room for what comes in, in bytes; more only while a longer message comes.
-const INBOX_BYTES: usize = 256 << 10;
-/// A buffer of answers longer than this is given back when it is empty, in bytes.
-const KEPT_OUTBOX_BYTES: usize = 1 << 20;
+/// Size of the receive buffer in bytes; larger only while a longer message is received.
+const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
+/// An empty send buffer is freed above this capacity, in bytes.
+const KEPT_SEND_BUFFER_BYTES: usize = 1 << 20;
 
 /// A connected socket.
 #[derive(Debug)]
-pub enum Stream {
+pub enum SocketStream {
     /// A Unix socket.
     Unix(UnixStream),
     /// A TCP socket.
     Tcp(TcpStream),
 }
 
-impl AsFd for Stream {
+impl AsFd for SocketStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Stream::Unix(stream) => stream.as_fd(),
-            Stream::Tcp(stream) => stream.as_fd(),
+            SocketStream::Unix(stream) => stream.as_fd(),
+            SocketStream::Tcp(stream) => stream.as_fd(),
         }
     }
 }
 
-impl Stream {
+impl SocketStream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
-            Stream::Unix(stream) => stream.read(bytes),
-            Stream::Tcp(stream) => stream.read(bytes),
+            SocketStream::Unix(stream) => stream.read(bytes),
+            SocketStream::Tcp(stream) => stream.read(bytes),
         }
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Stream::Unix(stream) => stream.write(bytes),
-            Stream::Tcp(stream) => stream.write(bytes),
+            SocketStream::Unix(stream) => stream.write(bytes),
+            SocketStream::Tcp(stream) => stream.write(bytes),
         }
     }
 }
 
-/// What reading from a connection gave.
+/// Outcome of one read from a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Came {
-    /// Something.
+pub enum ReadOutcome {
+    /// Bytes were received.
     Bytes,
-    /// Nothing now.
-    Nothing,
-    /// No more, ever.
+    /// The socket has no data now.
+    WouldBlock,
+    /// End of the stream, or an error.
     End,
 }
 
-/// What came in: `buffer[start..end]` is not dealt with.
+/// Received bytes: `buffer[start..end]` are not consumed.
 #[derive(Debug)]
-pub struct Inbox {
+pub struct ReceiveBuffer {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
 }
 
-impl Inbox {
-    /// What came and was not dealt with.
+impl ReceiveBuffer {
+    /// Bytes received and not consumed.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// So many bytes were dealt with.
-    pub fn took(&mut self, bytes: usize) {
-        self.start = (self.start + bytes).min(self.end);
+    /// Consumes bytes.
+    pub fn consume(&mut self, bytes: usize) {
+        self.start += bytes;
+        assert!(self.start <= self.end, "consumed more than was received");
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
-            if self.buffer.len() > INBOX_BYTES {
-                self.buffer = vec![0; INBOX_BYTES];
+            if self.buffer.len() > RECEIVE_BUFFER_BYTES {
+                self.buffer = vec![0; RECEIVE_BUFFER_BYTES];
             }
         }
     }
 
-    /// Have room for a message of so many bytes in one piece.
-    pub fn make_room(&mut self, bytes: usize) {
+    /// Makes room for a contiguous message of `bytes` bytes.
+    pub fn reserve(&mut self, bytes: usize) {
         if self.start + bytes > self.buffer.len() {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
@@ -95,48 +96,47 @@ impl Inbox {
         }
     }
 
-    /// Read once.
-    pub fn fill(&mut self, stream: &mut Stream) -> Came {
+    /// Reads once from the socket.
+    pub fn fill(&mut self, stream: &mut SocketStream) -> ReadOutcome {
         if self.end == self.buffer.len() {
-            self.make_room(self.end - self.start + 1);
+            self.reserve(self.end - self.start + 1);
         }
         loop {
             return match stream.read(&mut self.buffer[self.end..]) {
-                Ok(0) => Came::End,
+                Ok(0) => ReadOutcome::End,
                 Ok(bytes) => {
                     self.end += bytes;
-                    Came::Bytes
+                    ReadOutcome::Bytes
                 }
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => Came::Nothing,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => ReadOutcome::WouldBlock,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => Came::End,
+                Err(_) => ReadOutcome::End,
             };
         }
     }
 }
 
-/// Answers: `bytes[sent..]` are not sent.
+/// Replies: `bytes[sent..]` are not sent.
 #[derive(Debug, Default)]
-pub struct Outbox {
-    /// To be appended to.
+pub struct SendBuffer {
+    /// Append replies here.
     pub bytes: Vec<u8>,
     sent: usize,
 }
 
-impl Outbox {
+impl SendBuffer {
     /// Bytes not sent yet.
     pub fn unsent(&self) -> usize {
         self.bytes.len() - self.sent
     }
 
-    /// Send what the socket takes; `false` when nobody will ever take it.
-    pub fn send(&mut self, stream: &mut Stream) -> bool {
+    /// Sends as much as the socket accepts; `false` when the connection is broken.
+    pub fn send(&mut self, stream: &mut SocketStream) -> bool {
         while self.sent < self.bytes.len() {
             match stream.write(&self.bytes[self.sent..]) {
                 Ok(0) => return false,
                 Ok(bytes) => self.sent += bytes,
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    // What was sent need not be kept where it is most of the buffer.
                     if self.sent > self.bytes.len() / 2 {
                         self.bytes.drain(..self.sent);
                         self.sent = 0;
@@ -149,7 +149,7 @@ impl Outbox {
         }
         self.sent = 0;
         self.bytes.clear();
-        if self.bytes.capacity() > KEPT_OUTBOX_BYTES {
+        if self.bytes.capacity() > KEPT_SEND_BUFFER_BYTES {
             self.bytes = Vec::new();
         }
         true
@@ -159,44 +159,44 @@ impl Outbox {
 /// One client.
 #[derive(Debug)]
 pub struct Connection {
-    pub stream: Stream,
-    pub session: Session,
-    pub inbox: Inbox,
-    pub outbox: Outbox,
-    /// Which of the connections that had this place it is.
+    pub stream: SocketStream,
+    pub session: NbdSession,
+    pub received: ReceiveBuffer,
+    pub replies: SendBuffer,
+    /// Counts the connections that used this slot.
     pub generation: u32,
-    /// Requests under way.
-    pub jobs: u32,
-    /// What they count, in bytes.
-    pub jobs_bytes: u64,
-    /// What the server has counted for this connection, in bytes.
+    /// Requests in flight.
+    pub in_flight: u32,
+    /// Their cost, see [`crate::executor::ActiveRequest::cost_bytes`].
+    pub in_flight_bytes: u64,
+    /// Held bytes as last added to the server's sum.
     pub counted_bytes: u64,
-    /// Does a request that came wait until others are done?
+    /// A received request waits for the limit of bytes in flight.
     pub stalled: bool,
-    /// Is nothing more to be read from it?
+    /// Nothing more is read from it.
     pub closing: bool,
-    /// Is it on the list of those to be looked after?
+    /// It is on the list of connections to flush.
     pub listed: bool,
-    /// What the poll looks for.
+    /// Events registered with epoll.
     pub interest: EventFlags,
 }
 
 impl Connection {
-    pub fn new(stream: Stream, export: Export, generation: u32) -> Connection {
-        let mut outbox = Outbox::default();
-        let session = Session::new(export, &mut outbox.bytes);
+    pub fn new(stream: SocketStream, export: Export, generation: u32) -> Connection {
+        let mut replies = SendBuffer::default();
+        let session = NbdSession::new(export, &mut replies.bytes);
         Connection {
             stream,
             session,
-            inbox: Inbox {
-                buffer: vec![0; INBOX_BYTES],
+            received: ReceiveBuffer {
+                buffer: vec![0; RECEIVE_BUFFER_BYTES],
                 start: 0,
                 end: 0,
             },
-            outbox,
+            replies,
             generation,
-            jobs: 0,
-            jobs_bytes: 0,
+            in_flight: 0,
+            in_flight_bytes: 0,
             counted_bytes: 0,
             stalled: false,
             closing: false,
@@ -205,21 +205,21 @@ impl Connection {
         }
     }
 
-    /// What it holds in memory beyond its buffers' usual size, in bytes.
+    /// Memory held beyond the buffers' normal size, in bytes.
     pub fn held_bytes(&self) -> u64 {
-        self.jobs_bytes + self.outbox.unsent() as u64
+        self.in_flight_bytes + self.replies.unsent() as u64
     }
 
-    /// What the poll should look for.
-    pub fn wanted(&self) -> EventFlags {
+    /// Events to register with epoll.
+    pub fn wanted_events(&self) -> EventFlags {
         let mut wanted = EventFlags::empty();
         wanted.set(EventFlags::IN, !self.closing && !self.stalled);
-        wanted.set(EventFlags::OUT, self.outbox.unsent() > 0);
+        wanted.set(EventFlags::OUT, self.replies.unsent() > 0);
         wanted
     }
 
-    /// Can it be closed?
-    pub fn is_over(&self) -> bool {
-        self.closing && self.jobs == 0 && self.outbox.unsent() == 0
+    /// Whether it can be closed.
+    pub fn is_finished(&self) -> bool {
+        self.closing && self.in_flight == 0 && self.replies.unsent() == 0
     }
 }

@@ -1,4 +1,4 @@
-//! Where clients connect: addresses as people write them, who may connect, socket files.
+//! Listening sockets: address syntax, remote-access check, socket files.
 
 use std::fmt;
 use std::io;
@@ -9,59 +9,59 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::connection::Stream;
+use crate::connection::SocketStream;
 
-/// The port of NBD (proto, "Newstyle negotiation").
+/// Default port of NBD (proto, "Newstyle negotiation").
 pub const NBD_PORT: u16 = 10809;
 
-/// Why nobody can connect.
+/// The server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Not an address.
+    /// Invalid address.
     #[error(
-        "{text:?} is no address; write unix:PATH or tcp:HOST:PORT, e.g. unix:/tmp/drive.sock or tcp:127.0.0.1:10809"
+        "{text:?} is not an address; write unix:PATH or tcp:HOST:PORT, e.g. unix:/tmp/drive.sock or tcp:127.0.0.1:10809"
     )]
     Malformed {
-        /// What was given.
+        /// The text.
         text: String,
     },
-    /// Reachable from elsewhere.
+    /// Reachable from other machines without permission.
     #[error(
-        "{address} can be reached from other machines, and NBD has no passwords: whoever connects may read and write the simulated drive; \
+        "{address} can be reached from other machines, and NBD has no passwords: any client may read and write the simulated drive; \
          use unix:PATH or tcp:127.0.0.1:PORT, or allow it with --allow-remote"
     )]
     Remote {
         /// The address.
         address: String,
     },
-    /// Somebody serves there.
+    /// Another server uses the socket file.
     #[error("{path}: another server listens on this socket; stop it, or choose another path")]
     Live {
         /// The socket file.
         path: PathBuf,
     },
-    /// Something else has the name.
-    #[error("{path}: exists and is no socket, so it is left alone; choose another path")]
+    /// The path is not a socket.
+    #[error("{path}: exists and is not a socket, so it is left alone; choose another path")]
     NotASocket {
         /// The file.
         path: PathBuf,
     },
-    /// The system said no.
+    /// A system call failed.
     #[error("cannot listen on {address}: {source}")]
     System {
         /// The address.
         address: String,
-        /// The system's answer.
+        /// Its error.
         source: io::Error,
     },
 }
 
-/// Where to listen.
+/// Address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A socket file.
     Unix(PathBuf),
-    /// A host and a port (0: any that is free).
+    /// Host name and port (0: any free port).
     Tcp(String, u16),
 }
 
@@ -105,26 +105,26 @@ impl fmt::Display for Address {
     }
 }
 
-/// A socket that clients connect to. A socket file goes away with it.
+/// A listening socket. Dropping it removes its socket file.
 #[derive(Debug)]
 pub enum Listener {
-    /// On a socket file, known by device and inode.
+    /// Unix socket with its file, identified by device and inode.
     Unix(UnixListener, PathBuf, (u64, u64)),
-    /// On a port.
+    /// TCP socket.
     Tcp(TcpListener, SocketAddr),
 }
 
-/// Which file a path names now.
+/// Device and inode of a path.
 fn file_of(path: &Path) -> Option<(u64, u64)> {
     let there = path.symlink_metadata().ok()?;
     Some((there.dev(), there.ino()))
 }
 
 impl Listener {
-    /// Listen. A socket file that nobody serves any more is replaced.
+    /// Listens. A stale socket file is replaced.
     ///
     /// # Errors
-    /// [`ListenError`]: in use, reachable from elsewhere without `allow_remote`, or refused by the system.
+    /// In use, reachable from other machines without `allow_remote`, or rejected by the system.
     pub fn bind(address: &Address, allow_remote: bool) -> Result<Listener, ListenError> {
         let system = |source: io::Error| ListenError::System {
             address: address.to_string(),
@@ -132,23 +132,23 @@ impl Listener {
         };
         match address {
             Address::Unix(path) => {
-                make_way(path)?;
+                remove_stale_socket(path)?;
                 let listener = UnixListener::bind(path).map_err(system)?;
                 listener.set_nonblocking(true).map_err(system)?;
                 let file = file_of(path).unwrap_or_default();
                 Ok(Listener::Unix(listener, path.clone(), file))
             }
             Address::Tcp(host, port) => {
-                let found: Vec<SocketAddr> = (host.as_str(), *port)
+                let resolved: Vec<SocketAddr> = (host.as_str(), *port)
                     .to_socket_addrs()
                     .map_err(system)?
                     .collect();
-                if !allow_remote && found.iter().any(|one| !one.ip().is_loopback()) {
+                if !allow_remote && resolved.iter().any(|address| !address.ip().is_loopback()) {
                     return Err(ListenError::Remote {
                         address: address.to_string(),
                     });
                 }
-                let listener = TcpListener::bind(&found[..]).map_err(system)?;
+                let listener = TcpListener::bind(&resolved[..]).map_err(system)?;
                 listener.set_nonblocking(true).map_err(system)?;
                 let bound = listener.local_addr().map_err(system)?;
                 Ok(Listener::Tcp(listener, bound))
@@ -156,39 +156,41 @@ impl Listener {
         }
     }
 
-    /// Where it is, as NBD clients write it (NetworkBlockDevice/nbd, `doc/uri.md`).
+    /// NBD URI (NetworkBlockDevice/nbd, `doc/uri.md`).
     pub fn uri(&self) -> String {
         match self {
             Listener::Unix(_, path, _) => {
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-                format!("nbd+unix:///?socket={}", escaped(&path.to_string_lossy()))
+                format!(
+                    "nbd+unix:///?socket={}",
+                    percent_encoded(&path.to_string_lossy())
+                )
             }
             Listener::Tcp(_, at) => format!("nbd://{at}"),
         }
     }
 
-    /// The listening socket for somebody who waits in `accept`; the socket file stays this value's.
+    /// A blocking duplicate of the socket. The socket file stays with this value.
     ///
     /// # Errors
-    /// [`ListenError::System`] when the system has no file descriptor left.
+    /// [`ListenError::System`] when no file descriptor is left.
     pub fn shared(&self) -> Result<OwnedFd, ListenError> {
         let socket = match self {
-            Listener::Unix(listener, ..) => listener
-                .set_nonblocking(false)
-                .and_then(|()| listener.try_clone())
-                .map(OwnedFd::from),
-            Listener::Tcp(listener, _) => listener
-                .set_nonblocking(false)
-                .and_then(|()| listener.try_clone())
-                .map(OwnedFd::from),
+            Listener::Unix(listener, ..) => listener.try_clone().map(OwnedFd::from),
+            Listener::Tcp(listener, _) => listener.try_clone().map(OwnedFd::from),
         };
-        socket.map_err(|source| ListenError::System {
+        // O_NONBLOCK belongs to the open file description, which the duplicate shares.
+        let blocking = socket.and_then(|socket| {
+            rustix::io::ioctl_fionbio(&socket, false)?;
+            Ok(socket)
+        });
+        blocking.map_err(|source| ListenError::System {
             address: self.uri(),
             source,
         })
     }
 
-    /// Can others than this machine reach it?
+    /// Whether other machines can reach it.
     pub fn is_remote(&self) -> bool {
         match self {
             Listener::Unix(..) => false,
@@ -196,19 +198,19 @@ impl Listener {
         }
     }
 
-    /// The next client, if one waits.
-    pub(crate) fn accept(&self) -> io::Result<Stream> {
+    /// The next waiting client.
+    pub(crate) fn accept(&self) -> io::Result<SocketStream> {
         match self {
             Listener::Unix(listener, ..) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(true)?;
-                Ok(Stream::Unix(stream))
+                Ok(SocketStream::Unix(stream))
             }
             Listener::Tcp(listener, _) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(true)?;
                 stream.set_nodelay(true)?;
-                Ok(Stream::Tcp(stream))
+                Ok(SocketStream::Tcp(stream))
             }
         }
     }
@@ -228,14 +230,14 @@ impl Drop for Listener {
         if let Listener::Unix(_, path, file) = self
             && file_of(path) == Some(*file)
         {
-            // One that cannot be removed is found stale by the next server.
+            // On failure the next server replaces the stale file.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
-/// Remove a socket file that nobody serves.
-fn make_way(path: &Path) -> Result<(), ListenError> {
+/// Removes a socket file without a server.
+fn remove_stale_socket(path: &Path) -> Result<(), ListenError> {
     let Ok(there) = path.symlink_metadata() else {
         return Ok(());
     };
@@ -246,7 +248,7 @@ fn make_way(path: &Path) -> Result<(), ListenError> {
     }
     match UnixStream::connect(path) {
         Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => {
-            // If it cannot be removed, binding says why.
+            // On failure `bind` reports the reason.
             let _ = std::fs::remove_file(path);
             Ok(())
         }
@@ -256,8 +258,8 @@ fn make_way(path: &Path) -> Result<(), ListenError> {
     }
 }
 
-/// Percent-encoding of what has a meaning in a query (RFC 3986, section 3.4), and of all that is not printable ASCII.
-fn escaped(path: &str) -> String {
+/// Percent-encodes for the query of a URI (RFC 3986, section 3.4).
+fn percent_encoded(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {

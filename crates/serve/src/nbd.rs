@@ -1,13 +1,12 @@
-//! NBD, the network block device protocol, without a socket: bytes in, requests out; answers in, bytes out.
+//! The NBD (network block device) protocol, sans-IO: bytes in, requests out; replies in, bytes out.
 //!
-//! The source of every number and rule here is the protocol's own document, `doc/proto.md` of NetworkBlockDevice/nbd, called *proto*
-//! below and cited by its section headings.
+//! Source of every number and rule here: the protocol specification, `doc/proto.md` of NetworkBlockDevice/nbd, called *proto*
+//! below and cited by section heading.
 
+mod options;
 pub mod protocol;
 mod reply;
 mod session;
 
-mod options;
-
-pub use reply::Failure;
-pub use session::{Asked, Export, Request, Session, Step};
+pub use reply::NbdError;
+pub use session::{Decoded, Export, NbdCommand, NbdSession, Request};

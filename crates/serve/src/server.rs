@@ -1,15 +1,13 @@
-//! The server: one thread, one epoll, one drive, many connections.
+//! NBD server event loop: one thread, one epoll instance, one drive, many connections.
 //!
-//! A turn waits for clients or for the drive, reads from the sockets that have something, decodes and submits, collects what has completed
-//! and sends. Nothing is handed from thread to thread.
+//! One iteration waits for sockets or the drive, receives, decodes and submits, takes the completions due and sends replies.
 //!
 //! # Waiting
-//! With nothing under way it sleeps until a client sends. While the model holds something back it sleeps until [`SPIN`] before that is
-//! due, and then looks again and again: a sleeping thread is late by the time it takes to wake, a spinning one by less than a microsecond.
-//! After something came or was sent it lingers for [`LINGER`], since an answer is mostly followed by the next request, and who sends to a
-//! sleeper pays for its waking. So a client that keeps commands under way sees no waking of the server, and the server takes a
-//! processor for itself while one does. On a machine with one processor it never lingers: the client needs it. The thread's timer slack is
-//! set to the least, so that the sleep itself ends in time.
+//! Without requests in flight the thread sleeps until a socket is readable. While the model holds completions back it sleeps until
+//! [`SPIN`] before the next is due and then polls, because a wake-up takes tens of microseconds. After activity it polls for
+//! [`BUSY_POLL`] before it sleeps, since a reply is mostly followed by the next request. So a client that keeps requests in flight
+//! never waits for the server to wake, and the server uses a whole processor meanwhile. On a machine with one processor it does not
+//! poll after activity: the client needs the processor. The thread's timer slack is set to the minimum, so that sleeps end in time.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -23,36 +21,35 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
-use crate::connection::{Came, Connection, Stream};
+use crate::connection::{Connection, ReadOutcome, SocketStream};
+use crate::executor::{ActiveRequest, CommandExecutor, ConnectionId, Reply};
 use crate::listen::Listener;
-use crate::nbd::{Asked, Export, Session, Step};
+use crate::nbd::{Decoded, Export, NbdCommand, NbdSession};
 use crate::pacer::{Lateness, Pace, Pacer, Wait};
-use crate::work::{Answer, Job, Origin, Work};
 
-/// Most connections at once; more are closed when they come.
+/// Most concurrent connections; further ones are closed at once.
 pub const MAX_CONNECTIONS: usize = 64;
-/// Most that answers under way and not sent may take, of all connections, in bytes.
-pub const MAX_UNDER_WAY_BYTES: u64 = 256 << 20;
-/// The stretch before an instant that is waited for by looking again and again: longer than a processor of a virtual machine takes to wake
-/// (a median of 50 to 90 us was measured, and 130 to 160 us in one of a hundred).
+/// Limit of reply bytes in flight or not sent, over all connections.
+pub const MAX_IN_FLIGHT_BYTES: u64 = 256 << 20;
+/// Time before a deadline that is spent polling instead of sleeping: longer than a wake-up on a virtual machine takes (measured:
+/// median 50 to 90 us, 99th percentile 130 to 160 us).
 pub const SPIN: Nanos = Nanos::from_micros(150);
-/// After something came or was sent it looks for so long whether more comes before it sleeps: as long as a client mostly takes to wake and
-/// to send its next request.
-pub const LINGER: Nanos = Nanos::from_micros(200);
-/// What a request counts at least towards [`MAX_UNDER_WAY_BYTES`].
+/// Polling time after activity before the thread sleeps: about the time a client takes to wake and send its next request.
+pub const BUSY_POLL: Nanos = Nanos::from_micros(200);
+/// Cost of a request without data, counted towards [`MAX_IN_FLIGHT_BYTES`].
 const REQUEST_COST_BYTES: u64 = 512;
-/// So long may what is under way take, the drive to do it and the clients to take it, when the server is told to stop.
-const DRAIN: Nanos = Nanos::from_millis(2000);
+/// After a stop request: time limit for requests in flight to complete and connections to receive the replies.
+const DRAIN_TIMEOUT: Nanos = Nanos::from_millis(2000);
 const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 
-/// Why serving ended in failure.
+/// A system call of the server failed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot serve the simulated drive: {what} failed: {source}")]
 pub struct ServeError {
-    /// Which call.
+    /// The call.
     what: &'static str,
-    /// The system's answer.
+    /// Its error.
     source: io::Error,
 }
 
@@ -63,47 +60,46 @@ fn failed(what: &'static str) -> impl Fn(rustix::io::Errno) -> ServeError {
     }
 }
 
-/// What was served.
+/// Counts of a server's run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct ServeSummary {
     /// Connections accepted.
     pub connections: u64,
-    /// Requests answered by the drive.
+    /// Requests completed by the drive.
     pub requests: u64,
-    /// Of them, those that failed.
+    /// Requests that failed.
     pub failed: u64,
-    /// How late the drive's completions were handed out.
+    /// Delay of completions against the model's times.
     pub lateness: Lateness,
 }
 
-/// A drive and its clients.
-pub struct Server {
-    work: Work,
+/// NBD server of one drive.
+pub struct NbdServer {
+    executor: CommandExecutor,
     export: Export,
     epoll: OwnedFd,
     listener: Option<Listener>,
-    clients: Vec<Option<Connection>>,
+    connections: Vec<Option<Connection>>,
     generations: Vec<u32>,
-    /// Places of connections with something to send, or whose state changed.
-    touched: Vec<usize>,
-    /// Of all connections, see [`Connection::held_bytes`].
+    /// Slots of connections with data to send or a changed state.
+    to_flush: Vec<usize>,
+    /// Sum over all connections, see [`Connection::held_bytes`].
     held_bytes: u64,
     stopping: bool,
     clock: Clock,
-    /// How long it lingers: [`LINGER`], or not at all on a single processor.
-    linger: Nanos,
-    /// Until then it looks again and again before it sleeps.
-    linger_until: Nanos,
+    /// [`BUSY_POLL`], or 0 on a machine with one processor.
+    busy_poll: Nanos,
+    busy_poll_until: Nanos,
     events: Vec<epoll::Event>,
-    summary: Summary,
+    summary: ServeSummary,
 }
 
-impl Server {
-    /// Switch a drive on. `name` is the export's.
+impl NbdServer {
+    /// Powers the drive on. `name` is the name of the export.
     ///
     /// # Errors
-    /// When the system gives no epoll.
-    pub fn new(drive: Drive, pace: Pace, name: &str) -> Result<Server, ServeError> {
+    /// When epoll is not available.
+    pub fn new(drive: Drive, pace: Pace, name: &str) -> Result<NbdServer, ServeError> {
         let identity = drive.identity();
         let export = Export {
             name: name.to_owned(),
@@ -113,123 +109,122 @@ impl Server {
             preferred_block_bytes: 4096.max(identity.logical_block_bytes as u32),
         };
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed("epoll_create"))?;
-        // A kernel that refuses wakes this thread 50 us later, which is measured and said as part of the floor.
+        // Without it wake-ups are about 50 us later, which the round-trip overhead then includes.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        Ok(Server {
-            work: Work::new(Pacer::new(drive, pace)),
+        Ok(NbdServer {
+            executor: CommandExecutor::new(Pacer::new(drive, pace)),
             export,
             epoll,
             listener: None,
-            clients: Vec::new(),
+            connections: Vec::new(),
             generations: Vec::new(),
-            touched: Vec::new(),
+            to_flush: Vec::new(),
             held_bytes: 0,
             stopping: false,
             clock: Clock::monotonic(),
-            linger: match std::thread::available_parallelism() {
-                Ok(processors) if processors.get() > 1 => LINGER,
+            busy_poll: match std::thread::available_parallelism() {
+                Ok(processors) if processors.get() > 1 => BUSY_POLL,
                 _ => Nanos::ZERO,
             },
-            linger_until: Nanos::ZERO,
+            busy_poll_until: Nanos::ZERO,
             events: Vec::with_capacity(MAX_CONNECTIONS + 2),
-            summary: Summary::default(),
+            summary: ServeSummary::default(),
         })
     }
 
-    /// Let clients connect here.
+    /// Accepts connections of a listener.
     ///
     /// # Errors
-    /// When the system refuses to watch it.
+    /// When epoll rejects the socket.
     pub fn listen(&mut self, listener: Listener) -> Result<(), ServeError> {
-        self.watch(listener.as_fd(), LISTENER)?;
+        self.register(listener.as_fd(), LISTENER)?;
         self.listener = Some(listener);
         Ok(())
     }
 
-    /// Serve the other end of a connected socket.
+    /// Serves a connected socket.
     ///
     /// # Errors
-    /// When the system refuses to watch it.
+    /// When epoll rejects the socket.
     pub fn adopt(&mut self, stream: UnixStream) -> Result<(), ServeError> {
-        let fitted = stream.set_nonblocking(true);
-        fitted.map_err(|source| ServeError {
+        let nonblocking = stream.set_nonblocking(true);
+        nonblocking.map_err(|source| ServeError {
             what: "fcntl",
             source,
         })?;
-        self.welcome(Stream::Unix(stream))?;
-        // Its greeting does not wait for anything.
-        self.settle();
+        self.add_connection(SocketStream::Unix(stream))?;
+        self.flush();
         Ok(())
     }
 
-    /// What is served.
+    /// The export.
     pub fn export(&self) -> &Export {
         &self.export
     }
 
     /// The drive.
     pub fn drive(&self) -> &Drive {
-        self.work.pacer().drive()
+        self.executor.pacer().drive()
     }
 
-    /// Give the drive back.
+    /// Returns the drive.
     pub fn into_drive(self) -> Drive {
-        self.work.into_pacer().into_drive()
+        self.executor.into_pacer().into_drive()
     }
 
-    /// Clients now connected.
+    /// Number of connected connections.
     pub fn connected(&self) -> usize {
-        self.clients.iter().flatten().count()
+        self.connections.iter().flatten().count()
     }
 
-    /// Serve until something can be read from `stop`. Then what is under way is answered, and no more.
+    /// Serves until `stop` is readable, then completes the requests in flight.
     ///
     /// # Errors
-    /// When waiting fails as a whole; what goes wrong with a client ends that client's connection.
-    pub fn run(&mut self, stop: BorrowedFd<'_>) -> Result<Summary, ServeError> {
-        self.watch(stop, STOP)?;
+    /// When waiting fails; an error of a client ends only its connection.
+    pub fn run(&mut self, stop: BorrowedFd<'_>) -> Result<ServeSummary, ServeError> {
+        self.register(stop, STOP)?;
         while !self.stopping {
-            self.turn()?;
+            self.poll_once()?;
         }
-        let unwatched = epoll::delete(&self.epoll, stop);
-        unwatched.map_err(failed("epoll_ctl"))?;
+        let deleted = epoll::delete(&self.epoll, stop);
+        deleted.map_err(failed("epoll_ctl"))?;
         self.listener = None;
-        for client in self.clients.iter_mut().flatten() {
-            (client.closing, client.stalled) = (true, false);
+        for connection in self.connections.iter_mut().flatten() {
+            (connection.closing, connection.stalled) = (true, false);
         }
-        let until = self.clock.now() + DRAIN;
-        self.touched = (0..self.clients.len()).collect();
-        self.settle();
-        // Whoever is owed nothing was sent away by `settle`: those still here wait for the drive, or have not taken all of their answers.
-        while (self.work.pacer().in_flight() > 0 || self.connected() > 0)
+        let until = self.clock.now() + DRAIN_TIMEOUT;
+        self.to_flush = (0..self.connections.len()).collect();
+        self.flush();
+        // `flush` closed the connections without outstanding replies.
+        while (self.executor.pacer().in_flight() > 0 || self.connected() > 0)
             && self.clock.now() < until
         {
-            self.turn_before(Some(until))?;
+            self.poll_until(Some(until))?;
         }
-        for place in 0..self.clients.len() {
-            self.drop_client(place);
+        for slot in 0..self.connections.len() {
+            self.close(slot);
         }
         self.stopping = false;
-        self.summary.lateness = self.work.pacer().lateness();
+        self.summary.lateness = self.executor.pacer().lateness();
         Ok(self.summary)
     }
 
-    /// Wait for something, and do what is to be done.
+    /// One iteration: waits for an event and processes it.
     ///
     /// # Errors
-    /// When waiting fails as a whole.
-    pub fn turn(&mut self) -> Result<(), ServeError> {
-        self.turn_before(None)
+    /// When waiting fails.
+    pub fn poll_once(&mut self) -> Result<(), ServeError> {
+        self.poll_until(None)
     }
 
-    /// A turn that waits no longer than until an instant.
-    fn turn_before(&mut self, until: Option<Nanos>) -> Result<(), ServeError> {
+    /// One iteration that waits until `until` at most.
+    fn poll_until(&mut self, until: Option<Nanos>) -> Result<(), ServeError> {
         let nothing = Timespec {
             tv_sec: 0,
             tv_nsec: 0,
         };
-        let timeout = match self.work.pacer().wait() {
-            Wait::Idle if self.clock.now() > self.linger_until => match until {
+        let timeout = match self.executor.pacer().wait() {
+            Wait::Idle if self.clock.now() > self.busy_poll_until => match until {
                 None => None,
                 Some(until) => {
                     self.sleep(until - self.clock.now())?;
@@ -255,26 +250,25 @@ impl Server {
             match event.data.u64() {
                 LISTENER => self.accept()?,
                 STOP => self.stopping = true,
-                place => self.ready(place as usize, event.flags),
+                slot => self.on_ready(slot as usize, event.flags),
             }
         }
-        self.work.collect();
-        while let Some((job, answer)) = self.work.next_finished() {
-            self.answer(&job, &answer);
+        self.executor.collect();
+        while let Some((request, reply)) = self.executor.next_finished() {
+            self.send_reply(&request, &reply);
             is_busy = true;
         }
-        self.settle();
+        self.flush();
         if is_busy {
-            self.linger_until = self.clock.now() + self.linger;
+            self.busy_poll_until = self.clock.now() + self.busy_poll;
         } else {
-            // Whoever else wants this processor, a client just woken above all, need not wait until a spinning thread's turn is over:
-            // that is some milliseconds.
+            // Lets other threads, such as a client just woken, use this processor before the time slice (some milliseconds) ends.
             rustix::thread::sched_yield();
         }
         Ok(())
     }
 
-    /// Sleep until a socket has something, or so long. `epoll_wait` counts in milliseconds, `ppoll` in nanoseconds.
+    /// Sleeps until a socket is ready, at most `span`. `ppoll` has nanosecond timeouts, `epoll_wait` milliseconds.
     fn sleep(&self, span: Nanos) -> Result<(), ServeError> {
         let timeout = Timespec {
             tv_sec: (span.0 / 1_000_000_000).min(3600) as i64,
@@ -287,236 +281,236 @@ impl Server {
         }
     }
 
-    fn watch(&self, fd: BorrowedFd<'_>, data: u64) -> Result<(), ServeError> {
+    fn register(&self, fd: BorrowedFd<'_>, data: u64) -> Result<(), ServeError> {
         let added = epoll::add(&self.epoll, fd, EventData::new_u64(data), EventFlags::IN);
         added.map_err(failed("epoll_ctl"))
     }
 
     fn accept(&mut self) -> Result<(), ServeError> {
-        // One by one, so that those who are connected are not kept waiting.
+        // One per iteration, so that connected connections are not delayed.
         match self.listener.as_ref().map(Listener::accept) {
-            Some(Ok(stream)) if self.connected() < MAX_CONNECTIONS => self.welcome(stream),
-            // Too many, or a client that has gone already: nobody to tell.
+            Some(Ok(stream)) if self.connected() < MAX_CONNECTIONS => self.add_connection(stream),
+            // Too many connections, or the client has disconnected already.
             _ => Ok(()),
         }
     }
 
-    fn welcome(&mut self, stream: Stream) -> Result<(), ServeError> {
-        let place = match self.clients.iter().position(Option::is_none) {
-            Some(place) => place,
+    fn add_connection(&mut self, stream: SocketStream) -> Result<(), ServeError> {
+        let slot = match self.connections.iter().position(Option::is_none) {
+            Some(slot) => slot,
             None => {
-                self.clients.push(None);
+                self.connections.push(None);
                 self.generations.push(0);
-                self.clients.len() - 1
+                self.connections.len() - 1
             }
         };
-        self.watch(stream.as_fd(), place as u64)?;
-        self.generations[place] = self.generations[place].wrapping_add(1);
-        let generation = self.generations[place];
-        self.clients[place] = Some(Connection::new(stream, self.export.clone(), generation));
+        self.register(stream.as_fd(), slot as u64)?;
+        self.generations[slot] = self.generations[slot].wrapping_add(1);
+        let generation = self.generations[slot];
+        self.connections[slot] = Some(Connection::new(stream, self.export.clone(), generation));
         self.summary.connections += 1;
-        self.touch(place);
+        self.mark_for_flush(slot);
         Ok(())
     }
 
-    fn touch(&mut self, place: usize) {
-        if let Some(Some(client)) = self.clients.get_mut(place)
-            && !client.listed
+    fn mark_for_flush(&mut self, slot: usize) {
+        if let Some(Some(connection)) = self.connections.get_mut(slot)
+            && !connection.listed
         {
-            client.listed = true;
-            self.touched.push(place);
+            connection.listed = true;
+            self.to_flush.push(slot);
         }
     }
 
-    /// A socket has something, or takes something.
-    fn ready(&mut self, place: usize, flags: EventFlags) {
-        let Some(Some(client)) = self.clients.get_mut(place) else {
+    /// A socket is readable or writable.
+    fn on_ready(&mut self, slot: usize, flags: EventFlags) {
+        let Some(Some(connection)) = self.connections.get_mut(slot) else {
             return;
         };
         let gone = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-        if client.closing || client.stalled {
+        if connection.closing || connection.stalled {
             if gone {
-                // Nobody is there to take the answers.
-                return self.drop_client(place);
+                return self.close(slot);
             }
         } else if gone || flags.intersects(EventFlags::IN) {
-            match client.inbox.fill(&mut client.stream) {
-                Came::Bytes => self.understand(place),
-                Came::Nothing => {}
-                Came::End => client.closing = true,
+            match connection.received.fill(&mut connection.stream) {
+                ReadOutcome::Bytes => self.process_received(slot),
+                ReadOutcome::WouldBlock => {}
+                ReadOutcome::End => connection.closing = true,
             }
         }
-        self.touch(place);
+        self.mark_for_flush(slot);
     }
 
-    /// Take all requests out of what came, as long as there is room for their answers.
-    fn understand(&mut self, place: usize) {
-        let now = self.work.pacer().now();
-        let Some(Some(client)) = self.clients.get_mut(place) else {
+    /// Decodes and starts the received requests, up to the limit of bytes in flight.
+    fn process_received(&mut self, slot: usize) {
+        let now = self.executor.pacer().now();
+        let Some(Some(connection)) = self.connections.get_mut(slot) else {
             return;
         };
-        let origin = Origin {
-            place: place as u32,
-            generation: client.generation,
+        let id = ConnectionId {
+            slot: slot as u32,
+            generation: connection.generation,
         };
-        client.stalled = false;
-        // What the others hold.
-        let others_bytes = self.held_bytes - client.counted_bytes;
+        connection.stalled = false;
+        let others_bytes = self.held_bytes - connection.counted_bytes;
         loop {
-            let held_bytes = client.held_bytes();
+            let held_bytes = connection.held_bytes();
             let has_room = |cost_bytes: u64| {
-                held_bytes == 0 || others_bytes + held_bytes + cost_bytes <= MAX_UNDER_WAY_BYTES
+                held_bytes == 0 || others_bytes + held_bytes + cost_bytes <= MAX_IN_FLIGHT_BYTES
             };
-            // Answers to what never reaches the drive must not pile up either.
+            // Also bounds replies to messages that never reach the drive.
             if !has_room(REQUEST_COST_BYTES) {
-                client.stalled = true;
+                connection.stalled = true;
                 break;
             }
-            let step = client
+            let decoded = connection
                 .session
-                .step(client.inbox.bytes(), &mut client.outbox.bytes);
-            match step {
-                Step::Wait { bytes } => {
-                    client.inbox.make_room(bytes);
+                .decode(connection.received.bytes(), &mut connection.replies.bytes);
+            match decoded {
+                Decoded::NeedMore { bytes } => {
+                    connection.received.reserve(bytes);
                     break;
                 }
-                Step::Took { bytes } => client.inbox.took(bytes),
-                Step::Close => {
-                    client.closing = true;
+                Decoded::Consumed { bytes } => connection.received.consume(bytes),
+                Decoded::Close => {
+                    connection.closing = true;
                     break;
                 }
-                Step::Request { bytes, request } => {
-                    let cost_bytes = REQUEST_COST_BYTES + u64::from(request.answer_bytes());
+                Decoded::Request { bytes, request } => {
+                    let cost_bytes = REQUEST_COST_BYTES + u64::from(request.reply_data_bytes());
                     if !has_room(cost_bytes) {
-                        client.stalled = true;
+                        connection.stalled = true;
                         break;
                     }
-                    let (session, out) = (&client.session, &mut client.outbox.bytes);
-                    match self.work.begin(now, origin, &request, cost_bytes) {
+                    let (session, out) = (&connection.session, &mut connection.replies.bytes);
+                    match self.executor.start(now, id, &request, cost_bytes) {
                         None => {
-                            client.jobs += 1;
-                            client.jobs_bytes += cost_bytes;
+                            connection.in_flight += 1;
+                            connection.in_flight_bytes += cost_bytes;
                         }
-                        Some(answer) => {
-                            let begun = (request.cookie, request.asked);
-                            answer_at_once(session, begun, &answer, out);
+                        Some(reply) => {
+                            let started = (request.cookie, request.command);
+                            append_reply(session, started, &reply, out);
                         }
                     }
-                    client.inbox.took(bytes);
+                    connection.received.consume(bytes);
                 }
             }
         }
-        self.recount(place);
-        self.touch(place);
+        self.update_held_bytes(slot);
+        self.mark_for_flush(slot);
     }
 
-    /// A request is done: its answer goes to whoever asked, if they are still there.
-    fn answer(&mut self, job: &Job, answer: &Answer) {
-        let place = job.origin.place as usize;
+    /// Sends the reply of a finished request, if its connection still exists.
+    fn send_reply(&mut self, request: &ActiveRequest, reply: &Reply) {
+        let slot = request.connection.slot as usize;
         self.summary.requests += 1;
-        self.summary.failed += u64::from(matches!(answer, Answer::Failed(_)));
-        let Some(Some(client)) = self.clients.get_mut(place) else {
+        self.summary.failed += u64::from(matches!(reply, Reply::Failed(_)));
+        let Some(Some(connection)) = self.connections.get_mut(slot) else {
             return;
         };
-        if client.generation != job.origin.generation {
+        if connection.generation != request.connection.generation {
             return;
         }
-        client.jobs -= 1;
-        client.jobs_bytes -= job.cost_bytes;
-        let (session, out) = (&client.session, &mut client.outbox.bytes);
-        match answer {
-            Answer::Data(completion) => {
-                let whole = job.asked == Asked::Read { whole: true };
-                let work = &self.work;
-                let fill = |at: u64, bytes: &mut [u8]| work.read(completion, at, bytes);
-                let (at, len) = (job.offset_bytes, job.len_bytes);
-                session.give(job.cookie, at, len, whole, out, fill);
+        connection.in_flight -= 1;
+        connection.in_flight_bytes -= request.cost_bytes;
+        let (session, out) = (&connection.session, &mut connection.replies.bytes);
+        match reply {
+            Reply::Data(completion) => {
+                let unfragmented = request.command == NbdCommand::Read { unfragmented: true };
+                let executor = &self.executor;
+                let fill = |at: u64, bytes: &mut [u8]| executor.read(completion, at, bytes);
+                let (at, len) = (request.offset_bytes, request.len_bytes);
+                session.read_reply(request.cookie, at, len, unfragmented, out, fill);
             }
-            other => answer_at_once(session, (job.cookie, job.asked), other, out),
+            other => append_reply(session, (request.cookie, request.command), other, out),
         }
-        self.touch(place);
+        self.mark_for_flush(slot);
     }
 
-    /// Send, close what is at its end, let those go on who waited for room, and look for what is to be looked for.
-    fn settle(&mut self) {
+    /// Sends replies, closes finished connections, resumes stalled ones and updates their epoll events.
+    fn flush(&mut self) {
         loop {
-            self.settle_touched();
-            let full = self.held_bytes + REQUEST_COST_BYTES > MAX_UNDER_WAY_BYTES;
-            let goes_on = |client: &Option<Connection>| {
-                let waits = |client: &Connection| {
-                    client.stalled && !client.closing && (!full || client.held_bytes() == 0)
+            self.flush_marked();
+            let full = self.held_bytes + REQUEST_COST_BYTES > MAX_IN_FLIGHT_BYTES;
+            let resumable = |connection: &Option<Connection>| {
+                let waits = |connection: &Connection| {
+                    connection.stalled
+                        && !connection.closing
+                        && (!full || connection.held_bytes() == 0)
                 };
-                client.as_ref().is_some_and(waits)
+                connection.as_ref().is_some_and(waits)
             };
-            // Those who found no room though some is left wait for more: they are asked again when something was sent.
-            let Some(place) = self.clients.iter().position(goes_on) else {
+            // A connection that stays stalled although bytes are left is resumed after the next reply was sent.
+            let Some(slot) = self.connections.iter().position(resumable) else {
                 return;
             };
             let before = self.held_bytes;
-            self.understand(place);
-            let still = self.clients[place].as_ref().is_some_and(|c| c.stalled);
+            self.process_received(slot);
+            let still = self.connections[slot].as_ref().is_some_and(|c| c.stalled);
             if still && self.held_bytes == before {
-                self.settle_touched();
+                self.flush_marked();
                 return;
             }
         }
     }
 
-    fn settle_touched(&mut self) {
-        while let Some(place) = self.touched.pop() {
-            self.settle_one(place);
+    fn flush_marked(&mut self) {
+        while let Some(slot) = self.to_flush.pop() {
+            self.flush_one(slot);
         }
     }
 
-    fn settle_one(&mut self, place: usize) {
-        let Some(Some(client)) = self.clients.get_mut(place) else {
+    fn flush_one(&mut self, slot: usize) {
+        let Some(Some(connection)) = self.connections.get_mut(slot) else {
             return;
         };
-        client.listed = false;
-        if !client.outbox.send(&mut client.stream) || client.is_over() {
-            return self.drop_client(place);
+        connection.listed = false;
+        if !connection.replies.send(&mut connection.stream) || connection.is_finished() {
+            return self.close(slot);
         }
-        let wanted = client.wanted();
-        if wanted != client.interest {
-            client.interest = wanted;
-            let data = EventData::new_u64(place as u64);
-            if epoll::modify(&self.epoll, &client.stream, data, wanted).is_err() {
-                return self.drop_client(place);
+        let wanted = connection.wanted_events();
+        if wanted != connection.interest {
+            connection.interest = wanted;
+            let data = EventData::new_u64(slot as u64);
+            if epoll::modify(&self.epoll, &connection.stream, data, wanted).is_err() {
+                return self.close(slot);
             }
         }
-        self.recount(place);
+        self.update_held_bytes(slot);
     }
 
-    /// Count anew what a connection holds.
-    fn recount(&mut self, place: usize) {
-        if let Some(Some(client)) = self.clients.get_mut(place) {
-            let held_bytes = client.held_bytes();
-            self.held_bytes = self.held_bytes - client.counted_bytes + held_bytes;
-            client.counted_bytes = held_bytes;
+    /// Updates the sum of held bytes after a change of a connection.
+    fn update_held_bytes(&mut self, slot: usize) {
+        if let Some(Some(connection)) = self.connections.get_mut(slot) {
+            let held_bytes = connection.held_bytes();
+            self.held_bytes = self.held_bytes - connection.counted_bytes + held_bytes;
+            connection.counted_bytes = held_bytes;
         }
     }
 
-    fn drop_client(&mut self, place: usize) {
-        if let Some(client) = self.clients.get_mut(place).and_then(Option::take) {
-            self.held_bytes -= client.counted_bytes;
+    fn close(&mut self, slot: usize) {
+        if let Some(connection) = self.connections.get_mut(slot).and_then(Option::take) {
+            self.held_bytes -= connection.counted_bytes;
         }
     }
 }
 
-/// An answer without bytes of the drive.
-fn answer_at_once(
-    session: &Session,
-    (cookie, asked): (u64, Asked),
-    answer: &Answer,
+/// Appends a reply without data of the drive.
+fn append_reply(
+    session: &NbdSession,
+    (cookie, command): (u64, NbdCommand),
+    reply: &Reply,
     out: &mut Vec<u8>,
 ) {
-    match answer {
-        Answer::Extents(extents) => session.tell_status(cookie, extents, out),
-        Answer::Failed(failure) => session.fail(cookie, *failure, out),
-        // A read of nothing.
-        _ if matches!(asked, Asked::Read { .. }) => {
-            session.give(cookie, 0, 0, true, out, |_, _| {});
+    match reply {
+        Reply::Extents(extents) => session.block_status_reply(cookie, extents, out),
+        Reply::Failed(error) => session.error_reply(cookie, *error, out),
+        // A read of length 0.
+        _ if matches!(command, NbdCommand::Read { .. }) => {
+            session.read_reply(cookie, 0, 0, true, out, |_, _| {});
         }
-        _ => session.succeed(cookie, out),
+        _ => session.success_reply(cookie, out),
     }
 }

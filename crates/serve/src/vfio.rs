@@ -1,23 +1,25 @@
-//! A simulated drive as the NVMe drive of a virtual machine: a PCI function over vfio-user.
+//! The simulated drive as a PCIe function of a virtual machine, over vfio-user.
 //!
 //! # Architecture
-//! QEMU 10.1 or later (`-device vfio-user-pci`) connects to a socket, shares the guest's memory by file descriptors, and sends every access
-//! of the guest to the function's registers. [`config`] is its PCI configuration space, [`guest`] the guest's memory, [`backend`] what
-//! the `vfio_user` crate calls, [`function`] the controller with its clock and its interrupts, [`floor`] what the way to it costs.
+//! QEMU 10.1 or later (`-device vfio-user-pci`) connects to a socket, shares the guest's memory by file descriptors, and forwards each
+//! access of the guest to the function's registers. [`config_space`] is the PCI configuration space, [`guest_memory`] the guest's
+//! memory, [`backend`] the callbacks of the `vfio_user` crate, [`function`] the controller with its clock and interrupts,
+//! [`round_trip`] the round-trip overhead.
 //!
-//! Two threads share the function: the one that serves the socket writes registers and lets the controller fetch what was
-//! announced; the other sleeps until the model has something to complete ([`crate::pacer`]), spins for the last stretch, and raises the
-//! interrupts. The guest's doorbell is answered before the model has completed anything.
+//! Two threads share the function. The socket thread writes registers and lets the controller fetch commands. The completion thread
+//! sleeps until the model's next event ([`crate::pacer`]), polls for the last [`crate::server::SPIN`], and raises interrupts. A doorbell
+//! write is acknowledged before the model completes anything.
 //!
 //! # Limits
-//! One virtual machine at a time; when it is gone the next may connect, and finds the drive as it was left. At most 16 interrupt vectors, because
-//! a message carries at most 16 file descriptors (`vfio_user` 0.1.7), hence 15 I/O queue pairs. Memory that is not shared is not reached.
+//! One virtual machine at a time; the next one may connect later and finds the drive's state unchanged. At most 16 interrupt vectors,
+//! because a message carries at most 16 file descriptors (`vfio_user` 0.1.7), hence 15 I/O queue pairs. Memory that is not shared is
+//! not accessible.
 
 pub mod backend;
-pub mod config;
-pub mod floor;
+pub mod config_space;
 pub mod function;
-pub mod guest;
+pub mod guest_memory;
+pub mod round_trip;
 
 pub use backend::{ServeFunctionError, serve};
-pub use function::{Function, MAX_QUEUE_PAIRS};
+pub use function::{MAX_QUEUE_PAIRS, PciFunction};

@@ -1,31 +1,31 @@
-//! The whole server over real sockets: the protocol's promises, faults, clients that misbehave.
+//! The NBD server over sockets: protocol conformance, faults, misbehaving clients.
 
 #![allow(
     clippy::unwrap_used,
     reason = "a test whose world cannot be set up stops right there"
 )]
 
-mod lab;
+mod support;
 
 use std::io::{Read, Write};
 
 use assay_serve::nbd::protocol::{command, command_flag, info, option, option_reply, transmission};
-use assay_serve::{Address, ListenError, Listener, Pace, floor};
+use assay_serve::{Address, ListenError, Listener, Pace, round_trip};
 use assay_units::{Nanos, Rng};
-use lab::client::{go_data, greet, option_answer, option_bytes, request_bytes};
-use lab::{Served, in_place, small_flash};
 use proptest::prelude::*;
+use support::client::{go_data, greet, option_bytes, option_reply_of, request_bytes};
+use support::{TestServer, in_place, small_flash};
 
 #[test]
-fn haggling_answers_every_option() {
-    let served = Served::new(in_place("seed=3"), Pace::Free);
+fn every_option_gets_its_replies() {
+    let served = TestServer::new(in_place("seed=3"), Pace::Free);
     let mut stream = served.connect();
     greet(&mut stream, 3);
     let mut ask = |number: u32, data: &[u8]| {
         stream.write_all(&option_bytes(number, data)).unwrap();
-        let mut answers = vec![option_answer(&mut stream, number)];
+        let mut answers = vec![option_reply_of(&mut stream, number)];
         while matches!(answers.last().unwrap().0, 2..=4) {
-            answers.push(option_answer(&mut stream, number));
+            answers.push(option_reply_of(&mut stream, number));
         }
         answers
     };
@@ -53,7 +53,7 @@ fn haggling_answers_every_option() {
         kinds(&ask(option::SET_META_CONTEXT, &[0; 8])),
         [option_reply::ERR_INVALID]
     );
-    // Name, description and sizes are told when asked for.
+    // Name, description and sizes on request.
     let mut data = go_data("test");
     data.pop();
     data.extend([3, 0, 1, 0, 2, 0, 3]);
@@ -90,9 +90,9 @@ fn haggling_answers_every_option() {
 }
 
 #[test]
-fn every_command_does_what_the_protocol_says() {
+fn every_command_conforms_to_the_protocol() {
     for structured in [false, true] {
-        let served = Served::new(in_place("state=fresh"), Pace::Free);
+        let served = TestServer::new(in_place("state=fresh"), Pace::Free);
         let mut one = served.client(structured);
         assert_eq!(one.size_bytes, 29_260_513_280);
         let noise: Vec<u8> = (0..8192_u32).map(|n| (n * 7 + n / 256) as u8).collect();
@@ -103,7 +103,7 @@ fn every_command_does_what_the_protocol_says() {
             0
         );
         assert_eq!(one.ask(0, command::FLUSH, 0, 0, &[]).error, 0);
-        // Another connection sees it.
+        // Visible to another connection.
         let mut two = served.client(!structured);
         assert_eq!(two.ask(0, command::READ, 4096, 8192, &[]).bytes, noise);
         assert_eq!(
@@ -122,7 +122,7 @@ fn every_command_does_what_the_protocol_says() {
             command_flag::NO_HOLE | command_flag::FUA,
         ] {
             one.ask(0, command::WRITE, 0, 8192, &noise);
-            // Several pieces where they are written.
+            // Several pieces where zeroes are written.
             let len = (3 << 20) + 512;
             assert_eq!(
                 one.ask(flags, command::WRITE_ZEROES, 4096, len, &[]).error,
@@ -195,11 +195,11 @@ fn every_command_does_what_the_protocol_says() {
 }
 
 #[test]
-fn allocation_is_told() {
+fn block_status_reports_allocation() {
     for (state, before) in [("fresh", 3), ("filled", 0)] {
-        let served = Served::new(in_place(&format!("state={state}")), Pace::Free);
+        let served = TestServer::new(in_place(&format!("state={state}")), Pace::Free);
         let mut client = served.client(true);
-        let extents = |client: &mut lab::client::Client, flags: u16, at: u64, len: u32| {
+        let extents = |client: &mut support::client::Client, flags: u16, at: u64, len: u32| {
             client
                 .ask(flags, command::BLOCK_STATUS, at, len, &[])
                 .extents
@@ -222,7 +222,7 @@ fn allocation_is_told() {
         assert_eq!(extents(&mut client, 0, 512, 1024), [(1024, 3)]);
         let untouched = extents(&mut client, 0, 2 << 20, 1 << 20);
         assert_eq!(untouched, [(1 << 20, before)]);
-        // Without a chosen context the command is unknown.
+        // Without a negotiated context the command is unknown.
         let mut plain = served.client(false);
         assert_eq!(plain.ask(0, command::BLOCK_STATUS, 0, 512, &[]).error, 22);
         served.end();
@@ -230,12 +230,12 @@ fn allocation_is_told() {
 }
 
 #[test]
-fn faults_of_the_drive_are_errors_of_the_protocol() {
+fn drive_faults_become_protocol_errors() {
     let faults =
         "fault=read-error@2,fault=write-error@2,fault=media-error@1m+4k,fault=corrupt-write@3";
-    let served = Served::new(in_place(faults), Pace::Free);
+    let served = TestServer::new(in_place(faults), Pace::Free);
     let mut client = served.client(true);
-    let errors = |client: &mut lab::client::Client, kind: u16, n: usize| -> Vec<u32> {
+    let errors = |client: &mut support::client::Client, kind: u16, n: usize| -> Vec<u32> {
         let payload = vec![1; if kind == command::WRITE { 4096 } else { 0 }];
         (0..n)
             .map(|_| client.ask(0, kind, 0, 4096, &payload).error)
@@ -254,7 +254,7 @@ fn faults_of_the_drive_are_errors_of_the_protocol() {
     assert_eq!(spoiled.iter().filter(|&&byte| byte != 1).count(), 1);
     served.end();
 
-    let served = Served::new(in_place("fault=vanish@3"), Pace::Free);
+    let served = TestServer::new(in_place("fault=vanish@3"), Pace::Free);
     let mut client = served.client(false);
     assert_eq!(errors(&mut client, command::READ, 5), [0, 0, 5, 5, 5]);
     assert_eq!(client.ask(0, command::FLUSH, 0, 0, &[]).error, 5);
@@ -263,14 +263,14 @@ fn faults_of_the_drive_are_errors_of_the_protocol() {
 
 #[test]
 fn real_pace_is_never_ahead_of_the_model() {
-    let served = Served::new(in_place("fault=latency-spike@2=30ms"), Pace::Real);
+    let served = TestServer::new(in_place("fault=latency-spike@2=30ms"), Pace::Real);
     let mut client = served.client(false);
     let clock = assay_io::clock::Clock::monotonic();
     for n in 1..=3 {
         let before = clock.now();
         assert_eq!(client.ask(0, command::READ, 4096 * n, 4096, &[]).error, 0);
         let took = clock.now() - before;
-        // The medium of this drive takes some microseconds; nothing may be faster, and what is held up takes at least as long.
+        // The medium of this drive takes some microseconds; the delayed read takes at least its fault.
         let least = if n == 2 {
             Nanos::from_millis(30)
         } else {
@@ -285,11 +285,11 @@ fn real_pace_is_never_ahead_of_the_model() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Many commands in flight on several connections, each with blocks of its own: every read gives what was written last.
+    /// Many commands in flight on several connections, each with its own blocks: every read returns the last write.
     #[test]
-    fn bytes_agree_with_arrays_whatever_is_in_flight(seed: u64, structured: bool, real: bool) {
+    fn reads_return_the_last_write_with_many_commands_in_flight(seed: u64, structured: bool, real: bool) {
         let pace = if real { Pace::Real } else { Pace::Free };
-        let served = Served::new(small_flash("state=fresh"), pace);
+        let served = TestServer::new(small_flash("state=fresh"), pace);
         let mut rng = Rng::new(seed);
         const BLOCKS: u64 = 40;
         for turn in 0..3 {
@@ -297,7 +297,7 @@ proptest! {
             let mut arrays = vec![vec![0_u8; BLOCKS as usize * 4096]; clients.len()];
             for (index, client) in clients.iter_mut().enumerate() {
                 let base = (turn * 3 + index as u64) * BLOCKS * 4096;
-                // Every block is written once in flight with the others, in any order, then overwritten or trimmed.
+                // All blocks in flight together, completed in any order, then overwritten or trimmed.
                 for _ in 0..4 {
                     let mut sent = Vec::new();
                     for block in 0..BLOCKS {
@@ -333,11 +333,11 @@ proptest! {
     fn garbage_does_not_disturb_others(
         pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..200), 1..6), enters: bool
     ) {
-        let served = Served::new(in_place(""), Pace::Free);
+        let served = TestServer::new(in_place(""), Pace::Free);
         let mut good = served.client(true);
         for piece in pieces {
             let mut bad = if enters { served.client(false).stream } else { served.connect() };
-            // The server may hang up while we still send.
+            // The server may close the connection during the write.
             let _ = bad.write_all(&piece);
             prop_assert_eq!(good.ask(0, command::READ, 0, 4096, &[]).bytes.len(), 4096);
         }
@@ -346,22 +346,23 @@ proptest! {
 }
 
 #[test]
-fn clients_that_die_or_do_not_listen_harm_nobody() {
-    let served = Served::new(in_place("fault=latency-spike@1=50ms"), Pace::Real);
-    // Dies with a read under way.
-    let mut dying = served.client(false);
-    dying.send(0, command::READ, 0, 4096, &[]);
-    drop(dying);
-    // Dies within a request.
-    let mut torn = served.client(false);
-    torn.stream
+fn disconnected_and_stalled_clients_do_not_affect_others() {
+    let served = TestServer::new(in_place("fault=latency-spike@1=50ms"), Pace::Real);
+    // Disconnects with a read in flight.
+    let mut disconnecting = served.client(false);
+    disconnecting.send(0, command::READ, 0, 4096, &[]);
+    drop(disconnecting);
+    // Disconnects within a request.
+    let mut truncated = served.client(false);
+    truncated
+        .stream
         .write_all(&request_bytes(0, command::WRITE, 1, 0, 65536))
         .unwrap();
-    torn.stream.write_all(&[1; 1000]).unwrap();
-    drop(torn);
-    // Asks for far more than the server may hold, and takes nothing.
-    let deaf = served.client(true);
-    let mut asking = deaf.stream.try_clone().unwrap();
+    truncated.stream.write_all(&[1; 1000]).unwrap();
+    drop(truncated);
+    // Requests far more than the limit and receives nothing.
+    let stalled = served.client(true);
+    let mut asking = stalled.stream.try_clone().unwrap();
     let asker = std::thread::spawn(move || {
         for n in 0..200 {
             // Ends with the connection.
@@ -378,14 +379,14 @@ fn clients_that_die_or_do_not_listen_harm_nobody() {
         assert_eq!(good.ask(0, command::READ, n * 4096, 4096, &[]).error, 0);
     }
     asker.join().unwrap();
-    drop(deaf);
+    drop(stalled);
     assert_eq!(good.ask(0, command::READ, 0, 4096, &[]).error, 0);
     served.end();
 }
 
 #[test]
-fn a_slow_client_gets_everything_it_asked_for() {
-    let served = Served::new(in_place("state=fresh"), Pace::Free);
+fn a_slow_client_gets_all_replies() {
+    let served = TestServer::new(in_place("state=fresh"), Pace::Free);
     let mut slow = served.client(true);
     for n in 0..40_u64 {
         slow.send(0, command::READ, n << 25, 32 << 20, &[]);
@@ -399,18 +400,18 @@ fn a_slow_client_gets_everything_it_asked_for() {
     served.end();
 }
 
-/// What does not fit into the socket is sent as the client takes it, also after the server was told to stop.
+/// Replies beyond the socket buffer are sent as the client receives, also after a stop request.
 #[test]
-fn what_was_asked_for_before_the_end_is_answered_whole() {
+fn requests_before_the_stop_are_completed() {
     for structured in [false, true] {
-        let served = Served::new(in_place("state=fresh"), Pace::Free);
+        let served = TestServer::new(in_place("state=fresh"), Pace::Free);
         let mut slow = served.client(structured);
         slow.send(0, command::READ, 0, 32 << 20, &[]);
-        // The server has it: it answers those who ask later.
+        // The server has the request: a later one is answered.
         let mut idle = served.client(false);
         assert_eq!(idle.ask(0, command::READ, 0, 512, &[]).error, 0);
         let ending = std::thread::spawn(move || served.end());
-        // It stops: nobody else is served any more.
+        // The server stops: other connections are closed.
         assert_eq!(idle.stream.read(&mut [0]).unwrap(), 0);
         let reply = slow.receive(32 << 20);
         assert_eq!((reply.error, reply.bytes.len()), (0, 32 << 20));
@@ -419,12 +420,12 @@ fn what_was_asked_for_before_the_end_is_answered_whole() {
     }
 }
 
-/// A client that takes nothing does not keep the server from its end.
+/// A client that does not receive does not block the stop.
 #[test]
-fn who_takes_no_answer_is_not_waited_for_for_ever() {
-    let served = Served::new(in_place("state=fresh"), Pace::Free);
-    let mut deaf = served.client(true);
-    deaf.send(0, command::READ, 0, 32 << 20, &[]);
+fn the_stop_does_not_wait_for_a_stalled_client() {
+    let served = TestServer::new(in_place("state=fresh"), Pace::Free);
+    let mut stalled = served.client(true);
+    stalled.send(0, command::READ, 0, 32 << 20, &[]);
     let mut good = served.client(false);
     assert_eq!(good.ask(0, command::READ, 0, 512, &[]).error, 0);
     let (_, summary) = served.end();
@@ -432,15 +433,15 @@ fn who_takes_no_answer_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn more_clients_than_there_is_room_for_are_turned_away() {
-    let served = Served::new(in_place(""), Pace::Free);
+fn connections_beyond_the_limit_are_closed() {
+    let served = TestServer::new(in_place(""), Pace::Free);
     let mut clients: Vec<_> = (0..64).map(|_| served.client(false)).collect();
     let mut one_more = served.connect();
     assert_eq!(one_more.read(&mut [0; 8]).unwrap(), 0);
     let last = clients.last_mut().unwrap();
     assert_eq!(last.ask(0, command::READ, 0, 512, &[]).error, 0);
     drop(clients);
-    // Room again, once the server has noticed.
+    // Accepted again once the server has processed the disconnects.
     loop {
         let mut stream = served.connect();
         if stream.read(&mut [0; 18]).unwrap() > 0 {
@@ -482,11 +483,11 @@ fn addresses_and_socket_files() {
     assert!(matches!(error, ListenError::Live { .. }), "{error}");
     drop(listener);
     assert!(!path.exists(), "gone with its listener");
-    // A socket file that a killed server left behind.
+    // A stale socket file of a killed server.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     let listener = Listener::bind(&address, false).unwrap();
-    // Somebody else's file by now: not ours to remove.
+    // A file of another program is not removed.
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, "mine").unwrap();
     drop(listener);
@@ -505,9 +506,9 @@ fn addresses_and_socket_files() {
 }
 
 #[test]
-fn the_floor_is_measured() {
+fn round_trip_overhead_is_measured() {
     for pace in [Pace::Real, Pace::Free] {
-        let floor = floor::measure(small_flash("").profile(), pace).unwrap();
-        assert!(floor.expect("a socket pair").p50_ns > 0, "{pace:?}");
+        let overhead = round_trip::measure(small_flash("").profile(), pace).unwrap();
+        assert!(overhead.expect("a socket pair").p50_ns > 0, "{pace:?}");
     }
 }

@@ -1,22 +1,22 @@
-//! The session alone: whatever comes in, it neither panics nor asks for more than it may, and what it understands does not depend on
-//! how the bytes were cut.
+//! NBD session without a socket: no input makes it panic or request more than the limit, and decoding does not depend on how the bytes
+//! are split.
 
 #![allow(
     clippy::unwrap_used,
     reason = "a test whose world cannot be set up stops right there"
 )]
 
-mod lab;
+mod support;
 
 use assay_serve::nbd::protocol::{
     IHAVEOPT, MAX_PAYLOAD_BYTES, OPTION_BYTES, REQUEST_BYTES, REQUEST_MAGIC,
     STRUCTURED_REPLY_MAGIC, option,
 };
-use assay_serve::nbd::{Asked, Export, Session, Step};
-use lab::client::{go_data, option_bytes, request_bytes};
+use assay_serve::nbd::{Decoded, Export, NbdCommand, NbdSession};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+use support::client::{go_data, option_bytes, request_bytes};
 
 const SIZE: u64 = 1 << 30;
 
@@ -30,38 +30,38 @@ fn export() -> Export {
     }
 }
 
-/// Cookie, what was asked, offset, length, durable, payload.
-type Seen = (u64, Asked, u64, u32, bool, Vec<u8>);
+/// Cookie, command, offset, length, FUA, payload.
+type DecodedRequest = (u64, NbdCommand, u64, u32, bool, Vec<u8>);
 
-/// What a session makes of bytes that come in pieces of these lengths, over and over: requests, output, and whether it ended.
-fn fed(bytes: &[u8], pieces: &[usize]) -> (Vec<Seen>, Vec<u8>, bool) {
+/// Feeds bytes in pieces of these lengths, cyclically: requests, output, and whether the session ended.
+fn feed(bytes: &[u8], pieces: &[usize]) -> (Vec<DecodedRequest>, Vec<u8>, bool) {
     let mut out = Vec::new();
-    let mut session = Session::new(export(), &mut out);
+    let mut session = NbdSession::new(export(), &mut out);
     let (mut seen, mut start, mut end) = (Vec::new(), 0, 0);
     let mut pieces = pieces.iter().cycle();
     loop {
         let input = &bytes[start..end];
         let before = out.len();
-        let step = session.step(input, &mut out);
+        let step = session.decode(input, &mut out);
         assert!(
             out.len() - before <= 16 << 10,
-            "one step says {} bytes",
+            "one call appends {} bytes",
             out.len() - before
         );
         match step {
-            Step::Wait { bytes: wanted } => {
-                assert!(wanted > input.len(), "waits for what is there");
+            Decoded::NeedMore { bytes: wanted } => {
+                assert!(wanted > input.len(), "requests bytes that it has");
                 assert!(wanted <= REQUEST_BYTES + MAX_PAYLOAD_BYTES as usize);
                 if end == bytes.len() {
                     return (seen, out, false);
                 }
                 end = bytes.len().min(end + pieces.next().unwrap());
             }
-            Step::Took { bytes: took } => {
+            Decoded::Consumed { bytes: took } => {
                 assert!(took <= input.len());
                 start += took;
             }
-            Step::Request {
+            Decoded::Request {
                 bytes: took,
                 request,
             } => {
@@ -69,7 +69,7 @@ fn fed(bytes: &[u8], pieces: &[usize]) -> (Vec<Seen>, Vec<u8>, bool) {
                 assert!(request.offset_bytes + u64::from(request.len_bytes) <= SIZE);
                 assert!(request.offset_bytes.is_multiple_of(512));
                 let payload = request.payload.to_vec();
-                let is_write = request.asked == Asked::Write;
+                let is_write = request.command == NbdCommand::Write;
                 assert_eq!(
                     payload.len(),
                     if is_write {
@@ -80,21 +80,21 @@ fn fed(bytes: &[u8], pieces: &[usize]) -> (Vec<Seen>, Vec<u8>, bool) {
                 );
                 seen.push((
                     request.cookie,
-                    request.asked,
+                    request.command,
                     request.offset_bytes,
                     request.len_bytes,
-                    request.durable,
+                    request.fua,
                     payload,
                 ));
                 start += took;
             }
-            Step::Close => return (seen, out, true),
+            Decoded::Close => return (seen, out, true),
         }
     }
 }
 
 /// Options of a client: mostly as they should be, some not.
-fn haggling() -> impl Strategy<Value = Vec<u8>> {
+fn option_message() -> impl Strategy<Value = Vec<u8>> {
     let names = prop::sample::select(vec!["", "disk", "other"]);
     prop_oneof![
         3 => Just(option_bytes(option::STRUCTURED_REPLY, &[])),
@@ -109,7 +109,7 @@ fn haggling() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Requests of a client: most of them can be carried out.
-fn asking() -> impl Strategy<Value = Vec<u8>> {
+fn request_message() -> impl Strategy<Value = Vec<u8>> {
     let kinds = prop_oneof![20 => 0_u16..2, 20 => 3_u16..8, 1 => any::<u16>()];
     let aligned = (0_u64..SIZE / 512 + 4, 0_u32..9).prop_map(|(at, len)| (at * 512, len * 512));
     let places = prop_oneof![20 => aligned, 1 => (any::<u64>(), any::<u32>())];
@@ -130,14 +130,14 @@ fn asking() -> impl Strategy<Value = Vec<u8>> {
 
 fn conversation() -> impl Strategy<Value = Vec<u8>> {
     let hello = prop_oneof![12 => Just(3_u32), 2 => 0_u32..4, 1 => any::<u32>()];
-    let options = prop::collection::vec(haggling(), 0..5);
+    let options = prop::collection::vec(option_message(), 0..5);
     let enter = prop_oneof![
         6 => Just(option_bytes(option::GO, &go_data("disk"))),
         2 => Just(option_bytes(option::EXPORT_NAME, b"disk")),
         1 => Just(option_bytes(option::GO, &go_data("other"))),
         1 => Just(Vec::new()),
     ];
-    let messages = prop_oneof![30 => asking(), 1 => haggling()];
+    let messages = prop_oneof![30 => request_message(), 1 => option_message()];
     let noise = prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec(any::<u8>(), 0..64)];
     (
         hello,
@@ -162,18 +162,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
-    fn what_is_understood_does_not_depend_on_how_the_bytes_come(
+    fn decoding_does_not_depend_on_how_the_bytes_are_split(
         bytes in conversation(), pieces in prop::collection::vec(1_usize..3000, 1..6)
     ) {
-        let whole = fed(&bytes, &[usize::MAX / 2]);
-        prop_assert_eq!(&fed(&bytes, &pieces), &whole);
+        let whole = feed(&bytes, &[usize::MAX / 2]);
+        prop_assert_eq!(&feed(&bytes, &pieces), &whole);
         if bytes.len() < 3000 {
-            prop_assert_eq!(&fed(&bytes, &[1]), &whole);
+            prop_assert_eq!(&feed(&bytes, &[1]), &whole);
         }
     }
 
     #[test]
-    fn nothing_at_all_makes_it_panic(
+    fn arbitrary_input_never_panics(
         head in prop_oneof![
             Just(Vec::new()),
             Just(vec![0, 0, 0, 3]),
@@ -183,28 +183,29 @@ proptest! {
         tail in prop::collection::vec(any::<u8>(), 0..300),
         piece in 1_usize..50,
     ) {
-        fed(&[head, tail].concat(), &[piece]);
+        feed(&[head, tail].concat(), &[piece]);
     }
 
-    /// Changed bytes of a conversation that goes well.
+    /// Mutations of a valid conversation.
     #[test]
-    fn flipped_bytes_do_no_harm(bytes in conversation(), flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+    fn mutated_conversations_never_panic(bytes in conversation(), flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
         let mut bytes = bytes;
         for (place, flip) in flips {
             let place = place.index(bytes.len());
             bytes[place] ^= flip;
         }
-        fed(&bytes, &[700]);
+        feed(&bytes, &[700]);
     }
 }
 
 #[test]
-fn the_conversations_made_here_reach_the_drive() {
+fn generated_conversations_reach_the_drive() {
     let mut runner = TestRunner::deterministic();
     let some = (0..200).filter(|_| {
         let bytes = conversation().new_tree(&mut runner).unwrap().current();
-        let (seen, _, _) = fed(&bytes, &[4096]);
-        seen.iter().any(|(_, asked, ..)| *asked == Asked::Write)
+        let (seen, _, _) = feed(&bytes, &[4096]);
+        seen.iter()
+            .any(|(_, command, ..)| *command == NbdCommand::Write)
     });
     let count = some.count();
     assert!(count > 60, "{count} of 200 write");
@@ -215,16 +216,16 @@ fn entered() -> Vec<u8> {
 }
 
 #[test]
-fn a_write_too_long_is_skipped_and_refused_without_being_kept() {
+fn a_write_too_long_is_skipped_and_rejected_without_buffering() {
     let len = MAX_PAYLOAD_BYTES + 512;
     let mut bytes = entered();
     bytes.extend(request_bytes(0, 1, 77, 0, len));
     bytes.resize(bytes.len() + len as usize, 1);
     bytes.extend(request_bytes(0, 3, 78, 0, 0));
-    let (seen, out, ended) = fed(&bytes, &[100_000]);
+    let (seen, out, ended) = feed(&bytes, &[100_000]);
     assert!(!ended);
     assert_eq!(seen.len(), 1);
-    assert_eq!((seen[0].0, seen[0].1), (78, Asked::Flush));
+    assert_eq!((seen[0].0, seen[0].1), (78, NbdCommand::Flush));
     // A simple reply with EINVAL.
     let reply = &out[out.len() - 16..];
     assert_eq!(reply[4..8], 22_u32.to_be_bytes());
@@ -233,18 +234,21 @@ fn a_write_too_long_is_skipped_and_refused_without_being_kept() {
 
 #[test]
 fn unknown_client_flags_and_wrong_magic_end_the_connection() {
-    assert!(fed(&[0, 0, 0, 4], &[9]).2, "unknown flag");
-    assert!(fed(b"\0\0\0\x03GET / HTTP/1.1\r\n\r\n", &[99]).2, "not NBD");
+    assert!(feed(&[0, 0, 0, 4], &[9]).2, "unknown flag");
+    assert!(
+        feed(b"\0\0\0\x03GET / HTTP/1.1\r\n\r\n", &[99]).2,
+        "not NBD"
+    );
     let mut bytes = entered();
     bytes.extend([9; REQUEST_BYTES]);
-    assert!(fed(&bytes, &[999]).2, "no request");
+    assert!(feed(&bytes, &[999]).2, "no request");
     let old_client = [vec![0, 0, 0, 0], option_bytes(option::LIST, &[])].concat();
     assert!(
-        fed(&old_client, &[999]).2,
+        feed(&old_client, &[999]).2,
         "options of a client that knows none"
     );
     assert!(
-        fed(
+        feed(
             &[vec![0, 0, 0, 3], option_bytes(option::EXPORT_NAME, b"no")].concat(),
             &[99]
         )
@@ -253,12 +257,12 @@ fn unknown_client_flags_and_wrong_magic_end_the_connection() {
 }
 
 #[test]
-fn errors_are_structured_where_that_was_agreed_on() {
+fn errors_are_structured_if_negotiated() {
     let mut bytes = vec![0, 0, 0, 3];
     bytes.extend(option_bytes(option::STRUCTURED_REPLY, &[]));
     bytes.extend(option_bytes(option::GO, &go_data("")));
     bytes.extend(request_bytes(0, 0, 5, SIZE, 512));
-    let (_, out, _) = fed(&bytes, &[OPTION_BYTES]);
+    let (_, out, _) = feed(&bytes, &[OPTION_BYTES]);
     let at = out
         .windows(4)
         .position(|w| w == STRUCTURED_REPLY_MAGIC.to_be_bytes());

@@ -1,90 +1,113 @@
-//! The drive as a PCI function, over a real socket and shared memory: what a host finds there and gets from it.
+//! The PCIe function over a vfio-user socket with shared memory.
 #![allow(
     clippy::unwrap_used,
     reason = "a test whose world cannot be set up stops right there"
 )]
 
-mod lab;
+mod support;
 
 use std::os::unix::fs::FileExt;
 
 use assay_serve::Pace;
-use assay_serve::vfio::{MAX_QUEUE_PAIRS, floor};
+use assay_serve::vfio::{MAX_QUEUE_PAIRS, round_trip};
 use assay_units::Nanos;
-use lab::host::{BAR, BASE, DATA, Host, MEMORY_BYTES, function};
-use lab::small_profile;
+use support::small_profile;
+use support::vfio_driver::{BAR, BASE, DATA, MEMORY_BYTES, VfioDriver, function};
 use vfio_bindings::bindings::vfio::{VFIO_PCI_CONFIG_REGION_INDEX, VFIO_PCI_MSIX_IRQ_INDEX};
 
 #[test]
-fn a_host_finds_and_uses_an_nvme_drive() {
+fn a_driver_finds_and_uses_an_nvme_drive() {
     let function = function("seed=5", Pace::Real);
-    let mut host = Host::new(&function);
+    let mut driver = VfioDriver::new(&function);
     let mut config = [0; 64];
     let region = VFIO_PCI_CONFIG_REGION_INDEX;
-    host.client.region_read(region, 0, &mut config).unwrap();
+    driver.client.region_read(region, 0, &mut config).unwrap();
     assert_eq!(config[9..12], [0x02, 0x08, 0x01], "an NVMe controller");
-    let table = host.client.get_irq_info(VFIO_PCI_MSIX_IRQ_INDEX).unwrap();
+    let table = driver.client.get_irq_info(VFIO_PCI_MSIX_IRQ_INDEX).unwrap();
     assert!(table.count > 1 && table.count <= u32::from(MAX_QUEUE_PAIRS) + 1);
     for _ in 0..2 {
-        let mut admin = host.enable();
+        let mut admin = driver.enable();
         // Identify Controller: the serial number.
-        assert_eq!(host.ask(&mut admin, 0x06, 0, BASE + DATA, 0, [1, 0, 0]), 0);
+        assert_eq!(
+            driver.command(&mut admin, 0x06, 0, BASE + DATA, 0, [1, 0, 0]),
+            0
+        );
         let mut serial = [0; 20];
-        host.memory.read_exact_at(&mut serial, DATA + 4).unwrap();
+        driver.memory.read_exact_at(&mut serial, DATA + 4).unwrap();
         assert_eq!(&serial, b"SIM-SAMSUNG-951-5   ");
-        let mut queue = host.io_queue(&mut admin);
+        let mut queue = driver.io_queue(&mut admin);
         for (n, len) in [(0_u8, 4096), (1, 8192), (2, 65536), (3, 512)] {
             let bytes = vec![n + 1; len as usize];
-            host.memory.write_all_at(&bytes, DATA).unwrap();
-            assert_eq!(host.transfer(&mut queue, 0x01, u64::from(n) << 20, len), 0);
-            host.memory
+            driver.memory.write_all_at(&bytes, DATA).unwrap();
+            assert_eq!(
+                driver.transfer(&mut queue, 0x01, u64::from(n) << 20, len),
+                0
+            );
+            driver
+                .memory
                 .write_all_at(&vec![0; len as usize], DATA)
                 .unwrap();
-            assert_eq!(host.transfer(&mut queue, 0x02, u64::from(n) << 20, len), 0);
+            assert_eq!(
+                driver.transfer(&mut queue, 0x02, u64::from(n) << 20, len),
+                0
+            );
             let mut seen = vec![0; len as usize];
-            host.memory.read_exact_at(&mut seen, DATA).unwrap();
+            driver.memory.read_exact_at(&mut seen, DATA).unwrap();
             assert_eq!(seen, bytes);
         }
-        // Beyond the end; memory that is not there; no such command.
-        assert_eq!(host.transfer(&mut queue, 0x02, 1 << 40, 4096), 0x80);
+        // Beyond the end; unmapped memory; unknown opcode.
+        assert_eq!(driver.transfer(&mut queue, 0x02, 1 << 40, 4096), 0x80);
         let missing = BASE + MEMORY_BYTES;
-        assert_ne!(host.ask(&mut queue, 0x02, 1, missing, 0, [0, 0, 0]), 0);
-        assert_eq!(host.ask(&mut queue, 0x7f, 1, 0, 0, [0, 0, 0]), 0x01);
-        // A function that was reset can be switched on again.
-        host.client.reset().unwrap();
-        assert_eq!(host.read32(0x14) & 1, 0);
+        assert_ne!(
+            driver.command(&mut queue, 0x02, 1, missing, 0, [0, 0, 0]),
+            0
+        );
+        assert_eq!(driver.command(&mut queue, 0x7f, 1, 0, 0, [0, 0, 0]), 0x01);
+        // A function can be enabled again after a reset.
+        driver.client.reset().unwrap();
+        assert_eq!(driver.read32(0x14) & 1, 0);
     }
-    // Nonsense in the registers, and places where there are none.
+    // Arbitrary register values, and offsets without a register.
     for offset in (0..0x4000).step_by(52) {
-        host.write32(offset, 0xffff_ffff);
-        host.read32(offset);
+        driver.write32(offset, 0xffff_ffff);
+        driver.read32(offset);
     }
-    host.client.region_write(BAR, 0x3fff, &[1]).unwrap();
-    host.client
+    driver.client.region_write(BAR, 0x3fff, &[1]).unwrap();
+    driver
+        .client
         .region_write(VFIO_PCI_CONFIG_REGION_INDEX, 0xf0, &[7; 32])
         .unwrap();
     for offset in [0x4000, u64::MAX - 3, u64::MAX] {
         for region in [BAR, VFIO_PCI_CONFIG_REGION_INDEX, 3] {
-            host.client.region_write(region, offset, &[7; 16]).unwrap();
+            driver
+                .client
+                .region_write(region, offset, &[7; 16])
+                .unwrap();
             let mut bytes = [9; 16];
-            host.client.region_read(region, offset, &mut bytes).unwrap();
+            driver
+                .client
+                .region_read(region, offset, &mut bytes)
+                .unwrap();
             assert_eq!(bytes, [0; 16]);
         }
     }
-    host.client.reset().unwrap();
-    let mut admin = host.enable();
-    assert_eq!(host.ask(&mut admin, 0x06, 0, BASE + DATA, 0, [1, 0, 0]), 0);
+    driver.client.reset().unwrap();
+    let mut admin = driver.enable();
+    assert_eq!(
+        driver.command(&mut admin, 0x06, 0, BASE + DATA, 0, [1, 0, 0]),
+        0
+    );
     function.stop();
 }
 
 #[test]
-fn the_floor_is_measured() {
+fn round_trip_overhead_is_measured() {
     for pace in [Pace::Real, Pace::Free] {
-        let floor =
-            floor::measure(&small_profile(), pace).expect("a second drive, a socket, threads");
+        let overhead =
+            round_trip::measure(&small_profile(), pace).expect("a second drive, a socket, threads");
         assert!(
-            floor.p50_ns > 0 && floor.p99_ns >= floor.p50_ns,
-            "{pace:?}: {floor:?}"
+            overhead.p50_ns > 0 && overhead.p99_ns >= overhead.p50_ns,
+            "{pace:?}: {overhead:?}"
         );
     }
 }
@@ -92,13 +115,13 @@ fn the_floor_is_measured() {
 #[test]
 fn completions_are_never_ahead_of_the_model() {
     let function = function("fault=latency-spike@2=40ms", Pace::Real);
-    let mut host = Host::new(&function);
-    let mut admin = host.enable();
-    let mut queue = host.io_queue(&mut admin);
+    let mut driver = VfioDriver::new(&function);
+    let mut admin = driver.enable();
+    let mut queue = driver.io_queue(&mut admin);
     let clock = assay_io::clock::Clock::monotonic();
     for n in 1..=3 {
         let before = clock.now();
-        assert_eq!(host.transfer(&mut queue, 0x02, n << 16, 4096), 0);
+        assert_eq!(driver.transfer(&mut queue, 0x02, n << 16, 4096), 0);
         let took = clock.now() - before;
         // A sense of this flash takes tens of microseconds.
         let least = if n == 2 {
@@ -108,7 +131,7 @@ fn completions_are_never_ahead_of_the_model() {
         };
         assert!(took >= least, "read {n}: {took:?}");
     }
-    // Three reads at the least, and the clock has nanoseconds.
+    // At least the three reads.
     let late = function.lateness();
     assert!(late.count >= 3 && late.mean_ns() > 0, "{late:?}");
     assert!(late.max_ns >= late.mean_ns(), "{late:?}");
@@ -116,12 +139,12 @@ fn completions_are_never_ahead_of_the_model() {
 }
 
 #[test]
-fn nothing_is_late_where_time_runs_free() {
+fn no_lateness_at_free_pace() {
     let function = function("seed=5", Pace::Free);
-    let mut host = Host::new(&function);
-    let mut admin = host.enable();
-    let mut queue = host.io_queue(&mut admin);
-    assert_eq!(host.transfer(&mut queue, 0x02, 0, 4096), 0);
+    let mut driver = VfioDriver::new(&function);
+    let mut admin = driver.enable();
+    let mut queue = driver.io_queue(&mut admin);
+    assert_eq!(driver.transfer(&mut queue, 0x02, 0, 4096), 0);
     assert_eq!(function.lateness().count, 0);
     function.stop();
 }

@@ -1,4 +1,4 @@
-//! `assay serve sim:PROFILE`: a simulated drive for others, as a block device (`--nbd`) or as a virtual machine's NVMe drive (`--vfio-user`).
+//! `assay serve`: exports a simulated drive over NBD (`--nbd`) or as a PCIe function over vfio-user (`--vfio-user`).
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -13,9 +13,9 @@ use assay_device::session::SessionError;
 use assay_device::spec::{DriveSpec, SpecKind};
 use assay_integrity::blocks::VerifyBlocks;
 use assay_io::TargetError;
-use assay_serve::floor::{self, Floor};
-use assay_serve::vfio::{self, Function};
-use assay_serve::{Address, Lateness, Listener, Pace, Server, Summary};
+use assay_serve::round_trip::{self, RoundTripOverhead};
+use assay_serve::vfio::{self, PciFunction};
+use assay_serve::{Address, Lateness, Listener, NbdServer, Pace, ServeSummary};
 use assay_sim_host::profile_file;
 use assay_ssd::{Drive, DriveError, DriveOptions, Fault, FaultKind, Profile};
 use serde_json::{Value, json};
@@ -24,104 +24,108 @@ use crate::args::serve::ServeArguments;
 use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
-/// How often a server that cannot be woken looks whether it is to end.
-const LOOK: Duration = Duration::from_millis(100);
+/// Poll interval for a stop request.
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Serve until Ctrl-C or SIGTERM.
+/// Serves until Ctrl-C or SIGTERM.
 pub fn run(arguments: &ServeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let pace = match arguments.pace.as_str() {
         "free" => Pace::Free,
         _ => Pace::Real,
     };
-    let named = Named::new(&arguments.drive, &arguments.fault)?;
+    let served = ServedDrive::new(&arguments.drive, &arguments.fault)?;
     match (&arguments.nbd, &arguments.vfio_user) {
-        (_, Some(socket)) => serve_function(named, socket, pace, output),
-        (Some(address), None) => serve_blocks(named, arguments, &address.parse()?, pace, output),
+        (_, Some(socket)) => serve_vfio_user(served, socket, pace, output),
+        (Some(address), None) => serve_nbd(served, arguments, &address.parse()?, pace, output),
         (None, None) => Err(UsageError("name --nbd or --vfio-user".to_owned()).into()),
     }
 }
 
-/// Over NBD.
-fn serve_blocks(
-    named: Named,
+fn serve_nbd(
+    served: ServedDrive,
     arguments: &ServeArguments,
     address: &Address,
     pace: Pace,
     output: Output,
 ) -> anyhow::Result<CommandOutcome> {
-    let name = named.profile.name.clone();
-    let mut drive = Drive::new(named.profile, named.options).map_err(refused(&named.spec))?;
+    let name = served.profile.name.clone();
+    let mut drive =
+        Drive::new(served.profile, served.options).map_err(creation_error(&served.spec))?;
     drive.set_generator(Arc::new(VerifyBlocks));
-    // Bound before anything takes long, so that an address in use is told at once.
+    // Bound first, so that an address in use is reported at once.
     let listener = Listener::bind(address, arguments.allow_remote)?;
     let (stopped, _flag) = stop_socket()?;
     if listener.is_remote() {
         eprintln!(
-            "warning: {address} can be reached from other machines; whoever connects may read and write the simulated drive"
+            "warning: {address} can be reached from other machines; any client may read and write the simulated drive"
         );
     }
-    let floor = floor::measure(drive.profile(), pace)?;
-    let mut server = Server::new(drive, pace, &name)?;
-    let told = Told {
-        spec: &named.spec,
+    let round_trip = round_trip::measure(drive.profile(), pace)?;
+    let mut server = NbdServer::new(drive, pace, &name)?;
+    let listening = Listening {
+        spec: &served.spec,
         uri: listener.uri(),
         function: false,
         pace,
-        floor,
+        round_trip,
     };
     server.listen(listener)?;
-    output.show(|| told.text(server.drive()), || told.json(server.drive()))?;
+    output.show(
+        || listening.text(server.drive()),
+        || listening.json(server.drive()),
+    )?;
     let summary = server.run(stopped.as_fd())?;
     output.show_on_stderr(|| summary_text(&summary), || summary_json(&summary));
     Ok(CommandOutcome::Done)
 }
 
-/// Over vfio-user.
-fn serve_function(
-    named: Named,
+fn serve_vfio_user(
+    served: ServedDrive,
     socket: &Path,
     pace: Pace,
     output: Output,
 ) -> anyhow::Result<CommandOutcome> {
-    let profile = named.profile.clone();
+    let profile = served.profile.clone();
     let prepare = |drive: &mut Drive| drive.set_generator(Arc::new(VerifyBlocks));
-    let function = Function::new(named.profile, named.options, pace, prepare);
-    let function = Arc::new(function.map_err(refused(&named.spec))?);
+    let function = PciFunction::new(served.profile, served.options, pace, prepare);
+    let function = Arc::new(function.map_err(creation_error(&served.spec))?);
     let listener = Listener::bind(&Address::Unix(socket.to_owned()), false)?;
     let flag = super::stop_flag()?;
     let stopping = Arc::clone(&flag);
-    let told = Told {
-        spec: &named.spec,
+    let listening = Listening {
+        spec: &served.spec,
         uri: socket.display().to_string(),
         function: true,
         pace,
-        floor: vfio::floor::measure(&profile, pace),
+        round_trip: vfio::round_trip::measure(&profile, pace),
     };
-    function.with_drive(|drive| output.show(|| told.function_text(drive), || told.json(drive)))?;
+    function.with_drive(|drive| {
+        output.show(|| listening.function_text(drive), || listening.json(drive))
+    })?;
     let completing = {
         let function = Arc::clone(&function);
         std::thread::Builder::new().spawn(move || function.complete())?
     };
-    // The crate waits for messages with no way to stop it: its thread ends with the program, and says here if it ends before.
-    let (failed, failing) = std::sync::mpsc::channel();
+    // The crate's blocking receive cannot be interrupted: its thread ends with the process, or reports an error here.
+    let (result_sender, result) = std::sync::mpsc::channel();
     let shared = listener.shared()?;
     let serving = Arc::clone(&function);
     std::thread::Builder::new().spawn(move || {
-        let tell = |what: &str| eprintln!("{what}");
-        let outcome = vfio::serve(&serving, shared, &stopping, tell);
-        // Who no longer listens is ending anyway.
-        let _ = failed.send(outcome);
+        let log = |message: &str| eprintln!("{message}");
+        let outcome = vfio::serve(&serving, shared, &stopping, log);
+        // The receiver is gone only while the process ends.
+        let _ = result_sender.send(outcome);
     })?;
     let outcome = loop {
-        match failing.recv_timeout(LOOK) {
+        match result.recv_timeout(STOP_POLL_INTERVAL) {
             Ok(outcome) => break outcome,
             Err(RecvTimeoutError::Timeout) if !flag.load(Ordering::Acquire) => {}
-            // Told to end; or the thread is gone, which it has said.
+            // Stop requested.
             Err(_) => break Ok(()),
         }
     };
     function.stop();
-    // It only sleeps and completes; a panic in it would have been told.
+    // A panic of the thread was reported on stderr.
     let _ = completing.join();
     let lateness = function.lateness();
     output.show_on_stderr(
@@ -132,31 +136,31 @@ fn serve_function(
     Ok(CommandOutcome::Done)
 }
 
-/// What was named, and how it is to be switched on.
-struct Named {
+/// Profile and options of the drive to serve.
+struct ServedDrive {
     spec: String,
     profile: Profile,
     options: DriveOptions,
 }
 
-impl Named {
-    fn new(text: &str, faults: &[String]) -> anyhow::Result<Named> {
+impl ServedDrive {
+    fn new(text: &str, faults: &[String]) -> anyhow::Result<ServedDrive> {
         let spec = DriveSpec::parse(text).map_err(SessionError::from)?;
         let SpecKind::Sim {
             profile: name,
             options: pairs,
         } = spec.kind()
         else {
-            let what = format!(
-                "{text} is no simulated drive; name one as sim:PROFILE (`assay list` shows the profiles)"
+            let message = format!(
+                "{text} is not a simulated drive; name one as sim:PROFILE (`assay list` shows the profiles)"
             );
-            return Err(UsageError(what).into());
+            return Err(UsageError(message).into());
         };
         let (_, profile) = profile_file::load(name).map_err(|source| SessionError::Profile {
             spec: text.to_owned(),
             source,
         })?;
-        // What is written is kept unless somebody says otherwise; what can be made again is kept as numbers.
+        // Written data is kept unless the options say otherwise; blocks that can be regenerated are kept as parameters.
         let mut options = DriveOptions {
             keep_data: true,
             regenerate_data: true,
@@ -173,10 +177,10 @@ impl Named {
                     source,
                 })?;
         }
-        // Nothing but a fault cuts the power of a served drive.
+        // Only a planned fault cuts the power of a served drive.
         let cuts = |fault: &Fault| fault.kind == FaultKind::PowerLoss;
         options.power_stays = !options.faults.iter().any(cuts);
-        Ok(Named {
+        Ok(ServedDrive {
             spec: text.to_owned(),
             profile,
             options,
@@ -184,8 +188,8 @@ impl Named {
     }
 }
 
-/// The model could not be made.
-fn refused(spec: &str) -> impl Fn(DriveError) -> SessionError {
+/// Error of a drive that cannot be created.
+fn creation_error(spec: &str) -> impl Fn(DriveError) -> SessionError {
     move |e| {
         SessionError::from(TargetError::Simulation {
             drive: spec.to_owned(),
@@ -194,7 +198,7 @@ fn refused(spec: &str) -> impl Fn(DriveError) -> SessionError {
     }
 }
 
-/// A socket that can be read from once Ctrl-C or SIGTERM came; the second one ends the program at once.
+/// A socket that becomes readable on Ctrl-C or SIGTERM, and the stop flag.
 fn stop_socket() -> anyhow::Result<(UnixStream, Arc<std::sync::atomic::AtomicBool>)> {
     let flag = super::stop_flag()?;
     let (stopped, stop) = UnixStream::pair().context("no socket pair")?;
@@ -205,46 +209,46 @@ fn stop_socket() -> anyhow::Result<(UnixStream, Arc<std::sync::atomic::AtomicBoo
     Ok((stopped, flag))
 }
 
-/// What is said once clients can connect.
-struct Told<'a> {
+/// Description of the server, shown when clients can connect.
+struct Listening<'a> {
     spec: &'a str,
-    /// Of an NBD server; of a virtual machine's drive its socket.
+    /// NBD URI, or the socket path of a PCIe function.
     uri: String,
     function: bool,
     pace: Pace,
-    floor: Option<Floor>,
+    round_trip: Option<RoundTripOverhead>,
 }
 
-impl Told<'_> {
+impl Listening<'_> {
     fn text(&self, drive: &Drive) -> String {
         let identity = drive.identity();
         let gb = identity.capacity_bytes as f64 / 1e9;
         let mib = drive.resident_bytes() >> 20;
-        let floor = self.floor_text();
+        let round_trip = self.round_trip_text();
         let pace = match self.pace {
             Pace::Real => format!(
-                "Answers come when the model says, by the wall clock; the way there and back adds, measured now: {floor}"
+                "Replies are paced by the wall clock at the model's completion times; measured round-trip overhead: {round_trip}"
             ),
             Pace::Free => format!(
-                "Answers come as soon as possible, the model's time runs free; the way there and back takes, measured now: {floor}"
+                "Replies are sent as soon as possible, model time is not paced; measured round trip: {round_trip}"
             ),
         };
         let keeps = match drive.keeps_data() {
-            true => "what is written comes on top and is gone when this ends",
-            false => "what is written is not kept and reads as zeroes",
+            true => "written data takes additional memory and is discarded at exit",
+            false => "written data is not kept and reads as zeroes",
         };
         format!(
-            "{}: {}, {gb:.0} GB\n{}\n{pace}\nMemory: {mib} MiB; {keeps}. Ctrl-C ends it.\n",
+            "{}: {}, {gb:.0} GB\n{}\n{pace}\nMemory: {mib} MiB; {keeps}. Ctrl-C stops the server.\n",
             self.spec, identity.model, self.uri
         )
     }
 
-    fn floor_text(&self) -> String {
+    fn round_trip_text(&self) -> String {
         let us = |ns: u64| ns as f64 / 1000.0;
-        self.floor.map_or_else(
-            || "could not be measured".to_owned(),
-            |floor| {
-                let (p50, p99) = (us(floor.p50_ns), us(floor.p99_ns));
+        self.round_trip.map_or_else(
+            || "not measurable".to_owned(),
+            |overhead| {
+                let (p50, p99) = (us(overhead.p50_ns), us(overhead.p99_ns));
                 format!("{p50:.0} us (p99 {p99:.0} us)")
             },
         )
@@ -254,14 +258,14 @@ impl Told<'_> {
         let identity = drive.identity();
         let gb = identity.capacity_bytes as f64 / 1e9;
         let pace = match self.pace {
-            Pace::Real => "Completions come when the model says, by the wall clock",
-            Pace::Free => "Completions come as soon as possible, the model's time runs free",
+            Pace::Real => "Completions are paced by the wall clock at the model's completion times",
+            Pace::Free => "Completions are sent as soon as possible, model time is not paced",
         };
-        let floor = self.floor_text();
+        let round_trip = self.round_trip_text();
         let uri = &self.uri;
         format!(
-            "{}: {}, {gb:.0} GB, an NVMe controller at {uri}\n{pace}; the way there and back adds, measured now: {floor}, and \
-             QEMU and the guest come on top\nCtrl-C ends it. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
+            "{}: {}, {gb:.0} GB, an NVMe controller at {uri}\n{pace}; measured round-trip overhead: {round_trip}, \
+             without QEMU and the guest\nCtrl-C stops the server. For QEMU 10.1 or later, with shared memory (-m 1024):\n  \
              -object memory-backend-memfd,id=mem,size=1024M,share=on -machine memory-backend=mem \\\n  \
              -device '{{\"driver\":\"vfio-user-pci\",\"socket\":{{\"type\":\"unix\",\"path\":\"{uri}\"}}}}'\n",
             self.spec, identity.model
@@ -280,7 +284,7 @@ impl Told<'_> {
             "uri": (!self.function).then_some(&self.uri),
             "vfio_user": self.function.then_some(&self.uri),
             "pace": if self.pace == Pace::Real { "real" } else { "free" },
-            "floor_ns": self.floor.map(|floor| json!({ "mean": floor.mean_ns, "p50": floor.p50_ns, "p99": floor.p99_ns })),
+            "floor_ns": self.round_trip.map(|overhead| json!({ "mean": overhead.mean_ns, "p50": overhead.p50_ns, "p99": overhead.p99_ns })),
             "memory_bytes": drive.resident_bytes(),
         })
     }
@@ -288,7 +292,7 @@ impl Told<'_> {
 
 fn lateness_text(late: Lateness) -> String {
     format!(
-        "{:.1} us late on average, {:.0} us at worst",
+        "delayed by {:.1} us on average, {:.0} us at most",
         late.mean_ns() as f64 / 1000.0,
         late.max_ns as f64 / 1000.0
     )
@@ -298,15 +302,12 @@ fn lateness_json(late: Lateness) -> Value {
     json!({ "mean": late.mean_ns(), "max": late.max_ns })
 }
 
-fn summary_text(summary: &Summary) -> String {
+fn summary_text(summary: &ServeSummary) -> String {
     let late = summary.lateness;
     let lateness = if late.count == 0 {
         String::new()
     } else {
-        format!(
-            "; the model's completions were handed out {}",
-            lateness_text(late)
-        )
+        format!("; completions were {}", lateness_text(late))
     };
     format!(
         "served {} requests ({} failed) on {} connections{lateness}\n",
@@ -314,18 +315,15 @@ fn summary_text(summary: &Summary) -> String {
     )
 }
 
-/// Of a virtual machine's drive; nothing where nobody used it or time ran free.
+/// ServeSummary of a PCIe function; empty if it was not used or not paced.
 fn function_summary_text(late: Lateness) -> String {
     match late.count {
         0 => String::new(),
-        _ => format!(
-            "the model's events were dealt with {}\n",
-            lateness_text(late)
-        ),
+        _ => format!("events of the drive were {}\n", lateness_text(late)),
     }
 }
 
-fn summary_json(summary: &Summary) -> Value {
+fn summary_json(summary: &ServeSummary) -> Value {
     json!({
         "connections": summary.connections,
         "requests": summary.requests,

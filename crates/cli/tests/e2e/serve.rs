@@ -101,8 +101,8 @@ fn what_makes_no_sense_is_refused() {
     lab.noise("disk", MIB);
     lab.write("precious", "not a socket");
     for (words, status, said) in [
-        ("disk --nbd unix:s", 2, "no simulated drive"),
-        ("null: --nbd unix:s", 2, "no simulated drive"),
+        ("disk --nbd unix:s", 2, "is not a simulated drive"),
+        ("null: --nbd unix:s", 2, "is not a simulated drive"),
         ("sim:nothing --nbd unix:s", 2, "nothing"),
         ("sim:samsung-951,sed=1 --nbd unix:s", 2, "sed"),
         (
@@ -119,7 +119,7 @@ fn what_makes_no_sense_is_refused() {
             "cannot be used with",
         ),
         ("sim:samsung-951 --vfio-user precious", 2, "left alone"),
-        ("disk --vfio-user s", 2, "no simulated drive"),
+        ("disk --vfio-user s", 2, "is not a simulated drive"),
         ("sim:samsung-951 --nbd unix:precious", 2, "left alone"),
         ("sim:samsung-951 --nbd tcp:0.0.0.0:0", 3, "--allow-remote"),
         (

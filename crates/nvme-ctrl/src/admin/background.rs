@@ -1,11 +1,11 @@
-//! What goes on while other commands are served: Format, Sanitize, self-test, and the watch over temperature.
+//! Background operations: Format, Sanitize, Device Self-test, temperature monitoring.
 
 use std::collections::VecDeque;
 
 use assay_nvme_spec::admin::{
     DeviceSelfTest, FormatNvm, Sanitize, SanitizeAction, SecureErase, SelfTestCode,
 };
-use assay_nvme_spec::feature::{AsyncEvent, AsyncEventType, event};
+use assay_nvme_spec::feature::{AsyncEventType, event};
 use assay_nvme_spec::log::{
     LogId, SanitizeLog, SanitizeState, SelfTestLog, SelfTestResult, critical_warning,
 };
@@ -13,162 +13,154 @@ use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{NSID_ALL, StatusCode};
 use assay_units::Nanos;
 
-use super::{Answer, Outcome};
-use crate::controller::Controller;
+use super::{AdminOutcome, AdminResult};
+use crate::controller::{Controller, NAMESPACE};
 use crate::memory::HostMemory;
 
-/// How often the firmware looks whether a temperature has crossed a threshold, in nanoseconds.
+/// Interval of temperature monitoring in nanoseconds.
 pub const HEALTH_PERIOD_NS: u64 = 1_000_000_000;
-/// A short self-test's time in nanoseconds: the specification allows two minutes (Base 8.6.1).
+/// Duration of a short self-test in nanoseconds; at most two minutes (Base 8.6.1).
 pub const SHORT_TEST_NS: u64 = 60_000_000_000;
-/// An extended self-test's time in minutes, as EDSTT says. Assumed.
+/// Duration of an extended self-test in minutes (EDSTT). Assumed.
 pub const EXTENDED_TEST_MINUTES: u16 = 10;
-/// The LBA formats: powers of two of bytes.
+/// Supported LBA formats, as powers of two of bytes.
 pub(crate) const LBA_SIZES: [u8; 2] = [9, 12];
-/// Results that the self-test log keeps.
+/// Results in the self-test log.
 const RESULTS: usize = 20;
 
 /// A sanitize operation.
 #[derive(Clone, Copy, Debug)]
-struct Sanitizing {
+struct SanitizeOperation {
     begin_ns: u64,
     end_ns: u64,
+    /// SCDW10 of the log.
     command: u32,
-    /// Was its end told of?
+    /// Its completion was reported.
     ended: bool,
-    /// Bytes the host had written when it began.
+    /// Bytes written by the host before it began.
     written_bytes: u64,
 }
 
-/// A self-test that goes on.
+/// A self-test in progress.
 #[derive(Clone, Copy, Debug)]
-struct Testing {
+struct SelfTest {
     code: SelfTestCode,
     begin_ns: u64,
     end_ns: u64,
 }
 
-/// All of it.
+/// State of the background operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Background {
-    /// Until when the namespace is being formatted.
+    /// End of the format in progress.
     formatting_until_ns: u64,
-    sanitizing: Option<Sanitizing>,
-    testing: Option<Testing>,
+    sanitize: Option<SanitizeOperation>,
+    self_test: Option<SelfTest>,
     results: VecDeque<SelfTestResult>,
-    /// When temperature is looked at next.
+    /// Next temperature check.
     health_ns: u64,
-    /// Was a threshold crossed when it was looked at last?
+    /// A threshold was crossed at the last check.
     crossed: bool,
 }
 
 impl Controller {
-    /// When something in the background happens next.
+    /// Time of the next background event, `u64::MAX` for none.
     #[inline]
     pub(crate) fn next_background_ns(&self) -> u64 {
-        let mut next = u64::MAX;
-        if let Some(sanitizing) = &self.background.sanitizing
-            && !sanitizing.ended
-        {
-            next = next.min(sanitizing.end_ns);
-        }
-        if let Some(testing) = &self.background.testing {
-            next = next.min(testing.end_ns);
-        }
-        if self.watches_temperature() {
-            next = next.min(self.background.health_ns);
-        }
-        next
+        let background = &self.background;
+        let sanitize = background.sanitize.filter(|sanitize| !sanitize.ended);
+        let events = [
+            sanitize.map(|sanitize| sanitize.end_ns),
+            background.self_test.map(|test| test.end_ns),
+            self.monitors_temperature().then_some(background.health_ns),
+        ];
+        events.into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
-    /// Does anybody want to hear of temperatures?
+    /// Whether a host requested temperature events.
     #[inline]
-    fn watches_temperature(&self) -> bool {
-        let wanted =
+    fn monitors_temperature(&self) -> bool {
+        let enabled =
             self.features.async_events.critical_warnings() & critical_warning::TEMPERATURE != 0;
-        wanted && self.is_working() && self.events.is_awaited(AsyncEventType::SMART)
+        enabled && self.is_operational() && self.events.is_awaited(AsyncEventType::SMART)
     }
 
-    /// What happened by then.
+    /// Processes background events up to `now_ns`.
     #[inline]
-    pub(crate) fn work_in_background<M: HostMemory>(&mut self, now_ns: u64, memory: &mut M) {
+    pub(crate) fn run_background<M: HostMemory>(&mut self, now_ns: u64, memory: &mut M) {
         if self.next_background_ns() <= now_ns {
-            self.look_around(now_ns);
+            self.process_background_events(now_ns);
         }
-        if self.events.has_answer() {
-            self.tell_events(now_ns, memory);
+        if self.events.has_completion() {
+            self.post_events(now_ns, memory);
         }
     }
 
     #[inline(never)]
-    fn look_around(&mut self, now_ns: u64) {
-        if let Some(sanitizing) = &mut self.background.sanitizing
-            && !sanitizing.ended
-            && sanitizing.end_ns <= now_ns
+    fn process_background_events(&mut self, now_ns: u64) {
+        if let Some(sanitize) = &mut self.background.sanitize
+            && !sanitize.ended
+            && sanitize.end_ns <= now_ns
         {
-            sanitizing.ended = true;
-            let mut told = AsyncEvent::default();
-            told.set_event_type(AsyncEventType::IO_SPECIFIC.0)
-                .set_information(event::SANITIZE_COMPLETED)
-                .set_lid(LogId::SANITIZE.0);
-            self.events.raise(told);
+            sanitize.ended = true;
+            let (kind, information) = (AsyncEventType::IO_SPECIFIC, event::SANITIZE_COMPLETED);
+            self.events.raise(kind, information, LogId::SANITIZE);
         }
-        if let Some(testing) = self.background.testing
-            && testing.end_ns <= now_ns
+        if let Some(test) = self.background.self_test
+            && test.end_ns <= now_ns
         {
-            self.background.testing = None;
-            self.end_test(testing.code, testing.end_ns, None);
+            self.background.self_test = None;
+            self.end_test(test.code, test.end_ns, None);
         }
-        if self.watches_temperature() && self.background.health_ns <= now_ns {
+        if self.monitors_temperature() && self.background.health_ns <= now_ns {
             self.background.health_ns = now_ns + HEALTH_PERIOD_NS;
             let telemetry = self.drive.telemetry(Nanos(now_ns));
             let crossed = self.features.thresholds.is_crossed(&telemetry);
             if crossed && !self.background.crossed {
-                let mut told = AsyncEvent::default();
-                told.set_event_type(AsyncEventType::SMART.0)
-                    .set_information(event::TEMPERATURE)
-                    .set_lid(LogId::SMART.0);
-                self.events.raise(told);
+                let (kind, information) = (AsyncEventType::SMART, event::TEMPERATURE);
+                self.events.raise(kind, information, LogId::SMART);
             }
             self.background.crossed = crossed;
         }
     }
 
-    /// May I/O commands be served, or does something else go on?
+    /// Fails I/O commands during a format or sanitize.
     #[inline]
-    pub(crate) fn check_background(&self, now_ns: u64) -> Result<(), StatusCode> {
+    pub(crate) fn check_media_access(&self, now_ns: u64) -> Result<(), StatusCode> {
         if now_ns < self.background.formatting_until_ns {
             return Err(StatusCode::FORMAT_IN_PROGRESS);
         }
-        match &self.background.sanitizing {
-            Some(sanitizing) if now_ns < sanitizing.end_ns => Err(StatusCode::SANITIZE_IN_PROGRESS),
-            _ => Ok(()),
-        }
-    }
-
-    /// Which admin commands are served while the drive is sanitized (Base 8.21).
-    pub(crate) fn check_sanitize(
-        &self,
-        now_ns: u64,
-        opcode: AdminOpcode,
-    ) -> Result<(), StatusCode> {
-        let goes_on = self
-            .background
-            .sanitizing
-            .is_some_and(|sanitizing| now_ns < sanitizing.end_ns);
-        let refused = matches!(
-            opcode,
-            AdminOpcode::FORMAT_NVM | AdminOpcode::SANITIZE | AdminOpcode::DEVICE_SELF_TEST
-        );
-        if goes_on && refused {
+        if self.is_sanitizing(now_ns) {
             return Err(StatusCode::SANITIZE_IN_PROGRESS);
         }
         Ok(())
     }
 
-    /// Format NVM (Base 5.14): all data is forgotten, whatever kind of erase is asked for.
-    pub(super) fn format(&mut self, now_ns: u64, command: FormatNvm) -> Answer {
-        if !matches!(command.nsid(), crate::controller::NAMESPACE | NSID_ALL) {
+    #[inline]
+    fn is_sanitizing(&self, now_ns: u64) -> bool {
+        let sanitize = &self.background.sanitize;
+        sanitize.is_some_and(|sanitize| now_ns < sanitize.end_ns)
+    }
+
+    /// Fails the admin commands that are not allowed during a sanitize (Base 8.21).
+    pub(crate) fn check_sanitize(
+        &self,
+        now_ns: u64,
+        opcode: AdminOpcode,
+    ) -> Result<(), StatusCode> {
+        let prohibited = matches!(
+            opcode,
+            AdminOpcode::FORMAT_NVM | AdminOpcode::SANITIZE | AdminOpcode::DEVICE_SELF_TEST
+        );
+        if prohibited && self.is_sanitizing(now_ns) {
+            return Err(StatusCode::SANITIZE_IN_PROGRESS);
+        }
+        Ok(())
+    }
+
+    /// Format NVM (Base 5.14): purges all data, with any Secure Erase Setting.
+    pub(super) fn format(&mut self, now_ns: u64, command: FormatNvm) -> AdminResult {
+        if !matches!(command.nsid(), NAMESPACE | NSID_ALL) {
             return Err(StatusCode::INVALID_NAMESPACE);
         }
         let size = LBA_SIZES.get(usize::from(command.lba_format()));
@@ -176,84 +168,78 @@ impl Controller {
         let Some(&size) = size.filter(|_| plain) else {
             return Err(StatusCode::INVALID_FORMAT);
         };
-        // FNA says that there is no cryptographic erase.
+        // FNA has no cryptographic erase.
         if command.secure_erase() > SecureErase::USER_DATA.0 {
             return Err(StatusCode::INVALID_FIELD);
         }
         if now_ns < self.background.formatting_until_ns {
             return Err(StatusCode::FORMAT_IN_PROGRESS);
         }
-        let end_ns = self
-            .drive
-            .purge(Nanos(now_ns))
-            .ok_or(StatusCode::INTERNAL_ERROR)?
-            .0;
+        let end_ns = self.purge(now_ns)?;
         self.abort_test(now_ns, ABORTED_BY_FORMAT);
         self.drive.set_logical_block_bytes(1 << size);
-        self.follow_blocks();
+        self.update_block_size();
         self.background.formatting_until_ns = end_ns;
-        Ok(Outcome::DoneAt(end_ns))
+        Ok(AdminOutcome::DoneAt(end_ns))
+    }
+
+    /// Starts a purge of the drive; returns its end in nanoseconds.
+    fn purge(&mut self, now_ns: u64) -> Result<u64, StatusCode> {
+        let end = self.drive.purge(Nanos(now_ns));
+        Ok(end.ok_or(StatusCode::INTERNAL_ERROR)?.0)
     }
 
     /// Sanitize (Base 5.24): block erase, in the background.
-    pub(super) fn sanitize(&mut self, now_ns: u64, command: Sanitize) -> Answer {
+    pub(super) fn sanitize(&mut self, now_ns: u64, command: Sanitize) -> AdminResult {
         match SanitizeAction(command.action()) {
-            // There is no failure to leave.
-            SanitizeAction::EXIT_FAILURE_MODE => return Ok(Outcome::Done(0)),
+            // A sanitize of this drive never fails.
+            SanitizeAction::EXIT_FAILURE_MODE => return Ok(AdminOutcome::Done(0)),
             SanitizeAction::BLOCK_ERASE if !command.no_deallocate() => {}
             _ => return Err(StatusCode::INVALID_FIELD),
         }
         let written_bytes = self.drive.telemetry(Nanos(now_ns)).host_bytes_written;
-        let end_ns = self
-            .drive
-            .purge(Nanos(now_ns))
-            .ok_or(StatusCode::INTERNAL_ERROR)?
-            .0;
+        let end_ns = self.purge(now_ns)?;
         self.abort_test(now_ns, ABORTED_BY_SANITIZE);
-        self.background.sanitizing = Some(Sanitizing {
+        self.background.sanitize = Some(SanitizeOperation {
             begin_ns: now_ns,
             end_ns: end_ns.max(now_ns + self.command_ns),
             command: u32::from(command.action()) | u32::from(command.unrestricted_exit()) << 3,
             ended: false,
             written_bytes,
         });
-        Ok(Outcome::Done(0))
+        Ok(AdminOutcome::Done(0))
     }
 
     /// The Sanitize Status log (Base 5.16.1.25).
     pub(super) fn sanitize_log(&mut self, now_ns: u64) -> SanitizeLog {
         let mut log = SanitizeLog::default();
-        let not_told = u32::MAX;
+        const NOT_REPORTED: u32 = u32::MAX;
         log.set_progress(u16::MAX)
-            .set_overwrite_s(not_told)
-            .set_block_erase_s(not_told)
-            .set_crypto_erase_s(not_told)
-            .set_overwrite_kept_s(not_told)
-            .set_block_erase_kept_s(not_told)
-            .set_crypto_erase_kept_s(not_told);
-        let Some(sanitizing) = self.background.sanitizing else {
+            .set_overwrite_s(NOT_REPORTED)
+            .set_block_erase_s(NOT_REPORTED)
+            .set_crypto_erase_s(NOT_REPORTED)
+            .set_overwrite_kept_s(NOT_REPORTED)
+            .set_block_erase_kept_s(NOT_REPORTED)
+            .set_crypto_erase_kept_s(NOT_REPORTED);
+        let Some(sanitize) = self.background.sanitize else {
             return log;
         };
-        log.set_command(sanitizing.command);
-        if now_ns < sanitizing.end_ns {
-            let (done, all) = (
-                now_ns.saturating_sub(sanitizing.begin_ns),
-                sanitizing.end_ns - sanitizing.begin_ns,
-            );
-            let progress = u128::from(done) * 65_536 / u128::from(all.max(1));
+        log.set_command(sanitize.command);
+        if now_ns < sanitize.end_ns {
+            let progress = progress(now_ns, sanitize.begin_ns, sanitize.end_ns, 65_536);
             log.set_state(SanitizeState::IN_PROGRESS.0)
-                .set_progress(progress.min(65_535) as u16);
+                .set_progress(progress as u16);
         } else {
             let written_bytes = self.drive.telemetry(Nanos(now_ns)).host_bytes_written;
             log.set_state(SanitizeState::COMPLETED.0)
-                .set_erased(written_bytes == sanitizing.written_bytes);
+                .set_erased(written_bytes == sanitize.written_bytes);
         }
         log
     }
 
     /// Device Self-test (Base 5.9, 8.6).
-    pub(super) fn self_test(&mut self, now_ns: u64, command: DeviceSelfTest) -> Answer {
-        if !matches!(command.nsid(), 0 | crate::controller::NAMESPACE | NSID_ALL) {
+    pub(super) fn self_test(&mut self, now_ns: u64, command: DeviceSelfTest) -> AdminResult {
+        if !matches!(command.nsid(), 0 | NAMESPACE | NSID_ALL) {
             return Err(StatusCode::INVALID_NAMESPACE);
         }
         let code = SelfTestCode(command.code());
@@ -262,29 +248,29 @@ impl Controller {
             SelfTestCode::EXTENDED => u64::from(EXTENDED_TEST_MINUTES) * 60_000_000_000,
             SelfTestCode::ABORT => {
                 self.abort_test(now_ns, ABORTED_BY_COMMAND);
-                return Ok(Outcome::Done(0));
+                return Ok(AdminOutcome::Done(0));
             }
             _ => return Err(StatusCode::INVALID_FIELD),
         };
-        if self.background.testing.is_some() {
+        if self.background.self_test.is_some() {
             return Err(StatusCode::SELF_TEST_IN_PROGRESS);
         }
-        self.background.testing = Some(Testing {
+        self.background.self_test = Some(SelfTest {
             code,
             begin_ns: now_ns,
             end_ns: now_ns + span_ns,
         });
-        Ok(Outcome::Done(0))
+        Ok(AdminOutcome::Done(0))
     }
 
-    /// A self-test that goes on ends with `result` (Base 8.6.1, 8.6.2).
+    /// Ends a self-test in progress with `result` (Base 8.6.1, 8.6.2).
     fn abort_test(&mut self, now_ns: u64, result: u8) {
-        if let Some(testing) = self.background.testing.take() {
-            self.end_test(testing.code, now_ns, Some(result));
+        if let Some(test) = self.background.self_test.take() {
+            self.end_test(test.code, now_ns, Some(result));
         }
     }
 
-    /// A self-test ends: with `result`, or with what an extended one found on the medium.
+    /// Logs the end of a self-test. Without `result`, an extended one reports the first media error of the drive.
     fn end_test(&mut self, code: SelfTestCode, now_ns: u64, result: Option<u8>) {
         let mut entry = SelfTestResult::default();
         entry
@@ -298,7 +284,7 @@ impl Controller {
                 .set_result(FAILED_SEGMENT)
                 .set_segment(MEDIA_SEGMENT)
                 .set_nsid_valid(true)
-                .set_nsid(crate::controller::NAMESPACE)
+                .set_nsid(NAMESPACE)
                 .set_lba_valid(true)
                 .set_failing_lba(bad >> self.block_shift)
                 .set_sct_valid(true)
@@ -313,33 +299,42 @@ impl Controller {
     /// The Device Self-test log (Base 5.16.1.7).
     pub(super) fn self_test_log(&self, now_ns: u64) -> SelfTestLog {
         let mut log = SelfTestLog::default();
-        if let Some(testing) = &self.background.testing {
-            let (done, all) = (
-                now_ns.saturating_sub(testing.begin_ns),
-                testing.end_ns - testing.begin_ns,
-            );
-            let percent = (u128::from(done) * 100 / u128::from(all.max(1))).min(99);
-            log.set_current(testing.code.0)
-                .set_completion(percent as u8);
+        if let Some(test) = &self.background.self_test {
+            let percent = progress(now_ns, test.begin_ns, test.end_ns, 100);
+            log.set_current(test.code.0).set_completion(percent as u8);
         }
         let mut unused = SelfTestResult::default();
         unused.set_result(UNUSED_RESULT);
-        let results =
-            std::array::from_fn(|at| self.background.results.get(at).copied().unwrap_or(unused));
+        let results = std::array::from_fn(|index| {
+            self.background
+                .results
+                .get(index)
+                .copied()
+                .unwrap_or(unused)
+        });
         log.set_results(results);
         log
     }
 
-    /// A controller reset: a short self-test does not survive it, everything else goes on (Base 8.6.1, 8.21).
+    /// Controller reset: aborts a short self-test; everything else continues (Base 8.6.1, 8.21).
     pub(crate) fn reset_background(&mut self, now_ns: u64) {
         self.background.crossed = false;
         self.background.health_ns = now_ns;
-        if let Some(testing) = self.background.testing
-            && testing.code == SelfTestCode::SHORT
+        if let Some(test) = self.background.self_test
+            && test.code == SelfTestCode::SHORT
         {
             self.abort_test(now_ns, ABORTED_BY_RESET);
         }
     }
+}
+
+/// Elapsed part of an operation in `parts`, less than `parts`. Admin commands are executed in order of time, so `now_ns` is not before
+/// `begin_ns`.
+fn progress(now_ns: u64, begin_ns: u64, end_ns: u64, parts: u64) -> u64 {
+    let (elapsed, span) = (u128::from(now_ns - begin_ns), u128::from(end_ns - begin_ns));
+    let progress = (elapsed * u128::from(parts)).checked_div(span);
+    // A background event at the end may not have been processed yet.
+    progress.map_or(parts - 1, |part| part.min(u128::from(parts - 1)) as u64)
 }
 
 /// One hour in nanoseconds.
@@ -351,5 +346,5 @@ const ABORTED_BY_FORMAT: u8 = 0x4;
 const ABORTED_BY_SANITIZE: u8 = 0x9;
 const FAILED_SEGMENT: u8 = 0x7;
 const UNUSED_RESULT: u8 = 0xf;
-/// The segment of an extended self-test that reads the medium, of this maker's numbering.
+/// Vendor-specific segment number of the media read of an extended self-test.
 const MEDIA_SEGMENT: u8 = 1;

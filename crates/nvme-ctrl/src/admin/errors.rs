@@ -1,4 +1,4 @@
-//! The error log (Base 5.16.1.2).
+//! Error Information log (Base 5.16.1.2).
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use assay_nvme_spec::log::ErrorEntry;
 /// Entries kept.
 pub(crate) const ERROR_ENTRIES: usize = 64;
 
-/// The latest errors.
+/// The most recent errors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ErrorLog {
     entries: VecDeque<ErrorEntry>,
@@ -16,7 +16,7 @@ pub(crate) struct ErrorLog {
 }
 
 impl ErrorLog {
-    /// A command failed, as this completion says.
+    /// Adds the entry of a failed command.
     pub(crate) fn add(&mut self, completion: &CompletionEntry, opcode: u8, nsid: u32, lba: u64) {
         self.count += 1;
         let mut entry = ErrorEntry::default();
@@ -25,7 +25,7 @@ impl ErrorLog {
             .set_sqid(completion.sqid())
             .set_cid(completion.cid())
             .set_status_field(completion.status_field())
-            // No parameter is to blame alone.
+            // No single parameter is in error.
             .set_parameter_byte(0xff)
             .set_parameter_bit(7)
             .set_lba(lba)

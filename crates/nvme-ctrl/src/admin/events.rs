@@ -1,103 +1,124 @@
-//! Asynchronous events (Base 5.2): requests that wait, events that wait, and types that are silent until their log is read.
+//! Asynchronous events (Base 5.2): outstanding requests, pending events, and event types that are masked until their log page is read.
 
 use std::collections::VecDeque;
 
 use assay_nvme_spec::StatusCode;
+use assay_nvme_spec::admin::AsyncEventRequest;
 use assay_nvme_spec::feature::{AsyncEvent, AsyncEventType};
 use assay_nvme_spec::log::LogId;
 
-use super::{Answer, Outcome};
+use super::{AdminOutcome, AdminResult};
 use crate::controller::Controller;
 use crate::memory::HostMemory;
-use crate::slots::{Kind, Slot};
+use crate::slots::{CommandSlot, SlotState};
 
-/// Requests that may be outstanding.
+/// Most outstanding requests.
 pub(crate) const EVENT_REQUESTS: usize = 4;
-/// Events kept until somebody asks; further ones are lost.
-const KEPT: usize = 16;
+/// Most pending events; further ones are dropped.
+const MAX_PENDING: usize = 16;
 
 /// Requests and events.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Events {
+pub(crate) struct AsyncEvents {
     requests: VecDeque<u16>,
     pending: VecDeque<AsyncEvent>,
-    /// Types that were told of and whose log was not read, a bit each.
-    silent: u8,
+    /// Reported types whose log page was not read since, one bit each.
+    masked: u8,
 }
 
-impl Events {
+impl AsyncEvents {
     /// An Asynchronous Event Request.
-    pub(crate) fn request(&mut self, cid: u16) -> Answer {
+    pub(crate) fn request(&mut self, cid: u16) -> AdminResult {
         if self.requests.len() >= EVENT_REQUESTS {
             return Err(StatusCode::AER_LIMIT_EXCEEDED);
         }
         self.requests.push_back(cid);
-        Ok(Outcome::Waits)
+        Ok(AdminOutcome::Outstanding)
     }
 
-    /// A request is aborted; was there such a one?
+    /// Removes an aborted request; `false` if there is none.
     pub(crate) fn withdraw(&mut self, cid: u16) -> bool {
-        let place = self.requests.iter().position(|&waiting| waiting == cid);
-        place.and_then(|at| self.requests.remove(at)).is_some()
+        let index = self.requests.iter().position(|&request| request == cid);
+        index
+            .and_then(|index| self.requests.remove(index))
+            .is_some()
     }
 
-    /// Something happened.
-    pub(crate) fn raise(&mut self, event: AsyncEvent) {
-        if self.pending.len() < KEPT && !self.pending.contains(&event) {
+    /// Adds an event unless the same one is pending.
+    pub(crate) fn raise(&mut self, event_type: AsyncEventType, information: u8, lid: LogId) {
+        let mut event = AsyncEvent::default();
+        event
+            .set_event_type(event_type.0)
+            .set_information(information)
+            .set_lid(lid.0);
+        if self.pending.len() < MAX_PENDING && !self.pending.contains(&event) {
             self.pending.push_back(event);
         }
     }
 
-    /// Would an event of this type be told of at once?
-    pub(crate) fn is_awaited(&self, kind: AsyncEventType) -> bool {
-        !self.requests.is_empty() && self.silent >> kind.0 & 1 == 0
+    /// Whether an event of this type would complete a request at once.
+    pub(crate) fn is_awaited(&self, event_type: AsyncEventType) -> bool {
+        !self.requests.is_empty() && self.is_unmasked(event_type.0)
     }
 
-    /// The log page was read without being asked to retain events: its type may speak again.
+    fn is_unmasked(&self, event_type: u8) -> bool {
+        self.masked >> event_type & 1 == 0
+    }
+
+    /// A log page was read without Retain Asynchronous Event: unmasks its event type.
     pub(crate) fn log_was_read(&mut self, lid: LogId) {
-        let kind = match lid {
+        let event_type = match lid {
             LogId::ERROR => AsyncEventType::ERROR,
             LogId::SMART => AsyncEventType::SMART,
             LogId::FIRMWARE_SLOT | LogId::CHANGED_NAMESPACES => AsyncEventType::NOTICE,
             LogId::SANITIZE => AsyncEventType::IO_SPECIFIC,
             _ => return,
         };
-        self.silent &= !(1 << kind.0);
-        // What happened before the log was read is in it.
-        self.pending.retain(|event| event.event_type() != kind.0);
+        self.masked &= !(1 << event_type.0);
+        // The log page included them.
+        self.pending
+            .retain(|event| event.event_type() != event_type.0);
     }
 
-    /// A request and the event that answers it.
+    fn next_unmasked(&self) -> Option<usize> {
+        let mut pending = self.pending.iter();
+        pending.position(|event| self.is_unmasked(event.event_type()))
+    }
+
+    /// Takes a request and the event that completes it.
     fn next(&mut self) -> Option<(u16, AsyncEvent)> {
-        if self.requests.is_empty() {
-            return None;
-        }
-        let speaks = |event: &AsyncEvent| self.silent >> event.event_type() & 1 == 0;
-        let at = self.pending.iter().position(speaks)?;
-        let event = self.pending.remove(at)?;
-        self.silent |= 1 << event.event_type();
-        Some((self.requests.pop_front()?, event))
+        let index = self.next_unmasked()?;
+        let cid = self.requests.pop_front()?;
+        let event = self.pending.remove(index)?;
+        self.masked |= 1 << event.event_type();
+        Some((cid, event))
     }
 
-    /// A controller reset.
+    /// Controller reset.
     pub(crate) fn reset(&mut self) {
-        *self = Events::default();
+        *self = AsyncEvents::default();
     }
 
-    /// Can anything be told?
-    pub(crate) fn has_answer(&self) -> bool {
-        let speaks = |event: &AsyncEvent| self.silent >> event.event_type() & 1 == 0;
-        !self.requests.is_empty() && self.pending.iter().any(speaks)
+    /// Whether a request can be completed.
+    pub(crate) fn has_completion(&self) -> bool {
+        !self.requests.is_empty() && self.next_unmasked().is_some()
     }
 }
 
+/// A slot with the command of an Asynchronous Event Request.
+pub(super) fn request_slot(cid: u16) -> CommandSlot {
+    let mut request = AsyncEventRequest::new();
+    request.set_cid(cid);
+    CommandSlot::new(SlotState::Scheduled, 0, &request.entry())
+}
+
 impl Controller {
-    /// Tell of what happened, as far as it was asked for.
-    pub(crate) fn tell_events<M: HostMemory>(&mut self, now_ns: u64, memory: &mut M) {
-        while self.is_working()
+    /// Completes requests with pending events.
+    pub(crate) fn post_events<M: HostMemory>(&mut self, now_ns: u64, memory: &mut M) {
+        while self.is_operational()
             && let Some((cid, event)) = self.events.next()
         {
-            let slot = Slot::new(Kind::Done, 0, cid, 0);
+            let slot = request_slot(cid);
             self.complete(&slot, StatusCode::SUCCESS, event.raw(), now_ns, memory);
         }
     }

@@ -13,26 +13,20 @@ use assay_ssd::thermal::HostThrottling;
 use assay_ssd::{Drive, Telemetry};
 use assay_units::Nanos;
 
-use super::{Answer, Outcome};
+use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::Controller;
 use crate::memory::HostMemory;
-use crate::transfer::DataPointer;
 
-/// The least temperature for Host Controlled Thermal Management in kelvin. Assumed: 0 Celsius.
+/// Minimum Thermal Management Temperature in kelvin. Assumed: 0 °C.
 pub const MIN_THERMAL_KELVIN: u16 = 273;
-/// The greatest, in kelvin. Assumed: 100 Celsius.
+/// Maximum Thermal Management Temperature in kelvin. Assumed: 100 °C.
 pub const MAX_THERMAL_KELVIN: u16 = 373;
-/// No threshold (Base 5.27.1.3: what sensors have until a host sets one).
+/// Default threshold of sensors (Base 5.27.1.3).
 const NO_THRESHOLD: u16 = u16::MAX;
 
-/// Whole degrees Celsius in kelvin, as drives count (0 °C is 273 K).
-pub(crate) fn kelvin(celsius: u16) -> u16 {
-    celsius.saturating_add(273)
-}
-
-/// Whole degrees Celsius, perhaps below 0, in kelvin.
-pub(crate) fn kelvin_of(celsius: i32) -> u16 {
-    u16::try_from(celsius.saturating_add(273)).unwrap_or(0)
+/// Whole degrees Celsius in kelvin (0 °C is 273 K, as usual for drives), clamped to the range of the field.
+pub(crate) fn kelvin(celsius: i32) -> u16 {
+    celsius.saturating_add(273).clamp(0, i32::from(u16::MAX)) as u16
 }
 
 /// Temperature thresholds in kelvin: composite, then sensors 1 to 8.
@@ -43,29 +37,29 @@ pub(crate) struct Thresholds {
 }
 
 impl Thresholds {
-    /// Is the composite temperature, or a sensor's, at or beyond a threshold?
+    /// Whether the composite temperature or a sensor is at or beyond a threshold.
     pub(crate) fn is_crossed(&self, telemetry: &Telemetry) -> bool {
         let readings =
             std::iter::once(telemetry.composite_celsius).chain(telemetry.sensors.iter().copied());
         let limits = self.over.iter().zip(&self.under);
-        let mut all = readings.map(kelvin_of).zip(limits);
+        let mut all = readings.map(kelvin).zip(limits);
         all.any(|(reading, (&over, &under))| reading >= over || under > 0 && reading <= under)
     }
 }
 
-/// The values of features.
+/// Feature values.
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
     pub(crate) write_cache: bool,
     pub(crate) async_events: AsyncEventConfig,
     pub(crate) thresholds: Thresholds,
-    /// Interrupt coalescing as the drive is switched on.
+    /// Interrupt coalescing at power-on.
     pub(crate) coalescing: CoalescingSetting,
-    /// Can throttling slow the drive?
+    /// Throttling has an effect on this drive.
     pub(crate) can_throttle: bool,
-    /// Power states changed by a host.
+    /// Power state changes by a host.
     pub(crate) power_state_changes: u64,
-    /// What the last telemetry capture found.
+    /// Data of the last telemetry capture.
     pub(crate) telemetry: Vec<u8>,
     pub(crate) telemetry_generation: u8,
     arbitration: u32,
@@ -75,7 +69,7 @@ pub(crate) struct Features {
     non_operational: u32,
     autonomous: bool,
     table: AutonomousTable,
-    /// Milliseconds set by a host, and when.
+    /// Milliseconds set by a host, and the time of the command in nanoseconds.
     timestamp: Option<(u64, u64)>,
 }
 
@@ -92,7 +86,7 @@ impl Features {
         let warning = drive
             .identity()
             .warning_celsius
-            .map_or(NO_THRESHOLD, kelvin);
+            .map_or(NO_THRESHOLD, |celsius| kelvin(celsius.into()));
         let mut over = [NO_THRESHOLD; 9];
         over[0] = warning;
         let transitions = drive.autonomous_transitions();
@@ -115,16 +109,26 @@ impl Features {
             error_recovery: 0,
             power,
             thermal: HostThermal::default(),
-            // Housekeeping goes on in non-operational states.
+            // Background operations continue in non-operational states.
             non_operational: 1,
             autonomous: !transitions.is_empty(),
             table: table_of(drive, &transitions),
             timestamp: None,
         }
     }
+
+    /// Timestamp data at a time that is not before the one at which it was set.
+    fn timestamp_at(&self, now_ns: u64) -> Timestamp {
+        let (set_ms, at_ns) = self.timestamp.unwrap_or((0, 0));
+        let mut timestamp = Timestamp::default();
+        timestamp
+            .set_milliseconds(set_ms + (now_ns - at_ns) / 1_000_000)
+            .set_origin(u8::from(self.timestamp.is_some()));
+        timestamp
+    }
 }
 
-/// The table that says what the drive does by itself.
+/// The table of the drive's own autonomous transitions.
 fn table_of(drive: &Drive, transitions: &[(Nanos, u8)]) -> AutonomousTable {
     let mut entries = [AutonomousTransition::default(); 32];
     let states = &drive.identity().power_states;
@@ -132,19 +136,18 @@ fn table_of(drive: &Drive, transitions: &[(Nanos, u8)]) -> AutonomousTable {
     for &(idle, state) in transitions {
         let idle_ms = (idle.0 - idle_ns).div_ceil(1_000_000);
         let mut entry = AutonomousTransition::default();
-        entry.set_state(state).set_idle_ms(
-            u32::try_from(idle_ms)
-                .unwrap_or(u32::MAX)
-                .clamp(1, 0xff_ffff),
-        );
-        for (place, known) in entries
+        // Limited to the 24 bits of the field.
+        entry
+            .set_state(state)
+            .set_idle_ms(idle_ms.clamp(1, 0xff_ffff) as u32);
+        for (to, known) in entries
             .iter_mut()
             .zip(states)
             .take(usize::from(state))
             .skip(from)
         {
             if known.operational || from > 0 {
-                *place = entry;
+                *to = entry;
             }
         }
         (idle_ns, from) = (idle.0, usize::from(state));
@@ -154,7 +157,7 @@ fn table_of(drive: &Drive, transitions: &[(Nanos, u8)]) -> AutonomousTable {
     table
 }
 
-/// The chain of transitions that a table makes for a drive that works in state `working`: idle time since the last command, and state.
+/// Transitions of a table from the operational state `working` on: idle time since the last command, and state.
 fn chain(table: &AutonomousTable, working: u8) -> Vec<(Nanos, u8)> {
     let entries = table.transitions();
     let (mut at, mut idle_ns, mut out) = (working, 0, Vec::new());
@@ -172,78 +175,64 @@ fn chain(table: &AutonomousTable, working: u8) -> Vec<(Nanos, u8)> {
 impl Controller {
     pub(super) fn get_features<M: HostMemory>(
         &mut self,
-        command: GetFeatures,
-        pointer: DataPointer,
+        command: &AdminCommand,
         memory: &mut M,
-    ) -> Answer {
-        let fid = FeatureId(command.fid());
-        if command.select() == select::SUPPORTED {
+    ) -> AdminResult {
+        let get: GetFeatures = command.view();
+        let fid = FeatureId(get.fid());
+        // No feature can be saved: the saved values are the defaults.
+        let is_current = match get.select() {
+            select::CURRENT | select::SUPPORTED => true,
+            select::DEFAULT | select::SAVED => false,
+            _ => return Err(StatusCode::INVALID_FIELD),
+        };
+        let dw0 = self.feature_value(fid, get.value(), is_current)?;
+        if get.select() == select::SUPPORTED {
             const CHANGEABLE: u32 = 1 << 2;
-            self.feature_value(fid, command.value(), true)?;
-            return Ok(Outcome::Done(CHANGEABLE));
+            return Ok(AdminOutcome::Done(CHANGEABLE));
         }
-        if command.select() > select::SUPPORTED {
-            return Err(StatusCode::INVALID_FIELD);
-        }
-        // Nothing can be saved: the saved value is the one as shipped.
-        if command.select() != select::CURRENT {
-            std::mem::swap(&mut self.features, &mut self.shipped);
-            let answer = self.feature_answer(fid, command.value(), false, pointer, memory);
-            std::mem::swap(&mut self.features, &mut self.shipped);
-            return answer;
-        }
-        self.feature_answer(fid, command.value(), true, pointer, memory)
+        let features = self.features(is_current);
+        let timestamp;
+        let data: &[u8] = match fid {
+            FeatureId::AUTONOMOUS_POWER => features.table.as_bytes(),
+            FeatureId::TIMESTAMP => {
+                timestamp = features.timestamp_at(command.now_ns);
+                timestamp.as_bytes()
+            }
+            _ => return Ok(AdminOutcome::Done(dw0)),
+        };
+        self.transfer_to_host(data, data.len(), command.pointer(), memory)?;
+        Ok(AdminOutcome::Done(dw0))
     }
 
-    fn feature_answer<M: HostMemory>(
+    fn features(&self, is_current: bool) -> &Features {
+        if is_current {
+            &self.features
+        } else {
+            &self.default_features
+        }
+    }
+
+    /// Dword 0 of a feature, current or default. `value` is dword 11 of the command, which selects among some features' values.
+    fn feature_value(
         &self,
         fid: FeatureId,
         value: u32,
-        current: bool,
-        pointer: DataPointer,
-        memory: &mut M,
-    ) -> Answer {
-        let dw0 = self.feature_value(fid, value, current)?;
-        match fid {
-            FeatureId::AUTONOMOUS_POWER => {
-                self.answer_with(
-                    self.features.table.as_bytes(),
-                    AutonomousTable::SIZE,
-                    pointer,
-                    memory,
-                )?;
-            }
-            FeatureId::TIMESTAMP => {
-                let mut stamp = Timestamp::default();
-                let (set_ms, at_ns) = self.features.timestamp.unwrap_or((0, 0));
-                stamp
-                    .set_milliseconds(
-                        set_ms.wrapping_add(self.now_ns.saturating_sub(at_ns) / 1_000_000),
-                    )
-                    .set_origin(u8::from(self.features.timestamp.is_some()));
-                self.answer_with(stamp.as_bytes(), Timestamp::SIZE, pointer, memory)?;
-            }
-            _ => {}
-        }
-        Ok(Outcome::Done(dw0))
-    }
-
-    /// Dword 0 of a feature; `value` is the command's dword 11, by which some are selected. What the interrupts have is `current`; else it
-    /// is as shipped.
-    fn feature_value(&self, fid: FeatureId, value: u32, current: bool) -> Result<u32, StatusCode> {
-        let features = &self.features;
+        is_current: bool,
+    ) -> Result<u32, StatusCode> {
+        let features = self.features(is_current);
         Ok(match fid {
             FeatureId::ARBITRATION => features.arbitration,
             FeatureId::POWER_MANAGEMENT => features.power.raw(),
             FeatureId::TEMPERATURE_THRESHOLD => {
-                let asked = TemperatureThreshold::from_raw(value);
-                let limits = match asked.threshold_type() {
+                let selected = TemperatureThreshold::from_raw(value);
+                let limits = match selected.threshold_type() {
                     0 => &features.thresholds.over,
                     1 => &features.thresholds.under,
                     _ => return Err(StatusCode::INVALID_FIELD),
                 };
                 let limit = limits
-                    .get(usize::from(asked.sensor()))
+                    .get(usize::from(selected.sensor()))
                     .ok_or(StatusCode::INVALID_FIELD)?;
                 u32::from(*limit)
             }
@@ -253,9 +242,9 @@ impl Controller {
                 cache.set_enabled(features.write_cache);
                 cache.raw()
             }
-            FeatureId::NUMBER_OF_QUEUES => self.granted(u16::MAX - 1, u16::MAX - 1),
+            FeatureId::NUMBER_OF_QUEUES => self.queues_granted(u16::MAX - 1, u16::MAX - 1),
             FeatureId::INTERRUPT_COALESCING => {
-                let setting = if current {
+                let setting = if is_current {
                     self.interrupts.setting()
                 } else {
                     features.coalescing
@@ -267,33 +256,35 @@ impl Controller {
                 coalescing.raw()
             }
             FeatureId::INTERRUPT_VECTOR => {
-                let asked = InterruptVector::from_raw(value);
+                let selected = InterruptVector::from_raw(value).vector();
                 let disabled = self
                     .interrupts
-                    .is_disabled(asked.vector())
+                    .is_coalescing_disabled(selected)
                     .ok_or(StatusCode::INVALID_FIELD)?;
                 let mut vector = InterruptVector::default();
                 vector
-                    .set_vector(asked.vector())
-                    .set_coalescing_disabled(disabled && current);
+                    .set_vector(selected)
+                    .set_coalescing_disabled(disabled && is_current);
                 vector.raw()
             }
             FeatureId::WRITE_ATOMICITY => 0,
             FeatureId::ASYNC_EVENT => features.async_events.raw(),
-            FeatureId::AUTONOMOUS_POWER if self.sleeps() => {
+            FeatureId::AUTONOMOUS_POWER if self.has_non_operational_states() => {
                 let mut autonomous = AutonomousPower::default();
                 autonomous.set_enabled(features.autonomous);
                 autonomous.raw()
             }
             FeatureId::TIMESTAMP => 0,
             FeatureId::HOST_THERMAL if features.can_throttle => features.thermal.raw(),
-            FeatureId::NON_OPERATIONAL_POWER if self.sleeps() => features.non_operational,
+            FeatureId::NON_OPERATIONAL_POWER if self.has_non_operational_states() => {
+                features.non_operational
+            }
             _ => return Err(StatusCode::INVALID_FIELD),
         })
     }
 
-    /// Does the drive have states to sleep in?
-    fn sleeps(&self) -> bool {
+    /// Whether the drive has non-operational power states.
+    pub(super) fn has_non_operational_states(&self) -> bool {
         self.drive
             .identity()
             .power_states
@@ -301,8 +292,8 @@ impl Controller {
             .any(|state| !state.operational)
     }
 
-    /// Number of Queues granted of those asked for, less one each.
-    fn granted(&self, submission: u16, completion: u16) -> u32 {
+    /// Number of Queues granted of those requested, less one each.
+    fn queues_granted(&self, submission: u16, completion: u16) -> u32 {
         let most = self.queue_pairs - 1;
         let mut granted = NumberOfQueues::default();
         granted
@@ -313,17 +304,16 @@ impl Controller {
 
     pub(super) fn set_features<M: HostMemory>(
         &mut self,
-        now_ns: u64,
-        command: SetFeatures,
-        pointer: DataPointer,
+        command: &AdminCommand,
         memory: &mut M,
-    ) -> Answer {
-        let (fid, value) = (FeatureId(command.fid()), command.value());
+    ) -> AdminResult {
+        let (now_ns, set): (u64, SetFeatures) = (command.now_ns, command.view());
+        let (fid, value) = (FeatureId(set.fid()), set.value());
         if fid != FeatureId::INTERRUPT_VECTOR && fid != FeatureId::TEMPERATURE_THRESHOLD {
-            // Is there such a feature at all?
+            // Rejects unsupported features.
             self.feature_value(fid, value, true)?;
         }
-        if command.save() {
+        if set.save() {
             return Err(StatusCode::FEATURE_NOT_SAVEABLE);
         }
         match fid {
@@ -331,7 +321,7 @@ impl Controller {
                 self.features.arbitration = Arbitration::from_raw(value).raw()
             }
             FeatureId::POWER_MANAGEMENT => {
-                self.choose_power_state(now_ns, PowerManagement::from_raw(value))?
+                self.set_power_state(now_ns, PowerManagement::from_raw(value))?
             }
             FeatureId::TEMPERATURE_THRESHOLD => {
                 self.set_threshold(TemperatureThreshold::from_raw(value))?
@@ -346,42 +336,45 @@ impl Controller {
                 self.features.write_cache = VolatileWriteCache::from_raw(value).enabled();
             }
             FeatureId::NUMBER_OF_QUEUES => {
-                let asked = NumberOfQueues::from_raw(value);
-                if asked.submission() == u16::MAX || asked.completion() == u16::MAX {
+                let requested = NumberOfQueues::from_raw(value);
+                let (submission, completion) = (requested.submission(), requested.completion());
+                if submission == u16::MAX || completion == u16::MAX {
                     return Err(StatusCode::INVALID_FIELD);
                 }
                 if self.has_io_queues() {
                     return Err(StatusCode::COMMAND_SEQUENCE_ERROR);
                 }
-                return Ok(Outcome::Done(
-                    self.granted(asked.submission(), asked.completion()),
+                return Ok(AdminOutcome::Done(
+                    self.queues_granted(submission, completion),
                 ));
             }
             FeatureId::INTERRUPT_COALESCING => {
-                let asked = InterruptCoalescing::from_raw(value);
+                let setting = InterruptCoalescing::from_raw(value);
                 self.interrupts.set(CoalescingSetting {
-                    time_100us: asked.time_100us(),
-                    threshold: asked.threshold(),
+                    time_100us: setting.time_100us(),
+                    threshold: setting.threshold(),
                 });
             }
             FeatureId::INTERRUPT_VECTOR => {
-                let asked = InterruptVector::from_raw(value);
+                let setting = InterruptVector::from_raw(value);
                 self.interrupts
-                    .is_disabled(asked.vector())
+                    .is_coalescing_disabled(setting.vector())
                     .ok_or(StatusCode::INVALID_FIELD)?;
                 self.interrupts
-                    .disable(asked.vector(), asked.coalescing_disabled());
+                    .disable_coalescing(setting.vector(), setting.coalescing_disabled());
             }
             FeatureId::ASYNC_EVENT => {
                 self.features.async_events = AsyncEventConfig::from_raw(value)
             }
             FeatureId::AUTONOMOUS_POWER => {
                 let mut table = AutonomousTable::default();
+                let pointer = command.pointer();
                 pointer.gather(memory, table.as_bytes_mut(), self.page_bytes)?;
                 self.set_autonomous(now_ns, AutonomousPower::from_raw(value).enabled(), table)?;
             }
             FeatureId::TIMESTAMP => {
                 let mut stamp = Timestamp::default();
+                let pointer = command.pointer();
                 pointer.gather(memory, stamp.as_bytes_mut(), self.page_bytes)?;
                 self.features.timestamp = Some((stamp.milliseconds(), now_ns));
             }
@@ -393,37 +386,33 @@ impl Controller {
             }
             _ => return Err(StatusCode::FEATURE_NOT_CHANGEABLE),
         }
-        Ok(Outcome::Done(0))
+        Ok(AdminOutcome::Done(0))
     }
 
-    fn choose_power_state(
-        &mut self,
-        now_ns: u64,
-        asked: PowerManagement,
-    ) -> Result<(), StatusCode> {
+    fn set_power_state(&mut self, now_ns: u64, power: PowerManagement) -> Result<(), StatusCode> {
         self.drive
-            .set_power_state(Nanos(now_ns), asked.state())
+            .set_power_state(Nanos(now_ns), power.state())
             .map_err(|_| StatusCode::INVALID_FIELD)?;
-        self.features.power = asked;
+        self.features.power = power;
         self.features.power_state_changes += 1;
         self.apply_autonomous(now_ns);
         Ok(())
     }
 
-    fn set_threshold(&mut self, asked: TemperatureThreshold) -> Result<(), StatusCode> {
+    fn set_threshold(&mut self, threshold: TemperatureThreshold) -> Result<(), StatusCode> {
         const ALL: u8 = 0xf;
         let sensors = self.drive.profile().thermal.sensor_offsets_k.value.len();
         let stuck = &self.drive.profile().thermal.stuck_sensors_celsius;
         let sensors = (sensors + stuck.as_ref().map_or(0, |list| list.value.len())).min(8);
-        let limits = match asked.threshold_type() {
+        let limits = match threshold.threshold_type() {
             0 => &mut self.features.thresholds.over,
             1 => &mut self.features.thresholds.under,
             _ => return Err(StatusCode::INVALID_FIELD),
         };
-        match asked.sensor() {
-            ALL => limits[..=sensors].fill(asked.kelvin()),
+        match threshold.sensor() {
+            ALL => limits[..=sensors].fill(threshold.kelvin()),
             sensor if usize::from(sensor) <= sensors => {
-                limits[usize::from(sensor)] = asked.kelvin()
+                limits[usize::from(sensor)] = threshold.kelvin()
             }
             _ => return Err(StatusCode::INVALID_FIELD),
         }
@@ -449,10 +438,10 @@ impl Controller {
         Ok(())
     }
 
-    /// Tell the drive which states it enters by itself from the one it works in.
+    /// Passes the autonomous transitions to the drive.
     fn apply_autonomous(&mut self, now_ns: u64) {
         let transitions = if self.features.autonomous {
-            // A host that sends the drive to sleep chooses no other state to work in.
+            // From the last operational state, also if a host selected a non-operational one.
             chain(&self.features.table, self.drive.working_power_state())
         } else {
             Vec::new()
@@ -461,11 +450,11 @@ impl Controller {
             .set_autonomous_transitions(Nanos(now_ns), &transitions);
     }
 
-    fn set_host_thermal(&mut self, now_ns: u64, asked: HostThermal) -> Result<(), StatusCode> {
-        let (light, heavy) = (asked.light_kelvin(), asked.heavy_kelvin());
+    fn set_host_thermal(&mut self, now_ns: u64, thermal: HostThermal) -> Result<(), StatusCode> {
+        let (light, heavy) = (thermal.light_kelvin(), thermal.heavy_kelvin());
         let range = MIN_THERMAL_KELVIN..=MAX_THERMAL_KELVIN;
-        let possible = |kelvin: u16| kelvin == 0 || range.contains(&kelvin);
-        if !possible(light) || !possible(heavy) || light > 0 && heavy > 0 && light >= heavy {
+        let valid = |kelvin: u16| kelvin == 0 || range.contains(&kelvin);
+        if !valid(light) || !valid(heavy) || light > 0 && heavy > 0 && light >= heavy {
             return Err(StatusCode::INVALID_FIELD);
         }
         let celsius = |kelvin: u16| (kelvin > 0).then(|| f64::from(kelvin) - 273.0);
@@ -474,29 +463,23 @@ impl Controller {
             heavy_celsius: celsius(heavy),
         };
         self.drive.set_host_throttling(Nanos(now_ns), throttling);
-        self.features.thermal = asked;
+        self.features.thermal = thermal;
         Ok(())
     }
 
-    /// A controller reset: all features as shipped.
+    /// Controller reset: default values, except the timestamp, counters and telemetry.
     pub(crate) fn reset_features(&mut self, now_ns: u64) {
-        let old = &self.features;
-        let (changes, power, thermal) = (old.power_state_changes, old.power, old.thermal);
-        let (capture, generation, stamp) = (
-            old.telemetry.clone(),
-            old.telemetry_generation,
-            old.timestamp,
-        );
-        self.features = self.shipped.clone();
-        (self.features.telemetry, self.features.telemetry_generation) = (capture, generation);
-        self.features.timestamp = stamp;
-        self.features.power_state_changes = changes;
-        if power.state() != self.features.power.state() {
-            // It was there when the drive was switched on.
+        let old = std::mem::replace(&mut self.features, self.default_features.clone());
+        self.features.telemetry = old.telemetry;
+        self.features.telemetry_generation = old.telemetry_generation;
+        self.features.timestamp = old.timestamp;
+        self.features.power_state_changes = old.power_state_changes;
+        if old.power.state() != self.features.power.state() {
             let first = self.first_power_state;
-            let _ = self.drive.set_power_state(Nanos(now_ns), first);
+            let set = self.drive.set_power_state(Nanos(now_ns), first);
+            set.expect("the drive was in this state at power-on");
         }
-        if thermal != HostThermal::default() {
+        if old.thermal != HostThermal::default() {
             self.drive
                 .set_host_throttling(Nanos(now_ns), HostThrottling::default());
         }

@@ -10,35 +10,34 @@ use assay_nvme_spec::identify::{
 use assay_nvme_spec::wire::padded;
 use assay_units::rng::mix;
 
-use super::Answer;
 use super::background::{EXTENDED_TEST_MINUTES, LBA_SIZES};
 use super::errors::ERROR_ENTRIES;
 use super::events::EVENT_REQUESTS;
 use super::feature::{MAX_THERMAL_KELVIN, MIN_THERMAL_KELVIN, kelvin};
+use super::{AdminCommand, AdminResult};
 use crate::controller::{Controller, NAMESPACE, PAGE_BYTES};
 use crate::memory::HostMemory;
-use crate::transfer::DataPointer;
 
 /// Command Set Identifier of the NVM command set.
 const CSI_NVM: u8 = 0;
-/// Controller Identifier: there is one.
+/// Controller Identifier of the only controller.
 const CONTROLLER_ID: u16 = 0;
 
 impl Controller {
     pub(super) fn identify<M: HostMemory>(
         &mut self,
-        command: IdentifyCommand,
-        pointer: DataPointer,
+        command: &AdminCommand,
         memory: &mut M,
-    ) -> Answer {
-        let nsid = command.nsid();
-        let is_nvm = command.csi() == CSI_NVM;
-        let data = match Cns(command.cns()) {
+    ) -> AdminResult {
+        let identify: IdentifyCommand = command.view();
+        let nsid = identify.nsid();
+        let is_nvm = identify.csi() == CSI_NVM;
+        let data = match Cns(identify.cns()) {
             Cns::CONTROLLER => self.controller_data().as_bytes().to_vec(),
             Cns::NAMESPACE | Cns::ALLOCATED_NAMESPACE => match nsid {
                 NAMESPACE => self.namespace_data().as_bytes().to_vec(),
-                // What all namespaces have in common.
-                assay_nvme_spec::NSID_ALL if command.cns() == Cns::NAMESPACE.0 => {
+                // Fields common to all namespaces.
+                assay_nvme_spec::NSID_ALL if identify.cns() == Cns::NAMESPACE.0 => {
                     let mut data = self.namespace_data();
                     data.set_size_blocks(0)
                         .set_capacity_blocks(0)
@@ -52,7 +51,7 @@ impl Controller {
             Cns::ACTIVE_NAMESPACES | Cns::ALLOCATED_NAMESPACES => list_after(nsid)?,
             Cns::COMMAND_SET_ACTIVE_NAMESPACES if is_nvm => list_after(nsid)?,
             Cns::NAMESPACE_DESCRIPTORS if nsid == NAMESPACE => self.descriptors(),
-            // Nothing of it is supported: no protection information, no special LBA formats.
+            // All 0: no protection information, no extended LBA formats.
             Cns::COMMAND_SET_NAMESPACE if is_nvm && nsid == NAMESPACE => vec![0; DATA_BYTES],
             Cns::COMMAND_SET_CONTROLLER if is_nvm => self.nvm_controller_data().as_bytes().to_vec(),
             Cns::INDEPENDENT_NAMESPACE if nsid == NAMESPACE => {
@@ -60,10 +59,10 @@ impl Controller {
                 data.set_status(1);
                 data.as_bytes().to_vec()
             }
-            // Number of Identifiers, then ascending: this one, if it was asked for.
+            // Number of Identifiers, then identifiers from the requested one on.
             Cns::CONTROLLERS => {
                 let mut data = vec![0; DATA_BYTES];
-                data[0] = u8::from(command.controller() == CONTROLLER_ID);
+                data[0] = u8::from(identify.controller() == CONTROLLER_ID);
                 data
             }
             Cns::COMMAND_SETS => {
@@ -80,11 +79,12 @@ impl Controller {
             }
             _ => return Err(StatusCode::INVALID_FIELD),
         };
-        self.answer_with(&data, DATA_BYTES, pointer, memory)
+        self.transfer_to_host(&data, DATA_BYTES, command.pointer(), memory)
     }
 
     fn controller_data(&self) -> IdentifyController {
         let identity = self.drive.identity();
+        let threshold = |celsius: Option<u16>| celsius.map_or(0, |celsius| kelvin(celsius.into()));
         let mut data = IdentifyController::default();
         data.set_vendor_id(self.options.vendor_id)
             .set_subsystem_vendor_id(self.options.subsystem_vendor_id)
@@ -111,17 +111,10 @@ impl Controller {
             .set_namespaces(NAMESPACE)
             .set_volatile_write_cache(0b111)
             .set_sgls(sgls::SUPPORTED | sgls::BIT_BUCKET | sgls::LONGER)
-            .set_warning_kelvin(identity.warning_celsius.map_or(0, kelvin))
-            .set_critical_kelvin(identity.critical_celsius.map_or(0, kelvin));
-        let mut optional = oncs::TIMESTAMP
-            | oncs::DATASET_MANAGEMENT
-            | oncs::WRITE_ZEROES
-            | oncs::VERIFY
-            | oncs::SAVE_FEATURES;
-        if self.keeps_data {
-            optional |= oncs::COMPARE;
-        }
-        data.set_oncs(optional);
+            .set_warning_kelvin(threshold(identity.warning_celsius))
+            .set_critical_kelvin(threshold(identity.critical_celsius));
+        let optional = self.io_commands().map(|command| command.oncs);
+        data.set_oncs(optional.fold(oncs::TIMESTAMP | oncs::SAVE_FEATURES, |all, bit| all | bit));
         if self.features.can_throttle {
             data.set_hctma(1)
                 .set_min_thermal_kelvin(MIN_THERMAL_KELVIN)
@@ -129,10 +122,11 @@ impl Controller {
         }
         let states = &identity.power_states;
         data.set_power_states(states.len().clamp(1, 32) as u8 - 1);
-        data.set_apsta(u8::from(states.iter().any(|state| !state.operational)));
+        data.set_apsta(u8::from(self.has_non_operational_states()));
         let mut descriptors = [PowerStateDescriptor::default(); 32];
         for (rank, (descriptor, state)) in (0..).zip(descriptors.iter_mut().zip(states)) {
-            let micros = |ns: u64| u32::try_from(ns.div_ceil(1000)).unwrap_or(u32::MAX);
+            // Limited to the range of the fields, 71 minutes.
+            let micros = |ns: u64| ns.div_ceil(1000).min(u64::from(u32::MAX)) as u32;
             descriptor
                 .set_max_power_mw(state.max_mw)
                 .set_non_operational(!state.operational)
@@ -147,9 +141,7 @@ impl Controller {
         data.set_descriptors(descriptors);
         let mut nqn = [0; 256];
         let name = format!("nqn.2014-08.org.nvmexpress:uuid:{}", self.uuid_text());
-        for (place, byte) in nqn.iter_mut().zip(name.bytes()) {
-            *place = byte;
-        }
+        nqn[..name.len()].copy_from_slice(name.as_bytes());
         data.set_subsystem_nqn(nqn);
         data
     }
@@ -158,7 +150,7 @@ impl Controller {
         let mut data = IdentifyNamespace::default();
         let mut formats = [LbaFormat::default(); 64];
         for (rank, (format, &size)) in (0..).zip(formats.iter_mut().zip(LBA_SIZES.iter().rev())) {
-            // Whole mapping units are best.
+            // Best performance at the size of a mapping unit.
             format.set_data_size(size).set_relative_performance(rank);
         }
         formats[..LBA_SIZES.len()].reverse();
@@ -177,7 +169,7 @@ impl Controller {
             .set_capacity_bytes(self.drive.identity().capacity_bytes.into())
             .set_nguid(self.unique_id())
             .set_eui64(eui64(self.unique_id()));
-        // Of a mapping unit.
+        // Size of a mapping unit, less one.
         let unit = ((assay_ssd::profile::MAP_UNIT_BYTES >> self.block_shift).max(1) - 1) as u16;
         data.set_write_granularity(unit)
             .set_write_alignment(unit)
@@ -205,7 +197,7 @@ impl Controller {
         list
     }
 
-    /// Sixteen bytes that belong to the drive's serial number, and to no maker (a locally administered identifier).
+    /// Locally administered identifier derived from the drive's serial number.
     fn unique_id(&self) -> [u8; 16] {
         let hash = |seed| {
             self.drive
@@ -222,7 +214,7 @@ impl Controller {
         id
     }
 
-    /// A UUID of the maker's own kind (version 8, RFC 9562).
+    /// UUID version 8 (vendor-defined, RFC 9562).
     fn uuid(&self) -> [u8; 16] {
         let mut id = self.unique_id();
         id[6] = id[6] & 0x0f | 0x80;
@@ -248,12 +240,10 @@ impl Controller {
 }
 
 fn eui64(id: [u8; 16]) -> [u8; 8] {
-    let mut eui = [0; 8];
-    eui.copy_from_slice(&id[8..]);
-    eui
+    *id.last_chunk().expect("16 bytes have a last 8")
 }
 
-/// The list of namespaces after `nsid` (Base 5.17.2.2).
+/// Namespace list from `nsid + 1` on (Base 5.17.2.2).
 fn list_after(nsid: u32) -> Result<Vec<u8>, StatusCode> {
     if nsid >= 0xffff_fffe {
         return Err(StatusCode::INVALID_NAMESPACE);

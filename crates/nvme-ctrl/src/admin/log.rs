@@ -1,91 +1,96 @@
 //! Get Log Page (Base 5.16).
 
-use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::GetLogPage;
 use assay_nvme_spec::log::{
     CommandEffect, CommandEffectsLog, FirmwareSlotLog, LogId, OCP_GUID, OcpSmartLog, SmartLog,
     SupportedPage, SupportedPagesLog, TelemetryHeader, critical_warning,
 };
-use assay_nvme_spec::opcode::{AdminOpcode, NvmOpcode};
 use assay_nvme_spec::wire::padded;
+use assay_nvme_spec::{NSID_ALL, StatusCode};
 use assay_units::Nanos;
 
-use super::Answer;
 use super::background::HOUR_NS;
-use super::feature::kelvin_of;
+use super::feature::kelvin;
+use super::{AdminCommand, AdminResult, CommandEffects, admin_commands};
 use crate::controller::{Controller, NAMESPACE};
-use crate::memory::HostMemory;
-use crate::transfer::DataPointer;
+use crate::memory::{FlatMemory, HostMemory};
 
-/// Program/erase cycles that a block is rated for by bits per cell, from one: usual figures of makers (SLC 60,000, two-bit MLC 3,000,
-/// TLC 1,500), of which profiles have none. Percentage Used is wear over this.
+/// Rated program/erase cycles of a block by bits per cell, from one on: typical vendor values (SLC 60,000, MLC 3,000, TLC 1,500), since
+/// profiles have none. Percentage Used is the mean erase count over this.
 pub const RATED_CYCLES: [u64; 3] = [60_000, 3_000, 1_500];
-/// Bytes of a data unit of SMART: a thousand of 512.
+/// Bytes of a SMART data unit: 1000 times 512.
 const DATA_UNIT_BYTES: u64 = 512_000;
 const MINUTE_NS: u64 = 60_000_000_000;
 /// Bytes of a telemetry data block.
 const BLOCK_BYTES: usize = 512;
 
-/// The log pages there are.
-const PAGES: [LogId; 10] = [
-    LogId::SUPPORTED_PAGES,
-    LogId::ERROR,
-    LogId::SMART,
-    LogId::FIRMWARE_SLOT,
-    LogId::COMMAND_EFFECTS,
-    LogId::SELF_TEST,
-    LogId::TELEMETRY_HOST,
-    LogId::TELEMETRY_CONTROLLER,
-    LogId::SANITIZE,
-    LogId::OCP_SMART,
+type LogPage = fn(&mut Controller, u64, &GetLogPage) -> Vec<u8>;
+
+/// The supported log pages: contents at a time in nanoseconds.
+const LOG_PAGES: [(LogId, LogPage); 10] = [
+    (LogId::SUPPORTED_PAGES, |_, _, _| {
+        supported_pages().as_bytes().to_vec()
+    }),
+    (LogId::ERROR, |controller, _, _| controller.errors.page()),
+    (LogId::SMART, |controller, now_ns, _| {
+        controller.smart(now_ns).as_bytes().to_vec()
+    }),
+    (LogId::FIRMWARE_SLOT, |controller, _, _| {
+        controller.firmware_slots().as_bytes().to_vec()
+    }),
+    (LogId::COMMAND_EFFECTS, |controller, _, _| {
+        controller.effects().as_bytes().to_vec()
+    }),
+    (LogId::SELF_TEST, |controller, now_ns, _| {
+        controller.self_test_log(now_ns).as_bytes().to_vec()
+    }),
+    (LogId::TELEMETRY_HOST, Controller::telemetry_log),
+    (LogId::TELEMETRY_CONTROLLER, Controller::telemetry_log),
+    (LogId::SANITIZE, |controller, now_ns, _| {
+        controller.sanitize_log(now_ns).as_bytes().to_vec()
+    }),
+    (LogId::OCP_SMART, |controller, now_ns, _| {
+        controller.ocp_smart(now_ns).as_bytes().to_vec()
+    }),
 ];
+
+/// Value of a 32-bit counter, which stops at its maximum.
+fn counter(value: u64) -> u32 {
+    value.min(u64::from(u32::MAX)) as u32
+}
 
 impl Controller {
     pub(super) fn get_log_page<M: HostMemory>(
         &mut self,
-        now_ns: u64,
-        command: GetLogPage,
-        pointer: DataPointer,
+        command: &AdminCommand,
         memory: &mut M,
-    ) -> Answer {
-        let lid = LogId(command.lid());
-        let len = command.dwords() * 4;
+    ) -> AdminResult {
+        let get: GetLogPage = command.view();
+        let lid = LogId(get.lid());
+        let len = get.dwords() * 4;
         if len > self.max_transfer_bytes
-            || command.offset_counts_entries()
-            || !command.offset().is_multiple_of(4)
+            || get.offset_counts_entries()
+            || !get.offset().is_multiple_of(4)
         {
             return Err(StatusCode::INVALID_FIELD);
         }
-        let page = match lid {
-            LogId::SUPPORTED_PAGES => supported_pages().as_bytes().to_vec(),
-            LogId::ERROR => self.errors.page(),
-            LogId::SMART => {
-                if !matches!(command.nsid(), 0 | NAMESPACE | assay_nvme_spec::NSID_ALL) {
-                    return Err(StatusCode::INVALID_NAMESPACE);
-                }
-                self.smart(now_ns).as_bytes().to_vec()
-            }
-            LogId::FIRMWARE_SLOT => self.firmware_slots().as_bytes().to_vec(),
-            LogId::COMMAND_EFFECTS => self.effects().as_bytes().to_vec(),
-            LogId::SELF_TEST => self.self_test_log(now_ns).as_bytes().to_vec(),
-            LogId::TELEMETRY_HOST | LogId::TELEMETRY_CONTROLLER => {
-                self.telemetry_log(now_ns, &command)
-            }
-            LogId::SANITIZE => self.sanitize_log(now_ns).as_bytes().to_vec(),
-            LogId::OCP_SMART => self.ocp_smart(now_ns).as_bytes().to_vec(),
-            _ => return Err(StatusCode::INVALID_LOG_PAGE),
-        };
-        let offset = usize::try_from(command.offset())
-            .ok()
-            .filter(|&offset| offset <= page.len());
-        let rest = offset
+        if lid == LogId::SMART && !matches!(get.nsid(), 0 | NAMESPACE | NSID_ALL) {
+            return Err(StatusCode::INVALID_NAMESPACE);
+        }
+        let (_, contents) = LOG_PAGES
+            .into_iter()
+            .find(|(supported, _)| *supported == lid)
+            .ok_or(StatusCode::INVALID_LOG_PAGE)?;
+        let page = contents(self, command.now_ns, &get);
+        let offset = usize::try_from(get.offset()).ok();
+        let part = offset
             .and_then(|offset| page.get(offset..))
             .ok_or(StatusCode::INVALID_FIELD)?;
-        let answer = self.answer_with(rest, len as usize, pointer, memory)?;
-        if !command.retain_event() {
+        let outcome = self.transfer_to_host(part, len as usize, command.pointer(), memory)?;
+        if !get.retain_event() {
             self.events.log_was_read(lid);
         }
-        Ok(answer)
+        Ok(outcome)
     }
 
     fn smart(&mut self, now_ns: u64) -> SmartLog {
@@ -95,43 +100,38 @@ impl Controller {
         if self.features.thresholds.is_crossed(&telemetry) {
             warnings |= critical_warning::TEMPERATURE;
         }
-        let used = self.percentage_used(telemetry.superblocks_erased);
-        let spare = 100;
         let units = |bytes: u64| u128::from(bytes.div_ceil(DATA_UNIT_BYTES));
-        let minutes = |seconds: u64| u32::try_from(seconds / 60).unwrap_or(u32::MAX);
-        let busy_ns = self.busy_ns_until(now_ns);
         let mut sensors = [0; 8];
-        for (place, &celsius) in sensors.iter_mut().zip(&telemetry.sensors) {
-            *place = kelvin_of(celsius);
+        for (sensor, &celsius) in sensors.iter_mut().zip(&telemetry.sensors) {
+            *sensor = kelvin(celsius);
         }
         let [(light, light_s), (heavy, heavy_s)] = self.drive.host_throttling_counts();
-        let seconds = |s: u64| u32::try_from(s).unwrap_or(u32::MAX);
         log.set_critical_warning(warnings)
-            .set_composite_kelvin(kelvin_of(telemetry.composite_celsius))
-            .set_available_spare(spare)
+            .set_composite_kelvin(kelvin(telemetry.composite_celsius))
+            .set_available_spare(100)
             .set_spare_threshold(10)
-            .set_percentage_used(used)
+            .set_percentage_used(self.percentage_used(telemetry.superblocks_erased))
             .set_data_units_read(units(telemetry.host_bytes_read))
             .set_data_units_written(units(telemetry.host_bytes_written))
             .set_host_reads(telemetry.host_reads.into())
             .set_host_writes(telemetry.host_writes.into())
-            .set_busy_minutes(u128::from(busy_ns / MINUTE_NS))
+            .set_busy_minutes(u128::from(self.busy_ns_until(now_ns) / MINUTE_NS))
             .set_power_cycles(u128::from(telemetry.unsafe_shutdowns) + 1)
             .set_power_on_hours(u128::from(now_ns / HOUR_NS))
             .set_unsafe_shutdowns(telemetry.unsafe_shutdowns.into())
             .set_media_errors(telemetry.media_errors.into())
             .set_error_entries(self.errors.count().into())
-            .set_warning_minutes(minutes(telemetry.warning_time_s))
-            .set_critical_minutes(minutes(telemetry.critical_time_s))
+            .set_warning_minutes(counter(telemetry.warning_time_s / 60))
+            .set_critical_minutes(counter(telemetry.critical_time_s / 60))
             .set_sensors_kelvin(sensors)
             .set_thermal1_transitions(light)
             .set_thermal2_transitions(heavy)
-            .set_thermal1_s(seconds(light_s))
-            .set_thermal2_s(seconds(heavy_s));
+            .set_thermal1_s(counter(light_s))
+            .set_thermal2_s(counter(heavy_s));
         log
     }
 
-    /// Mean erase cycles of a block, those at power-on included.
+    /// Mean erase count of a block, including the age at power-on.
     fn mean_cycles(&self, superblocks_erased: u64) -> u64 {
         let profile = self.drive.profile();
         let blocks = u64::from(profile.nand.blocks_per_plane.value);
@@ -156,11 +156,10 @@ impl Controller {
         percent.min(255) as u8
     }
 
-    /// Of the Open Compute Project's fields, those that the model has; the others are zero.
+    /// SMART / Health Information Extended; fields that the model does not have are 0.
     fn ocp_smart(&mut self, now_ns: u64) -> OcpSmartLog {
         let telemetry = self.drive.telemetry(Nanos(now_ns));
-        let cycles =
-            u32::try_from(self.mean_cycles(telemetry.superblocks_erased)).unwrap_or(u32::MAX);
+        let cycles = counter(self.mean_cycles(telemetry.superblocks_erased));
         let buffer = &self.drive.profile().buffer;
         let has_capacitor = buffer
             .power_loss_protected
@@ -175,7 +174,7 @@ impl Controller {
             .set_min_erases(cycles)
             .set_throttling(u8::from(telemetry.throttled))
             .set_dssd_major(2)
-            .set_incomplete_shutdowns(u32::try_from(telemetry.unsafe_shutdowns).unwrap_or(u32::MAX))
+            .set_incomplete_shutdowns(counter(telemetry.unsafe_shutdowns))
             .set_capacitor_health(if has_capacitor { 100 } else { u16::MAX })
             .set_used_blocks(self.blocks)
             .set_power_state_changes(self.features.power_state_changes)
@@ -193,67 +192,49 @@ impl Controller {
     }
 
     fn effects(&self) -> CommandEffectsLog {
-        let mut plain = CommandEffect::default();
-        plain.set_supported(true);
-        let mut changes = plain;
-        changes.set_content_change(true);
-        let mut erases = changes;
-        // Nothing else in the subsystem meanwhile.
-        erases.set_execution(2);
-        let mut formats = erases;
-        formats
-            .set_namespace_capability_change(true)
-            .set_execution(1);
+        let effect = |effects: CommandEffects| {
+            let mut effect = CommandEffect::default();
+            effect
+                .set_supported(true)
+                .set_content_change(effects != CommandEffects::NoChange)
+                .set_namespace_capability_change(effects == CommandEffects::FormatNamespace)
+                .set_execution(match effects {
+                    CommandEffects::NoChange | CommandEffects::Content => 0,
+                    CommandEffects::FormatNamespace => 1,
+                    CommandEffects::EraseSubsystem => 2,
+                });
+            effect
+        };
         let mut admin = [CommandEffect::default(); 256];
-        for (opcode, effect) in [
-            (AdminOpcode::DELETE_SUBMISSION_QUEUE, plain),
-            (AdminOpcode::CREATE_SUBMISSION_QUEUE, plain),
-            (AdminOpcode::GET_LOG_PAGE, plain),
-            (AdminOpcode::DELETE_COMPLETION_QUEUE, plain),
-            (AdminOpcode::CREATE_COMPLETION_QUEUE, plain),
-            (AdminOpcode::IDENTIFY, plain),
-            (AdminOpcode::ABORT, plain),
-            (AdminOpcode::SET_FEATURES, plain),
-            (AdminOpcode::GET_FEATURES, plain),
-            (AdminOpcode::ASYNC_EVENT_REQUEST, plain),
-            (AdminOpcode::DEVICE_SELF_TEST, plain),
-            (AdminOpcode::FORMAT_NVM, formats),
-            (AdminOpcode::SANITIZE, erases),
-        ] {
-            admin[usize::from(opcode.0)] = effect;
+        for (opcode, effects, _) in admin_commands::<FlatMemory>() {
+            admin[usize::from(opcode.0)] = effect(effects);
         }
         let mut io = [CommandEffect::default(); 256];
-        for (opcode, effect) in [
-            (NvmOpcode::FLUSH, plain),
-            (NvmOpcode::WRITE, changes),
-            (NvmOpcode::READ, plain),
-            (NvmOpcode::WRITE_ZEROES, changes),
-            (NvmOpcode::DATASET_MANAGEMENT, changes),
-            (NvmOpcode::VERIFY, plain),
-        ] {
-            io[usize::from(opcode.0)] = effect;
-        }
-        if self.keeps_data {
-            io[usize::from(NvmOpcode::COMPARE.0)] = plain;
+        for command in self.io_commands() {
+            let effects = match command.modifies_data {
+                true => CommandEffects::Content,
+                false => CommandEffects::NoChange,
+            };
+            io[usize::from(command.opcode.0)] = effect(effects);
         }
         let mut log = CommandEffectsLog::default();
         log.set_admin(admin).set_io(io);
         log
     }
 
-    /// Telemetry (Base 5.16.1.8, 5.16.1.9): data area 1 of the host-initiated log is the model's health in words, that of the
+    /// Telemetry (Base 5.16.1.8, 5.16.1.9): data area 1 of the host-initiated log is the model's telemetry as text; the
     /// controller-initiated log is empty.
     fn telemetry_log(&mut self, now_ns: u64, command: &GetLogPage) -> Vec<u8> {
         const CREATE: u8 = 1;
-        let of_host = command.lid() == LogId::TELEMETRY_HOST.0;
-        if of_host && command.log_specific() & CREATE != 0 {
+        let is_host_initiated = command.lid() == LogId::TELEMETRY_HOST.0;
+        if is_host_initiated && command.log_specific() & CREATE != 0 {
             let telemetry = self.drive.telemetry(Nanos(now_ns));
             let mut text = format!("{telemetry:#?}").into_bytes();
             text.resize(text.len().next_multiple_of(BLOCK_BYTES), b'\n');
             self.features.telemetry = text;
             self.features.telemetry_generation = self.features.telemetry_generation.wrapping_add(1);
         }
-        let blocks = if of_host {
+        let blocks = if is_host_initiated {
             self.features.telemetry.len() / BLOCK_BYTES
         } else {
             0
@@ -266,7 +247,7 @@ impl Controller {
             .set_area3_last_block(blocks)
             .set_host_generation(self.features.telemetry_generation);
         let mut page = header.as_bytes().to_vec();
-        if of_host {
+        if is_host_initiated {
             page.extend(&self.features.telemetry);
         }
         page
@@ -278,7 +259,7 @@ fn supported_pages() -> SupportedPagesLog {
     let mut page = SupportedPage::default();
     page.set_supported(true);
     let mut pages = [SupportedPage::default(); 256];
-    for lid in PAGES {
+    for (lid, _) in LOG_PAGES {
         pages[usize::from(lid.0)] = page;
     }
     log.set_pages(pages);

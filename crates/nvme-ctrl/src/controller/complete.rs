@@ -1,4 +1,4 @@
-//! Completion queue entries.
+//! Completion of commands and completion queue entries.
 
 use assay_nvme_spec::nvm::DatasetRange;
 use assay_nvme_spec::opcode::NvmOpcode;
@@ -11,12 +11,12 @@ use super::Controller;
 use crate::interrupts::Interrupts;
 use crate::memory::HostMemory;
 use crate::queues::{CompletionQueue, SubmissionQueue};
-use crate::slots::{Kind, Slot};
+use crate::slots::{CommandSlot, SlotState};
 
-/// One deallocation by the drive covers at most so many bytes: its lengths have 32 bits.
+/// Most bytes of one deallocation by the drive, whose lengths have 32 bits.
 const DEALLOCATE_BYTES: u64 = 1 << 31;
 
-/// The status of a command of the drive.
+/// Status code of a status of the drive.
 #[inline]
 pub(crate) fn status_of(status: assay_ssd::Status) -> StatusCode {
     let (sct, sc) = status.code();
@@ -24,163 +24,136 @@ pub(crate) fn status_of(status: assay_ssd::Status) -> StatusCode {
 }
 
 impl Controller {
-    /// The drive is done with a command, or with a part of one.
+    /// A completion by the drive: of a command, or of one step of it.
     #[inline]
     pub(super) fn finish<M: HostMemory>(&mut self, completion: &Completion, memory: &mut M) {
         let at_ns = completion.at.0;
-        let Some(slot) = self.slots.get_ref(completion.tag) else {
-            return;
-        };
-        let ends_here = match slot.kind {
-            Kind::Read => !self.keeps_data,
-            Kind::Plain | Kind::Write { through: false } => true,
+        let slot = self.slots.get(completion.tag);
+        let ends_here = match slot.state {
+            SlotState::Read => !self.keeps_data,
+            SlotState::NoData | SlotState::Write { flush_after: false } => true,
             _ => false,
         };
         if ends_here && completion.status.is_ok() {
-            // What most commands are.
+            // Fast path.
             let mut entry = CompletionEntry::default();
             entry.set_sqid(slot.sqid).set_cid(slot.cid);
-            self.vacate(completion.tag, at_ns);
+            self.remove_command(completion.tag, at_ns);
             self.post(entry, at_ns, memory);
             return;
         }
         let slot = *slot;
         let mut status = status_of(completion.status);
-        match slot.kind {
-            Kind::Read if self.keeps_data && status.is_success() => {
-                status = self.deliver(completion, &slot, memory);
+        match slot.state {
+            SlotState::Read if self.keeps_data && status.is_success() => {
+                status = self.transfer_read_data(completion, &slot, memory);
             }
-            Kind::Read | Kind::Plain | Kind::Write { through: false } => {}
+            SlotState::Read | SlotState::NoData | SlotState::Write { flush_after: false } => {}
             _ => match self.finish_other(completion, slot, status, memory) {
                 Some(other) => status = other,
                 None => return,
             },
         }
-        self.vacate(completion.tag, at_ns);
+        self.remove_command(completion.tag, at_ns);
         self.complete(&slot, status, 0, at_ns, memory);
     }
 
-    /// [`Controller::finish`] of what is more than one step; `None` when it is not over, or nobody waits for it.
+    /// [`Controller::finish`] of all other states. `None` if the command continues or needs no completion entry.
     #[inline(never)]
     fn finish_other<M: HostMemory>(
         &mut self,
         completion: &Completion,
-        slot: Slot,
+        slot: CommandSlot,
         status: StatusCode,
         memory: &mut M,
     ) -> Option<StatusCode> {
         let (number, at_ns) = (completion.tag, completion.at.0);
-        match slot.kind {
-            Kind::Write { through: true } if status.is_success() => {
-                // On the medium before it is told of (FUA, or without a write cache).
-                self.unstage(number);
-                let slot = self.slots.get_mut(number)?;
-                slot.kind = Kind::Plain;
-                let flush = command(number, slot.sqid, Op::Flush, 0, 0);
+        match slot.state {
+            SlotState::Write { flush_after: true } if status.is_success() => {
+                self.end_multi_step(number);
+                self.slots.get_mut(number).state = SlotState::NoData;
+                let flush = drive_command(number, slot.sqid, Op::Flush, 0, 0);
                 self.drive.submit(Nanos(at_ns), flush);
                 None
             }
-            Kind::Deallocate if status.is_success() => {
-                match self.deallocate_next(number, at_ns, memory) {
-                    Ok(true) => None,
-                    Ok(false) => {
-                        self.unstage(number);
-                        Some(StatusCode::SUCCESS)
-                    }
-                    Err(status) => {
-                        self.unstage(number);
-                        Some(status)
-                    }
+            SlotState::Deallocate if status.is_success() => {
+                let continues = self.deallocate_next(number, at_ns, memory);
+                if continues == Ok(true) {
+                    return None;
                 }
+                self.end_multi_step(number);
+                Some(continues.err().unwrap_or(StatusCode::SUCCESS))
             }
-            Kind::Compare if status.is_success() => Some(self.compare(completion, &slot, memory)),
-            Kind::Shutdown => {
-                self.vacate(number, at_ns);
+            SlotState::Compare if status.is_success() => {
+                Some(self.compare(completion, &slot, memory))
+            }
+            SlotState::Shutdown => {
+                self.remove_command(number, at_ns);
                 self.finish_shutdown();
                 None
             }
-            Kind::Orphan | Kind::Free | Kind::Done => {
-                self.unstage(number);
-                self.vacate(number, at_ns);
+            SlotState::Orphaned | SlotState::Scheduled => {
+                self.end_multi_step(number);
+                self.remove_command(number, at_ns);
                 None
             }
             _ => {
-                self.unstage(number);
+                self.end_multi_step(number);
                 Some(status)
             }
         }
     }
 
-    /// A completion whose time has come.
-    pub(super) fn finish_deferred<M: HostMemory>(
+    /// A scheduled completion is due.
+    pub(super) fn finish_scheduled<M: HostMemory>(
         &mut self,
         number: u32,
         at_ns: u64,
         memory: &mut M,
     ) {
-        let Some(slot) = self.slots.get(number) else {
-            return;
-        };
-        self.vacate(number, at_ns);
-        if slot.kind == Kind::Done {
+        let slot = *self.slots.get(number);
+        self.remove_command(number, at_ns);
+        if slot.state == SlotState::Scheduled {
             self.complete(&slot, slot.status, slot.dw0, at_ns, memory);
         }
     }
 
-    /// Bytes of a read to the host.
-    fn deliver<M: HostMemory>(
+    /// Transfers the data of a read to the host.
+    fn transfer_read_data<M: HostMemory>(
         &mut self,
         completion: &Completion,
-        slot: &Slot,
+        slot: &CommandSlot,
         memory: &mut M,
     ) -> StatusCode {
         let len = slot.len_bytes as usize;
-        let mut buffer = std::mem::take(&mut self.buffer);
-        if buffer.len() < len {
-            buffer.resize(len, 0);
-        }
-        let bytes = &mut buffer[..len];
+        let bytes = sized(&mut self.buffer, len);
         self.drive.read_data(completion, slot.offset_bytes, bytes);
-        let moved = slot.pointer.scatter(memory, bytes, self.page_bytes);
-        self.buffer = buffer;
-        moved.err().unwrap_or(StatusCode::SUCCESS)
+        let transferred = slot.pointer.scatter(memory, bytes, self.page_bytes);
+        transferred.err().unwrap_or(StatusCode::SUCCESS)
     }
 
-    /// Is what the host has what the drive has?
+    /// Compares the data of the host with that of the drive.
     fn compare<M: HostMemory>(
         &mut self,
         completion: &Completion,
-        slot: &Slot,
+        slot: &CommandSlot,
         memory: &mut M,
     ) -> StatusCode {
         let len = slot.len_bytes as usize;
-        let (mut ours, mut theirs) = (
-            std::mem::take(&mut self.buffer),
-            std::mem::take(&mut self.compared),
-        );
-        for buffer in [&mut ours, &mut theirs] {
-            if buffer.len() < len {
-                buffer.resize(len, 0);
-            }
-        }
-        self.drive
-            .read_data(completion, slot.offset_bytes, &mut ours[..len]);
-        let status = match slot
-            .pointer
-            .gather(memory, &mut theirs[..len], self.page_bytes)
-        {
+        let stored = sized(&mut self.buffer, len);
+        let sent = sized(&mut self.compared, len);
+        self.drive.read_data(completion, slot.offset_bytes, stored);
+        match slot.pointer.gather(memory, sent, self.page_bytes) {
             Err(status) => status,
-            Ok(()) if ours[..len] == theirs[..len] => StatusCode::SUCCESS,
+            Ok(()) if stored == sent => StatusCode::SUCCESS,
             Ok(()) => StatusCode::COMPARE_FAILURE,
-        };
-        (self.buffer, self.compared) = (ours, theirs);
-        status
+        }
     }
 
-    /// Submit the next piece of a Dataset Management command; `false` when there is none left.
+    /// Submits the next deallocation of a Dataset Management command; `false` if none is left.
     ///
-    /// Ranges are read from host memory again as their turn comes, so that a command keeps none of them: a host that changes them
-    /// meanwhile gets what it then says, within the drive.
+    /// Each range is read from host memory again when it starts, so that no ranges are stored. It is validated again, because the
+    /// host may have changed it.
     pub(super) fn deallocate_next<M: HostMemory>(
         &mut self,
         number: u32,
@@ -188,16 +161,14 @@ impl Controller {
         memory: &mut M,
     ) -> Result<bool, StatusCode> {
         let (shift, blocks, page_bytes) = (self.block_shift, self.blocks, self.page_bytes);
-        let Some(slot) = self.slots.get_mut(number) else {
-            return Ok(false);
-        };
+        let slot = self.slots.get_mut(number);
         while slot.left_bytes == 0 {
-            if slot.range >= slot.ranges {
+            if slot.ranges_started >= slot.ranges {
                 return Ok(false);
             }
-            slot.range += 1;
+            slot.ranges_started += 1;
             let mut raw = [0; 256 * DatasetRange::SIZE];
-            let upto = usize::from(slot.range) * DatasetRange::SIZE;
+            let upto = usize::from(slot.ranges_started) * DatasetRange::SIZE;
             slot.pointer.gather(memory, &mut raw[..upto], page_bytes)?;
             let range = DatasetRange::load(&raw[upto - DatasetRange::SIZE..]);
             let end = range.slba().checked_add(u64::from(range.blocks()));
@@ -207,7 +178,7 @@ impl Controller {
             slot.left_bytes = u64::from(range.blocks()) << shift;
         }
         let len = slot.left_bytes.min(DEALLOCATE_BYTES);
-        let piece = command(
+        let discard = drive_command(
             number,
             slot.sqid,
             Op::Discard,
@@ -216,15 +187,15 @@ impl Controller {
         );
         slot.offset_bytes += len;
         slot.left_bytes -= len;
-        self.drive.submit(Nanos(now_ns), piece);
+        self.drive.submit(Nanos(now_ns), discard);
         Ok(true)
     }
 
-    /// Write the completion entry of a command; its slot is free already.
+    /// Posts the completion entry of a command whose slot is free already.
     #[inline]
     pub(crate) fn complete<M: HostMemory>(
         &mut self,
-        slot: &Slot,
+        slot: &CommandSlot,
         status: StatusCode,
         dw0: u32,
         at_ns: u64,
@@ -242,7 +213,7 @@ impl Controller {
     }
 
     #[cold]
-    fn mark_failed(&mut self, entry: &mut CompletionEntry, slot: &Slot, status: StatusCode) {
+    fn mark_failed(&mut self, entry: &mut CompletionEntry, slot: &CommandSlot, status: StatusCode) {
         entry.set_status(status).set_do_not_retry(is_final(status));
         if status == StatusCode::ABORT_REQUESTED {
             return;
@@ -254,10 +225,10 @@ impl Controller {
         } else {
             0
         };
-        self.log_error(entry, slot.opcode, slot.nsid, lba);
+        self.errors.add(entry, slot.opcode, slot.nsid, lba);
     }
 
-    /// Put an entry into the completion queue of its submission queue, or aside where there is no room.
+    /// Writes an entry to the completion queue of its submission queue, or adds it to the backlog.
     #[inline]
     pub(crate) fn post<M: HostMemory>(
         &mut self,
@@ -265,45 +236,45 @@ impl Controller {
         at_ns: u64,
         memory: &mut M,
     ) {
-        let Some(Some(sq)) = self.sqs.get_mut(usize::from(entry.sqid())) else {
+        // The submission queue may be gone after an Abort or an event of the same call.
+        let Some(sq) = &mut self.sqs[usize::from(entry.sqid())] else {
             return;
         };
-        let cqid = sq.cqid;
-        let Some(Some(cq)) = self.cqs.get_mut(usize::from(cqid)) else {
-            return;
-        };
-        if cq.is_full() || !cq.parked.is_empty() {
-            cq.parked.push_back((at_ns, entry));
-            self.parked += 1;
+        let cq = self.cqs[usize::from(sq.cqid)]
+            .as_mut()
+            .expect("a completion queue outlives its submission queues");
+        if cq.is_full() || !cq.backlog.is_empty() {
+            cq.backlog.push_back((at_ns, entry));
+            self.backlog_entries += 1;
             return;
         }
         if !write_entry(sq, cq, &mut self.interrupts, entry, at_ns, memory) {
-            self.fail();
+            self.set_fatal();
         }
     }
 
-    /// Write entries for which there was no room, where there is now.
+    /// Writes entries of the backlog for which there is room now.
     #[inline]
-    pub(super) fn unpark<M: HostMemory>(&mut self, memory: &mut M) {
-        let mut there = true;
+    pub(super) fn post_backlog<M: HostMemory>(&mut self, memory: &mut M) {
+        let mut is_mapped = true;
         for cq in self.cqs.iter_mut().flatten() {
             while !cq.is_full()
-                && let Some((at_ns, entry)) = cq.parked.pop_front()
+                && let Some((at_ns, entry)) = cq.backlog.pop_front()
             {
-                self.parked -= 1;
+                self.backlog_entries -= 1;
                 let at_ns = at_ns.max(self.now_ns);
-                if let Some(Some(sq)) = self.sqs.get_mut(usize::from(entry.sqid())) {
-                    there &= write_entry(sq, cq, &mut self.interrupts, entry, at_ns, memory);
+                if let Some(sq) = &mut self.sqs[usize::from(entry.sqid())] {
+                    is_mapped &= write_entry(sq, cq, &mut self.interrupts, entry, at_ns, memory);
                 }
             }
         }
-        if !there {
-            self.fail();
+        if !is_mapped {
+            self.set_fatal();
         }
     }
 }
 
-/// Write an entry where there is room for it; `false` when host memory is not there.
+/// Writes an entry to a queue that is not full; `false` if the queue is not in mapped memory.
 #[inline]
 fn write_entry<M: HostMemory>(
     sq: &mut SubmissionQueue,
@@ -314,22 +285,25 @@ fn write_entry<M: HostMemory>(
     memory: &mut M,
 ) -> bool {
     if sq.has_entries() {
-        // It may have waited for this place.
-        sq.rung_ns = sq.rung_ns.max(at_ns);
+        // The limit of outstanding commands may have delayed the next fetch until now.
+        sq.fetch_ns = sq.fetch_ns.max(at_ns);
     }
-    sq.outstanding = sq.outstanding.saturating_sub(1);
+    sq.outstanding = sq
+        .outstanding
+        .checked_sub(1)
+        .expect("a completion without an outstanding command");
     let (address, phase) = cq.advance();
     entry.set_sq_head(sq.head as u16).set_phase(phase);
     if memory.write(address, entry.as_bytes()).is_err() {
         return false;
     }
     if cq.interrupts {
-        interrupts.note(cq.vector, at_ns, sq.cqid == 0);
+        interrupts.on_completion(cq.vector, at_ns, sq.cqid == 0);
     }
     true
 }
 
-/// Would the same command fail again (Do Not Retry)? A drive reports a media error after it has tried all that it can.
+/// Do Not Retry. Set for media errors, since drives report them after their own retries.
 fn is_final(status: StatusCode) -> bool {
     !matches!(
         status,
@@ -342,12 +316,27 @@ fn is_final(status: StatusCode) -> bool {
     )
 }
 
-/// A command of the drive for a submission queue.
+/// The first `len` bytes of a buffer that grows as needed.
 #[inline]
-pub(super) fn command(tag: u32, sqid: u16, op: Op, offset_bytes: u64, len_bytes: u32) -> Command {
+pub(super) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        buffer.resize(len, 0);
+    }
+    &mut buffer[..len]
+}
+
+/// A drive command of an I/O submission queue.
+#[inline]
+pub(super) fn drive_command(
+    tag: u32,
+    sqid: u16,
+    op: Op,
+    offset_bytes: u64,
+    len_bytes: u32,
+) -> Command {
     Command {
         tag,
-        queue: sqid.wrapping_sub(1),
+        queue: sqid - 1,
         op,
         offset_bytes,
         len_bytes,

@@ -1,5 +1,6 @@
 //! I/O commands of the NVM command set.
 
+use assay_nvme_spec::identify::oncs;
 use assay_nvme_spec::nvm::{DatasetManagement, DatasetRange, Read, WriteZeroes};
 use assay_nvme_spec::opcode::NvmOpcode;
 use assay_nvme_spec::wire::Wire;
@@ -7,45 +8,81 @@ use assay_nvme_spec::{NSID_ALL, StatusCode, SubmissionEntry};
 use assay_units::{DataClass, Nanos, Op};
 
 use super::Controller;
-use super::complete::command;
+use super::complete::{drive_command, sized};
 use crate::memory::HostMemory;
-use crate::slots::{Kind, Slot};
+use crate::slots::{CommandSlot, SlotState};
 use crate::transfer::DataPointer;
 
-/// The namespace there is.
+/// Identifier of the only namespace.
 pub(crate) const NAMESPACE: u32 = 1;
 
+/// A supported I/O command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IoCommand {
+    pub(crate) opcode: NvmOpcode,
+    pub(crate) modifies_data: bool,
+    /// Its bit of ONCS, 0 for a mandatory command.
+    pub(crate) oncs: u16,
+}
+
+const fn io_command(opcode: NvmOpcode, modifies_data: bool, oncs: u16) -> IoCommand {
+    IoCommand {
+        opcode,
+        modifies_data,
+        oncs,
+    }
+}
+
+const IO_COMMANDS: [IoCommand; 7] = [
+    io_command(NvmOpcode::FLUSH, false, 0),
+    io_command(NvmOpcode::WRITE, true, 0),
+    io_command(NvmOpcode::READ, false, 0),
+    io_command(NvmOpcode::COMPARE, false, oncs::COMPARE),
+    io_command(NvmOpcode::WRITE_ZEROES, true, oncs::WRITE_ZEROES),
+    io_command(
+        NvmOpcode::DATASET_MANAGEMENT,
+        true,
+        oncs::DATASET_MANAGEMENT,
+    ),
+    io_command(NvmOpcode::VERIFY, false, oncs::VERIFY),
+];
+
 impl Controller {
-    /// Begin an I/O command, or refuse it.
+    /// The supported I/O commands. Compare requires stored data.
+    pub(crate) fn io_commands(&self) -> impl Iterator<Item = IoCommand> {
+        let keeps_data = self.keeps_data;
+        let commands = IO_COMMANDS.into_iter();
+        commands.filter(move |command| keeps_data || command.opcode != NvmOpcode::COMPARE)
+    }
+
+    /// Starts an I/O command, or schedules its failure.
     #[inline]
-    pub(super) fn begin_io<M: HostMemory>(
+    pub(super) fn start_io<M: HostMemory>(
         &mut self,
         sqid: u16,
         now_ns: u64,
         entry: &SubmissionEntry,
         memory: &mut M,
     ) {
-        let begun = match NvmOpcode(entry.opcode()) {
+        let started = match NvmOpcode(entry.opcode()) {
             NvmOpcode::READ => self.transfer::<false, M>(sqid, now_ns, entry, memory),
             NvmOpcode::WRITE => self.transfer::<true, M>(sqid, now_ns, entry, memory),
-            _ => self.begin_other(sqid, now_ns, entry, memory),
+            _ => self.start_other(sqid, now_ns, entry, memory),
         };
-        if let Err(status) = begun {
-            self.refuse_io(sqid, now_ns, entry, status);
+        if let Err(status) = started {
+            self.fail_io(sqid, now_ns, entry, status);
         }
     }
 
     #[cold]
-    fn refuse_io(&mut self, sqid: u16, now_ns: u64, entry: &SubmissionEntry, status: StatusCode) {
-        let mut slot = Slot::new(Kind::Done, sqid, entry.cid(), entry.opcode());
+    fn fail_io(&mut self, sqid: u16, now_ns: u64, entry: &SubmissionEntry, status: StatusCode) {
+        let mut slot = CommandSlot::new(SlotState::Scheduled, sqid, entry);
         slot.status = status;
-        slot.nsid = entry.nsid();
         slot.offset_bytes = Read::from(*entry).slba() << self.block_shift;
-        let number = self.occupy(slot, now_ns);
-        self.defer(now_ns + self.command_ns, number);
+        self.schedule_slot(slot, now_ns, now_ns + self.command_ns);
     }
 
-    /// What all commands must have.
+    /// Validates the fields common to all commands.
     #[inline]
     fn check_common(&mut self, now_ns: u64, entry: &SubmissionEntry) -> Result<(), StatusCode> {
         if entry.nsid() != NAMESPACE {
@@ -54,12 +91,12 @@ impl Controller {
         if entry.fused() != 0 || entry.psdt() == 3 {
             return Err(StatusCode::INVALID_FIELD);
         }
-        self.check_background(now_ns)
+        self.check_media_access(now_ns)
     }
 
-    /// The place of a command with a range of blocks, in bytes.
+    /// Offset and length in bytes of the range of logical blocks.
     #[inline]
-    fn place(&self, entry: &SubmissionEntry) -> Result<(u64, u32), StatusCode> {
+    fn byte_range(&self, entry: &SubmissionEntry) -> Result<(u64, u32), StatusCode> {
         let slba = u64::from(entry.cdw11()) << 32 | u64::from(entry.cdw10());
         let blocks = u64::from(entry.cdw12() & 0xffff) + 1;
         match slba.checked_add(blocks) {
@@ -81,7 +118,7 @@ impl Controller {
         memory: &mut M,
     ) -> Result<(), StatusCode> {
         self.check_common(now_ns, entry)?;
-        let (offset_bytes, len_bytes) = self.place(entry)?;
+        let (offset_bytes, len_bytes) = self.byte_range(entry)?;
         let len = u64::from(len_bytes);
         if len > self.max_transfer_bytes {
             return Err(StatusCode::INVALID_FIELD);
@@ -91,65 +128,59 @@ impl Controller {
             Some(address) if memory.is_mapped(address, len) => {}
             _ => pointer.check(memory, len, self.page_bytes, !WRITE)?,
         }
-        let through = WRITE && (entry.cdw12() >> 30 & 1 != 0 || !self.features.write_cache);
-        let kind = if WRITE {
-            Kind::Write { through }
+        let flush_after = WRITE && (entry.cdw12() >> 30 & 1 != 0 || !self.features.write_cache);
+        let state = if WRITE {
+            SlotState::Write { flush_after }
         } else {
-            Kind::Read
+            SlotState::Read
         };
-        let mut slot = Slot::new(kind, sqid, entry.cid(), entry.opcode());
-        slot.nsid = NAMESPACE;
+        let mut slot = CommandSlot::new(state, sqid, entry);
         slot.pointer = pointer;
         slot.offset_bytes = offset_bytes;
         slot.len_bytes = len_bytes;
-        slot.staged = through;
+        slot.multi_step = flush_after;
         let op = if WRITE { Op::Write } else { Op::Read };
         if WRITE && self.keeps_data {
-            return self.write_bytes(now_ns, slot, memory);
+            return self.submit_write_data(now_ns, slot, memory);
         }
-        let number = self.occupy(slot, now_ns);
+        let number = self.add_command(slot, now_ns);
         self.drive.submit(
             Nanos(now_ns),
-            command(number, sqid, op, offset_bytes, len_bytes),
+            drive_command(number, sqid, op, offset_bytes, len_bytes),
         );
         Ok(())
     }
 
-    /// A write whose bytes matter.
-    fn write_bytes<M: HostMemory>(
+    /// Submits a write with its data.
+    fn submit_write_data<M: HostMemory>(
         &mut self,
         now_ns: u64,
-        slot: Slot,
+        slot: CommandSlot,
         memory: &mut M,
     ) -> Result<(), StatusCode> {
         let len = slot.len_bytes as usize;
-        let mut buffer = std::mem::take(&mut self.buffer);
-        if buffer.len() < len {
-            buffer.resize(len, 0);
+        let page_bytes = self.page_bytes;
+        let bytes = sized(&mut self.buffer, len);
+        slot.pointer.gather(memory, bytes, page_bytes)?;
+        let number = self.add_command(slot, now_ns);
+        let mut write = drive_command(
+            number,
+            slot.sqid,
+            Op::Write,
+            slot.offset_bytes,
+            slot.len_bytes,
+        );
+        let bytes = &self.buffer[..len];
+        if bytes.iter().all(|&byte| byte == 0) {
+            write.data = DataClass::Zero;
         }
-        let bytes = &mut buffer[..len];
-        let gathered = slot.pointer.gather(memory, bytes, self.page_bytes);
-        if gathered.is_ok() {
-            let number = self.occupy(slot, now_ns);
-            let mut write = command(
-                number,
-                slot.sqid,
-                Op::Write,
-                slot.offset_bytes,
-                slot.len_bytes,
-            );
-            if bytes.iter().all(|&byte| byte == 0) {
-                write.data = DataClass::Zero;
-            }
-            self.drive.submit_write(Nanos(now_ns), write, bytes);
-        }
-        self.buffer = buffer;
-        gathered
+        self.drive.submit_write(Nanos(now_ns), write, bytes);
+        Ok(())
     }
 
     /// Everything but Read and Write.
     #[inline(never)]
-    fn begin_other<M: HostMemory>(
+    fn start_other<M: HostMemory>(
         &mut self,
         sqid: u16,
         now_ns: u64,
@@ -157,72 +188,63 @@ impl Controller {
         memory: &mut M,
     ) -> Result<(), StatusCode> {
         let opcode = NvmOpcode(entry.opcode());
-        let known = match opcode {
-            NvmOpcode::FLUSH
-            | NvmOpcode::WRITE_ZEROES
-            | NvmOpcode::DATASET_MANAGEMENT
-            | NvmOpcode::VERIFY => true,
-            NvmOpcode::COMPARE => self.keeps_data,
-            _ => false,
-        };
-        if !known {
+        if !self.io_commands().any(|command| command.opcode == opcode) {
             return Err(StatusCode::INVALID_OPCODE);
         }
         if opcode == NvmOpcode::FLUSH && entry.nsid() == NSID_ALL && entry.fused() == 0 {
-            self.check_background(now_ns)?;
+            self.check_media_access(now_ns)?;
         } else {
             self.check_common(now_ns, entry)?;
         }
-        let mut slot = Slot::new(Kind::Plain, sqid, entry.cid(), entry.opcode());
-        slot.nsid = entry.nsid();
+        let mut slot = CommandSlot::new(SlotState::NoData, sqid, entry);
         let op = match opcode {
             NvmOpcode::FLUSH => Op::Flush,
             NvmOpcode::WRITE_ZEROES => {
-                (slot.offset_bytes, slot.len_bytes) = self.place(entry)?;
+                (slot.offset_bytes, slot.len_bytes) = self.byte_range(entry)?;
                 if WriteZeroes::from(*entry).fua() || !self.features.write_cache {
-                    slot.kind = Kind::Write { through: true };
-                    slot.staged = true;
+                    slot.state = SlotState::Write { flush_after: true };
+                    slot.multi_step = true;
                 }
                 Op::WriteZeroes
             }
             NvmOpcode::DATASET_MANAGEMENT => {
                 return self.manage_dataset(slot, now_ns, entry, memory);
             }
-            // Verify reads without a transfer (NVM 3.2.5), Compare with one that ends here (NVM 3.2.1) and is taken to go the same way.
+            // Verify reads without a transfer (NVM 3.2.5). The comparison (NVM 3.2.1) is assumed to take as long as the transfer of a read.
             _ => {
-                (slot.offset_bytes, slot.len_bytes) = self.place(entry)?;
+                (slot.offset_bytes, slot.len_bytes) = self.byte_range(entry)?;
                 let len = u64::from(slot.len_bytes);
                 if len > self.max_transfer_bytes {
                     return Err(StatusCode::INVALID_FIELD);
                 }
                 if opcode == NvmOpcode::COMPARE {
-                    slot.kind = Kind::Compare;
+                    slot.state = SlotState::Compare;
                     slot.pointer = DataPointer::of(entry);
                     slot.pointer.check(memory, len, self.page_bytes, false)?;
                 }
                 Op::Read
             }
         };
-        let number = self.occupy(slot, now_ns);
-        let begun = command(number, sqid, op, slot.offset_bytes, slot.len_bytes);
+        let number = self.add_command(slot, now_ns);
+        let command = drive_command(number, sqid, op, slot.offset_bytes, slot.len_bytes);
         if opcode == NvmOpcode::VERIFY {
-            self.drive.submit_verify(Nanos(now_ns), begun);
+            self.drive.submit_verify(Nanos(now_ns), command);
         } else {
-            self.drive.submit(Nanos(now_ns), begun);
+            self.drive.submit(Nanos(now_ns), command);
         }
         Ok(())
     }
 
-    /// Dataset Management (NVM 3.2.3): Deallocate acts, the hints of integral datasets do not.
+    /// Dataset Management (NVM 3.2.3): executes Deallocate; the other attributes have no effect.
     fn manage_dataset<M: HostMemory>(
         &mut self,
-        mut slot: Slot,
+        mut slot: CommandSlot,
         now_ns: u64,
         entry: &SubmissionEntry,
         memory: &mut M,
     ) -> Result<(), StatusCode> {
-        let wanted = DatasetManagement::from(*entry);
-        let ranges = usize::from(wanted.ranges()) + 1;
+        let dataset = DatasetManagement::from(*entry);
+        let ranges = usize::from(dataset.ranges()) + 1;
         let mut raw = [0; 256 * DatasetRange::SIZE];
         let raw = &mut raw[..ranges * DatasetRange::SIZE];
         slot.pointer = DataPointer::of(entry);
@@ -234,26 +256,24 @@ impl Controller {
             }
         }
         slot.ranges = ranges as u16;
-        slot.kind = Kind::Deallocate;
-        slot.staged = true;
-        let number = self.occupy(slot, now_ns);
-        if wanted.deallocate() {
+        slot.state = SlotState::Deallocate;
+        slot.multi_step = true;
+        let number = self.add_command(slot, now_ns);
+        if dataset.deallocate() {
             match self.deallocate_next(number, now_ns, memory) {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
                 Err(status) => {
-                    self.unstage(number);
-                    self.vacate(number, now_ns);
+                    self.end_multi_step(number);
+                    self.remove_command(number, now_ns);
                     return Err(status);
                 }
             }
         }
         // Nothing to deallocate.
-        self.unstage(number);
-        if let Some(slot) = self.slots.get_mut(number) {
-            slot.kind = Kind::Done;
-        }
-        self.defer(now_ns + self.command_ns, number);
+        self.end_multi_step(number);
+        self.slots.get_mut(number).state = SlotState::Scheduled;
+        self.schedule(now_ns + self.command_ns, number);
         Ok(())
     }
 }

@@ -1,20 +1,21 @@
-//! Registers (Base 3.1.3) and doorbells.
+//! Controller registers (Base 3.1.3) and doorbells (PCIe transport 3.1.2).
 
-use assay_nvme_spec::feature::{AsyncEvent, AsyncEventType, event};
+use assay_nvme_spec::SubmissionEntry;
+use assay_nvme_spec::feature::{AsyncEventType, event};
 use assay_nvme_spec::log::LogId;
 use assay_nvme_spec::register::{
     self, AdminQueueAttributes, Configuration, ControllerStatus, shutdown_status,
 };
-use assay_ssd::Command;
-use assay_units::{DataClass, Nanos, Op};
+use assay_units::{Nanos, Op};
 
-use super::{Controller, LATEST_NS, MPS_MAX, PAGE_BYTES, READY_NS, Registers};
+use super::complete::drive_command;
+use super::{Controller, MAX_TIME_NS, MPS_MAX, PAGE_BYTES, READY_NS, Registers};
 use crate::queues::{CompletionQueue, SubmissionQueue};
-use crate::slots::{Kind, Slot};
+use crate::slots::{CommandSlot, SlotState};
 
 impl Controller {
-    /// Read `size` bytes (1 to 8) of registers at `offset`, little-endian. Reserved registers, doorbells and everything beyond read as
-    /// zeroes; all of a drive that has vanished reads as ones, as a bus does where nobody answers.
+    /// Reads `size` bytes (1 to 8) of registers at `offset`, little-endian. Reserved registers and doorbells read as zeroes. After
+    /// surprise removal all reads return ones, as on PCIe.
     pub fn read_register(&self, offset: u64, size: usize) -> u64 {
         let size = size.clamp(1, 8);
         if !self.drive.is_present() {
@@ -49,14 +50,14 @@ impl Controller {
         }
     }
 
-    /// Write `size` bytes (4, or 8 for two registers at once or one of 64 bits) at `offset`. Other sizes, places between registers and what
-    /// is read-only are ignored: the specification leaves open what they do.
+    /// Writes 4 or 8 bytes of registers at `offset`. Other sizes, unaligned offsets and read-only registers are ignored; the
+    /// specification leaves their effect undefined.
     #[inline]
     pub fn write_register(&mut self, now: Nanos, offset: u64, size: usize, value: u64) {
         if !offset.is_multiple_of(4) || !matches!(size, 4 | 8) || !self.drive.is_present() {
             return;
         }
-        let now_ns = now.0.min(LATEST_NS).max(self.now_ns);
+        let now_ns = now.0.min(MAX_TIME_NS).max(self.now_ns);
         self.now_ns = now_ns;
         self.write_dword(now_ns, offset, value as u32);
         if size == 8 {
@@ -67,7 +68,7 @@ impl Controller {
     #[inline]
     fn write_dword(&mut self, now_ns: u64, offset: u64, value: u32) {
         if offset >= register::DOORBELLS {
-            self.ring(now_ns, (offset - register::DOORBELLS) / 4, value);
+            self.write_doorbell(now_ns, (offset - register::DOORBELLS) / 4, value);
             return;
         }
         let low = |old: u64, mask: u32| old & !0xffff_ffff | u64::from(value & mask);
@@ -86,55 +87,52 @@ impl Controller {
         }
     }
 
-    /// A doorbell: even ones are tails of submission queues, odd ones heads of completion queues (PCIe transport 3.1.2).
+    /// Doorbells with even numbers are submission queue tails, odd ones completion queue heads.
     #[inline]
-    fn ring(&mut self, now_ns: u64, doorbell: u64, value: u32) {
+    fn write_doorbell(&mut self, now_ns: u64, doorbell: u64, value: u32) {
         if !self.registers.csts.ready() {
             return;
         }
-        let index = usize::try_from(doorbell / 2).unwrap_or(usize::MAX);
+        let index = (doorbell / 2) as usize;
         let value = value & 0xffff;
         if doorbell.is_multiple_of(2) {
             let Some(Some(queue)) = self.sqs.get_mut(index) else {
-                return self.tell_error(now_ns, event::INVALID_DOORBELL_REGISTER);
+                return self.raise_doorbell_error(now_ns, event::INVALID_DOORBELL_REGISTER);
             };
             if value >= queue.entries {
-                return self.tell_error(now_ns, event::INVALID_DOORBELL_VALUE);
+                return self.raise_doorbell_error(now_ns, event::INVALID_DOORBELL_VALUE);
             }
             queue.tail = value;
             if !queue.has_entries() {
                 return;
             }
-            queue.rung_ns = now_ns;
+            queue.fetch_ns = now_ns;
             if !queue.listed {
                 queue.listed = true;
-                self.rung.push(index as u16);
+                self.queues_with_entries.push(index as u16);
             }
             self.wake_ns = self.wake_ns.min(now_ns);
         } else {
             let Some(Some(queue)) = self.cqs.get_mut(index) else {
-                return self.tell_error(now_ns, event::INVALID_DOORBELL_REGISTER);
+                return self.raise_doorbell_error(now_ns, event::INVALID_DOORBELL_REGISTER);
             };
             if !queue.release(value) {
-                return self.tell_error(now_ns, event::INVALID_DOORBELL_VALUE);
+                return self.raise_doorbell_error(now_ns, event::INVALID_DOORBELL_VALUE);
             }
-            if !queue.parked.is_empty() {
+            if !queue.backlog.is_empty() {
                 self.wake_ns = self.wake_ns.min(now_ns);
             }
         }
     }
 
     #[cold]
-    fn tell_error(&mut self, now_ns: u64, information: u8) {
-        let mut told = AsyncEvent::default();
-        told.set_event_type(AsyncEventType::ERROR.0)
-            .set_information(information)
-            .set_lid(LogId::ERROR.0);
-        self.events.raise(told);
+    fn raise_doorbell_error(&mut self, now_ns: u64, information: u8) {
+        self.events
+            .raise(AsyncEventType::ERROR, information, LogId::ERROR);
         self.wake_ns = self.wake_ns.min(now_ns);
     }
 
-    /// Controller Configuration was written.
+    /// A write of Controller Configuration.
     fn configure(&mut self, now_ns: u64, cc: Configuration) {
         let old = self.registers.cc;
         self.registers.cc = cc;
@@ -152,12 +150,12 @@ impl Controller {
     fn enable(&mut self, now_ns: u64) {
         let Registers { cc, aqa, .. } = self.registers;
         let attributes = AdminQueueAttributes::from_raw(aqa);
-        let possible = cc.mps() <= MPS_MAX
+        let is_valid = cc.mps() <= MPS_MAX
             && cc.ams() == 0
             && cc.css() == 0
             && attributes.sq_size() > 0
             && attributes.cq_size() > 0;
-        if !possible {
+        if !is_valid {
             self.registers.csts.set_fatal(true);
             return;
         }
@@ -182,8 +180,8 @@ impl Controller {
         self.registers.csts.set_ready(true);
     }
 
-    /// A Controller Level Reset (Base 3.7.2): queues, commands and events are gone, features are as at power-on, admin queue registers
-    /// stay.
+    /// Controller Level Reset (Base 3.7.2): discards queues, commands and events, and restores default features. The admin queue
+    /// registers keep their values.
     fn reset(&mut self, now_ns: u64) {
         let Registers { aqa, asq, acq, .. } = self.registers;
         self.registers = Registers {
@@ -196,8 +194,8 @@ impl Controller {
         self.wake_ns = u64::MAX;
         self.sqs.fill(None);
         self.cqs.fill(None);
-        self.parked = 0;
-        self.rung.clear();
+        self.backlog_entries = 0;
+        self.queues_with_entries.clear();
         self.slots.orphan(|_| true);
         self.reset_features(now_ns);
         self.interrupts.reset(self.features.coalescing);
@@ -205,24 +203,16 @@ impl Controller {
         self.reset_background(now_ns);
     }
 
-    /// Shutdown Notification: what the volatile write cache holds goes to the medium (Base 3.6.1).
+    /// Shutdown Notification: flushes the volatile write cache (Base 3.6.1).
     fn shut_down(&mut self, now_ns: u64) {
         self.registers.csts.set_shutdown(shutdown_status::OCCURRING);
-        let number = self.occupy(Slot::new(Kind::Shutdown, 0, 0, 0), now_ns);
-        self.drive.submit(
-            Nanos(now_ns),
-            Command {
-                tag: number,
-                queue: 0,
-                op: Op::Flush,
-                offset_bytes: 0,
-                len_bytes: 0,
-                data: DataClass::Incompressible,
-            },
-        );
+        let slot = CommandSlot::new(SlotState::Shutdown, 0, &SubmissionEntry::default());
+        let number = self.add_command(slot, now_ns);
+        let flush = drive_command(number, 1, Op::Flush, 0, 0);
+        self.drive.submit(Nanos(now_ns), flush);
     }
 
-    /// The flush of a shutdown is done.
+    /// The flush of a shutdown is complete.
     pub(super) fn finish_shutdown(&mut self) {
         let csts: &mut ControllerStatus = &mut self.registers.csts;
         if csts.shutdown() == shutdown_status::OCCURRING {

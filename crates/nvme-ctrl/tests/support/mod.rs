@@ -1,4 +1,4 @@
-//! A host in the same process: brings a controller up as Linux's driver does, and waits for every completion.
+//! A test driver in the same process.
 #![allow(dead_code)]
 
 use std::collections::HashMap;
@@ -18,12 +18,12 @@ use assay_ssd::{Drive, DriveOptions, Profile};
 use assay_units::Nanos;
 
 pub const PAGE: u64 = 4096;
-/// Where the host's memory begins: not at 0, so that addresses of 0 are seen to be wrong.
+/// Address of host memory; not 0, so that a missing address is an error.
 pub const BASE: u64 = 0x10_0000;
 
-/// A queue pair as a host keeps it.
+/// The driver's state of a queue pair.
 #[derive(Debug)]
-pub struct Pair {
+pub struct QueuePair {
     pub sq: u64,
     pub cq: u64,
     pub entries: u32,
@@ -34,14 +34,14 @@ pub struct Pair {
 }
 
 #[derive(Debug)]
-pub struct Host {
+pub struct TestDriver {
     pub controller: Controller,
     pub memory: FlatMemory,
     pub now: Nanos,
     pub raised: VectorSet,
-    pub pairs: HashMap<u16, Pair>,
-    /// Completions that came while another was waited for.
-    pub strays: Vec<CompletionEntry>,
+    pub pairs: HashMap<u16, QueuePair>,
+    /// Completions of other commands than the one waited for.
+    pub others: Vec<CompletionEntry>,
     next_page: u64,
     pub block_bytes: u64,
 }
@@ -55,7 +55,7 @@ pub fn drive(name: &str, settings: &[(&str, &str)]) -> Drive {
     Drive::new(Profile::builtin(name).expect("a profile"), options).expect("a drive")
 }
 
-/// The 951 cut down to 4 GiB, so that a drive costs little to make and to go through.
+/// The profile samsung-951 cut down to 4 GiB, to be cheap to create and to read.
 pub fn small(options: DriveOptions) -> Drive {
     let mut profile = Profile::builtin("samsung-951").expect("a profile");
     profile.nand.blocks_per_plane.value = 64;
@@ -63,33 +63,33 @@ pub fn small(options: DriveOptions) -> Drive {
     Drive::new(profile, options).expect("a drive")
 }
 
-impl Host {
-    /// A controller that was just switched on, and 64 MiB of memory.
-    pub fn cold(drive: Drive) -> Host {
+impl TestDriver {
+    /// A controller after power-on, with 64 MiB of memory.
+    pub fn powered_on(drive: Drive) -> TestDriver {
         let block_bytes = drive.identity().logical_block_bytes;
-        Host {
+        TestDriver {
             controller: Controller::new(drive, ControllerOptions::default()),
             memory: FlatMemory::new(BASE, 64 << 20),
             now: Nanos::ZERO,
             raised: VectorSet::default(),
             pairs: HashMap::new(),
-            strays: Vec::new(),
+            others: Vec::new(),
             next_page: BASE,
             block_bytes,
         }
     }
 
-    /// Brought up, with one I/O queue pair of 64 entries, or as many as there can be.
-    pub fn new(name: &str, settings: &[(&str, &str)]) -> Host {
-        let mut host = Host::cold(drive(name, settings));
-        host.enable();
-        host.set_queues(1);
-        let most = u32::from(host.capabilities().mqes()) + 1;
-        host.create_pair(1, most.min(64));
-        host
+    /// Initialized, with one I/O queue pair of 64 entries, or the most supported.
+    pub fn new(name: &str, settings: &[(&str, &str)]) -> TestDriver {
+        let mut driver = TestDriver::powered_on(drive(name, settings));
+        driver.enable();
+        driver.set_queues(1);
+        let most = u32::from(driver.capabilities().mqes()) + 1;
+        driver.create_pair(1, most.min(64));
+        driver
     }
 
-    /// So many bytes of memory of their own, from a page's beginning.
+    /// Allocates page-aligned memory.
     pub fn pages(&mut self, bytes: u64) -> u64 {
         let at = self.next_page;
         self.next_page += bytes.next_multiple_of(PAGE);
@@ -113,8 +113,8 @@ impl Host {
         Capabilities::from_raw(self.controller.read_register(register::CAP, 8))
     }
 
-    /// Let time pass up to `until`.
-    pub fn live(&mut self, until: Nanos) {
+    /// Advances to `until`.
+    pub fn advance_to(&mut self, until: Nanos) {
         while let Some(event) = self.controller.next_event()
             && event <= until
         {
@@ -130,8 +130,8 @@ impl Host {
         raised.iter().for_each(|vector| self.raised.insert(vector));
     }
 
-    /// Let time pass until the next event; `false` when there is none.
-    pub fn next(&mut self) -> bool {
+    /// Advances to the next event; `false` if there is none.
+    pub fn next_event(&mut self) -> bool {
         let Some(event) = self.controller.next_event() else {
             return false;
         };
@@ -156,23 +156,29 @@ impl Host {
             .set_io_cq_entry_size(4);
         self.write32(register::CC, cc.raw());
         while !self.status().ready() {
-            assert!(self.next(), "it never gets ready: {:?}", self.status());
+            assert!(
+                self.next_event(),
+                "it does not become ready: {:?}",
+                self.status()
+            );
         }
         self.pairs.clear();
-        self.pairs.insert(0, Pair::new(sq, cq, entries));
+        self.pairs.insert(0, QueuePair::new(sq, cq, entries));
     }
 
     pub fn set_queues(&mut self, pairs: u16) -> NumberOfQueues {
-        let mut asked = NumberOfQueues::default();
-        asked.set_submission(pairs - 1).set_completion(pairs - 1);
-        let completion = self.set_feature(FeatureId::NUMBER_OF_QUEUES, asked.raw());
+        let mut requested = NumberOfQueues::default();
+        requested
+            .set_submission(pairs - 1)
+            .set_completion(pairs - 1);
+        let completion = self.set_feature(FeatureId::NUMBER_OF_QUEUES, requested.raw());
         assert_eq!(completion.status(), StatusCode::SUCCESS);
         NumberOfQueues::from_raw(completion.dw0())
     }
 
-    /// Take admin queues of 32 entries that are there.
+    /// Uses existing admin queues of 32 entries.
     pub fn adopt_admin(&mut self, sq: u64, cq: u64) {
-        self.pairs.insert(0, Pair::new(sq, cq, 32));
+        self.pairs.insert(0, QueuePair::new(sq, cq, 32));
     }
 
     /// An I/O queue pair whose vector is its identifier.
@@ -202,10 +208,10 @@ impl Host {
             .set_cqid(qid);
         let created = self.admin(create.entry(), sq);
         assert_eq!(created.status(), StatusCode::SUCCESS);
-        self.pairs.insert(qid, Pair::new(sq, cq, entries));
+        self.pairs.insert(qid, QueuePair::new(sq, cq, entries));
     }
 
-    /// Put a command into a queue without ringing; its command identifier.
+    /// Writes a queue entry without the doorbell; returns the command identifier.
     pub fn put(&mut self, qid: u16, mut entry: SubmissionEntry) -> u16 {
         let pair = self.pairs.get_mut(&qid).expect("a queue pair");
         let cid = pair.next_cid;
@@ -224,7 +230,7 @@ impl Host {
         self.write32(register::sq_doorbell(qid, 0), tail);
     }
 
-    /// Take the completions that are there.
+    /// Consumes the available completions.
     pub fn poll(&mut self, qid: u16) -> Vec<CompletionEntry> {
         let pair = self.pairs.get_mut(&qid).expect("a queue pair");
         let mut out = Vec::new();
@@ -265,13 +271,16 @@ impl Host {
                 if entry.cid() == cid && entry.sqid() == qid {
                     wanted = Some(entry);
                 } else {
-                    self.strays.push(entry);
+                    self.others.push(entry);
                 }
             }
             if let Some(entry) = wanted {
                 return entry;
             }
-            assert!(self.next(), "command {cid} of queue {qid} never completes");
+            assert!(
+                self.next_event(),
+                "command {cid} of queue {qid} never completes"
+            );
         }
     }
 
@@ -329,7 +338,7 @@ impl Host {
         self.admin(command.entry(), BASE + (60 << 20))
     }
 
-    /// PRPs of `len` bytes of pages that follow each other from `at` on; the list is in a page of its own.
+    /// PRPs of `len` contiguous bytes at `at`; the list has its own page.
     pub fn prps(&mut self, at: u64, len: u64) -> (u64, u64) {
         let first = PAGE - at % PAGE;
         if len <= first {
@@ -349,7 +358,7 @@ impl Host {
         (at, list)
     }
 
-    /// Write blocks from memory of their own.
+    /// Writes blocks from newly allocated memory.
     pub fn write(&mut self, slba: u64, bytes: &[u8]) -> CompletionEntry {
         let at = self.pages(bytes.len() as u64);
         self.memory.write(at, bytes).expect("mapped memory");
@@ -370,9 +379,9 @@ impl Host {
     }
 }
 
-impl Pair {
-    fn new(sq: u64, cq: u64, entries: u32) -> Pair {
-        Pair {
+impl QueuePair {
+    fn new(sq: u64, cq: u64, entries: u32) -> QueuePair {
+        QueuePair {
             sq,
             cq,
             entries,

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn sets_hold_what_was_put_in() {
+fn vector_sets_contain_the_inserted_vectors() {
     let mut set = VectorSet::default();
     assert!(set.is_empty());
     for vector in [255, 0, 64, 63, 64, 256, 9999] {
@@ -12,23 +12,23 @@ fn sets_hold_what_was_put_in() {
 }
 
 #[test]
-fn completions_gather_until_there_are_enough_or_time_is_up() {
+fn completions_are_aggregated_up_to_threshold_or_time() {
     let setting = CoalescingSetting {
         time_100us: 2,
         threshold: 2,
     };
     let mut interrupts = Interrupts::new(4, setting);
     let taken = |interrupts: &mut Interrupts| interrupts.take().iter().collect::<Vec<_>>();
-    interrupts.note(0, 1, true);
+    interrupts.on_completion(0, 1, true);
     assert_eq!(taken(&mut interrupts), [0], "admin at once");
-    interrupts.note(1, 1_000, false);
-    interrupts.note(1, 2_000, false);
-    interrupts.note(2, 5_000, false);
+    interrupts.on_completion(1, 1_000, false);
+    interrupts.on_completion(1, 2_000, false);
+    interrupts.on_completion(2, 5_000, false);
     assert_eq!(
         (taken(&mut interrupts), interrupts.next_ns()),
         (vec![], 201_000)
     );
-    interrupts.note(1, 3_000, false);
+    interrupts.on_completion(1, 3_000, false);
     assert_eq!(taken(&mut interrupts), [1], "the third");
     interrupts.expire(204_999);
     assert_eq!(
@@ -40,17 +40,20 @@ fn completions_gather_until_there_are_enough_or_time_is_up() {
         (taken(&mut interrupts), interrupts.next_ns()),
         (vec![2], u64::MAX)
     );
-    interrupts.disable(3, true);
-    interrupts.note(3, 300_000, false);
+    interrupts.disable_coalescing(3, true);
+    interrupts.on_completion(3, 300_000, false);
     assert_eq!(taken(&mut interrupts), [3]);
-    interrupts.note(1, 400_000, false);
+    interrupts.on_completion(1, 400_000, false);
     interrupts.set(CoalescingSetting {
         time_100us: 0,
         threshold: 2,
     });
     assert_eq!(taken(&mut interrupts), [1], "switched off");
     assert_eq!(
-        (interrupts.is_disabled(3), interrupts.is_disabled(4)),
+        (
+            interrupts.is_coalescing_disabled(3),
+            interrupts.is_coalescing_disabled(4)
+        ),
         (Some(true), None)
     );
 }

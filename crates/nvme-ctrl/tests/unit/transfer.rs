@@ -26,7 +26,7 @@ fn all(
     let mut out = Vec::new();
     while let Some(segment) = segments.next(memory)? {
         out.push((
-            if segment.bucket {
+            if segment.is_bit_bucket {
                 u64::MAX
             } else {
                 segment.address
@@ -69,7 +69,7 @@ fn one_page_two_pages_and_a_list() {
 }
 
 #[test]
-fn a_list_goes_on_in_another_page() {
+fn a_prp_list_continues_in_another_page() {
     let mut memory = FlatMemory::new(0, SIZE);
     // Two entries are left in the first page of the list: one page, then the next page of the list.
     put(&mut memory, 0x5ff0, &[0x8000, 0x7000]);
@@ -82,7 +82,7 @@ fn a_list_goes_on_in_another_page() {
 }
 
 #[test]
-fn wrong_offsets_and_places_have_their_statuses() {
+fn invalid_offsets_and_addresses_have_their_statuses() {
     let mut memory = FlatMemory::new(0, SIZE);
     let offset = Err(StatusCode::INVALID_PRP_OFFSET);
     assert_eq!(all(entry(0x1002, 0), &memory, 8), offset);
@@ -90,7 +90,7 @@ fn wrong_offsets_and_places_have_their_statuses() {
     assert_eq!(
         all(entry(0x1000, 0x2004), &memory, 3 * PAGE),
         offset,
-        "a list begins at a qword"
+        "a list is aligned to 8 bytes"
     );
     put(&mut memory, 0x2000, &[0x3008]);
     assert_eq!(all(entry(0x1000, 0x2000), &memory, 3 * PAGE), offset);
@@ -98,7 +98,7 @@ fn wrong_offsets_and_places_have_their_statuses() {
     assert_eq!(
         all(entry(0x1000, 0x2ff8), &memory, 3 * PAGE),
         offset,
-        "the next page of a list begins at its beginning"
+        "further pages of a list are page-aligned"
     );
     assert_eq!(
         all(entry(0x1000, 1 << 40), &memory, 3 * PAGE),
@@ -148,7 +148,7 @@ fn scatter_gather_lists() {
         all(first, &memory, 512),
         Ok(vec![(1, 100), (u64::MAX, 50), (500, 12), (9000, 350)])
     );
-    // Towards the drive a bucket gives nothing.
+    // A Bit Bucket is ignored in transfers to the controller.
     let mut bytes = [0; 462];
     assert_eq!(first.gather(&memory, &mut bytes, PAGE), Ok(()));
     let short = |descriptor| all(sgl(descriptor), &memory, 512);
@@ -164,12 +164,12 @@ fn scatter_gather_lists() {
     assert_eq!(
         short(SglDescriptor::new(SglType::LAST_SEGMENT, 0x3000, 48)),
         wrong,
-        "the last has no next"
+        "the last segment has no successor"
     );
     assert_eq!(
         short(SglDescriptor::new(SglType::SEGMENT, 0x4000, 80)),
         Err(StatusCode::INVALID_SGL_SEGMENT),
-        "not at its end"
+        "not the last descriptor"
     );
     assert_eq!(
         short(SglDescriptor::new(SglType::KEYED_DATA_BLOCK, 0, 512)),
@@ -185,7 +185,7 @@ fn scatter_gather_lists() {
 }
 
 #[test]
-fn a_list_that_leads_to_itself_ends() {
+fn a_looping_sgl_ends() {
     let mut memory = FlatMemory::new(0, SIZE);
     put_sgl(
         &mut memory,
@@ -200,16 +200,16 @@ fn a_list_that_leads_to_itself_ends() {
 }
 
 proptest! {
-    /// Bytes go out and come back through any list of pages, as through a plain copy.
+    /// A transfer by any PRP list equals a plain copy.
     #[test]
-    fn pages_carry_bytes(offset in 0_u64..1024, len in 1_usize..200_000, order: u64) {
+    fn prp_transfers_copy_bytes(offset in 0_u64..1024, len in 1_usize..200_000, order: u64) {
         let offset = offset * 4;
         let pages = prp_pages(offset, len);
-        // The second half of memory holds the pages, in an order of its own; the first the lists.
+        // The first half of memory holds the lists, the second half the pages in random order.
         let mut memory = FlatMemory::new(0, 1 << 21);
-        let mut places: Vec<u64> = (0..pages as u64).map(|n| (1 << 20) + n * PAGE).collect();
-        places.sort_by_key(|place| (place ^ order).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let pointer = match places[..] {
+        let mut addresses: Vec<u64> = (0..pages as u64).map(|n| (1 << 20) + n * PAGE).collect();
+        addresses.sort_by_key(|address| (address ^ order).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let pointer = match addresses[..] {
             [] => unreachable!(),
             [one] => entry(one + offset, 0),
             [one, two] => entry(one + offset, two),
@@ -228,10 +228,10 @@ proptest! {
         let mut plain = vec![0; len];
         let first = (PAGE - offset) as usize;
         let mut at = 0;
-        for (n, place) in places.iter().enumerate() {
+        for (n, address) in addresses.iter().enumerate() {
             let (from, room) = if n == 0 { (offset, first) } else { (0, 4096) };
             let part = room.min(len - at);
-            memory.read(place + from, &mut plain[at..at + part]).unwrap();
+            memory.read(address + from, &mut plain[at..at + part]).unwrap();
             at += part;
         }
         prop_assert_eq!(plain, bytes);
@@ -242,16 +242,16 @@ fn prp_pages(offset: u64, len: usize) -> usize {
     assay_nvme_spec::data_pointer::prp_entries(offset, len as u64, PAGE) as usize
 }
 
-/// A list of pages whose own pages follow each other from `at` on.
-fn put_chained(memory: &mut FlatMemory, at: u64, places: &[u64]) {
+/// A PRP list in consecutive pages from `at` on.
+fn put_chained(memory: &mut FlatMemory, at: u64, addresses: &[u64]) {
     let mut at = at;
-    for (n, place) in places.iter().enumerate() {
+    for (n, address) in addresses.iter().enumerate() {
         let is_last_slot = at % PAGE == PAGE - 8;
-        if is_last_slot && n + 1 < places.len() {
+        if is_last_slot && n + 1 < addresses.len() {
             put(memory, at, &[at + 8]);
             at += 8;
         }
-        put(memory, at, &[*place]);
+        put(memory, at, &[*address]);
         at += 8;
     }
 }

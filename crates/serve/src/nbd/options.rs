@@ -1,12 +1,12 @@
-//! Option haggling (proto, "Option types", "Option reply types").
+//! Option negotiation (proto, "Option types", "Option reply types").
 
 use super::protocol::{
     BASE_ALLOCATION, BASE_ALLOCATION_ID, MAX_PAYLOAD_BYTES, OPTION_REPLY_MAGIC, info, option,
     option_reply,
 };
-use super::session::{Session, u16_at, u32_at};
+use super::session::{NbdSession, u16_at, u32_at};
 
-/// Zeroes that end `NBD_OPT_EXPORT_NAME`'s answer where the client did not decline them (proto, "Newstyle negotiation").
+/// Zeroes that end the reply to `NBD_OPT_EXPORT_NAME` unless the client declined them (proto, "Newstyle negotiation").
 const RESERVED: [u8; 124] = [0; 124];
 
 fn reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[&[u8]]) {
@@ -14,45 +14,44 @@ fn reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[&[u8]]) {
     out.extend_from_slice(&OPTION_REPLY_MAGIC.to_be_bytes());
     out.extend_from_slice(&option.to_be_bytes());
     out.extend_from_slice(&kind.to_be_bytes());
-    // Names and messages are short: nothing here comes near 4 GiB.
     out.extend_from_slice(&(len as u32).to_be_bytes());
     data.iter().for_each(|part| out.extend_from_slice(part));
 }
 
-/// A string with its length before it, and what comes after it.
+/// Splits a length-prefixed string off.
 fn counted(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let (_, rest) = data.split_at_checked(4)?;
     rest.split_at_checked(u32_at(data, 0) as usize)
 }
 
-impl Session {
-    /// May this option be answered with an error? `NBD_OPT_EXPORT_NAME` may not, and clients of the old kind know no errors.
-    pub(super) fn may_refuse(&self, option: u32) -> bool {
+impl NbdSession {
+    /// Whether an error reply is allowed: not to `NBD_OPT_EXPORT_NAME`, and not to clients without fixed newstyle.
+    pub(super) fn may_reject(&self, option: u32) -> bool {
         self.fixed && option != option::EXPORT_NAME
     }
 
-    /// An option's data was too long and is skipped.
-    pub(super) fn refuse_long_option(&self, option: u32, out: &mut Vec<u8>) {
+    /// Replies to an option whose data was too long and was skipped.
+    pub(super) fn reject_long_option(&self, option: u32, out: &mut Vec<u8>) {
         let why = b"the data of this option is too long";
         reply(out, option, option_reply::ERR_TOO_BIG, &[why]);
     }
 
-    /// Answer an option; `false` ends the connection.
-    pub(super) fn answer_option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> bool {
+    /// Replies to an option; `false` ends the connection.
+    pub(super) fn handle_option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> bool {
         use option_reply as kind;
-        let mut refuse = |kind: u32, why: &str| reply(out, number, kind, &[why.as_bytes()]);
+        let mut reject = |kind: u32, why: &str| reply(out, number, kind, &[why.as_bytes()]);
         if number == option::EXPORT_NAME {
-            return self.enter_by_name(data, out);
+            return self.export_name(data, out);
         }
         if !self.fixed {
             return false;
         }
-        let expects_nothing = matches!(
+        let takes_no_data = matches!(
             number,
             option::LIST | option::STRUCTURED_REPLY | option::STARTTLS
         );
-        if expects_nothing && !data.is_empty() {
-            refuse(kind::ERR_INVALID, "this option has no data");
+        if takes_no_data && !data.is_empty() {
+            reject(kind::ERR_INVALID, "this option has no data");
             return true;
         }
         match number {
@@ -72,26 +71,26 @@ impl Session {
                 reply(out, number, kind::ACK, &[]);
             }
             // Proto, "NOTLS mode".
-            option::STARTTLS => refuse(
+            option::STARTTLS => reject(
                 kind::ERR_UNSUP,
-                "this server has no TLS; use a Unix socket, or a tunnel of your own",
+                "this server has no TLS; use a Unix socket or a TLS tunnel",
             ),
-            option::INFO | option::GO => self.inform(number, data, out),
+            option::INFO | option::GO => self.export_info(number, data, out),
             option::LIST_META_CONTEXT | option::SET_META_CONTEXT => {
                 self.meta_context(number, data, out);
             }
-            _ => refuse(kind::ERR_UNSUP, "unknown option"),
+            _ => reject(kind::ERR_UNSUP, "unknown option"),
         }
         true
     }
 
-    fn is_ours(&self, name: &[u8]) -> bool {
+    fn matches_export(&self, name: &[u8]) -> bool {
         name.is_empty() || name == self.export.name.as_bytes()
     }
 
-    /// `NBD_OPT_EXPORT_NAME`: no error can be told.
-    fn enter_by_name(&mut self, name: &[u8], out: &mut Vec<u8>) -> bool {
-        if !self.is_ours(name) {
+    /// `NBD_OPT_EXPORT_NAME`, which has no error reply.
+    fn export_name(&mut self, name: &[u8], out: &mut Vec<u8>) -> bool {
+        if !self.matches_export(name) {
             return false;
         }
         out.extend_from_slice(&self.export.size_bytes.to_be_bytes());
@@ -99,12 +98,12 @@ impl Session {
         if !self.no_zeroes {
             out.extend_from_slice(&RESERVED);
         }
-        self.transmit();
+        self.start_transmission();
         true
     }
 
-    /// `NBD_OPT_INFO` and `NBD_OPT_GO`: name, how many kinds of information are asked for, which.
-    fn inform(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) {
+    /// `NBD_OPT_INFO` and `NBD_OPT_GO`: name, number of information requests, their types.
+    fn export_info(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) {
         let parsed = counted(data).filter(|(_, rest)| {
             rest.len() >= 2 && rest.len() - 2 == 2 * usize::from(u16_at(rest, 0))
         });
@@ -112,47 +111,47 @@ impl Session {
             let why = b"the data of this option is malformed";
             return reply(out, number, option_reply::ERR_INVALID, &[why]);
         };
-        if !self.is_ours(name) {
+        if !self.matches_export(name) {
             let why = format!("no such export; there is only {:?}", self.export.name);
             return reply(out, number, option_reply::ERR_UNKNOWN, &[why.as_bytes()]);
         }
         let export = &self.export;
-        let mut tell = |kind: u16, parts: [&[u8]; 3]| {
+        let mut info_reply = |kind: u16, parts: [&[u8]; 3]| {
             let [a, b, c] = parts;
             let kind = kind.to_be_bytes();
             reply(out, number, option_reply::INFO, &[&kind, a, b, c]);
         };
         let size = export.size_bytes.to_be_bytes();
         let flags = self.transmission_flags().to_be_bytes();
-        tell(info::EXPORT, [&size, &flags, &[]]);
-        let asks = |kind: u16| {
+        info_reply(info::EXPORT, [&size, &flags, &[]]);
+        let requested = |kind: u16| {
             let kinds = requests.get(2..).unwrap_or_default();
-            kinds.chunks_exact(2).any(|asked| u16_at(asked, 0) == kind)
+            kinds.chunks_exact(2).any(|entry| u16_at(entry, 0) == kind)
         };
-        if asks(info::NAME) {
-            tell(info::NAME, [export.name.as_bytes(), &[], &[]]);
+        if requested(info::NAME) {
+            info_reply(info::NAME, [export.name.as_bytes(), &[], &[]]);
         }
-        if asks(info::DESCRIPTION) {
-            tell(info::DESCRIPTION, [export.description.as_bytes(), &[], &[]]);
+        if requested(info::DESCRIPTION) {
+            info_reply(info::DESCRIPTION, [export.description.as_bytes(), &[], &[]]);
         }
-        // Told whether asked for or not: requests that do not keep to it are refused (proto, "Block size constraints").
+        // Sent even if not requested: requests that violate it are rejected (proto, "Block size constraints").
         let min = export.min_block_bytes.to_be_bytes();
         let preferred = export.preferred_block_bytes.to_be_bytes();
         let max = MAX_PAYLOAD_BYTES.to_be_bytes();
-        tell(info::BLOCK_SIZE, [&min, &preferred, &max]);
+        info_reply(info::BLOCK_SIZE, [&min, &preferred, &max]);
         reply(out, number, option_reply::ACK, &[]);
         if number == option::GO {
-            self.transmit();
+            self.start_transmission();
         }
     }
 
-    /// `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`: name, how many queries, each with its length.
+    /// `NBD_OPT_LIST_META_CONTEXT` and `NBD_OPT_SET_META_CONTEXT`: name, number of queries, length-prefixed queries.
     fn meta_context(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) {
         let sets = number == option::SET_META_CONTEXT;
-        let refused = |out: &mut Vec<u8>, kind: u32, why: &[u8]| reply(out, number, kind, &[why]);
+        let rejected = |out: &mut Vec<u8>, kind: u32, why: &[u8]| reply(out, number, kind, &[why]);
         if !self.structured {
-            let why = b"structured replies come first";
-            return refused(out, option_reply::ERR_INVALID, why);
+            let why = b"negotiate structured replies first";
+            return rejected(out, option_reply::ERR_INVALID, why);
         }
         let parsed = counted(data).and_then(|(name, rest)| {
             let (_, mut queries) = rest.split_at_checked(4)?;
@@ -167,10 +166,10 @@ impl Session {
         });
         let Some((name, found)) = parsed else {
             let why = b"the data of this option is malformed";
-            return refused(out, option_reply::ERR_INVALID, why);
+            return rejected(out, option_reply::ERR_INVALID, why);
         };
-        if !self.is_ours(name) {
-            return refused(out, option_reply::ERR_UNKNOWN, b"no such export");
+        if !self.matches_export(name) {
+            return rejected(out, option_reply::ERR_UNKNOWN, b"no such export");
         }
         if sets {
             self.allocation = found;

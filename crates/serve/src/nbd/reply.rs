@@ -1,94 +1,94 @@
-//! Answers in the transmission phase: simple replies, or structured ones where they were agreed on.
+//! Replies of the transmission phase: simple replies, or structured ones where they were negotiated.
 
-use super::Asked;
+use super::NbdCommand;
 use super::protocol::{
     BASE_ALLOCATION_ID, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk, state,
 };
-use super::session::{Request, Session};
+use super::session::{NbdSession, Request};
 
-/// A read is answered in chunks of this many bytes, unless it is to come whole.
+/// Size of one data chunk of a read reply in bytes, unless the client asked for a single chunk.
 pub const CHUNK_BYTES: u32 = 1 << 20;
 
-/// Why a request failed. The numbers are the protocol's (proto, "Error values").
+/// Reason why a request failed, with the error values of the protocol (proto, "Error values").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
-    /// No such command, or one whose context was not chosen.
+pub enum NbdError {
+    /// Unknown command, or one whose metadata context was not negotiated.
     #[error("unknown command")]
     UnknownCommand,
-    /// A flag that this command does not have.
+    /// A flag that is not defined for this command.
     #[error("a flag that this command does not have")]
     UnknownFlag,
-    /// A flush of something.
+    /// A flush with an offset or a length.
     #[error("offset and length of a flush must be 0")]
-    NotZero,
-    /// More than is moved at once.
-    #[error("longer than the largest block size that was told")]
+    FlushRange,
+    /// Longer than the largest payload.
+    #[error("longer than the advertised maximum block size")]
     TooLong,
-    /// Not on block boundaries.
-    #[error("offset and length must be multiples of the smallest block size that was told")]
+    /// Not aligned to blocks.
+    #[error("offset and length must be multiples of the advertised minimum block size")]
     Unaligned,
     /// A write beyond the end.
     #[error("beyond the end of the drive")]
     NoSpace,
-    /// Anything else beyond the end.
+    /// Any other command beyond the end.
     #[error("beyond the end of the drive")]
     BeyondEnd,
-    /// Zeroes that are to stay allocated take as long as writing.
+    /// Zeroing without a hole takes as long as writing (`NBD_CMD_FLAG_FAST_ZERO`).
     #[error("zeroing without a hole is no faster than writing")]
     NotFast,
-    /// The drive did not give the data back.
+    /// Media error of a read.
     #[error("unrecovered read error (simulated)")]
     ReadError,
-    /// The drive did not take the data.
+    /// Media error of a write.
     #[error("write fault (simulated)")]
     WriteError,
-    /// The drive lost power, or is gone.
-    #[error("the drive lost power or is gone from the bus (simulated)")]
-    Gone,
-    /// The drive refused the command's fields.
-    #[error("the drive refused the command")]
-    Refused,
+    /// Loss of power, or surprise removal.
+    #[error("the drive lost power or was removed from the bus (simulated)")]
+    DriveLost,
+    /// The drive rejected a field of the command.
+    #[error("the drive rejected the command")]
+    Rejected,
 }
 
-impl Failure {
-    /// The protocol's number.
-    pub fn number(self) -> u32 {
+impl NbdError {
+    /// The protocol's error value.
+    pub fn errno(self) -> u32 {
         match self {
-            Failure::ReadError | Failure::WriteError | Failure::Gone => 5,
-            Failure::NoSpace => 28,
-            Failure::NotFast => 95,
-            _ => 22,
+            NbdError::ReadError | NbdError::WriteError | NbdError::DriveLost => 5, // EIO
+            NbdError::NoSpace => 28,                                               // ENOSPC
+            NbdError::NotFast => 95,                                               // EOPNOTSUPP
+            _ => 22,                                                               // EINVAL
         }
     }
 }
 
-impl Session {
-    /// The request failed.
-    pub fn fail(&self, cookie: u64, failure: Failure, out: &mut Vec<u8>) {
+impl NbdSession {
+    /// Appends an error reply.
+    pub fn error_reply(&self, cookie: u64, error: NbdError, out: &mut Vec<u8>) {
         if !self.structured {
-            return simple(out, failure.number(), cookie);
+            return simple(out, error.errno(), cookie);
         }
-        let message = failure.to_string();
+        let message = error.to_string();
         let len = 6 + message.len() as u32;
         structured(out, chunk::DONE, chunk::ERROR, cookie, len);
-        out.extend_from_slice(&failure.number().to_be_bytes());
+        out.extend_from_slice(&error.errno().to_be_bytes());
         out.extend_from_slice(&(message.len() as u16).to_be_bytes());
         out.extend_from_slice(message.as_bytes());
     }
 
-    /// A request without data in its answer succeeded.
-    pub fn succeed(&self, cookie: u64, out: &mut Vec<u8>) {
-        // Allowed beside structured replies, too, and shorter (proto, "Simple reply message").
+    /// Appends a success reply without data.
+    pub fn success_reply(&self, cookie: u64, out: &mut Vec<u8>) {
+        // Simple replies are allowed where structured ones were negotiated, and are shorter (proto, "Simple reply message").
         simple(out, 0, cookie);
     }
 
-    /// A read succeeded: `fill` puts the bytes from a place on where they are wanted.
-    pub fn give(
+    /// Appends the reply to a read; `fill` writes the bytes at an offset into the buffer given to it.
+    pub fn read_reply(
         &self,
         cookie: u64,
         offset_bytes: u64,
         len_bytes: u32,
-        whole: bool,
+        unfragmented: bool,
         out: &mut Vec<u8>,
         mut fill: impl FnMut(u64, &mut [u8]),
     ) {
@@ -104,10 +104,10 @@ impl Session {
         if len_bytes == 0 {
             return structured(out, chunk::DONE, chunk::NONE, cookie, 0);
         }
-        let most = if whole { len_bytes } else { CHUNK_BYTES };
+        let chunk_bytes = if unfragmented { len_bytes } else { CHUNK_BYTES };
         let mut done = 0;
         while done < len_bytes {
-            let len = most.min(len_bytes - done);
+            let len = chunk_bytes.min(len_bytes - done);
             let from = offset_bytes + u64::from(done);
             done += len;
             let flags = if done == len_bytes { chunk::DONE } else { 0 };
@@ -117,8 +117,8 @@ impl Session {
         }
     }
 
-    /// What of a range is allocated: its extents in order, each with its length and whether it is a hole.
-    pub fn tell_status(&self, cookie: u64, extents: &[(u32, bool)], out: &mut Vec<u8>) {
+    /// Appends the block status of a range: its extents in order, each with its length and whether it is a hole.
+    pub fn block_status_reply(&self, cookie: u64, extents: &[(u32, bool)], out: &mut Vec<u8>) {
         let len = 4 + 8 * extents.len() as u32;
         structured(out, chunk::DONE, chunk::BLOCK_STATUS, cookie, len);
         out.extend_from_slice(&BASE_ALLOCATION_ID.to_be_bytes());
@@ -131,10 +131,10 @@ impl Session {
 }
 
 impl Request<'_> {
-    /// How many bytes its answer carries.
-    pub fn answer_bytes(&self) -> u32 {
-        match self.asked {
-            Asked::Read { .. } => self.len_bytes,
+    /// Data bytes of its reply.
+    pub fn reply_data_bytes(&self) -> u32 {
+        match self.command {
+            NbdCommand::Read { .. } => self.len_bytes,
             _ => 0,
         }
     }

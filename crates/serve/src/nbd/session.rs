@@ -1,138 +1,136 @@
-//! One connection's side of the protocol, as a state machine: what has come in goes in, requests come out.
+//! Server side of one NBD connection as a state machine: received bytes in, requests out.
 //!
 //! # Bounds
-//! The session keeps nothing but flags and numbers. It asks for at most one message in one piece ([`Step::Wait`]), whose length is limited
-//! ([`MAX_OPTION_BYTES`], [`MAX_PAYLOAD_BYTES`]); what is longer is skipped as it comes and then refused. What it appends to `out` in one
-//! step is at most a few kilobytes.
+//! The session stores only flags and numbers. The caller buffers at most one message ([`Decoded::NeedMore`]) of limited length
+//! ([`MAX_OPTION_BYTES`], [`MAX_PAYLOAD_BYTES`]); a longer one is skipped as it arrives and then rejected. One call appends at
+//! most a few kilobytes to `out`.
 
 use super::protocol::{
     IHAVEOPT, INIT_PASSWD, MAX_OPTION_BYTES, MAX_PAYLOAD_BYTES, OPTION_BYTES, REQUEST_BYTES,
     REQUEST_MAGIC, command, command_flag, handshake, transmission,
 };
-use super::reply::Failure;
+use super::reply::NbdError;
 
-/// What is served: one block device.
+/// The exported block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// Its name; the empty name means it, too (proto, "Option types", `NBD_OPT_EXPORT_NAME`).
+    /// Name; the empty name selects it as well (proto, "Option types", `NBD_OPT_EXPORT_NAME`).
     pub name: String,
-    /// What it is, for people.
+    /// Human-readable description.
     pub description: String,
-    /// Its size.
+    /// Size.
     pub size_bytes: u64,
-    /// Smallest and alignment of all requests.
+    /// Minimum block size: granularity and alignment of all requests.
     pub min_block_bytes: u32,
-    /// What works best.
+    /// Preferred block size.
     pub preferred_block_bytes: u32,
 }
 
-/// What a request asks for.
+/// Command of a request, with its flags but FUA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// Bytes. Not to be split into several chunks where `whole` says so.
+pub enum NbdCommand {
+    /// `NBD_CMD_READ`.
     Read {
-        /// `NBD_CMD_FLAG_DF`.
-        whole: bool,
+        /// Reply with a single data chunk (`NBD_CMD_FLAG_DF`).
+        unfragmented: bool,
     },
-    /// Store the payload.
+    /// `NBD_CMD_WRITE`.
     Write,
-    /// Make everything that was answered durable.
+    /// `NBD_CMD_FLUSH`.
     Flush,
-    /// Forget a range.
+    /// `NBD_CMD_TRIM`.
     Trim,
-    /// Zero a range.
+    /// `NBD_CMD_WRITE_ZEROES`.
     WriteZeroes {
-        /// Keep it allocated (`NBD_CMD_FLAG_NO_HOLE`).
-        keep: bool,
-        /// Refuse where it takes as long as writing (`NBD_CMD_FLAG_FAST_ZERO`).
+        /// Keep the range allocated (`NBD_CMD_FLAG_NO_HOLE`).
+        no_hole: bool,
+        /// Fail if it takes as long as writing (`NBD_CMD_FLAG_FAST_ZERO`).
         fast: bool,
     },
-    /// Have a range near.
+    /// `NBD_CMD_CACHE`.
     Cache,
-    /// What of a range is allocated (`base:allocation`).
-    Status {
-        /// Only of its beginning (`NBD_CMD_FLAG_REQ_ONE`).
-        one: bool,
+    /// `NBD_CMD_BLOCK_STATUS` of `base:allocation`.
+    BlockStatus {
+        /// Only the first extent (`NBD_CMD_FLAG_REQ_ONE`).
+        one_extent: bool,
     },
 }
 
-/// A request that passed all checks of form.
+/// A valid request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// The client's name for it.
+    /// The client's identifier of the request.
     pub cookie: u64,
-    /// What for.
-    pub asked: Asked,
+    /// Command.
+    pub command: NbdCommand,
     /// First byte.
     pub offset_bytes: u64,
-    /// How many; `offset_bytes` and this lie within the export.
+    /// Length; the range lies within the export.
     pub len_bytes: u32,
-    /// Answer only when what it changed is durable (`NBD_CMD_FLAG_FUA`).
-    pub durable: bool,
-    /// What to write; empty for all others.
+    /// Reply only once the change is on the medium (`NBD_CMD_FLAG_FUA`).
+    pub fua: bool,
+    /// Data of a write, else empty.
     pub payload: &'a [u8],
 }
 
-/// What the next of the bytes that came in were.
+/// Result of decoding the beginning of the received bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
-    /// Not enough: come again with this many or more, beginning with the same.
-    Wait {
-        /// How many in all.
+pub enum Decoded<'a> {
+    /// The message is incomplete.
+    NeedMore {
+        /// Input length required, from the same first byte.
         bytes: usize,
     },
-    /// So many were dealt with; an answer may have been appended.
-    Took {
-        /// How many.
+    /// Input was consumed; a reply may have been appended.
+    Consumed {
+        /// Bytes consumed.
         bytes: usize,
     },
-    /// So many were a request.
+    /// A request.
     Request {
-        /// How many.
+        /// Bytes consumed.
         bytes: usize,
         /// The request.
         request: Request<'a>,
     },
-    /// The connection is at its end: send what was appended, answer what is under way, close. Later input is of no interest.
+    /// End of the connection: send what was appended, complete requests in flight, close. Ignore later input.
     Close,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum SessionPhase {
     ClientFlags,
     Options,
     Transmission,
     Closed,
 }
 
-/// What is said when a message that was too long has been skipped.
+/// A message that is skipped and then rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum After {
+enum RejectedMessage {
     Option(u32),
-    Request(u64, Failure),
+    Request(u64, NbdError),
 }
 
-/// One connection's side of the protocol.
+/// Server side of one connection.
 #[derive(Clone, Debug)]
-pub struct Session {
+pub struct NbdSession {
     pub(super) export: Export,
-    phase: Phase,
+    phase: SessionPhase,
     pub(super) fixed: bool,
     pub(super) no_zeroes: bool,
     pub(super) structured: bool,
-    /// Was `base:allocation` chosen?
+    /// `base:allocation` was negotiated.
     pub(super) allocation: bool,
-    /// Bytes of a message too long to look at that are still to come, and what is said then.
-    skipping: Option<(u64, After)>,
+    /// Remaining bytes of a message that is skipped.
+    skipping: Option<(u64, RejectedMessage)>,
 }
 
-/// The `N` bytes at a place, which must be there.
+/// The `N` bytes at an offset. Callers check the length of the input first.
 fn bytes_at<const N: usize>(input: &[u8], at: usize) -> [u8; N] {
-    let mut bytes = [0; N];
-    if let Some(there) = input.get(at..at + N) {
-        bytes.copy_from_slice(there);
-    }
-    bytes
+    *input[at..]
+        .first_chunk()
+        .expect("the caller checked the length of the input")
 }
 
 pub(super) fn u16_at(input: &[u8], at: usize) -> u16 {
@@ -147,16 +145,16 @@ pub(super) fn u64_at(input: &[u8], at: usize) -> u64 {
     u64::from_be_bytes(bytes_at(input, at))
 }
 
-impl Session {
-    /// A client has connected: append the server's greeting (proto, "Newstyle negotiation").
-    pub fn new(export: Export, out: &mut Vec<u8>) -> Session {
+impl NbdSession {
+    /// Session of a new connection; appends the server's greeting (proto, "Newstyle negotiation").
+    pub fn new(export: Export, out: &mut Vec<u8>) -> NbdSession {
         out.extend_from_slice(&INIT_PASSWD.to_be_bytes());
         out.extend_from_slice(&IHAVEOPT.to_be_bytes());
         let flags = handshake::FIXED_NEWSTYLE | handshake::NO_ZEROES;
         out.extend_from_slice(&flags.to_be_bytes());
-        Session {
+        NbdSession {
             export,
-            phase: Phase::ClientFlags,
+            phase: SessionPhase::ClientFlags,
             fixed: false,
             no_zeroes: false,
             structured: false,
@@ -165,57 +163,57 @@ impl Session {
         }
     }
 
-    /// Is the handshake over?
-    pub fn is_transmitting(&self) -> bool {
-        self.phase == Phase::Transmission
-    }
-
-    /// Understand the beginning of `input`, all that came and was not dealt with.
-    pub fn step<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Step<'a> {
+    /// Decodes the beginning of `input`, all bytes received and not consumed.
+    pub fn decode<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Decoded<'a> {
         if let Some(skipping) = self.skipping {
             return self.skip(input, skipping, out);
         }
         match self.phase {
-            Phase::ClientFlags => self.client_flags(input),
-            Phase::Options => self.option(input, out),
-            Phase::Transmission => self.request(input, out),
-            Phase::Closed => Step::Close,
+            SessionPhase::ClientFlags => self.client_flags(input),
+            SessionPhase::Options => self.option(input, out),
+            SessionPhase::Transmission => self.request(input, out),
+            SessionPhase::Closed => Decoded::Close,
         }
     }
 
-    fn close<'a>(&mut self) -> Step<'a> {
-        self.phase = Phase::Closed;
-        Step::Close
+    fn close<'a>(&mut self) -> Decoded<'a> {
+        self.phase = SessionPhase::Closed;
+        Decoded::Close
     }
 
-    /// Go on to the transmission phase.
-    pub(super) fn transmit(&mut self) {
-        self.phase = Phase::Transmission;
+    /// Enters the transmission phase.
+    pub(super) fn start_transmission(&mut self) {
+        self.phase = SessionPhase::Transmission;
     }
 
-    fn skip<'a>(&mut self, input: &[u8], skipping: (u64, After), out: &mut Vec<u8>) -> Step<'a> {
-        let (left, after) = skipping;
-        let bytes = usize::try_from(left).unwrap_or(usize::MAX).min(input.len());
+    fn skip<'a>(
+        &mut self,
+        input: &[u8],
+        skipping: (u64, RejectedMessage),
+        out: &mut Vec<u8>,
+    ) -> Decoded<'a> {
+        let (left, message) = skipping;
+        let bytes = left.min(input.len() as u64) as usize;
         if bytes == 0 && left > 0 {
-            return Step::Wait { bytes: 1 };
+            return Decoded::NeedMore { bytes: 1 };
         }
         let left = left - bytes as u64;
         if left > 0 {
-            self.skipping = Some((left, after));
-            return Step::Took { bytes };
+            self.skipping = Some((left, message));
+            return Decoded::Consumed { bytes };
         }
         self.skipping = None;
-        match after {
-            After::Option(option) => self.refuse_long_option(option, out),
-            After::Request(cookie, failure) => self.fail(cookie, failure, out),
+        match message {
+            RejectedMessage::Option(option) => self.reject_long_option(option, out),
+            RejectedMessage::Request(cookie, error) => self.error_reply(cookie, error, out),
         }
-        Step::Took { bytes }
+        Decoded::Consumed { bytes }
     }
 
-    /// Proto, "Client flags": unknown ones end the connection.
-    fn client_flags<'a>(&mut self, input: &[u8]) -> Step<'a> {
+    /// Proto, "Client flags": unknown flags end the connection.
+    fn client_flags<'a>(&mut self, input: &[u8]) -> Decoded<'a> {
         if input.len() < 4 {
-            return Step::Wait { bytes: 4 };
+            return Decoded::NeedMore { bytes: 4 };
         }
         let flags = u32_at(input, 0);
         let known = u32::from(handshake::FIXED_NEWSTYLE | handshake::NO_ZEROES);
@@ -224,18 +222,17 @@ impl Session {
         }
         self.fixed = flags & u32::from(handshake::FIXED_NEWSTYLE) != 0;
         self.no_zeroes = flags & u32::from(handshake::NO_ZEROES) != 0;
-        self.phase = Phase::Options;
-        Step::Took { bytes: 4 }
+        self.phase = SessionPhase::Options;
+        Decoded::Consumed { bytes: 4 }
     }
 
     /// Proto, "Newstyle negotiation": an option and its data.
-    fn option<'a>(&mut self, input: &[u8], out: &mut Vec<u8>) -> Step<'a> {
+    fn option<'a>(&mut self, input: &[u8], out: &mut Vec<u8>) -> Decoded<'a> {
         if input.len() < OPTION_BYTES {
-            // What is no option will not become one by waiting for the rest of it.
             let magic = IHAVEOPT.to_be_bytes();
             let known = input.len().min(magic.len());
             return if input[..known] == magic[..known] {
-                Step::Wait {
+                Decoded::NeedMore {
                     bytes: OPTION_BYTES,
                 }
             } else {
@@ -247,27 +244,27 @@ impl Session {
         }
         let (option, len) = (u32_at(input, 8), u32_at(input, 12));
         if len > MAX_OPTION_BYTES {
-            if !self.may_refuse(option) {
+            if !self.may_reject(option) {
                 return self.close();
             }
-            self.skipping = Some((u64::from(len), After::Option(option)));
-            return Step::Took {
+            self.skipping = Some((u64::from(len), RejectedMessage::Option(option)));
+            return Decoded::Consumed {
                 bytes: OPTION_BYTES,
             };
         }
         let bytes = OPTION_BYTES + len as usize;
         let Some(data) = input.get(OPTION_BYTES..bytes) else {
-            return Step::Wait { bytes };
+            return Decoded::NeedMore { bytes };
         };
-        if self.answer_option(option, data, out) {
-            Step::Took { bytes }
+        if self.handle_option(option, data, out) {
+            Decoded::Consumed { bytes }
         } else {
             self.close()
         }
     }
 
-    /// Transmission flags of the export (proto, "Transmission flags"). One drive with one cache is behind all connections, so that a
-    /// flush on one of them covers all.
+    /// Transmission flags of the export (proto, "Transmission flags"). All connections share one drive with one cache, so a flush on
+    /// one of them covers all (`CAN_MULTI_CONN`).
     pub(super) fn transmission_flags(&self) -> u16 {
         use transmission as flag;
         let fragments = if self.structured { flag::SEND_DF } else { 0 };
@@ -283,12 +280,12 @@ impl Session {
     }
 
     /// Proto, "Request message".
-    fn request<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Step<'a> {
+    fn request<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Decoded<'a> {
         if input.len() < REQUEST_BYTES {
             let magic = REQUEST_MAGIC.to_be_bytes();
             let known = input.len().min(magic.len());
             return if input[..known] == magic[..known] {
-                Step::Wait {
+                Decoded::NeedMore {
                     bytes: REQUEST_BYTES,
                 }
             } else {
@@ -305,85 +302,85 @@ impl Session {
         }
         let checked = self.check(flags, kind, offset_bytes, len_bytes);
         let payload_bytes = if kind == command::WRITE { len_bytes } else { 0 };
-        let asked = match checked {
-            Ok(asked) => asked,
-            Err(failure) if payload_bytes == 0 => {
-                self.fail(cookie, failure, out);
-                return Step::Took {
+        let command = match checked {
+            Ok(command) => command,
+            Err(error) if payload_bytes == 0 => {
+                self.error_reply(cookie, error, out);
+                return Decoded::Consumed {
                     bytes: REQUEST_BYTES,
                 };
             }
-            Err(failure) => {
-                let after = After::Request(cookie, failure);
-                self.skipping = Some((u64::from(payload_bytes), after));
-                return Step::Took {
+            Err(error) => {
+                let message = RejectedMessage::Request(cookie, error);
+                self.skipping = Some((u64::from(payload_bytes), message));
+                return Decoded::Consumed {
                     bytes: REQUEST_BYTES,
                 };
             }
         };
         let bytes = REQUEST_BYTES + payload_bytes as usize;
         let Some(payload) = input.get(REQUEST_BYTES..bytes) else {
-            return Step::Wait { bytes };
+            return Decoded::NeedMore { bytes };
         };
         let request = Request {
             cookie,
-            asked,
+            command,
             offset_bytes,
             len_bytes,
-            durable: flags & command_flag::FUA != 0,
+            fua: flags & command_flag::FUA != 0,
             payload,
         };
-        Step::Request { bytes, request }
+        Decoded::Request { bytes, request }
     }
 
-    /// Is it a request that may be carried out? Proto, "Request types", "Command flags" and "Error values".
-    fn check(&self, flags: u16, kind: u16, offset: u64, len: u32) -> Result<Asked, Failure> {
+    /// Validates a request (proto, "Request types", "Command flags", "Error values").
+    fn check(&self, flags: u16, kind: u16, offset: u64, len: u32) -> Result<NbdCommand, NbdError> {
         use command_flag as flag;
-        let has = |one: u16| flags & one != 0;
-        let (asked, allowed) = match kind {
+        let has = |flag: u16| flags & flag != 0;
+        let (command, allowed) = match kind {
             command::READ => {
                 let fragments = if self.structured { flag::DF } else { 0 };
-                let whole = has(flag::DF);
-                (Asked::Read { whole }, fragments)
+                let unfragmented = has(flag::DF);
+                (NbdCommand::Read { unfragmented }, fragments)
             }
-            command::WRITE => (Asked::Write, 0),
-            command::FLUSH => (Asked::Flush, 0),
-            command::TRIM => (Asked::Trim, 0),
-            command::CACHE => (Asked::Cache, 0),
+            command::WRITE => (NbdCommand::Write, 0),
+            command::FLUSH => (NbdCommand::Flush, 0),
+            command::TRIM => (NbdCommand::Trim, 0),
+            command::CACHE => (NbdCommand::Cache, 0),
             command::WRITE_ZEROES => {
-                let (keep, fast) = (has(flag::NO_HOLE), has(flag::FAST_ZERO));
-                let asked = Asked::WriteZeroes { keep, fast };
-                (asked, flag::NO_HOLE | flag::FAST_ZERO)
+                let (no_hole, fast) = (has(flag::NO_HOLE), has(flag::FAST_ZERO));
+                let zeroes = NbdCommand::WriteZeroes { no_hole, fast };
+                (zeroes, flag::NO_HOLE | flag::FAST_ZERO)
             }
             command::BLOCK_STATUS if self.allocation => {
-                let one = has(flag::REQ_ONE);
-                (Asked::Status { one }, flag::REQ_ONE)
+                let one_extent = has(flag::REQ_ONE);
+                (NbdCommand::BlockStatus { one_extent }, flag::REQ_ONE)
             }
-            _ => return Err(Failure::UnknownCommand),
+            _ => return Err(NbdError::UnknownCommand),
         };
-        // Known clients set FUA where nothing is written, and it must be accepted everywhere.
+        // Clients set FUA on requests that write nothing; it must be accepted on all (proto, "Command flags").
         if flags & !(allowed | flag::FUA) != 0 {
-            return Err(Failure::UnknownFlag);
+            return Err(NbdError::UnknownFlag);
         }
-        if asked == Asked::Flush {
+        if command == NbdCommand::Flush {
             return match (offset, len) {
-                (0, 0) => Ok(asked),
-                _ => Err(Failure::NotZero),
+                (0, 0) => Ok(command),
+                _ => Err(NbdError::FlushRange),
             };
         }
-        let moves = matches!(asked, Asked::Read { .. } | Asked::Write);
-        if moves && len > MAX_PAYLOAD_BYTES {
-            return Err(Failure::TooLong);
+        let transfers_data = matches!(command, NbdCommand::Read { .. } | NbdCommand::Write);
+        if transfers_data && len > MAX_PAYLOAD_BYTES {
+            return Err(NbdError::TooLong);
         }
         let block = u64::from(self.export.min_block_bytes);
         if !offset.is_multiple_of(block) || !u64::from(len).is_multiple_of(block) {
-            return Err(Failure::Unaligned);
+            return Err(NbdError::Unaligned);
         }
-        let writes = matches!(asked, Asked::Write | Asked::WriteZeroes { .. });
+        let writes = matches!(command, NbdCommand::Write | NbdCommand::WriteZeroes { .. });
         match offset.checked_add(u64::from(len)) {
-            Some(end) if end <= self.export.size_bytes => Ok(asked),
-            _ if writes => Err(Failure::NoSpace),
-            _ => Err(Failure::BeyondEnd),
+            Some(end) if end <= self.export.size_bytes => Ok(command),
+            _ if writes => Err(NbdError::NoSpace),
+            _ => Err(NbdError::BeyondEnd),
         }
     }
 }

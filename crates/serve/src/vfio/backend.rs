@@ -1,4 +1,4 @@
-//! What the `vfio_user` crate calls: regions, memory, interrupts.
+//! vfio-user device callbacks: regions, DMA mappings, interrupts.
 
 use std::fs::File;
 use std::io;
@@ -15,19 +15,19 @@ use vfio_bindings::bindings::vfio::{
 };
 use vfio_user::{DmaMapFlags, DmaUnmapFlags, IrqInfo, Server, ServerBackend, ServerRegion};
 
-use super::config::{BAR_BYTES, CONFIG_BYTES};
-use super::function::Function;
+use super::config_space::{BAR_BYTES, CONFIG_BYTES};
+use super::function::PciFunction;
 
-/// Why the function cannot be served.
+/// Serving the function failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeFunctionError {
-    /// The virtual machine's side broke the protocol, or the socket failed.
+    /// Protocol violation, or a socket error.
     #[error("vfio-user: {0}; the virtual machine has lost the drive")]
     Protocol(#[from] vfio_user::Error),
 }
 
 struct Backend {
-    function: Arc<Function>,
+    function: Arc<PciFunction>,
 }
 
 fn regions() -> Vec<ServerRegion> {
@@ -58,7 +58,7 @@ fn regions() -> Vec<ServerRegion> {
 }
 
 fn interrupts(vectors: u16) -> Vec<IrqInfo> {
-    let kind = |index: u32| match index {
+    let irq_info = |index: u32| match index {
         VFIO_PCI_MSIX_IRQ_INDEX => IrqInfo {
             index,
             flags: VFIO_IRQ_INFO_EVENTFD,
@@ -70,39 +70,42 @@ fn interrupts(vectors: u16) -> Vec<IrqInfo> {
             count: 0,
         },
     };
-    (0..VFIO_PCI_NUM_IRQS).map(kind).collect()
+    (0..VFIO_PCI_NUM_IRQS).map(irq_info).collect()
 }
 
-/// Serve one virtual machine after the other on a listening socket ([`crate::Listener::shared`]), until the socket fails; `stopping` says that this is wanted.
+/// Serves one virtual machine after the other on a listening socket ([`crate::Listener::shared`]) until `stopping` is set or the
+/// socket fails.
 ///
 /// # Errors
-/// When the socket cannot be used. What one virtual machine does wrong ends its connection alone, and is told to `tell`.
+/// When the socket fails. An error of one virtual machine ends only its connection and is passed to `log`.
 pub fn serve(
-    function: &Arc<Function>,
+    function: &Arc<PciFunction>,
     socket: OwnedFd,
     stopping: &AtomicBool,
-    tell: impl Fn(&str),
+    log: impl Fn(&str),
 ) -> Result<(), ServeFunctionError> {
     let server = Server::from_owned_fd(socket, true, interrupts(function.vectors()), regions());
     let mut backend = Backend {
         function: Arc::clone(function),
     };
     while !stopping.load(Ordering::Acquire) {
-        // The crate panics on some malformed messages: whoever sent one has lost its drive, and the next may connect.
+        // The crate panics on some malformed messages; this ends the connection that sent one.
         match catch_unwind(AssertUnwindSafe(|| server.run(&mut backend))) {
-            Ok(Ok(())) => tell("the virtual machine has gone; the next may connect"),
+            Ok(Ok(())) => log("the virtual machine disconnected; another one may connect"),
             Ok(Err(error @ vfio_user::Error::SocketAccept(_))) => return Err(error.into()),
-            Ok(Err(error)) => tell(&ServeFunctionError::from(error).to_string()),
-            Err(_) => tell("a malformed message ended the connection; the next may connect"),
+            Ok(Err(error)) => log(&ServeFunctionError::from(error).to_string()),
+            Err(_) => {
+                log("a malformed message ended the connection; another virtual machine may connect")
+            }
         }
-        backend.leave();
+        backend.disconnect();
     }
     Ok(())
 }
 
 impl Backend {
-    /// The virtual machine has gone, with its memory.
-    fn leave(&mut self) {
+    /// Resets the function and drops the mappings of a virtual machine that disconnected.
+    fn disconnect(&mut self) {
         self.function.reset();
         let mut state = self.function.lock();
         state.memory.clear();
@@ -137,7 +140,7 @@ impl ServerBackend for Backend {
         size: u64,
         fd: Option<File>,
     ) -> io::Result<()> {
-        // What is not shared cannot be reached, and a command that points there is told so.
+        // Memory without a file descriptor is not accessible: commands that refer to it fail with Data Transfer Error.
         let Some(file) = fd else {
             return Ok(());
         };
@@ -174,7 +177,7 @@ impl ServerBackend for Backend {
         }
         let mut state = self.function.lock();
         let vectors = &mut state.vectors;
-        // No data and no count: all are switched off (Linux, include/uapi/linux/vfio.h, VFIO_DEVICE_SET_IRQS).
+        // No data and no count disables all vectors (Linux, include/uapi/linux/vfio.h, VFIO_DEVICE_SET_IRQS).
         if flags & VFIO_IRQ_SET_DATA_NONE != 0 && count == 0 {
             vectors.iter_mut().for_each(|vector| *vector = None);
         } else if flags & VFIO_IRQ_SET_DATA_EVENTFD != 0 {

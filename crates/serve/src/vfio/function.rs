@@ -1,4 +1,4 @@
-//! The controller with its clock, its memory and its interrupts: what both threads share.
+//! The PCIe function: controller, model clock, guest memory and interrupts, shared by two threads.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,56 +7,57 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use assay_nvme_ctrl::{Controller, ControllerOptions};
+use assay_nvme_spec::register::CC;
 use assay_ssd::{Drive, DriveError, DriveOptions, Profile, StateDigest};
 use assay_units::Nanos;
 
-use super::config::{BAR_BYTES, Config, SUBSYSTEM_VENDOR, VENDOR};
-use super::guest::GuestMemory;
+use super::config_space::{BAR_BYTES, ConfigSpace, SUBSYSTEM_VENDOR, VENDOR};
+use super::guest_memory::GuestMemory;
 use crate::pacer::{Lateness, ModelClock, Pace};
 use crate::server::SPIN;
 
-/// Interrupt vectors: as many file descriptors as a message carries.
+/// Most interrupt vectors: the file descriptors that one message carries.
 pub const MAX_VECTORS: u16 = 16;
-/// Queue pairs, one vector each and one for the admin queues.
+/// Most I/O queue pairs: one vector each, and one for the admin queues.
 pub const MAX_QUEUE_PAIRS: u16 = MAX_VECTORS - 1;
-/// A sleep of the completing thread ends after this long at the latest.
-const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// Steps of the model that one look takes where time runs free, so that the socket's thread gets its turn.
-const FREE_STEPS: usize = 4096;
+/// Longest sleep of the completion thread.
+const MAX_SLEEP: Duration = Duration::from_secs(1);
+/// Most steps of the model per lock at [`Pace::Free`], so that the socket thread can take the lock.
+const MAX_FREE_STEPS: usize = 4096;
 const NEVER: u64 = u64::MAX;
 
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct FunctionState {
     pub(super) controller: Controller,
     pub(super) memory: GuestMemory,
-    pub(super) config: Config,
+    pub(super) config: ConfigSpace,
     /// The eventfds of the vectors, where the guest has enabled them.
     pub(super) vectors: Vec<Option<File>>,
     clock: ModelClock,
     lateness: Lateness,
 }
 
-/// A function of a virtual machine's PCI bus.
+/// A PCIe function of a virtual machine.
 #[derive(Debug)]
-pub struct Function {
-    state: Mutex<State>,
-    /// When the controller next has something to do, in nanoseconds of the model's time.
+pub struct PciFunction {
+    state: Mutex<FunctionState>,
+    /// Next event of the controller in nanoseconds of model time.
     due_ns: AtomicU64,
     changed: Condvar,
     stop: AtomicBool,
 }
 
-impl Function {
-    /// A drive of a profile behind a controller. It has at most [`MAX_QUEUE_PAIRS`] queue pairs, whatever the profile says.
+impl PciFunction {
+    /// A drive of a profile behind a controller, with at most [`MAX_QUEUE_PAIRS`] queue pairs.
     ///
     /// # Errors
-    /// When the profile makes no drive.
+    /// When the profile is not valid for a drive.
     pub fn new(
         mut profile: Profile,
         options: DriveOptions,
         pace: Pace,
         prepare: impl FnOnce(&mut Drive),
-    ) -> Result<Function, DriveError> {
+    ) -> Result<PciFunction, DriveError> {
         let pairs = &mut profile.identity.queue_pairs.value;
         *pairs = (*pairs).min(MAX_QUEUE_PAIRS);
         let mut drive = Drive::new(profile, options)?;
@@ -67,10 +68,10 @@ impl Function {
         };
         let controller = Controller::new(drive, options);
         let vectors = controller.vectors().min(MAX_VECTORS);
-        Ok(Function {
-            state: Mutex::new(State {
+        Ok(PciFunction {
+            state: Mutex::new(FunctionState {
                 memory: GuestMemory::default(),
-                config: Config::new(vectors),
+                config: ConfigSpace::new(vectors),
                 vectors: (0..vectors).map(|_| None).collect(),
                 clock: ModelClock::new(pace),
                 lateness: Lateness::default(),
@@ -82,32 +83,32 @@ impl Function {
         })
     }
 
-    /// Ask the drive something.
-    pub fn with_drive<T>(&self, ask: impl FnOnce(&Drive) -> T) -> T {
-        ask(self.lock().controller.drive())
+    /// Calls a function with the drive.
+    pub fn with_drive<T>(&self, call: impl FnOnce(&Drive) -> T) -> T {
+        call(self.lock().controller.drive())
     }
 
-    /// What the drive has become.
+    /// Digest of the drive's state.
     pub fn digest(&self) -> StateDigest {
         self.lock().controller.drive_mut().digest()
     }
 
-    /// How late the drive's events (a command's completion is one) were dealt with so far; 0 where time runs free.
+    /// Delay of the model's events (such as completions) so far; 0 at [`Pace::Free`].
     pub fn lateness(&self) -> Lateness {
         self.lock().lateness
     }
 
-    /// Interrupt vectors.
+    /// Number of interrupt vectors.
     pub fn vectors(&self) -> u16 {
         self.lock().vectors.len() as u16
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic while it was held would be a defect; the state is plain numbers, and the guest is better off with them.
+    pub(super) fn lock(&self) -> MutexGuard<'_, FunctionState> {
+        // After a panic of the other thread (a defect) the guest keeps its drive.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Read registers.
+    /// Reads registers.
     pub(super) fn read(&self, offset: u64, data: &mut [u8]) {
         let state = self.lock();
         if offset >= BAR_BYTES {
@@ -119,7 +120,7 @@ impl Function {
         }
     }
 
-    /// Write registers, and let the controller begin what that announced.
+    /// Writes registers, then lets the controller process the effect.
     pub(super) fn write(&self, offset: u64, data: &[u8]) {
         let mut state = self.lock();
         let now = state.clock.now();
@@ -128,28 +129,26 @@ impl Function {
         value[..len].copy_from_slice(&data[..len]);
         let value = u64::from_le_bytes(value);
         state.controller.write_register(now, offset, len, value);
-        self.live(state);
+        self.advance(state);
     }
 
-    /// The guest's host has reset the function, or is gone: as after power-on, but for what is on the drive.
+    /// PciFunction-level reset; data on the drive is unaffected.
     pub(super) fn reset(&self) {
         let mut state = self.lock();
         let now = state.clock.now();
-        // A controller is reset by clearing CC.EN (NVMe Base 2.0c, section 3.7.2).
-        let enabled = state
+        // Clearing CC.EN resets a controller (Base 2.0c, section 3.7.2).
+        let configuration = state.controller.read_register(CC, 4);
+        state
             .controller
-            .read_register(assay_nvme_spec::register::CC, 4);
-        let cleared = enabled & !1;
-        let at = assay_nvme_spec::register::CC;
-        state.controller.write_register(now, at, 4, cleared);
+            .write_register(now, CC, 4, configuration & !1);
         let vectors = state.vectors.len() as u16;
-        state.config = Config::new(vectors);
-        self.live(state);
+        state.config = ConfigSpace::new(vectors);
+        self.advance(state);
     }
 
-    /// Live up to now, raise what is to be raised, and see to it that the other thread looks again in time.
-    fn live(&self, mut state: MutexGuard<'_, State>) {
-        let State {
+    /// Advances the controller to now, raises interrupts and updates the deadline of the completion thread.
+    fn advance(&self, mut state: MutexGuard<'_, FunctionState>) {
+        let FunctionState {
             controller,
             memory,
             vectors,
@@ -162,15 +161,15 @@ impl Function {
         if due <= now && clock.pace() == Pace::Real {
             lateness.add(due, now);
         }
-        for _ in 0..FREE_STEPS {
+        for _ in 0..MAX_FREE_STEPS {
             let raised = controller.advance(clock.now(), memory);
             for vector in raised.iter() {
                 if let Some(Some(event)) = vectors.get(usize::from(vector)) {
-                    // An eventfd's counter that is full has been raised often enough.
+                    // Fails only when the counter is full; the eventfd is signalled then.
                     let _ = (&*event).write(&1_u64.to_ne_bytes());
                 }
             }
-            // Where time runs free it goes to the next event while something is under way.
+            // At `Pace::Free` the clock jumps to the next event while commands are in flight.
             match controller.next_event() {
                 Some(next) if controller.is_busy() && clock.jump(next) => {}
                 _ => break,
@@ -182,16 +181,16 @@ impl Function {
         }
     }
 
-    /// Complete what is due, until [`Function::stop`]: the work of the second thread.
+    /// Completes commands as they are due, until [`PciFunction::stop`]: body of the completion thread.
     pub fn complete(&self) {
-        // The least slack: the sleep ends in time. A kernel that refuses ends it some 50 us later.
+        // Minimum timer slack; without it sleeps end about 50 us late.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let clock = self.lock().clock.clone();
         while !self.stop.load(Ordering::Acquire) {
             let due_ns = self.due_ns.load(Ordering::Acquire);
             let left = clock.left(Nanos(due_ns));
             if left == Nanos::ZERO {
-                self.live(self.lock());
+                self.advance(self.lock());
             } else if left <= SPIN {
                 std::hint::spin_loop();
             } else {
@@ -199,14 +198,13 @@ impl Function {
                 if self.due_ns.load(Ordering::Acquire) != due_ns {
                     continue;
                 }
-                let sleep = Duration::from_nanos((left - SPIN).0).min(LONGEST_SLEEP);
-                // Whether it was woken or has slept enough, it looks again.
+                let sleep = Duration::from_nanos((left - SPIN).0).min(MAX_SLEEP);
                 drop(self.changed.wait_timeout(state, sleep));
             }
         }
     }
 
-    /// End [`Function::complete`].
+    /// Ends [`PciFunction::complete`].
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.changed.notify_all();

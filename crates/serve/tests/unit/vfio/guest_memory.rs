@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn pieces_side_by_side_are_one_and_holes_are_holes() {
+fn adjacent_regions_are_contiguous_and_holes_are_unmapped() {
     let file = tempfile::tempfile().unwrap();
     file.set_len(4 * 4096).unwrap();
     let mut memory = GuestMemory::default();

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_driver_finds_an_nvme_controller_with_msi_x() {
-    let mut config = Config::new(16);
+    let mut config = ConfigSpace::new(16);
     let mut bytes = [0; CONFIG_BYTES];
     config.read(0, &mut bytes);
     assert_eq!(bytes[0x09..0x0c], [0x02, 0x08, 0x01]);
@@ -13,7 +13,7 @@ fn a_driver_finds_an_nvme_controller_with_msi_x() {
         bytes[capability + 4..capability + 8],
         0x2000_u32.to_le_bytes()
     );
-    // What may be written is, and nothing else.
+    // Only the writable bytes change.
     config.write(0, &[0xff; 300]);
     let mut after = [0; CONFIG_BYTES];
     config.read(0, &mut after);

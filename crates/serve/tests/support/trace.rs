@@ -1,4 +1,4 @@
-//! Traces of commands, and drives to play them on.
+//! Command traces, and access paths to drives to replay them on.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use assay_nvme_ctrl::driver::{Driver, InProcessTransport};
@@ -7,9 +7,9 @@ use assay_nvme_spec::{SubmissionEntry, nvm};
 use assay_ssd::{Command, Completion, Drive};
 use assay_units::{DataClass, Nanos, Op, Rng};
 
-/// What a trace does at one place.
+/// Operation of a trace.
 #[derive(Clone, Copy, Debug)]
-pub enum Act {
+pub enum TraceOp {
     Write(bool),
     Read,
     Trim,
@@ -17,27 +17,27 @@ pub enum Act {
     Flush,
 }
 
-/// Acts at places, so many that collection sets in.
-pub fn trace(seed: u64, blocks: u64, acts: usize) -> Vec<(Act, u64, u32)> {
+/// A random trace, long enough to start garbage collection.
+pub fn trace(seed: u64, blocks: u64, count: usize) -> Vec<(TraceOp, u64, u32)> {
     let mut rng = Rng::new(seed);
-    let act = |rng: &mut Rng| match rng.below(20) {
-        0 => Act::Trim,
-        1 => Act::Zero,
-        2 => Act::Flush,
-        3 => Act::Write(true),
-        4..=6 => Act::Read,
-        _ => Act::Write(false),
+    let op = |rng: &mut Rng| match rng.below(20) {
+        0 => TraceOp::Trim,
+        1 => TraceOp::Zero,
+        2 => TraceOp::Flush,
+        3 => TraceOp::Write(true),
+        4..=6 => TraceOp::Read,
+        _ => TraceOp::Write(false),
     };
     let one = |rng: &mut Rng| {
-        let (act, len) = (act(rng), 1 + rng.below(32));
-        (act, rng.below(blocks - len) * 512, len as u32 * 512)
+        let (op, len) = (op(rng), 1 + rng.below(32));
+        (op, rng.below(blocks - len) * 512, len as u32 * 512)
     };
-    (0..acts).map(|_| one(&mut rng)).collect()
+    (0..count).map(|_| one(&mut rng)).collect()
 }
 
 pub fn payload(n: usize, len: u32) -> Vec<u8> {
     let mut bytes = vec![0; len as usize];
-    // Some are of one byte alone, some of zeroes.
+    // One of five is a single repeated byte, some of them 0.
     match n % 5 {
         0 => bytes.fill((n / 5) as u8),
         _ => Rng::new(n as u64).fill(&mut bytes),
@@ -45,49 +45,49 @@ pub fn payload(n: usize, len: u32) -> Vec<u8> {
     bytes
 }
 
-/// A drive, by whatever way it is reached. Everything must succeed.
-pub trait Front {
+/// Access path to a drive. Every command must succeed.
+pub trait DriveAccess {
     fn read(&mut self, offset: u64, len: u32) -> Vec<u8>;
-    /// A durable write is one and then a flush, on every way: that is what a drive with a volatile cache does of Force Unit Access.
+    /// With `durable`, a write followed by a flush, as a drive with a volatile write cache executes Force Unit Access.
     fn write(&mut self, offset: u64, bytes: &[u8], durable: bool);
     fn trim(&mut self, offset: u64, len: u32);
     fn zero(&mut self, offset: u64, len: u32);
     fn flush(&mut self);
 }
 
-/// The trace, one act after the other; what its reads gave.
-pub fn play(front: &mut impl Front, trace: &[(Act, u64, u32)]) -> Vec<Vec<u8>> {
+/// Replays the trace at queue depth 1; returns the data of its reads.
+pub fn replay(drive: &mut impl DriveAccess, trace: &[(TraceOp, u64, u32)]) -> Vec<Vec<u8>> {
     let mut reads = Vec::new();
-    for (n, &(act, offset, len)) in trace.iter().enumerate() {
-        match act {
-            Act::Write(durable) => front.write(offset, &payload(n, len), durable),
-            Act::Read => reads.push(front.read(offset, len)),
-            Act::Trim => front.trim(offset, len),
-            Act::Zero => front.zero(offset, len),
-            Act::Flush => front.flush(),
+    for (n, &(op, offset, len)) in trace.iter().enumerate() {
+        match op {
+            TraceOp::Write(durable) => drive.write(offset, &payload(n, len), durable),
+            TraceOp::Read => reads.push(drive.read(offset, len)),
+            TraceOp::Trim => drive.trim(offset, len),
+            TraceOp::Zero => drive.zero(offset, len),
+            TraceOp::Flush => drive.flush(),
         }
     }
     reads
 }
 
-/// Everything that a drive holds.
-pub fn content(front: &mut impl Front, bytes: u64) -> Vec<u8> {
+/// All data of a drive.
+pub fn content(drive: &mut impl DriveAccess, bytes: u64) -> Vec<u8> {
     const PIECE: u32 = 64 << 10;
     assert_eq!(bytes % u64::from(PIECE), 0);
     let pieces = (0..bytes).step_by(PIECE as usize);
-    pieces.flat_map(|at| front.read(at, PIECE)).collect()
+    pieces.flat_map(|at| drive.read(at, PIECE)).collect()
 }
 
-/// A drive in this process, which nothing stands before.
-pub struct Direct {
+/// The drive model itself.
+pub struct DirectAccess {
     pub drive: Drive,
     now: Nanos,
 }
 
-impl Direct {
-    pub fn new(drive: Drive) -> Direct {
+impl DirectAccess {
+    pub fn new(drive: Drive) -> DirectAccess {
         let now = Nanos::ZERO;
-        Direct { drive, now }
+        DirectAccess { drive, now }
     }
 
     fn one(&mut self, op: Op, offset_bytes: u64, len_bytes: u32, bytes: &[u8]) -> Completion {
@@ -120,12 +120,12 @@ impl Direct {
 }
 
 /// A drive behind an NVMe controller in this process.
-pub struct Inside(pub Driver<InProcessTransport>);
+pub struct ControllerAccess(pub Driver<InProcessTransport>);
 
-impl Inside {
-    pub fn new(drive: Drive) -> Inside {
+impl ControllerAccess {
+    pub fn new(drive: Drive) -> ControllerAccess {
         let controller = Controller::new(drive, ControllerOptions::default());
-        Inside(Driver::new(InProcessTransport::new(controller)).unwrap())
+        ControllerAccess(Driver::new(InProcessTransport::new(controller)).unwrap())
     }
 
     fn one(&mut self, entry: SubmissionEntry, data: &mut [u8]) {
@@ -134,7 +134,7 @@ impl Inside {
     }
 }
 
-impl Front for Inside {
+impl DriveAccess for ControllerAccess {
     fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
         let mut bytes = vec![0; len as usize];
         self.one(
@@ -173,7 +173,7 @@ impl Front for Inside {
     }
 }
 
-impl Front for Direct {
+impl DriveAccess for DirectAccess {
     fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
         let done = self.one(Op::Read, offset, len, &[]);
         let mut bytes = vec![0; len as usize];

@@ -1,11 +1,12 @@
-//! What the way to the function and back costs on this machine, as far as it lies in this process.
+//! Round-trip overhead of the PCIe function within this process.
 //!
-//! A second drive of the same profile, without faults, is served over a socket of its own to a small host ([`assay_nvme_ctrl::driver`]), which reads 4 KiB at random places, one after the
-//! other: it writes the doorbell over the socket, as QEMU does for a guest, and waits for the interrupt's eventfd. What it waits for longer than the
-//! model says is the floor. The model's times are those of the same reads by the same host on a controller that it shares a thread with.
+//! A second drive of the same profile, without faults, is served over a socket of its own to an NVMe driver
+//! ([`assay_nvme_ctrl::driver`]) that reads random 4 KiB blocks at queue depth 1: it writes doorbells over the socket, as QEMU does for
+//! a guest, and waits for the eventfd of the interrupt. The overhead is the measured latency less that of the same reads on a
+//! controller in the driver's thread.
 //!
-//! What is not in it: QEMU's way from the guest's write to the socket, the interrupt's way into the guest, the guest's driver. They come on top, and
-//! nothing outside the guest can see them.
+//! Not included, because they are not observable outside the guest: the path from the guest's write to the socket in QEMU,
+//! interrupt injection, and the guest's driver.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -31,63 +32,63 @@ use vfio_bindings::bindings::vfio::{
 };
 use vfio_user::Client;
 
-use super::function::Function;
-use crate::floor::Floor;
+use super::function::PciFunction;
 use crate::listen::{Address, Listener};
 use crate::pacer::Pace;
+use crate::round_trip::RoundTripOverhead;
 
-/// Reads, after as many tenths to warm up.
+/// Measured reads.
 const READS: usize = 1000;
 const WARM_UP: usize = READS / 10;
 const BLOCK_BYTES: usize = 4096;
-/// Where the host's memory begins for the function.
+/// Guest physical address of the shared memory.
 const BASE: u64 = 0x8000_0000;
-/// An interrupt that has not come after this long never will.
-const PATIENCE: Timespec = Timespec {
+/// Timeout for an interrupt.
+const INTERRUPT_TIMEOUT: Timespec = Timespec {
     tv_sec: 5,
     tv_nsec: 0,
 };
-/// A look at a register is worth another after this long; readiness takes a millisecond ([`assay_nvme_ctrl::READY_NS`]).
-const LOOK: Timespec = Timespec {
+/// Interval of register polling; the controller is ready after 1 ms ([`assay_nvme_ctrl::READY_NS`]).
+const POLL_INTERVAL: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 500_000,
 };
-/// So many looks: as long as [`PATIENCE`].
-const MOST_LOOKS: u32 = 10_000;
+/// Most polls; [`INTERRUPT_TIMEOUT`] in all.
+const MAX_POLLS: u32 = 10_000;
 
-/// Measure it; takes some tenths of a second. Where time runs free, the model takes none of it. `None` when there is no second drive, socket or
-/// thread for the measurement.
-pub fn measure(profile: &Profile, pace: Pace) -> Option<Floor> {
+/// Measures the overhead; takes some tenths of a second. At [`Pace::Free`] the model's latency counts as 0. `None` without a second
+/// drive, socket or thread.
+pub fn measure(profile: &Profile, pace: Pace) -> Option<RoundTripOverhead> {
     let options = DriveOptions {
         power_stays: true,
         ..DriveOptions::default()
     };
     let model = match pace {
-        Pace::Real => model_times(profile, &options)?,
+        Pace::Real => model_latencies(profile, &options)?,
         Pace::Free => vec![Nanos::ZERO; READS],
     };
-    let seen = seen_times(profile, &options, pace)?;
-    Some(Floor::between(seen, model))
+    let measured = measured_latencies(profile, &options, pace)?;
+    Some(RoundTripOverhead::between(measured, model))
 }
 
-/// How long reads take, by a clock of the transport; `None` when one fails.
-fn reads<B: Transport>(
+/// Latencies of reads by a clock of the transport; `None` when one fails.
+fn read_latencies<B: Transport>(
     transport: B,
     blocks: u64,
     now: impl Fn(&mut B) -> Nanos,
 ) -> Option<Vec<Nanos>> {
-    let mut host = Driver::new(transport).ok()?;
-    host.create_io_queue().ok()?;
+    let mut driver = Driver::new(transport).ok()?;
+    driver.create_io_queue().ok()?;
     let mut rng = Rng::new(1);
     let mut times = Vec::with_capacity(READS);
     let mut data = [0; BLOCK_BYTES];
     let sectors = (BLOCK_BYTES / 512) as u32;
     for trip in 0..WARM_UP + READS {
-        host.acknowledge().ok()?;
-        let place = rng.below(blocks.max(1)) * u64::from(sectors);
-        let sent = now(host.transport());
-        let done = host.io(nvm::Read::of(1, place, sectors).entry(), &mut data);
-        let taken = now(host.transport()) - sent;
+        driver.acknowledge().ok()?;
+        let sector = rng.below(blocks.max(1)) * u64::from(sectors);
+        let sent = now(driver.transport());
+        let done = driver.io(nvm::Read::of(1, sector, sectors).entry(), &mut data);
+        let taken = now(driver.transport()) - sent;
         if !done.ok()?.status().is_success() {
             return None;
         }
@@ -98,22 +99,22 @@ fn reads<B: Transport>(
     Some(times)
 }
 
-/// In the model alone.
-fn model_times(profile: &Profile, options: &DriveOptions) -> Option<Vec<Nanos>> {
+/// Of the model alone.
+fn model_latencies(profile: &Profile, options: &DriveOptions) -> Option<Vec<Nanos>> {
     let drive = Drive::new(profile.clone(), options.clone()).ok()?;
     let blocks = drive.identity().capacity_bytes / BLOCK_BYTES as u64;
     let controller = Controller::new(drive, ControllerOptions::default());
-    reads(InProcessTransport::new(controller), blocks, |transport| {
+    read_latencies(InProcessTransport::new(controller), blocks, |transport| {
         transport.now()
     })
 }
 
-/// Through the socket.
-fn seen_times(profile: &Profile, options: &DriveOptions, pace: Pace) -> Option<Vec<Nanos>> {
-    let function = Function::new(profile.clone(), options.clone(), pace, |_| {}).ok()?;
+/// Over the socket.
+fn measured_latencies(profile: &Profile, options: &DriveOptions, pace: Pace) -> Option<Vec<Nanos>> {
+    let function = PciFunction::new(profile.clone(), options.clone(), pace, |_| {}).ok()?;
     let blocks = function.with_drive(|drive| drive.identity().capacity_bytes) / BLOCK_BYTES as u64;
     let function = Arc::new(function);
-    let folder = Folder::new().ok()?;
+    let folder = SocketFolder::new().ok()?;
     let path = folder.path.join("s");
     let listener = Listener::bind(&Address::Unix(path.clone()), false).ok()?;
     let socket = listener.shared().ok()?;
@@ -124,70 +125,69 @@ fn seen_times(profile: &Profile, options: &DriveOptions, pace: Pace) -> Option<V
         let stopping = &stopping;
         let thread = || std::thread::Builder::new();
         let serves = move || super::serve(&serving, socket, stopping, |_| {});
-        // Without threads there is no figure, and the drive is served all the same.
         let times = thread()
             .spawn_scoped(scope, serves)
             .and_then(|_| thread().spawn_scoped(scope, move || completing.complete()))
             .ok()
-            .and_then(|_| Plug::new(&path).ok())
-            .and_then(|plug| reads(plug, blocks, |_| clock.now()));
+            .and_then(|_| VfioUserTransport::new(&path).ok())
+            .and_then(|transport| read_latencies(transport, blocks, |_| clock.now()));
         function.stop();
         stopping.store(true, Ordering::Release);
-        // The thread that serves looks whether it is to end after each connection: there may have been none.
+        // The serving thread checks `stopping` after each connection, of which there may have been none.
         let _ = UnixStream::connect(&path);
         times
     })
 }
 
-/// A folder for the socket, which nobody else may enter. Dropped, it is gone.
-struct Folder {
+/// Private folder for the socket, removed on drop.
+struct SocketFolder {
     path: PathBuf,
 }
 
-impl Folder {
-    fn new() -> io::Result<Folder> {
+impl SocketFolder {
+    fn new() -> io::Result<SocketFolder> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("assay-floor-{}-{number}", std::process::id());
+        let name = format!("assay-round-trip-{}-{number}", std::process::id());
         let path = std::env::temp_dir().join(name);
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Folder { path })
+        Ok(SocketFolder { path })
     }
 }
 
-impl Drop for Folder {
+impl Drop for SocketFolder {
     fn drop(&mut self) {
-        // An empty folder left behind in the temporary one harms nobody.
+        // An empty folder left behind in the temporary folder is harmless.
         let _ = std::fs::remove_dir(&self.path);
     }
 }
 
-/// A host's end of the socket: registers as messages, memory that is shared, interrupts as eventfds.
-struct Plug {
+/// vfio-user client: registers by messages, shared memory, interrupts by eventfds.
+struct VfioUserTransport {
     client: Client,
     memory: File,
     vectors: [File; 2],
-    looks: u32,
+    polls: u32,
 }
 
-/// Why the function cannot be reached.
+/// The function is not reachable.
 #[derive(Debug, thiserror::Error)]
-enum PlugError {
+enum TransportError {
     #[error(transparent)]
     Protocol(#[from] vfio_user::Error),
     #[error(transparent)]
     System(#[from] io::Error),
 }
 
-impl From<rustix::io::Errno> for PlugError {
-    fn from(error: rustix::io::Errno) -> PlugError {
-        PlugError::System(error.into())
+impl From<rustix::io::Errno> for TransportError {
+    fn from(error: rustix::io::Errno) -> TransportError {
+        TransportError::System(error.into())
     }
 }
 
-impl Plug {
-    fn new(path: &Path) -> Result<Plug, PlugError> {
-        let memory = File::from(rustix::fs::memfd_create("floor", MemfdFlags::CLOEXEC)?);
+impl VfioUserTransport {
+    fn new(path: &Path) -> Result<VfioUserTransport, TransportError> {
+        let memory = File::from(rustix::fs::memfd_create("round-trip", MemfdFlags::CLOEXEC)?);
         memory.set_len(MEMORY_BYTES as u64)?;
         let vector = || eventfd(0, EventfdFlags::CLOEXEC).map(File::from);
         let vectors = [vector()?, vector()?];
@@ -196,23 +196,23 @@ impl Plug {
         let fds = vectors.each_ref().map(|v| v.as_fd().as_raw_fd());
         let flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER;
         client.set_irqs(VFIO_PCI_MSIX_IRQ_INDEX, flags, 0, fds.len() as u32, &fds)?;
-        Ok(Plug {
+        Ok(VfioUserTransport {
             client,
             memory,
             vectors,
-            looks: 0,
+            polls: 0,
         })
     }
 }
 
-impl Transport for Plug {
-    type Error = PlugError;
+impl Transport for VfioUserTransport {
+    type Error = TransportError;
 
     fn base(&self) -> u64 {
         BASE
     }
 
-    fn read_register(&mut self, offset: u64, size: usize) -> Result<u64, PlugError> {
+    fn read_register(&mut self, offset: u64, size: usize) -> Result<u64, TransportError> {
         let mut bytes = [0; 8];
         let size = size.min(bytes.len());
         let region = VFIO_PCI_BAR0_REGION_INDEX;
@@ -221,31 +221,39 @@ impl Transport for Plug {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    fn write_register(&mut self, offset: u64, size: usize, value: u64) -> Result<(), PlugError> {
+    fn write_register(
+        &mut self,
+        offset: u64,
+        size: usize,
+        value: u64,
+    ) -> Result<(), TransportError> {
         let bytes = value.to_le_bytes();
         let region = VFIO_PCI_BAR0_REGION_INDEX;
         let bytes = &bytes[..size.min(bytes.len())];
         Ok(self.client.region_write(region, offset, bytes)?)
     }
 
-    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), PlugError> {
+    fn read_memory(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), TransportError> {
         Ok(self.memory.read_exact_at(bytes, address - BASE)?)
     }
 
-    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), PlugError> {
+    fn write_memory(&mut self, address: u64, bytes: &[u8]) -> Result<(), TransportError> {
         Ok(self.memory.write_all_at(bytes, address - BASE)?)
     }
 
-    fn wait(&mut self, vector: Option<u16>) -> Result<bool, PlugError> {
+    fn wait(&mut self, vector: Option<u16>) -> Result<bool, TransportError> {
         let event = vector.and_then(|vector| self.vectors.get(usize::from(vector)));
         let Some(mut event) = event else {
-            self.looks += 1;
-            poll(&mut [], Some(&LOOK))?;
-            return Ok(self.looks < MOST_LOOKS);
+            self.polls += 1;
+            poll(&mut [], Some(&POLL_INTERVAL))?;
+            return Ok(self.polls < MAX_POLLS);
         };
-        let raised = poll(&mut [PollFd::new(event, PollFlags::IN)], Some(&PATIENCE))?;
+        let raised = poll(
+            &mut [PollFd::new(event, PollFlags::IN)],
+            Some(&INTERRUPT_TIMEOUT),
+        )?;
         if raised > 0 {
-            // Down again: so many interrupts have come.
+            // Resets the counter of the eventfd.
             event.read_exact(&mut [0; 8])?;
         }
         Ok(raised > 0)

@@ -1,4 +1,4 @@
-//! A plain blocking NBD client, as a test needs one.
+//! A blocking NBD client.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use assay_serve::nbd::protocol::{
     STRUCTURED_REPLY_MAGIC, chunk, command, command_flag, option, option_reply,
 };
 
-use super::trace::Front;
+use super::trace::DriveAccess;
 
 pub struct Client {
     pub stream: UnixStream,
@@ -18,7 +18,7 @@ pub struct Client {
     cookie: u64,
 }
 
-/// What came of a request: the protocol's error (0: none), bytes of a read, extents.
+/// Reply of a request: error (0: none), data of a read, extents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     pub cookie: u64,
@@ -81,8 +81,8 @@ pub fn greet(stream: &mut UnixStream, client_flags: u32) {
     stream.write_all(&client_flags.to_be_bytes()).unwrap();
 }
 
-/// One answer to an option: its type and data.
-pub fn option_answer(stream: &mut UnixStream, number: u32) -> (u32, Vec<u8>) {
+/// One option reply: type and data.
+pub fn option_reply_of(stream: &mut UnixStream, number: u32) -> (u32, Vec<u8>) {
     assert_eq!(u64_of(stream), OPTION_REPLY_MAGIC);
     assert_eq!(u32_of(stream), number);
     let (kind, len) = (u32_of(stream), u32_of(stream));
@@ -98,27 +98,27 @@ pub fn go_data(name: &str) -> Vec<u8> {
 }
 
 impl Client {
-    /// Shake hands and enter the transmission phase, with structured replies and `base:allocation` or without.
+    /// Negotiates, with or without structured replies and `base:allocation`, and enters the transmission phase.
     pub fn enter(mut stream: UnixStream, structured: bool) -> Client {
         greet(&mut stream, 3);
         if structured {
             let number = option::STRUCTURED_REPLY;
             stream.write_all(&option_bytes(number, &[])).unwrap();
-            assert_eq!(option_answer(&mut stream, number).0, option_reply::ACK);
+            assert_eq!(option_reply_of(&mut stream, number).0, option_reply::ACK);
             let number = option::SET_META_CONTEXT;
             let mut data = vec![0, 0, 0, 0, 0, 0, 0, 1];
             data.extend_from_slice(&(BASE_ALLOCATION.len() as u32).to_be_bytes());
             data.extend_from_slice(BASE_ALLOCATION.as_bytes());
             stream.write_all(&option_bytes(number, &data)).unwrap();
-            let answer = option_answer(&mut stream, number);
-            assert_eq!(answer.0, option_reply::META_CONTEXT);
-            assert_eq!(option_answer(&mut stream, number).0, option_reply::ACK);
+            let reply = option_reply_of(&mut stream, number);
+            assert_eq!(reply.0, option_reply::META_CONTEXT);
+            assert_eq!(option_reply_of(&mut stream, number).0, option_reply::ACK);
         }
         let go = option_bytes(option::GO, &go_data(""));
         stream.write_all(&go).unwrap();
         let (mut size_bytes, mut flags) = (0, 0);
         loop {
-            match option_answer(&mut stream, option::GO) {
+            match option_reply_of(&mut stream, option::GO) {
                 (option_reply::ACK, _) => break,
                 (option_reply::INFO, data) if data[..2] == [0, 0] => {
                     size_bytes = u64::from_be_bytes(data[2..10].try_into().unwrap());
@@ -136,7 +136,7 @@ impl Client {
         }
     }
 
-    /// Send a request; returns its cookie.
+    /// Sends a request; returns its cookie.
     pub fn send(&mut self, flags: u16, kind: u16, offset: u64, len: u32, payload: &[u8]) -> u64 {
         self.cookie += 1;
         let mut bytes = request_bytes(flags, kind, self.cookie, offset, len);
@@ -145,7 +145,7 @@ impl Client {
         self.cookie
     }
 
-    /// Receive one whole reply; `read_bytes` says how long the read is that is answered, where replies are simple.
+    /// Receives one complete reply; `read_bytes` is the length of the read, for simple replies.
     pub fn receive(&mut self, read_bytes: u32) -> Reply {
         let stream = &mut self.stream;
         let mut reply = Reply::default();
@@ -203,7 +203,7 @@ impl Client {
     }
 }
 
-impl Front for Client {
+impl DriveAccess for Client {
     fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
         let reply = self.ask(0, command::READ, offset, len, &[]);
         assert_eq!(reply.error, 0);

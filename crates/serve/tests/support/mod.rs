@@ -1,9 +1,9 @@
-//! What the tests share: small drives, a server in a thread, a client.
+//! Fixtures: small drives, a server thread, clients.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub mod client;
-pub mod host;
 pub mod trace;
+pub mod vfio_driver;
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -11,11 +11,11 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 
-use assay_serve::{Address, Listener, Pace, Server, Summary};
+use assay_serve::{Address, Listener, NbdServer, Pace, ServeSummary};
 use assay_ssd::{Drive, DriveOptions, Profile};
 use tempfile::TempDir;
 
-/// A drive with flash of some tens of megabytes, so that garbage collection is soon reached.
+/// A drive with some tens of megabytes of flash, so that garbage collection starts soon.
 pub fn small_flash(options: &str) -> Drive {
     drive(small_profile(), options)
 }
@@ -35,7 +35,7 @@ pub fn small_profile() -> Profile {
     profile
 }
 
-/// A drive that is written in place: nothing to build, however large.
+/// A drive without flash translation: cheap to create at any capacity.
 pub fn in_place(options: &str) -> Drive {
     drive(
         Profile::builtin("intel-optane-memory-32gb").unwrap(),
@@ -47,7 +47,7 @@ fn drive(profile: Profile, text: &str) -> Drive {
     Drive::new(profile, options(text)).unwrap()
 }
 
-/// A drive's options, as after its name, on one that keeps its data.
+/// Options as after a drive's name, with stored data.
 pub fn options(text: &str) -> DriveOptions {
     let mut options = DriveOptions {
         keep_data: true,
@@ -61,26 +61,26 @@ pub fn options(text: &str) -> DriveOptions {
     options
 }
 
-/// A server in a thread of its own.
-pub struct Served {
+/// A server in its own thread.
+pub struct TestServer {
     folder: TempDir,
     stop: UnixStream,
-    thread: JoinHandle<(Drive, Summary)>,
+    thread: JoinHandle<(Drive, ServeSummary)>,
 }
 
-impl Served {
-    pub fn new(drive: Drive, pace: Pace) -> Served {
+impl TestServer {
+    pub fn new(drive: Drive, pace: Pace) -> TestServer {
         let folder = TempDir::new().unwrap();
         let address = Address::Unix(folder.path().join("s"));
         let listener = Listener::bind(&address, false).unwrap();
         let (stop, stopped) = UnixStream::pair().unwrap();
         let thread = std::thread::spawn(move || {
-            let mut server = Server::new(drive, pace, "test").unwrap();
+            let mut server = NbdServer::new(drive, pace, "test").unwrap();
             server.listen(listener).unwrap();
             let summary = server.run(stopped.as_fd()).unwrap();
             (server.into_drive(), summary)
         });
-        Served {
+        TestServer {
             folder,
             stop,
             thread,
@@ -99,8 +99,8 @@ impl Served {
         client::Client::enter(self.connect(), structured)
     }
 
-    /// End it; gives the drive as the clients left it.
-    pub fn end(mut self) -> (Drive, Summary) {
+    /// Stops the server and returns the drive.
+    pub fn end(mut self) -> (Drive, ServeSummary) {
         self.stop.write_all(&[0]).unwrap();
         self.thread.join().unwrap()
     }
