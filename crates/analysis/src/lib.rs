@@ -24,12 +24,12 @@
 pub mod attribution;
 pub mod compare;
 pub mod estimate;
-pub mod knee;
 #[cfg(test)]
-#[path = "../tests/unit/lib_made.rs"]
-mod made;
+#[path = "../tests/fixtures/mod.rs"]
+mod fixtures;
+pub mod knee;
 pub mod power;
-pub mod rest;
 pub mod score;
+pub mod steady_state;
 pub mod streams;
 pub mod verified;

@@ -7,12 +7,14 @@ use std::fs::{self, File};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use assay_analysis::attribution::{Cause, Facts, Moment, Watched, phases};
+use assay_analysis::attribution::{Cause, CellContext, ObservedCell, ObservedInterval, phases};
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_io::Telemetry;
-use assay_stats::{HostLoad, Interval};
-use assay_units::{Nanos, Op};
+use assay_stats::{HostLoad, Interval, LatencySummary};
+use assay_store::read::CellDrive;
+use assay_store::series::OpSample;
+use assay_units::Nanos;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::Workload;
 use assay_workload::run::{DriveJob, RunObserver, run_jobs};
@@ -47,7 +49,7 @@ impl RunObserver for Seen {
 }
 
 /// Run a workload for some seconds, five intervals in each, and take down what a run folder would hold.
-fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> Watched {
+fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> ObservedCell {
     let options = SessionOptions {
         will_write: rw.ends_with("write"),
         destroy: serial.map(str::to_owned).into_iter().collect(),
@@ -72,48 +74,53 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
     }];
     let outcome = run_jobs(&mut parts, &AtomicBool::new(false), &mut seen).unwrap();
     let busiest = outcome.drives[0].busiest_thread_pct;
-    let moments = seen.intervals.values().map(|interval| {
-        let span = interval.end - interval.start;
-        let of = |count: fn(&assay_stats::OpInterval) -> u64, op: Option<Op>| -> u64 {
-            let ops = interval
-                .ops
-                .iter()
-                .filter(|(o, _)| op.is_none_or(|op| op == *o));
-            ops.map(|(_, counts)| count(counts)).sum()
-        };
-        Moment {
-            start_s: interval.start.as_secs_f64(),
-            elapsed_s: span.as_secs_f64(),
-            iops: assay_units::rate::per_second(of(|c| c.ios, None), span),
-            mib_per_s: assay_units::rate::mib_per_second(of(|c| c.bytes, None), span),
-            written_bytes: of(|c| c.bytes, Some(Op::Write)),
-            temperature_c: seen
-                .celsius
-                .iter()
-                .rev()
-                .find(|(at, _)| *at <= interval.end)
-                .map(|(_, c)| *c),
-            host_idle_pct: seen
-                .host
-                .get(&interval.index)
-                .map(|load| load.idle_pct + load.iowait_pct),
-            busiest_thread_pct: Some(busiest),
-            ..Moment::default()
-        }
+    let ops = seen.intervals.values().flat_map(|interval| {
+        interval.ops.iter().map(|(op, counts)| OpSample {
+            index: interval.index,
+            ramp: interval.ramp,
+            start: interval.start,
+            end: interval.end,
+            op: *op,
+            ios: counts.ios,
+            bytes: counts.bytes,
+            errors: counts.errors,
+            latency: LatencySummary::of(&counts.latency),
+        })
     });
+    let part = CellDrive {
+        drive: 0,
+        result: None,
+        series: ops.collect(),
+        telemetry: Vec::new(),
+        distributions: Vec::new(),
+    };
+    let samples = part.measured_intervals().into_iter();
+    let intervals = samples.map(|sample| ObservedInterval {
+        sample,
+        temperature_c: seen
+            .celsius
+            .iter()
+            .rev()
+            .find(|(at, _)| *at <= sample.end)
+            .map(|(_, c)| *c),
+        host_idle_pct: seen
+            .host
+            .get(&sample.index)
+            .map(|load| load.idle_pct + load.iowait_pct),
+        busiest_thread_pct: Some(busiest),
+        ..ObservedInterval::default()
+    });
+    let intervals = intervals.collect();
     let capacity_bytes = session.info().capacity_bytes;
-    let facts = Facts {
+    let context = CellContext {
         write_share: if workload.writes() { 1.0 } else { 0.0 },
         random: rw.starts_with("rand"),
         capacity_bytes,
         span_bytes: capacity_bytes,
-        ..Facts::default()
+        ..CellContext::default()
     };
-    let mut moments: Vec<Moment> = moments.collect();
-    // What is left of the last interval, as `conclude::series` leaves it out.
-    moments.retain(|m| m.elapsed_s > 0.1);
     session.release(target);
-    Watched { moments, facts }
+    ObservedCell { intervals, context }
 }
 
 fn assert_no_false_label(path: &str, serial: Option<&str>) {
@@ -123,16 +130,16 @@ fn assert_no_false_label(path: &str, serial: Option<&str>) {
         ("read", "128k", 4),
         ("randread", "4k", 8),
     ] {
-        let watched = watch(path, serial, rw, bs, iodepth);
-        assert!(watched.moments.len() > 10, "{path} {rw}: {watched:?}");
-        let found = phases(&watched);
+        let observed = watch(path, serial, rw, bs, iodepth);
+        assert!(observed.intervals.len() > 10, "{path} {rw}: {observed:?}");
+        let found = phases(&observed);
         for phase in &found {
             println!(
                 "{path} {rw} {bs}: {:.1} to {:.1} s, {:.0} MiB/s, {}: {}",
                 phase.from_s,
                 phase.to_s,
                 phase.mean_mib_per_s,
-                phase.cause.words(),
+                phase.cause.label(),
                 phase.evidence
             );
             assert!(
@@ -141,10 +148,10 @@ fn assert_no_false_label(path: &str, serial: Option<&str>) {
                     Cause::Steady | Cause::HostLimited | Cause::Unexplained
                 ),
                 "{path} {rw}: {phase:?}\n{:?}",
-                watched
-                    .moments
+                observed
+                    .intervals
                     .iter()
-                    .map(|m| m.iops as u64)
+                    .map(|m| m.sample.iops() as u64)
                     .collect::<Vec<_>>()
             );
         }

@@ -25,7 +25,7 @@ fn scored(seeds: impl Iterator<Item = u64>) -> (Tallies, Tallies, Vec<String>) {
     let (mut told, mut blind, mut wrong) = (Tallies::default(), Tallies::default(), Vec::new());
     for seed in seeds {
         let scenario = scenario(seed);
-        let with_counters = add(&mut told, &scenario, &scenario.watched, false);
+        let with_counters = add(&mut told, &scenario, &scenario.observed, false);
         let without = add(&mut blind, &scenario, &scenario.blind(), true);
         wrong.extend(with_counters.map(|text| format!("with counters: {text}")));
         wrong.extend(without.map(|text| format!("temperature only: {text}")));

@@ -1,6 +1,6 @@
 //! Cells grouped by step and laid out along the axes that vary.
 
-use assay_analysis::rest;
+use assay_analysis::steady_state;
 use assay_store::model::{CellKind, CellPlan, CellResult, View};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 
@@ -182,7 +182,7 @@ fn points<'a>(lineup: &Lineup<'a>, run: usize, cell: &'a CellRecord) -> Vec<Poin
                 cell,
                 drive: lineup.position(run, drive)?,
                 part: cell.drives.iter().find(|p| p.drive == drive),
-                unrest: rest::objection(&lineup.runs[run], cell, drive),
+                unrest: steady_state::not_steady_reason(&lineup.runs[run], cell, drive),
                 row: 0,
                 column: 0,
             })

@@ -16,6 +16,7 @@ mod words;
 pub(crate) mod write;
 
 use assay_store::model::Outcome;
+use assay_store::model::warning::code;
 use assay_store::read::{CellState, Run};
 
 use crate::ReportError;
@@ -304,7 +305,7 @@ fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
         match run.outcome {
             Some(Outcome::Complete) => {}
             Some(Outcome::Interrupted) => {
-                let lost = run.warnings.iter().any(|w| w.code == "drive-lost");
+                let lost = run.warnings.iter().any(|w| w.code == code::DRIVE_LOST);
                 let by = if lost {
                     "Interrupted, because a drive was gone."
                 } else {

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // in helpers of tests, too
 
+#[path = "../../store/tests/fixtures/mod.rs"]
+mod run_fixture;
+
 mod common;
 
 use std::collections::BTreeMap;
@@ -440,7 +443,7 @@ fn a_run_that_measured_nothing_is_still_a_page() {
 #[test]
 fn a_run_folder_read_from_disk_becomes_a_page() {
     let folder = tempfile::tempdir().unwrap();
-    let run = Run::open(&assay_store::testing::fixture(folder.path())).unwrap();
+    let run = Run::open(&run_fixture::fixture(folder.path())).unwrap();
     let page = html::render(std::slice::from_ref(&run)).unwrap();
     assert!(page.len() < 8_000_000, "{} bytes", page.len());
     assert_well_formed(&without_library(&page).0);

@@ -32,7 +32,7 @@ const ODD_DEVIATIONS: f64 = 3.0;
 /// Neighbours on each side that a point is compared with.
 const ODD_REACH: usize = 3;
 /// A median absolute deviation times this is the standard deviation of a normal distribution.
-const MAD_TO_SIGMA: f64 = 1.4826;
+pub const MAD_TO_SIGMA: f64 = 1.4826;
 /// A rate below this share of the highest counts as this share: a stall is far down, not infinitely far.
 const LEAST_SHARE: f64 = 1e-4;
 /// Two levels further apart than this alternate, as natural logarithm of a ratio (16 %).

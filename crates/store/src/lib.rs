@@ -9,7 +9,7 @@
 //!
 //! [`model`] holds the types, [`journal`] writes and reads lines, [`run`] creates, resumes and finishes folders, [`read`]
 //! folds a journal into [`Run`], the one structure that `report` and [`mod@export`] look at. [`export()`] writes a run as
-//! JSON, CSV, Parquet, or in the layout of fio's JSON. `testing` makes a run folder that looks real, for tests.
+//! JSON, CSV, Parquet, or in the layout of fio's JSON.
 //!
 //! A run survives: a kill at any moment (at most the line being written is lost), a full disk or I/O error (nothing
 //! written before is lost, and the writer goes on once there is room), flipped bits (the line is left out and named), a
@@ -32,8 +32,6 @@ pub mod model;
 pub mod read;
 pub mod run;
 pub mod series;
-#[doc(hidden)]
-pub mod testing;
 mod thin;
 
 pub use error::StoreError;

@@ -12,10 +12,12 @@ use serde::{Deserialize, Serialize};
 mod procedure;
 mod telemetry;
 mod verdict;
+pub mod warning;
 
 pub use procedure::{Load, OFFERED_IOPS, Round, Steady, View};
 pub use telemetry::{Fact, TelemetryRecord};
 pub use verdict::{Reason, ReasonWeight, Verdict, VerdictResult};
+pub use warning::Warning;
 
 /// Version of the folder's layout; a reader refuses a newer one.
 pub const SCHEMA: u32 = 1;
@@ -497,23 +499,6 @@ impl IntervalRecord {
     }
 }
 
-/// A warning with its advice.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Warning {
-    /// Machine-readable kind, kebab-case: `host-limited`, `data-compressible`, `scaled`, ... .
-    pub code: String,
-    /// The cell it is about.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub cell: Option<String>,
-    /// The drive it is about.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub drive: Option<usize>,
-    /// What was seen.
-    pub message: String,
-    /// What to do about it.
-    pub advice: String,
-}
-
 /// A cell's result for one drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellResult {
@@ -531,6 +516,10 @@ pub struct CellResult {
     /// Processor time of this program meanwhile; absent for simulated drives.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<ProcessLoad>,
+    /// Processor time of the busiest worker thread of this drive, percent of one processor; absent for simulated drives and in run folders
+    /// of earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub busiest_thread_pct: Option<f64>,
     /// Verification, where the workload verifies.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verify: Option<VerifySummary>,

@@ -1,21 +1,24 @@
 //! What a run folder survives: kills at every byte, flipped bits, arbitrary and hostile bytes.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod fixtures;
+
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use assay_stats::Histogram;
 use assay_store::journal::{JOURNAL_FILE, JournalReader, JournalWriter, LineContent, parse_line};
 use assay_store::model::{Entry, IntervalRecord, OpRecord, Outcome};
-use assay_store::testing::{self, SMALL};
 use assay_store::{Destination, Run, RunWriter};
 use assay_units::{Nanos, Op, Rng};
 use proptest::prelude::*;
 
+use fixtures::SMALL;
+
 /// A small run, and its journal's bytes.
 fn small() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     let dir = tempfile::tempdir().unwrap();
-    let path = testing::make(dir.path(), SMALL);
+    let path = fixtures::make(dir.path(), SMALL);
     let journal = fs::read(path.join(JOURNAL_FILE)).unwrap();
     (dir, path, journal)
 }
@@ -23,7 +26,7 @@ fn small() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
 /// A run of four cells that has every kind of event, for tests that open it thousands of times.
 fn tiny() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     let dir = tempfile::tempdir().unwrap();
-    let mut manifest = testing::manifest(SMALL);
+    let mut manifest = fixtures::manifest(SMALL);
     let mut soaked = false;
     manifest.cells.retain(|cell| match cell.step.as_str() {
         "all-aboard" | "discard" => true,
@@ -35,7 +38,7 @@ fn tiny() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     let under = Destination::Under(dir.path().to_owned());
     let mut writer = RunWriter::create(&under, &manifest).unwrap();
     writer
-        .append_all(&testing::entries(&manifest, SMALL))
+        .append_all(&fixtures::entries(&manifest, SMALL))
         .unwrap();
     let path = writer.finish(Outcome::Complete, "then").unwrap();
     let journal = fs::read(path.join(JOURNAL_FILE)).unwrap();

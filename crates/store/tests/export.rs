@@ -1,6 +1,8 @@
 //! Exports: they agree with the run and with each other, and fio's own output has the same keys.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod fixtures;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::Path;
@@ -9,13 +11,14 @@ use std::process::Command;
 use assay_stats::Histogram;
 use assay_store::export::{export_fio_json, export_json};
 use assay_store::model::{Entry, IntervalRecord, OpRecord};
-use assay_store::testing::{self, LARGE, SMALL};
 use assay_store::{Destination, ExportFormat, Run, RunWriter, StoreError, export};
 use assay_units::{Nanos, Op};
 use parquet::basic::{Compression, LogicalType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::Value;
+
+use fixtures::{LARGE, SMALL};
 
 type Row = BTreeMap<String, String>;
 
@@ -80,9 +83,9 @@ fn read_parquet(path: &Path) -> Vec<Row> {
 #[test]
 fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
     let dir = tempfile::tempdir().unwrap();
-    let path = testing::make(
+    let path = fixtures::make(
         dir.path(),
-        testing::Size {
+        fixtures::Size {
             max_ios_per_interval: 200,
             ..LARGE
         },
@@ -107,7 +110,7 @@ fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
         assert!(
             table
                 .iter()
-                .all(|row| row["simulated"] == "true" && row["run_id"] == testing::RUN_ID)
+                .all(|row| row["simulated"] == "true" && row["run_id"] == fixtures::RUN_ID)
         );
     }
 
@@ -189,7 +192,7 @@ fn same(field: &str, json: Option<&Value>, what: &str) {
 #[test]
 fn parquet_says_what_it_is() {
     let dir = tempfile::tempdir().unwrap();
-    let path = testing::make(dir.path(), SMALL);
+    let path = fixtures::make(dir.path(), SMALL);
     let files = export(&path, ExportFormat::Parquet, &dir.path().join("out")).unwrap();
     for file in files {
         let reader = SerializedFileReader::new(File::open(&file).unwrap()).unwrap();
@@ -201,7 +204,7 @@ fn parquet_says_what_it_is() {
             .iter()
             .map(|pair| (pair.key.as_str(), pair.value.clone().unwrap()))
             .collect();
-        assert_eq!(pairs["assay.run_id"], testing::RUN_ID);
+        assert_eq!(pairs["assay.run_id"], fixtures::RUN_ID);
         assert_eq!(pairs["assay.simulated"], "true");
         assert_eq!(pairs["assay.tool"], "assay 0.1.0 (fixture)");
         let columns = metadata.file_metadata().schema_descr().columns().to_vec();
@@ -237,7 +240,7 @@ fn parquet_says_what_it_is() {
 fn a_run_without_measurements_exports_empty_tables() {
     let dir = tempfile::tempdir().unwrap();
     let under = Destination::Under(dir.path().to_owned());
-    let writer = RunWriter::create(&under, &testing::manifest(SMALL)).unwrap();
+    let writer = RunWriter::create(&under, &fixtures::manifest(SMALL)).unwrap();
     let out = dir.path().join("out");
     export(writer.path(), ExportFormat::Parquet, &out).unwrap();
     assert_eq!(
@@ -329,7 +332,7 @@ fn fio_json_has_the_keys_of_fio() {
 
 /// A run of one cell with reads, writes and flushes whose latencies are known.
 fn mixed_run(dir: &Path) -> std::path::PathBuf {
-    let mut manifest = testing::manifest(SMALL);
+    let mut manifest = fixtures::manifest(SMALL);
     manifest
         .cells
         .retain(|c| c.step == "zero-area" && c.drives == [0]);
@@ -464,7 +467,7 @@ fn formats_have_their_names() {
 #[test]
 fn outputs_that_cannot_be_written_name_themselves() {
     let dir = tempfile::tempdir().unwrap();
-    let path = testing::make(dir.path(), SMALL);
+    let path = fixtures::make(dir.path(), SMALL);
     let blocked = dir.path().join("file");
     fs::write(&blocked, "").unwrap();
     for format in ExportFormat::ALL {

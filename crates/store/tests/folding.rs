@@ -1,6 +1,8 @@
 //! Folding journals: what counts, what is discarded, what is summed, checked against doing it by hand.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod fixtures;
+
 use std::path::PathBuf;
 
 use assay_stats::{Histogram, HostLoad, JobTotals, LatencySummary};
@@ -10,10 +12,11 @@ use assay_store::model::{
 };
 use assay_store::read::{CellDrive, CellState};
 use assay_store::series::OpSample;
-use assay_store::testing::{self, SMALL};
 use assay_store::{Destination, Run, RunWriter};
 use assay_units::{Nanos, Op, Rng};
 use proptest::prelude::*;
+
+use fixtures::SMALL;
 
 /// A run being written, with the random read cell of the first drive in focus.
 struct Bench {
@@ -26,7 +29,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        Bench::of(testing::manifest(SMALL))
+        Bench::of(fixtures::manifest(SMALL))
     }
 
     fn of(manifest: Manifest) -> Bench {
@@ -242,7 +245,7 @@ fn a_result_must_trace_to_its_intervals() {
 #[test]
 fn an_inspection_has_no_intervals_to_trace_to() {
     for (kind, notes) in [(CellKind::Inspect, 0), (CellKind::Measure, 1)] {
-        let mut manifest = testing::manifest(SMALL);
+        let mut manifest = fixtures::manifest(SMALL);
         let at = manifest.cells.iter().position(|c| c.step == "random-read");
         manifest.cells[at.unwrap()].kind = kind;
         let mut bench = Bench::of(manifest);
@@ -285,7 +288,7 @@ fn intervals_whose_cell_start_was_lost_still_count() {
 
 #[test]
 fn the_host_load_is_the_mean_over_the_measured_span_of_real_drives_only() {
-    let mut manifest = testing::manifest(SMALL);
+    let mut manifest = fixtures::manifest(SMALL);
     for simulated in [true, false] {
         manifest.drives[0].simulated = simulated;
         let mut bench = Bench::of(manifest.clone());

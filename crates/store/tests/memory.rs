@@ -1,17 +1,20 @@
 //! Memory of reading a long run. Alone in its file: it looks at the peak of the whole process.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod fixtures;
+
 use assay_stats::Histogram;
 use assay_store::model::{Entry, IntervalRecord, OpRecord};
-use assay_store::testing::{self, SMALL};
 use assay_store::{Destination, Run, RunWriter};
 use assay_units::{Nanos, Op};
+
+use fixtures::SMALL;
 
 /// Hours of per-second intervals need memory for figures, not for histograms (264 KiB each).
 #[test]
 fn a_long_run_is_folded_in_modest_memory() {
     let dir = tempfile::tempdir().unwrap();
-    let manifest = testing::manifest(SMALL);
+    let manifest = fixtures::manifest(SMALL);
     let at = manifest
         .cells
         .iter()

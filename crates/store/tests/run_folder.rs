@@ -1,6 +1,8 @@
 //! Making, continuing, finishing and checking run folders.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod fixtures;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -9,8 +11,9 @@ use assay_store::journal::{JOURNAL_FILE, JournalWriter};
 use assay_store::model::{Entry, Manifest, Outcome};
 use assay_store::read::CellState;
 use assay_store::run::{CHECKSUM_FILE, Checksums, MANIFEST_FILE};
-use assay_store::testing::{self, SMALL};
 use assay_store::{Destination, Run, RunWriter, StoreError, verify_checksums};
+
+use fixtures::SMALL;
 
 fn under(dir: &Path) -> Destination {
     Destination::Under(dir.to_owned())
@@ -26,11 +29,11 @@ fn start(resumed: u32) -> Entry {
 #[test]
 fn the_fixture_reads_back_whole() {
     let dir = tempfile::tempdir().unwrap();
-    let path = testing::fixture(dir.path());
-    assert_eq!(path.file_name().unwrap(), testing::RUN_ID);
+    let path = fixtures::fixture(dir.path());
+    assert_eq!(path.file_name().unwrap(), fixtures::RUN_ID);
     let run = Run::open(&path).unwrap();
     assert_eq!(run.damaged_lines, Vec::<String>::new());
-    assert_eq!(run.manifest, testing::manifest(testing::LARGE));
+    assert_eq!(run.manifest, fixtures::manifest(fixtures::LARGE));
     assert_eq!(run.outcome, Some(Outcome::Complete));
     assert_eq!(run.warnings.len(), 2);
     assert!(run.verdicts.iter().all(Option::is_some));
@@ -79,8 +82,8 @@ fn the_fixture_reads_back_whole() {
 fn the_fixture_is_the_same_every_time() {
     let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (a, b) = (
-        testing::make(a.path(), SMALL),
-        testing::make(b.path(), SMALL),
+        fixtures::make(a.path(), SMALL),
+        fixtures::make(b.path(), SMALL),
     );
     assert_eq!(
         fs::read(a.join(JOURNAL_FILE)).unwrap(),
@@ -91,7 +94,7 @@ fn the_fixture_is_the_same_every_time() {
 #[test]
 fn sha256sum_agrees_and_changes_are_found() {
     let dir = tempfile::tempdir().unwrap();
-    let path = testing::make(dir.path(), SMALL);
+    let path = fixtures::make(dir.path(), SMALL);
     let check = || {
         Command::new("sha256sum")
             .args(["--strict", "-c", CHECKSUM_FILE])
@@ -134,7 +137,7 @@ fn sha256sum_agrees_and_changes_are_found() {
 #[test]
 fn folders_that_cannot_be_used_are_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let manifest = testing::manifest(SMALL);
+    let manifest = fixtures::manifest(SMALL);
     let explicit = dir.path().join("mine/run");
     let writer = RunWriter::create(&Destination::At(explicit.clone()), &manifest).unwrap();
     assert_eq!((writer.path(), writer.resumed()), (explicit.as_path(), 0));
@@ -173,7 +176,7 @@ fn folders_that_cannot_be_used_are_refused() {
 #[test]
 fn a_plan_that_contradicts_itself_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let sound = testing::manifest(SMALL);
+    let sound = fixtures::manifest(SMALL);
     let mut twice = sound.clone();
     twice.cells[1].id = twice.cells[0].id.clone();
     let mut nowhere = sound.clone();
@@ -212,7 +215,7 @@ fn what_is_not_a_run_is_refused_with_advice() {
             Err(StoreError::NotARun { .. })
         ));
     }
-    let path = testing::make(dir.path(), SMALL);
+    let path = fixtures::make(dir.path(), SMALL);
     let manifest = path.join(MANIFEST_FILE);
     let sound = fs::read_to_string(&manifest).unwrap();
 
@@ -241,9 +244,9 @@ fn what_is_not_a_run_is_refused_with_advice() {
 #[test]
 fn an_interrupted_run_is_resumed_and_completed() {
     let dir = tempfile::tempdir().unwrap();
-    let manifest = testing::manifest(SMALL);
+    let manifest = fixtures::manifest(SMALL);
     let mut writer = RunWriter::create(&under(dir.path()), &manifest).unwrap();
-    let entries = testing::entries(&manifest, SMALL);
+    let entries = fixtures::entries(&manifest, SMALL);
     let (first, second) = entries.split_at(entries.len() / 2);
     writer.append_all(first).unwrap();
     let path = writer
@@ -277,7 +280,7 @@ fn an_interrupted_run_is_resumed_and_completed() {
     let whole = Run::open(&path).unwrap();
     assert_eq!(whole.damaged_lines, Vec::<String>::new());
     let elsewhere = tempfile::tempdir().unwrap();
-    let straight = Run::open(&testing::make(elsewhere.path(), SMALL)).unwrap();
+    let straight = Run::open(&fixtures::make(elsewhere.path(), SMALL)).unwrap();
     assert_eq!(whole.cells, straight.cells);
     assert!(matches!(
         RunWriter::resume(&path),
@@ -288,7 +291,7 @@ fn an_interrupted_run_is_resumed_and_completed() {
 #[test]
 fn a_run_killed_between_its_last_line_and_its_checksums_gets_them() {
     let dir = tempfile::tempdir().unwrap();
-    let path = testing::make(dir.path(), SMALL);
+    let path = fixtures::make(dir.path(), SMALL);
     fs::remove_file(path.join(CHECKSUM_FILE)).unwrap();
     assert!(matches!(
         RunWriter::resume(&path),
@@ -300,7 +303,7 @@ fn a_run_killed_between_its_last_line_and_its_checksums_gets_them() {
 #[test]
 fn two_writers_of_one_run_are_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let writer = RunWriter::create(&under(dir.path()), &testing::manifest(SMALL)).unwrap();
+    let writer = RunWriter::create(&under(dir.path()), &fixtures::manifest(SMALL)).unwrap();
     let path = writer.path().to_owned();
     let error = RunWriter::resume(&path).unwrap_err();
     assert!(
@@ -332,7 +335,7 @@ fn two_writers_of_one_run_are_refused() {
 #[test]
 fn a_manifest_that_was_exchanged_stops_the_resume() {
     let dir = tempfile::tempdir().unwrap();
-    let writer = RunWriter::create(&under(dir.path()), &testing::manifest(SMALL)).unwrap();
+    let writer = RunWriter::create(&under(dir.path()), &fixtures::manifest(SMALL)).unwrap();
     let path = writer.path().to_owned();
     drop(writer);
     let manifest = path.join(MANIFEST_FILE);
@@ -347,10 +350,10 @@ fn a_manifest_that_was_exchanged_stops_the_resume() {
 #[test]
 fn a_figure_that_is_not_a_number_cannot_spoil_the_journal() {
     let dir = tempfile::tempdir().unwrap();
-    let manifest = testing::manifest(SMALL);
+    let manifest = fixtures::manifest(SMALL);
     let mut writer = RunWriter::create(&under(dir.path()), &manifest).unwrap();
     let path = writer.path().to_owned();
-    let entries = testing::entries(&manifest, SMALL);
+    let entries = fixtures::entries(&manifest, SMALL);
     let Some(Entry::Audit(mut audit)) = entries
         .iter()
         .find(|e| matches!(e, Entry::Audit(_)))
@@ -386,7 +389,7 @@ fn a_figure_that_is_not_a_number_cannot_spoil_the_journal() {
 #[test]
 fn kinds_lists_every_event() {
     let dir = tempfile::tempdir().unwrap();
-    let path = testing::make(dir.path(), SMALL);
+    let path = fixtures::make(dir.path(), SMALL);
     let text = fs::read_to_string(path.join(JOURNAL_FILE)).unwrap();
     let mut seen: Vec<&str> = text
         .lines()
@@ -432,7 +435,7 @@ fn a_full_disk_loses_nothing_before_it() {
 }
 
 fn fill_the_disk(dir: &Path) {
-    let manifest = testing::manifest(SMALL);
+    let manifest = fixtures::manifest(SMALL);
     let mut writer = RunWriter::create(&under(dir), &manifest).unwrap();
     let path = writer.path().to_owned();
     let cell = manifest.cells[0].id.clone();

@@ -2,20 +2,10 @@
 
 use assay_stats::ErrorCauses;
 use assay_store::model;
+use assay_store::model::warning::{code, limit};
 use assay_units::Nanos;
 
 use crate::expand::UnsupportedBlockSize;
-
-/// CPU time of one thread above which the thread limits the rate, percent.
-pub const BUSY_THREAD_PCT: f64 = 95.0;
-/// Idle share of the host below which threads wait for a CPU, percent.
-pub const IDLE_HOST_PCT: f64 = 5.0;
-/// Share of the null target's rate above which assay's overhead is part of the result, percent.
-pub const ENGINE_SHARE_PCT: f64 = 50.0;
-/// Share of an offered rate below which it counts as not reached, percent.
-pub const RATE_REACHED_PCT: f64 = 95.0;
-/// Clock drift above which a warning is recorded, parts per million.
-pub const DRIFT_PPM: f64 = 200.0;
 
 /// Name of the one critical warning that clears by itself (NVMe Base 2.0c, 5.16.1.3, Critical Warning, bit 1).
 const TEMPERATURE_THRESHOLD: &str = "temperature threshold exceeded";
@@ -201,9 +191,9 @@ impl RunWarning {
                 busiest_thread_pct,
                 idle_pct,
             } => (
-                "host-limited",
+                code::HOST_LIMITED,
                 match idle_pct {
-                    Some(idle) if *idle < IDLE_HOST_PCT => format!(
+                    Some(idle) if *idle < limit::IDLE_HOST_PCT => format!(
                         "the host's processors were {idle:.0} % idle: the host, not the drive, set this rate"
                     ),
                     _ => format!(
@@ -213,12 +203,12 @@ impl RunWarning {
                 "read it as a lower bound for the drive; use more threads, a host with more or faster processors, or a rate limit",
             ),
             RunWarning::EngineLimited { share_pct } => (
-                "engine-limited",
+                code::ENGINE_LIMITED,
                 format!("this rate is {share_pct:.0} % of the rate that assay reaches on the null target"),
                 "latencies include assay's own overhead; use more threads",
             ),
             RunWarning::IoErrors { errors, causes } => (
-                "io-errors",
+                code::IO_ERRORS,
                 if causes.is_empty() {
                     format!("{errors} I/Os failed or came back short")
                 } else {
@@ -227,14 +217,14 @@ impl RunWarning {
                 "read the kernel log and the drive's health log (`assay probe`) before using other figures of this drive",
             ),
             RunWarning::Unanswered { ios } => (
-                "unanswered",
+                code::UNANSWERED,
                 format!(
                     "{ios} I/Os did not complete within the timeout: ten seconds after the stop, or four minutes after the drive's last completion"
                 ),
                 "the drive hangs or was removed: read the kernel log",
             ),
             RunWarning::GaveUp { errors, span_s } => (
-                "gave-up",
+                code::GAVE_UP,
                 format!("the last {errors} I/Os, all within {span_s:.1} s, failed: the cell was ended early"),
                 "the drive was removed or fails every command: read the kernel log; the intervals hold what was measured before",
             ),
@@ -242,7 +232,7 @@ impl RunWarning {
                 ratio,
                 zero_share_pct,
             } => (
-                "data-compressible",
+                code::DATA_COMPRESSIBLE,
                 if *zero_share_pct >= 1.0 {
                     format!(
                         "{zero_share_pct:.0} % of the samples are all zero and the data compress {ratio:.2} : 1: reads of them can be faster than of real data"
@@ -255,32 +245,32 @@ impl RunWarning {
                 "for figures that hold for any data, let the suite write incompressible data first: --destroy SERIAL",
             ),
             RunWarning::Scaled { scale } => (
-                "scaled",
+                code::SCALED,
                 format!("every duration was multiplied by {scale}: this is not the procedure as published"),
                 "run with --scale 1 before drawing conclusions",
             ),
             RunWarning::VerifyFailed { blocks } => (
-                "verify-failed",
+                code::VERIFY_FAILED,
                 format!("{blocks} blocks did not come back as they were written"),
                 "do not store data on this drive; the findings give the kind of each mismatch",
             ),
             RunWarning::CacheNotDropped => (
-                "cache-not-dropped",
+                code::CACHE_NOT_DROPPED,
                 "the page cache could not be dropped before reading through it".to_owned(),
                 "part of this rate may be memory bandwidth; run as root, or read with direct I/O",
             ),
             RunWarning::Buffered => (
-                "buffered",
+                code::BUFFERED,
                 "this file's file system does not support O_DIRECT: I/O went through the page cache".to_owned(),
                 "much of this rate is memory bandwidth; use a file on another file system, or the block device",
             ),
             RunWarning::ClockDrift { ppm } => (
-                "clock-drift",
+                code::CLOCK_DRIFT,
                 format!("the time-stamp counter drifts by {ppm:+.0} ppm from the kernel's monotonic clock"),
                 "latencies have the same relative error; check the host's clock source",
             ),
             RunWarning::PowerEnded { last, end } => (
-                "power-ended",
+                code::POWER_ENDED,
                 format!(
                     "the last power reading came at {:.0} s of {:.0} s",
                     last.as_secs_f64(),
@@ -289,7 +279,7 @@ impl RunWarning {
                 "the mean power covers only the time before; check that the power meter still runs, and measure again",
             ),
             RunWarning::NothingMeasured { why, advice } => (
-                "nothing-measured",
+                code::NOTHING_MEASURED,
                 format!("nothing was measured: {why}"),
                 advice,
             ),
@@ -297,7 +287,7 @@ impl RunWarning {
                 offered_iops,
                 done_iops,
             } => (
-                "rate-not-reached",
+                code::RATE_NOT_REACHED,
                 format!(
                     "{offered_iops:.0} I/Os per second were offered and {done_iops:.0} completed: the queue grew for the whole job"
                 ),
@@ -308,7 +298,7 @@ impl RunWarning {
                 tracked,
                 why,
             } => (
-                "not-steady",
+                code::NOT_STEADY,
                 format!("{tracked} did not reach steady state in {rounds} rounds: {why}"),
                 "its figures are not steady-state figures; allow more rounds, or precondition for longer",
             ),
@@ -316,12 +306,12 @@ impl RunWarning {
                 step,
                 unsupported_block,
             } => (
-                "block-mix-unfit",
+                code::BLOCK_MIX_UNFIT,
                 format!("the step {step} is skipped: {unsupported_block}"),
                 "measure a drive or namespace formatted with smaller logical blocks (nvme format --lbaf), or use a copy of the suite with another mix, which is then not the standard's workload",
             ),
             RunWarning::NotSteady { why } => (
-                "not-steady",
+                code::NOT_STEADY,
                 format!("the drive was not in steady state: {why}"),
                 "do not quote it as steady; the verdict does not use it. Write for longer, at the suite's own durations and without --scale",
             ),
@@ -329,7 +319,7 @@ impl RunWarning {
                 why,
                 repeated: true,
             } => (
-                "preconditioned-again",
+                code::PRECONDITIONED_AGAIN,
                 format!("the interrupted run had preconditioned the drive; the preconditioning is repeated: {why}"),
                 "do not use a drive between a run and its resumption",
             ),
@@ -337,41 +327,41 @@ impl RunWarning {
                 why,
                 repeated: false,
             } => (
-                "state-in-doubt",
+                code::STATE_IN_DOUBT,
                 format!("the drive may not be in the state in which the interrupted run left it: {why}"),
                 "if another program may have written to the drive since, start a new run",
             ),
             RunWarning::DriveLost { why } => (
-                "drive-lost",
+                code::DRIVE_LOST,
                 format!(
                     "the drive is gone: {why}; this cell was left unfinished, and no further cell was started on the drive"
                 ),
                 "check slot, cable and kernel log until the drive is back, then continue with assay run --resume and this run's folder: it measures this cell again, and the cells not started",
             ),
             RunWarning::PurgeIncomplete { how } => (
-                "purge-incomplete",
+                code::PURGE_INCOMPLETE,
                 format!("the drive was purged by {how}, which need not erase all of it"),
                 "a drive that was full before may start slower than a fresh one; sanitize or format it for fresh-drive figures",
             ),
             RunWarning::LinkBelow { now, possible } => (
-                "link-below-capability",
+                code::LINK_BELOW_CAPABILITY,
                 format!("the PCIe link runs at {now}; drive and slot support {possible}"),
                 "the link limits sequential rates; use another slot, reseat the drive, or check the firmware settings (ASPM, link speed)",
             ),
             RunWarning::HotBefore { celsius, warning_c } => (
-                "hot-before-start",
+                code::HOT_BEFORE_START,
                 format!(
                     "the drive was at {celsius} degrees C before the first measurement; its warning threshold is {warning_c}"
                 ),
                 "let the drive cool down first, or give it a heat sink: it may throttle during the measurement",
             ),
             RunWarning::WriteCacheOff => (
-                "write-cache-off",
+                code::WRITE_CACHE_OFF,
                 "the volatile write cache is disabled".to_owned(),
                 "writes run at flash speed; for the default configuration enable it (nvme set-feature -f 6 -V 1)",
             ),
             RunWarning::FallsAsleep { after_ms, wake_us } => (
-                "falls-asleep",
+                code::FALLS_ASLEEP,
                 match wake_us {
                     Some(wake_us) => format!(
                         "the drive enters a low-power state after {after_ms} ms idle, and takes up to {:.1} ms to wake",
@@ -384,12 +374,12 @@ impl RunWarning {
                 "first I/Os after idle time, and workloads with few I/Os, include that latency; to measure without it: nvme set-feature -f 0xc -V 0",
             ),
             RunWarning::CriticalWarning { names } => (
-                "critical-warning",
+                code::CRITICAL_WARNING,
                 format!("its health log has the critical warning: {names}"),
                 "do not qualify or use a drive with a critical warning",
             ),
             RunWarning::CriticalWarningRaised { names, at } => (
-                "critical-warning-raised",
+                code::CRITICAL_WARNING_RAISED,
                 format!(
                     "its health log set a critical warning {:.0} s into this cell: {names}",
                     at.as_secs_f64()
@@ -401,7 +391,7 @@ impl RunWarning {
                 },
             ),
             RunWarning::Overflow { values } => (
-                "latency-overflow",
+                code::LATENCY_OVERFLOW,
                 format!("{values} latencies exceeded 73 minutes; they count only in the mean and the maximum"),
                 "the drive or the host was suspended during the measurement",
             ),

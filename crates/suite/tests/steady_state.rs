@@ -3,7 +3,7 @@
 
 mod common;
 
-use assay_analysis::{rest, score};
+use assay_analysis::{score, steady_state};
 use assay_store::model::{ReasonWeight, Verdict, VerdictResult};
 use assay_store::read::CellState;
 use assay_store::series::IntervalSample;
@@ -74,7 +74,7 @@ fn a_rate_that_is_cut_off_before_rest_is_no_steady_rate() {
     assert!(words.contains("not measured: not steady: "), "{words}");
     let (weight, words) = reason(verdict, "short");
     assert_eq!(weight, ReasonWeight::Missing);
-    assert!(words.contains("too few to tell"), "{words}");
+    assert!(words.contains("intervals are too few"), "{words}");
     // Who claims nothing is taken at his word.
     assert_eq!(reason(verdict, "burst").0, ReasonWeight::For);
     // Warned of, once for each, with what to do.
@@ -87,7 +87,7 @@ fn a_rate_that_is_cut_off_before_rest_is_no_steady_rate() {
     assert!(warned[0].cell.as_ref().unwrap().ends_with("/steady"));
     assert!(warned[0].advice.contains("do not quote it as steady"));
     let cell = run.cells.iter().find(|c| c.plan.step == "steady").unwrap();
-    let why = rest::objection(&run, cell, 0).unwrap();
+    let why = steady_state::not_steady_reason(&run, cell, 0).unwrap();
     assert!(warned[0].message.ends_with(&why), "{why}");
 }
 

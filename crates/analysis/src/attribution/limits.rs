@@ -1,33 +1,33 @@
-//! Limits that are not the drive's own: the measuring machine, and the power state it was put into.
+//! External limits: the measuring host, and the NVMe power state.
 //!
-//! The host is the limit where its processors have no time left, or the one that a worker thread runs on has none: more cannot be asked
-//! of the drive. A power state is the limit where it is not state 0, power stands at the state's maximum and nothing else moves; where the
-//! maximum is not known or not reached (a meter may see what a drive does not count), the same workload in state 0 must have drawn more and
-//! been faster, in the same run. One that was no faster in state 0 is not limited by its state.
+//! The host is the limit where its processors have no idle time left, or where a worker thread uses all of its own processor. A power
+//! state is the limit where it is not state 0 and power is constant at the state's maximum; where the maximum is unknown or not reached
+//! (a meter can measure what the drive does not count), the same workload in state 0 must have drawn more power and been faster, in the
+//! same run. A workload that was no faster in state 0 is not limited by its state.
 
-use assay_stats::change::median;
+use assay_stats::change::{MAD_TO_SIGMA, median};
+use assay_store::model::warning::limit::{BUSY_THREAD_PCT, IDLE_HOST_PCT};
 
-use super::{Cause, Watched};
+use super::{Cause, ObservedCell, ObservedInterval};
 
-/// Idle share of all processors below which threads wait for one, percent (as `suite::warn`).
-const HOST_IDLE_PCT: f64 = 5.0;
-/// Share of one processor above which a thread is what limits, percent (as `suite::warn`).
-const BUSY_THREAD_PCT: f64 = 95.0;
-/// Power this close to the cap stands at it: a governor keeps the mean a little below (percent of the cap).
+/// Power this close to the cap is at the cap: a governor keeps the mean a little below (percent of the cap).
 const AT_CAP_PCT: f64 = 93.0;
-/// And not above it by more than a meter's error (percent of the cap).
+/// Power above the cap by more than a meter's error is not at the cap (percent of the cap).
 const OVER_CAP_PCT: f64 = 103.0;
-/// Power that is held spreads less than this (standard deviation, percent of its median).
+/// Spread of constant power at most (standard deviation, percent of its median).
 const HELD_SPREAD_PCT: f64 = 3.0;
-/// Power that stands at the cap is no limit where the same workload in state 0 was not faster by this much (percent).
+/// Power at the cap is no limit where the same workload in state 0 was not faster by this much (percent).
 const FASTER_PCT: f64 = 102.0;
 /// In state 0 the same workload must have drawn, and reached, this much more (percent).
 const UNLIMITED_PCT: f64 = 107.0;
 
-/// Is the host the limit in these moments? The evidence if so.
-pub(super) fn host(watched: &Watched, from: usize, to: usize) -> Option<String> {
-    let of = |value: fn(&super::Moment) -> Option<f64>| -> Option<f64> {
-        let values: Vec<f64> = watched.moments[from..to].iter().filter_map(value).collect();
+/// Evidence that the host is the limit in these intervals.
+pub(super) fn host(observed: &ObservedCell, from: usize, to: usize) -> Option<String> {
+    let of = |value: fn(&ObservedInterval) -> Option<f64>| -> Option<f64> {
+        let values: Vec<f64> = observed.intervals[from..to]
+            .iter()
+            .filter_map(value)
+            .collect();
         (values.len() * 2 > to - from).then(|| median(&values))
     };
     if let Some(busy) = of(|m| m.busiest_thread_pct).filter(|&busy| busy >= BUSY_THREAD_PCT) {
@@ -35,36 +35,36 @@ pub(super) fn host(watched: &Watched, from: usize, to: usize) -> Option<String> 
             "a worker thread used {busy:.0} % of a processor (limit {BUSY_THREAD_PCT:.0} %)"
         ));
     }
-    let idle = of(|m| m.host_idle_pct).filter(|&idle| idle < HOST_IDLE_PCT)?;
+    let idle = of(|m| m.host_idle_pct).filter(|&idle| idle < IDLE_HOST_PCT)?;
     Some(format!(
-        "processors were {idle:.1} % idle (limit {HOST_IDLE_PCT:.0} %)"
+        "processors were {idle:.1} % idle (limit {IDLE_HOST_PCT:.0} %)"
     ))
 }
 
-/// Is the power state the limit in these moments? Cause and evidence if so.
-pub(super) fn power(watched: &Watched, from: usize, to: usize) -> Option<(Cause, String)> {
-    let moments = &watched.moments[from..to];
-    let state = moments.iter().rev().find_map(|m| m.power_state)?;
-    let held = moments
+/// Cause and evidence where the power state is the limit in these intervals.
+pub(super) fn power(observed: &ObservedCell, from: usize, to: usize) -> Option<(Cause, String)> {
+    let intervals = &observed.intervals[from..to];
+    let state = intervals.iter().rev().find_map(|m| m.power_state)?;
+    let held = intervals
         .iter()
         .all(|m| m.power_state.is_none_or(|s| s == state));
     if state == 0 || !held {
         return None;
     }
-    let powers: Vec<f64> = moments
+    let powers: Vec<f64> = intervals
         .iter()
         .filter_map(|m| m.power_mw)
         .map(|mw| mw as f64)
         .collect();
-    if powers.len() * 2 <= moments.len() {
+    if powers.len() * 2 <= intervals.len() {
         return None;
     }
     let watts = |mw: f64| mw / 1000.0;
     let power_mw = median(&powers);
-    let rates: Vec<f64> = moments.iter().map(|m| m.iops).collect();
+    let rates: Vec<f64> = intervals.iter().map(|i| i.sample.iops()).collect();
     let rate = median(&rates);
-    let unlimited = watched.facts.unlimited;
-    let cap_mw = watched.facts.power_cap_mw.filter(|&mw| mw > 0);
+    let unlimited = observed.context.unlimited;
+    let cap_mw = observed.context.power_cap_mw.filter(|&mw| mw > 0);
     if let Some(cap_mw) = cap_mw.map(|mw| mw as f64)
         && (AT_CAP_PCT..=OVER_CAP_PCT).contains(&(power_mw / cap_mw * 100.0))
         && unlimited.is_none_or(|(_, free_iops)| free_iops * 100.0 >= FASTER_PCT * rate)
@@ -78,7 +78,7 @@ pub(super) fn power(watched: &Watched, from: usize, to: usize) -> Option<(Cause,
     }
     let (free_mw, free_iops) = unlimited?;
     let off: Vec<f64> = powers.iter().map(|mw| (mw - power_mw).abs()).collect();
-    let spread_pct = median(&off) * 1.4826 / power_mw.max(1.0) * 100.0;
+    let spread_pct = median(&off) * MAD_TO_SIGMA / power_mw.max(1.0) * 100.0;
     let limited = spread_pct <= HELD_SPREAD_PCT
         && free_mw as f64 * 100.0 >= UNLIMITED_PCT * power_mw
         && free_iops * 100.0 >= UNLIMITED_PCT * rate;

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use assay_analysis::attribution::Moment;
+use assay_analysis::attribution::ObservedInterval;
 use assay_sim_host::HostProcessors;
 use assay_ssd::{Command, Drive, Telemetry};
+use assay_store::series::{IntervalSample, OpCounts};
 use assay_units::{DataClass, Nanos, Op, Rng};
 
 /// What the host does.
@@ -21,7 +22,7 @@ pub struct Job {
 
 /// A second: what a run folder would hold of it, and what only the model knows.
 pub struct Second {
-    pub moment: Moment,
+    pub observed: ObservedInterval,
     pub telemetry: Telemetry,
     /// Bytes moved by collection and folding.
     pub relocated_bytes: u64,
@@ -107,13 +108,8 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
         let overhead_s = bench.host_overhead_ns.value as f64 / 1e9;
         let busy_pct = (ios as f64 * overhead_s / f64::from(cores) * 100.0).min(100.0);
         out.push(Second {
-            moment: Moment {
-                start_s: f64::from(second),
-                elapsed_s: 1.0,
-                iops: ios as f64,
-                mib_per_s: bytes as f64 / 1_048_576.0,
-                latency_mean_ns: latency_ns as f64 / ios.max(1) as f64,
-                written_bytes: if job.op == Op::Write { bytes } else { 0 },
+            observed: ObservedInterval {
+                sample: sample(second, job.op, ios, bytes, latency_ns),
                 nand_bytes: Some(now.nand_bytes_written - before.nand_bytes_written),
                 temperature_c: Some(f64::from(now.composite_celsius)),
                 throttled: Some(now.throttled),
@@ -135,7 +131,32 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
     out
 }
 
+fn sample(second: u32, op: Op, ios: u64, bytes: u64, latency_ns: u64) -> IntervalSample {
+    let counts = OpCounts {
+        ios,
+        bytes,
+        latencies: ios,
+        latency_sum_ns: latency_ns as f64,
+        ..OpCounts::default()
+    };
+    let mut sample = IntervalSample {
+        index: second,
+        start: Nanos::from_secs(second.into()),
+        end: Nanos::from_secs(u64::from(second) + 1),
+        ..IntervalSample::default()
+    };
+    match op {
+        Op::Write => sample.write = counts,
+        _ => sample.read = counts,
+    }
+    sample
+}
+
 /// Mean I/Os per second over seconds.
 pub fn mean_iops(seconds: &[Second]) -> f64 {
-    seconds.iter().map(|s| s.moment.iops).sum::<f64>() / seconds.len().max(1) as f64
+    seconds
+        .iter()
+        .map(|s| s.observed.sample.iops())
+        .sum::<f64>()
+        / seconds.len().max(1) as f64
 }

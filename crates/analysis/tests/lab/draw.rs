@@ -3,7 +3,7 @@
 //! Drives are small and slow, so that a second is a few hundred I/Os: geometry, rates and heat are drawn, mechanisms are the shipped ones.
 //! A pilot run without any limit tells what the flash draws and reaches; thresholds, caps and host times are set in relation to it.
 
-use assay_analysis::attribution::{Facts, Watched};
+use assay_analysis::attribution::{CellContext, ObservedCell};
 use assay_ssd::profile::SlcOverflow;
 use assay_ssd::{Drive, DriveOptions, InitialState, Profile};
 use assay_units::{Op, Rng};
@@ -237,7 +237,7 @@ pub fn scenario(seed: u64) -> Scenario {
     );
     let power_w = pilot[2..]
         .iter()
-        .filter_map(|s| s.moment.power_mw)
+        .filter_map(|s| s.observed.power_mw)
         .sum::<u64>() as f64
         / (pilot.len() - 2) as f64
         / 1000.0;
@@ -272,7 +272,7 @@ pub fn scenario(seed: u64) -> Scenario {
     }
     let seconds = run(&p, state, power_state, job, seed);
     let purged = state == InitialState::Fresh && dice.chance(50);
-    let facts = Facts {
+    let context = CellContext {
         write_share: if job.op == Op::Write { 1.0 } else { 0.0 },
         random: job.random,
         capacity_bytes: p.identity.capacity_bytes.value,
@@ -342,7 +342,7 @@ pub fn scenario(seed: u64) -> Scenario {
         .unwrap_or(seconds.len());
     let ready: u64 = seconds[..first]
         .iter()
-        .map(|s| s.moment.written_bytes)
+        .map(|s| s.observed.sample.write.bytes)
         .sum();
     let unwritten = purged && ready < p.identity.capacity_bytes.value / 100 * 97;
     if job.op == Op::Write && !limited && (ends || unwritten) {
@@ -394,9 +394,9 @@ pub fn scenario(seed: u64) -> Scenario {
     Scenario {
         seed,
         name: format!("{kind:?} {base} {job:?} {state:?}"),
-        watched: Watched {
-            moments: seconds.into_iter().map(|s| s.moment).collect(),
-            facts,
+        observed: ObservedCell {
+            intervals: seconds.into_iter().map(|s| s.observed).collect(),
+            context,
         },
         truths,
     }

@@ -1,5 +1,5 @@
 //! Simulated drives whose truth is known, for scoring attribution: small, slow drives made of the shipped profiles, worked on by a host
-//! with processors, watched second by second, with the truth taken from the model's own state and from counterfactual runs.
+//! with processors, observed second by second, with the truth taken from the model's own state and from counterfactual runs.
 
 pub mod bench;
 pub mod draw;
@@ -7,7 +7,7 @@ pub mod parts;
 pub mod score;
 pub mod truth;
 
-use assay_analysis::attribution::{Moment, Watched};
+use assay_analysis::attribution::{ObservedCell, ObservedInterval};
 
 /// A label that is scored; one per cause that a detector can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,23 +48,23 @@ pub struct Truth {
 pub struct Scenario {
     pub seed: u64,
     pub name: String,
-    pub watched: Watched,
+    pub observed: ObservedCell,
     pub truths: Vec<Truth>,
 }
 
 impl Scenario {
     /// As seen where the drive tells its temperature and nothing else.
-    pub fn blind(&self) -> Watched {
-        let blinded = |m: &Moment| Moment {
+    pub fn blind(&self) -> ObservedCell {
+        let blinded = |m: &ObservedInterval| ObservedInterval {
             throttled: None,
             warning_time_s: None,
             nand_bytes: None,
             power_mw: None,
             ..*m
         };
-        Watched {
-            moments: self.watched.moments.iter().map(blinded).collect(),
-            facts: self.watched.facts,
+        ObservedCell {
+            intervals: self.observed.intervals.iter().map(blinded).collect(),
+            context: self.observed.context,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How often labels are right.
 
-use assay_analysis::attribution::{Cause, Watched, phases, throttling};
+use assay_analysis::attribution::{Cause, ObservedCell, phases, throttling};
 
 use super::{Label, Scenario, Truth};
 
@@ -41,7 +41,7 @@ fn label_of(cause: &Cause) -> Option<Label> {
     match cause {
         Cause::Fresh => Some(Label::Fresh),
         Cause::SlcCacheExhausted { .. } => Some(Label::Slc),
-        Cause::CollectionOnset | Cause::CollectionSteady { .. } => Some(Label::Collection),
+        Cause::GcOnset | Cause::GcSteady { .. } => Some(Label::Collection),
         Cause::ThermalThrottling { .. } => Some(Label::Thermal),
         Cause::PowerLimited { .. } => Some(Label::Power),
         Cause::HostLimited => Some(Label::Host),
@@ -63,11 +63,11 @@ fn tolerance_s(truth: &Truth) -> f64 {
 pub fn add(
     tallies: &mut [Tally; 6],
     scenario: &Scenario,
-    watched: &Watched,
+    observed: &ObservedCell,
     blind: bool,
 ) -> Option<String> {
     let mut wrong = String::new();
-    let phases = &phases(watched);
+    let phases = &phases(observed);
     for (label, tally) in Label::ALL.into_iter().zip(tallies) {
         let truth = scenario.truths.iter().find(|truth| truth.label == label);
         let named = phases
@@ -94,7 +94,7 @@ pub fn add(
                         .size_off
                         .push((cache_bytes as f64 / truth.cache_bytes as f64 - 1.0).abs());
                 }
-                if let Some((true_pct, hot)) = truth.duty_pct.zip(throttling(watched, phases)) {
+                if let Some((true_pct, hot)) = truth.duty_pct.zip(throttling(observed, phases)) {
                     tally.duty_off.push((hot.duty_pct - true_pct).abs());
                 }
             }

@@ -42,7 +42,7 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
     if let Some(slc) = &p.slc {
         let mut written = 0;
         let full = seconds.iter().position(|s| {
-            written += s.moment.written_bytes;
+            written += s.observed.sample.write.bytes;
             written >= slc.bytes.value
         });
         folding = slc
@@ -62,7 +62,7 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
     let usual = if folding { 1.0 } else { 0.0 };
     let collects = |s: &[Second]| {
         let moved: u64 = s.iter().map(|s| s.relocated_bytes).sum();
-        let host: u64 = s.iter().map(|s| s.moment.written_bytes).sum();
+        let host: u64 = s.iter().map(|s| s.observed.sample.write.bytes).sum();
         moved as f64 > (usual + 0.15) * host as f64
     };
     // Five seconds together: moving and writing come in groups.

@@ -1,29 +1,25 @@
 //! Made series, one per rule; how often labels are right on drives is tests/scenarios.rs.
 
 use super::*;
+use crate::fixtures::sample;
 
 /// Moments of a second each, of rates in MiB/s.
-fn watched(rates: &[f64], writes: bool, random: bool) -> Watched {
-    let moments = rates.iter().enumerate().map(|(at, &rate)| Moment {
-        start_s: at as f64,
-        elapsed_s: 1.0,
-        iops: rate * 8.0,
-        mib_per_s: rate,
-        written_bytes: if writes {
-            (rate * 1_048_576.0) as u64
-        } else {
-            0
-        },
-        ..Moment::default()
-    });
-    Watched {
-        moments: moments.collect(),
-        facts: Facts {
+fn observed(rates: &[f64], writes: bool, random: bool) -> ObservedCell {
+    let intervals = rates
+        .iter()
+        .enumerate()
+        .map(|(at, &rate)| ObservedInterval {
+            sample: sample(at, (rate * 8.0) as u64, (rate * 1_048_576.0) as u64, writes),
+            ..ObservedInterval::default()
+        });
+    ObservedCell {
+        intervals: intervals.collect(),
+        context: CellContext {
             write_share: f64::from(u8::from(writes)),
             random,
             capacity_bytes: 100 << 30,
             span_bytes: 100 << 30,
-            ..Facts::default()
+            ..CellContext::default()
         },
     }
 }
@@ -34,15 +30,15 @@ fn levels(of: &[(f64, usize)]) -> Vec<f64> {
         .collect()
 }
 
-fn causes(watched: &Watched) -> Vec<(f64, &'static str)> {
-    phases(watched)
+fn causes(observed: &ObservedCell) -> Vec<(f64, &'static str)> {
+    phases(observed)
         .iter()
-        .map(|phase| (phase.from_s, phase.cause.words()))
+        .map(|phase| (phase.from_s, phase.cause.label()))
         .collect()
 }
 
 /// 30 s at full speed up to 77 C, then 10 s slow and 30 s fast in turn, as report A's M8Pe(G).
-fn hot_cycle() -> Watched {
+fn hot_cycle() -> ObservedCell {
     let mut rates = levels(&[(1400.0, 30)]);
     let mut celsius: Vec<f64> = (0..30).map(|s| 47.0 + f64::from(s)).collect();
     for _ in 0..4 {
@@ -55,8 +51,8 @@ fn hot_cycle() -> Watched {
             celsius.push(67.0 + f64::from(s) / 3.0);
         }
     }
-    let mut seen = watched(&rates, false, true);
-    for (moment, c) in seen.moments.iter_mut().zip(celsius) {
+    let mut seen = observed(&rates, false, true);
+    for (moment, c) in seen.intervals.iter_mut().zip(celsius) {
         moment.temperature_c = Some(c.floor());
     }
     seen
@@ -64,11 +60,11 @@ fn hot_cycle() -> Watched {
 
 #[test]
 fn nothing_comes_of_nothing() {
-    assert!(phases(&Watched::default()).is_empty());
-    let one = phases(&watched(&[5.0], true, true));
+    assert!(phases(&ObservedCell::default()).is_empty());
+    let one = phases(&observed(&[5.0], true, true));
     assert_eq!((one.len(), one[0].cause), (1, Cause::Steady));
     assert_eq!(
-        phases(&watched(&[0.0; 20], true, true))[0].cause,
+        phases(&observed(&[0.0; 20], true, true))[0].cause,
         Cause::Steady
     );
 }
@@ -76,10 +72,10 @@ fn nothing_comes_of_nothing() {
 #[test]
 fn an_even_rate_is_steady_and_a_change_without_evidence_unexplained() {
     assert_eq!(
-        causes(&watched(&levels(&[(500.0, 60)]), false, true)),
+        causes(&observed(&levels(&[(500.0, 60)]), false, true)),
         [(0.0, "steady")]
     );
-    let dip = watched(
+    let dip = observed(
         &levels(&[(500.0, 40), (250.0, 15), (500.0, 40)]),
         false,
         true,
@@ -97,7 +93,7 @@ fn an_even_rate_is_steady_and_a_change_without_evidence_unexplained() {
 #[test]
 fn a_cycle_of_heat_has_its_onset_duty_and_period() {
     let mut seen = hot_cycle();
-    let check = |seen: &Watched, onset: f64| {
+    let check = |seen: &ObservedCell, onset: f64| {
         let found = phases(seen);
         assert_eq!(found[0].cause, Cause::Steady);
         let Cause::ThermalThrottling {
@@ -118,16 +114,16 @@ fn a_cycle_of_heat_has_its_onset_duty_and_period() {
     };
     check(&seen, 77.0);
     // The same with the drive's word for it.
-    for moment in &mut seen.moments {
-        moment.throttled = Some(moment.mib_per_s < 1000.0);
+    for moment in &mut seen.intervals {
+        moment.throttled = Some(moment.sample.mib_per_s() < 1000.0);
     }
     check(&seen, 77.0);
 }
 
 #[test]
 fn a_fall_at_a_temperature_that_was_there_before_is_not_heat() {
-    let mut seen = watched(&levels(&[(1400.0, 120), (700.0, 60)]), false, true);
-    for (at, moment) in seen.moments.iter_mut().enumerate() {
+    let mut seen = observed(&levels(&[(1400.0, 120), (700.0, 60)]), false, true);
+    for (at, moment) in seen.intervals.iter_mut().enumerate() {
         moment.temperature_c = Some((40.0 + at as f64).min(75.0));
     }
     assert_eq!(
@@ -135,7 +131,7 @@ fn a_fall_at_a_temperature_that_was_there_before_is_not_heat() {
         [(0.0, "steady"), (120.0, "changed, unexplained")]
     );
     // Where it had just been reached, and heating ends with it, it is.
-    for (at, moment) in seen.moments.iter_mut().enumerate() {
+    for (at, moment) in seen.intervals.iter_mut().enumerate() {
         moment.temperature_c = Some((40.0 + at as f64 / 3.0).min(80.0));
     }
     assert_eq!(
@@ -147,7 +143,7 @@ fn a_fall_at_a_temperature_that_was_there_before_is_not_heat() {
 #[test]
 fn a_cache_is_a_step_that_stays_and_has_a_size() {
     let rates = levels(&[(1000.0, 20), (600.0, 1), (200.0, 79)]);
-    let found = phases(&watched(&rates, true, false));
+    let found = phases(&observed(&rates, true, false));
     assert_eq!(found[0].cause, Cause::Fresh);
     let Cause::SlcCacheExhausted { cache_bytes } = found[1].cause else {
         panic!("{found:?}");
@@ -159,8 +155,8 @@ fn a_cache_is_a_step_that_stays_and_has_a_size() {
 
 #[test]
 fn a_write_rate_that_falls_at_a_new_high_temperature_has_no_certain_cause() {
-    let mut seen = watched(&levels(&[(1000.0, 20), (200.0, 80)]), true, false);
-    for (at, moment) in seen.moments.iter_mut().enumerate() {
+    let mut seen = observed(&levels(&[(1000.0, 20), (200.0, 80)]), true, false);
+    for (at, moment) in seen.intervals.iter_mut().enumerate() {
         moment.temperature_c = Some((55.0 + at as f64).min(75.0));
     }
     assert_eq!(
@@ -168,7 +164,7 @@ fn a_write_rate_that_falls_at_a_new_high_temperature_has_no_certain_cause() {
         [(0.0, "steady"), (20.0, "changed, unexplained")]
     );
     // The drive says that it does not throttle: then it is the cache.
-    for moment in &mut seen.moments {
+    for moment in &mut seen.intervals {
         moment.throttled = Some(false);
     }
     assert_eq!(
@@ -178,17 +174,17 @@ fn a_write_rate_that_falls_at_a_new_high_temperature_has_no_certain_cause() {
 }
 
 /// Random writes that decline from 1000 to 250 and stay there.
-fn collecting() -> Watched {
+fn collecting() -> ObservedCell {
     let mut rates = levels(&[(1000.0, 30)]);
     rates.extend((0..40).map(|s| 700.0 * 0.975f64.powi(s)));
     rates.extend(levels(&[(250.0, 130)]));
-    watched(&rates, true, true)
+    observed(&rates, true, true)
 }
 
 #[test]
 fn collection_declines_to_a_plateau() {
     let found = phases(&collecting());
-    let words: Vec<&str> = found.iter().map(|phase| phase.cause.words()).collect();
+    let words: Vec<&str> = found.iter().map(|phase| phase.cause.label()).collect();
     assert_eq!(
         words,
         [
@@ -210,7 +206,7 @@ fn unrest_is_not_collection() {
         89_460, 94_780, 93_855, 48_720, 103_195, 75_890, 88_135, 76_920, 67_690,
     ];
     let rates: Vec<f64> = iops.iter().map(|&iops| f64::from(iops) / 256.0).collect();
-    let found = phases(&watched(&rates, true, true));
+    let found = phases(&observed(&rates, true, true));
     let named = |cause: &Cause| matches!(cause, Cause::Steady | Cause::Unexplained);
     assert!(found.iter().all(|phase| named(&phase.cause)), "{found:?}");
 }
@@ -218,29 +214,29 @@ fn unrest_is_not_collection() {
 #[test]
 fn collection_cannot_begin_on_flash_that_is_not_yet_written() {
     let mut seen = collecting();
-    seen.facts.written_before_bytes = Some(0);
+    seen.context.written_before_bytes = Some(0);
     // 30 s at 1000 MiB/s are a third of the drive.
-    let words: Vec<&str> = phases(&seen).iter().map(|p| p.cause.words()).collect();
+    let words: Vec<&str> = phases(&seen).iter().map(|p| p.cause.label()).collect();
     assert!(!words.contains(&"garbage collection begins"), "{words:?}");
-    seen.facts.capacity_bytes = 20 << 30;
-    let words: Vec<&str> = phases(&seen).iter().map(|p| p.cause.words()).collect();
+    seen.context.capacity_bytes = 20 << 30;
+    let words: Vec<&str> = phases(&seen).iter().map(|p| p.cause.label()).collect();
     assert!(words.contains(&"garbage collection begins"), "{words:?}");
 }
 
 #[test]
 fn amplification_shows_collection_without_any_change() {
-    let mut seen = watched(&[300.0; 60], true, true);
-    for moment in &mut seen.moments {
-        moment.nand_bytes = Some(moment.written_bytes * 3);
+    let mut seen = observed(&[300.0; 60], true, true);
+    for moment in &mut seen.intervals {
+        moment.nand_bytes = Some(moment.sample.write.bytes * 3);
     }
-    let Cause::CollectionSteady {
+    let Cause::GcSteady {
         write_amplification,
     } = phases(&seen)[0].cause
     else {
         panic!("{:?}", phases(&seen));
     };
     assert_eq!(write_amplification, Some(3.0));
-    seen.facts.random = false;
+    seen.context.random = false;
     assert_eq!(
         causes(&seen),
         [(0.0, "steady")],
@@ -250,17 +246,17 @@ fn amplification_shows_collection_without_any_change() {
 
 #[test]
 fn a_purged_drive_that_was_not_written_over_is_fresh() {
-    let mut seen = watched(&[300.0; 60], true, true);
-    seen.facts.written_before_bytes = Some(0);
+    let mut seen = observed(&[300.0; 60], true, true);
+    seen.context.written_before_bytes = Some(0);
     assert_eq!(causes(&seen), [(0.0, "fresh")]);
-    seen.facts.written_before_bytes = Some(200 << 30);
+    seen.context.written_before_bytes = Some(200 << 30);
     assert_eq!(causes(&seen), [(0.0, "steady")]);
 }
 
 #[test]
 fn a_host_without_time_is_the_cause_before_anything_that_writing_does() {
-    let mut seen = watched(&levels(&[(1000.0, 20), (200.0, 80)]), true, false);
-    for moment in &mut seen.moments {
+    let mut seen = observed(&levels(&[(1000.0, 20), (200.0, 80)]), true, false);
+    for moment in &mut seen.intervals {
         moment.busiest_thread_pct = Some(99.0);
     }
     assert_eq!(causes(&seen), [(0.0, "limited by the host")]);
@@ -275,8 +271,8 @@ proptest::proptest! {
         heat in proptest::collection::vec(proptest::option::of(20.0f64..100.0), 120),
         said: bool,
     ) {
-        let mut seen = watched(&rates, writes, random);
-        for (moment, celsius) in seen.moments.iter_mut().zip(heat) {
+        let mut seen = observed(&rates, writes, random);
+        for (moment, celsius) in seen.intervals.iter_mut().zip(heat) {
             moment.temperature_c = celsius;
             moment.throttled = said.then_some(celsius.is_some_and(|c| c > 80.0));
         }

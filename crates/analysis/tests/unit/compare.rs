@@ -1,15 +1,15 @@
 use assay_store::model::{Round, View};
 
 use super::*;
-use crate::made;
+use crate::fixtures;
 
 /// A run of one drive with two workloads: the first is `first` IOPS, the second always 50,000.
 fn run(spec: &str, first: f64, seed: u64) -> Run {
-    let mut run = made::run(vec![made::drive(spec)]);
+    let mut run = fixtures::run(vec![fixtures::drive(spec)]);
     for (bs, iops) in [(4096, first), (8192, 50e3)] {
-        let plan = made::plan("random-read", made::reads(bs, 4, 8));
+        let plan = fixtures::plan("random-read", fixtures::reads(bs, 4, 8));
         run.cells
-            .push(made::cell(plan, iops, 32e9 / iops, 60, 0.02, seed));
+            .push(fixtures::cell(plan, iops, 32e9 / iops, 60, 0.02, seed));
     }
     run
 }
@@ -160,9 +160,9 @@ fn what_one_side_has_alone_is_counted_and_scales_are_told() {
 #[test]
 fn of_rounds_the_last_window_counts() {
     let rounds = |spec: &str, level: f64| {
-        let mut run = made::run(vec![made::drive(spec)]);
+        let mut run = fixtures::run(vec![fixtures::drive(spec)]);
         for number in 1..=7 {
-            let mut plan = made::plan("iops", made::reads(4096, 1, 1));
+            let mut plan = fixtures::plan("iops", fixtures::reads(4096, 1, 1));
             plan.id = format!("iops/round={number}");
             plan.view = Some(View::Rounds);
             plan.round = Some(Round {
@@ -173,7 +173,7 @@ fn of_rounds_the_last_window_counts() {
             });
             let iops = if number <= 2 { 500e3 } else { level };
             run.cells
-                .push(made::cell(plan, iops, 1e5, 20, 0.02, number.into()));
+                .push(fixtures::cell(plan, iops, 1e5, 20, 0.02, number.into()));
         }
         run
     };
@@ -196,10 +196,10 @@ fn of_rounds_the_last_window_counts() {
 #[test]
 fn streams_are_compared_length_by_length() {
     let streams = |spec: &str, lengths: &[(u64, f64)]| {
-        let mut run = made::run(vec![made::drive(spec)]);
+        let mut run = fixtures::run(vec![fixtures::drive(spec)]);
         for number in 1..=3 {
             for &(chunks, iops) in lengths {
-                let mut plan = made::plan("streams", made::reads(131_072, 32, 1));
+                let mut plan = fixtures::plan("streams", fixtures::reads(131_072, 32, 1));
                 plan.workload.span_bytes = chunks * 131_072;
                 plan.view = Some(View::Peak);
                 plan.round = Some(Round {
@@ -209,7 +209,7 @@ fn streams_are_compared_length_by_length() {
                     tracked: false,
                 });
                 run.cells
-                    .push(made::cell(plan, iops, 1e5, 20, 0.02, number.into()));
+                    .push(fixtures::cell(plan, iops, 1e5, 20, 0.02, number.into()));
             }
         }
         run
@@ -236,10 +236,11 @@ fn streams_are_compared_length_by_length() {
 #[test]
 fn what_is_asked_for_otherwise_is_not_compared() {
     let job = |options: &str, seed: u64| {
-        let mut run = made::run(vec![made::drive("sim:a")]);
-        let mut plan = made::plan("job", made::reads(65_536, 8, 1));
+        let mut run = fixtures::run(vec![fixtures::drive("sim:a")]);
+        let mut plan = fixtures::plan("job", fixtures::reads(65_536, 8, 1));
         plan.workload.options = format!("--rw randread {options} --size 1073741824 --seed {seed}");
-        run.cells.push(made::cell(plan, 1e4, 1e5, 20, 0.02, seed));
+        run.cells
+            .push(fixtures::cell(plan, 1e4, 1e5, 20, 0.02, seed));
         run
     };
     let matched = |a: &str, b: &str| {
@@ -261,9 +262,9 @@ fn what_is_asked_for_otherwise_is_not_compared() {
 #[test]
 fn short_runs_need_repeating() {
     let short = |spec: &str, iops: f64, seed: u64| {
-        let mut run = made::run(vec![made::drive(spec)]);
-        run.cells.push(made::cell(
-            made::plan("r", made::reads(4096, 1, 1)),
+        let mut run = fixtures::run(vec![fixtures::drive(spec)]);
+        run.cells.push(fixtures::cell(
+            fixtures::plan("r", fixtures::reads(4096, 1, 1)),
             iops,
             1e5,
             5,

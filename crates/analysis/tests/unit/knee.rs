@@ -1,20 +1,20 @@
 use assay_store::model::Load;
 
 use super::*;
-use crate::made;
+use crate::fixtures;
 
 /// A depth sweep of random reads, by threads, and one of another block size that saturates earlier.
 #[test]
 fn one_knee_per_sort_of_workload() {
-    let mut run = made::run(vec![made::drive("sim:a")]);
+    let mut run = fixtures::run(vec![fixtures::drive("sim:a")]);
     for (bs, rates) in [
         (4096, [10e3, 20e3, 40e3, 79e3, 98e3, 100e3]),
         (8192, [10e3, 20e3, 39e3, 40e3, 40e3, 40e3]),
     ] {
         for (i, rate) in rates.into_iter().enumerate() {
-            let mut plan = made::plan("peak", made::reads(bs, 1 << i, 1));
+            let mut plan = fixtures::plan("peak", fixtures::reads(bs, 1 << i, 1));
             plan.view = Some(View::Knee);
-            run.cells.push(made::cell(plan, rate, 1e5, 3, 0.0, 1));
+            run.cells.push(fixtures::cell(plan, rate, 1e5, 3, 0.0, 1));
         }
     }
     let knees = of_step(&run, "peak", 0);
@@ -31,10 +31,10 @@ fn one_knee_per_sort_of_workload() {
 
 #[test]
 fn a_load_curve_has_its_knee_where_latency_doubles() {
-    let mut run = made::run(vec![made::drive("sim:a")]);
-    let whole = made::plan("saturate", made::reads(4096, 4, 32));
+    let mut run = fixtures::run(vec![fixtures::drive("sim:a")]);
+    let whole = fixtures::plan("saturate", fixtures::reads(4096, 4, 32));
     let of = whole.id.clone();
-    run.cells.push(made::cell(whole, 100e3, 1e6, 3, 0.0, 1));
+    run.cells.push(fixtures::cell(whole, 100e3, 1e6, 3, 0.0, 1));
     for (percent, latency) in [
         (20.0, 80e3),
         (40.0, 90e3),
@@ -42,14 +42,14 @@ fn a_load_curve_has_its_knee_where_latency_doubles() {
         (80.0, 200e3),
         (95.0, 900e3),
     ] {
-        let mut plan = made::plan("load", made::reads(4096, 1, 256));
+        let mut plan = fixtures::plan("load", fixtures::reads(4096, 1, 256));
         plan.id = format!("load/{percent}");
         plan.view = Some(View::Load);
         plan.load = Some(Load {
             of: of.clone(),
             percent,
         });
-        let mut cell = made::cell(plan, percent * 1e3, latency, 3, 0.0, 1);
+        let mut cell = fixtures::cell(plan, percent * 1e3, latency, 3, 0.0, 1);
         let result = cell.drives[0].result.as_mut().unwrap();
         result
             .values

@@ -1,7 +1,7 @@
 use assay_units::Nanos;
 
 use super::*;
-use crate::made;
+use crate::fixtures;
 
 /// Report C's published sweep, operation by operation: (chunks, nanoseconds).
 fn published(op: &str) -> Vec<(u64, u64)> {
@@ -18,7 +18,7 @@ fn published(op: &str) -> Vec<(u64, u64)> {
 fn cells(op: Op, times: &[(u64, u64)]) -> Vec<(CellPlan, CellResult)> {
     let rw = if op == Op::Read { "read" } else { "write" };
     let cells = times.iter().map(|&(chunks, ns)| {
-        let mut workload = made::reads(131_072, 1, 32);
+        let mut workload = fixtures::reads(131_072, 1, 32);
         workload.rw = rw.to_owned();
         workload.span_bytes = chunks * 131_072;
         let mut result = CellResult {
@@ -31,7 +31,7 @@ fn cells(op: Op, times: &[(u64, u64)]) -> Vec<(CellPlan, CellResult)> {
             &mut result.write
         };
         part.bytes = workload.span_bytes;
-        (made::plan("streams", workload), result)
+        (fixtures::plan("streams", workload), result)
     });
     cells.collect()
 }

@@ -59,8 +59,8 @@ impl Kind {
         match cause {
             Cause::Fresh => Kind::Fresh,
             Cause::SlcCacheExhausted { .. } => Kind::CacheFull,
-            Cause::CollectionOnset => Kind::CollectionOnset,
-            Cause::CollectionSteady { .. } => Kind::CollectionSteady,
+            Cause::GcOnset => Kind::CollectionOnset,
+            Cause::GcSteady { .. } => Kind::CollectionSteady,
             Cause::ThermalThrottling { .. } => Kind::Thermal,
             Cause::PowerLimited { .. } => Kind::Power,
             Cause::HostLimited => Kind::Host,
@@ -106,10 +106,10 @@ impl Kind {
 }
 
 impl Phase {
-    fn of(concluded: attribution::Phase) -> Phase {
+    fn of(concluded: attribution::RatePhase) -> Phase {
         let words = match concluded.cause.details() {
-            Some(details) => format!("{}, {details}", concluded.cause.words()),
-            None => concluded.cause.words().to_owned(),
+            Some(details) => format!("{}, {details}", concluded.cause.label()),
+            None => concluded.cause.label().to_owned(),
         };
         Phase {
             from_s: concluded.from_s,

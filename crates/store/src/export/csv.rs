@@ -1,5 +1,5 @@
-//! CSV as RFC 4180 has it: CRLF line ends, a header line, quotes where a field holds a comma, quote or line end. An
-//! absent value is an empty field. Numbers are written so that they read back to the same bits.
+//! CSV export (RFC 4180): CRLF line ends, a header line, fields quoted where necessary. An absent value is an empty field; numbers read
+//! back to the same bits.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,7 @@ use crate::read::Run;
 /// When the folder or a file cannot be written.
 pub fn export_csv(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     make_folder(folder)?;
-    let at = |name: &str| folder.join(format!("{name}.csv"));
-    let files = ["cells", "intervals", "telemetry", "host"].map(at);
+    let files = table::NAMES.map(|name| folder.join(format!("{name}.csv")));
     replace(&files[0], |out| {
         write(out, &table::cell_columns(), table::cell_rows(run))
     })?;
@@ -37,45 +36,24 @@ fn write<R>(
     columns: &[Column<R>],
     rows: impl Iterator<Item = R>,
 ) -> Result<(), StoreError> {
-    let mut line = String::new();
-    for column in columns {
-        push_field(&mut line, &column.name);
-    }
-    end_line(out, &mut line)?;
+    let mut writer = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(out);
+    let failed = |error: csv::Error| output_error(error.into());
+    writer
+        .write_record(columns.iter().map(|column| &column.name))
+        .map_err(failed)?;
     for row in rows {
-        for column in columns {
-            match (column.get)(&row) {
-                Value::Absent => line.push(','),
-                Value::Count(n) => push_field(&mut line, &n.to_string()),
-                Value::Figure(x) => push_field(&mut line, &x.to_string()),
-                Value::Flag(flag) => push_field(&mut line, if flag { "true" } else { "false" }),
-                Value::Text(text) => push_field(&mut line, &text),
-            }
-        }
-        end_line(out, &mut line)?;
+        let fields = columns.iter().map(|column| match (column.get)(&row) {
+            Value::Absent => String::new(),
+            Value::Count(n) => n.to_string(),
+            Value::Figure(x) => x.to_string(),
+            Value::Flag(flag) => flag.to_string(),
+            Value::Text(text) => text,
+        });
+        writer.write_record(fields).map_err(failed)?;
     }
-    Ok(())
-}
-
-/// Add a field and the comma after it.
-fn push_field(line: &mut String, text: &str) {
-    if text.contains([',', '"', '\r', '\n']) {
-        line.push('"');
-        line.push_str(&text.replace('"', "\"\""));
-        line.push('"');
-    } else {
-        line.push_str(text);
-    }
-    line.push(',');
-}
-
-/// Write the line without its last comma, and begin the next.
-fn end_line(out: &mut impl Write, line: &mut String) -> Result<(), StoreError> {
-    line.pop();
-    line.push_str("\r\n");
-    out.write_all(line.as_bytes()).map_err(output_error)?;
-    line.clear();
-    Ok(())
+    writer.flush().map_err(output_error)
 }
 
 #[cfg(test)]

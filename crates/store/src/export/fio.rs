@@ -14,7 +14,7 @@ use assay_units::{KIB, Nanos, Op, rate};
 use serde::{Serialize, Serializer};
 
 use super::output_error;
-use super::table::state_words;
+use super::table::state_text;
 use crate::error::StoreError;
 use crate::fold::fold;
 use crate::read::{CellDrive, CellRecord, Run};
@@ -413,7 +413,7 @@ fn job(run: &Run, number: usize, part: Part) -> Job {
             drive: drive.label.clone(),
             model: drive.model.clone(),
             cell: cell.plan.id.clone(),
-            state: state_words(&cell.state).0,
+            state: state_text(&cell.state).0,
         },
     }
 }

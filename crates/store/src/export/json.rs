@@ -7,7 +7,7 @@ use assay_units::{Nanos, Op};
 use serde::{Serialize, Serializer};
 
 use super::output_error;
-use super::table::state_words;
+use super::table::state_text;
 use crate::error::StoreError;
 use crate::model::{
     Audit, CellPlan, CellResult, Manifest, Outcome, SCHEMA, TelemetryRecord, Verdict,
@@ -159,7 +159,7 @@ fn named(run: &Run, drive: usize) -> (&str, bool) {
 }
 
 fn cell_of<'a>(run: &'a Run, cell: &'a CellRecord) -> Cell<'a> {
-    let (state, state_reason) = state_words(&cell.state);
+    let (state, state_reason) = state_text(&cell.state);
     Cell {
         plan: &cell.plan,
         state,

@@ -14,7 +14,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-use super::table::{self, Column, Kind, Value};
+use super::table::{self, Column, Value, ValueType};
 use super::{make_folder, replace};
 use crate::error::StoreError;
 use crate::read::Run;
@@ -29,8 +29,7 @@ const ROWS_PER_GROUP: usize = 64 << 10;
 /// When the folder or a file cannot be written.
 pub fn export_parquet(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     make_folder(folder)?;
-    let at = |name: &str| folder.join(format!("{name}.parquet"));
-    let files = ["cells", "intervals", "telemetry", "host"].map(at);
+    let files = table::NAMES.map(|name| folder.join(format!("{name}.parquet")));
     let [cells, intervals, telemetry, host] = &files;
     write(run, cells, &table::cell_columns(), table::cell_rows(run))?;
     write(
@@ -105,10 +104,10 @@ fn schema<R>(columns: &[Column<R>]) -> Result<TypePtr, ParquetError> {
         .iter()
         .map(|column| {
             let (physical, logical) = match column.kind {
-                Kind::Count => (PhysicalType::INT64, Some(LogicalType::integer(64, false))),
-                Kind::Figure => (PhysicalType::DOUBLE, None),
-                Kind::Flag => (PhysicalType::BOOLEAN, None),
-                Kind::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+                ValueType::Count => (PhysicalType::INT64, Some(LogicalType::integer(64, false))),
+                ValueType::Figure => (PhysicalType::DOUBLE, None),
+                ValueType::Flag => (PhysicalType::BOOLEAN, None),
+                ValueType::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
             };
             Type::primitive_type_builder(&column.name, physical)
                 .with_logical_type(logical)
@@ -148,24 +147,24 @@ fn properties(run: &Run) -> Result<WriterPropertiesPtr, ParquetError> {
 
 fn write_column<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
-    kind: Kind,
+    kind: ValueType,
     values: Vec<Value>,
 ) -> Result<(), ParquetError> {
     match kind {
         // Unsigned 64-bit integers travel as the same 64 bits (Parquet format, LogicalTypes, INT).
-        Kind::Count => write_values::<W, Int64Type>(group, values, |value| match value {
+        ValueType::Count => write_values::<W, Int64Type>(group, values, |value| match value {
             Value::Count(n) => Some(n as i64),
             _ => None,
         }),
-        Kind::Figure => write_values::<W, DoubleType>(group, values, |value| match value {
+        ValueType::Figure => write_values::<W, DoubleType>(group, values, |value| match value {
             Value::Figure(x) => Some(x),
             _ => None,
         }),
-        Kind::Flag => write_values::<W, BoolType>(group, values, |value| match value {
+        ValueType::Flag => write_values::<W, BoolType>(group, values, |value| match value {
             Value::Flag(flag) => Some(flag),
             _ => None,
         }),
-        Kind::Text => write_values::<W, ByteArrayType>(group, values, |value| match value {
+        ValueType::Text => write_values::<W, ByteArrayType>(group, values, |value| match value {
             Value::Text(text) => Some(ByteArray::from(text.into_bytes())),
             _ => None,
         }),

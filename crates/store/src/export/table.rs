@@ -1,4 +1,4 @@
-//! The tables of the CSV and Parquet exports: what columns there are and where each value comes from.
+//! Tables of the CSV and Parquet exports: columns and rows.
 
 use assay_stats::summary::PERCENTILES;
 use assay_stats::{HostLoad, LatencySummary, OpSummary};
@@ -7,9 +7,12 @@ use crate::model::{CellResult, Drive, TelemetryRecord};
 use crate::read::{CellDrive, CellRecord, CellState, Run};
 use crate::series::OpSample;
 
-/// A value's type.
+/// The tables, which are also the names of their files.
+pub(crate) const NAMES: [&str; 4] = ["cells", "intervals", "telemetry", "host"];
+
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueType {
     /// Unsigned, 64 bits.
     Count,
     /// Double.
@@ -30,41 +33,26 @@ pub(crate) enum Value {
     Text(String),
 }
 
-impl From<u64> for Value {
-    fn from(value: u64) -> Value {
-        Value::Count(value)
-    }
+macro_rules! value_from {
+    ($($from:ty => $variant:ident($value:ident, $into:expr);)+) => {$(
+        impl From<$from> for Value {
+            fn from($value: $from) -> Value {
+                Value::$variant($into)
+            }
+        }
+    )+};
 }
-impl From<u32> for Value {
-    fn from(value: u32) -> Value {
-        Value::Count(u64::from(value))
-    }
+
+value_from! {
+    u64 => Count(n, n);
+    u32 => Count(n, n.into());
+    usize => Count(n, n as u64);
+    f64 => Figure(x, x);
+    bool => Flag(flag, flag);
+    &str => Text(text, text.to_owned());
+    String => Text(text, text);
 }
-impl From<usize> for Value {
-    fn from(value: usize) -> Value {
-        Value::Count(value as u64)
-    }
-}
-impl From<f64> for Value {
-    fn from(value: f64) -> Value {
-        Value::Figure(value)
-    }
-}
-impl From<bool> for Value {
-    fn from(value: bool) -> Value {
-        Value::Flag(value)
-    }
-}
-impl From<&str> for Value {
-    fn from(value: &str) -> Value {
-        Value::Text(value.to_owned())
-    }
-}
-impl From<String> for Value {
-    fn from(value: String) -> Value {
-        Value::Text(value)
-    }
-}
+
 impl<T: Into<Value>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Value {
         value.map_or(Value::Absent, Into::into)
@@ -73,21 +61,21 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 
 type Getter<R> = Box<dyn Fn(&R) -> Value>;
 
-/// A column: its name (unit last), its type, and where its values come from.
+/// A column: name (unit last), type, and getter of its values.
 pub(crate) struct Column<R> {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ValueType,
     pub(crate) get: Getter<R>,
 }
 
-/// Columns in the making.
+/// Builder of columns.
 struct Columns<R>(Vec<Column<R>>);
 
 impl<R> Columns<R> {
     fn add<V: Into<Value>>(
         &mut self,
         name: impl Into<String>,
-        kind: Kind,
+        kind: ValueType,
         get: impl Fn(&R) -> V + 'static,
     ) {
         self.0.push(Column {
@@ -103,35 +91,35 @@ impl<R> Columns<R> {
         prefix: &str,
         of: impl Fn(&R) -> Option<LatencySummary> + Copy + 'static,
     ) {
-        self.add(format!("{prefix}_samples"), Kind::Count, move |r| {
+        self.add(format!("{prefix}_samples"), ValueType::Count, move |r| {
             of(r).map(|l| l.samples)
         });
-        self.add(format!("{prefix}_mean_ns"), Kind::Figure, move |r| {
+        self.add(format!("{prefix}_mean_ns"), ValueType::Figure, move |r| {
             of(r).map(|l| l.mean)
         });
-        self.add(format!("{prefix}_stddev_ns"), Kind::Figure, move |r| {
+        self.add(format!("{prefix}_stddev_ns"), ValueType::Figure, move |r| {
             of(r).map(|l| l.stddev)
         });
-        self.add(format!("{prefix}_min_ns"), Kind::Count, move |r| {
+        self.add(format!("{prefix}_min_ns"), ValueType::Count, move |r| {
             of(r).map(|l| l.min)
         });
         for (key, _) in PERCENTILES {
-            self.add(format!("{prefix}_{key}_ns"), Kind::Count, move |r| {
+            self.add(format!("{prefix}_{key}_ns"), ValueType::Count, move |r| {
                 of(r).and_then(|l| l.percentile(key)).map(|ns| ns.0)
             });
         }
-        self.add(format!("{prefix}_max_ns"), Kind::Count, move |r| {
+        self.add(format!("{prefix}_max_ns"), ValueType::Count, move |r| {
             of(r).map(|l| l.max)
         });
-        self.add(format!("{prefix}_overflow"), Kind::Count, move |r| {
+        self.add(format!("{prefix}_overflow"), ValueType::Count, move |r| {
             of(r).map(|l| l.overflow)
         });
     }
 
-    /// Where the host's processors were.
+    /// Processor time of the host.
     fn host(&mut self, of: impl Fn(&R) -> Option<HostLoad> + Copy + 'static) {
-        type Part = (&'static str, fn(&HostLoad) -> f64);
-        let parts: [Part; 7] = [
+        type Share = (&'static str, fn(&HostLoad) -> f64);
+        let shares: [Share; 7] = [
             ("host_user_pct", |l| l.user_pct),
             ("host_system_pct", |l| l.system_pct),
             ("host_irq_pct", |l| l.irq_pct),
@@ -140,13 +128,13 @@ impl<R> Columns<R> {
             ("host_steal_pct", |l| l.steal_pct),
             ("context_switches_per_s", |l| l.context_switches_per_s),
         ];
-        for (name, part) in parts {
-            self.add(name, Kind::Figure, move |r| of(r).map(|l| part(&l)));
+        for (name, share) in shares {
+            self.add(name, ValueType::Figure, move |r| of(r).map(|l| share(&l)));
         }
     }
 }
 
-/// A drive's part of a cell, and what it belongs to.
+/// A drive in a cell of a run: row of `cells`.
 #[derive(Clone, Copy)]
 pub(crate) struct DriveRow<'a> {
     pub(crate) run: &'a Run,
@@ -164,40 +152,42 @@ impl DriveRow<'_> {
     }
 }
 
-/// A row that belongs to a drive's part of a cell.
+/// A row about a drive in a cell.
 trait InCell<'a> {
-    fn place(&self) -> DriveRow<'a>;
+    fn drive_row(&self) -> DriveRow<'a>;
 }
 
 impl<'a> InCell<'a> for DriveRow<'a> {
-    fn place(&self) -> DriveRow<'a> {
+    fn drive_row(&self) -> DriveRow<'a> {
         *self
     }
 }
 
 impl<'a, T> InCell<'a> for (DriveRow<'a>, T) {
-    fn place(&self) -> DriveRow<'a> {
+    fn drive_row(&self) -> DriveRow<'a> {
         self.0
     }
 }
 
-/// Which run, drive and cell a row is about: first in every table, so that tables of many runs can be put together.
-fn place_columns<'a, R: InCell<'a> + 'a>(columns: &mut Columns<R>) {
-    columns.add("run_id", Kind::Text, |r| {
-        r.place().run.manifest.run_id.clone()
+/// Run, drive and cell of a row: first in every table, so that tables of many runs can be concatenated.
+fn key_columns<'a, R: InCell<'a> + 'a>(columns: &mut Columns<R>) {
+    columns.add("run_id", ValueType::Text, |r| {
+        r.drive_row().run.manifest.run_id.clone()
     });
-    columns.add("simulated", Kind::Flag, |r| {
-        r.place().drive().map(|d| d.simulated)
+    columns.add("simulated", ValueType::Flag, |r| {
+        r.drive_row().drive().map(|d| d.simulated)
     });
-    columns.add("drive", Kind::Count, |r| r.place().part.drive);
-    columns.add("drive_label", Kind::Text, |r| {
-        r.place().drive().map(|d| d.label.clone())
+    columns.add("drive", ValueType::Count, |r| r.drive_row().part.drive);
+    columns.add("drive_label", ValueType::Text, |r| {
+        r.drive_row().drive().map(|d| d.label.clone())
     });
-    columns.add("cell", Kind::Text, |r| r.place().cell.plan.id.clone());
+    columns.add("cell", ValueType::Text, |r| {
+        r.drive_row().cell.plan.id.clone()
+    });
 }
 
-/// The state's word, and why, where it has a reason.
-pub(crate) fn state_words(state: &CellState) -> (&'static str, Option<&str>) {
+/// Name of a state, and its reason if it has one.
+pub(crate) fn state_text(state: &CellState) -> (&'static str, Option<&str>) {
     match state {
         CellState::Planned => ("planned", None),
         CellState::Skipped(why) => ("skipped", Some(why)),
@@ -207,27 +197,27 @@ pub(crate) fn state_words(state: &CellState) -> (&'static str, Option<&str>) {
     }
 }
 
-/// The word that the JSON of a unit variant is.
-pub(crate) fn word(value: &impl serde::Serialize) -> String {
+/// JSON name of a unit variant.
+pub(crate) fn variant_name(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
+        Ok(serde_json::Value::String(name)) => name,
         _ => String::new(),
     }
 }
 
 /// `cells`: one row per cell and drive.
 pub(crate) fn cell_columns<'a>() -> Vec<Column<DriveRow<'a>>> {
-    use Kind::{Count, Figure, Flag, Text};
+    use ValueType::{Count, Figure, Flag, Text};
     let mut c: Columns<DriveRow<'a>> = Columns(Vec::new());
-    place_columns(&mut c);
+    key_columns(&mut c);
     c.add("drive_kind", Text, |r| r.drive().map(|d| d.kind.clone()));
     c.add("drive_model", Text, |r| r.drive().map(|d| d.model.clone()));
     c.add("step", Text, |r| r.cell.plan.step.clone());
     c.add("title", Text, |r| r.cell.plan.title.clone());
-    c.add("kind", Text, |r| word(&r.cell.plan.kind));
-    c.add("state", Text, |r| state_words(&r.cell.state).0);
+    c.add("kind", Text, |r| variant_name(&r.cell.plan.kind));
+    c.add("state", Text, |r| state_text(&r.cell.state).0);
     c.add("state_reason", Text, |r| {
-        state_words(&r.cell.state).1.map(str::to_owned)
+        state_text(&r.cell.state).1.map(str::to_owned)
     });
     c.add("rw", Text, |r| r.cell.plan.workload.rw.clone());
     c.add("bs_bytes", Count, |r| r.cell.plan.workload.bs_bytes);
@@ -281,6 +271,7 @@ pub(crate) fn cell_columns<'a>() -> Vec<Column<DriveRow<'a>>> {
             verify
                 .found
                 .values()
+                // A damaged journal can hold any counts.
                 .fold(0_u64, |sum, n| sum.saturating_add(*n)),
         )
     });
@@ -298,9 +289,9 @@ pub(crate) type PointRow<'a> = (DriveRow<'a>, &'a OpSample);
 
 /// `intervals`: one row per interval, drive and operation.
 pub(crate) fn interval_columns<'a>() -> Vec<Column<PointRow<'a>>> {
-    use Kind::{Count, Figure, Flag, Text};
+    use ValueType::{Count, Figure, Flag, Text};
     let mut c: Columns<PointRow<'a>> = Columns(Vec::new());
-    place_columns(&mut c);
+    key_columns(&mut c);
     c.add("index", Count, |(_, p)| p.index);
     c.add("ramp", Flag, |(_, p)| p.ramp);
     c.add("start_ns", Count, |(_, p)| p.start.0);
@@ -320,9 +311,9 @@ pub(crate) type TelemetryRow<'a> = (DriveRow<'a>, &'a TelemetryRecord);
 
 /// `telemetry`: one row per reading.
 pub(crate) fn telemetry_columns<'a>() -> Vec<Column<TelemetryRow<'a>>> {
-    use Kind::{Count, Figure, Flag, Text};
+    use ValueType::{Count, Figure, Flag, Text};
     let mut c: Columns<TelemetryRow<'a>> = Columns(Vec::new());
-    place_columns(&mut c);
+    key_columns(&mut c);
     c.add("at_ns", Count, |(_, t)| t.at.0);
     c.add("temperature_c", Figure, |(_, t)| t.temperature_c);
     c.add("sensors_c_json", Text, |(_, t)| {
@@ -350,14 +341,14 @@ pub(crate) struct HostRow<'a> {
 /// `host`: one row per cell and interval.
 pub(crate) fn host_columns<'a>() -> Vec<Column<HostRow<'a>>> {
     let mut c: Columns<HostRow<'a>> = Columns(Vec::new());
-    c.add("run_id", Kind::Text, |r| r.run.manifest.run_id.clone());
-    c.add("simulated", Kind::Flag, |r| {
+    c.add("run_id", ValueType::Text, |r| r.run.manifest.run_id.clone());
+    c.add("simulated", ValueType::Flag, |r| {
         let drives = &r.run.manifest.drives;
         let mut measured = r.cell.plan.drives.iter().filter_map(|&d| drives.get(d));
         measured.any(|d| d.simulated)
     });
-    c.add("cell", Kind::Text, |r| r.cell.plan.id.clone());
-    c.add("index", Kind::Count, |r| r.index);
+    c.add("cell", ValueType::Text, |r| r.cell.plan.id.clone());
+    c.add("index", ValueType::Count, |r| r.index);
     c.host(|r| Some(r.load));
     c.0
 }

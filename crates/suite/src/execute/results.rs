@@ -56,6 +56,7 @@ pub(super) fn result_of(
             cpu_user_pct: outcome.host.cpu_user_pct,
             cpu_system_pct: outcome.host.cpu_system_pct,
         }),
+        busiest_thread_pct: (!simulated).then_some(part.busiest_thread_pct),
         ..CellResult::default()
     };
     if let Some(report) = &part.verify {

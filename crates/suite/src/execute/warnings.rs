@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use assay_analysis::rest;
+use assay_analysis::steady_state;
 use assay_device::identity::PcieLink;
 use assay_device::nvme::probe::Probe;
 use assay_device::session::DriveSession;
 use assay_stats::HostLoad;
 use assay_stats::knee::chance_share;
 use assay_store::StoreError;
+use assay_store::model::warning::limit;
 use assay_store::model::{CellKind, CellResult, Entry, OFFERED_IOPS};
 use assay_store::read::Run;
 use assay_workload::run::DriveOutcome;
@@ -17,7 +18,7 @@ use super::Runner;
 use super::journal::CriticalWarnings;
 use super::results::bad_blocks;
 use crate::expand::{Cell, UnsupportedBlockSize};
-use crate::warn::{self, RunWarning};
+use crate::warn::RunWarning;
 
 impl Runner<'_> {
     pub(super) fn warn(
@@ -41,7 +42,7 @@ impl Runner<'_> {
                 None,
             )?;
         }
-        if self.audit.clock_drift_ppm.abs() > warn::DRIFT_PPM {
+        if self.audit.clock_drift_ppm.abs() > limit::DRIFT_PPM {
             self.warn(
                 &RunWarning::ClockDrift {
                     ppm: self.audit.clock_drift_ppm,
@@ -119,14 +120,16 @@ impl Runner<'_> {
 
     /// Steady-state check of a finished cell, from the run folder, by the rule that reports and verdicts use.
     pub(super) fn warn_unless_steady(&mut self, cell: &Cell) -> Result<(), StoreError> {
-        if !rest::is_claimed(&cell.plan) {
+        if !steady_state::claims_steady_state(&cell.plan) {
             return Ok(());
         }
         self.writer.sync()?;
         let run = Run::open(self.writer.path())?;
         let record = run.cells.iter().find(|c| c.plan.id == cell.plan.id);
         for &drive in &cell.plan.drives {
-            if let Some(why) = record.and_then(|record| rest::objection(&run, record, drive)) {
+            if let Some(why) =
+                record.and_then(|record| steady_state::not_steady_reason(&run, record, drive))
+            {
                 self.warn(
                     &RunWarning::NotSteady { why },
                     Some(&cell.plan.id),
@@ -168,8 +171,8 @@ impl Runner<'_> {
             });
         }
         if !simulated && !null && cell.plan.kind != CellKind::Prepare {
-            let busy = job.busiest_thread_pct >= warn::BUSY_THREAD_PCT;
-            if busy || idle_pct.is_some_and(|idle| idle < warn::IDLE_HOST_PCT) {
+            let busy = job.busiest_thread_pct >= limit::BUSY_THREAD_PCT;
+            if busy || idle_pct.is_some_and(|idle| idle < limit::IDLE_HOST_PCT) {
                 warnings.push(RunWarning::HostLimited {
                     busiest_thread_pct: job.busiest_thread_pct,
                     idle_pct,
@@ -181,7 +184,7 @@ impl Runner<'_> {
             } else {
                 0.0
             };
-            if share_pct > warn::ENGINE_SHARE_PCT {
+            if share_pct > limit::ENGINE_SHARE_PCT {
                 warnings.push(RunWarning::EngineLimited { share_pct });
             }
         }
@@ -200,7 +203,7 @@ impl Runner<'_> {
             .copied()
             .unwrap_or(cell.plan.workload.rate_iops);
         let chance = chance_share(offered_iops, result.elapsed.as_secs_f64());
-        if result.iops() < offered_iops * (warn::RATE_REACHED_PCT / 100.0 - chance) {
+        if result.iops() < offered_iops * (limit::RATE_REACHED_PCT / 100.0 - chance) {
             warnings.push(RunWarning::RateNotReached {
                 offered_iops,
                 done_iops: result.iops(),
@@ -240,9 +243,6 @@ fn unsupported_mixes(cells: &[Cell]) -> Vec<(String, usize, UnsupportedBlockSize
     found
 }
 
-/// Distance to the warning threshold below which a drive counts as hot before the start, kelvin; a drive under load heats up by as much in seconds.
-const HOT_MARGIN_K: i32 = 10;
-
 /// Link and controller settings that affect the figures.
 fn about_drive(session: &DriveSession) -> Vec<RunWarning> {
     let info = session.info();
@@ -266,7 +266,7 @@ fn about_probe(probe: &Probe, warnings: &mut Vec<RunWarning>) {
         warnings.push(RunWarning::CriticalWarning { names });
     }
     if let Some(warning_c) = probe.thermal.warning_c
-        && health.composite_c >= warning_c - HOT_MARGIN_K
+        && health.composite_c >= warning_c - limit::HOT_MARGIN_K
     {
         warnings.push(RunWarning::HotBefore {
             celsius: health.composite_c,

@@ -2,7 +2,7 @@
 
 use assay_analysis::attribution::Throttling;
 use assay_analysis::verified::worst_pass;
-use assay_analysis::{attribution, knee, rest, score};
+use assay_analysis::{attribution, knee, score, steady_state};
 use assay_stats::consistency::Score;
 use assay_stats::knee::DepthKnee;
 use assay_store::model::{CellKind, TelemetryRecord};
@@ -19,7 +19,8 @@ fn cells<'a>(
 ) -> impl Iterator<Item = (&'a CellRecord, &'a CellDrive)> {
     of_step(rule, subject)
         .filter(|(run, cell, d)| {
-            !depends_on_steady_state(rule.figure) || rest::objection(run, cell, d.drive).is_none()
+            !depends_on_steady_state(rule.figure)
+                || steady_state::not_steady_reason(run, cell, d.drive).is_none()
         })
         .map(|(_, cell, d)| (cell, d))
 }
@@ -42,7 +43,8 @@ pub(super) fn not_steady_reason(
     rule: &VerdictRule,
     subject: &VerdictSubject<'_>,
 ) -> Option<String> {
-    of_step(rule, subject).find_map(|(run, cell, d)| rest::objection(run, cell, d.drive))
+    of_step(rule, subject)
+        .find_map(|(run, cell, d)| steady_state::not_steady_reason(run, cell, d.drive))
 }
 
 /// Finished cells of the rule's step, each with its run.
@@ -242,7 +244,7 @@ fn throttling_of(
     if !part.telemetry.iter().any(has_thermal_data) {
         return None;
     }
-    let watched = attribution::watched(run, cell, part.drive)?;
+    let watched = attribution::observe(run, cell, part.drive)?;
     let phases = attribution::phases(&watched);
     let (first, last) = (phases.first()?, phases.last()?);
     let found = attribution::throttling(&watched, &phases);

@@ -1,22 +1,23 @@
-use super::super::{Facts, Moment};
+use super::super::{CellContext, ObservedInterval};
 use super::*;
+use crate::fixtures::sample;
 
-fn watched(moment: Moment, facts: Facts) -> Watched {
-    Watched {
-        moments: vec![moment; 10],
-        facts,
+fn observed(moment: ObservedInterval, context: CellContext) -> ObservedCell {
+    ObservedCell {
+        intervals: vec![moment; 10],
+        context,
     }
 }
 
 #[test]
 fn a_busy_thread_or_no_idle_time_is_the_hosts_limit() {
     let of = |idle, busy| {
-        let moment = Moment {
+        let moment = ObservedInterval {
             host_idle_pct: idle,
             busiest_thread_pct: busy,
-            ..Moment::default()
+            ..ObservedInterval::default()
         };
-        host(&watched(moment, Facts::default()), 0, 10)
+        host(&observed(moment, CellContext::default()), 0, 10)
     };
     assert_eq!(of(None, None), None);
     assert_eq!(of(Some(60.0), Some(80.0)), None);
@@ -31,18 +32,18 @@ fn a_busy_thread_or_no_idle_time_is_the_hosts_limit() {
 #[test]
 fn power_at_the_cap_of_a_lower_state_is_a_limit() {
     let of = |state, mw, cap, unlimited| {
-        let moment = Moment {
-            iops: 1000.0,
+        let moment = ObservedInterval {
+            sample: sample(0, 1000, 0, false),
             power_state: Some(state),
             power_mw: Some(mw),
-            ..Moment::default()
+            ..ObservedInterval::default()
         };
-        let facts = Facts {
+        let context = CellContext {
             power_cap_mw: cap,
             unlimited,
-            ..Facts::default()
+            ..CellContext::default()
         };
-        power(&watched(moment, facts), 0, 10).map(|(cause, _)| cause)
+        power(&observed(moment, context), 0, 10).map(|(cause, _)| cause)
     };
     let limited = Some(Cause::PowerLimited { state: 2 });
     assert_eq!(of(2, 9_800, Some(10_000), None), limited);

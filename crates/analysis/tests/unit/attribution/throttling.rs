@@ -1,21 +1,18 @@
-use super::super::{Facts, phases};
+use super::super::{CellContext, phases};
 use super::*;
+use crate::fixtures::sample;
 
-fn moment(second: usize, rate: f64, celsius: f64, throttled: bool) -> Moment {
-    Moment {
-        start_s: second as f64,
-        elapsed_s: 1.0,
-        iops: rate * 8.0,
-        mib_per_s: rate,
-        written_bytes: (rate as u64) << 20,
+fn moment(second: usize, rate: f64, celsius: f64, throttled: bool) -> ObservedInterval {
+    ObservedInterval {
+        sample: sample(second, (rate * 8.0) as u64, (rate as u64) << 20, true),
         temperature_c: Some(celsius),
         throttled: Some(throttled),
-        ..Moment::default()
+        ..ObservedInterval::default()
     }
 }
 
 /// A cache for a minute, the flash behind it for two, 12 slow seconds of every 40 for eight minutes, and three cool minutes.
-pub(crate) fn cached_then_hot_then_cool() -> Watched {
+pub(crate) fn cached_then_hot_then_cool() -> ObservedCell {
     let at = |second: usize| match second {
         0..60 => moment(second, 2000.0, 45.0, false),
         60..180 => moment(second, 1000.0, 60.0, false),
@@ -26,22 +23,22 @@ pub(crate) fn cached_then_hot_then_cool() -> Watched {
         }
         _ => moment(second, 1000.0, 50.0, false),
     };
-    Watched {
-        moments: (0..840).map(at).collect(),
-        facts: Facts {
+    ObservedCell {
+        intervals: (0..840).map(at).collect(),
+        context: CellContext {
             write_share: 1.0,
             capacity_bytes: 1 << 40,
             span_bytes: 1 << 40,
-            ..Facts::default()
+            ..CellContext::default()
         },
     }
 }
 
 #[test]
 fn what_heat_took_is_measured_against_the_phase_before_it() {
-    let watched = cached_then_hot_then_cool();
-    let phases = phases(&watched);
-    let hot = throttling(&watched, &phases).unwrap();
+    let observed = cached_then_hot_then_cool();
+    let phases = phases(&observed);
+    let hot = throttling(&observed, &phases).unwrap();
     assert_eq!((hot.onset_s, hot.onset_c), (180.0, Some(77.0)));
     let before = hot.before.unwrap();
     assert_eq!(
@@ -57,25 +54,31 @@ fn what_heat_took_is_measured_against_the_phase_before_it() {
     let recovery = hot.recovery.unwrap();
     assert_eq!((recovery.to_s, recovery.mib_per_s), (840.0, 1000.0));
     // And it is what the phases themselves say.
-    let thermal: Vec<&Phase> = phases.iter().filter(|p| heat(p).is_some()).collect();
+    let thermal: Vec<&RatePhase> = phases
+        .iter()
+        .filter(|p| duty_and_period(p).is_some())
+        .collect();
     assert_eq!(thermal.len(), 1, "{phases:#?}");
     assert_eq!(hot.after_mib_per_s, thermal[0].mean_mib_per_s);
-    assert_eq!(heat(thermal[0]), Some((hot.duty_pct, hot.period_s)));
+    assert_eq!(
+        duty_and_period(thermal[0]),
+        Some((hot.duty_pct, hot.period_s))
+    );
     assert!(hot.covers(180.0) && !hot.covers(179.0) && !hot.covers(recovery.from_s));
 }
 
 #[test]
 fn a_cell_that_begins_hot_has_nothing_before_it_and_a_cool_one_no_throttling() {
-    let mut watched = cached_then_hot_then_cool();
-    watched
-        .moments
-        .retain(|m| (180.0..600.0).contains(&m.start_s));
-    let hot = throttling(&watched, &phases(&watched)).unwrap();
+    let mut observed = cached_then_hot_then_cool();
+    observed
+        .intervals
+        .retain(|m| (180.0..600.0).contains(&m.sample.start_s()));
+    let hot = throttling(&observed, &phases(&observed)).unwrap();
     assert_eq!((hot.before, hot.recovery), (None, None));
-    watched
-        .moments
+    observed
+        .intervals
         .iter_mut()
         .for_each(|m| m.throttled = Some(false));
-    assert_eq!(throttling(&watched, &phases(&watched)), None);
-    assert_eq!(throttling(&Watched::default(), &[]), None);
+    assert_eq!(throttling(&observed, &phases(&observed)), None);
+    assert_eq!(throttling(&ObservedCell::default(), &[]), None);
 }

@@ -1,8 +1,12 @@
 use assay_stats::LatencySummary;
-use assay_store::model::{Audit, CellPlan, Drive, Host, Manifest, Suite, Tool, Warning, Workload};
+use assay_store::model::warning::code;
+use assay_store::model::{
+    Audit, CellPlan, CellResult, Drive, Host, Manifest, ProcessLoad, Suite, Tool, Warning, Workload,
+};
 use assay_store::series::OpSample;
 use assay_units::Nanos;
 
+use super::super::{Cause, summary};
 use super::*;
 
 /// A cell of sequential writes: MiB/s in each second, and the temperature at its end.
@@ -102,20 +106,23 @@ fn a_cell_is_seen_with_what_the_run_knows_of_it() {
     let first = cell("first", CellKind::Measure, &[100; 10], 40.0);
     let second = cell("second", CellKind::Measure, &cached(), 40.0);
     let run = run(vec![purge, first, second]);
-    let seen = watched(&run, &run.cells[2], 0).unwrap();
-    assert_eq!(seen.moments.len(), 60);
-    assert_eq!(seen.facts.written_before_bytes, Some(1000 << 20));
-    assert_eq!((seen.facts.write_share, seen.facts.random), (1.0, false));
-    assert_eq!(seen.facts.capacity_bytes, 100 << 30);
-    assert_eq!(seen.moments[5].temperature_c, Some(40.0));
-    let nand: Vec<Option<u64>> = seen.moments[..3].iter().map(|m| m.nand_bytes).collect();
+    let seen = observe(&run, &run.cells[2], 0).unwrap();
+    assert_eq!(seen.intervals.len(), 60);
+    assert_eq!(seen.context.written_before_bytes, Some(1000 << 20));
+    assert_eq!(
+        (seen.context.write_share, seen.context.random),
+        (1.0, false)
+    );
+    assert_eq!(seen.context.capacity_bytes, 100 << 30);
+    assert_eq!(seen.intervals[5].temperature_c, Some(40.0));
+    let nand: Vec<Option<u64>> = seen.intervals[..3].iter().map(|m| m.nand_bytes).collect();
     assert_eq!(nand, [None, Some(1 << 30), Some(1 << 30)]);
     assert_eq!(
-        watched(&run, &run.cells[0], 0),
+        observe(&run, &run.cells[0], 0),
         None,
         "nothing was measured"
     );
-    assert_eq!(watched(&run, &run.cells[2], 1), None, "no such drive");
+    assert_eq!(observe(&run, &run.cells[2], 1), None, "no such drive");
 }
 
 #[test]
@@ -135,19 +142,48 @@ fn the_summary_has_the_cache_and_the_rates_around_its_end() {
 }
 
 #[test]
-fn a_warning_of_the_run_makes_the_host_the_limit() {
+fn the_measured_busiest_thread_makes_the_host_the_limit_and_a_warning_does_not() {
     let mut run = run(vec![cell("fill", CellKind::Measure, &cached(), 40.0)]);
     run.warnings.push(Warning {
-        code: HOST_WARNING.to_owned(),
+        code: code::HOST_LIMITED.to_owned(),
         cell: Some("fill".to_owned()),
         drive: Some(0),
         message: String::new(),
         advice: String::new(),
     });
-    assert_eq!(of_cell(&run, &run.cells[0], 0)[0].cause, Cause::HostLimited);
+    assert_eq!(summary(&run, 0).host_limited_cells, 0, "not measured");
+    let mut result = CellResult {
+        busiest_thread_pct: Some(96.7),
+        ..CellResult::default()
+    };
+    run.cells[0].drives[0].result = Some(result.clone());
+    run.warnings.clear();
+    let found = of_cell(&run, &run.cells[0], 0);
+    assert_eq!(found[0].cause, Cause::HostLimited);
+    assert!(found[0].evidence.contains("used 97 %"), "{found:?}");
     assert_eq!(summary(&run, 0).host_limited_cells, 1);
-    run.warnings[0].cell = Some("another".to_owned());
+    result.busiest_thread_pct = Some(94.0);
+    run.cells[0].drives[0].result = Some(result);
     assert_eq!(summary(&run, 0).host_limited_cells, 0);
+}
+
+#[test]
+fn a_run_folder_without_the_busiest_thread_has_the_mean_of_all_threads() {
+    let mut run = run(vec![cell("fill", CellKind::Measure, &cached(), 40.0)]);
+    run.cells[0].plan.workload.numjobs = 2;
+    run.cells[0].drives[0].result = Some(CellResult {
+        process: Some(ProcessLoad {
+            cpu_user_pct: 50.0,
+            cpu_system_pct: 30.0,
+        }),
+        ..CellResult::default()
+    });
+    let seen = observe(&run, &run.cells[0], 0).unwrap();
+    assert_eq!(seen.intervals[0].busiest_thread_pct, Some(40.0));
+    let second = run.cells[0].drives[0].clone();
+    run.cells[0].drives.push(second);
+    let seen = observe(&run, &run.cells[0], 0).unwrap();
+    assert_eq!(seen.intervals[0].busiest_thread_pct, None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use assay_units::Rng;
 
 use super::*;
-use crate::made;
+use crate::fixtures;
 
 /// The M8Pe(G) of report B: a fast state and a throttled one, whatever the part of its cycle in which it begins.
 fn alternating(seconds: u32, phase: u32) -> Vec<f64> {
@@ -38,7 +38,7 @@ fn alternation_and_outliers_are_no_drift_and_a_slow_fall_is() {
     assert!(why.contains("falls by"), "{why}");
     let step: Vec<f64> = (0..400).map(|i| if i < 200 { 9.0 } else { 7.0 }).collect();
     assert!(drifts(&step).is_some());
-    assert!(drifts(&[0.0; 20]).unwrap().contains("nothing"));
+    assert!(drifts(&[0.0; 20]).unwrap().contains("no I/O"));
 }
 
 #[test]
@@ -55,9 +55,9 @@ fn a_level_that_was_another_before_is_no_rest() {
 
 #[test]
 fn only_what_is_said_to_be_steady_is_tested() {
-    let mut run = made::run(vec![made::drive("sim:x")]);
-    let cell = made::cell(
-        made::plan("s", made::reads(4096, 1, 1)),
+    let mut run = fixtures::run(vec![fixtures::drive("sim:x")]);
+    let cell = fixtures::cell(
+        fixtures::plan("s", fixtures::reads(4096, 1, 1)),
         5.0,
         1.0,
         5,
@@ -65,12 +65,12 @@ fn only_what_is_said_to_be_steady_is_tested() {
         1,
     );
     run.cells.push(cell);
-    assert_eq!(objection(&run, &run.cells[0], 0), None);
+    assert_eq!(not_steady_reason(&run, &run.cells[0], 0), None);
     run.cells[0].plan.steady = true;
-    let why = objection(&run, &run.cells[0], 0).unwrap();
+    let why = not_steady_reason(&run, &run.cells[0], 0).unwrap();
     assert!(why.contains("too few"), "{why}");
     assert_eq!(
-        objection(&run, &run.cells[0], 1),
+        not_steady_reason(&run, &run.cells[0], 1),
         None,
         "it does not take part"
     );

@@ -1,17 +1,17 @@
-//! Causes for people.
+//! Text of causes: labels, details, sizes.
 
 use assay_units::{GIB, MIB};
 
 use super::Cause;
 
 impl Cause {
-    /// A label of a few words, for legends and tables.
-    pub fn words(&self) -> &'static str {
+    /// A short label, for legends and tables.
+    pub fn label(&self) -> &'static str {
         match self {
             Cause::Fresh => "fresh",
             Cause::SlcCacheExhausted { .. } => "SLC cache exhausted",
-            Cause::CollectionOnset => "garbage collection begins",
-            Cause::CollectionSteady { .. } => "garbage collection, steady",
+            Cause::GcOnset => "garbage collection begins",
+            Cause::GcSteady { .. } => "garbage collection, steady",
             Cause::ThermalThrottling { .. } => "thermal throttling",
             Cause::PowerLimited { .. } => "limited by its power state",
             Cause::HostLimited => "limited by the host",
@@ -20,13 +20,13 @@ impl Cause {
         }
     }
 
-    /// The figures that belong to the label, if it has any: `after 8.5 GiB`, `from 75 C, 24 % of the time, every 40 s`.
+    /// The figures of the label, if it has any: `after 8.5 GiB`, `from 75 C, 24 % of the time, every 40 s`.
     pub fn details(&self) -> Option<String> {
         match *self {
             Cause::SlcCacheExhausted { cache_bytes } => {
-                Some(format!("after {}", size_words(cache_bytes)))
+                Some(format!("after {}", size_text(cache_bytes)))
             }
-            Cause::CollectionSteady {
+            Cause::GcSteady {
                 write_amplification: Some(amplification),
             } => Some(format!("write amplification {amplification:.1}")),
             Cause::ThermalThrottling {
@@ -47,8 +47,8 @@ impl Cause {
             }
             Cause::PowerLimited { state } => Some(format!("power state {state}")),
             Cause::Fresh
-            | Cause::CollectionOnset
-            | Cause::CollectionSteady { .. }
+            | Cause::GcOnset
+            | Cause::GcSteady { .. }
             | Cause::HostLimited
             | Cause::Steady
             | Cause::Unexplained => None,
@@ -57,7 +57,7 @@ impl Cause {
 }
 
 /// Bytes with three significant digits at most, in MiB or GiB.
-pub(super) fn size_words(bytes: u64) -> String {
+pub(super) fn size_text(bytes: u64) -> String {
     let mib = bytes as f64 / MIB as f64;
     if bytes >= GIB {
         format!("{:.1} GiB", mib / 1024.0)
@@ -69,5 +69,5 @@ pub(super) fn size_words(bytes: u64) -> String {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/attribution/words.rs"]
+#[path = "../../tests/unit/attribution/text.rs"]
 mod tests;

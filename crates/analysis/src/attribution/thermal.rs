@@ -1,62 +1,65 @@
-//! Spans in which a drive holds itself back for heat.
+//! Thermal throttling: throttled spans of a cell.
 //!
-//! A drive that says so is believed. One that says only its temperature gives itself away by two things that no other cause has
-//! (NVM Express leaves the means to the maker, so the thresholds are not known, but every throttle has one): the rate falls when the
-//! temperature reaches a level *for the first time*, not at a level where it was at full speed before; and from then on it holds that
-//! level, or comes back as it cools down and falls again at the same level (hysteresis). Reads have no other reason of their own to
-//! become slower, so for them the first is enough, if the heating slows down with the rate; writes have others (a full cache, collection), so they
-//! need both.
+//! A reported throttle status decides. A drive that reports only its temperature shows throttling by two properties that no other cause
+//! has (the NVMe specification leaves the method to the vendor, so thresholds are unknown, but every throttle has one): the rate falls
+//! when the temperature reaches a level *for the first time*, not at a level at which it ran at full speed before; and from then on
+//! it holds that level, or recovers as it cools down and falls again at the same level (hysteresis). Reads have no other cause for a
+//! fall, so for them the first property is enough, if heating slows down with the rate; writes have others (a full cache, garbage
+//! collection), so they need both.
 
 use assay_stats::change::{self, Segment, median};
 
-use super::{Cause, Finding, Watched};
+use super::{Cause, CauseSpan, ObservedCell, ObservedInterval};
 
-/// No drive throttles below, degrees Celsius: the lowest threshold published is some ten degrees above (reference/thermal.csv,
-/// nvme_identify.csv).
+/// Lowest temperature at which a drive throttles, degrees Celsius: published thresholds are at least some ten degrees above
+/// (docs/sources.md).
 const LEAST_CELSIUS: f64 = 60.0;
-/// Falls less deep than this share of the rate are none.
+/// Least depth of a fall, share of the rate.
 const LEAST_FALL: f64 = 0.08;
-/// Falls of one throttle happen at temperatures this close together, kelvin: two readings in whole degrees, a second apart.
+/// Falls of one throttle occur at temperatures this close together, kelvin: two readings in whole degrees, a second apart.
 const SAME_LEVEL_K: f64 = 2.5;
-/// A drive is back at full speed when it is this much cooler, kelvin (less does not show in whole degrees).
+/// Least hysteresis, kelvin (less is not visible in whole degrees).
 const LEAST_GAP_K: f64 = 1.0;
 /// A held temperature stays this close to the level, kelvin.
 const HELD_K: f64 = 2.0;
-/// A rate back at this share of the earlier one has recovered.
+/// Share of the earlier rate at which it has recovered.
 const RECOVERED: f64 = 0.85;
-/// Shares of writes below which a workload counts as reading.
+/// Workloads with a smaller share of writes are reads.
 const READS: f64 = 0.01;
-/// A quiet time this many times longer than those between spells ends the cycle.
+/// Unthrottled time that ends a cycle: this many times longer than that between its throttled spans.
 const LONG_QUIET: usize = 3;
-/// And is at least so many moments long.
+/// And at least so many intervals.
 const LEAST_QUIET: usize = 20;
-/// A throttle that works brings heating down to this share at least.
+/// An effective throttle reduces heating to this share at least.
 const SLOWER: f64 = 0.6;
 /// Moments over which a rise is measured that stops, and the least that there must be.
 const HELD_REACH: usize = 6;
-const LEAST_RISE_MOMENTS: usize = 4;
-/// The least rise that stops, kelvin per moment.
+const LEAST_RISE_INTERVALS: usize = 4;
+/// Least rise that stops, kelvin per interval.
 const LEAST_RISE_K: f64 = 0.1;
-/// A throttle that goes on and off makes the rate differ this much from moment to moment (standard deviation, share).
-const LEAST_UNREST: f64 = 0.1;
+/// Least variation of the rate from interval to interval under a throttle that switches on and off (standard deviation, share).
+const LEAST_NOISE: f64 = 0.1;
 /// Moments before and after a fall in which temperatures are compared.
 const REACH: usize = 15;
 
-/// The spans, in order, at most one where the drive says nothing.
-pub(super) fn spells(watched: &Watched, rates: &[f64]) -> Vec<Finding> {
-    let said = watched.moments.iter().any(|m| m.throttled.is_some());
-    if said {
-        return told(watched, rates);
+/// Throttled spans in time order, at most one where the drive reports no throttle status.
+pub(super) fn throttled_spans(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
+    if has_status(observed) {
+        return reported(observed, rates);
     }
-    shown(watched, rates).into_iter().collect()
+    inferred(observed, rates).into_iter().collect()
 }
 
-/// Spans from the drive's own words.
-fn told(watched: &Watched, rates: &[f64]) -> Vec<Finding> {
-    let moments = &watched.moments;
+fn has_status(observed: &ObservedCell) -> bool {
+    observed.intervals.iter().any(|i| i.throttled.is_some())
+}
+
+/// Spans from the throttle status that the drive reports.
+fn reported(observed: &ObservedCell, rates: &[f64]) -> Vec<CauseSpan> {
+    let intervals = &observed.intervals;
     let mut runs: Vec<(usize, usize)> = Vec::new();
-    for (at, moment) in moments.iter().enumerate() {
-        if moment.throttled == Some(true) {
+    for (at, interval) in intervals.iter().enumerate() {
+        if interval.throttled == Some(true) {
             match runs.last_mut() {
                 Some(run) if run.1 == at => run.1 = at + 1,
                 _ => runs.push((at, at + 1)),
@@ -73,19 +76,19 @@ fn told(watched: &Watched, rates: &[f64]) -> Vec<Finding> {
             _ => spans.push((from, to, to - from)),
         }
     }
-    // A cycle under way when the cell ends belongs to it to the end.
+    // A cycle under way when the cell ends extends to its end.
     if let Some(last) = spans.last_mut()
         && !quiet.is_empty()
-        && !ends(moments.len() - last.1)
+        && !ends(intervals.len() - last.1)
     {
-        last.1 = moments.len();
+        last.1 = intervals.len();
     }
     let finding = |(from, to, slow): (usize, usize, usize)| {
         let swing = change::alternation(&rates[from..to]);
         let cycle = swing.filter(|_| slow == to - from);
         let falls: Vec<usize> = (from + 1..to)
             .filter(|&at| {
-                moments[at].throttled == Some(true) && moments[at - 1].throttled == Some(false)
+                intervals[at].throttled == Some(true) && intervals[at - 1].throttled == Some(false)
             })
             .collect();
         let duty = match &cycle {
@@ -104,32 +107,32 @@ fn told(watched: &Watched, rates: &[f64]) -> Vec<Finding> {
                 )
             }),
         };
-        let onset_c = highest(watched, from.saturating_sub(1), from + 1);
-        let counted = counted(watched, from, to);
+        let onset_c = highest(observed, from.saturating_sub(1), from + 1);
+        let counted = counted(observed, from, to);
         let evidence = format!(
-            "the drive says that it throttles, first {}{counted}",
-            at_words(onset_c)
+            "the drive reports throttling, first {}{counted}",
+            at_text(onset_c)
         );
-        heated(watched, (from, to), onset_c, duty, period, evidence)
+        heated(observed, (from, to), onset_c, duty, period, evidence)
     };
     spans.into_iter().map(finding).collect()
 }
 
 fn heated(
-    watched: &Watched,
+    observed: &ObservedCell,
     (from, to): (usize, usize),
     onset_c: Option<f64>,
     duty: f64,
     period: Option<f64>,
     evidence: String,
-) -> Finding {
-    let step_s = watched.moments[from].elapsed_s;
-    Finding {
+) -> CauseSpan {
+    let step_s = observed.intervals[from].sample.elapsed_s();
+    CauseSpan {
         from,
         to,
         cause: Cause::ThermalThrottling {
             onset_c,
-            onset_s: watched.moments[from].start_s,
+            onset_s: observed.intervals[from].sample.start_s(),
             duty_pct: duty * 100.0,
             period_s: period.map(|points| points * step_s),
         },
@@ -137,16 +140,16 @@ fn heated(
     }
 }
 
-fn at_words(celsius: Option<f64>) -> String {
+fn at_text(celsius: Option<f64>) -> String {
     celsius.map_or_else(
         || "at an unknown temperature".to_owned(),
         |celsius| format!("at {celsius:.0} C"),
     )
 }
 
-/// What the counter of time above the warning temperature did, in words.
-fn counted(watched: &Watched, from: usize, to: usize) -> String {
-    let of = |at: usize| watched.moments[at].warning_time_s;
+/// Increase of the time above the warning temperature, as text.
+fn counted(observed: &ObservedCell, from: usize, to: usize) -> String {
+    let of = |at: usize| observed.intervals[at].warning_time_s;
     match of(from).zip(of(to - 1)) {
         Some((first, last)) if last > first => {
             format!("; {} s above its warning temperature", last - first)
@@ -155,22 +158,25 @@ fn counted(watched: &Watched, from: usize, to: usize) -> String {
     }
 }
 
-/// The highest reading in a span of moments.
-fn highest(watched: &Watched, from: usize, to: usize) -> Option<f64> {
-    let to = to.min(watched.moments.len());
-    let readings = watched.moments[from.min(to)..to].iter();
+/// Highest reading in a span of intervals.
+fn highest(observed: &ObservedCell, from: usize, to: usize) -> Option<f64> {
+    let to = to.min(observed.intervals.len());
+    let readings = observed.intervals[from.min(to)..to].iter();
     readings.filter_map(|m| m.temperature_c).reduce(f64::max)
 }
 
-/// A span that rate and temperature show together.
-fn shown(watched: &Watched, rates: &[f64]) -> Option<Finding> {
-    let known = watched.moments.iter().filter(|m| m.temperature_c.is_some());
-    if known.count() * 2 <= watched.moments.len() {
+/// A throttled span inferred from rate and temperature.
+fn inferred(observed: &ObservedCell, rates: &[f64]) -> Option<CauseSpan> {
+    let known = observed
+        .intervals
+        .iter()
+        .filter(|m| m.temperature_c.is_some());
+    if known.count() * 2 <= observed.intervals.len() {
         return None;
     }
-    let celsius = filled(watched);
+    let celsius = filled(observed);
     let series = Series {
-        watched,
+        observed,
         rates,
         celsius: &celsius,
     };
@@ -184,28 +190,27 @@ fn shown(watched: &Watched, rates: &[f64]) -> Option<Finding> {
         .or_else(|| (1..segments.len()).find_map(|at| series.single(&segments, at)))
 }
 
-/// Temperatures of all moments, gaps filled with the reading before (or the first).
-fn filled(watched: &Watched) -> Vec<f64> {
-    let first = watched.moments.iter().find_map(|m| m.temperature_c);
+/// Temperatures of all intervals, gaps filled with the reading before (or the first).
+fn filled(observed: &ObservedCell) -> Vec<f64> {
+    let first = observed.intervals.iter().find_map(|m| m.temperature_c);
     let mut last = first.unwrap_or(0.0);
-    let reading = |m: &super::Moment| {
+    let reading = |m: &ObservedInterval| {
         last = m.temperature_c.unwrap_or(last);
         last
     };
-    watched.moments.iter().map(reading).collect()
+    observed.intervals.iter().map(reading).collect()
 }
 
-/// Could a lasting fall of the rate be heat, for all that rate and temperature say? So where the temperature is high, has just been
-/// reached, and rises more slowly from then on. Evidence in words if so.
-pub(super) fn possible(watched: &Watched, rates: &[f64], fall: usize) -> Option<String> {
-    let told = watched.moments.iter().any(|m| m.throttled.is_some());
-    let known = watched.moments.iter().any(|m| m.temperature_c.is_some());
-    if told || !known {
+/// Are rate and temperature compatible with throttling at a lasting fall? So where the temperature is high, has just been reached, and
+/// rises more slowly from then on. The temperature as text if so.
+pub(super) fn possible(observed: &ObservedCell, rates: &[f64], fall: usize) -> Option<String> {
+    let known = observed.intervals.iter().any(|m| m.temperature_c.is_some());
+    if has_status(observed) || !known {
         return None;
     }
-    let celsius = filled(watched);
+    let celsius = filled(observed);
     let series = Series {
-        watched,
+        observed,
         rates,
         celsius: &celsius,
     };
@@ -215,33 +220,33 @@ pub(super) fn possible(watched: &Watched, rates: &[f64], fall: usize) -> Option<
 }
 
 struct Series<'a> {
-    watched: &'a Watched,
+    observed: &'a ObservedCell,
     rates: &'a [f64],
     celsius: &'a [f64],
 }
 
 impl Series<'_> {
-    /// The temperature at which the rate fell at this moment.
+    /// Temperature at a fall of the rate.
     fn level_at(&self, fall: usize) -> f64 {
         let to = (fall + 1).min(self.celsius.len());
         let near = &self.celsius[fall.saturating_sub(2)..to];
         near.iter().copied().fold(f64::MIN, f64::max)
     }
 
-    /// Was this temperature reached only just before? A reading stands for a whole degree, so it may stand about as long as the degree
-    /// before it did, and somewhat longer, because heating slows down.
+    /// Was this temperature reached only just before? Readings are whole degrees, so one can last about as long as the degree before it,
+    /// and somewhat longer, because heating slows down.
     fn first_time(&self, fall: usize) -> bool {
         let level = self.level_at(fall);
         let reached = |celsius: f64| self.celsius.iter().position(|&c| c >= celsius);
         let (Some(at), Some(before)) = (reached(level), reached(level - 1.0)) else {
             return false;
         };
-        let patience = 4 + 3 * at.saturating_sub(before);
-        level >= LEAST_CELSIUS && at > 0 && at + patience >= fall
+        let tolerance = 4 + 3 * at.saturating_sub(before);
+        level >= LEAST_CELSIUS && at > 0 && at + tolerance >= fall
     }
 
-    /// Falls and recoveries that repeat at the same temperatures, from the first fall behind `from`.
-    fn cycle(&self, from: usize) -> Option<Finding> {
+    /// Falls and recoveries that repeat at the same temperatures, from the first fall after `from`.
+    fn cycle(&self, from: usize) -> Option<CauseSpan> {
         let swing = change::alternation(&self.rates[from..])?;
         let falls: Vec<usize> = swing.falls.iter().map(|fall| fall + from).collect();
         let rises: Vec<usize> = (from + 1..self.rates.len())
@@ -257,29 +262,29 @@ impl Series<'_> {
             .iter()
             .filter(|c| (**c - level).abs() <= SAME_LEVEL_K)
             .count();
-        // It cools down while it is slow, and heats up again: hysteresis, which nothing else has.
+        // It cools down while slow and heats up again: hysteresis, which no other cause has.
         let below: Vec<f64> = rises
             .iter()
             .filter(|&&rise| rise > first)
             .map(|&rise| level - self.celsius[rise])
             .collect();
-        // A gap too narrow for whole degrees: then the level is held from the first fall on.
+        // Hysteresis below one degree: then the level is held from the first fall on.
         let held = self.celsius[first..]
             .iter()
             .all(|c| (c - level).abs() <= LEAST_GAP_K);
         let gap = if held { 0.0 } else { LEAST_GAP_K };
         let cooled = below.iter().filter(|k| **k >= gap).count();
-        let strange = alike * 5 < levels.len() * 4 || cooled * 5 < below.len() * 4;
-        if strange || below.is_empty() || swing.low > swing.high * RECOVERED {
+        let irregular = alike * 5 < levels.len() * 4 || cooled * 5 < below.len() * 4;
+        if irregular || below.is_empty() || swing.low > swing.high * RECOVERED {
             return None;
         }
-        // Slow to the end, or a quiet tail that is longer than a cycle.
+        // Slow to the end, or an unthrottled tail that is longer than a cycle.
         let end = rises.iter().rev().find(|&&rise| rise > last).copied();
         let quiet = (LONG_QUIET as f64 * swing.period.max(1.0)) as usize;
         let to = match end {
             Some(end) if self.rates.len() - end > LEAST_QUIET.max(quiet) => end,
             Some(_) => self.rates.len(),
-            // Slow although cooler than where it came back before: that last fall was not heat's.
+            // Slow although cooler than at earlier recoveries: that last fall was not thermal.
             None => {
                 let recovers = level - median(&below);
                 let cold = self.celsius[last..]
@@ -293,12 +298,12 @@ impl Series<'_> {
             }
         };
         let evidence = format!(
-            "the rate falls at {level:.0} C, first when that is first reached, and comes back at {:.0} C, {} times",
+            "the rate falls at {level:.0} C, first when that is first reached, and recovers at {:.0} C, {} times",
             level - median(&below),
             falls.len()
         );
         Some(heated(
-            self.watched,
+            self.observed,
             (first, to),
             Some(levels[0]),
             swing.duty_low,
@@ -307,8 +312,8 @@ impl Series<'_> {
         ))
     }
 
-    /// One fall, at the beginning of segment `at`, after which the temperature is held or comes down until the rate recovers.
-    fn single(&self, segments: &[Segment], at: usize) -> Option<Finding> {
+    /// One fall, at the beginning of segment `at`, after which the temperature is held or falls until the rate recovers.
+    fn single(&self, segments: &[Segment], at: usize) -> Option<CauseSpan> {
         let after = segments[at];
         let fall = after.from;
         let before = segments[..at].iter().map(|s| s.level).fold(0.0, f64::max);
@@ -322,22 +327,22 @@ impl Series<'_> {
             .find(|s| s.level >= before * RECOVERED);
         let to = recovery.map_or(self.rates.len(), |segment| segment.from);
         let cooled_when_back = recovery.is_some_and(|s| self.celsius[s.from] <= level - 1.0);
-        let reads = self.watched.facts.write_share <= READS;
+        let reads = self.observed.context.write_share <= READS;
         let slower = self.heating(fall, REACH.min(to - fall)) < self.heating_before(fall) * SLOWER;
         if !(cooled_when_back || reads && slower) {
             return None;
         }
         let shown = if cooled_when_back {
-            "comes back when it has cooled down"
+            "recovers when it has cooled down"
         } else {
-            "heats up more slowly from then on"
+            "heating is slower from then on"
         };
         let evidence = format!(
             "the rate falls to {:.0} % when {level:.0} C are first reached, and {shown}",
             after.level / before * 100.0
         );
         Some(heated(
-            self.watched,
+            self.observed,
             (fall, to),
             Some(level),
             1.0,
@@ -346,13 +351,13 @@ impl Series<'_> {
         ))
     }
 
-    /// A temperature that stops rising when it reaches a level, and is held there at a lower rate: a throttle with a narrow gap, which
-    /// within a moment is both on and off.
-    fn held(&self) -> Option<Finding> {
+    /// A temperature that stops rising at a level and is held there at a lower rate: a throttle with a narrow hysteresis, which within an
+    /// interval is both on and off.
+    fn held(&self) -> Option<CauseSpan> {
         let end = self.celsius.len();
         let level = self.celsius.iter().copied().fold(f64::MIN, f64::max);
         let at = self.celsius.iter().position(|&c| c >= level - 1.0)?;
-        if level < LEAST_CELSIUS || at < LEAST_RISE_MOMENTS || end - at < REACH {
+        if level < LEAST_CELSIUS || at < LEAST_RISE_INTERVALS || end - at < REACH {
             return None;
         }
         let cool = self.celsius[at..].iter().position(|&c| c < level - HELD_K);
@@ -365,15 +370,15 @@ impl Series<'_> {
         if to < fall + REACH || !self.first_time(fall) {
             return None;
         }
-        // It would have gone on: the rise did not fade out before.
+        // The temperature was still rising before.
         let rise = (self.celsius[at] - self.celsius[from]) / (at - from) as f64;
         let rest = (self.celsius[to - 1] - self.celsius[at]).max(0.0) / (to - at) as f64;
         let stopped = rise >= LEAST_RISE_K && rest * 4.0 < rise;
         let rates = &self.rates[fall..to];
         let after = rates.iter().sum::<f64>() / rates.len() as f64;
-        let restless = change::noise(rates).is_some_and(|noise| noise >= LEAST_UNREST);
-        let reads = self.watched.facts.write_share <= READS;
-        if !stopped || after > before * (1.0 - LEAST_FALL) || !(reads || restless) {
+        let switching = change::noise(rates).is_some_and(|noise| noise >= LEAST_NOISE);
+        let reads = self.observed.context.write_share <= READS;
+        if !stopped || after > before * (1.0 - LEAST_FALL) || !(reads || switching) {
             return None;
         }
         let evidence = format!(
@@ -381,16 +386,23 @@ impl Series<'_> {
             after / before.max(f64::MIN_POSITIVE) * 100.0
         );
         let span = (fall, to);
-        Some(heated(self.watched, span, Some(level), 1.0, None, evidence))
+        Some(heated(
+            self.observed,
+            span,
+            Some(level),
+            1.0,
+            None,
+            evidence,
+        ))
     }
 
-    /// Kelvin per moment after a fall.
+    /// Kelvin per interval after a fall.
     fn heating(&self, fall: usize, reach: usize) -> f64 {
         let to = (fall + reach.max(1)).min(self.celsius.len() - 1);
         (self.celsius[to] - self.celsius[fall]) / (to - fall).max(1) as f64
     }
 
-    /// Kelvin per moment before a fall.
+    /// Kelvin per interval before a fall.
     fn heating_before(&self, fall: usize) -> f64 {
         let from = fall.saturating_sub(REACH);
         (self.celsius[fall] - self.celsius[from]) / (fall - from).max(1) as f64

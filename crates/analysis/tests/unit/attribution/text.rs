@@ -5,7 +5,7 @@ fn causes_say_what_they_are_with_their_figures() {
     let slc = Cause::SlcCacheExhausted {
         cache_bytes: 8_500_000_000,
     };
-    assert_eq!(slc.words(), "SLC cache exhausted");
+    assert_eq!(slc.label(), "SLC cache exhausted");
     assert_eq!(slc.details().as_deref(), Some("after 7.9 GiB"));
     let hot = Cause::ThermalThrottling {
         onset_c: Some(77.2),
@@ -18,6 +18,6 @@ fn causes_say_what_they_are_with_their_figures() {
         Some("from 77 C, 25 % of the time, every 40 s")
     );
     assert_eq!(Cause::HostLimited.details(), None);
-    assert_eq!(size_words(3 << 20), "3.0 MiB");
-    assert_eq!(size_words(300 << 20), "300 MiB");
+    assert_eq!(size_text(3 << 20), "3.0 MiB");
+    assert_eq!(size_text(300 << 20), "300 MiB");
 }

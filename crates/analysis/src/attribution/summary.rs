@@ -1,0 +1,120 @@
+//! Summary of a drive's causes over all cells of a run.
+
+use assay_store::read::Run;
+use serde::Serialize;
+
+use super::{Cause, ObservedCell, RatePhase, Throttling, observe, phases, throttling};
+
+/// Causes found for a drive over all cells of a run, as figures for verdicts and tables. Rates in MiB/s.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CauseSummary {
+    /// The lowest temperature at which the drive began to throttle, degrees Celsius.
+    pub throttle_onset_c: Option<f64>,
+    /// Runtime of the workload until then, seconds.
+    pub throttle_onset_s: Option<f64>,
+    /// Share of the throttled time in the slow state, percent.
+    pub throttle_duty_pct: Option<f64>,
+    /// From one fall to the next, seconds.
+    pub throttle_period_s: Option<f64>,
+    /// Rate of the phase before throttling.
+    pub rate_before_throttle_mib_per_s: Option<f64>,
+    /// Mean rate while throttling, fast and slow states together.
+    pub rate_throttled_mib_per_s: Option<f64>,
+    /// Bytes written into the SLC cache until it was full: the largest value of all cells.
+    pub slc_cache_bytes: Option<u64>,
+    /// Write rate into the cache.
+    pub rate_in_cache_mib_per_s: Option<f64>,
+    /// Write rate with the cache full.
+    pub rate_after_cache_mib_per_s: Option<f64>,
+    /// Random writes until garbage collection began, bytes.
+    #[serde(rename = "collection_after_bytes")]
+    pub gc_after_bytes: Option<u64>,
+    /// Writes per second with garbage collection in steady state: of the last cell that reached it.
+    #[serde(rename = "collection_steady_iops")]
+    pub gc_steady_iops: Option<f64>,
+    /// Write amplification in that steady state.
+    pub write_amplification: Option<f64>,
+    /// Cells with a phase limited by the host.
+    pub host_limited_cells: u32,
+    /// Cells with a phase limited by a power state.
+    pub power_limited_cells: u32,
+    /// Cells with an unexplained change.
+    pub unexplained_cells: u32,
+}
+
+/// Summarise the causes found for a drive over all cells of a run.
+pub fn summary(run: &Run, drive: usize) -> CauseSummary {
+    let mut summary = CauseSummary::default();
+    for cell in &run.cells {
+        if let Some(observed) = observe(run, cell, drive) {
+            summary.add(&observed, &phases(&observed));
+        }
+    }
+    summary
+}
+
+impl CauseSummary {
+    /// The cell with the lowest onset temperature represents the drive.
+    fn add_throttling(&mut self, hot: &Throttling) {
+        let known = self.throttle_onset_c.zip(hot.onset_c);
+        let milder = known.is_some_and(|(least, celsius)| celsius >= least);
+        if self.throttle_onset_s.is_none() || !milder {
+            self.throttle_onset_c = hot.onset_c;
+            self.throttle_onset_s = Some(hot.onset_s);
+            self.throttle_duty_pct = Some(hot.duty_pct);
+            self.throttle_period_s = hot.period_s;
+            self.rate_before_throttle_mib_per_s = hot.before.map(|before| before.mib_per_s);
+            self.rate_throttled_mib_per_s = Some(hot.after_mib_per_s);
+        }
+    }
+
+    fn add(&mut self, observed: &ObservedCell, phases: &[RatePhase]) {
+        let any = |of: fn(&Cause) -> bool| u32::from(phases.iter().any(|phase| of(&phase.cause)));
+        self.host_limited_cells += any(|cause| matches!(cause, Cause::HostLimited));
+        self.power_limited_cells += any(|cause| matches!(cause, Cause::PowerLimited { .. }));
+        self.unexplained_cells += any(|cause| matches!(cause, Cause::Unexplained));
+        if let Some(hot) = throttling(observed, phases) {
+            self.add_throttling(&hot);
+        }
+        for (at, phase) in phases.iter().enumerate() {
+            let before = at.checked_sub(1).map(|at| &phases[at]);
+            let rate_before = before.map(|before| before.mean_mib_per_s);
+            match phase.cause {
+                Cause::SlcCacheExhausted { cache_bytes } => {
+                    if self.slc_cache_bytes.is_none_or(|known| cache_bytes > known) {
+                        self.slc_cache_bytes = Some(cache_bytes);
+                        self.rate_in_cache_mib_per_s = rate_before;
+                        self.rate_after_cache_mib_per_s = Some(phase.mean_mib_per_s);
+                    }
+                }
+                Cause::GcOnset | Cause::GcSteady { .. } => {
+                    let in_gc = before.is_some_and(|p| p.cause.is_gc());
+                    if !in_gc && before.is_some() {
+                        self.gc_after_bytes = Some(written_until(observed, phase.from_s));
+                    }
+                    if let Cause::GcSteady {
+                        write_amplification,
+                    } = phase.cause
+                    {
+                        self.gc_steady_iops = Some(phase.mean_iops);
+                        self.write_amplification = write_amplification.or(self.write_amplification);
+                    }
+                }
+                // Counted for the cell as a whole, above.
+                Cause::ThermalThrottling { .. }
+                | Cause::Fresh
+                | Cause::PowerLimited { .. }
+                | Cause::HostLimited
+                | Cause::Steady
+                | Cause::Unexplained => {}
+            }
+        }
+    }
+}
+
+/// Bytes written in a cell up to a time.
+fn written_until(observed: &ObservedCell, until_s: f64) -> u64 {
+    let samples = observed.intervals.iter().map(|i| &i.sample);
+    let before = samples.filter(|s| s.start_s() < until_s);
+    before.map(|s| s.write.bytes).sum()
+}

@@ -1,0 +1,189 @@
+//! Steady-state check of a cell whose figures are declared steady.
+//!
+//! # Mechanism
+//! A cell whose step is `steady`, or that is scored (view `consistency`), declares steady state for a span: the scored part, or all measured
+//! intervals. The first of these conditions that holds rejects it:
+//!
+//! - fewer than [`LEAST_INTERVALS`] intervals;
+//! - attribution finds fresh flash or the onset of garbage collection in the span;
+//! - less was written than the area that is never written plus [`LEAST_WRITTEN`] of the capacity, however level the rate (a drive that was
+//!   filled sequentially first collects superblocks full of valid data, at a rate that is constant for minutes but is not the steady one);
+//! - the rate moves: SNIA's limits on range and excursion, over the span and (dwell) relative to the span before it.
+//!
+//! SNIA's rule is defined for five rounds of a minute each. Applied to seconds it would reject drives whose rate alternates, such as one that
+//! throttles for ten seconds of every forty: so the excursion is that of the median slope between all pairs of intervals (P. K. Sen,
+//! "Estimates of the regression coefficient based on Kendall's tau", 1968), which is robust against alternation and outliers.
+//!
+//! # Non-goals
+//! Rounds: they are evaluated during the run (`suite::execute::rounds`) and have their own record.
+
+use assay_stats::change::median;
+use assay_stats::steady::{SNIA_EXCURSION_PCT, SNIA_RANGE_PCT};
+use assay_store::model::{CellPlan, View};
+use assay_store::read::{CellDrive, CellRecord, Run};
+use assay_store::series::IntervalSample;
+use assay_units::Op;
+
+use crate::attribution::{self, Cause, ObservedCell};
+use crate::score;
+
+/// Fewest intervals that can show a steady rate.
+pub const LEAST_INTERVALS: usize = 10;
+/// Garbage collection cannot be in steady state before this share of the capacity was written to a full drive. Simulated drives after
+/// AnandTech M8Pe, filled sequentially, are within SNIA's range of their steady rate from here on, and not before, however level the rate.
+pub const LEAST_WRITTEN: f64 = 0.15;
+/// Phases that cover less than this share of the span are ignored: edges.
+const EDGE: f64 = 0.1;
+/// Most means between which slopes are taken: pairs grow with the square.
+const MOST_POINTS: usize = 400;
+
+/// Do suite or view declare the figures of such a cell steady?
+pub fn claims_steady_state(plan: &CellPlan) -> bool {
+    plan.steady || plan.view == Some(View::Consistency)
+}
+
+/// Reason why the figures of a drive in a cell are not steady although they are declared so; `None` where they are, where nothing declares
+/// them steady, or nothing was measured. `drive` is its index in [`Manifest::drives`](assay_store::model::Manifest::drives).
+pub fn not_steady_reason(run: &Run, cell: &CellRecord, drive: usize) -> Option<String> {
+    if !claims_steady_state(&cell.plan) {
+        return None;
+    }
+    let part = cell.drives.iter().find(|part| part.drive == drive)?;
+    let observed = attribution::observe(run, cell, drive)?;
+    let (from_s, to_s) = span(&cell.plan, part, &observed)?;
+    let inside = observed
+        .intervals
+        .iter()
+        .filter(|i| i.sample.start_s() >= from_s);
+    let intervals = inside.count();
+    if intervals < LEAST_INTERVALS {
+        return Some(format!(
+            "{intervals} intervals are too few, at least {LEAST_INTERVALS} are needed: use a longer runtime"
+        ));
+    }
+    transient(&observed, from_s, to_s)
+        .or_else(|| too_little_written(part, &observed, from_s))
+        .or_else(|| moving(&rates(part), from_s, to_s))
+}
+
+/// The span of the figure, seconds since the cell's start; half an interval of tolerance for edges that are not exactly on the second.
+fn span(plan: &CellPlan, part: &CellDrive, observed: &ObservedCell) -> Option<(f64, f64)> {
+    let (first, last) = (observed.intervals.first()?, observed.intervals.last()?);
+    let end = last.sample.end_s();
+    let from = match plan.view {
+        // Too short for a score is too short for steady state.
+        Some(View::Consistency) => score::of(part).map_or(end, |score| score.from_s),
+        _ => first.sample.start_s(),
+    };
+    Some((from - last.sample.elapsed_s() / 2.0, end))
+}
+
+/// Does attribution find the drive in transition?
+fn transient(observed: &ObservedCell, from_s: f64, to_s: f64) -> Option<String> {
+    let phases = attribution::phases(observed);
+    phases.iter().find_map(|phase| {
+        let what = match phase.cause {
+            Cause::Fresh => "the drive was still writing to erased flash",
+            Cause::GcOnset => "garbage collection was not in steady state",
+            _ => return None,
+        };
+        let common_s = phase.to_s.min(to_s) - phase.from_s.max(from_s);
+        (common_s > EDGE * (to_s - from_s)).then(|| format!("{what} ({})", phase.evidence))
+    })
+}
+
+/// Was too little written for garbage collection to be in steady state?
+fn too_little_written(part: &CellDrive, observed: &ObservedCell, from_s: f64) -> Option<String> {
+    let context = &observed.context;
+    if context.write_share < 0.5 || context.capacity_bytes == 0 {
+        return None;
+    }
+    let written: u64 = part
+        .series
+        .iter()
+        .filter(|p| p.op == Op::Write && p.start.as_secs_f64() < from_s)
+        .map(|p| p.bytes)
+        .sum();
+    let unused = context.capacity_bytes.saturating_sub(context.span_bytes);
+    let needed = unused as f64 + LEAST_WRITTEN * context.capacity_bytes as f64;
+    let share = |bytes: f64| bytes / context.capacity_bytes as f64 * 100.0;
+    ((written as f64) < needed).then(|| {
+        format!(
+            "only {:.1} % of the capacity was written before the evaluated span: garbage collection can reach steady state after {:.0} %",
+            share(written as f64),
+            share(needed)
+        )
+    })
+}
+
+/// Start, end and completions per second of each measured interval.
+fn rates(part: &CellDrive) -> Vec<(f64, f64, f64)> {
+    let samples = part.measured_intervals();
+    let rate = |s: &IntervalSample| (s.start_s(), s.end_s(), s.iops());
+    samples.iter().map(rate).collect()
+}
+
+/// Does the rate move within the span, or relative to the span before it?
+fn moving(rates: &[(f64, f64, f64)], from_s: f64, to_s: f64) -> Option<String> {
+    let between = |from: f64, to: f64| -> Vec<f64> {
+        let inside = rates.iter().filter(|r| r.0 >= from && r.1 <= to + 1e-6);
+        inside.map(|r| r.2).collect()
+    };
+    let now = between(from_s, to_s);
+    if let Some(why) = drifts(&now) {
+        return Some(why);
+    }
+    let length = to_s - from_s;
+    let before = between(from_s - length, from_s + 1e-6);
+    // A span of all measured intervals has nothing before it.
+    if before.len() < now.len().div_ceil(2) {
+        return None;
+    }
+    let (was, is) = (mean(&before), mean(&now));
+    let change_pct = (is - was).abs() / is.max(f64::MIN_POSITIVE) * 100.0;
+    (change_pct > SNIA_RANGE_PCT).then(|| {
+        format!(
+            "its mean differs by {change_pct:.0} % from that of the same span before, at most {SNIA_RANGE_PCT} %"
+        )
+    })
+}
+
+/// SNIA's limits, applied to a series that can alternate.
+fn drifts(rates: &[f64]) -> Option<String> {
+    let mean_of_all = mean(rates);
+    if mean_of_all <= 0.0 {
+        return Some("no I/O was completed".to_owned());
+    }
+    let part = rates.len().div_ceil(MOST_POINTS);
+    let points: Vec<f64> = rates.chunks_exact(part.max(1)).map(mean).collect();
+    let mut slopes = Vec::with_capacity(points.len() * points.len() / 2);
+    for (i, a) in points.iter().enumerate() {
+        for (n, b) in points[i + 1..].iter().enumerate() {
+            slopes.push((b - a) / (n + 1) as f64);
+        }
+    }
+    let across = median(&slopes) * points.len().saturating_sub(1) as f64;
+    let rise_pct = across / mean_of_all * 100.0;
+    if rise_pct.abs() > SNIA_EXCURSION_PCT {
+        return Some(format!(
+            "the rate {} by {:.0} % of its mean, at most {SNIA_EXCURSION_PCT} %",
+            if rise_pct < 0.0 { "falls" } else { "rises" },
+            rise_pct.abs()
+        ));
+    }
+    let (first, second) = rates.split_at(rates.len() / 2);
+    let range_pct = (mean(second) - mean(first)).abs() / mean_of_all * 100.0;
+    (range_pct > SNIA_RANGE_PCT).then(|| {
+        format!(
+            "the means of its two halves differ by {range_pct:.0} % of the mean, at most {SNIA_RANGE_PCT} %"
+        )
+    })
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/steady_state.rs"]
+mod tests;
