@@ -1,39 +1,39 @@
-//! The write buffer: slots of one mapping unit, taken by arriving data and given back when their program ends.
+//! Write buffer: slots of one mapping unit, taken when data arrives and released when the program ends.
 //!
-//! Slots come back in order (a slot behind a slow die waits for it), which keeps the bookkeeping a ring.
+//! CommandSlots are released in order (a slot behind a slow die waits for it), so the bookkeeping is a ring.
 //!
 //! # Overflow
-//! A plain buffer that is full takes data as slots come back. Some drives change their ways instead: a full buffer is first
-//! written out entirely, and from then on data goes *through* a small part of it, until the host has paused. Report C's drive takes 8 MiB at
-//! 2.5 GiB/s, and 16 MiB no faster than its flash takes all of them: there nothing is gained by the buffer any more.
+//! A full buffer normally takes data as slots are released. Some drives instead drain a full buffer completely
+//! and then use only a small part of it until the host pauses: the drive of the MLE NVMe Streamer brief takes 8
+//! MiB at 2.5 GiB/s, but 16 MiB no faster than its flash does.
 
 use std::collections::VecDeque;
 
-/// Slots and the times at which they come back. Times in nanoseconds.
+/// Buffer slots and their release times. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct WriteBuffer {
     capacity_units: u64,
-    through: Option<Through>,
+    overflow: Option<OverflowMode>,
     used_units: u64,
-    /// When every slot that is not in use is free: later than the present when the last ones were promised ahead of their time.
+    /// When every unused slot is free: may lie ahead, because slots are granted before their release time.
     free_ns: u64,
     /// Sum of the slots in `releases`.
     releasing_units: u64,
-    /// Time and number of slots given back; times do not decrease.
+    /// Time and count of released slots; times do not decrease.
     releases: VecDeque<(u64, u64)>,
-    /// Slots ever taken.
-    taken_units: u64,
-    /// Where somebody asks for it: slots given back whose time was not past when they last asked, and how many were before.
-    unsafe_units: Option<VecDeque<(u64, u64)>>,
-    safe_units: u64,
+    /// CommandSlots ever taken.
+    accepted_units: u64,
+    /// With [`WriteBuffer::track`]: released slots whose time had not passed at the last query.
+    not_durable: Option<VecDeque<(u64, u64)>>,
+    durable_units: u64,
 }
 
-/// What a buffer does once it was full.
+/// Operation after an overflow.
 #[derive(Clone, Copy, Debug)]
-struct Through {
-    /// Slots used from then on.
+struct OverflowMode {
+    /// CommandSlots used from then on.
     units: u64,
-    /// Everything is as before when data comes after this long without any in the buffer, in nanoseconds.
+    /// Normal operation resumes when data arrives this long after the buffer drained, in nanoseconds.
     pause_ns: u64,
     active: bool,
 }
@@ -43,22 +43,22 @@ impl WriteBuffer {
     pub fn new(capacity_units: u64) -> WriteBuffer {
         WriteBuffer {
             capacity_units,
-            through: None,
+            overflow: None,
             used_units: 0,
             free_ns: 0,
             releasing_units: 0,
             releases: VecDeque::new(),
-            taken_units: 0,
-            unsafe_units: None,
-            safe_units: 0,
+            accepted_units: 0,
+            not_durable: None,
+            durable_units: 0,
         }
     }
 
-    /// An empty buffer of which, once it was full and is written out, only `units` slots are used, until data comes after a pause of
-    /// `pause_ns` nanoseconds.
+    /// An empty buffer that, once full, is drained and then uses `units` slots, until data arrives after a
+    /// pause of `pause_ns` nanoseconds.
     pub fn with_overflow(capacity_units: u64, units: u64, pause_ns: u64) -> WriteBuffer {
         WriteBuffer {
-            through: Some(Through {
+            overflow: Some(OverflowMode {
                 units: units.clamp(1, capacity_units.max(1)),
                 pause_ns,
                 active: false,
@@ -67,60 +67,60 @@ impl WriteBuffer {
         }
     }
 
-    /// Follow from now on which slots have been given back by when.
+    /// Record from now on which slots were released by when.
     pub fn track(&mut self) {
-        self.unsafe_units.get_or_insert_default();
+        self.not_durable.get_or_insert_default();
     }
 
-    /// Slots ever taken.
+    /// CommandSlots ever taken.
     #[inline]
-    pub fn taken_units(&self) -> u64 {
-        self.taken_units
+    pub fn accepted_units(&self) -> u64 {
+        self.accepted_units
     }
 
-    /// Slots given back by `now_ns` since [`WriteBuffer::track`]. Calls come in order of time.
-    pub fn safe_units(&mut self, now_ns: u64) -> u64 {
-        if let Some(waiting) = &mut self.unsafe_units {
+    /// CommandSlots released by `now_ns` since [`WriteBuffer::track`]. Calls come in order of time.
+    pub fn durable_units(&mut self, now_ns: u64) -> u64 {
+        if let Some(waiting) = &mut self.not_durable {
             while let Some(&(time, units)) = waiting.front()
                 && time <= now_ns
             {
-                self.safe_units += units;
+                self.durable_units += units;
                 waiting.pop_front();
             }
         }
-        self.safe_units
+        self.durable_units
     }
 
-    /// Slots that may be in use at `arrival_ns`; a buffer that is full then is written out first.
+    /// CommandSlots that may be in use at `arrival_ns`; drains a buffer that is full by then.
     #[inline]
     fn limit(&mut self, arrival_ns: u64) -> u64 {
-        match self.through {
+        match self.overflow {
             None => self.capacity_units,
-            Some(through) => self.limit_with_overflow(through, arrival_ns),
+            Some(overflow) => self.limit_with_overflow(overflow, arrival_ns),
         }
     }
 
-    fn limit_with_overflow(&mut self, through: Through, arrival_ns: u64) -> u64 {
-        if through.active {
+    fn limit_with_overflow(&mut self, overflow: OverflowMode, arrival_ns: u64) -> u64 {
+        if overflow.active {
             let empty_ns = self.free_ns.max(self.drained_ns());
-            let paused = empty_ns.saturating_add(through.pause_ns) <= arrival_ns;
+            let paused = empty_ns.saturating_add(overflow.pause_ns) <= arrival_ns;
             if self.unprogrammed_units() > 0 || !paused {
-                return through.units;
+                return overflow.units;
             }
-            self.set_through(false);
+            self.set_overflow(false);
         }
         self.pop_releases_until(arrival_ns);
         if self.used_units < self.capacity_units || self.releases.is_empty() {
             return self.capacity_units;
         }
         self.pop_releases_until(u64::MAX);
-        self.set_through(true);
-        through.units.max(self.used_units + 1)
+        self.set_overflow(true);
+        overflow.units.max(self.used_units + 1)
     }
 
-    fn set_through(&mut self, active: bool) {
-        if let Some(through) = &mut self.through {
-            through.active = active;
+    fn set_overflow(&mut self, active: bool) {
+        if let Some(overflow) = &mut self.overflow {
+            overflow.active = active;
         }
     }
 
@@ -132,8 +132,8 @@ impl WriteBuffer {
         }
     }
 
-    /// Take a slot for data that arrives at `arrival_ns`: when it has one, or `None` when none will ever come back by itself
-    /// (everything in the buffer waits for more data to fill a program; the caller must program what it has).
+    /// Take a slot for data arriving at `arrival_ns`; returns when it is free, or `None` when every slot waits
+    /// for more data to fill a program: the caller must then program what is buffered.
     #[inline]
     pub fn acquire(&mut self, arrival_ns: u64) -> Option<u64> {
         let limit = self.limit(arrival_ns);
@@ -147,15 +147,15 @@ impl WriteBuffer {
             return None;
         }
         self.used_units += 1;
-        self.taken_units += 1;
+        self.accepted_units += 1;
         Some(arrival_ns.max(self.free_ns))
     }
 
-    /// Take `units` slots, as so many calls of [`WriteBuffer::acquire`] would: when the last is had. `None`, and nothing is taken,
-    /// when not so many will come back by themselves, or when the buffer has ways of its own with overflow.
+    /// Take `units` slots like as many calls of [`WriteBuffer::acquire`]; returns when the last is free.
+    /// `None`, with nothing taken, when fewer will be released, or with overflow.
     #[inline]
     pub fn acquire_run(&mut self, arrival_ns: u64, units: u64) -> Option<u64> {
-        if self.through.is_some()
+        if self.overflow.is_some()
             || self.used_units + units > self.capacity_units + self.releasing_units
         {
             return None;
@@ -167,7 +167,7 @@ impl WriteBuffer {
             self.pop_release();
         }
         self.used_units += units;
-        self.taken_units += units;
+        self.accepted_units += units;
         Some(arrival_ns.max(self.free_ns))
     }
 
@@ -180,14 +180,14 @@ impl WriteBuffer {
         }
     }
 
-    /// Slots come back at `at_ns`, or with the last earlier release if that is later.
+    /// Release slots at `at_ns`, or with the last earlier release if that is later.
     #[inline]
     pub fn release(&mut self, at_ns: u64, units: u64) {
         if units == 0 {
             return;
         }
         self.releasing_units += units;
-        if let Some(waiting) = &mut self.unsafe_units {
+        if let Some(waiting) = &mut self.not_durable {
             let last = waiting.back().map_or(0, |&(time, _)| time);
             waiting.push_back((at_ns.max(last), units));
         }
@@ -197,12 +197,12 @@ impl WriteBuffer {
         }
     }
 
-    /// When the last slot given back so far is free: everything programmed until now is then on flash.
+    /// When the last released slot is free: everything programmed so far is then on flash.
     pub fn drained_ns(&self) -> u64 {
         self.releases.back().map_or(0, |&(time, _)| time)
     }
 
-    /// Slots in use that have no release time yet.
+    /// CommandSlots in use without a release time.
     pub fn unprogrammed_units(&self) -> u64 {
         self.used_units - self.releasing_units
     }

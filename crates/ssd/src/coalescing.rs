@@ -1,12 +1,12 @@
-//! Interrupt coalescing: completions that wait for company before the host is told.
+//! Interrupt coalescing: completions held back until an interrupt is due.
 //!
-//! Each completion queue has an interrupt vector of its own. The first completion entry after an interrupt starts a time; the next
-//! interrupt comes when that has run out or when enough entries have gathered, whichever is first, and only then does a host that
-//! sleeps see them. Saves the host interrupts, costs latency: at depth 1 a completion always waits the whole time. Source: NVM
-//! Express Base Specification 1.4, section 5.21.1.8 (Feature 08h: aggregation time in 100 us, threshold counted from 0) and 7.5.
+//! Each completion queue has its own interrupt vector. Its first completion entry after an interrupt starts the
+//! aggregation time; the next interrupt comes when that expires or when the threshold is reached, whichever is
+//! first. At depth 1 a completion always waits the whole time. Source: NVM Express Base Specification 1.4,
+//! sections 5.21.1.8 (Feature 08h) and 7.5.
 //!
 //! # Non-goals
-//! Hosts that poll see entries when they are written; they have coalescing off.
+//! Polled queues, which see entries when they are written.
 
 use assay_units::Nanos;
 
@@ -16,7 +16,7 @@ use crate::profile::CoalescingProfile;
 /// Unit of the aggregation time in nanoseconds.
 pub const TIME_UNIT_NS: u64 = 100_000;
 
-/// The two numbers of Feature 08h.
+/// The fields of Feature 08h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoalescingSetting {
     /// Aggregation time in units of 100 us.
@@ -26,7 +26,7 @@ pub struct CoalescingSetting {
 }
 
 impl CoalescingSetting {
-    /// Does any completion ever wait? Not with a time of 0, nor with a threshold of one entry.
+    /// Whether any completion waits: not with a time of 0, nor with a threshold of one entry.
     pub fn is_on(self) -> bool {
         self.time_100us > 0 && self.threshold > 0
     }
@@ -41,11 +41,11 @@ impl From<&CoalescingProfile> for CoalescingSetting {
     }
 }
 
-/// Completions of one queue that the host has not been told of.
+/// Completions of one queue whose interrupt is pending.
 #[derive(Clone, Debug, Default)]
-struct Gathered {
+struct PendingInterrupt {
     entries: Vec<Completion>,
-    /// When the host is told at the latest, in nanoseconds.
+    /// Latest time of the interrupt, in nanoseconds.
     due_ns: u64,
 }
 
@@ -54,57 +54,57 @@ struct Gathered {
 pub struct Coalescer {
     time_ns: u64,
     entries: usize,
-    queues: Vec<Gathered>,
-    /// The earliest due time of all queues, `u64::MAX` when nothing is gathered.
+    queues: Vec<PendingInterrupt>,
+    /// Earliest due time of all queues, `u64::MAX` when none is pending.
     next_ns: u64,
 }
 
 impl Coalescer {
-    /// Vectors for `queues` queues (at least one) with nothing gathered.
+    /// Idle vectors for `queues` queues (at least one).
     pub fn new(setting: CoalescingSetting, queues: u16) -> Coalescer {
         Coalescer {
             time_ns: u64::from(setting.time_100us) * TIME_UNIT_NS,
             entries: usize::from(setting.threshold) + 1,
-            queues: vec![Gathered::default(); usize::from(queues.max(1))],
+            queues: vec![PendingInterrupt::default(); usize::from(queues.max(1))],
             next_ns: u64::MAX,
         }
     }
 
-    /// When the next interrupt comes by time, `u64::MAX` when none is due.
+    /// When the next aggregation time expires, `u64::MAX` when none is running.
     pub fn next_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Completions gathered and not told.
+    /// Completions waiting for an interrupt.
     pub fn waiting(&self) -> usize {
         self.queues.iter().map(|queue| queue.entries.len()).sum()
     }
 
-    /// A completion entry is written. Call in order of time, after [`Coalescer::expire`] with that time. What the host is told by it
-    /// is appended to `out`.
+    /// Add a completion entry; appends what its interrupt delivers to `out`. Call in order of time, after
+    /// [`Coalescer::expire`] with that time.
     pub fn add(&mut self, queue: u16, completion: Completion, out: &mut Vec<Completion>) {
         let index = usize::from(queue) % self.queues.len();
-        let gathered = &mut self.queues[index];
-        if gathered.entries.is_empty() {
-            gathered.due_ns = completion.at.0.saturating_add(self.time_ns);
-            self.next_ns = self.next_ns.min(gathered.due_ns);
+        let pending = &mut self.queues[index];
+        if pending.entries.is_empty() {
+            pending.due_ns = completion.at.0.saturating_add(self.time_ns);
+            self.next_ns = self.next_ns.min(pending.due_ns);
         }
-        gathered.entries.push(completion);
-        if gathered.entries.len() >= self.entries {
-            tell(gathered, completion.at, out);
+        pending.entries.push(completion);
+        if pending.entries.len() >= self.entries {
+            deliver(pending, completion.at, out);
             self.find_next();
         }
     }
 
-    /// Interrupt for every queue whose time runs out before `before_ns`, in order of time.
+    /// Raise every interrupt whose time expires before `before_ns`, in order of time.
     pub fn expire(&mut self, before_ns: u64, out: &mut Vec<Completion>) {
         while self.next_ns < before_ns {
             let due_ns = self.next_ns;
-            let late = |gathered: &&mut Gathered| {
-                !gathered.entries.is_empty() && gathered.due_ns == due_ns
+            let late = |pending: &&mut PendingInterrupt| {
+                !pending.entries.is_empty() && pending.due_ns == due_ns
             };
-            if let Some(gathered) = self.queues.iter_mut().find(late) {
-                tell(gathered, Nanos(due_ns), out);
+            if let Some(pending) = self.queues.iter_mut().find(late) {
+                deliver(pending, Nanos(due_ns), out);
             }
             self.find_next();
         }
@@ -116,10 +116,9 @@ impl Coalescer {
     }
 }
 
-/// The host is told of everything that a queue has gathered.
-fn tell(gathered: &mut Gathered, at: Nanos, out: &mut Vec<Completion>) {
+fn deliver(pending: &mut PendingInterrupt, at: Nanos, out: &mut Vec<Completion>) {
     out.extend(
-        gathered
+        pending
             .entries
             .drain(..)
             .map(|entry| Completion { at, ..entry }),

@@ -1,25 +1,25 @@
-//! A counterfeit's memory: less of it than the drive claims, and addresses that come round again.
+//! Counterfeit capacity: fewer bytes than claimed, with addresses that wrap around.
 //!
-//! Firmware of drives with a forged capacity drops the upper bits of an address: what is written beyond the true end lands where something
-//! else was written before (`fault=wrap:SIZE`). This remembers, for each true page, which of the pages that share it was written last.
+//! Forged firmware drops the upper address bits, so writes beyond the true end overwrite other data
+//! (`fault=wrap:SIZE`). This module records which of the pages sharing a true page was written last.
 //!
-//! The bytes stay filed under the address they were *written* to. A page that says where it belongs can be made again from that address
-//! only ([`crate::regenerate`]), so a whole counterfeit drive of self-describing blocks still takes eight bytes per true page.
+//! Content stays stored under the address it was *written* to, because self-describing pages can be regenerated
+//! only from that ([`crate::regenerate`]).
 //!
 //! # Non-goals
-//! Times are those of the drive as it claims to be: what a forged drive's map does with its last true page is nobody's specification.
+//! Timing of a forged drive: it is that of the claimed capacity.
 
 use std::collections::BTreeMap;
 
 /// Pages per table.
 const TABLE: u64 = 256;
 
-/// Which of the pages that share a true one is in it.
+/// Which of the pages that share a true page is stored.
 #[derive(Clone, Debug)]
 pub struct AddressAliases {
-    /// True pages there are.
+    /// Number of true pages.
     pages: u64,
-    /// By true page over [`TABLE`]: how often the address of what is there goes round; 0 for what was never written beyond the end.
+    /// By true page / [`TABLE`]: address of the stored page divided by the capacity (0 if none beyond the end).
     rounds: BTreeMap<u64, Box<[u32; TABLE as usize]>>,
 }
 
@@ -42,7 +42,7 @@ impl AddressAliases {
         self.pages
     }
 
-    /// Under which page the bytes are filed that a read of `page` gives.
+    /// Page under which the content read at `page` is stored.
     pub fn find(&self, page: u64) -> u64 {
         let truly = self.truly(page);
         let round = self
@@ -52,7 +52,7 @@ impl AddressAliases {
         truly + u64::from(round) * self.pages
     }
 
-    /// `page` is written: returns under which page the bytes are filed that this overwrites, when that is another.
+    /// Record a write of `page`; returns the other page it overwrites, if any.
     pub fn take(&mut self, page: u64) -> Option<u64> {
         let (old, truly) = (self.find(page), self.truly(page));
         if old == page {
@@ -64,7 +64,7 @@ impl AddressAliases {
         Some(old)
     }
 
-    /// True pages `first..end` are forgotten: returns what was filed under other addresses there.
+    /// Drop true pages `first..end`; returns what was stored under other addresses there.
     pub fn forget(&mut self, first: u64, end: u64) -> Vec<u64> {
         let mut gone = Vec::new();
         for (&table, rounds) in self.rounds.range_mut(first / TABLE..end.div_ceil(TABLE)) {

@@ -1,10 +1,8 @@
-//! The bytes behind a simulated drive: sparse, only kept when asked for.
+//! Sparse store for the bytes of a simulated drive.
 //!
-//! Timing never looks here. What was never written reads as the drive's initial state has it: zeroes on a fresh drive,
-//! deterministic pseudo-random bytes (a function of seed and place) on a filled one. Deallocated and zeroed ranges read as
-//! zeroes.
-//!
-//! Pages are kept whole, or, when asked for, as numbers from which they can be made again ([`crate::regenerate`]).
+//! Timing never depends on it. Unwritten pages read as the initial state defines: zeroes on a fresh drive, a
+//! function of seed and address on a filled one. Deallocated and zeroed ranges read as zeroes. Pages are kept
+//! whole or in regenerable form ([`crate::regenerate`]).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,33 +16,33 @@ use crate::drive::digest::take;
 use crate::options::InitialState;
 use crate::regenerate::{Generator, Regenerated};
 
-/// Granule of the store in bytes: the drives' mapping unit.
+/// Granule of the store in bytes: the mapping unit.
 pub const PAGE_BYTES: u64 = 4096;
 const PAGE: usize = PAGE_BYTES as usize;
-/// An extent of kept pages is looked through for so many of them.
+/// Longest extent of kept pages that [`DataStore::extent`] reports.
 const EXTENT_PAGES: u64 = 4096;
 
-/// The bytes of one page.
+/// Bytes of one page.
 pub type Page = Box<[u8; PAGE]>;
 
-/// A sparse store of bytes.
+/// Sparse store of bytes.
 #[derive(Clone, Debug)]
 pub struct DataStore {
     seed: u64,
     state: InitialState,
     pages: BTreeMap<u64, Page>,
-    /// Pages that are kept as numbers, where that is wanted; none of them is in `pages`.
+    /// Pages kept in regenerable form, if enabled; disjoint from `pages`.
     regenerated: Option<Regenerated>,
-    /// Page ranges that read as zeroes unless `pages` knows better: start to end (exclusive), disjoint, not touching.
+    /// Page ranges that read as zeroes unless in `pages`: start to end (exclusive), disjoint, not touching.
     zeroed: BTreeMap<u64, u64>,
-    /// Each page before its last write, kept when stale reads may be asked for.
+    /// Each page before its last write, kept when stale reads are planned.
     previous: Option<BTreeMap<u64, Page>>,
-    /// Where several addresses share a page, which of them is in it.
+    /// With counterfeit capacity: which of the addresses that share a page is stored.
     aliases: Option<AddressAliases>,
 }
 
 impl DataStore {
-    /// The store of a drive at power-on. `keep_previous` also keeps each page's last-but-one content (twice the memory).
+    /// Store at power-on. `keep_previous` also keeps each page's previous content (twice the memory).
     pub fn new(seed: u64, state: InitialState, keep_previous: bool) -> DataStore {
         DataStore {
             seed,
@@ -57,26 +55,27 @@ impl DataStore {
         }
     }
 
-    /// Have only so many bytes, in whole pages and at least one: addresses beyond come round again ([`crate::counterfeit`]).
+    /// Limit the store to that many bytes (whole pages, at least one); higher addresses wrap around
+    /// ([`crate::counterfeit`]).
     pub fn wrap(mut self, bytes: u64) -> DataStore {
         self.aliases = Some(AddressAliases::new(bytes / PAGE_BYTES));
         self
     }
 
-    /// Keep pages as numbers where they can be made again.
+    /// Keep pages in regenerable form where possible.
     pub fn regenerate(mut self) -> DataStore {
         self.regenerated = Some(Regenerated::default());
         self
     }
 
-    /// What can make pages again, if pages are kept that way.
+    /// Set the generator of regenerable pages.
     pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
         if let Some(regenerated) = &mut self.regenerated {
             regenerated.set_generator(generator);
         }
     }
 
-    /// Store bytes at a place.
+    /// Write bytes at an offset.
     pub fn write(&mut self, offset: u64, bytes: &[u8]) {
         let mut rest = bytes;
         let mut at = offset;
@@ -99,7 +98,7 @@ impl DataStore {
         }
     }
 
-    /// Read bytes from a place.
+    /// Read bytes at an offset.
     pub fn read(&self, offset: u64, bytes: &mut [u8]) {
         let mut rest = bytes;
         let mut at = offset;
@@ -107,7 +106,6 @@ impl DataStore {
             let (page, start, len) = split(at, rest.len());
             let (now, later) = rest.split_at_mut(len);
             match <&mut [u8; PAGE]>::try_from(&mut *now) {
-                // A whole page needs no detour.
                 Ok(whole) => self.fill_page(page, whole),
                 Err(_) => now.copy_from_slice(&self.page(page)[start..start + len]),
             }
@@ -116,7 +114,7 @@ impl DataStore {
         }
     }
 
-    /// Read each page as it was before its last write (as it is, where it was not written).
+    /// Read each page as it was before its last write (current content where there was none).
     pub fn read_stale(&self, offset: u64, bytes: &mut [u8]) {
         let previous = self.previous.as_ref();
         self.read_with(offset, bytes, |page| {
@@ -131,7 +129,7 @@ impl DataStore {
         self.page(page)
     }
 
-    /// Let a page hold these bytes, as if nothing had been written since it did.
+    /// Set a page's content without recording a previous one.
     pub fn restore(&mut self, page: u64, content: Page) {
         self.take_place(page);
         if let Some(regenerated) = &mut self.regenerated
@@ -143,7 +141,7 @@ impl DataStore {
         }
     }
 
-    /// [`DataStore::restore`] of borrowed bytes: what is there already is overwritten in its place.
+    /// [`DataStore::restore`] of borrowed bytes, in place where possible.
     fn put(&mut self, page: u64, content: &[u8; PAGE]) {
         self.take_place(page);
         if let Some(regenerated) = &mut self.regenerated
@@ -160,7 +158,7 @@ impl DataStore {
         }
     }
 
-    /// A page is about to be stored: where addresses come round, what another one had in its place is gone.
+    /// Drop the aliased page that a store to `page` overwrites.
     fn take_place(&mut self, page: u64) {
         if let Some(aliases) = &mut self.aliases
             && let Some(other) = aliases.take(page)
@@ -169,7 +167,7 @@ impl DataStore {
         }
     }
 
-    /// Forget a range: it reads as zeroes.
+    /// Deallocate a range: it reads as zeroes.
     pub fn discard(&mut self, offset: u64, len: u64) {
         let end = offset.saturating_add(len);
         if let Some(aliases) = &self.aliases {
@@ -187,7 +185,7 @@ impl DataStore {
         self.discard_true(offset, end);
     }
 
-    /// Forget a range of true addresses.
+    /// [`DataStore::discard`] of addresses within the true capacity.
     fn discard_true(&mut self, offset: u64, end: u64) {
         let first_whole = offset.div_ceil(PAGE_BYTES);
         let end_whole = end / PAGE_BYTES;
@@ -217,7 +215,7 @@ impl DataStore {
         self.discard(offset, len);
     }
 
-    /// Bytes of memory that the stored pages take, without the maps' own.
+    /// Bytes of memory of stored pages, without the maps' own.
     pub fn resident_bytes(&self) -> u64 {
         let previous = self.previous.as_ref().map_or(0, BTreeMap::len);
         let tables = self.regenerated.as_ref();
@@ -229,8 +227,8 @@ impl DataStore {
                 .map_or(0, AddressAliases::resident_bytes)
     }
 
-    /// The extent that begins with a page, at most up to `end`: the page after it, and whether it is a hole (reads as zeroes and is not
-    /// kept) or not. The end may come sooner than where it changes.
+    /// The extent beginning at `page`, up to `end`: the page after it, and whether it is a hole (reads as
+    /// zeroes, not stored). It may end before the content changes.
     pub fn extent(&self, page: u64, end: u64) -> (u64, bool) {
         let hole_end = self.hole_end(page, end);
         if hole_end > page {
@@ -241,7 +239,8 @@ impl DataStore {
         (kept.unwrap_or(far.max(page + 1)), false)
     }
 
-    /// Up to where it is a hole from this page on, at most `end`; the page itself where it is none, or where addresses come round.
+    /// End of the hole beginning at `page`, at most `end`; `page` itself where there is none, or with aliased
+    /// addresses.
     fn hole_end(&self, page: u64, end: u64) -> u64 {
         let mut until = end;
         if self.state == InitialState::Filled {
@@ -257,7 +256,7 @@ impl DataStore {
         if self.aliases.is_some() { page } else { until }
     }
 
-    /// A number that is equal where what was stored and forgotten is.
+    /// Digest of what is stored and deallocated.
     pub fn digest(&self) -> u64 {
         let words = |bytes: &[u8; PAGE]| {
             let mut word = [0; 8];
@@ -278,7 +277,7 @@ impl DataStore {
         take(numbers, pages.chain([u64::MAX]).chain(zeroed))
     }
 
-    /// Zeroes over less than a page at a time (and nothing over an empty range).
+    /// Write zeroes within a page (nothing for an empty range).
     fn zero_bytes(&mut self, start: u64, end: u64) {
         let zeroes = [0_u8; PAGE];
         let mut at = start;
@@ -301,7 +300,6 @@ impl DataStore {
         }
     }
 
-    /// Forget what is filed under a page.
     fn drop_page(&mut self, page: u64) {
         self.pages.remove(&page);
         if let Some(regenerated) = &mut self.regenerated {
@@ -315,7 +313,6 @@ impl DataStore {
         content
     }
 
-    /// The bytes of a page, put where they are wanted.
     fn fill_page(&self, page: u64, content: &mut [u8; PAGE]) {
         let page = self
             .aliases
@@ -337,7 +334,7 @@ impl DataStore {
         }
     }
 
-    /// Was this page forgotten, and what came after it looked for elsewhere?
+    /// Whether this page was deallocated.
     fn is_zeroed(&self, page: u64) -> bool {
         self.zeroed
             .range(..=page)
@@ -362,7 +359,7 @@ impl DataStore {
     }
 }
 
-/// Page number, place within it, and how many of `left` bytes lie in it.
+/// Page number, offset within it, and how many of `left` bytes lie in it.
 fn split(at: u64, left: usize) -> (u64, usize, usize) {
     let start = (at % PAGE_BYTES) as usize;
     (at / PAGE_BYTES, start, left.min(PAGE - start))

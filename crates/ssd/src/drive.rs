@@ -5,7 +5,7 @@ use assay_units::{Nanos, Op};
 use crate::coalescing::{Coalescer, CoalescingSetting};
 use crate::command::{Command, Completion, Status};
 use crate::data::DataStore;
-use crate::faults::{DriveFate, FaultPlan, WriteFate};
+use crate::faults::{DriveFault, FaultPlan, WriteEffect};
 use crate::frontend::Frontend;
 use crate::ftl::FlashError;
 use crate::link::Link;
@@ -15,50 +15,50 @@ use crate::options::{Age, DriveOptions, InitialState};
 use crate::power::PowerStates;
 use crate::prefetch::Prefetcher;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
-use crate::sata::Slots;
+use crate::sata::CommandSlots;
 use crate::telemetry::Identity;
 use crate::thermal::Thermal;
-use crate::volatile::Journal;
+use crate::volatile::UndoJournal;
 
-mod contents;
-mod controlled;
+mod background;
+mod command_slots;
+mod completions;
+mod controller;
+mod data_transfer;
 pub(crate) mod digest;
 mod execute;
-mod failing;
-mod finished;
 mod health;
-mod housekeeping;
-mod mapped;
-mod parts;
-mod powered;
+mod in_flight;
+mod map_access;
+mod power_loss;
+mod power_states;
 mod purge;
-mod slots;
-mod split;
+mod split_commands;
+mod timing_wheel;
 mod verify;
-mod wheel;
 
-use finished::FinishedQueue;
-use parts::{Part, Parts, WHOLE, Way};
-use split::Split;
+use completions::CompletionSchedule;
+use in_flight::{CommandKind, InFlightTable, NOT_SPLIT, SubCommand};
+use split_commands::SplitCommand;
 
-/// So many waiting reads have memory asked for their map entries together: one wait then serves all.
-const TOUCHED_TOGETHER: usize = 4;
+/// Map entries of waiting reads are loaded into the CPU cache in batches of this many.
+const MAP_PREFETCH_BATCH: usize = 4;
 
-/// The latest submission, 146 years after power-on: sums of times then still fit.
-const LAST_NS: u64 = 1 << 62;
+/// Latest submission time, 146 years after power-on: sums of times still fit.
+const MAX_TIME_NS: u64 = 1 << 62;
 
-/// Why a drive could not be made.
+/// Why a drive could not be created.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DriveError {
-    /// The profile's flash and its capacity do not go together.
+    /// Flash and capacity of the profile do not match.
     #[error("simulated drive {profile:?}: {reason}; check nand and identity.capacity_bytes")]
     Flash {
         /// The profile's name.
         profile: String,
-        /// Why not.
+        /// The reason.
         reason: FlashError,
     },
-    /// The drive has no map that could lie on flash.
+    /// The drive has no map to place on flash.
     #[error(
         "simulated drive {profile:?}: option map_cache needs a drive with flash; its media are written in place, so leave the option out"
     )]
@@ -73,9 +73,9 @@ pub enum DriveError {
     PowerState {
         /// The profile's name.
         profile: String,
-        /// What was asked for.
+        /// The requested state.
         state: u8,
-        /// The last there is.
+        /// The last state.
         last: usize,
     },
 }
@@ -93,69 +93,67 @@ struct HostCounters {
 /// A simulated drive.
 ///
 /// # Time and data
-/// Timing never looks at bytes. When bytes are kept ([`DriveOptions::keep_data`]), the bytes of a write count from its submission
-/// ([`Drive::submit_write`]) and those of a read are taken at its completion ([`Drive::read_data`], called when the completion has
-/// come out of [`Drive::advance`]). So a read sees every write submitted before it completed. NVMe promises no order among
-/// commands in flight at once, so this is one of the orders a real drive may choose; after a write has completed, every read gives
-/// its data. A command that fails leaves the data as it was.
+/// Timing does not depend on data. When data is kept ([`DriveOptions::keep_data`]), written bytes are visible
+/// from submission ([`Drive::submit_write`]), and read bytes are taken at completion ([`Drive::read_data`],
+/// once [`Drive::advance`] has returned the completion). So a read sees every write submitted before it
+/// completed: one of the orders NVMe permits for commands in flight. A failed command leaves data unchanged.
 #[derive(Clone, Debug)]
 pub struct Drive {
     profile: Profile,
     identity: Identity,
-    parts: Parts,
+    in_flight: InFlightTable,
     front: Frontend,
     link: Link,
     medium: Medium,
-    /// Command slots, where the link has only so many.
-    slots: Option<Slots>,
-    /// Where the map is on flash.
+    /// Command slots of SATA.
+    slots: Option<CommandSlots>,
+    /// Cache of a map on flash.
     map_cache: Option<Box<MapCache>>,
     prefetch: Prefetcher,
     thermal: Thermal,
     power: PowerStates,
-    /// Interrupt coalescing, where it is on.
+    /// Interrupt coalescing, if on.
     coalescer: Option<Coalescer>,
     faults: FaultPlan,
-    /// How old the media was at power-on.
     age: Age,
     data: Option<DataStore>,
-    /// What a loss of power takes back, where data is kept.
-    journal: Option<Journal>,
-    /// Is the drive still there?
+    /// Undo journal, with kept data.
+    journal: Option<UndoJournal>,
+    /// Not removed.
     present: bool,
-    finished: FinishedQueue,
-    splits: Vec<Split>,
+    completions: CompletionSchedule,
+    splits: Vec<SplitCommand>,
     free_splits: Vec<u32>,
     spikes: Vec<(u64, u64)>,
     host: HostCounters,
     next_seq: u64,
-    /// The model's present: nothing starts before it.
+    /// Model time: nothing starts earlier.
     now_ns: u64,
     last_submit_ns: u64,
-    /// At full speed, and throttled.
+    /// At full speed and throttled.
     costs: [execute::Costs; 2],
-    /// No command is done sooner after its start.
-    least_ns: u64,
-    /// Do commands meet nothing out of the ordinary on their way in: no planned faults, no bytes kept, no power state to leave?
-    plain: bool,
-    /// Does the medium use the host's silence?
-    housekeeps: bool,
-    /// First units of reads that wait for a core and whose map entries memory was not asked for yet.
+    /// Least time from start to completion.
+    min_ns: u64,
+    /// Commands take the fast path: no faults, kept data, command slots or power transitions.
+    fast_path: bool,
+    /// The medium has background work.
+    has_background_work: bool,
+    /// First units of waiting reads whose map entries are not loaded yet.
     upcoming: Vec<u32>,
 }
 
 impl Drive {
-    /// Switch a drive on at time 0.
+    /// Power a drive on at time 0.
     ///
     /// # Errors
-    /// [`DriveError::Flash`] when the profile's flash and capacity do not go together; [`DriveError::PowerState`] when the options
-    /// name a power state that it does not have.
+    /// [`DriveError`]: flash and capacity do not match, or the options need a map or a power state the drive
+    /// does not have.
     pub fn new(profile: Profile, options: DriveOptions) -> Result<Drive, DriveError> {
         let id = &profile.identity;
         let keep = 100 - u64::from(options.over_provisioning_percent.unwrap_or(0).min(90));
         let capacity_bytes = match keep {
             100 => id.capacity_bytes.value,
-            // In whole MiB, as namespace sizes usually are.
+            // Whole MiB, as is usual for namespaces.
             _ => (id.capacity_bytes.value / 100 * keep) & !((1 << 20) - 1),
         };
         let user_units = capacity_bytes.div_ceil(MAP_UNIT_BYTES) as u32;
@@ -166,7 +164,8 @@ impl Drive {
                 reason,
             },
         )?;
-        let map_cache = mapped::cache_of(&profile, options.map_cache_bytes, user_units, filled)?;
+        let map_cache =
+            map_access::cache_of(&profile, options.map_cache_bytes, user_units, filled)?;
         let sata = profile.link.sata.as_ref();
         let reported = |celsius: u16| (celsius > 0).then_some(celsius);
         let power = PowerStates::new(&profile, options.autonomous_power);
@@ -195,13 +194,13 @@ impl Drive {
             identity,
             power,
             coalescer: coalescing.map(|set| Coalescer::new(set, id.queue_pairs.value)),
-            parts: Parts::default(),
+            in_flight: InFlightTable::default(),
             front: Frontend::new(id.queue_pairs.value, profile.firmware.cores.value),
             link: Link::new(&profile.link, &profile.data_path),
-            housekeeps: medium.housekeeps(),
+            has_background_work: medium.has_background_work(),
             medium,
             map_cache: map_cache.map(Box::new),
-            slots: sata.map(|sata| Slots::new(sata.queue_depth.value)),
+            slots: sata.map(|sata| CommandSlots::new(sata.queue_depth.value)),
             prefetch: Prefetcher::new(
                 ahead.window_bytes.value,
                 ahead.streams.value,
@@ -226,9 +225,9 @@ impl Drive {
                 }),
             faults,
             age: options.age,
-            journal: (options.keep_data && !options.power_stays).then(Journal::new),
+            journal: (options.keep_data && !options.power_stays).then(UndoJournal::new),
             present: true,
-            finished: FinishedQueue::new(),
+            completions: CompletionSchedule::new(),
             splits: Vec::new(),
             free_splits: Vec::new(),
             spikes: Vec::new(),
@@ -236,24 +235,23 @@ impl Drive {
             next_seq: 0,
             now_ns: 0,
             last_submit_ns: 0,
-            least_ns: costs[0].least_ns().min(costs[1].least_ns())
-                + profile.link.completion_ns.value,
-            plain: false,
+            min_ns: costs[0].min_ns().min(costs[1].min_ns()) + profile.link.completion_ns.value,
+            fast_path: false,
             costs,
-            upcoming: Vec::with_capacity(TOUCHED_TOGETHER),
+            upcoming: Vec::with_capacity(MAP_PREFETCH_BATCH),
             profile,
         };
         if drive.journal.is_some() {
-            drive.medium.track_safety();
+            drive.medium.track_durability();
         }
-        drive.follow_map_pages();
+        drive.track_map_pages();
         drive.set_power_state(Nanos::ZERO, options.power_state)?;
         Ok(drive)
     }
 
-    /// Is the way in a plain one from now on? To be asked after every change of the power state and of the drive's presence.
-    fn review(&mut self) {
-        self.plain = self.present
+    /// Update after every change of power state or presence.
+    fn update_fast_path(&mut self) {
+        self.fast_path = self.present
             && self.slots.is_none()
             && self.faults.is_empty()
             && self.data.is_none()
@@ -261,141 +259,141 @@ impl Drive {
             && !self.power.may_delay();
     }
 
-    /// The profile this drive was made from.
+    /// The drive's profile.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// What the drive says it is.
+    /// The drive's identity.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Queue a command at `now` (an earlier time than that of the last call counts as that time). It will complete exactly once.
-    ///
-    /// For a write whose bytes matter use [`Drive::submit_write`].
+    /// Queue a command at `now` (not before the last call's time). It completes exactly once. For a write with
+    /// data use [`Drive::submit_write`].
     #[inline]
     pub fn submit(&mut self, now: Nanos, command: Command) {
         self.enqueue(now, command);
-        self.note_other(&command);
+        self.update_journal(&command);
     }
 
-    /// When something next happens inside the drive: call [`Drive::advance`] with it, or with anything later. `None` when the drive
-    /// has nothing to do. What happens then need not be a completion.
+    /// Time of the next internal event, `None` if idle: call [`Drive::advance`] at it or later. It need not
+    /// complete a command.
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
-        let done_ns = self.finished.next_ns();
-        // What starts next is not done sooner.
-        let mut next = done_ns.min(self.front.next_ns().saturating_add(self.least_ns));
+        let done_ns = self.completions.next_ns();
+        // Nothing waiting completes sooner.
+        let mut next = done_ns.min(self.front.next_ns().saturating_add(self.min_ns));
         if let Some(coalescer) = &self.coalescer {
             next = next.min(coalescer.next_ns());
         }
         (next != u64::MAX).then_some(Nanos(next))
     }
 
-    /// Live up to `until` and append the completions up to and including it, in order of time, ties in order of submission.
+    /// Advance to `until` and append the completions up to and including it, by time, then by submission.
     #[inline]
     pub fn advance(&mut self, until: Nanos, out: &mut Vec<Completion>) {
-        // What starts too late to be done by then can start when somebody looks, or when the next command comes.
-        if self.front.next_ns().saturating_add(self.least_ns) <= until.0 {
+        // What cannot complete by then is started later.
+        if self.front.next_ns().saturating_add(self.min_ns) <= until.0 {
             self.start_waiting(until.0);
         }
         if self.coalescer.is_some() {
             self.advance_coalesced(until.0, out);
             return;
         }
-        while let Some((at_ns, number)) = self.finished.pop(until.0) {
-            let part = self.parts.take(number);
+        while let Some((at_ns, number)) = self.completions.pop(until.0) {
+            let sub = self.in_flight.take(number);
             out.push(Completion {
-                tag: part.tag,
+                tag: sub.tag,
                 at: Nanos(at_ns),
-                status: part.status,
-                ordinal: part.ordinal,
+                status: sub.status,
+                ordinal: sub.ordinal,
             });
         }
     }
 
-    /// Check a command, count it, queue it. Returns whether it will work and what becomes of its bytes.
+    /// Validate, count and queue a command. Returns whether it will succeed and the effect on its data.
     #[inline]
-    fn enqueue(&mut self, now: Nanos, command: Command) -> (bool, WriteFate) {
-        let now_ns = now.0.min(LAST_NS).max(self.last_submit_ns);
-        if self.housekeeps {
+    fn enqueue(&mut self, now: Nanos, command: Command) -> (bool, WriteEffect) {
+        let now_ns = now.0.min(MAX_TIME_NS).max(self.last_submit_ns);
+        if self.has_background_work {
             self.start_waiting(now_ns);
-            self.keep_house(now_ns);
+            self.run_background(now_ns);
         }
         self.last_submit_ns = now_ns;
         let seq = self.next_seq;
         self.next_seq += 1;
         let status = self.check(&command);
-        let way = Way::of(command.op);
-        if self.plain
-            && way != Way::Other
+        let kind = CommandKind::of(command.op);
+        if self.fast_path
+            && kind != CommandKind::Other
             && status.is_ok()
             && u64::from(command.len_bytes) <= self.identity.max_transfer_bytes
         {
             let arrival_ns = now_ns + self.link.fetch_ns;
-            // What starts before its arrival does so without regard to it.
+            // Commands that start before its arrival are independent of it.
             if self.front.next_ns() < arrival_ns {
                 self.start_waiting(arrival_ns - 1);
             }
-            let part = Part::of(&command, seq, self.faults.count(way == Way::Read));
-            self.arrive(arrival_ns, part);
-            return (true, WriteFate::Stored);
+            let sub = SubCommand::of(&command, seq, self.faults.count(kind == CommandKind::Read));
+            self.arrive(arrival_ns, sub);
+            return (true, WriteEffect::Stored);
         }
         self.start_waiting(now_ns);
-        self.enqueue_other(now_ns, command, seq, status, false)
+        self.enqueue_general(now_ns, command, seq, status, false)
     }
 
-    /// A command that works, whole and awake, arrives at the controller.
+    /// A whole command without fault or delay arrives at the controller.
     #[inline]
-    fn arrive(&mut self, arrival_ns: u64, part: Part) {
-        let number = self.parts.add(part);
-        if self.front.take_at_once(part.queue, arrival_ns) {
-            // An idle core: nothing submitted later can overtake this command, so start it now.
+    fn arrive(&mut self, arrival_ns: u64, sub: SubCommand) {
+        let number = self.in_flight.add(sub);
+        if self.front.take_at_once(sub.queue, arrival_ns) {
+            // On an idle core nothing submitted later can overtake: start now.
             self.start(arrival_ns, number);
             return;
         }
-        self.front.push(part.queue, arrival_ns, number);
-        if part.way == Way::Read {
-            self.expect_read(part.offset_bytes);
+        self.front.push(sub.queue, arrival_ns, number);
+        if sub.kind == CommandKind::Read {
+            self.prefetch_map_entry(sub.offset_bytes);
         }
         if self.front.next_ns() <= arrival_ns {
             self.start_waiting(arrival_ns);
         }
     }
 
-    /// [`Drive::enqueue`] where there is more to think of.
+    /// [`Drive::enqueue`] off the fast path.
     #[inline(never)]
-    fn enqueue_other(
+    fn enqueue_general(
         &mut self,
         now_ns: u64,
         command: Command,
         seq: u64,
         mut status: Status,
         verifies: bool,
-    ) -> (bool, WriteFate) {
-        let (mut ordinal, mut spiked, mut dropped, mut fate) = (0, false, false, WriteFate::Stored);
+    ) -> (bool, WriteEffect) {
+        let (mut ordinal, mut spiked, mut dropped, mut effect) =
+            (0, false, false, WriteEffect::Stored);
         if !self.present {
             status = Status::Removed;
         }
         if status.is_ok() {
             let planned;
             (ordinal, planned) = self.faults.next(command.op);
-            fate = planned.write;
+            effect = planned.write;
             status = planned.status;
             dropped = planned.dropped;
             match planned.drive {
-                DriveFate::None => {}
-                DriveFate::PowerLoss => self.power_loss(Nanos(now_ns)),
-                DriveFate::Removed => self.surprise_removal(Nanos(now_ns)),
+                DriveFault::None => {}
+                DriveFault::PowerLoss => self.power_loss(Nanos(now_ns)),
+                DriveFault::Removed => self.surprise_removal(Nanos(now_ns)),
             }
             let len = u64::from(command.len_bytes);
-            // A write that fails leaves the media as it was; a read that fails anyway may meet worse.
+            // A failing write does not remap media; a failing read may still hit bad media.
             if (status.is_ok() || command.op == Op::Read)
                 && self.faults.has_bad_media()
                 && self
                     .faults
-                    .meets_bad_media(command.op, command.offset_bytes, len)
+                    .hits_bad_media(command.op, command.offset_bytes, len)
             {
                 status = Status::UnrecoveredReadError;
             }
@@ -411,21 +409,21 @@ impl Drive {
         {
             data.discard(command.offset_bytes, u64::from(command.len_bytes));
         }
-        let part = Part {
+        let sub = SubCommand {
             status,
             spiked,
             dropped,
             verifies,
-            way: if status.is_ok() && !spiked && !verifies && self.slots.is_none() {
-                Way::of(command.op)
+            kind: if status.is_ok() && !spiked && !verifies && self.slots.is_none() {
+                CommandKind::of(command.op)
             } else {
-                Way::Other
+                CommandKind::Other
             },
-            ..Part::of(&command, seq, ordinal)
+            ..SubCommand::of(&command, seq, ordinal)
         };
         if !self.present {
-            self.refuse_absent(now_ns, &part);
-            return (false, fate);
+            self.reject_removed(now_ns, &sub);
+            return (false, effect);
         }
         let ready_ns = if self.power.may_delay() {
             self.wake(now_ns)
@@ -436,22 +434,22 @@ impl Drive {
         let limit = self.identity.max_transfer_bytes as u32;
         let moves_data = matches!(command.op, Op::Read | Op::Write);
         if command.len_bytes > limit && moves_data && status.is_ok() {
-            self.enqueue_split(arrival_ns, part, limit);
+            self.enqueue_split(arrival_ns, sub, limit);
             self.start_waiting(arrival_ns);
         } else {
-            self.arrive(arrival_ns, part);
+            self.arrive(arrival_ns, sub);
         }
-        (status.is_ok(), fate)
+        (status.is_ok(), effect)
     }
 
-    /// A read of this place waits for a core.
+    /// A read waits for a core: load its map entry with others.
     #[inline]
-    fn expect_read(&mut self, offset_bytes: u64) {
+    fn prefetch_map_entry(&mut self, offset_bytes: u64) {
         if !self.medium.has_table() {
             return;
         }
         self.upcoming.push((offset_bytes / MAP_UNIT_BYTES) as u32);
-        if self.upcoming.len() == TOUCHED_TOGETHER {
+        if self.upcoming.len() == MAP_PREFETCH_BATCH {
             self.medium.touch(&self.upcoming);
             self.upcoming.clear();
         }
@@ -472,7 +470,7 @@ impl Drive {
         }
     }
 
-    /// Start every waiting command that gets a core by then.
+    /// Start the waiting commands that get a core by `until_ns`.
     #[inline(never)]
     fn start_waiting(&mut self, until_ns: u64) {
         while let Some((start_ns, number)) = self.front.take(until_ns) {
@@ -482,68 +480,68 @@ impl Drive {
 
     #[inline]
     fn start(&mut self, start_ns: u64, number: u32) {
-        match self.parts.get(number).way {
-            Way::Read => self.start_plain::<false>(start_ns, number),
-            Way::Write => self.start_plain::<true>(start_ns, number),
-            Way::Other => self.start_other(start_ns, number),
+        match self.in_flight.get(number).kind {
+            CommandKind::Read => self.start_fast::<false>(start_ns, number),
+            CommandKind::Write => self.start_fast::<true>(start_ns, number),
+            CommandKind::Other => self.start_general(start_ns, number),
         }
     }
 
-    /// [`Drive::start`] of what most commands are. For reads and for writes it is one function each, down to the flash or to the write
-    /// buffer and the open group: calls are a fifth of what a read costs.
+    /// [`Drive::start`] on the fast path. One monomorphic function each for reads and writes: calls are a fifth
+    /// of a read's cost.
     #[inline(never)]
-    fn start_plain<const WRITE: bool>(&mut self, start_ns: u64, number: u32) {
+    fn start_fast<const WRITE: bool>(&mut self, start_ns: u64, number: u32) {
         self.now_ns = start_ns;
-        let (busy_until_ns, done_ns, status) = self.execute_plain::<WRITE>(start_ns, number);
+        let (busy_until_ns, done_ns, status) = self.execute_fast::<WRITE>(start_ns, number);
         self.front.occupy(busy_until_ns);
         let at_ns = done_ns + self.link.completion_ns;
         if WRITE {
             if !status.is_ok() {
-                let part = *self.parts.get(number);
-                return self.finish(number, &part, at_ns, status);
+                let sub = *self.in_flight.get(number);
+                return self.finish(number, &sub, at_ns, status);
             }
             self.host.writes += 1;
         } else {
             self.host.reads += 1;
         }
         self.power.busy_until(at_ns);
-        let seq = self.parts.get(number).seq;
-        self.finished.push(at_ns.min(u64::MAX - 1), seq, number);
+        let seq = self.in_flight.get(number).seq;
+        self.completions.push(at_ns.min(u64::MAX - 1), seq, number);
     }
 
     #[inline(never)]
-    fn start_other(&mut self, start_ns: u64, number: u32) {
+    fn start_general(&mut self, start_ns: u64, number: u32) {
         if self.slots.is_some() {
             return self.start_in_slot(start_ns, number);
         }
         self.now_ns = start_ns;
-        let part = *self.parts.get(number);
-        let (busy_until_ns, done_ns, status) = self.execute(start_ns, number, &part);
+        let sub = *self.in_flight.get(number);
+        let (busy_until_ns, done_ns, status) = self.execute(start_ns, number, &sub);
         self.front.occupy(busy_until_ns);
-        self.finish(number, &part, done_ns + self.link.completion_ns, status);
+        self.finish(number, &sub, done_ns + self.link.completion_ns, status);
     }
 
-    /// A command, or a part of one, ended; it may have failed or be held up.
+    /// Complete a command or a piece of one, with failures and injected latency.
     #[inline(never)]
-    fn finish(&mut self, number: u32, part: &Part, at_ns: u64, status: Status) {
+    fn finish(&mut self, number: u32, sub: &SubCommand, at_ns: u64, status: Status) {
         let (mut at_ns, mut status) = (at_ns, status);
-        if part.split != WHOLE {
-            let split = &mut self.splits[part.split as usize];
+        if sub.split != NOT_SPLIT {
+            let split = &mut self.splits[sub.split as usize];
             split.left -= 1;
             split.at_ns = split.at_ns.max(at_ns);
             if !status.is_ok() {
                 split.status = status;
             }
             if split.left > 0 {
-                self.parts.take(number);
+                self.in_flight.take(number);
                 return;
             }
             at_ns = split.at_ns;
             status = split.status;
-            self.free_splits.push(part.split);
+            self.free_splits.push(sub.split);
         }
-        if part.spiked
-            && let Some(index) = self.spikes.iter().position(|&(seq, _)| seq == part.seq)
+        if sub.spiked
+            && let Some(index) = self.spikes.iter().position(|&(seq, _)| seq == sub.seq)
         {
             at_ns = at_ns.saturating_add(self.spikes.swap_remove(index).1);
         }
@@ -552,12 +550,12 @@ impl Drive {
             Status::UnrecoveredReadError | Status::WriteFault
         ));
         if status.is_ok() {
-            self.host.reads += u64::from(part.op == Op::Read && !part.verifies);
-            self.host.writes += u64::from(part.op == Op::Write);
+            self.host.reads += u64::from(sub.op == Op::Read && !sub.verifies);
+            self.host.writes += u64::from(sub.op == Op::Write);
         }
         self.power.busy_until(at_ns);
-        self.parts.set_status(number, status);
-        self.finished
-            .push(at_ns.min(u64::MAX - 1), part.seq, number);
+        self.in_flight.set_status(number, status);
+        self.completions
+            .push(at_ns.min(u64::MAX - 1), sub.seq, number);
     }
 }

@@ -1,13 +1,13 @@
-//! Faults by ordinal: what is planned, and what happens to a given command.
+//! Fault injection by command ordinal.
 
 use assay_units::{Nanos, Op, Rng};
 
 use crate::command::Status;
 use crate::options::{Fault, FaultKind};
 
-/// What becomes of a write's bytes.
+/// Effect of a fault on a write's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WriteFate {
+pub enum WriteEffect {
     /// Stored where they belong.
     #[default]
     Stored,
@@ -19,34 +19,34 @@ pub enum WriteFate {
     Misdirected,
 }
 
-/// What a plan holds for one command.
+/// Faults planned for one command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fate {
-    /// Status to end with.
+pub struct FaultEffects {
+    /// Status of the completion.
     pub status: Status,
     /// Extra time in nanoseconds.
     pub spike_ns: u64,
-    /// What becomes of a write's bytes.
-    pub write: WriteFate,
-    /// What happens to the whole drive before the command reaches it.
-    pub drive: DriveFate,
-    /// A flush that does nothing.
+    /// Effect on a write's bytes.
+    pub write: WriteEffect,
+    /// Drive-level fault just before the command.
+    pub drive: DriveFault,
+    /// A flush that is acknowledged without effect.
     pub dropped: bool,
 }
 
-/// What happens to the whole drive.
+/// A fault of the whole drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DriveFate {
+pub enum DriveFault {
     /// Nothing.
     #[default]
     None,
-    /// It loses power and has it back.
+    /// Power fails and returns at once.
     PowerLoss,
-    /// It is gone.
+    /// Surprise removal.
     Removed,
 }
 
-/// The planned faults and the counters that find them.
+/// Planned faults and the ordinal counters.
 #[derive(Clone, Debug)]
 pub struct FaultPlan {
     faults: Vec<Fault>,
@@ -54,12 +54,12 @@ pub struct FaultPlan {
     reads: u64,
     writes: u64,
     flushes: u64,
-    /// Media that cannot be read until it is written: start and end in bytes.
+    /// Unreadable media: start and end in bytes.
     bad: Vec<(u64, u64)>,
 }
 
 impl FaultPlan {
-    /// A plan; `seed` chooses the bits that corrupted writes lose.
+    /// A plan; `seed` selects the bits flipped in corrupted writes.
     pub fn new(faults: Vec<Fault>, seed: u64) -> FaultPlan {
         let bad = faults.iter().filter_map(|fault| match fault.kind {
             FaultKind::MediaError {
@@ -78,12 +78,12 @@ impl FaultPlan {
         }
     }
 
-    /// Is nothing planned?
+    /// Whether nothing is planned.
     pub fn is_empty(&self) -> bool {
         self.faults.is_empty()
     }
 
-    /// Count a read or a write for which nothing is planned; returns its ordinal.
+    /// Count a read or write without a planned fault; returns its ordinal.
     #[inline]
     pub fn count(&mut self, is_read: bool) -> u64 {
         let counter = if is_read {
@@ -95,9 +95,9 @@ impl FaultPlan {
         *counter
     }
 
-    /// Count a read or write and say what is planned for it, with its ordinal (0 for other operations).
+    /// Count a command; returns its ordinal (0 unless read or write) and its planned faults.
     #[inline]
-    pub fn next(&mut self, op: Op) -> (u64, Fate) {
+    pub fn next(&mut self, op: Op) -> (u64, FaultEffects) {
         let ordinal = match op {
             Op::Read => {
                 self.reads += 1;
@@ -112,68 +112,68 @@ impl FaultPlan {
                 let is_it = |fault: &Fault| {
                     fault.kind == FaultKind::DropFlush && fault.ordinal == self.flushes
                 };
-                let fate = Fate {
+                let effects = FaultEffects {
                     dropped: self.faults.iter().any(is_it),
-                    ..Fate::default()
+                    ..FaultEffects::default()
                 };
-                return (0, fate);
+                return (0, effects);
             }
-            _ => return (0, Fate::default()),
+            _ => return (0, FaultEffects::default()),
         };
         if self.faults.is_empty() {
-            return (ordinal, Fate::default());
+            return (ordinal, FaultEffects::default());
         }
         (ordinal, self.look_up(op, ordinal))
     }
 
-    fn look_up(&self, op: Op, ordinal: u64) -> Fate {
-        let mut fate = Fate::default();
+    fn look_up(&self, op: Op, ordinal: u64) -> FaultEffects {
+        let mut effects = FaultEffects::default();
         for fault in &self.faults {
             match fault.kind {
                 FaultKind::LatencySpike(Nanos(ns)) if fault.ordinal == self.reads + self.writes => {
-                    fate.spike_ns = fate.spike_ns.saturating_add(ns);
+                    effects.spike_ns = effects.spike_ns.saturating_add(ns);
                 }
                 FaultKind::PowerLoss if fault.ordinal == self.reads + self.writes => {
-                    fate.drive = DriveFate::PowerLoss;
+                    effects.drive = DriveFault::PowerLoss;
                 }
                 FaultKind::SurpriseRemoval if fault.ordinal == self.reads + self.writes => {
-                    fate.drive = DriveFate::Removed;
+                    effects.drive = DriveFault::Removed;
                 }
                 FaultKind::ReadError if op == Op::Read && fault.ordinal == ordinal => {
-                    fate.status = Status::UnrecoveredReadError;
+                    effects.status = Status::UnrecoveredReadError;
                 }
                 FaultKind::WriteError if op == Op::Write && fault.ordinal == ordinal => {
-                    fate.status = Status::WriteFault;
+                    effects.status = Status::WriteFault;
                 }
                 FaultKind::CorruptWrite if op == Op::Write && fault.ordinal == ordinal => {
-                    fate.write = WriteFate::Corrupted;
+                    effects.write = WriteEffect::Corrupted;
                 }
                 FaultKind::DropWrite if op == Op::Write && fault.ordinal == ordinal => {
-                    fate.write = WriteFate::Dropped;
+                    effects.write = WriteEffect::Dropped;
                 }
                 FaultKind::MisdirectWrite if op == Op::Write && fault.ordinal == ordinal => {
-                    fate.write = WriteFate::Misdirected;
+                    effects.write = WriteEffect::Misdirected;
                 }
                 _ => {}
             }
         }
-        fate
+        effects
     }
 
-    /// Are there media errors by place?
+    /// Whether any media is unreadable.
     #[inline]
     pub fn has_bad_media(&self) -> bool {
         !self.bad.is_empty()
     }
 
-    /// The first byte of media that cannot be read.
+    /// First unreadable byte.
     pub fn first_bad(&self) -> Option<u64> {
         self.bad.iter().map(|&(from, _)| from).min()
     }
 
-    /// A command touches this place: does it find media that cannot be read? Whatever is written, zeroed or deallocated is moved to
-    /// other media, and can be read from then on.
-    pub fn meets_bad_media(&mut self, op: Op, offset: u64, len: u64) -> bool {
+    /// Whether a command hits unreadable media. Writing, zeroing or deallocating remaps the range, which is
+    /// readable from then on.
+    pub fn hits_bad_media(&mut self, op: Op, offset: u64, len: u64) -> bool {
         let end = offset.saturating_add(len);
         match op {
             Op::Read => self.bad.iter().any(|&(from, to)| from < end && offset < to),
@@ -189,21 +189,21 @@ impl FaultPlan {
         }
     }
 
-    /// Does the read of this ordinal return stale data?
+    /// Whether the read of this ordinal returns stale data.
     pub fn is_stale(&self, ordinal: u64) -> bool {
         self.faults
             .iter()
             .any(|fault| fault.kind == FaultKind::StaleRead && fault.ordinal == ordinal)
     }
 
-    /// Is any stale read planned?
+    /// Whether any stale read is planned.
     pub fn has_stale(&self) -> bool {
         self.faults
             .iter()
             .any(|fault| fault.kind == FaultKind::StaleRead)
     }
 
-    /// How many bytes a drive of forged capacity truly has.
+    /// True capacity in bytes of a counterfeit drive.
     pub fn true_bytes(&self) -> Option<u64> {
         let wraps = self.faults.iter().filter_map(|fault| match fault.kind {
             FaultKind::Counterfeit { bytes } => Some(bytes),
@@ -212,7 +212,7 @@ impl FaultPlan {
         wraps.min()
     }
 
-    /// Which bit of `bytes` bytes a corrupted write loses.
+    /// Bit that a corrupted write of `bytes` bytes flips.
     pub fn pick_bit(&mut self, bytes: usize) -> u64 {
         self.bits.below(bytes as u64 * 8)
     }

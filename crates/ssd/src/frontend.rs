@@ -1,20 +1,20 @@
-//! Submission queues, arbitration and controller cores.
+//! NVMe front end: submission queues, round-robin arbitration and controller cores.
 //!
-//! A command waits in its queue until a core is free; a free core takes the head of the next non-empty queue in turn (round
-//! robin with a burst of one: NVM Express Base Specification 1.4, section 4.13.1). Cores are identical and take any command, so
-//! that only the times at which they are free are kept, not which is which.
+//! A free core takes the head of the next non-empty queue (round robin with a burst of one: NVM Express Base
+//! Specification 1.4, section 4.13.1). Cores are identical, so only the sorted times at which they become free
+//! are kept.
 
 use crate::fastdiv::FastDiv;
 
-/// No command: the link of this number is one that never arrives.
+/// No command; the entry of this link never arrives.
 const NONE: u32 = 0;
 
 /// One submission queue.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// When its first command arrived: `u64::MAX` when it is empty.
+    /// Arrival of the first command, `u64::MAX` when empty.
     head_ns: u64,
-    /// Its first and its last command, by link; the last means nothing when it is empty.
+    /// First and last command, by link; the last is undefined when empty.
     head: u32,
     tail: u32,
 }
@@ -25,31 +25,31 @@ const EMPTY: Queue = Queue {
     tail: NONE,
 };
 
-/// Queues of command numbers in front of a number of cores. Times in nanoseconds.
+/// Submission queues in front of the controller cores. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Frontend {
     queues: Vec<Queue>,
     queue_count: FastDiv,
-    /// Per command number and one, when it arrived and the link behind it.
+    /// Per link (command number + 1): arrival time and next link.
     links: Vec<(u64, u32)>,
-    /// One bit per queue that holds something: the first 64 queues, and the others.
+    /// Bit per non-empty queue: the first 64 queues, then the others.
     waiting: [u64; 2],
-    /// Where the next turn starts.
+    /// Queue at which the next round starts.
     turn: u32,
-    /// The first queue from the turn on, and then from 0, that holds something; any when none does.
+    /// First non-empty queue from `turn` on, wrapping; undefined when all are empty.
     next_queue: u32,
-    /// When the cores are free, first to last.
+    /// When the cores become free, ascending.
     cores: Vec<u64>,
-    /// The first of these.
+    /// First of `cores`.
     free_ns: u64,
-    /// The same while nothing waits, `u64::MAX` while something does.
+    /// Equal to `free_ns` while nothing waits, `u64::MAX` otherwise.
     at_once_ns: u64,
     /// When the next command starts; `u64::MAX` when none waits.
     next_ns: u64,
 }
 
 impl Frontend {
-    /// Idle cores and empty queues; `queues` is held between 1 and 128, `cores` at least 1.
+    /// Idle cores and empty queues; `queues` is clamped to 1 to 128, `cores` to at least 1.
     pub fn new(queues: u16, cores: u8) -> Frontend {
         let queues = queues.clamp(1, 128);
         Frontend {
@@ -72,8 +72,8 @@ impl Frontend {
         self.next_ns
     }
 
-    /// Does a core take a command at its arrival, because nothing waits and one is free by then: what [`Frontend::push`] and
-    /// [`Frontend::take`] would come to? Call [`Frontend::occupy`] after it.
+    /// Whether a core takes a command on arrival because nothing waits and a core is free: equivalent to
+    /// [`Frontend::push`] and [`Frontend::take`]. Call [`Frontend::occupy`] after it.
     #[inline]
     pub fn take_at_once(&mut self, queue: u16, arrival_ns: u64) -> bool {
         if self.at_once_ns > arrival_ns {
@@ -83,7 +83,7 @@ impl Frontend {
         true
     }
 
-    /// The queue that a command of this queue goes to: modulo those granted.
+    /// Queue modulo those granted.
     #[inline]
     fn granted(&self, queue: u16) -> usize {
         self.queue_count.div_rem(u32::from(queue)).1 as usize
@@ -99,8 +99,8 @@ impl Frontend {
         }
     }
 
-    /// Put a command into a queue, by a number (small: memory is kept for all up to it) that no other waiting one has. Arrivals come
-    /// in order of time.
+    /// Queue a command by a number unique among those waiting (small: memory is kept up to the largest).
+    /// Arrivals come in order of time.
     #[inline]
     pub fn push(&mut self, queue: u16, arrival_ns: u64, number: u32) {
         let index = self.granted(queue);
@@ -125,21 +125,20 @@ impl Frontend {
         }
     }
 
-    /// The command that starts next if it does so by `until_ns`: its start and its number.
+    /// The command that starts next, if by `until_ns`: its start and number.
     #[inline(always)]
     pub fn take(&mut self, until_ns: u64) -> Option<(u64, u32)> {
         if self.next_ns > until_ns {
             return None;
         }
         let start = self.next_ns;
-        // From the turn upward, then from 0: the first queue whose head has arrived by the start.
         let mut index = self.next_queue as usize;
         if self.queues[index].head_ns > start {
             index = self.arrived_queue(start)?;
         }
         let queue = &mut self.queues[index];
         let head = queue.head;
-        // Behind the last is the link that never arrives.
+        // Behind the last command is the link that never arrives.
         let behind = self.links[head as usize].1;
         queue.head = behind;
         queue.head_ns = self.links[behind as usize].0;
@@ -148,7 +147,6 @@ impl Frontend {
         Some((start, head - 1))
     }
 
-    /// Note the first queue from the turn on, and then from 0, that holds something; any when none does.
     #[inline]
     fn find_queue(&mut self) {
         let first = if self.queues.len() <= 64 {
@@ -165,7 +163,7 @@ impl Frontend {
         self.next_queue = first.min(self.queue_count.divisor() - 1);
     }
 
-    /// The first queue from the turn on, and then from 0, whose head has arrived by `start_ns`.
+    /// First queue from `turn` on, wrapping, whose head has arrived by `start_ns`.
     #[cold]
     fn arrived_queue(&self, start_ns: u64) -> Option<usize> {
         let (before, from_turn) = self.queues.split_at(self.turn as usize);
@@ -179,7 +177,7 @@ impl Frontend {
     /// Keep the core that is free first busy until then. Call after each [`Frontend::take`].
     #[inline(always)]
     pub fn occupy(&mut self, until_ns: u64) {
-        // In order, without a branch: it is carried up to its place.
+        // Branch-free insertion into the sorted list.
         let mut carried_ns = until_ns;
         let cores = &mut self.cores[..];
         for at in 1..cores.len() {

@@ -1,70 +1,68 @@
-//! Flash translation layer: where units are written, garbage collection, the SLC cache.
+//! Flash translation layer: placement of writes, garbage collection, SLC cache.
 //!
-//! # Writing
-//! Host data, folded data and collected data each fill their own open superblock group by group, so that what lives long and
-//! what does not are kept apart. A group is programmed when it is full, or when a flush pads it.
+//! # Write points
+//! Host data, folded data and garbage-collected data each fill their own open superblock, so that data of
+//! different lifetime is kept apart. A program group is programmed when it is full, or when a flush pads it.
 //!
 //! # Garbage collection
-//! The victim is the closed superblock with the fewest valid units (greedy), or the best by age and emptiness (cost-benefit). Collection
-//! begins when fewer than `gc_low_superblocks` are free and ends at the high mark (the same, unless a profile has one). Its pace is
-//! one of two. *Even*, in step with host writing: each group written scans as many victim units as free one group's worth
-//! (`group / (1 - valid share)`), so that the rate is even and free superblocks neither run out nor pile up; a surplus lets them
-//! pile up slowly, and a drive then writes undisturbed from the high mark down to the low one: the rare seconds at several times the
-//! usual rate of report B's M8Pe-Y. *Burst*: everything from the low mark to the high one at once, while the host waits. Idle
-//! drives may collect too. One superblock is kept back so that a victim always has somewhere to go. Moving a unit takes a core's time
-//! where a profile says so; the throttle stretches it. Static wear levelling now and then takes the least worn superblock as a
-//! victim, however full.
+//! The victim is the closed superblock with the fewest valid units (greedy) or the best by age and emptiness
+//! (cost-benefit). Collection starts below `gc_low_superblocks` free superblocks and ends at the high mark
+//! (default: the low one). *Even* pace: each group written scans as many victim units as free one group (`group
+//! / (1 - valid share)`), so that the rate is even; with a surplus, free superblocks accumulate slowly, and the
+//! drive then writes without collection from the high mark to the low one: the rare seconds at several times
+//! the usual rate of the M8Pe-Y (AnandTech M8Pe). *Burst* pace: everything from the low mark to the high one at
+//! once, while the host waits. Idle drives may collect too. One superblock is reserved as destination. Moving a
+//! unit takes core time where the profile has it. Static wear levelling occasionally picks the least worn
+//! superblock as victim.
 //!
 //! # Cost
-//! Memory, not arithmetic, sets the pace: a map entry is a cache miss wherever it lies. So the map learns of host data many units at a
-//! time ([`Ftl::settle`]), collection looks at a bit per unit instead of the map, asks for the entries of all it will move at once
-//! and then only stores to them. A moved unit costs about one miss that overlaps with others, a host write one more, and
-//! one for the bits of its old place. Memory: 4 bytes per unit of map, 4 and a bit per physical unit of owners.
+//! Memory latency dominates: each map entry is a cache miss. Map updates of host data are therefore batched
+//! ([`Ftl::apply_map_updates`]); collection reads one bit per unit instead of the map and fetches all entries it will
+//! change at once. Memory: 4 bytes per logical unit, 4 bytes and a bit per physical unit.
 //!
 //! # SLC cache
-//! Where a profile has one, host writes go to SLC superblocks, a ring in order of age. Some have flash of their own; others borrow
-//! that of free multi-bit superblocks (the part of a cache that shrinks as the drive fills: AT10833p1, VORTEZ) and give it back when
-//! they are folded. When none is free, either each group written folds as much of the oldest one into multi-bit flash
-//! first and waits for it (everything goes through SLC: the 600p's reviews, AT10850p1, AT10850p10, DVH65150), or host writes go straight to
-//! multi-bit flash and folding waits for idle time (the 960 EVO: AT10833p1), or for the host when borrowed flash is wanted back. The
-//! keys are those of the reference's sources.yaml.
+//! Host writes go to SLC superblocks, a ring in order of age. Some own flash; others borrow that of free
+//! multi-bit superblocks (the part of a cache that shrinks as the drive fills: AnandTech reviews of the Crucial
+//! MX300 and OCZ VX500) and return it when folded. When none is free, either each group written first folds as
+//! much of the oldest one (Intel 600p), or host writes go directly to multi-bit flash and folding waits for
+//! idle time (Samsung 960 EVO), or for the host when borrowed flash is needed.
 
 use std::collections::VecDeque;
 
 use crate::buffer::WriteBuffer;
 use crate::map::{PageMap, UNMAPPED};
-use crate::nand::{Nand, address_shift, shapes};
+use crate::nand::{Nand, address_shift, geometries};
 use crate::options::Age;
 use crate::profile::{BufferProfile, MAP_UNIT_BYTES, NandProfile, Profile};
 
+mod background;
 mod blocks;
-mod frontier;
+mod durability;
 mod gc;
-mod host;
-mod idle;
+mod host_writes;
 mod map_pages;
-mod owners;
+mod pending_updates;
 mod purge;
-mod safety;
+mod reverse_map;
 mod slc;
-mod unsettled;
+mod write_point;
 
+use background::BackgroundState;
 use blocks::Superblocks;
-use frontier::Frontier;
-use gc::Collector;
-use idle::Idle;
+use gc::GarbageCollector;
 use map_pages::MapPages;
+use pending_updates::UnitFilter;
 use slc::SlcCache;
-use unsettled::UnitFilter;
+use write_point::WritePoint;
 
 /// No superblock.
 const NONE: u32 = u32::MAX;
-/// Indices of the open superblocks: host data, data folded out of SLC, data moved by garbage collection.
+/// Write points: host data, data folded out of SLC, data moved by garbage collection.
 const HOST: usize = 0;
 const FOLD: usize = 1;
-const COLLECT: usize = 2;
+const GC: usize = 2;
 
-/// What the flash translation layer counted since power-on.
+/// Counters since power-on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FtlCounters {
     /// Units programmed, padding included.
@@ -75,13 +73,13 @@ pub struct FtlCounters {
     pub erased_superblocks: u64,
 }
 
-/// The tables of a drive that grow with it, as they lie in memory: whoever holds the drive may advise the operating system on
-/// them (huge pages: every access is a miss of the processor's address cache otherwise).
+/// The tables that grow with capacity, exposed so that the caller may request huge pages (random access misses
+/// the TLB otherwise).
 #[derive(Clone, Copy, Debug)]
 pub struct MapTables<'a> {
     /// Logical to physical.
     pub l2p: &'a [u32],
-    /// Physical to logical.
+    /// A bit per physical unit: its newest copy is elsewhere.
     pub p2l: &'a [u32],
     /// A bit per physical unit.
     pub stale: &'a [u64],
@@ -90,14 +88,14 @@ pub struct MapTables<'a> {
 /// Why a drive cannot be built of this flash.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlashError {
-    /// Not enough of it.
+    /// Too little flash for the capacity.
     #[error(
         "{have} multi-bit superblocks of {superblock_mib} MiB cannot hold the capacity with room to collect garbage: {need} are needed"
     )]
     TooSmall {
-        /// Multi-bit superblocks there are.
+        /// Multi-bit superblocks available.
         have: u32,
-        /// And as many as are needed.
+        /// Multi-bit superblocks needed.
         need: u32,
         /// Size of one in MiB.
         superblock_mib: u64,
@@ -107,7 +105,7 @@ pub enum FlashError {
         "{superblocks} superblocks of {superblock_mib} MiB (taken as the next power of two) are more than 32-bit addresses of 4 KiB reach"
     )]
     TooLarge {
-        /// Superblocks there are.
+        /// Superblocks requested.
         superblocks: u32,
         /// Size of one in MiB.
         superblock_mib: u64,
@@ -137,16 +135,14 @@ pub struct Ftl {
     buffer: WriteBuffer,
     blocks: Superblocks,
     free: VecDeque<u32>,
-    frontiers: [Frontier; 3],
-    collector: Collector,
+    write_points: [WritePoint; 3],
+    gc: GarbageCollector,
     slc: Option<SlcCache>,
-    idle: Idle,
+    background: BackgroundState,
     counters: FtlCounters,
-    /// Scratch of [`Ftl::settle`], kept to avoid allocation.
-    /// Units of host data that the map does not know yet.
-    unsettled: UnitFilter,
+    pending_updates: UnitFilter,
     map_pages: MapPages,
-    gathered: Vec<u32>,
+    pending_units: Vec<u32>,
     olds: Vec<u32>,
     shift: u32,
     superblock_units: u32,
@@ -162,7 +158,7 @@ impl Ftl {
     /// The flash translation layer of a drive with that many user units, filled sequentially or fresh.
     ///
     /// # Errors
-    /// When the flash cannot hold them with room to work.
+    /// When the flash cannot hold them with over-provisioning to work.
     pub fn new(
         profile: &Profile,
         user_units: u32,
@@ -170,10 +166,10 @@ impl Ftl {
         seed: u64,
     ) -> Result<Ftl, FlashError> {
         let nand = &profile.nand;
-        let (multi_shape, slc_shape) = shapes(nand);
-        let superblock_units = multi_shape.superblock_units;
+        let (multi_geometry, slc_geometry) = geometries(nand);
+        let superblock_units = multi_geometry.superblock_units;
         let (own, borrowing) = profile.slc.as_ref().map_or((0, 0), |slc| {
-            let bytes = u64::from(slc_shape.superblock_units.max(1)) * MAP_UNIT_BYTES;
+            let bytes = u64::from(slc_geometry.superblock_units.max(1)) * MAP_UNIT_BYTES;
             let borrowed = slc.borrowed_bytes.as_ref().map_or(0, |bytes| bytes.value);
             let own = match slc.bytes.value {
                 0 => 0,
@@ -189,7 +185,7 @@ impl Ftl {
         let need = filled_superblocks + low + 4;
         let shift = address_shift(nand);
         let superblock_mib = (u64::from(superblock_units) * MAP_UNIT_BYTES) >> 20;
-        if slc_shape.superblock_units == 0 {
+        if slc_geometry.superblock_units == 0 {
             return Err(FlashError::NoSlcPage);
         }
         if u64::from(total) << shift >= u64::from(UNMAPPED) {
@@ -208,9 +204,9 @@ impl Ftl {
         let filled_units = if filled { user_units } else { 0 };
         let blocks = Superblocks::new(total, multi, shift, superblock_units, filled_units);
         let first_free = if filled { filled_superblocks } else { 0 };
-        let group = multi_shape.group_units.divisor();
+        let group = multi_geometry.group_units.divisor();
         let host_group = if profile.slc.is_some() {
-            slc_shape.group_units.divisor()
+            slc_geometry.group_units.divisor()
         } else {
             group
         };
@@ -220,26 +216,26 @@ impl Ftl {
             buffer: buffer_of(&profile.buffer),
             blocks,
             free: (first_free..multi).collect(),
-            frontiers: [
-                Frontier::closed(host_group),
-                Frontier::closed(group),
-                Frontier::closed(group),
+            write_points: [
+                WritePoint::closed(host_group),
+                WritePoint::closed(group),
+                WritePoint::closed(group),
             ],
-            collector: Collector::new(low, profile.gc.as_ref()),
+            gc: GarbageCollector::new(low, profile.gc.as_ref()),
             slc: profile.slc.as_ref().map(|slc| {
                 SlcCache::new(
                     slc,
                     multi..physical,
                     total,
-                    slc_shape.superblock_units,
+                    slc_geometry.superblock_units,
                     low + 2,
                 )
             }),
-            idle: Idle::new(),
+            background: BackgroundState::new(),
             counters: FtlCounters::default(),
-            unsettled: UnitFilter::new(),
+            pending_updates: UnitFilter::new(),
             map_pages: MapPages::default(),
-            gathered: Vec::new(),
+            pending_units: Vec::new(),
             olds: Vec::new(),
             shift,
             superblock_units,
@@ -252,35 +248,36 @@ impl Ftl {
         })
     }
 
-    /// Let the flash be this old.
+    /// Set the age of the flash.
     pub fn set_age(&mut self, nand: &NandProfile, age: Age, seed: u64) {
         self.nand.set_age(nand, age, seed);
     }
 
-    /// Where a unit lies, or [`UNMAPPED`]. Call [`Ftl::settle`] once before.
+    /// Physical address of a unit, or [`UNMAPPED`]. Call [`Ftl::apply_map_updates`] once before.
     #[inline]
     pub fn locate(&self, unit: u32) -> u32 {
         self.map.get(unit)
     }
 
-    /// Did anything change since the drive was switched on, so that map entries lie in memory?
+    /// Whether the map needs memory accesses: anything changed since power-on.
     #[inline]
     pub fn has_table(&self) -> bool {
         self.map.has_table()
     }
 
-    /// Ask memory for the map entries of these units together, because they will be wanted soon.
+    /// Fetch the map entries of units that are needed soon, all at once.
     #[inline]
     pub fn touch(&self, units: &[u32]) {
         std::hint::black_box(self.map.touch(units));
     }
 
-    /// Where a unit would lie on a drive filled sequentially (what a drive that reads flash for unmapped units reads).
+    /// Physical address of a unit on a sequentially filled drive (read for unmapped units by drives that do not
+    /// skip them).
     pub fn sequential(&self, unit: u32) -> u32 {
         self.map.sequential(unit)
     }
 
-    /// How many units from `unit` (which lies at `physical`), at most `limit`, come with the same sense.
+    /// How many units from `unit` (at `physical`), at most `limit`, one sense delivers.
     #[inline]
     pub fn run(&self, unit: u32, physical: u32, limit: u32) -> u32 {
         if limit <= 1 {
@@ -300,40 +297,40 @@ impl Ftl {
         self.nand.pages_touched(physical, units)
     }
 
-    /// Read a run of one sense; returns when its data is in the controller. Data that still waits to be programmed comes from
-    /// the buffer at once.
+    /// Read a run of one sense; returns when its data is in the controller. Unprogrammed data comes from the
+    /// buffer at once.
     #[inline(always)]
-    pub fn read(&mut self, floor_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
-        if self.blocks.is_open(physical >> self.shift) && self.is_gathered(physical) {
+    pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
+        if self.blocks.is_open(physical >> self.shift) && self.is_in_open_group(physical) {
             return issue_ns;
         }
-        self.read_sense(floor_ns, issue_ns, physical, units)
+        self.read_sense(now_ns, issue_ns, physical, units)
     }
 
-    /// Does this address lie in an open group?
+    /// Whether an address lies in an open program group.
     #[inline(never)]
-    fn is_gathered(&self, physical: u32) -> bool {
-        let gathering = |frontier: &Frontier| {
-            physical.wrapping_sub(frontier.group_start) < frontier.group_units
-                && frontier.superblock != NONE
+    fn is_in_open_group(&self, physical: u32) -> bool {
+        let in_group = |write_point: &WritePoint| {
+            physical.wrapping_sub(write_point.group_start) < write_point.group_units
+                && write_point.superblock != NONE
         };
-        self.frontiers.iter().any(gathering)
+        self.write_points.iter().any(in_group)
     }
 
-    /// [`Ftl::read`] of what does not lie in an open group.
+    /// [`Ftl::read`] outside open groups.
     #[inline(always)]
-    fn read_sense(&mut self, floor_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
+    fn read_sense(&mut self, now_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
         let sense = self.nand.locate(physical);
         if self.nand.is_being_programmed(sense, issue_ns) {
             return issue_ns;
         }
         self.energy_nj += self.read_page_nj * u64::from(self.pages_touched(physical, units));
-        self.nand.read(floor_ns, issue_ns, sense, units)
+        self.nand.read(now_ns, issue_ns, sense, units)
     }
 
     /// Unmap units `first..end`.
     pub fn unmap(&mut self, first: u32, end: u32) {
-        self.settle();
+        self.apply_map_updates();
         let blocks = &mut self.blocks;
         self.map.unmap(first, end, |physical, count| {
             blocks.invalidate_run(physical, count, count);
@@ -341,9 +338,9 @@ impl Ftl {
     }
 
     /// Program everything acknowledged; returns when it is on flash.
-    pub fn flush(&mut self, floor_ns: u64) -> u64 {
-        self.pad(floor_ns);
-        self.buffer.drained_ns().max(floor_ns)
+    pub fn flush(&mut self, now_ns: u64) -> u64 {
+        self.pad(now_ns);
+        self.buffer.drained_ns().max(now_ns)
     }
 
     /// Energy used since the last call, in nanojoules.
@@ -357,7 +354,7 @@ impl Ftl {
         self.counters
     }
 
-    /// The tables that grow with the drive.
+    /// The tables that grow with capacity.
     pub fn tables(&self) -> MapTables<'_> {
         let (p2l, stale) = self.blocks.tables();
         MapTables {
@@ -367,29 +364,28 @@ impl Ftl {
         }
     }
 
-    /// Bytes of memory for map and owners.
+    /// Bytes of memory of both maps.
     pub fn resident_bytes(&self) -> u64 {
         self.map.resident_bytes() + self.blocks.resident_bytes()
     }
 
-    /// Erase a superblock whose units are all gone.
+    /// Erase a superblock without valid units.
     fn erase(&mut self, superblock: u32, at_ns: u64) {
         self.counters.erased_superblocks += 1;
         self.blocks.erase(superblock);
         self.nand.erase(at_ns);
     }
 
-    /// Take `units` (the owners of what was not stale in the `count` units from `physical` on) out of a superblock, of which
-    /// `moved` found room elsewhere.
+    /// Invalidate `units` valid units among the `count` from `physical` on, of which `moved` were relocated.
     #[inline]
-    fn give_up(&mut self, physical: u32, count: u32, units: usize, moved: usize) {
+    fn invalidate_moved(&mut self, physical: u32, count: u32, units: usize, moved: usize) {
         if moved == units {
             self.blocks.invalidate_run(physical, count, moved as u32);
             return;
         }
         for physical in physical..physical + count {
-            let owner = self.blocks.owner(physical);
-            if owner.is_some_and(|unit| self.map.get(unit) != physical) {
+            let unit = self.blocks.valid_unit(physical);
+            if unit.is_some_and(|unit| self.map.get(unit) != physical) {
                 self.blocks.invalidate(physical);
             }
         }

@@ -1,42 +1,43 @@
-//! The simulated SSD.
+//! Simulated SSD: link, NVMe front end, flash translation layer, NAND, power and thermal model.
 //!
 //! # Purpose
-//! A drive that behaves like a given real one, without one: same queues, same rates at every block size and depth, same
-//! buffer, cache, garbage collection and heat, from *mechanisms with parameters* so that what was not fitted is predicted.
+//! Behaves like a given real drive: queues, rates per block size and depth, buffer, SLC cache, garbage collection and
+//! throttling, from *mechanisms with parameters*, so that behaviour that was not fitted is predicted.
 //!
 //! # Architecture
-//! Sans-IO and single-threaded. The caller owns time: [`Drive::submit`] at an instant, [`Drive::next_event`] to know when to
-//! look again, [`Drive::advance`] to collect completions up to an instant. A command passes, in this order:
+//! Sans-IO and single-threaded. The caller owns time: [`Drive::submit`] at an instant, [`Drive::next_event`] for the next
+//! time to act, [`Drive::advance`] to collect completions up to an instant. A command passes, in this order:
 //!
-//! | module | what | how it is computed |
+//! | module | concept | computed |
 //! |---|---|---|
-//! | [`frontend`] | submission queues, arbitration, controller cores | exactly, in order of time |
-//! | [`prefetch`] | sequential streams read ahead | at firmware start |
-//! | [`map`], [`ftl`] | page map, superblocks, garbage collection, SLC cache | at firmware start |
-//! | [`map_cache`] | a map on flash, of which only a part is near | at firmware start |
+//! | [`frontend`] | submission queues, arbitration, controller cores | in order of time |
+//! | [`prefetch`] | sequential read-ahead | at firmware start |
+//! | [`map`], [`ftl`] | L2P map, superblocks, garbage collection, SLC cache | at firmware start |
+//! | [`map_cache`] | cache of a map on flash | at firmware start |
 //! | [`nand`] | dies and channels | by reservation ([`timeline`]) |
-//! | [`spread`], [`retry`], [`suspend`] | how long reads take, and what they interrupt | with the die's reservation |
+//! | [`spread`], [`retry`], [`suspend`] | read times, read retry, program/erase suspend | with the die's reservation |
 //! | [`in_place`] | 3D XPoint: no map, no erase blocks | by reservation, in place of the three above |
-//! | [`link`], [`sata`] | data path and PCIe link, each direction; SATA and its command slots | by reservation |
+//! | [`link`], [`sata`] | data path; PCIe link in each direction, or SATA with NCQ | by reservation |
 //! | [`buffer`] | write buffer with early acknowledgement | by reservation |
-//! | [`coalescing`] | completions that wait for an interrupt | in order of time |
-//! | [`power`] | power states, and the governor below a state's power | at arrival and at firmware end |
-//! | [`thermal`] | energy, heat, throttling | in fixed steps of time |
+//! | [`coalescing`] | interrupt coalescing | in order of time |
+//! | [`power`] | power states and governor | at arrival and at firmware end |
+//! | [`thermal`] | energy, temperature, throttling | in fixed time steps |
 //!
-//! Reservation means: when a command's firmware starts, its whole path is computed at once from the times at which each resource
-//! is free. That costs one queue operation per command instead of an event per stage, and is exact for resources served in
-//! order; buses that are reached out of order are reserved gap by gap.
+//! Reservation: when a command's firmware starts, its whole path is computed at once from the times at which each resource is
+//! free. One queue operation per command instead of an event per stage; exact for resources served in order. Buses reached
+//! out of order are reserved gap by gap.
 //!
-//! Beside the timing, [`data`] keeps bytes when asked to, [`faults`] spoils them by plan, and [`volatile`] takes back what a loss of power
-//! finds in the buffer; [`counterfeit`] is the memory of a counterfeit. A [`Profile`] holds the numbers of one drive with their provenance; [`DriveOptions`] the choices of one run.
+//! [`data`] keeps written bytes on request, [`faults`] injects errors, [`volatile`] reverts data at power loss, and
+//! [`counterfeit`] models forged capacity. A [`Profile`] holds a drive's numbers with their provenance, [`DriveOptions`] the
+//! settings of one run.
 //!
 //! # Determinism
-//! Integer nanoseconds; ties in order of submission; every random number from a named stream of the seed; no clock, no thread, no
-//! default hasher. Floating point only in [`thermal`], with IEEE operations that round the same everywhere.
+//! Integer nanoseconds; ties in order of submission; every random number from a named stream of the seed; no clock, no thread,
+//! no default hasher. Floating point only in [`thermal`], with IEEE operations that round the same everywhere.
 //!
 //! # Non-goals
-//! No NVMe wire format (a controller around this model has it), no sockets or files, no host: the cost of submission and
-//! completion on the tester's machine is in [`profile::BenchProfile`] and applied by the caller (`assay-sim-host`).
+//! The NVMe wire format, sockets and files (see the controller and server crates); the measuring computer, whose costs are in
+//! [`profile::BenchProfile`] and are applied by the caller (`assay-sim-host`).
 //!
 //! # Key constants
 //! [`profile::MAP_UNIT_BYTES`] (4096), [`thermal::STEP_NS`] (50 ms).

@@ -1,16 +1,15 @@
-//! The page map: logical unit to physical unit, 4 bytes per unit, in memory only where something changed.
+//! Page map (L2P): logical to physical unit, 4 bytes per unit, sparse in memory.
 //!
-//! One flat table. A chunk of it starts as *sequential* (a filled drive: unit `n` is the `n`-th unit in physical order) or
-//! *unmapped* (a fresh one). Written from its beginning on in one go, as a sequential fill does, it is a *run*: so many units lie one after
-//! the other, and the rest is as it was. The table counts only from the first write that is neither. The operating system gives memory
-//! to pages of the table when they are first written, so what was never written, or only sequentially, costs address space alone; clearing
-//! that memory would be half of the cost of filling a drive.
+//! One flat table in chunks. A chunk starts *sequential* (filled drive) or *unmapped* (fresh). Written
+//! sequentially from its start it becomes a *run* before its old content. Any other write converts it to a
+//! table. The operating system backs table pages on first write, so unwritten or sequential chunks cost address
+//! space only; clearing that memory would be half the cost of a fill.
 
 use crate::fastdiv::FastDiv;
 
-/// "Nothing here": a unit never written, deallocated, or known to be zero.
+/// Address of a unit never written, deallocated, or elided as zero.
 pub const UNMAPPED: u32 = u32::MAX;
-/// Units per chunk of the map (16 KiB of table, 16 MiB of drive).
+/// Units per chunk (16 KiB of table, 16 MiB of drive).
 const CHUNK_UNITS: usize = 1 << CHUNK_SHIFT;
 const CHUNK_SHIFT: u32 = 12;
 
@@ -23,14 +22,13 @@ enum Chunk {
     Table,
 }
 
-/// A chunk of which the first `count` units lie one after the other from `base` on.
+/// A chunk whose first `count` units are consecutive from `base` on.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// Where the first unit lies.
+    /// Address of the first unit.
     base: u32,
     count: u32,
-    /// Where the first unit lay when the chunk was one run before, which the units from `count` on still belong to; [`UNMAPPED`] if they lie
-    /// nowhere.
+    /// Address of the first unit before the run, valid for units from `count` on; [`UNMAPPED`] if none.
     rest: u32,
 }
 
@@ -41,7 +39,7 @@ impl Run {
         rest: UNMAPPED,
     };
 
-    /// Where a unit of the chunk lies.
+    /// Address of a unit of the chunk.
     #[inline]
     fn get(&self, within: u32) -> u32 {
         if within < self.count {
@@ -54,25 +52,25 @@ impl Run {
     }
 }
 
-/// Place of a unit in its chunk.
+/// Offset of a unit in its chunk.
 #[inline]
 fn within_chunk(logical: u32) -> u32 {
     logical & (CHUNK_UNITS as u32 - 1)
 }
 
-/// Logical to physical, both in mapping units.
+/// Logical to physical units.
 ///
 /// A physical address is `superblock << shift | unit within it`.
 #[derive(Debug)]
 pub struct PageMap {
     chunks: Vec<Chunk>,
-    /// Meaningless outside [`Chunk::Run`] chunks.
+    /// Undefined unless [`Chunk::Run`].
     runs: Vec<Run>,
-    /// Meaningless outside [`Chunk::Table`] chunks.
+    /// Undefined unless [`Chunk::Table`].
     table: Vec<u32>,
-    /// Was this chunk ever a table?
+    /// Ever a table.
     touched: Vec<bool>,
-    /// How many chunks are tables.
+    /// Number of table chunks.
     tables: usize,
     superblock_units: FastDiv,
     shift: u32,
@@ -80,7 +78,7 @@ pub struct PageMap {
 }
 
 impl Clone for PageMap {
-    /// Copies the chunks that are tables only, so that a copy takes no more memory than its original.
+    /// Copies only tables, so that a clone uses no more memory than its original.
     fn clone(&self) -> PageMap {
         let mut table = vec![0; self.table.len()];
         for (index, chunk) in self.chunks.iter().enumerate() {
@@ -120,14 +118,14 @@ impl PageMap {
         }
     }
 
-    /// Where the `n`-th unit of a sequential fill lies.
+    /// Address of the `n`-th unit of a sequential fill.
     #[inline]
     pub fn sequential(&self, logical: u32) -> u32 {
         let (superblock, unit) = self.superblock_units.div_rem(logical);
         superblock << self.shift | unit
     }
 
-    /// Where a unit lies, or [`UNMAPPED`].
+    /// Address of a unit, or [`UNMAPPED`].
     #[inline]
     pub fn get(&self, logical: u32) -> u32 {
         match self.chunks[(logical >> CHUNK_SHIFT) as usize] {
@@ -138,15 +136,14 @@ impl PageMap {
         }
     }
 
-    /// Map a unit; returns where it was.
+    /// Map a unit; returns its old address.
     #[inline]
     pub fn set(&mut self, logical: u32, physical: u32) -> u32 {
         self.make_table(logical);
         std::mem::replace(&mut self.table[logical as usize], physical)
     }
 
-    /// Map units to consecutive addresses from `physical` on, whatever they were mapped to: stores alone, which do not wait for
-    /// memory.
+    /// Map units to consecutive addresses from `physical` on: stores only, which do not wait for memory.
     #[inline]
     pub fn move_to(&mut self, logical: &[u32], physical: u32) {
         if !self.is_all_table() {
@@ -162,7 +159,7 @@ impl PageMap {
         }
     }
 
-    /// [`PageMap::move_to`] of units that follow one another in a chunk that can say so without a table.
+    /// [`PageMap::move_to`] of a run that needs no table.
     #[inline(never)]
     fn move_run(&mut self, logical: &[u32], physical: u32) -> bool {
         let (Some(&first), Some(&last)) = (logical.first(), logical.last()) else {
@@ -177,8 +174,8 @@ impl PageMap {
             && self.continue_run(first, count, physical).is_some()
     }
 
-    /// Map `count` units from `logical` on to consecutive addresses from `physical` on; `gone` is told each run of physical units that lost
-    /// its owner (start and count, within a superblock).
+    /// Map `count` consecutive units to consecutive addresses; `gone` receives each run of old addresses (start
+    /// and count, within a superblock).
     #[inline]
     pub fn set_run(
         &mut self,
@@ -209,7 +206,7 @@ impl PageMap {
         }
     }
 
-    /// Map units of one chunk to consecutive addresses if the chunk stays a run by that. Returns where they were, also one after the other, or
+    /// Map units of one chunk if it remains a run. Returns their old address, also consecutive, or
     /// [`UNMAPPED`]; `None` if it does not.
     #[inline]
     fn continue_run(&mut self, logical: u32, count: u32, physical: u32) -> Option<u32> {
@@ -248,14 +245,14 @@ impl PageMap {
         Some(old)
     }
 
-    /// Where the first unit of a sequential chunk lies, if the others follow it.
+    /// Address of the first unit of a sequential chunk if it lies in one superblock.
     fn sequential_chunk(&self, first: u32) -> Option<u32> {
         let (superblock, within) = self.superblock_units.div_rem(first);
         let fits = within + CHUNK_UNITS as u32 <= self.superblock_units.divisor();
         fits.then_some(superblock << self.shift | within)
     }
 
-    /// A run of physical units, superblock by superblock.
+    /// Split a run of addresses by superblock.
     #[inline]
     fn each_superblock(&self, physical: u32, count: u32, gone: &mut impl FnMut(u32, u32)) {
         let (mut at, end) = (physical, physical + count);
@@ -266,24 +263,23 @@ impl PageMap {
         }
     }
 
-    /// The table as it lies in memory, for advice on it.
+    /// The table, for memory advice.
     pub fn table(&self) -> &[u32] {
         &self.table
     }
 
-    /// Is any chunk a table?
+    /// Whether any chunk is a table.
     #[inline]
     pub fn has_table(&self) -> bool {
         self.tables > 0
     }
 
-    /// Is every chunk?
     #[inline]
     fn is_all_table(&self) -> bool {
         self.tables == self.chunks.len()
     }
 
-    /// Ask memory for the table entries of these units at once, so that they are near when they are needed one by one.
+    /// Load the table entries of these units into the CPU cache; returns a value to keep the loads alive.
     #[inline]
     pub fn touch(&self, logical: &[u32]) -> u32 {
         if self.is_all_table() {
@@ -297,7 +293,7 @@ impl PageMap {
         logical.iter().map(entry).fold(0, |sum, entry| sum ^ entry)
     }
 
-    /// Unmap a range; `gone` is told each run of physical units that lost its owner (start and count, within a superblock).
+    /// Unmap a range; `gone` receives each run of old addresses (start and count, within a superblock).
     pub fn unmap(&mut self, first: u32, end: u32, mut gone: impl FnMut(u32, u32)) {
         let mut at = first;
         while at < end.min(self.units) {
@@ -356,7 +352,7 @@ impl PageMap {
         touched as u64 * CHUNK_UNITS as u64 * 4
     }
 
-    /// See that the table holds what it says for this unit.
+    /// Convert the unit's chunk to a table.
     #[inline]
     fn make_table(&mut self, logical: u32) {
         let index = (logical >> CHUNK_SHIFT) as usize;
@@ -385,7 +381,7 @@ impl PageMap {
                 for entry in &mut self.table[range] {
                     if within == self.superblock_units.divisor() {
                         within = 0;
-                        // The last chunk's tail lies beyond the drive and may lie beyond the last superblock.
+                        // The last chunk's tail may lie beyond the last superblock.
                         base = base.wrapping_add(1 << self.shift);
                     }
                     *entry = base | within;

@@ -1,7 +1,4 @@
-//! What a drive stores its units on: flash behind its translation layer, or media written in place.
-//!
-//! The rest of the drive asks where a unit is, reads a run of units that come together, and writes. Each question goes to one of
-//! the two; flash is the first guess, so that it costs no more than without the choice.
+//! Storage medium: flash behind its translation layer, or media written in place.
 
 use crate::ftl::{FlashError, Ftl, FtlCounters, MapTables};
 use crate::in_place::InPlace;
@@ -26,7 +23,7 @@ impl Medium {
     /// The medium of a drive with that many user units, filled sequentially or fresh.
     ///
     /// # Errors
-    /// When the flash cannot hold them with room to work.
+    /// When the flash cannot hold them with over-provisioning to work.
     pub fn new(
         profile: &Profile,
         user_units: u32,
@@ -50,15 +47,15 @@ impl Medium {
         })
     }
 
-    /// See [`Ftl::settle`].
+    /// See [`Ftl::apply_map_updates`].
     #[inline]
-    pub fn settle(&mut self) {
+    pub fn apply_map_updates(&mut self) {
         if let Medium::Flash(ftl) = self {
-            ftl.settle();
+            ftl.apply_map_updates();
         }
     }
 
-    /// Where a unit lies, or [`UNMAPPED`]. Call [`Medium::settle`] once before.
+    /// Address of a unit, or [`UNMAPPED`]. Call [`Medium::apply_map_updates`] once before.
     #[inline]
     pub fn locate(&self, unit: u32) -> u32 {
         match self {
@@ -67,7 +64,7 @@ impl Medium {
         }
     }
 
-    /// Is there anything for [`Medium::touch`] to ask memory for?
+    /// See [`Ftl::has_table`].
     #[inline]
     pub fn has_table(&self) -> bool {
         match self {
@@ -84,7 +81,7 @@ impl Medium {
         }
     }
 
-    /// Where a unit would lie on a drive filled sequentially.
+    /// Address of a unit on a sequentially filled drive.
     pub fn sequential(&self, unit: u32) -> u32 {
         match self {
             Medium::Flash(ftl) => ftl.sequential(unit),
@@ -92,7 +89,7 @@ impl Medium {
         }
     }
 
-    /// How many units from `unit` (which lies at `physical`), at most `limit`, come with the same access.
+    /// How many units from `unit` (at `physical`), at most `limit`, one access delivers.
     #[inline]
     pub fn run(&self, unit: u32, physical: u32, limit: u32) -> u32 {
         match self {
@@ -101,7 +98,7 @@ impl Medium {
         }
     }
 
-    /// Flash pages that a run touches; a unit of other media counts as one.
+    /// Flash pages that a run touches; one per unit of other media.
     #[inline]
     pub fn pages_touched(&self, physical: u32, units: u32) -> u32 {
         match self {
@@ -112,28 +109,28 @@ impl Medium {
 
     /// Read a run of one access; returns when its data is in the controller.
     #[inline(always)]
-    pub fn read(&mut self, floor_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
+    pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
         match self {
-            Medium::Flash(ftl) => ftl.read(floor_ns, issue_ns, physical, units),
-            Medium::InPlace(media) => media.read(floor_ns, issue_ns, physical),
+            Medium::Flash(ftl) => ftl.read(now_ns, issue_ns, physical, units),
+            Medium::InPlace(media) => media.read(now_ns, issue_ns, physical),
         }
     }
 
-    /// Write bytes `offset..end`, which arrive in order, the last of them at `arrival_ns` and each unit `unit_ns` before the one
-    /// after it; returns when the drive may acknowledge them, and whether there was room for all.
+    /// Write bytes `offset..end`, the last arriving at `arrival_ns` and each unit `unit_ns` before the next;
+    /// returns the acknowledgement time, and whether flash was left for all.
     #[inline]
     pub fn write(
         &mut self,
-        floor_ns: u64,
+        now_ns: u64,
         offset: u64,
         end: u64,
         arrival_ns: u64,
         unit_ns: u64,
     ) -> (u64, bool) {
         match self {
-            Medium::Flash(ftl) => write_to_flash(ftl, floor_ns, offset, end, arrival_ns),
+            Medium::Flash(ftl) => write_to_flash(ftl, now_ns, offset, end, arrival_ns),
             Medium::InPlace(media) => {
-                let end_ns = media.write(floor_ns, offset, end, arrival_ns, unit_ns);
+                let end_ns = media.write(now_ns, offset, end, arrival_ns, unit_ns);
                 (end_ns, true)
             }
         }
@@ -146,7 +143,7 @@ impl Medium {
         }
     }
 
-    /// See [`Ftl::purge`]; media written in place keep what they hold and no longer show it.
+    /// See [`Ftl::purge`]; media written in place keep their content unmapped.
     pub fn purge(&mut self, now_ns: u64) -> u64 {
         match self {
             Medium::Flash(ftl) => ftl.purge(now_ns),
@@ -155,33 +152,33 @@ impl Medium {
     }
 
     /// Make everything acknowledged durable; returns when it is.
-    pub fn flush(&mut self, floor_ns: u64) -> u64 {
+    pub fn flush(&mut self, now_ns: u64) -> u64 {
         match self {
-            Medium::Flash(ftl) => ftl.flush(floor_ns),
-            Medium::InPlace(media) => media.flush(floor_ns),
+            Medium::Flash(ftl) => ftl.flush(now_ns),
+            Medium::InPlace(media) => media.flush(now_ns),
         }
     }
 
-    /// See [`Ftl::track_safety`].
-    pub fn track_safety(&mut self) {
+    /// See [`Ftl::track_durability`].
+    pub fn track_durability(&mut self) {
         if let Medium::Flash(ftl) = self {
-            ftl.track_safety();
+            ftl.track_durability();
         }
     }
 
-    /// See [`Ftl::taken_units`].
+    /// See [`Ftl::accepted_units`].
     #[inline]
-    pub fn taken_units(&self) -> u64 {
+    pub fn accepted_units(&self) -> u64 {
         match self {
-            Medium::Flash(ftl) => ftl.taken_units(),
+            Medium::Flash(ftl) => ftl.accepted_units(),
             Medium::InPlace(_) => 0,
         }
     }
 
-    /// See [`Ftl::safe_units`]; what is written in place needs no buffer and is safe at once.
-    pub fn safe_units(&mut self, now_ns: u64) -> u64 {
+    /// See [`Ftl::durable_units`]; without a buffer everything is safe at once.
+    pub fn durable_units(&mut self, now_ns: u64) -> u64 {
         match self {
-            Medium::Flash(ftl) => ftl.safe_units(now_ns),
+            Medium::Flash(ftl) => ftl.durable_units(now_ns),
             Medium::InPlace(_) => u64::MAX,
         }
     }
@@ -193,27 +190,27 @@ impl Medium {
         }
     }
 
-    /// See [`Ftl::housekeeps`].
-    pub fn housekeeps(&self) -> bool {
+    /// See [`Ftl::has_background_work`].
+    pub fn has_background_work(&self) -> bool {
         match self {
-            Medium::Flash(ftl) => ftl.housekeeps(),
+            Medium::Flash(ftl) => ftl.has_background_work(),
             Medium::InPlace(_) => false,
         }
     }
 
-    /// See [`Ftl::may_keep_house`].
+    /// See [`Ftl::may_run_background`].
     #[inline]
-    pub fn may_keep_house(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
+    pub fn may_run_background(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
         match self {
-            Medium::Flash(ftl) => ftl.may_keep_house(quiet_since_ns, now_ns),
+            Medium::Flash(ftl) => ftl.may_run_background(quiet_since_ns, now_ns),
             Medium::InPlace(_) => false,
         }
     }
 
-    /// See [`Ftl::keep_house`].
-    pub fn keep_house(&mut self, quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
+    /// See [`Ftl::run_background`].
+    pub fn run_background(&mut self, quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
         match self {
-            Medium::Flash(ftl) => ftl.keep_house(quiet_since_ns, now_ns),
+            Medium::Flash(ftl) => ftl.run_background(quiet_since_ns, now_ns),
             Medium::InPlace(_) => None,
         }
     }
@@ -236,7 +233,7 @@ impl Medium {
         }
     }
 
-    /// Counters since power-on, in units (begun ones not counted where less than a unit was written).
+    /// Counters since power-on, in whole units.
     pub fn counters(&self) -> FtlCounters {
         match self {
             Medium::Flash(ftl) => ftl.counters(),
@@ -255,7 +252,7 @@ impl Medium {
         }
     }
 
-    /// Bytes of memory for map and owners.
+    /// Bytes of memory of both maps.
     pub fn resident_bytes(&self) -> u64 {
         match self {
             Medium::Flash(ftl) => ftl.resident_bytes(),
@@ -264,30 +261,30 @@ impl Medium {
     }
 }
 
-/// [`Medium::write`] to flash. Units covered in part are at the ends; those between go together.
+/// [`Medium::write`] to flash; only the first and last unit may be partial.
 #[inline]
 fn write_to_flash(
     ftl: &mut Ftl,
-    floor_ns: u64,
+    now_ns: u64,
     offset: u64,
     end: u64,
     arrival_ns: u64,
 ) -> (u64, bool) {
     if offset.is_multiple_of(MAP_UNIT_BYTES) && end - offset == MAP_UNIT_BYTES {
         let unit = (offset / MAP_UNIT_BYTES) as u32;
-        return match ftl.write(floor_ns, unit, arrival_ns, arrival_ns) {
+        return match ftl.write(now_ns, unit, arrival_ns, arrival_ns) {
             Some(slot_ns) => (arrival_ns.max(slot_ns), true),
             None => (arrival_ns, false),
         };
     }
-    write_many_to_flash(ftl, floor_ns, offset, end, arrival_ns)
+    write_many_to_flash(ftl, now_ns, offset, end, arrival_ns)
 }
 
 /// [`write_to_flash`] of anything but one whole unit.
 #[inline(never)]
 fn write_many_to_flash(
     ftl: &mut Ftl,
-    floor_ns: u64,
+    now_ns: u64,
     offset: u64,
     end: u64,
     arrival_ns: u64,
@@ -298,14 +295,14 @@ fn write_many_to_flash(
         let unit = (at / MAP_UNIT_BYTES) as u32;
         let whole = ((end - at) / MAP_UNIT_BYTES) as u32;
         if at.is_multiple_of(MAP_UNIT_BYTES) && whole > 0 {
-            let (slot_ns, room) = ftl.write_run(floor_ns, unit, whole, arrival_ns);
+            let (slot_ns, room) = ftl.write_run(now_ns, unit, whole, arrival_ns);
             latest_ns = latest_ns.max(slot_ns);
             all &= room;
             at += u64::from(whole) * MAP_UNIT_BYTES;
             continue;
         }
-        let ready_ns = merged_ns(ftl, floor_ns, unit, arrival_ns);
-        match ftl.write(floor_ns, unit, arrival_ns, ready_ns) {
+        let ready_ns = merged_ns(ftl, now_ns, unit, arrival_ns);
+        match ftl.write(now_ns, unit, arrival_ns, ready_ns) {
             Some(slot_ns) => latest_ns = latest_ns.max(slot_ns),
             None => all = false,
         }
@@ -314,12 +311,12 @@ fn write_many_to_flash(
     (latest_ns, all)
 }
 
-/// Read the old content of a unit that is written in part; returns when both are there.
-fn merged_ns(ftl: &mut Ftl, floor_ns: u64, unit: u32, arrival_ns: u64) -> u64 {
-    ftl.settle();
+/// Read part of a read-modify-write; returns when old and new data are present.
+fn merged_ns(ftl: &mut Ftl, now_ns: u64, unit: u32, arrival_ns: u64) -> u64 {
+    ftl.apply_map_updates();
     let old = ftl.locate(unit);
     if old == UNMAPPED {
         return arrival_ns;
     }
-    ftl.read(floor_ns, floor_ns, old, 1).max(arrival_ns)
+    ftl.read(now_ns, now_ns, old, 1).max(arrival_ns)
 }

@@ -1,55 +1,55 @@
-//! Flash: geometry, dies and channels, and when their operations end.
+//! NAND flash: geometry, dies, channels and operation timing.
 //!
 //! # Placement
-//! A superblock is one block of every plane of every die. Its units are laid out in *senses* (one page of all planes of a die,
-//! read together) and *groups* (what one program operation of a die writes: one sense, or all pages of a word line where the
-//! flash is programmed in one shot). Consecutive groups go to consecutive dies, consecutive dies to consecutive channels.
+//! A superblock is one block of every plane of every die. Its units form *senses* (one page of all planes of a
+//! die, read together) and *groups* (one program operation of a die: one sense, or all pages of a word line
+//! with one-shot programming). Consecutive groups go to consecutive dies, dies to consecutive channels.
 //!
-//! # Time
-//! A die does one thing at a time. A read occupies it for the page type's read time (and, without a cache register, until its data has
-//! left); the transfer occupies the channel, in the first gap. A program moves its data page by page and then occupies the die. An
-//! erase occupies every die for the erase time, all planes together.
+//! # Timing
+//! A die does one operation at a time. A read occupies it for the page type's read time (and, without a cache
+//! register, until its data has left); the transfer takes the first gap of the channel. A program transfers
+//! page by page, then occupies the die. An erase occupies all dies, all planes together.
 //!
-//! Reads go before programs and erases that wait; reads among themselves, and programs among themselves, are first come first served. So a
-//! read waits for the reads before it and for the operation under way. Of the programs that wait on a die only the sum is kept: they
-//! are taken as equally long, so that the one under way has `sum mod length` left. Each read puts them off by its own time; ends that
-//! were promised before stay as they were (too early by the reads that came between, tens of microseconds against milliseconds). Where
-//! the die can suspend ([`crate::suspend`]), a read waits for that instead of for the operation under way.
+//! Reads have priority over waiting programs and erases; within a class, first come first served. So a read
+//! waits for earlier reads and the operation under way. Of waiting programs only the sum is kept; as equally
+//! long ones, the one under way has `sum mod length` left. Each read delays them by its own time, but end times
+//! already returned stay (early by those reads: tens of microseconds against milliseconds). A die that can
+//! suspend: [`crate::suspend`].
 
 use assay_units::Rng;
 
 use crate::fastdiv::FastDiv;
 use crate::options::Age;
 use crate::profile::{MAP_UNIT_BYTES, NandProfile, SlcProfile};
-use crate::retry::Retry;
-use crate::spread::Spread;
+use crate::retry::ReadRetry;
+use crate::spread::ReadTimeSpread;
 use crate::suspend::Suspender;
 use crate::timeline::{ByteTime, Timeline};
 
 /// One die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Die {
-    /// When everything it was given is done.
+    /// End of everything queued.
     free_ns: u64,
-    /// When the reads it was given are done.
+    /// End of queued reads.
     reads_free_ns: u64,
-    /// Length of the program it was given last, and when the first of those that wait began or will begin.
+    /// Length of the last program, and start of the first waiting one.
     program_ns: u64,
     program_start_ns: u64,
-    /// When its last erase ends.
+    /// End of the last erase.
     erase_end_ns: u64,
-    /// The group programmed last and when that ends: until then its data is still in the buffer.
+    /// Last programmed group and its end: until then its data is in the buffer.
     last_program: u32,
     last_program_end_ns: u64,
 }
 
 impl Die {
-    /// When a read given to it at `issue_ns` begins.
+    /// Start of a read issued at `issue_ns`.
     #[inline]
     fn read_start_ns(&self, issue_ns: u64, erase_ns: u64) -> u64 {
         let after_reads_ns = issue_ns.max(self.reads_free_ns);
-        // Behind reads under way, or on a die that is idle or whose program waits for its data, there is nothing else to wait for.
-        // Is something else under way, begun by then and not ended? One comparison, because each half of it is anybody's guess.
+        // Nothing to wait for behind reads under way, on an idle die, or on one whose program waits for data. A
+        // single comparison, because both halves are unpredictable branches.
         let begun_ns = self.reads_free_ns.max(self.program_start_ns);
         if issue_ns.wrapping_sub(begun_ns) >= self.free_ns.saturating_sub(begun_ns) {
             return after_reads_ns;
@@ -61,7 +61,7 @@ impl Die {
         issue_ns + left_ns.checked_rem(self.program_ns).unwrap_or(left_ns)
     }
 
-    /// A read takes it from `start_ns` to `end_ns`; what waits is put off.
+    /// Occupy the die for a read; waiting operations are delayed.
     #[inline]
     fn occupy_for_read(&mut self, start_ns: u64, end_ns: u64) {
         self.reads_free_ns = end_ns;
@@ -73,9 +73,9 @@ impl Die {
     }
 }
 
-/// Shape of the superblocks of one kind (multi-bit or SLC).
+/// Geometry of multi-bit or SLC superblocks.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct SuperblockGeometry {
     /// Units per superblock.
     pub superblock_units: u32,
     /// Units per program group.
@@ -84,13 +84,13 @@ pub struct Shape {
     program_pages: FastDiv,
 }
 
-/// One sense: where it is and how it is timed.
+/// One sense: location and timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sense {
     die: u32,
     read_ns: u64,
     group: u32,
-    /// Which of its die's groups of the superblock.
+    /// Index of the group on its die.
     row: u32,
 }
 
@@ -105,8 +105,8 @@ pub struct Nand {
     page_units: FastDiv,
     page_types: FastDiv,
     program_types: FastDiv,
-    multi: Shape,
-    slc: Shape,
+    multi: SuperblockGeometry,
+    slc: SuperblockGeometry,
     /// Superblocks from this one on are SLC.
     first_slc: u32,
     shift: u32,
@@ -120,12 +120,12 @@ pub struct Nand {
     erase_ns: u64,
     byte_time: ByteTime,
     command_ns: u64,
-    /// Time of a page on its channel with its command, and the pages of a program group: multi-bit, SLC.
+    /// Channel time per page with its command, and pages per program group: multi-bit, SLC.
     page_in_ns: u64,
     group_pages: [u64; 2],
     jitter: Rng,
-    spread: Option<Spread>,
-    retry: Option<Retry>,
+    spread: Option<ReadTimeSpread>,
+    retry: Option<ReadRetry>,
     suspender: Option<Suspender>,
 }
 
@@ -133,12 +133,13 @@ impl Nand {
     /// Idle flash with `first_slc` multi-bit superblocks, then SLC ones.
     pub fn new(nand: &NandProfile, slc: Option<&SlcProfile>, first_slc: u32, seed: u64) -> Nand {
         let dies = u32::from(nand.dies.value);
-        let (multi, slc_shape) = shapes(nand);
+        let (multi, slc_geometry) = geometries(nand);
         let channels = usize::from(nand.channels.value);
         let byte_time = ByteTime::of_rate(nand.channel_bytes_per_second.value);
         let command_ns = nand.channel_command_ns.value;
         let page = page_units(nand).max(1);
-        let pages = |shape: &Shape| u64::from(shape.group_units.divisor() / page);
+        let pages =
+            |geometry: &SuperblockGeometry| u64::from(geometry.group_units.divisor() / page);
         Nand {
             dies: vec![Die::default(); dies as usize],
             channels: vec![Timeline::new(); channels],
@@ -150,7 +151,7 @@ impl Nand {
             page_types: FastDiv::new(nand.read_ns.value.len() as u32),
             program_types: FastDiv::new(nand.program_ns.value.len() as u32),
             multi,
-            slc: slc_shape,
+            slc: slc_geometry,
             first_slc,
             shift: address_shift(nand),
             read_ns: nand.read_ns.value.clone(),
@@ -162,18 +163,18 @@ impl Nand {
             cache_read: nand.cache_read.value,
             erase_ns: nand.erase_ns.value,
             page_in_ns: command_ns + byte_time.duration_ns(u64::from(page) * MAP_UNIT_BYTES),
-            group_pages: [pages(&multi), pages(&slc_shape)],
+            group_pages: [pages(&multi), pages(&slc_geometry)],
             byte_time,
             command_ns,
             jitter: Rng::stream(seed, "read time"),
             spread: nand
                 .read_sigma_ns
                 .as_ref()
-                .map(|sigma| Spread::new(sigma.value, seed)),
+                .map(|sigma| ReadTimeSpread::new(sigma.value, seed)),
             retry: nand
                 .retry
                 .as_ref()
-                .map(|retry| Retry::new(retry, Age::default(), seed)),
+                .map(|retry| ReadRetry::new(retry, Age::default(), seed)),
             suspender: nand
                 .suspend
                 .as_ref()
@@ -181,22 +182,22 @@ impl Nand {
         }
     }
 
-    /// Let the flash be this old; begins the draws of retries anew.
+    /// Set the age; restarts the random draws of retries.
     pub fn set_age(&mut self, nand: &NandProfile, age: Age, seed: u64) {
         self.retry = nand
             .retry
             .as_ref()
-            .map(|retry| Retry::new(retry, age, seed));
+            .map(|retry| ReadRetry::new(retry, age, seed));
     }
 
-    /// Bits of an address that hold the unit within its superblock.
+    /// Address bits of the unit within its superblock.
     pub fn shift(&self) -> u32 {
         self.shift
     }
 
-    /// Shape of the superblock that holds this address.
+    /// Geometry of the superblock that holds this address.
     #[inline]
-    pub fn shape(&self, physical: u32) -> &Shape {
+    pub fn geometry(&self, physical: u32) -> &SuperblockGeometry {
         if physical >> self.shift >= self.first_slc {
             &self.slc
         } else {
@@ -204,20 +205,20 @@ impl Nand {
         }
     }
 
-    /// Units of a sense of the superblock that holds this address.
+    /// Units per sense at this address.
     #[inline]
     pub fn sense_units(&self, physical: u32) -> u32 {
-        self.shape(physical).sense_units.divisor()
+        self.geometry(physical).sense_units.divisor()
     }
 
     /// How many of the units from `physical` on, at most `limit`, one sense delivers.
     #[inline]
     pub fn units_in_sense(&self, physical: u32, limit: u32) -> u32 {
-        let shape = self.shape(physical);
-        let (_, within) = shape
+        let geometry = self.geometry(physical);
+        let (_, within) = geometry
             .sense_units
             .div_rem(physical & ((1 << self.shift) - 1));
-        limit.min(shape.sense_units.divisor() - within)
+        limit.min(geometry.sense_units.divisor() - within)
     }
 
     /// Pages (of single planes) that `units` units from `physical` touch.
@@ -231,19 +232,19 @@ impl Nand {
         last - first + 1
     }
 
-    /// The sense that holds this address.
+    /// The sense at this address.
     #[inline]
     pub fn locate(&self, physical: u32) -> Sense {
         let superblock = physical >> self.shift;
         let within = physical & ((1 << self.shift) - 1);
-        let shape = self.shape(physical);
-        let (sense, _) = shape.sense_units.div_rem(within);
-        let (group, page) = shape.program_pages.div_rem(sense);
+        let geometry = self.geometry(physical);
+        let (sense, _) = geometry.sense_units.div_rem(within);
+        let (group, page) = geometry.program_pages.div_rem(sense);
         let (row, die) = self.die_count.div_rem(group);
         let read_ns = if superblock >= self.first_slc {
             self.slc_read_ns
         } else {
-            let one_shot = shape.program_pages.divisor() > 1;
+            let one_shot = geometry.program_pages.divisor() > 1;
             let (_, kind) = self.page_types.div_rem(if one_shot { page } else { row });
             self.read_ns[kind as usize]
         };
@@ -255,16 +256,16 @@ impl Nand {
         }
     }
 
-    /// Is the data at this sense still in the controller, because its program has not ended at `at_ns`?
+    /// Whether the sense's data is still in the controller at `at_ns` because its program has not ended.
     #[inline]
     pub fn is_being_programmed(&self, sense: Sense, at_ns: u64) -> bool {
         let die = &self.dies[sense.die as usize];
         die.last_program_end_ns > at_ns && die.last_program == sense.group
     }
 
-    /// Read `units` units of one sense and move them out; returns when they are in the controller.
+    /// Read `units` units of one sense; returns when they are in the controller.
     #[inline(always)]
-    pub fn read(&mut self, floor_ns: u64, issue_ns: u64, sense: Sense, units: u32) -> u64 {
+    pub fn read(&mut self, now_ns: u64, issue_ns: u64, sense: Sense, units: u32) -> u64 {
         let mut read_ns = sense.read_ns;
         if units * 2 <= self.page_units.divisor() {
             read_ns = read_ns.saturating_sub(self.partial_saving_ns);
@@ -292,7 +293,7 @@ impl Nand {
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
         let bytes = u64::from(units) * MAP_UNIT_BYTES;
         let moved = channel.reserve(
-            floor_ns,
+            now_ns,
             sensed,
             self.command_ns + self.byte_time.duration_ns(bytes),
         );
@@ -311,8 +312,8 @@ impl Nand {
         moved
     }
 
-    /// Program the group that holds this address with data ready at `ready_ns`; returns when it is done.
-    pub fn program(&mut self, floor_ns: u64, ready_ns: u64, physical: u32) -> u64 {
+    /// Program the group at this address with data ready at `ready_ns`; returns the end.
+    pub fn program(&mut self, now_ns: u64, ready_ns: u64, physical: u32) -> u64 {
         let sense = self.locate(physical);
         let superblock = physical >> self.shift;
         let program_ns = if superblock >= self.first_slc {
@@ -321,7 +322,7 @@ impl Nand {
             let (_, kind) = self.program_types.div_rem(sense.row);
             self.program_ns[kind as usize]
         };
-        let moved = self.move_in(floor_ns, ready_ns, sense, superblock >= self.first_slc);
+        let moved = self.move_in(now_ns, ready_ns, sense, superblock >= self.first_slc);
         let die = &mut self.dies[sense.die as usize];
         if die.free_ns < moved {
             die.program_start_ns = moved;
@@ -334,18 +335,18 @@ impl Nand {
         end
     }
 
-    /// Move a group's data to its die page by page, so that reads get between them; returns the end.
+    /// Transfer a group to its die page by page, so that reads fit between; returns the end.
     #[inline]
-    fn move_in(&mut self, floor_ns: u64, ready_ns: u64, sense: Sense, slc: bool) -> u64 {
+    fn move_in(&mut self, now_ns: u64, ready_ns: u64, sense: Sense, slc: bool) -> u64 {
         let pages = self.group_pages[usize::from(slc)];
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
-        channel.reserve_train(floor_ns, ready_ns, self.page_in_ns, pages)
+        channel.reserve_train(now_ns, ready_ns, self.page_in_ns, pages)
     }
 
-    /// Read a page of the map, as long as `read_ns`, from a die; otherwise as [`Nand::read`].
+    /// Read a map page taking `read_ns` from a die, like [`Nand::read`].
     pub(crate) fn read_map_page(
         &mut self,
-        floor_ns: u64,
+        now_ns: u64,
         issue_ns: u64,
         die: u16,
         read_ns: u64,
@@ -357,13 +358,13 @@ impl Nand {
             group: u32::MAX,
             row: 0,
         };
-        self.read(floor_ns, issue_ns, sense, units)
+        self.read(now_ns, issue_ns, sense, units)
     }
 
-    /// Program a page of every plane of a die with pages of the map; returns how many units that is.
+    /// Program one page per plane of a die with map pages; returns its units.
     pub(crate) fn program_map_pages(
         &mut self,
-        floor_ns: u64,
+        now_ns: u64,
         ready_ns: u64,
         die: u16,
         program_ns: u64,
@@ -374,7 +375,7 @@ impl Nand {
             group: u32::MAX,
             row: 0,
         };
-        let moved = self.move_in(floor_ns, ready_ns, sense, true);
+        let moved = self.move_in(now_ns, ready_ns, sense, true);
         let die = &mut self.dies[usize::from(die)];
         if die.free_ns < moved {
             die.program_start_ns = moved;
@@ -403,20 +404,19 @@ pub fn page_units(nand: &NandProfile) -> u32 {
     (nand.page_bytes.value / MAP_UNIT_BYTES) as u32
 }
 
-/// Shapes of multi-bit and of SLC superblocks. In SLC mode a word line holds one page, so a block holds as many pages as it has
-/// word lines.
-pub fn shapes(nand: &NandProfile) -> (Shape, Shape) {
+/// Geometries of multi-bit and SLC superblocks. In SLC mode a word line holds one page.
+pub fn geometries(nand: &NandProfile) -> (SuperblockGeometry, SuperblockGeometry) {
     let program_pages = u32::from(nand.program_pages.value);
     let sense = page_units(nand) * u32::from(nand.planes.value);
     let dies = u32::from(nand.dies.value);
-    let multi = Shape {
+    let multi = SuperblockGeometry {
         superblock_units: sense * dies * nand.pages_per_block.value,
         group_units: FastDiv::new(sense * program_pages),
         sense_units: FastDiv::new(sense),
         program_pages: FastDiv::new(program_pages),
     };
     let bits = program_pages.max(nand.read_ns.value.len() as u32);
-    let slc = Shape {
+    let slc = SuperblockGeometry {
         superblock_units: sense * dies * (nand.pages_per_block.value / bits),
         group_units: FastDiv::new(sense),
         sense_units: FastDiv::new(sense),
@@ -427,7 +427,7 @@ pub fn shapes(nand: &NandProfile) -> (Shape, Shape) {
 
 /// Bits that number the units of a superblock.
 pub fn address_shift(nand: &NandProfile) -> u32 {
-    let (multi, _) = shapes(nand);
+    let (multi, _) = geometries(nand);
     multi.superblock_units.next_power_of_two().trailing_zeros()
 }
 

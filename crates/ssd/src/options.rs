@@ -1,21 +1,21 @@
-//! Options of one simulated drive, and their spelling on the command line (`sim:NAME,key=value,...`).
+//! Options of a simulated drive and their syntax (`sim:NAME,key=value,...`).
 
 use assay_units::{Nanos, parse_duration, parse_size};
 
 use crate::coalescing::{CoalescingSetting, TIME_UNIT_NS};
 use crate::profile::MAP_UNIT_BYTES;
 
-/// What the drive holds when it is switched on.
+/// Content at power-on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InitialState {
-    /// Nothing was ever written; reads return zeroes.
+    /// Never written; reads return zeroes.
     Fresh,
-    /// Every logical block was written once, sequentially, with incompressible data.
+    /// Written once, sequentially, with incompressible data.
     #[default]
     Filled,
 }
 
-/// How worn the media is at power-on, and for how long its data has been there.
+/// Wear and retention of the media at power-on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Age {
     /// Program/erase cycles.
@@ -24,52 +24,52 @@ pub struct Age {
     pub retention_hours: u32,
 }
 
-/// What goes wrong.
+/// Kinds of injected faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// One bit of the write's data is flipped; the write is acknowledged.
+    /// One bit of the data is flipped; the write is acknowledged.
     CorruptWrite,
     /// The write is acknowledged and nothing is stored.
     DropWrite,
-    /// The write is stored in the next place of its length instead of its own (the one before, at the end of the drive).
+    /// The write is stored at the next address of its length (the previous one at the end of the drive).
     MisdirectWrite,
-    /// The read returns each 4 KiB unit as it was before its last write.
+    /// The read returns each 4 KiB unit as before its last write.
     StaleRead,
-    /// The read ends with Unrecovered Read Error.
+    /// The read fails with Unrecovered Read Error.
     ReadError,
-    /// The write ends with Write Fault and nothing is stored.
+    /// The write fails with Write Fault.
     WriteError,
     /// The command takes this much longer.
     LatencySpike(Nanos),
-    /// The flush is acknowledged and nothing is flushed.
+    /// The flush is acknowledged without effect.
     DropFlush,
-    /// The drive loses power just before the command reaches it, and has it back ([`crate::Drive::power_loss`]).
+    /// Power fails just before the command and returns at once ([`crate::Drive::power_loss`]).
     PowerLoss,
-    /// The drive is gone from this command on ([`crate::Drive::surprise_removal`]).
+    /// Surprise removal just before the command ([`crate::Drive::surprise_removal`]).
     SurpriseRemoval,
-    /// Reads that touch these bytes end with Unrecovered Read Error, until the bytes are written, zeroed or deallocated.
+    /// Reads of these bytes fail with Unrecovered Read Error until they are written, zeroed or deallocated.
     MediaError {
         /// First byte.
         offset_bytes: u64,
-        /// How many.
+        /// Length.
         len_bytes: u64,
     },
-    /// The drive has only so many bytes, whatever it claims: bytes written beyond land at the remainder of their address, and are read
-    /// from there ([`crate::counterfeit`]). Matters where data is kept.
+    /// Counterfeit capacity: addresses beyond these bytes wrap around ([`crate::counterfeit`]). Matters with
+    /// kept data.
     Counterfeit {
-        /// How many; whole 4 KiB units.
+        /// True capacity; whole 4 KiB units.
         bytes: u64,
     },
 }
 
-/// One thing that goes wrong, once.
+/// One injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// What.
     pub kind: FaultKind,
-    /// When: the ordinal from 1, in order of submission, among writes for write faults, among reads for read faults, among flushes
-    /// for a dropped one, among reads and writes together for a latency spike, a loss of power and a drive that vanishes. Media errors
-    /// and a forged capacity are there from the start, and theirs is 0.
+    /// Ordinal from 1 in order of submission: among writes for write faults, reads for read faults, flushes for
+    /// a dropped one, reads and writes together for latency spike, power loss and surprise removal. 0 for media
+    /// errors and counterfeit capacity.
     pub ordinal: u64,
 }
 
@@ -78,7 +78,7 @@ const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, sta
 const KEYS: &str =
     "seed, state, op, ambient, ps, apst, coalescing, map_cache, data, cycles, retention, fault";
 
-/// Why an option was refused.
+/// Why an option was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// No such key.
@@ -94,7 +94,7 @@ pub enum OptionError {
         key: String,
         /// What was given.
         value: String,
-        /// What would be right.
+        /// Accepted values.
         expected: &'static str,
     },
 }
@@ -102,42 +102,42 @@ pub enum OptionError {
 /// Options of one simulated drive.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DriveOptions {
-    /// Seed of everything random in the drive.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// What the drive holds at power-on.
+    /// Content at power-on.
     pub state: InitialState,
-    /// Extra over-provisioning: this share of the capacity is taken away from the host, in percent, at most 90.
+    /// Extra over-provisioning in percent of the capacity, at most 90.
     pub over_provisioning_percent: Option<u8>,
-    /// Ambient temperature in Celsius, instead of the profile's.
+    /// Ambient temperature in Celsius; overrides the profile.
     pub ambient_celsius: Option<f64>,
-    /// Power state to begin in.
+    /// Initial power state.
     pub power_state: u8,
-    /// Are autonomous power state transitions on, instead of as the profile has it?
+    /// Autonomous power state transitions; overrides the profile.
     pub autonomous_power: Option<bool>,
-    /// Interrupt coalescing, instead of the profile's.
+    /// Interrupt coalescing; overrides the profile.
     pub coalescing: Option<CoalescingSetting>,
-    /// The map on flash with a cache of so many bytes, instead of as the profile has it; 0: all of it in DRAM.
+    /// Map on flash with a cache of this many bytes; overrides the profile. 0: map in DRAM.
     pub map_cache_bytes: Option<u64>,
-    /// Keep the bytes, so that what was written can be read back (memory grows with what is written).
+    /// Keep written data (memory grows with what is written).
     pub keep_data: bool,
-    /// Keep pages as numbers where they can be made again (see [`crate::regenerate`]); matters where data is kept.
+    /// Keep data in regenerable form where possible (see [`crate::regenerate`]).
     pub regenerate_data: bool,
-    /// Nobody cuts its power, so that nothing is remembered for that: kept data is written faster. A loss of power then loses no data.
+    /// Power loss is impossible: no undo journal, so kept data is written faster.
     pub power_stays: bool,
-    /// How old the media is; matters where the profile's reads have retries.
+    /// Age of the media; affects profiles with read retries.
     pub age: Age,
-    /// Things that go wrong.
+    /// Injected faults.
     pub faults: Vec<Fault>,
 }
 
 impl DriveOptions {
-    /// Set one option as spelled on the command line: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2` (power state),
-    /// `apst=on|off`, `coalescing=100us/4` (time, a multiple of 100 us, and entries; or `off`), `map_cache=1m` (the map on
-    /// flash, a cache of so many bytes; or `off`), `data=keep|checksum|drop`, `cycles=1500`
-    /// (program/erase cycles), `retention=90d`, `fault=drop-write@100` (repeatable), `fault=latency-spike@100=50ms`.
+    /// Set one option: `seed=7`, `state=fresh|filled`, `op=25%`, `ambient=30`, `ps=2` (power state),
+    /// `apst=on|off`, `coalescing=100us/4` (or `off`), `map_cache=1m` (or `off`), `data=keep|checksum|drop`,
+    /// `cycles=1500` (program/erase cycles), `retention=90d`, `fault=drop-write@100` (repeatable),
+    /// `fault=latency-spike@100=50ms`.
     ///
     /// # Errors
-    /// [`OptionError`], naming the known keys or the expected form.
+    /// [`OptionError`], naming the known keys or the accepted values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let bad = |expected: &'static str| OptionError::BadValue {
             key: key.to_owned(),

@@ -1,37 +1,31 @@
-//! NVMe power states and the governor that keeps a drive below the power of one.
+//! NVMe power states, autonomous transitions and the power governor.
 //!
 //! # States
-//! A power state has a maximum power, a latency to enter and one to leave it, and either serves commands (operational) or does not.
-//! The host chooses one ([`crate::Drive::set_power_state`]); a drive left idle enters non-operational ones by itself, each after its
-//! own idle time, when Autonomous Power State Transitions are on. A command then finds the drive asleep and waits: for the rest of
-//! the entry if that is still going on, then for the exit latency; the drive goes back to the last operational state. Source: NVM
-//! Express Base Specification 1.4, section 8.4 (states, 8.4.1 non-operational states, 8.4.2 autonomous transitions) and figure 248
-//! (ENLAT, EXLAT, NOPS). The idle times are the host's to choose: Linux enters a state after 50 times its entry and exit latency
-//! (drivers/nvme/host/core.c, `nvme_configure_apst`, before 5.15).
+//! A power state has a maximum power, entry and exit latencies, and is operational or not. The host selects one
+//! ([`crate::Drive::set_power_state`]); with Autonomous Power State Transitions an idle drive enters
+//! non-operational ones after their idle times. A command then waits for the rest of the entry and the exit
+//! latency, and the drive returns to the last operational state. Source: NVM Express Base Specification 1.4,
+//! section 8.4 and figure 248 (ENLAT, EXLAT, NOPS). Linux sets the idle time to 50 times entry plus exit
+//! latency (drivers/nvme/host/core.c, `nvme_configure_apst`, before 5.15).
 //!
-//! The specification counts a drive as idle when no command is outstanding; so does this. Housekeeping in a non-operational state
-//! (folding an SLC cache) goes on, as with its Non-Operational Power State Permissive Mode.
+//! A drive is idle when no command is outstanding. Background work continues in non-operational states, as with
+//! Non-Operational Power State Permissive Mode.
 //!
 //! # Governor
-//! In an operational state other than 0 the firmware keeps the mean power below the state's maximum by spacing commands: each takes
-//! as long on a *power timeline* as its energy needs at the power that the idle drive leaves, `energy / (max - idle)`; the core that
-//! served it takes no other until the timeline is at most [`BURST_NS`] ahead. So commands wait in their submission queues, not inside
-//! the drive, and start evenly spaced: dies and buses see no bursts, which is why latency tails vanish under a cap (report D). It is
-//! the leaky bucket of ITU-T I.371 (virtual scheduling), one division per command. A command is charged what it truly
-//! used, garbage collection included, so the next one waits for it. State 0's maximum is what the hardware can draw, and not governed.
+//! In an operational state other than 0 the mean power stays below the state's maximum: each command advances a
+//! *power timeline* by `energy / (max - idle)`, and its core takes no other until the timeline is at most
+//! [`BURST_NS`] ahead. Commands thus wait in their submission queues and start evenly spaced, which removes
+//! latency tails (AnandTech PBlaze5). This is the leaky bucket of ITU-T I.371 (virtual scheduling). Energy
+//! includes garbage collection. State 0 is not governed: its maximum is what the hardware can draw.
 //!
 //! # Non-goals
-//! No energy for the transitions themselves; no host-initiated thermal management; no power limits below a state's.
-//!
-//! # Key constants
-//! [`BURST_NS`] (10 us).
+//! Transition energy; limits below a state's maximum.
 
 use assay_units::Nanos;
 
 use crate::profile::{PowerProfile, Profile};
 
-/// How far the power timeline may be ahead before commands wait, in nanoseconds: at a few watts some tens of microjoules, a few
-/// commands' worth.
+/// Permitted lead of the power timeline in nanoseconds: at a few watts tens of microjoules, a few commands.
 pub const BURST_NS: u64 = 10_000;
 
 /// One power state, as the identity reports it.
@@ -39,17 +33,17 @@ pub const BURST_NS: u64 = 10_000;
 pub struct PowerState {
     /// Maximum power in milliwatts.
     pub max_mw: u32,
-    /// Mean power in milliwatts while there is nothing to do.
+    /// Idle power in milliwatts.
     pub idle_mw: u32,
-    /// Does it serve commands?
+    /// Whether it serves commands.
     pub operational: bool,
-    /// Time to enter it in nanoseconds.
+    /// Entry latency in nanoseconds.
     pub enter_ns: u64,
-    /// Time to leave it in nanoseconds.
+    /// Exit latency in nanoseconds.
     pub exit_ns: u64,
 }
 
-/// The power states of a profile. One that does not say what they are like has states that cost no time.
+/// The power states of a profile; without a table, transitions take no time.
 pub fn states_of(profile: &Profile) -> Vec<PowerState> {
     let power: &PowerProfile = &profile.power;
     let max_mw = profile.identity.power_states_mw.value.iter();
@@ -74,31 +68,31 @@ pub fn states_of(profile: &Profile) -> Vec<PowerState> {
         .collect()
 }
 
-/// A change of what the idle drive draws.
+/// A change of idle power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleChange {
-    /// From then on, in nanoseconds.
+    /// Begin in nanoseconds.
     pub from_ns: u64,
     /// Milliwatts.
     pub idle_mw: u32,
 }
 
-/// Which state a drive is in, and when it can work. Times in nanoseconds.
+/// Current power state and its transitions. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct PowerStates {
     states: Vec<PowerState>,
-    /// Idle time and state of each autonomous transition, by idle time; empty when they are off.
+    /// Autonomous transitions: idle time and state, by idle time; empty when off.
     autonomous: Vec<(u64, usize)>,
-    /// How many of those the present idle time has seen.
+    /// How many of them the current idle period has passed.
     taken: usize,
-    /// The last operational state, to which commands bring the drive back.
+    /// Last operational state, to which commands return the drive.
     working: usize,
     current: usize,
-    /// When the present state is entered in full.
+    /// When the entry of the current state is complete.
     entered_ns: u64,
-    /// No command starts before.
+    /// No command starts earlier.
     ready_ns: u64,
-    /// When the last completion known of is due: idle time begins.
+    /// Latest known completion: idle time begins.
     quiet_ns: u64,
     /// The power timeline.
     spent_ns: u64,
@@ -106,7 +100,7 @@ pub struct PowerStates {
 }
 
 impl PowerStates {
-    /// A drive switched on in state 0. `autonomous` chooses autonomous transitions instead of the profile.
+    /// A drive in state 0. `autonomous` overrides the profile.
     pub fn new(profile: &Profile, autonomous: Option<bool>) -> PowerStates {
         let table = profile.power.states.as_ref();
         let on = table.is_some_and(|table| autonomous.unwrap_or(table.autonomous.value));
@@ -135,7 +129,7 @@ impl PowerStates {
         &self.states
     }
 
-    /// Choose the autonomous transitions: idle time and state of each. What is no non-operational state is left out.
+    /// Set the autonomous transitions: idle time and state. Only non-operational states are accepted.
     pub fn set_autonomous(&mut self, transitions: &[(Nanos, u8)]) {
         let sleeps = |state: usize| {
             self.states
@@ -159,34 +153,34 @@ impl PowerStates {
             .collect()
     }
 
-    /// The state at the time of the last call.
+    /// Current state as of the last call.
     pub fn current(&self) -> usize {
         self.current
     }
 
-    /// The last operational state that was chosen.
+    /// Last operational state selected.
     pub fn working(&self) -> usize {
         self.working
     }
 
-    /// Can a command find the drive asleep or on its way? If not, [`PowerStates::wake`] has nothing to do.
+    /// Whether [`PowerStates::wake`] can have an effect.
     #[inline]
     pub fn may_delay(&self) -> bool {
         !self.autonomous.is_empty() || self.ready_ns > 0 || self.current != self.working
     }
 
-    /// A completion is due at `at_ns`: the drive is not idle before.
+    /// A completion is due at `at_ns`: not idle before.
     #[inline]
     pub fn busy_until(&mut self, at_ns: u64) {
         self.quiet_ns = self.quiet_ns.max(at_ns);
     }
 
-    /// Nothing is in flight any more at `at_ns`.
-    pub fn rest(&mut self, at_ns: u64) {
+    /// Nothing is in flight at `at_ns`.
+    pub fn set_idle_since(&mut self, at_ns: u64) {
         self.quiet_ns = at_ns;
     }
 
-    /// Enter the states that an idle drive enters by itself by `now_ns`. Not to be called while commands wait to be started.
+    /// Take the autonomous transitions due by `now_ns`. Not while commands wait to start.
     pub fn observe(&mut self, now_ns: u64) {
         while let Some(&(idle_ns, state)) = self.autonomous.get(self.taken) {
             let idle_since_ns = self.quiet_ns.max(self.ready_ns);
@@ -195,14 +189,14 @@ impl PowerStates {
                 return;
             }
             self.taken += 1;
-            // A host may have put the drive deeper than this.
+            // The host may have selected a deeper state.
             if self.current == self.working || state > self.current {
                 self.enter(state, from_ns);
             }
         }
     }
 
-    /// A command arrives at `now_ns`; `waiting` says whether others wait to be started. Returns when the drive can take it.
+    /// A command arrives at `now_ns`, others `waiting` to start or not. Returns when the drive can take it.
     pub fn wake(&mut self, now_ns: u64, waiting: bool) -> u64 {
         if !waiting {
             self.observe(now_ns);
@@ -212,14 +206,14 @@ impl PowerStates {
             self.ready_ns = from_ns.saturating_add(self.states[self.current].exit_ns);
             self.current = self.working;
             self.entered_ns = self.ready_ns;
-            self.idles_at(from_ns);
+            self.set_idle_power(from_ns);
         }
         self.taken = 0;
         now_ns.max(self.ready_ns)
     }
 
-    /// The host chooses a state at `now_ns`; `false` when there is none of that number. A drive that changes operational states takes
-    /// commands again when it has left the one and entered the other.
+    /// The host selects a state at `now_ns`; `false` if there is none. A change of operational state delays
+    /// commands by exit and entry latency.
     pub fn set(&mut self, now_ns: u64, state: usize) -> bool {
         let Some(&chosen) = self.states.get(state) else {
             return false;
@@ -230,7 +224,7 @@ impl PowerStates {
         }
         let mut from_ns = now_ns.max(self.entered_ns);
         if !chosen.operational {
-            // What is in flight is served first.
+            // Commands in flight complete first.
             from_ns = from_ns.max(self.quiet_ns);
         }
         self.enter(
@@ -249,10 +243,10 @@ impl PowerStates {
     fn enter(&mut self, state: usize, from_ns: u64) {
         self.current = state;
         self.entered_ns = from_ns.saturating_add(self.states[state].enter_ns);
-        self.idles_at(from_ns);
+        self.set_idle_power(from_ns);
     }
 
-    fn idles_at(&mut self, from_ns: u64) {
+    fn set_idle_power(&mut self, from_ns: u64) {
         self.changes.push(IdleChange {
             from_ns,
             idle_mw: self.states[self.current].idle_mw,
@@ -264,13 +258,13 @@ impl PowerStates {
         self.changes.drain(..)
     }
 
-    /// Is the drive held below a state's maximum power?
+    /// Whether the governor is active.
     #[inline]
     pub fn is_governed(&self) -> bool {
         self.working > 0
     }
 
-    /// A command that started at `start_ns` used this energy: until when its core takes no other.
+    /// Charge a command's energy; returns until when its core is blocked.
     #[inline]
     pub fn spend(&mut self, start_ns: u64, energy_nj: u64) -> u64 {
         let state = &self.states[self.working];

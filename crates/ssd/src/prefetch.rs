@@ -1,51 +1,51 @@
-//! Sequential prefetch: which reads continue a stream, and what of it was read ahead.
+//! Sequential read-ahead.
 //!
-//! A read that starts where an earlier one ended continues its stream. After enough of those, the drive reads ahead of the
-//! stream into its buffer; a command whose range was read ahead needs neither firmware per page nor flash.
+//! A read that starts where an earlier one ended continues its stream. After enough of those, the drive reads
+//! ahead into its buffer; data read ahead needs neither per-page firmware time nor flash.
 
 use std::collections::VecDeque;
 
-/// One stream.
+/// A sequential stream.
 #[derive(Clone, Debug)]
 struct Stream {
     run: u32,
     ahead_bytes: u64,
-    /// End of each piece read ahead, in bytes, and when it is in the buffer.
-    pieces: VecDeque<(u64, u64)>,
+    /// Segments read ahead: end in bytes, and when they are in the buffer.
+    segments: VecDeque<(u64, u64)>,
 }
 
-/// What a read is to the prefetcher.
+/// Result of a read that continues a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// Bytes of the command from its start that were read ahead.
+pub struct PrefetchHit {
+    /// Leading bytes of the command that were read ahead.
     pub bytes: u64,
     /// When they are in the buffer, in nanoseconds.
     pub ready_ns: u64,
-    /// What to read ahead now: start and end in bytes (empty when equal).
+    /// Range to read ahead now: start and end in bytes (empty when equal).
     pub ahead: (u64, u64),
     /// The stream, for [`Prefetcher::add`].
     pub stream: usize,
 }
 
-/// Values of the hash of a stream's next place: 16 times as many as streams are usual.
+/// Hash table size: 16 times the usual number of streams.
 const HASHES: usize = 256;
 
-/// Hash of a place, by its logical block.
+/// Hash of a logical block.
 #[inline]
 fn hash(offset: u64) -> u8 {
     ((offset >> 9).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
 
-/// The streams a drive follows.
+/// Stream detector.
 #[derive(Clone, Debug)]
 pub struct Prefetcher {
-    /// Where each stream's next read would start, and the hash of that.
+    /// Next expected offset of each stream, and its hash.
     next: Vec<u64>,
     next_hash: Vec<u8>,
     streams: Vec<Stream>,
-    /// How many streams start next at a place of this hash: most reads continue none, and see that at one glance.
+    /// Streams per hash value: rejects most reads with one load.
     hashed: Box<[u8; HASHES]>,
-    /// Streams with something read ahead.
+    /// Streams with data read ahead.
     reading: usize,
     victim: usize,
     window_bytes: u64,
@@ -67,7 +67,7 @@ impl Prefetcher {
                 Stream {
                     run: 0,
                     ahead_bytes: 0,
-                    pieces: VecDeque::new()
+                    segments: VecDeque::new()
                 };
                 streams
             ],
@@ -79,9 +79,9 @@ impl Prefetcher {
         }
     }
 
-    /// Account a read; `Some` when it continues a stream that is being read ahead.
+    /// Record a read; `Some` when its stream is read ahead.
     #[inline(always)]
-    pub fn look(&mut self, offset: u64, len: u64) -> Option<Hit> {
+    pub fn lookup(&mut self, offset: u64, len: u64) -> Option<PrefetchHit> {
         if self.next.is_empty() {
             return None;
         }
@@ -96,7 +96,7 @@ impl Prefetcher {
         }
     }
 
-    /// A new stream, in the place of the one started longest ago.
+    /// Replace the stream started longest ago.
     #[inline]
     fn start(&mut self, next: u64) {
         let index = self.victim;
@@ -109,8 +109,8 @@ impl Prefetcher {
         let stream = &mut self.streams[index];
         stream.run = 0;
         stream.ahead_bytes = 0;
-        if !stream.pieces.is_empty() {
-            stream.pieces.clear();
+        if !stream.segments.is_empty() {
+            stream.segments.clear();
             self.reading -= 1;
         }
     }
@@ -125,7 +125,7 @@ impl Prefetcher {
     }
 
     #[inline(never)]
-    fn follow(&mut self, index: usize, offset: u64, len: u64) -> Option<Hit> {
+    fn follow(&mut self, index: usize, offset: u64, len: u64) -> Option<PrefetchHit> {
         let end = offset + len;
         self.set_next(index, end);
         let stream = &mut self.streams[index];
@@ -135,21 +135,21 @@ impl Prefetcher {
         }
         let mut covered = offset;
         let mut ready_ns = 0;
-        while let Some(&(piece_end, ready)) = stream.pieces.front() {
+        while let Some(&(segment_end, ready)) = stream.segments.front() {
             if covered >= end {
                 break;
             }
-            covered = piece_end.min(end);
+            covered = segment_end.min(end);
             ready_ns = ready_ns.max(ready);
-            if piece_end <= end {
-                stream.pieces.pop_front();
-                self.reading -= usize::from(stream.pieces.is_empty());
+            if segment_end <= end {
+                stream.segments.pop_front();
+                self.reading -= usize::from(stream.segments.is_empty());
             }
         }
         let from = stream.ahead_bytes.max(end);
         let to = end + self.window_bytes;
         stream.ahead_bytes = to;
-        Some(Hit {
+        Some(PrefetchHit {
             bytes: covered - offset,
             ready_ns,
             ahead: (from, to),
@@ -157,14 +157,14 @@ impl Prefetcher {
         })
     }
 
-    /// A piece up to `end_bytes` of a stream will be in the buffer at `ready_ns`.
+    /// The segment of a stream up to `end_bytes` is in the buffer at `ready_ns`.
     pub fn add(&mut self, stream: usize, end_bytes: u64, ready_ns: u64) {
-        let pieces = &mut self.streams[stream].pieces;
-        self.reading += usize::from(pieces.is_empty());
-        pieces.push_back((end_bytes, ready_ns));
+        let segments = &mut self.streams[stream].segments;
+        self.reading += usize::from(segments.is_empty());
+        segments.push_back((end_bytes, ready_ns));
     }
 
-    /// Start a stream afresh: what was read ahead from here on is no longer true (it was written).
+    /// Discard what was read ahead of a written range.
     #[inline]
     pub fn invalidate(&mut self, offset: u64, len: u64) {
         if self.reading > 0 {
@@ -174,8 +174,8 @@ impl Prefetcher {
 
     fn invalidate_streams(&mut self, offset: u64, len: u64) {
         for (next, stream) in self.next.iter_mut().zip(&mut self.streams) {
-            if offset < stream.ahead_bytes && offset + len > *next && !stream.pieces.is_empty() {
-                stream.pieces.clear();
+            if offset < stream.ahead_bytes && offset + len > *next && !stream.segments.is_empty() {
+                stream.segments.clear();
                 self.reading -= 1;
                 stream.ahead_bytes = 0;
                 stream.run = 0;

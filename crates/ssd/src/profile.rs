@@ -1,7 +1,7 @@
-//! Profiles: everything that makes one simulated drive differ from another, as data.
+//! Drive profiles: all parameters of a simulated drive, as data.
 //!
-//! A profile is a TOML file (`profiles/*.toml` at the repository's root, embedded here) in which every number carries
-//! its provenance (see [`crate::sourced`]). Units are the last word of each name.
+//! A profile is a TOML file (`profiles/*.toml`, embedded) in which every number carries its provenance (see
+//! [`crate::sourced`]). Units are the last word of each name.
 
 use serde::Deserialize;
 
@@ -16,20 +16,21 @@ mod power_states;
 mod validate;
 
 pub use ftl::{FtlProfile, GcPace, GcProfile, SlcOverflow, SlcProfile, VictimPolicy};
-pub use map_cache::{MapCacheProfile, MapPlace, Replacement};
+pub use map_cache::{MapCacheProfile, MapLocation, Replacement};
 pub(crate) use map_cache::{pages_per_group, units_per_page, units_shift};
 pub use media::{InPlaceProfile, RetryProfile, SataProfile, SuspendProfile};
 
 use builtin::BUILTIN;
 pub use coalescing::CoalescingProfile;
-pub use power_states::PowerStatesProfile;
+pub use power_states::PowerStateTable;
 
-/// The unit in which every modelled drive maps its flash, in bytes.
+/// Mapping unit of every modelled drive in bytes.
 ///
-/// All drives of the reference set use 4 KiB (512-byte and 4 KiB reads cost them the same: random_read_bandwidth.csv).
+/// All drives of the reference set use 4 KiB: 512-byte and 4 KiB reads cost the same
+/// (random_read_bandwidth.csv).
 pub const MAP_UNIT_BYTES: u64 = 4096;
 
-/// Why a profile could not be used.
+/// Why a profile was rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProfileError {
     /// No built-in profile of that name.
@@ -48,7 +49,7 @@ pub enum ProfileError {
     Invalid {
         /// The profile's name.
         profile: String,
-        /// What is wrong and what would be right.
+        /// What is wrong and what is accepted.
         what: String,
     },
 }
@@ -59,17 +60,17 @@ pub enum ProfileError {
 pub struct Profile {
     /// Short name, as in `sim:NAME`.
     pub name: String,
-    /// The drive that is modelled, for people.
+    /// The modelled drive, for display.
     pub title: String,
     /// What the drive reports of itself.
     pub identity: IdentityProfile,
     /// PCIe link.
     pub link: LinkProfile,
-    /// Controller cores and what a command costs them.
+    /// Controller cores and firmware times.
     pub firmware: FirmwareProfile,
-    /// The controller's internal data path (ECC, buffers, DMA).
+    /// Internal data path (ECC, buffers, DMA).
     pub data_path: DataPathProfile,
-    /// Flash geometry and timing; a drive has either this, `buffer` and `ftl` or `in_place`.
+    /// Flash geometry and timing; a drive has either this, `buffer` and `ftl`, or `in_place`.
     #[serde(default)]
     pub nand: NandProfile,
     /// Write buffer.
@@ -78,24 +79,24 @@ pub struct Profile {
     /// Flash translation layer.
     #[serde(default)]
     pub ftl: FtlProfile,
-    /// Media written in place, where the drive has no flash.
+    /// Media written in place, for drives without flash.
     pub in_place: Option<InPlaceProfile>,
-    /// How garbage is collected; absent: greedily, in step with host writes, at no cost to the firmware.
+    /// Garbage collection; absent: greedy, even pace, no firmware time.
     #[serde(alias = "collection")]
     pub gc: Option<GcProfile>,
-    /// The map on flash and what of it is cached. Absent: all of it is in DRAM.
+    /// Map on flash with a cache; absent: map in DRAM.
     pub map_cache: Option<MapCacheProfile>,
-    /// SLC write cache, where the drive has one.
+    /// SLC write cache, if any.
     pub slc: Option<SlcProfile>,
     /// Sequential read prefetch.
     pub prefetch: PrefetchProfile,
-    /// Interrupt coalescing as the drive is switched on. Absent: off.
+    /// Interrupt coalescing at power-on; absent: off.
     pub coalescing: Option<CoalescingProfile>,
     /// Energy per operation.
     pub power: PowerProfile,
     /// Heat and throttling.
     pub thermal: ThermalProfile,
-    /// Not the drive: the machine on which its published figures were measured.
+    /// The machine on which the published results were measured.
     pub bench: BenchProfile,
 }
 
@@ -137,12 +138,12 @@ pub struct LinkProfile {
     pub max_payload_bytes: Sourced<u32>,
     /// Framing, sequence number, header and LCRC (and flow-control share) per packet in bytes.
     pub packet_overhead_bytes: Sourced<u32>,
-    /// From the host's doorbell write to the command in the controller, in nanoseconds.
+    /// Doorbell write to command in the controller, in nanoseconds.
     pub fetch_ns: Sourced<u64>,
-    /// From the last data packet to the completion entry and interrupt at the host, in nanoseconds.
+    /// Last data packet to completion entry and interrupt at the host, in nanoseconds.
     pub completion_ns: Sourced<u64>,
-    /// Serial ATA instead of PCIe: `generation` is then that of SATA (1 to 3: 1.5 to 6 Gb/s), `lanes` 1, `max_payload_bytes` the
-    /// payload of a Data FIS and `packet_overhead_bytes` what frames it.
+    /// Serial ATA instead of PCIe: `generation` is then 1 to 3 (1.5 to 6 Gb/s), `lanes` 1, `max_payload_bytes`
+    /// the payload of a Data FIS and `packet_overhead_bytes` its framing.
     pub sata: Option<SataProfile>,
 }
 
@@ -152,40 +153,39 @@ pub struct LinkProfile {
 pub struct FirmwareProfile {
     /// Cores that handle I/O commands.
     pub cores: Sourced<u8>,
-    /// One core's time per read command in nanoseconds.
+    /// Core time per read command in nanoseconds.
     pub read_command_ns: Sourced<u64>,
-    /// One core's time on top of that for a read that does not begin and end on mapping units, in nanoseconds. Absent: 0.
+    /// Additional core time of a read not aligned to mapping units, in nanoseconds. Absent: 0.
     pub read_partial_ns: Option<Sourced<u64>>,
-    /// One core's time on top of that for a read longer than a multi-plane page (`nand.planes` times `nand.page_bytes`), which has to be
-    /// divided among dies, in nanoseconds. Absent: 0.
+    /// Additional core time of a read longer than a multi-plane page, which is divided among dies, in
+    /// nanoseconds. Absent: 0.
     pub read_split_ns: Option<Sourced<u64>>,
-    /// One core's time per NAND page a read touches, in nanoseconds.
+    /// Core time per NAND page read, in nanoseconds.
     pub read_page_ns: Sourced<u64>,
-    /// Whether a read of one logical block is done without `read_page_ns`: hardware alone is supposed to do it. That is a guess from one
-    /// figure (`profiles/plextor-m8pe-g.toml`); PRP entry 1 alone does not explain it, since it serves reads of up to a page too. Absent: no.
+    /// Whether a read of one logical block skips `read_page_ns` (hardware path); inferred from one measurement
+    /// (`profiles/plextor-m8pe-g.toml`). Absent: no.
     pub read_block_by_hardware: Option<Sourced<bool>>,
-    /// One core's time per KiB read, in nanoseconds.
+    /// Core time per KiB read, in nanoseconds.
     pub read_kib_ns: Sourced<u64>,
-    /// One core's time per write command in nanoseconds.
+    /// Core time per write command in nanoseconds.
     pub write_command_ns: Sourced<u64>,
-    /// One core's time per 4 KiB unit written, in nanoseconds.
+    /// Core time per 4 KiB unit written, in nanoseconds.
     pub write_unit_ns: Sourced<u64>,
-    /// One core's time per flush, deallocate, write-zeroes or refused command, in nanoseconds.
+    /// Core time per flush, deallocate, write-zeroes or rejected command, in nanoseconds.
     pub other_command_ns: Sourced<u64>,
 }
 
-/// The controller's internal data path, see [`crate::link`].
+/// Internal data path, see [`crate::link`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataPathProfile {
     /// Rate for read commands up to `direct_limit_bytes`, in bytes per second.
     pub direct_bytes_per_second: Sourced<u64>,
-    /// Rate for longer read commands, which are staged in DRAM, in bytes per second.
+    /// Rate for longer read commands, staged in DRAM, in bytes per second.
     pub staged_bytes_per_second: Sourced<u64>,
-    /// Longest command that takes the direct path, in bytes.
+    /// Longest command on the direct path, in bytes.
     pub direct_limit_bytes: Sourced<u64>,
-    /// Time for which each read command that goes to flash occupies the path besides its bytes (descriptors, DMA setup), in nanoseconds.
-    /// Absent: 0.
+    /// Setup time of the path per read of flash (descriptors, DMA), in nanoseconds. Absent: 0.
     pub setup_ns: Option<Sourced<u64>>,
 }
 
@@ -197,7 +197,7 @@ pub struct NandProfile {
     pub channels: Sourced<u16>,
     /// Dies in the drive.
     pub dies: Sourced<u16>,
-    /// Planes per die, used together by multi-plane commands.
+    /// Planes per die, operated together.
     pub planes: Sourced<u8>,
     /// Page size of one plane in bytes.
     pub page_bytes: Sourced<u64>,
@@ -205,17 +205,17 @@ pub struct NandProfile {
     pub pages_per_block: Sourced<u32>,
     /// Blocks per plane.
     pub blocks_per_plane: Sourced<u32>,
-    /// Pages of one word line programmed in one operation (3 for one-shot TLC, else 1).
+    /// Pages programmed per operation (3 for one-shot TLC, else 1).
     pub program_pages: Sourced<u8>,
     /// Read time per page type (lower, upper, ...) in nanoseconds.
     pub read_ns: Sourced<Vec<u64>>,
-    /// Added to each read, uniform from 0 to this, in nanoseconds (threshold tracking, process spread).
+    /// Uniform jitter per read, from 0 to this, in nanoseconds.
     pub read_jitter_ns: Sourced<u64>,
     /// Standard deviation of the read time within a page type in nanoseconds, see [`crate::spread`]. Absent: 0.
     pub read_sigma_ns: Option<Sourced<u64>>,
-    /// How much sooner a read of at most half a page is sensed, in nanoseconds.
+    /// Saving of a read of at most half a page, in nanoseconds.
     pub partial_read_saving_ns: Sourced<u64>,
-    /// Can the next read be sensed while the last one's data leaves (cache register)?
+    /// Cache register: the next read is sensed while the last one's data leaves.
     pub cache_read: Sourced<bool>,
     /// Program time per page type in nanoseconds (one number for one-shot programming).
     pub program_ns: Sourced<Vec<u64>>,
@@ -225,9 +225,9 @@ pub struct NandProfile {
     pub channel_bytes_per_second: Sourced<u64>,
     /// Channel time per transfer for command, address and status, in nanoseconds.
     pub channel_command_ns: Sourced<u64>,
-    /// Reads that must be repeated. Absent: none.
+    /// Read retries. Absent: none.
     pub retry: Option<RetryProfile>,
-    /// Reads that interrupt programs and erases. Absent: they wait.
+    /// Program/erase suspend for reads. Absent: reads wait.
     pub suspend: Option<SuspendProfile>,
 }
 
@@ -237,23 +237,23 @@ pub struct NandProfile {
 pub struct BufferProfile {
     /// Size in bytes.
     pub bytes: Sourced<u64>,
-    /// From data received to acknowledgement, per command, in nanoseconds.
+    /// Data received to acknowledgement, per command, in nanoseconds.
     pub ack_ns: Sourced<u64>,
-    /// Added per 4 KiB unit of the command, in nanoseconds. A delay, not a load: commands overlap.
+    /// Added per 4 KiB unit, in nanoseconds. A delay, not a load: commands overlap.
     pub ack_unit_ns: Sourced<u64>,
-    /// Do capacitors let the drive write its buffer out when power fails? Absent: no.
+    /// Power-loss protection: capacitors write the buffer out. Absent: no.
     pub power_loss_protected: Option<Sourced<bool>>,
-    /// What it does once it was full. Absent: it takes data as slots come back.
+    /// Operation after an overflow. Absent: data enters as slots are released.
     pub overflow: Option<OverflowProfile>,
 }
 
-/// A buffer that, once it was full, is written out and then used in part, see [`crate::buffer`].
+/// A buffer that drains when full and is then used in part, see [`crate::buffer`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OverflowProfile {
-    /// The part, in bytes.
+    /// Bytes used after an overflow.
     pub through_bytes: Sourced<u64>,
-    /// Until data comes after the buffer was empty for so long, in nanoseconds.
+    /// Pause after which the whole buffer is used again, in nanoseconds.
     pub pause_ns: Sourced<u64>,
 }
 
@@ -261,9 +261,9 @@ pub struct OverflowProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrefetchProfile {
-    /// How far ahead of a stream the drive reads, in bytes; 0 means it does not.
+    /// Read-ahead distance in bytes; 0: none.
     pub window_bytes: Sourced<u64>,
-    /// Streams followed at once.
+    /// Concurrent streams.
     pub streams: Sourced<u8>,
     /// Consecutive commands that make a stream.
     pub trigger_commands: Sourced<u32>,
@@ -283,8 +283,8 @@ pub struct PowerProfile {
     pub program_page_nj: Sourced<u64>,
     /// Energy per KiB moved between flash and host, in nanojoules.
     pub transfer_kib_nj: Sourced<u64>,
-    /// What the power states are like. Absent: they cost no time.
-    pub states: Option<PowerStatesProfile>,
+    /// Power state table. Absent: transitions take no time.
+    pub states: Option<PowerStateTable>,
 }
 
 /// One thermal node and a throttle, see [`crate::thermal`].
@@ -297,45 +297,45 @@ pub struct ThermalProfile {
     pub resistance_k_per_w: Sourced<f64>,
     /// Time constant in seconds.
     pub time_constant_s: Sourced<f64>,
-    /// How much hotter than the composite each further sensor reads, in kelvin.
+    /// Offset of each further sensor from the composite temperature, in kelvin.
     pub sensor_offsets_k: Sourced<Vec<f64>>,
-    /// Readings in Celsius of sensors that are stuck, listed after the others. Absent: none.
+    /// Constant readings of stuck sensors in Celsius, listed last. Absent: none.
     pub stuck_sensors_celsius: Option<Sourced<Vec<f64>>>,
-    /// How far a reading of the composite temperature is off while the drive idles, in kelvin, uniform to both sides. Absent: 0.
+    /// Uniform jitter (both directions) of the composite temperature while idle, in kelvin. Absent: 0.
     pub idle_jitter_k: Option<Sourced<f64>>,
-    /// Throttling starts at this composite temperature in Celsius; 0 means never, or as `levels` has it.
+    /// Throttling starts at this composite temperature in Celsius; 0: never, or by `levels`.
     pub throttle_on_celsius: Sourced<f64>,
     /// Throttling ends at this composite temperature in Celsius.
     pub throttle_off_celsius: Sourced<f64>,
-    /// Time per command in the firmware and per byte on the data path while throttled (a slower clock), in percent of normal.
+    /// Firmware and data path time while throttled (lower clock rate), in percent of normal.
     pub throttle_percent: Sourced<u32>,
-    /// Throttling in several levels instead of one; `throttle_on_celsius` is then 0.
+    /// Throttling in levels; `throttle_on_celsius` is then 0.
     pub levels: Option<ThrottleLevels>,
 }
 
-/// Levels of throttling, each with its own thresholds, see [`crate::thermal`]. One entry per level, mildest first.
+/// Throttling levels, see [`crate::thermal`]. One entry per level, mildest first.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThrottleLevels {
     /// The level starts at this composite temperature in Celsius.
     pub on_celsius: Sourced<Vec<f64>>,
-    /// The level ends, and the one before it begins again, at this composite temperature in Celsius.
+    /// The level ends (the one before resumes) at this composite temperature in Celsius.
     pub off_celsius: Sourced<Vec<f64>>,
-    /// Share of its time that the drive is throttled (to `throttle_percent`) at this level, in percent.
+    /// Share of time throttled to `throttle_percent` at this level, in percent.
     pub duty_percent: Sourced<Vec<u32>>,
 }
 
-/// The machine that measured the published figures; applied by whoever drives the drive, never inside it.
+/// The machine that measured the published results; applied by the caller, not by the drive.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BenchProfile {
-    /// Host time per I/O of one synchronous thread (submission and completion paths together), in nanoseconds.
+    /// Host time per I/O of a synchronous thread (submission and completion), in nanoseconds.
     pub host_overhead_ns: Sourced<u64>,
     /// Processors that give this time, see [`crate::host`]. Absent: one per thread.
     pub host_cores: Option<Sourced<u16>>,
 }
 
-/// One number of a profile with its path, for listings.
+/// A profile number with its path, for listings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileNumber {
     /// Dotted path, such as `nand.read_ns`.
@@ -377,10 +377,10 @@ impl Profile {
         BUILTIN.iter().map(|(name, _)| *name).collect()
     }
 
-    /// Read and check a profile.
+    /// Parse and check a profile.
     ///
     /// # Errors
-    /// [`ProfileError::Syntax`] with line and column, or [`ProfileError::Invalid`] when the numbers cannot be a drive.
+    /// [`ProfileError::Syntax`] with line and column, or [`ProfileError::Invalid`].
     pub fn from_toml(text: &str) -> Result<Profile, ProfileError> {
         let profile: Profile =
             toml::from_str(text).map_err(|error| ProfileError::Syntax(error.to_string()))?;
@@ -388,7 +388,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Read and check a profile already parsed (a fitting run changes numbers in the table).
+    /// Check a parsed profile (fits change numbers in the table).
     ///
     /// # Errors
     /// As [`Profile::from_toml`], without line numbers.
@@ -400,7 +400,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// Every number in a profile's text with its provenance, in the order of the sorted paths.
+    /// Every number of a profile text with its provenance, by sorted path.
     ///
     /// # Errors
     /// [`ProfileError::Syntax`] when the text is not TOML.
@@ -414,7 +414,7 @@ impl Profile {
 }
 
 impl NandProfile {
-    /// Bytes programmed by one operation of one die: all planes, all pages of a one-shot program.
+    /// Bytes per program operation of a die: all planes, all pages of a one-shot program.
     pub fn group_bytes(&self) -> u64 {
         self.page_bytes.value * u64::from(self.planes.value) * u64::from(self.program_pages.value)
     }

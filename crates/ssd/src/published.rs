@@ -1,11 +1,11 @@
-//! Published figures of the drives that profiles model, to be shown beside simulated ones.
+//! Published results of the modelled drives, shown beside simulated ones.
 //!
-//! The figures are those of `reference/*.csv` at the repository's root, embedded here. The model never reads them: a profile's
-//! numbers were fitted to some of them, and nothing else connects the two.
+//! The data of `reference/*.csv`, embedded. The model never reads them; profile numbers were fitted to some of
+//! them.
 
-/// Who published the rates of streams: the brief, by name.
+/// Source of the stream rates.
 pub const STREAM_SOURCE: &str = "MLE: technical brief on an NVMe streamer";
-/// Who published the bandwidths: the report, by name.
+/// Source of the bandwidths.
 pub const BANDWIDTH_SOURCE: &str = "DragonFly: NVMe M.2 bandwidth tests (M. Dillon)";
 
 const RANDOM_READ: &str = include_str!("../../../reference/random_read_bandwidth.csv");
@@ -26,7 +26,7 @@ pub struct ReadBandwidth {
 }
 
 impl ReadBandwidth {
-    /// How far a simulated figure is from this one, in per cent of this one; negative when it is lower.
+    /// Relative error of a simulated bandwidth in per cent; negative when lower.
     pub fn error_pct(&self, simulated_mib_per_s: f64) -> f64 {
         (simulated_mib_per_s / self.mib_per_s - 1.0) * 100.0
     }
@@ -41,11 +41,11 @@ pub struct StreamRate {
     pub stream_bytes: u64,
     /// Bytes per chunk.
     pub chunk_bytes: u32,
-    /// MiB/s, computed from the published time: the printed rates are cut to whole ones.
+    /// MiB/s from the published time (printed rates are truncated).
     pub mib_per_s: f64,
 }
 
-/// The published streams of the drive that a profile models, in the file's order; empty where none were.
+/// Published streams of a modelled drive, in the file's order; may be empty.
 pub fn stream_rates(profile: &str) -> Vec<StreamRate> {
     let rows = STREAMS.lines().filter_map(stream_row);
     rows.filter(|(name, _)| *name == profile)
@@ -74,7 +74,7 @@ fn stream_row(line: &str) -> Option<(&str, StreamRate)> {
     Some((name, rate))
 }
 
-/// The published read bandwidths of the drive that a profile models; empty where none were.
+/// Published read bandwidths of a modelled drive; may be empty.
 pub fn read_bandwidths(profile: &str) -> Vec<ReadBandwidth> {
     [(RANDOM_READ, true), (SEQUENTIAL_READ, false)]
         .into_iter()

@@ -1,16 +1,15 @@
-//! Bytes that can be made again instead of being kept.
+//! Regenerable pages: kept data stored as the parameters of its generator.
 //!
-//! Verified workloads write blocks that say what they are and hold nothing else: the payload follows from a few numbers in the
-//! block's header. Whoever made them can make them again ([`Generator`]), so a drive that keeps data for verification need not keep
-//! their bytes, only those numbers: four bytes per 4 KiB. Pages of one byte repeated (zeroes) are kept the same way.
+//! Payloads of verified workloads follow from a few numbers in the block header, so a [`Generator`] can
+//! recreate them: four bytes per 4 KiB instead of the content. Pages of one repeated byte are kept the same
+//! way.
 //!
-//! # Honesty
-//! A page is only kept as a number after it was made again from it and every byte compared; anything else (corrupted on the way,
-//! misplaced, torn, of another program) is kept whole. So what is read back is always what was written, and whatever is wrong with it
-//! is found. A checksum alone could not do that: it tells that a page is wrong, and not what a verifier makes of it.
+//! # Correctness
+//! A page is kept as parameters only after regenerating it and comparing every byte; anything else (corrupted,
+//! misplaced, torn, foreign) is kept whole. So reads return exactly what was written.
 //!
 //! # Non-goals
-//! No compression of bytes nobody can make again: verified payloads are incompressible by design, and others are not verified.
+//! Compression of other data.
 //!
 //! # Key constants
 //! 24 bits of serial number, 254 families at once, tables of 256 pages (1 KiB each).
@@ -28,28 +27,28 @@ const _: () = assert!(PAGE == assay_units::regenerate::PAGE_BYTES);
 /// Pages per table.
 const TABLE: u64 = 256;
 const SERIAL_BITS: u32 = 24;
-/// Codes of families begin at 1: 0 is a page of one byte repeated, its serial number that byte and one.
+/// Family codes start at 1; 0 is a page of one repeated byte, with serial number byte + 1.
 const MAX_FAMILIES: usize = 254;
 
-/// Pages kept as numbers.
+/// Pages kept as parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Regenerated {
     generator: Option<Arc<dyn Generator>>,
-    /// Families in use and how many pages are of each; a place of 0 pages is free.
+    /// Families and their page counts; entries with 0 pages are free.
     families: Vec<(Family, u64)>,
-    /// By page number over [`TABLE`]: codes, 0 for pages that are not here, and how many are.
+    /// By page / [`TABLE`]: codes (0: not kept here) and their count.
     tables: BTreeMap<u64, (Box<[u32; TABLE as usize]>, u32)>,
 }
 
 impl Regenerated {
-    /// Let these pages be made again, too; the ones kept so far keep their meaning only if no other generator was there before.
+    /// Set the generator; only the first one counts, stored codes depend on it.
     pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
         if self.generator.is_none() {
             self.generator = Some(generator);
         }
     }
 
-    /// The first page that is here, from this one on; the largest number where there is none.
+    /// First kept page from this one on, `u64::MAX` if none.
     pub fn first_from(&self, page: u64) -> u64 {
         self.tables
             .range(page / TABLE..)
@@ -62,7 +61,7 @@ impl Regenerated {
             .unwrap_or(u64::MAX)
     }
 
-    /// A number that is equal where the pages kept are.
+    /// Digest of the pages kept.
     pub fn digest(&self) -> u64 {
         let families = self
             .families
@@ -74,7 +73,7 @@ impl Regenerated {
         take(0, families.chain([u64::MAX]).chain(codes))
     }
 
-    /// Keep a page, if it can be made again; what was kept of it before is forgotten.
+    /// Keep a page if it can be regenerated; its previous entry is dropped.
     pub fn put(&mut self, page: u64, content: &[u8; PAGE]) -> bool {
         self.remove(page);
         let Some((family, serial)) = self.code(page, content) else {
@@ -90,7 +89,7 @@ impl Regenerated {
         true
     }
 
-    /// The page, if it is kept here.
+    /// Regenerate a page; `false` if it is not kept here.
     pub fn get(&self, page: u64, content: &mut [u8; PAGE]) -> bool {
         let Some((codes, _)) = self.tables.get(&(page / TABLE)) else {
             return false;
@@ -114,7 +113,7 @@ impl Regenerated {
         true
     }
 
-    /// Forget a page.
+    /// Drop a page.
     pub fn remove(&mut self, page: u64) {
         let Some((codes, used)) = self.tables.get_mut(&(page / TABLE)) else {
             return;
@@ -132,7 +131,7 @@ impl Regenerated {
         }
     }
 
-    /// Forget pages `first..end`.
+    /// Drop pages `first..end`.
     pub fn remove_range(&mut self, first: u64, end: u64) {
         let tables = self.tables.range(first / TABLE..end.div_ceil(TABLE));
         let numbers: Vec<u64> = tables.map(|(&number, _)| number).collect();
@@ -148,7 +147,7 @@ impl Regenerated {
         self.tables.len() as u64 * TABLE * 4
     }
 
-    /// Family (0: one byte repeated) and serial number from which this very page can be made.
+    /// Family code and serial number that reproduce this page.
     fn code(&mut self, page: u64, content: &[u8; PAGE]) -> Option<(usize, u32)> {
         if content.iter().all(|&byte| byte == content[0]) {
             return Some((0, u32::from(content[0]) + 1));
@@ -167,7 +166,7 @@ impl Regenerated {
         Some((self.family(family)? + 1, serial))
     }
 
-    /// The place of a family, a free one if it has none yet.
+    /// Index of a family, allocated if new.
     fn family(&mut self, family: Family) -> Option<usize> {
         if let Some(known) = self.families.iter().position(|&(known, _)| known == family) {
             return Some(known);

@@ -1,42 +1,40 @@
-//! Reads that need more than one sense.
+//! Read retry.
 //!
 //! # Mechanism
-//! Error correction fails on some reads; the controller then senses again with shifted thresholds, then decodes softly from
-//! several senses, and at last rebuilds the page from its parity group. Each level takes longer and is rarer. A read draws
-//! one number that decides whether it needs a level, and which.
+//! When error correction fails, the controller senses again with shifted thresholds, then decodes softly from
+//! several senses, then rebuilds the page from its parity group. Each level takes longer and is rarer. One
+//! random draw per read selects the level.
 //!
-//! Every probability grows with the drive's age. Raw bit errors grow by a power of the program/erase cycles and about with the
-//! logarithm of retention, and the chance that a page exceeds what the code corrects grows far faster than its raw errors (Y. Cai et
-//! al., "Error characterization, mitigation, and recovery in flash-memory-based solid-state drives", Proceedings of the IEEE 105(9),
-//! 2017, sections III and IV). What is known of a given drive is at best one point of that, so the model takes the simplest
-//! law that has the shape: a probability doubles with every `doubling_cycles` and every `doubling_hours`, in straight lines
-//! between the doublings.
+//! Probabilities grow with age: raw bit errors grow as a power of the program/erase cycles and about with the
+//! logarithm of retention, and uncorrectable pages far faster (Y. Cai et al., "Error characterization,
+//! mitigation, and recovery in flash-memory-based solid-state drives", Proceedings of the IEEE 105(9), 2017,
+//! sections III and IV). At best one point of that law is known of a drive, so the model uses the simplest one:
+//! a probability doubles with every `doubling_cycles` and every `doubling_hours`, linear between.
 //!
 //! # Non-goals
-//! No state per page: reads draw independently. Age is that of the drive at power-on and does not grow in a run, which is short
-//! beside a drive's life. Nothing becomes unreadable; for that see [`crate::faults`].
+//! State per page: reads draw independently. Ageing during a run. Unreadable data: see [`crate::faults`].
 
 use assay_units::Rng;
 
 use crate::options::Age;
 use crate::profile::RetryProfile;
 
-/// Draws are compared with shares of this.
+/// Range of the draws.
 const WHOLE_PPM: u64 = 1_000_000;
-/// No share is doubled more often: by then every read is at the last level.
+/// Limit of doublings: by then every read is at the last level.
 const MOST_DOUBLINGS: u64 = 40;
 
-/// The levels of one drive at one age, and its draws.
+/// ReadRetry levels at a given age.
 #[derive(Clone, Debug)]
-pub struct Retry {
-    /// Below which draw (of 10^6) a read needs which extra time, in nanoseconds: rarest level first.
+pub struct ReadRetry {
+    /// Cumulative probability (of 10^6) and additional time in nanoseconds, rarest level first.
     levels: Vec<(u64, u64)>,
     draws: Rng,
 }
 
-impl Retry {
+impl ReadRetry {
     /// The levels of a profile at this age.
-    pub fn new(profile: &RetryProfile, age: Age, seed: u64) -> Retry {
+    pub fn new(profile: &RetryProfile, age: Age, seed: u64) -> ReadRetry {
         let mut below = 0;
         let levels = profile
             .probability_ppm
@@ -49,13 +47,13 @@ impl Retry {
                 (below.min(WHOLE_PPM), extra_ns)
             })
             .collect();
-        Retry {
+        ReadRetry {
             levels,
             draws: Rng::stream(seed, "read retry"),
         }
     }
 
-    /// How much longer the next read takes, in nanoseconds.
+    /// Additional time of the next read in nanoseconds.
     #[inline]
     pub fn draw_ns(&mut self) -> u64 {
         let draw = self.draws.below(WHOLE_PPM);
@@ -73,7 +71,7 @@ impl Retry {
     }
 }
 
-/// A level's share at this age in parts per million, not yet held below the whole.
+/// A level's share at this age in parts per million, unlimited.
 fn aged_ppm(profile: &RetryProfile, ppm: u64, age: Age) -> u64 {
     let factor = |times: u64, doubling: &Option<crate::Sourced<u32>>, ppm: u64| match doubling {
         Some(doubling) => grown(ppm, times, u64::from(doubling.value.max(1))),
@@ -87,7 +85,7 @@ fn aged_ppm(profile: &RetryProfile, ppm: u64, age: Age) -> u64 {
     )
 }
 
-/// `ppm * 2^(steps / doubling)`, straight between whole powers.
+/// `ppm * 2^(steps / doubling)`, linear between whole powers.
 fn grown(ppm: u64, steps: u64, doubling: u64) -> u64 {
     let doublings = steps / doubling;
     if ppm == 0 || doublings >= MOST_DOUBLINGS {

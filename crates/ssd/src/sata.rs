@@ -1,14 +1,12 @@
-//! Serial ATA: what it costs on the wire, and how many commands it lets in.
+//! Serial ATA: frame overhead and native command queuing.
 //!
 //! # Mechanism
-//! Commands and data travel in frames (FIS) over one pair of wires per direction, but the protocol is half duplex: while one side
-//! sends a frame, the other only answers with primitives. Data goes in Data FISes of at most 8 KiB, each announced, granted
-//! and acknowledged (X_RDY, R_RDY, R_OK), after a DMA Setup FIS that names the command. Line coding is 8b/10b. Source: Serial ATA
-//! revision 3.0, sections 9 (link) and 10 (transport). The drive takes at most 32 commands (native command queuing, section 13.6);
-//! the host keeps further ones back until one of those completes.
+//! Commands and data travel in frames (FIS), half duplex. Data FISes carry at most 8 KiB, each with a handshake
+//! (X_RDY, R_RDY, R_OK), after a DMA Setup FIS. Line coding is 8b/10b. Source: Serial ATA revision 3.0,
+//! sections 9 (link), 10 (transport) and 13.6 (NCQ, at most 32 commands; the host holds further ones back).
 //!
 //! # Non-goals
-//! No port multiplier, no interface power states, no non-queued commands: a flush takes a slot like any other command.
+//! Port multipliers, interface power states, non-queued commands: a flush takes a slot like any other command.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,47 +22,47 @@ pub fn line_bytes_per_second(generation: u8) -> u64 {
     }
 }
 
-/// What frames cost beside the bytes in them.
+/// Frame overhead.
 #[derive(Clone, Copy, Debug)]
-pub struct Frames {
+pub struct FrameOverhead {
     payload_bytes: u64,
     frame_ns: u64,
 }
 
-impl Frames {
+impl FrameOverhead {
     /// The frames of a link.
-    pub fn new(link: &LinkProfile, sata: &SataProfile) -> Frames {
-        Frames {
+    pub fn new(link: &LinkProfile, sata: &SataProfile) -> FrameOverhead {
+        FrameOverhead {
             payload_bytes: u64::from(link.max_payload_bytes.value.max(1)),
             frame_ns: sata.frame_ns.value,
         }
     }
 
-    /// Time on the wire that a transfer of so many bytes takes beside them, in nanoseconds: a DMA Setup FIS and the Data FISes.
+    /// Overhead of a transfer in nanoseconds: a DMA Setup FIS and the Data FISes.
     #[inline]
     pub fn overhead_ns(&self, bytes: u64) -> u64 {
         (1 + bytes.div_ceil(self.payload_bytes)) * self.frame_ns
     }
 }
 
-/// The command slots of the drive. Commands are admitted in order.
+/// NCQ command slots. Commands are admitted in order.
 #[derive(Clone, Debug)]
-pub struct Slots {
-    /// When the commands that hold them complete, in nanoseconds.
+pub struct CommandSlots {
+    /// When occupied slots are released, in nanoseconds.
     ends_ns: BinaryHeap<Reverse<u64>>,
     depth: usize,
 }
 
-impl Slots {
-    /// So many free slots (at least one).
-    pub fn new(depth: u8) -> Slots {
-        Slots {
+impl CommandSlots {
+    /// `depth` free slots (at least one).
+    pub fn new(depth: u8) -> CommandSlots {
+        CommandSlots {
             ends_ns: BinaryHeap::with_capacity(usize::from(depth.max(1))),
             depth: usize::from(depth.max(1)),
         }
     }
 
-    /// When a command that could start at `start_ns` has a slot. Follow it with [`Slots::hold`].
+    /// When a command that could start at `start_ns` has a slot. Follow with [`CommandSlots::hold`].
     #[inline]
     pub fn admit(&mut self, start_ns: u64) -> u64 {
         if self.ends_ns.len() < self.depth {

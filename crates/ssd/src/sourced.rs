@@ -1,27 +1,24 @@
-//! Numbers that say where they come from.
+//! Profile numbers with provenance.
 //!
-//! In a profile every number is written as an inline table whose second key is its provenance and whose text names the
-//! source:
+//! A number is an inline table whose second key is its provenance and names the source:
 //!
 //! ```toml
 //! max_transfer_bytes = { value = 131072, published = "GISTSM951: MDTS 32 pages" }
-//! read_ns            = { value = [48_000, 64_000], fitted = "random_read_bandwidth.csv" }
-//! erase_ns           = { value = 3_000_000, assumed = "L95B, same node" }
 //! ```
 //!
-//! A further key, `range = [low, high]`, says within what a fit may move the number; the model does not look at it.
+//! The optional key `range = [low, high]` bounds fits; the model ignores it.
 
 use serde::de::{Deserialize, Deserializer, Error};
 
-/// How a number of a profile came to be.
+/// Origin of a profile number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Provenance {
-    /// Printed by the maker or measured by others for this very drive.
+    /// Stated by the manufacturer or measured by others on this drive.
     Published,
-    /// Chosen so that the model reproduces the measurements named as the source.
+    /// Fitted to the measurements named as source.
     Fitted,
-    /// A guess; the source says what it leans on.
+    /// Assumed; the source states the basis.
     Assumed,
 }
 
@@ -43,7 +40,7 @@ pub struct Sourced<T> {
     pub value: T,
     /// Published, fitted or assumed.
     pub provenance: Provenance,
-    /// Where it was read, what it was fitted to, or what the assumption leans on.
+    /// Publication, fitted measurements, or basis of the assumption.
     pub source: String,
 }
 

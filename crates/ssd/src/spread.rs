@@ -1,28 +1,27 @@
-//! Read times that are not all alike.
+//! Distribution of sense times.
 //!
-//! A sense takes as long as its threshold comparisons need, which differs from page to page and from die to die by a sum of small
-//! independent causes: about a normal distribution around each page type's time. It is drawn as the sum of four uniform
-//! numbers (Irwin and Hall, 1927), which is exact in integers, needs one random word, and ends at 3.46 standard deviations:
-//! what is rarer than one read in some thousands belongs to [`crate::retry`].
+//! Sense times vary by page and die about normally around the page type's time. Drawn as the sum of four
+//! uniform numbers (Irwin and Hall, 1927): exact in integers, one random word, limited to 3.46 standard
+//! deviations; rarer events belong to [`crate::retry`].
 
 use assay_units::Rng;
 
 /// Standard deviation of the sum of four uniform numbers of 16 bits: `sqrt(4 * (2^32 - 1) / 12)`.
 const SUM_SIGMA: i64 = 37_837;
-/// Twice the mean of that sum, less one: `4 * 65535`.
+/// Twice the mean of that sum: `4 * 65535`.
 const SUM_LIMIT: i64 = 4 * 65_535;
 
-/// Draws of one drive.
+/// Random sense times of one drive.
 #[derive(Clone, Debug)]
-pub struct Spread {
+pub struct ReadTimeSpread {
     sigma_ns: i64,
     draws: Rng,
 }
 
-impl Spread {
+impl ReadTimeSpread {
     /// Times with this standard deviation (at most 1000 seconds).
-    pub fn new(sigma_ns: u64, seed: u64) -> Spread {
-        Spread {
+    pub fn new(sigma_ns: u64, seed: u64) -> ReadTimeSpread {
+        ReadTimeSpread {
             sigma_ns: sigma_ns.min(1_000_000_000_000) as i64,
             draws: Rng::stream(seed, "read spread"),
         }

@@ -1,30 +1,30 @@
-//! Reads that interrupt a program or an erase.
+//! Program/erase suspend for reads.
 //!
 //! # Mechanism
-//! A die that programs or erases can be told to suspend, serves reads, and resumes (ONFI and vendor commands; G. Wu and X. He, "Reducing
-//! SSD read latency via NAND flash program and erase suspension", FAST 2012). A read then waits for the suspension instead of for
-//! the end of the operation; the operation ends later by what the interruption took. Reads that come while the die is suspended
-//! follow each other and share its suspension. An operation can only be suspended so often, and not for less than the suspension
-//! takes.
+//! A die suspends a program or erase, serves reads, and resumes (ONFI and vendor commands; G. Wu and X. He,
+//! "Reducing SSD read latency via NAND flash program and erase suspension", FAST 2012). A read waits for the
+//! suspension only; the operation ends later by the interruption. Reads during a suspension share it. The
+//! number of suspensions per operation is limited, and none is made that takes longer than the rest of the
+//! operation.
 //!
-//! This is arithmetic on the times that [`crate::nand`] keeps for a die; here is only how often the operation under way has
-//! been suspended. It is known by its end, which moves with every read that puts it off.
+//! [`crate::nand`] keeps the times of a die; this module counts suspensions of the operation under way,
+//! identified by its end, which moves with every delay.
 //!
 //! # Non-goals
-//! A buffer slot promised at a program's end is not taken back when the program is suspended later: under mixed load writes
-//! see a drive a little faster than it is (by the time of the reads, at most).
+//! Buffer slots keep their release time when the program is suspended later: under mixed load, writes are fast
+//! by at most the time of the reads.
 
 use crate::profile::SuspendProfile;
 
-/// The operation of a die that was suspended last.
+/// The last suspended operation of a die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Suspended {
-    /// When it ends, in nanoseconds.
+    /// Its end in nanoseconds.
     end_ns: u64,
     times: u16,
 }
 
-/// The dies of a drive that can suspend.
+/// Suspension state of all dies.
 #[derive(Clone, Debug)]
 pub struct Suspender {
     suspend_ns: u64,
@@ -44,14 +44,14 @@ impl Suspender {
         }
     }
 
-    /// What an operation loses by each suspension beside the time of the reads, in nanoseconds.
+    /// Cost of a suspension to the operation, without the reads, in nanoseconds.
     #[inline]
     pub fn cost_ns(&self) -> u64 {
         self.suspend_ns + self.resume_ns
     }
 
-    /// A read issued at `issue_ns` finds an operation under way that ends at `end_ns`: when the die is ready for it if the
-    /// operation is suspended, which then counts as done; `None` when it is not.
+    /// A read issued at `issue_ns` meets an operation ending at `end_ns`: when the die is ready after a
+    /// suspension, which is then counted; `None` if it cannot be suspended.
     #[inline]
     pub fn interrupt(&mut self, die: usize, issue_ns: u64, end_ns: u64) -> Option<u64> {
         let ready_ns = issue_ns + self.suspend_ns;
@@ -67,7 +67,7 @@ impl Suspender {
         Some(ready_ns)
     }
 
-    /// What a die had to do ends so much later.
+    /// Delay a die's operations.
     #[inline]
     pub fn put_off(&mut self, die: usize, by_ns: u64) {
         self.dies[die].end_ns += by_ns;

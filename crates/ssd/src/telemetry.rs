@@ -1,4 +1,4 @@
-//! What a drive tells about itself: identity and health.
+//! Identity and health of a simulated drive.
 
 use assay_units::Nanos;
 
@@ -8,11 +8,11 @@ use crate::power::PowerState;
 /// Identity of a simulated drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Model, which always says that it is simulated.
+    /// Model, marked as simulated.
     pub model: String,
-    /// Serial number, made of the profile's name and the seed: `SIM-SAMSUNG-951-7`.
+    /// Serial number from profile name and seed: `SIM-SAMSUNG-951-7`.
     pub serial: String,
-    /// Firmware revision: the version of this crate.
+    /// Firmware revision: version of this crate.
     pub firmware: String,
     /// NVMe version claimed.
     pub nvme_version: String,
@@ -45,11 +45,11 @@ pub struct Telemetry {
     pub composite_celsius: i32,
     /// Further sensors in Celsius.
     pub sensors: Vec<i32>,
-    /// Is the drive slowing itself down for its temperature?
+    /// Whether thermal throttling is active.
     pub throttled: bool,
-    /// Seconds spent at or above the warning temperature since power-on (for drives that report a threshold).
+    /// Seconds at or above the warning temperature since power-on.
     pub warning_time_s: u64,
-    /// Seconds spent at or above the critical temperature since power-on.
+    /// Seconds at or above the critical temperature since power-on.
     pub critical_time_s: u64,
     /// Seconds spent throttled since power-on.
     pub throttled_time_s: u64,
@@ -57,24 +57,23 @@ pub struct Telemetry {
     pub host_bytes_read: u64,
     /// Bytes written by the host.
     pub host_bytes_written: u64,
-    /// Read commands ended without error.
+    /// Read commands completed without error.
     pub host_reads: u64,
-    /// Write commands ended without error.
+    /// Write commands completed without error.
     pub host_writes: u64,
-    /// Bytes programmed into flash, garbage collection, folding and padding included.
+    /// Bytes programmed, including garbage collection, folding and padding.
     pub nand_bytes_written: u64,
-    /// Bytes moved by garbage collection and folding, part of `nand_bytes_written`.
+    /// Part of them relocated by garbage collection and folding.
     pub relocated_bytes: u64,
-    /// Blocks erased (superblocks).
+    /// Superblocks erased.
     pub superblocks_erased: u64,
     /// Media errors reported.
     pub media_errors: u64,
-    /// Losses of power.
+    /// Power losses.
     pub unsafe_shutdowns: u64,
     /// Mean power over the last thermal step, in milliwatts.
     pub power_mw: u32,
-    /// Energy used since power-on up to `energy_until`, in microjoules. The difference of two readings over the time between them is
-    /// the mean power in that time.
+    /// Energy from power-on to `energy_until` in microjoules; differences give mean power.
     pub energy_uj: u64,
     /// End of the last thermal step.
     pub energy_until: Nanos,

@@ -1,22 +1,21 @@
-//! Heat: one thermal node fed by the drive's energy, a throttle with hysteresis, and the health log's counters.
+//! Thermal model: one thermal node, throttling with hysteresis, health log counters.
 //!
-//! `dT/dt = (ambient + P * R - T) / tau`, stepped by Euler's method every [`STEP_NS`] with the mean power of the step. The
-//! time constants of M.2 drives are tens of seconds, so the step is two to three orders finer. Plain IEEE addition,
-//! multiplication and division only: the same on every machine.
+//! `dT/dt = (ambient + P * R - T) / tau`, stepped by Euler's method every [`STEP_NS`] with the mean power of
+//! the step; time constants of M.2 drives are tens of seconds, two to three orders longer. Only IEEE addition,
+//! multiplication and division: the same on every machine.
 //!
-//! # Throttle
-//! A level of throttling begins at one temperature and ends at a lower one. With a single level and a wide gap this is the on/off
-//! cycle of report A's M8Pe(G) (177 MiB/s for 10 s, full speed for 30 s); with a narrow one the drive holds a temperature (600p).
-//! Drives with several levels (report A's BPX: at 80 and at 100 C) stretch their firmware times in a share of the thermal steps,
-//! the level's duty, spread evenly; NVM Express leaves the means of throttling to the maker.
+//! # Throttling
+//! A level starts at one temperature and ends at a lower one. A single level with a wide gap gives on/off
+//! cycles (M8Pe(G): 177 MiB/s for 10 s, full speed for 30 s; DragonFly 2018), a narrow gap holds a temperature
+//! (600p). Several levels (BPX: at 80 and 100 C; DragonFly 2018) stretch firmware times in a share of the
+//! steps, their duty, spread evenly. NVM Express leaves the means to the maker.
 //!
 //! # Power
-//! What the drive draws is what it draws idle, which [`crate::power`] changes with the power state at exact times, and the energy of
-//! its operations: of commands when they start, of what the drive does by itself when it does it ([`Work`]). A step's energy is an
-//! integer, of picojoules, so that the sum over all steps is the energy used, exactly.
+//! Idle power, changed by [`crate::power`] at exact times, plus the energy of commands at their start and of
+//! background work ([`BackgroundWork`]). Energy per step is an integer in picojoules, so that the sum is exact.
 //!
-//! # Readings
-//! The model's temperature is exact; what the drive reports of it can jitter while it idles (report A's BPX).
+//! # Sensors
+//! Reported temperatures may jitter while idle (BPX; DragonFly 2018).
 
 use std::collections::VecDeque;
 
@@ -27,38 +26,38 @@ use crate::profile::{IdentityProfile, PowerProfile, ThermalProfile};
 
 /// Length of a thermal step in nanoseconds: 50 ms.
 pub const STEP_NS: u64 = 50_000_000;
-/// After this many idle time constants a drive counts as cooled down (e^-20 of any difference remains).
-const SETTLED_TIME_CONSTANTS: f64 = 20.0;
-/// Time stands still after this: 292 years, so that the next step's end still fits.
-const LAST_NS: u64 = 1 << 63;
+/// After this many idle time constants the temperature is final (e^-20 of any difference remains).
+const STEADY_TIME_CONSTANTS: f64 = 20.0;
+/// Latest model time, 292 years: the next step's end still fits.
+const MAX_TIME_NS: u64 = 1 << 63;
 
-/// Temperatures in Celsius from which on a host wants the drive throttled.
+/// Thresholds of Host Controlled Thermal Management in Celsius.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HostThrottling {
-    /// Lightly: in [`HOST_LIGHT_PERCENT`] of its time.
+    /// Light throttling (TMT1): [`HOST_LIGHT_PERCENT`] of the time.
     pub light_celsius: Option<f64>,
-    /// As hard as it can.
+    /// Heavy throttling (TMT2).
     pub heavy_celsius: Option<f64>,
 }
 
-/// Share of its time for which a drive throttles at the lighter of a host's two temperatures, in per cent.
+/// Duty of light host controlled throttling in per cent.
 pub const HOST_LIGHT_PERCENT: u32 = 50;
-/// Throttling for a host ends so many kelvin below where it begins.
+/// Hysteresis of host controlled throttling in kelvin.
 pub const HOST_HYSTERESIS_K: f64 = 2.0;
 
-/// Something that the drive does by itself, and its energy, spent evenly from when to when in nanoseconds.
+/// Energy of background work, spent evenly over an interval in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
-    /// Since then.
+pub struct BackgroundWork {
+    /// Begin.
     pub from_ns: u64,
-    /// Until then; all of it at once when that is not later.
+    /// End; all at once when not after the begin.
     pub until_ns: u64,
     /// Nanojoules.
     pub energy_nj: u64,
 }
 
-impl Work {
-    /// Take what is spent until `end_ns`.
+impl BackgroundWork {
+    /// Take the energy spent until `end_ns`.
     fn take_until(&mut self, end_ns: u64) -> u64 {
         let spent_nj = if self.until_ns <= end_ns {
             self.energy_nj
@@ -72,7 +71,7 @@ impl Work {
         spent_nj
     }
 
-    /// Is all of it within one thermal step, which begins at this multiple of [`STEP_NS`]?
+    /// The index of the thermal step that contains all of it, if one does.
     fn only_step(&self) -> Option<u64> {
         let step = self.from_ns / STEP_NS;
         (self.until_ns / STEP_NS <= step).then_some(step)
@@ -81,16 +80,16 @@ impl Work {
 
 /// One level of throttling.
 #[derive(Clone, Copy, Debug)]
-struct Level {
-    /// Which of a host's two temperatures made it, if any.
+struct ThrottleLevel {
+    /// Index of the host controlled threshold, if it is one.
     host: Option<usize>,
     on_celsius: f64,
     off_celsius: f64,
     duty_percent: u32,
 }
 
-/// The profile's levels, mildest first; none where it never throttles.
-fn levels(heat: &ThermalProfile) -> Vec<Level> {
+/// Levels of a profile, mildest first.
+fn levels(heat: &ThermalProfile) -> Vec<ThrottleLevel> {
     if let Some(levels) = &heat.levels {
         let on = levels.on_celsius.value.iter();
         let off = levels.off_celsius.value.iter();
@@ -98,18 +97,20 @@ fn levels(heat: &ThermalProfile) -> Vec<Level> {
         return on
             .zip(off)
             .zip(duty)
-            .map(|((&on_celsius, &off_celsius), &duty_percent)| Level {
-                host: None,
-                on_celsius,
-                off_celsius,
-                duty_percent,
-            })
+            .map(
+                |((&on_celsius, &off_celsius), &duty_percent)| ThrottleLevel {
+                    host: None,
+                    on_celsius,
+                    off_celsius,
+                    duty_percent,
+                },
+            )
             .collect();
     }
     if heat.throttle_on_celsius.value == 0.0 {
         return Vec::new();
     }
-    vec![Level {
+    vec![ThrottleLevel {
         host: None,
         on_celsius: heat.throttle_on_celsius.value,
         off_celsius: heat.throttle_off_celsius.value,
@@ -117,39 +118,39 @@ fn levels(heat: &ThermalProfile) -> Vec<Level> {
     }]
 }
 
-/// Temperature, throttle and counters.
+/// Temperature, throttling and counters.
 #[derive(Clone, Debug)]
 pub struct Thermal {
     ambient_celsius: f64,
     resistance_k_per_w: f64,
-    /// Share of the difference that one step closes.
+    /// Share of the difference closed per step.
     step_share: f64,
-    settled_steps: u64,
-    /// What the drive draws idle, in milliwatts, and how that will change.
+    steady_steps: u64,
+    /// Idle power in milliwatts, and its pending changes.
     idle_mw: u32,
     changes: VecDeque<IdleChange>,
-    /// What the drive does by itself, in order of its begin.
-    works: VecDeque<Work>,
-    levels: Vec<Level>,
-    /// Those of the profile alone, once a host has added its own.
-    own_levels: Option<Vec<Level>>,
-    /// How often a host's levels were entered, and for how many steps they were the last entered.
+    /// Pending background work, by begin.
+    work: VecDeque<BackgroundWork>,
+    levels: Vec<ThrottleLevel>,
+    /// The profile's levels, once host controlled ones were added.
+    own_levels: Option<Vec<ThrottleLevel>>,
+    /// Entries into host controlled levels, and steps in them.
     host_entries: [u32; 2],
     host_steps: [u64; 2],
-    /// Levels entered: 0 is full speed.
+    /// Current level; 0: full speed.
     level: usize,
-    /// What the duty of the present level has left over, in per cent of a step.
+    /// Duty carry in per cent of a step.
     duty_carry: u32,
     idle_jitter_k: f64,
     warning_celsius: f64,
     critical_celsius: f64,
     celsius: f64,
     power_w: f64,
-    /// Did the last step have nothing but idle power?
+    /// The last step had idle power only.
     idling: bool,
-    /// Energy of operations in the present step.
+    /// Energy of operations in the current step.
     energy_nj: u64,
-    /// Energy of all steps past, in picojoules.
+    /// Energy of past steps in picojoules.
     used_pj: u128,
     next_step_ns: u64,
     throttled: bool,
@@ -159,7 +160,7 @@ pub struct Thermal {
 }
 
 impl Thermal {
-    /// A drive that has idled for long, at time 0.
+    /// A drive at idle temperature at time 0.
     pub fn new(
         heat: &ThermalProfile,
         power: &PowerProfile,
@@ -174,10 +175,10 @@ impl Thermal {
             ambient_celsius,
             resistance_k_per_w: heat.resistance_k_per_w.value,
             step_share: step_s / heat.time_constant_s.value,
-            settled_steps: (SETTLED_TIME_CONSTANTS * heat.time_constant_s.value / step_s) as u64,
+            steady_steps: (STEADY_TIME_CONSTANTS * heat.time_constant_s.value / step_s) as u64,
             idle_mw: power.idle_mw.value,
             changes: VecDeque::new(),
-            works: VecDeque::new(),
+            work: VecDeque::new(),
             levels: levels(heat),
             own_levels: None,
             host_entries: [0; 2],
@@ -200,24 +201,24 @@ impl Thermal {
         }
     }
 
-    /// Account energy to the present step.
+    /// Add energy to the current step.
     #[inline]
     pub fn add_energy(&mut self, nanojoules: u64) {
         self.energy_nj += nanojoules;
     }
 
-    /// Is the drive slowing down at this moment (in a throttled step of its level's duty)?
+    /// Whether the current step is throttled (by its level's duty).
     #[inline]
     pub fn throttled(&self) -> bool {
         self.throttled
     }
 
-    /// Level of throttling: 0 at full speed.
+    /// ThrottleLevel of throttling: 0 at full speed.
     pub fn level(&self) -> usize {
         self.level
     }
 
-    /// Bring the state to `now_ns`.
+    /// Advance to `now_ns`.
     #[inline]
     pub fn advance(&mut self, now_ns: u64) {
         if now_ns >= self.next_step_ns {
@@ -225,41 +226,41 @@ impl Thermal {
         }
     }
 
-    /// What the drive draws idle changes; in order of time, and not before the last step's end.
-    pub fn idles_at(&mut self, change: IdleChange) {
+    /// Queue a change of idle power; in order of time, not before the last step's end.
+    pub fn set_idle_power(&mut self, change: IdleChange) {
         self.changes.push_back(change);
     }
 
-    /// The drive does something by itself; in order of when that begins, and not before the last step's end.
-    pub fn works(&mut self, work: Work) {
-        if let Some(last) = self.works.back_mut()
+    /// Queue background work; in order of begin, not before the last step's end.
+    pub fn add_background_work(&mut self, work: BackgroundWork) {
+        if let Some(last) = self.work.back_mut()
             && let Some(step) = work.only_step()
             && last.only_step() == Some(step)
         {
             last.energy_nj += work.energy_nj;
             return;
         }
-        self.works.push_back(work);
+        self.work.push_back(work);
     }
 
-    /// When the drive next stops doing nothing, or when what that draws changes; `u64::MAX` for never.
+    /// Next change of idle power or begin of work, `u64::MAX` for never.
     fn quiet_until_ns(&self) -> u64 {
         let change_ns = self.changes.front().map_or(u64::MAX, |next| next.from_ns);
-        change_ns.min(self.works.front().map_or(u64::MAX, |work| work.from_ns))
+        change_ns.min(self.work.front().map_or(u64::MAX, |work| work.from_ns))
     }
 
     fn step_to(&mut self, now_ns: u64) {
-        let now_ns = now_ns.min(LAST_NS);
+        let now_ns = now_ns.min(MAX_TIME_NS);
         let mut quiet_steps = 0;
         while now_ns >= self.next_step_ns {
-            if quiet_steps > self.settled_steps {
-                // A long sleep ends at the temperature of its power.
+            if quiet_steps > self.steady_steps {
+                // After a long idle time the temperature is final.
                 self.skip(now_ns);
                 quiet_steps = 0;
                 continue;
             }
             self.step();
-            // The first step may have had work; those after it are idle, until there is some or what idle means changes.
+            // Steps after the first are idle until work begins or idle power changes.
             quiet_steps = if self.quiet_until_ns() < self.next_step_ns {
                 0
             } else {
@@ -268,7 +269,7 @@ impl Thermal {
         }
     }
 
-    /// Skip whole steps of nothing but idle power up to `now_ns` or the next change, and do one.
+    /// Skip idle steps up to `now_ns` or the next change, and do one.
     fn skip(&mut self, now_ns: u64) {
         let start_ns = self.next_step_ns - STEP_NS;
         let steps = (now_ns.min(self.quiet_until_ns()) - start_ns) / STEP_NS;
@@ -300,7 +301,7 @@ impl Thermal {
         self.next_step_ns += STEP_NS;
     }
 
-    /// So many steps ended at the present temperature and level.
+    /// Count steps at the current temperature and level.
     fn count(&mut self, steps: u64) {
         self.warning_steps += steps * u64::from(self.celsius >= self.warning_celsius);
         self.critical_steps += steps * u64::from(self.celsius >= self.critical_celsius);
@@ -313,21 +314,21 @@ impl Thermal {
         }
     }
 
-    /// Energy in the present step of what the drive does by itself.
+    /// Energy of background work in the current step.
     fn work_nj(&mut self) -> u64 {
         let end_ns = self.next_step_ns;
-        let under_way = self.works.iter_mut();
+        let under_way = self.work.iter_mut();
         let spent_nj = under_way
             .take_while(|work| work.from_ns < end_ns)
             .map(|work| work.take_until(end_ns))
             .sum();
-        while self.works.front().is_some_and(|work| work.energy_nj == 0) {
-            self.works.pop_front();
+        while self.work.front().is_some_and(|work| work.energy_nj == 0) {
+            self.work.pop_front();
         }
         spent_nj
     }
 
-    /// Idle power over the present step, its changes followed: milliwatts times nanoseconds are picojoules.
+    /// Idle energy of the current step: milliwatts times nanoseconds are picojoules.
     fn idle_energy_pj(&mut self) -> u64 {
         let end_ns = self.next_step_ns;
         let mut at_ns = end_ns - STEP_NS;
@@ -344,7 +345,7 @@ impl Thermal {
         energy_pj + (end_ns - at_ns) * u64::from(self.idle_mw)
     }
 
-    /// Throttle for a host too, from the next step on.
+    /// Set the host controlled thresholds, from the next step on.
     pub fn set_host(&mut self, throttling: HostThrottling) {
         let mut levels = self
             .own_levels
@@ -356,7 +357,7 @@ impl Thermal {
             .zip([HOST_LIGHT_PERCENT, 100])
             .enumerate()
         {
-            levels.extend(celsius.map(|on_celsius| Level {
+            levels.extend(celsius.map(|on_celsius| ThrottleLevel {
                 host: Some(host),
                 on_celsius,
                 off_celsius: on_celsius - HOST_HYSTERESIS_K,
@@ -366,7 +367,7 @@ impl Thermal {
         levels.sort_by(|a, b| a.on_celsius.total_cmp(&b.on_celsius));
         let (mut duty_percent, mut off_celsius) = (0, f64::MIN);
         for level in &mut levels {
-            // A hotter level throttles no less than those below it, and is left no later.
+            // A hotter level throttles no less and ends no later than those below.
             duty_percent = level.duty_percent.max(duty_percent);
             off_celsius = level.off_celsius.max(off_celsius);
             (level.duty_percent, level.off_celsius) =
@@ -377,13 +378,13 @@ impl Thermal {
         self.duty_carry = 0;
     }
 
-    /// How often each of a host's levels was entered, and for how many seconds it set the throttling.
+    /// Per host controlled threshold: entries and seconds.
     pub fn host_counts(&self) -> [(u32, u64); 2] {
         let seconds = |steps: u64| steps * (STEP_NS / 1_000_000) / 1000;
         [0, 1].map(|host| (self.host_entries[host], seconds(self.host_steps[host])))
     }
 
-    /// Enter or leave levels; is the next step a throttled one?
+    /// Update the level; returns whether the next step is throttled.
     fn throttle(&mut self) -> bool {
         while let Some(next) = self.levels.get(self.level)
             && self.celsius >= next.on_celsius
@@ -406,8 +407,7 @@ impl Thermal {
         throttled
     }
 
-    /// Composite temperature in Celsius as the sensor has it: off by its jitter while the drive idles, the same at any moment of a
-    /// thermal step.
+    /// Reported composite temperature in Celsius: jitters while idle, constant within a step.
     pub fn celsius(&self) -> f64 {
         if self.idle_jitter_k == 0.0 || !self.idling {
             return self.celsius;

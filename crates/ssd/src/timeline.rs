@@ -1,11 +1,10 @@
-//! A resource that serves one thing at a time, reserved ahead by arithmetic instead of by events.
+//! Serial resources reserved ahead by arithmetic instead of events.
 //!
-//! The back end of the model computes a command's whole path when its firmware starts. Paths are computed in order of
-//! start, but reach a shared bus in another order: a page behind a busy die needs its channel much later than a page
-//! computed after it. A plain "next free" time would make the second wait for the first for nothing. [`Timeline`] keeps the
-//! busy intervals that lie ahead and puts a reservation into the first gap that holds it.
+//! A command's whole path is computed when its firmware starts, in order of start, but shared buses are reached
+//! in another order: a page behind a busy die needs its channel later than one computed after it. [`Timeline`]
+//! keeps the busy intervals ahead and places a reservation into the first gap that holds it.
 
-/// Nanoseconds per byte as a fixed-point number, so that a duration costs one multiplication.
+/// Fixed-point nanoseconds per byte: a duration costs one multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteTime {
     /// Nanoseconds per byte, times 2^20.
@@ -13,7 +12,7 @@ pub struct ByteTime {
 }
 
 impl ByteTime {
-    /// For a rate in bytes per second (a rate of 0 reads as 1).
+    /// For a rate in bytes per second (0 is taken as 1).
     pub fn of_rate(bytes_per_second: u64) -> ByteTime {
         ByteTime {
             scaled: (1_000_000_000_u64 << 20).div_ceil(bytes_per_second.max(1)),
@@ -27,21 +26,20 @@ impl ByteTime {
     }
 }
 
-/// So many intervals are looked at from the far end before the search goes by halves. There are always as many, some of them of no
-/// length or past.
+/// Intervals examined from the far end before binary search. At least as many always exist, some empty or past.
 const SEARCHED: usize = 16;
-/// So few intervals are moved up rather than more than that moved down.
+/// Moving up to this many later intervals is preferred over moving more earlier ones.
 const FEW: usize = 8;
-/// Room kept before the first interval, so that one can be put there without moving all others.
+/// CommandSlots kept before the first interval, for insertion without moving all others.
 const SLACK: usize = 32;
 
-/// So many intervals are past before the search for room skips them.
+/// Batch size for dropping past intervals.
 const FORGOTTEN_TOGETHER: usize = 16;
 
 /// Busy intervals of one serial resource, in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// Sorted, disjoint, not touching; those before `head` are past, and so may a few after it be.
+    /// Sorted, disjoint, not touching; those before `head` are past, as may be a few after it.
     busy: Vec<(u64, u64)>,
     head: usize,
 }
@@ -63,26 +61,27 @@ impl Timeline {
 
     /// Reserve `duration_ns` in the first gap at or after `ready_ns`; returns the end.
     ///
-    /// `floor_ns` is the model's present: no later call comes with an earlier `ready_ns`, so intervals before it are forgotten.
+    /// `now_ns` is the model time: no later call has an earlier `ready_ns`, so intervals before it are
+    /// dropped.
     #[inline(always)]
-    pub fn reserve(&mut self, floor_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
+    pub fn reserve(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
         if duration_ns > 0
             && let Some(last) = self.busy.last()
             && ready_ns < last.1
         {
-            return self.reserve_piece(floor_ns, ready_ns, duration_ns);
+            return self.reserve_piece(now_ns, ready_ns, duration_ns);
         }
-        self.reserve_train(floor_ns, ready_ns, duration_ns, 1)
+        self.reserve_train(now_ns, ready_ns, duration_ns, 1)
     }
 
-    /// [`Timeline::reserve`] before the end of what is reserved. Most of what lies ahead ends before a new piece is ready, so the search
-    /// begins at the far end.
+    /// [`Timeline::reserve`] before the last end. Most intervals end before `ready_ns`, so the search starts at
+    /// the far end.
     #[inline(never)]
-    fn reserve_piece(&mut self, floor_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
-        self.forget_some(floor_ns);
+    fn reserve_piece(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
+        self.forget_some(now_ns);
         let mut at = self.near_end_ending_after(ready_ns);
         let busy = &mut self.busy[..];
-        // The gap before `at`, or the next one that is long enough.
+        // The gap before `at`, or the next that is long enough.
         let mut gap_end = busy[at].0;
         let mut start = ready_ns;
         while start + duration_ns > gap_end {
@@ -91,7 +90,7 @@ impl Timeline {
             gap_end = busy.get(at).map_or(u64::MAX, |next| next.0);
         }
         let end = start + duration_ns;
-        // Before the first one ahead lie only such as end sooner, or nothing at all.
+        // Before the first interval ahead lie only past ones.
         if at > self.head && busy[at - 1].1 == start {
             if end == gap_end {
                 busy[at - 1].1 = busy[at].1;
@@ -107,8 +106,8 @@ impl Timeline {
         end
     }
 
-    /// [`Timeline::first_ending_after`] where the last interval does: most likely one of the last. These are counted, fours and then
-    /// ones, without a branch that nobody could foretell; what is past ends sooner and does no harm.
+    /// [`Timeline::first_ending_after`], likely among the last intervals: counted in fours and ones without
+    /// unpredictable branches. Past intervals end sooner and do not matter.
     #[inline(always)]
     fn near_end_ending_after(&self, at_ns: u64) -> usize {
         if let Some(last) = self.busy.last_chunk::<SEARCHED>() {
@@ -125,11 +124,11 @@ impl Timeline {
         self.first_ending_after(at_ns)
     }
 
-    /// Let go of what is past: many intervals at a time, so that it is seldom anything but "not yet".
+    /// Drop past intervals in batches.
     #[inline]
-    fn forget_some(&mut self, floor_ns: u64) {
+    fn forget_some(&mut self, now_ns: u64) {
         while let Some(&(_, end)) = self.busy.get(self.head + FORGOTTEN_TOGETHER - 1)
-            && end <= floor_ns
+            && end <= now_ns
         {
             self.head += FORGOTTEN_TOGETHER;
         }
@@ -139,11 +138,12 @@ impl Timeline {
         }
     }
 
-    /// Reserve `duration_ns` `count` times (at least once), each in the first gap after the one before; returns the last end.
+    /// Reserve `duration_ns` `count` times (at least once), each in the first gap after the one before; returns
+    /// the last end.
     #[inline]
     pub fn reserve_train(
         &mut self,
-        floor_ns: u64,
+        now_ns: u64,
         ready_ns: u64,
         duration_ns: u64,
         count: u64,
@@ -151,23 +151,23 @@ impl Timeline {
         if duration_ns == 0 {
             return ready_ns;
         }
-        // After everything reserved, a train is one piece.
+        // Behind everything reserved, a train is one interval.
         let end_ns = ready_ns + duration_ns * count;
         match self.busy.last_mut() {
             Some(last) if ready_ns < last.1 => {
-                self.reserve_within(floor_ns, ready_ns, duration_ns, count)
+                self.reserve_within(now_ns, ready_ns, duration_ns, count)
             }
             Some(last) if ready_ns == last.1 => {
                 last.1 = end_ns;
                 end_ns
             }
             last => {
-                if last.is_some_and(|last| last.1 <= floor_ns) {
-                    // Everything is past: start over in the same memory.
+                if last.is_some_and(|last| last.1 <= now_ns) {
+                    // Everything is past: reuse the memory.
                     self.busy.truncate(SEARCHED);
                     self.head = self.busy.len();
                 } else if self.busy.len() == self.busy.capacity() {
-                    self.forget(floor_ns);
+                    self.forget(now_ns);
                 }
                 self.busy.push((ready_ns, end_ns));
                 end_ns
@@ -175,28 +175,20 @@ impl Timeline {
         }
     }
 
-    /// Is everything reserved past?
+    /// Whether all reservations are past.
     #[inline]
-    fn is_past(&self, floor_ns: u64) -> bool {
-        self.busy
-            .last()
-            .is_none_or(|&(_, end_ns)| end_ns <= floor_ns)
+    fn is_past(&self, now_ns: u64) -> bool {
+        self.busy.last().is_none_or(|&(_, end_ns)| end_ns <= now_ns)
     }
 
-    /// The slow half of [`Timeline::reserve_train`]: it starts before the last interval ends.
-    fn reserve_within(
-        &mut self,
-        floor_ns: u64,
-        ready_ns: u64,
-        duration_ns: u64,
-        count: u64,
-    ) -> u64 {
-        self.forget_some(floor_ns);
+    /// [`Timeline::reserve_train`] before the last end.
+    fn reserve_within(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64, count: u64) -> u64 {
+        self.forget_some(now_ns);
         let mut index = self.near_end_ending_after(ready_ns);
         let mut start = ready_ns;
         let mut left = count;
         loop {
-            // The gap before `index`, or the next one that is long enough.
+            // The gap before `index`, or the next that is long enough.
             while index < self.busy.len() {
                 let (busy_start, busy_end) = self.busy[index];
                 if start + duration_ns <= busy_start {
@@ -218,7 +210,7 @@ impl Timeline {
                 (true, true) => {
                     self.busy[index - 1].1 = self.busy[index].1;
                     self.remove(index);
-                    // Where `index` pointed now lies one before it, however the rest moved.
+                    // Removal may have moved either side.
                     index = self.first_ending_after(end);
                 }
                 (true, false) => self.busy[index - 1].1 = end,
@@ -233,10 +225,10 @@ impl Timeline {
         }
     }
 
-    /// Forget what is past, before more memory is taken.
+    /// Drop past intervals instead of growing.
     #[cold]
-    fn forget(&mut self, floor_ns: u64) {
-        self.head = self.first_ending_after(floor_ns);
+    fn forget(&mut self, now_ns: u64) {
+        self.head = self.first_ending_after(now_ns);
         if self.head > SLACK {
             self.busy.drain(..self.head - SLACK);
             self.head = SLACK;
@@ -249,14 +241,14 @@ impl Timeline {
         self.head + self.busy[self.head..].partition_point(|&(_, end)| end <= at_ns)
     }
 
-    /// Put an interval before `index`, moving the shorter side; returns where it is.
+    /// Insert an interval before `index`, moving the shorter side; returns its index.
     #[inline(always)]
     fn insert(&mut self, index: usize, interval: (u64, u64)) -> usize {
         let (before, after) = (index - self.head, self.busy.len() - index);
         if after > before.max(FEW) {
             return self.insert_near_front(before, interval);
         }
-        // One by one: they are too few for the price of a call.
+        // A loop: cheaper than a memmove call for so few.
         self.busy.push(interval);
         let moved = &mut self.busy[index..];
         for hole in (1..moved.len()).rev() {
@@ -279,7 +271,7 @@ impl Timeline {
         index - 1
     }
 
-    /// Take the interval at `index` out, moving the shorter side.
+    /// Remove the interval at `index`, moving the shorter side.
     #[inline]
     fn remove(&mut self, index: usize) {
         let (before, after) = (index - self.head, self.busy.len() - index);
@@ -287,94 +279,88 @@ impl Timeline {
             self.busy.remove(index);
         } else {
             self.busy.copy_within(self.head..index, self.head + 1);
-            // What is left there must not be taken for something ahead by a search from the far end.
+            // Cleared, or the search from the far end would find it.
             self.busy[self.head] = (0, 0);
             self.head += 1;
         }
     }
 }
 
-/// A [`Timeline`] that mostly serves what comes out of another serial resource.
+/// A [`Timeline`] that mostly serves the output of another serial resource.
 ///
-/// What leaves a serial resource comes no faster than it serves. As long as nothing takes longer here than anything took there,
-/// each is gone before the next comes, whatever the order of reservation, and there is nothing to search. Then it is enough to
-/// remember them; they become busy intervals only when something else wants in.
+/// Output of a serial resource arrives no faster than it serves. While nothing takes longer here than anything
+/// took there, each item is gone before the next arrives, whatever the order of reservation, and no search is
+/// needed. Such items are only recorded, and become busy intervals when another source reserves.
 #[derive(Clone, Debug, Default)]
-pub struct Follower {
+pub struct DownstreamTimeline {
     line: Timeline,
-    /// Start and end of what was served so: a ring, nothing or a power of two long, of which most of the oldest are past.
+    /// Start and end of recorded items: a ring, empty or a power of two long, mostly past.
     served: Vec<(u64, u64)>,
-    /// Where the latest is, but for whole rounds.
+    /// Index of the latest, not reduced.
     next: usize,
-    /// Is nothing in `line` that is not past?
+    /// No reservation in `line` is ahead.
     follows: bool,
-    /// While it follows: the longest here, the shortest in the resource before.
+    /// Meanwhile: longest duration here, shortest in the upstream resource.
     longest_ns: u64,
     shortest_ns: u64,
 }
 
-impl Follower {
+impl DownstreamTimeline {
     /// Nothing reserved.
-    pub fn new() -> Follower {
-        Follower::default()
+    pub fn new() -> DownstreamTimeline {
+        DownstreamTimeline::default()
     }
 
-    /// Reserve `duration_ns` for what leaves the resource before it at `ready_ns`, having occupied it for the `before_ns` until then.
-    /// All else is as in [`Timeline::reserve`].
+    /// Reserve `duration_ns` for an item that leaves the upstream resource at `ready_ns` after occupying it for
+    /// `before_ns`. Otherwise as [`Timeline::reserve`].
     #[inline(always)]
-    pub fn follow(
-        &mut self,
-        floor_ns: u64,
-        ready_ns: u64,
-        duration_ns: u64,
-        before_ns: u64,
-    ) -> u64 {
-        if !self.follows && self.line.is_past(floor_ns) {
+    pub fn follow(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64, before_ns: u64) -> u64 {
+        if !self.follows && self.line.is_past(now_ns) {
             self.follows = true;
             (self.longest_ns, self.shortest_ns) = (0, u64::MAX);
         }
         let longest_ns = self.longest_ns.max(duration_ns);
         let shortest_ns = self.shortest_ns.min(before_ns);
         if !self.follows || longest_ns > shortest_ns {
-            return self.reserve(floor_ns, ready_ns, duration_ns);
+            return self.reserve(now_ns, ready_ns, duration_ns);
         }
         self.longest_ns = longest_ns;
         self.shortest_ns = shortest_ns;
         let end_ns = ready_ns + duration_ns;
-        self.remember(floor_ns, (ready_ns, end_ns));
+        self.remember(now_ns, (ready_ns, end_ns));
         end_ns
     }
 
-    /// Reserve as in [`Timeline::reserve`], wherever it comes from.
+    /// Reserve as in [`Timeline::reserve`], for any source.
     #[inline]
-    pub fn reserve(&mut self, floor_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
+    pub fn reserve(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
         if self.follows {
-            self.become_busy(floor_ns);
+            self.become_busy(now_ns);
         }
-        self.line.reserve(floor_ns, ready_ns, duration_ns)
+        self.line.reserve(now_ns, ready_ns, duration_ns)
     }
 
-    /// Something else wants in: what was served becomes busy intervals.
+    /// Convert recorded items to busy intervals.
     #[cold]
-    fn become_busy(&mut self, floor_ns: u64) {
+    fn become_busy(&mut self, now_ns: u64) {
         self.follows = false;
         for (start_ns, end_ns) in &mut self.served {
-            if *end_ns > floor_ns {
+            if *end_ns > now_ns {
                 self.line.reserve(0, *start_ns, *end_ns - *start_ns);
             }
             (*start_ns, *end_ns) = (0, 0);
         }
     }
 
-    /// Keep what was served, in the place of something that is past: there is some a little further on, or in a longer ring.
+    /// Record an item in the slot of a past one a little further on, or in a longer ring.
     #[inline(always)]
-    fn remember(&mut self, floor_ns: u64, served: (u64, u64)) {
+    fn remember(&mut self, now_ns: u64, served: (u64, u64)) {
         loop {
             let mask = self.served.len().wrapping_sub(1);
             for _ in 0..SLACK {
                 self.next = self.next.wrapping_add(1);
                 if let Some(oldest) = self.served.get_mut(self.next & mask)
-                    && oldest.1 <= floor_ns
+                    && oldest.1 <= now_ns
                 {
                     *oldest = served;
                     return;

@@ -1,36 +1,36 @@
-//! What a drive forgets when its power fails: a journal of what was written and is not on the medium yet.
+//! Undo journal for power loss: what was written and is not yet on the medium.
 //!
-//! A write is acknowledged when its data is in the write buffer; it is safe when the program that takes it out of there has ended,
-//! or earlier where capacitors let the drive finish that without power. Until then the journal keeps, for each 4 KiB unit, what stood
-//! there before. When power fails, units that are not safe get that back: each unit is as one of the writes left it, never a mixture,
-//! and units of one command may part company (a torn write), as the drive's atomic write unit at power fail is one unit (NVM
-//! Express Base Specification 1.4, section 6.4, AWUPF).
+//! A write is acknowledged in the write buffer and durable when its program has ended, or earlier with
+//! power-loss protection. Until then the journal keeps each 4 KiB unit's previous content. At power loss
+//! non-durable units revert: each unit is as one of the writes left it, and units of one command may differ (a
+//! torn write), as the atomic write unit at power fail is one unit (NVM Express Base Specification 1.4, section
+//! 6.4, AWUPF).
 //!
-//! Units become safe in the order in which they entered the buffer: a drive logs changes of its map in that order. Deallocated
-//! and zeroed ranges change the map alone, and are safe at once.
+//! Units become durable in the order in which they entered the buffer, as map updates are logged in that order.
+//! Deallocated and zeroed ranges only change the map and are durable at once.
 //!
 //! # Non-goals
-//! The model's own map stays as it was: where a lost unit lies changes no time that anybody could measure. Without kept data there
-//! is nothing to lose, and no journal.
+//! The model's map keeps the new addresses: no observable timing depends on it. Without kept data there is no
+//! journal.
 //!
 //! # Cost
-//! One page per unit in the write buffer, or a few thousand where that is small.
+//! A page per unit in the write buffer, or a few thousand where that is small.
 
 use std::collections::BTreeMap;
 
 use crate::data::Page;
 
-/// So many entries are kept before it is worth looking which are safe.
+/// Entries kept before pruning is worthwhile.
 const FEW: usize = 1024;
 
-/// Where a unit that was written is on its way to the medium.
+/// WriteProgress of a written unit to the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
-    /// The command waits, or its data was never taken.
+enum WriteProgress {
+    /// Waiting, or its data was never accepted.
     Submitted,
-    /// In the write buffer, as the unit of this number since power-on.
+    /// In the write buffer, with its sequence number since power-on.
     Buffered(u64),
-    /// Recorded without a program.
+    /// Durable without a program.
     Safe,
 }
 
@@ -38,57 +38,58 @@ enum Progress {
 #[derive(Clone, Debug)]
 struct Entry {
     seq: u64,
-    progress: Progress,
+    progress: WriteProgress,
     before: Page,
 }
 
-/// The journal of a drive.
+/// Undo journal of a drive.
 #[derive(Clone, Debug, Default)]
-pub struct Journal {
-    /// Per unit, its writes that are not known to be safe and those before them, in order of submission.
+pub struct UndoJournal {
+    /// Per unit, writes not known to be durable and those before, in order of submission.
     units: BTreeMap<u64, Vec<Entry>>,
     entries: usize,
-    /// Look for safe ones when there are so many.
+    /// Entry count at which to prune.
     limit: usize,
-    /// Units taken into the buffer before their writes were noted: command, unit, progress.
-    early: Vec<(u64, u64, Progress)>,
+    /// Units accepted before their writes were recorded: command, unit, progress.
+    early: Vec<(u64, u64, WriteProgress)>,
 }
 
-impl Journal {
-    /// Nothing written.
-    pub fn new() -> Journal {
-        Journal {
+impl UndoJournal {
+    /// An empty journal.
+    pub fn new() -> UndoJournal {
+        UndoJournal {
             limit: FEW,
-            ..Journal::default()
+            ..UndoJournal::default()
         }
     }
 
-    /// The command `seq` writes to a unit that holds `before`. Call in order of submission, then [`Journal::catch_up`].
-    pub fn note(&mut self, seq: u64, unit: u64, before: Page) {
+    /// Command `seq` writes a unit that holds `before`. Call in order of submission, then
+    /// [`UndoJournal::catch_up`].
+    pub fn record(&mut self, seq: u64, unit: u64, before: Page) {
         self.entries += 1;
         self.units.entry(unit).or_default().push(Entry {
             seq,
-            progress: Progress::Submitted,
+            progress: WriteProgress::Submitted,
             before,
         });
     }
 
-    /// A unit of command `seq` is taken into the buffer as number `place`, or recorded at once (`None`).
-    pub fn take(&mut self, seq: u64, unit: u64, place: Option<u64>) {
-        let progress = place.map_or(Progress::Safe, Progress::Buffered);
+    /// A unit of command `seq` is accepted into the buffer as number `place`, or durable at once (`None`).
+    pub fn accept(&mut self, seq: u64, unit: u64, place: Option<u64>) {
+        let progress = place.map_or(WriteProgress::Safe, WriteProgress::Buffered);
         if !self.apply(seq, unit, progress) {
             self.early.push((seq, unit, progress));
         }
     }
 
-    /// Everything that was taken has been noted, or never will be (its bytes are not kept).
+    /// Apply early entries; the rest are of writes whose bytes are not kept.
     pub fn catch_up(&mut self) {
         for (seq, unit, progress) in std::mem::take(&mut self.early) {
             self.apply(seq, unit, progress);
         }
     }
 
-    fn apply(&mut self, seq: u64, unit: u64, progress: Progress) -> bool {
+    fn apply(&mut self, seq: u64, unit: u64, progress: WriteProgress) -> bool {
         let writes = self.units.get_mut(&unit);
         match writes.and_then(|writes| writes.iter_mut().find(|entry| entry.seq == seq)) {
             Some(entry) => {
@@ -99,54 +100,54 @@ impl Journal {
         }
     }
 
-    /// Units `first..end` were deallocated or zeroed: nothing before that comes back.
-    pub fn forget(&mut self, first: u64, end: u64) {
+    /// Drop deallocated or zeroed units `first..end`.
+    pub fn drop_range(&mut self, first: u64, end: u64) {
         let mut tail = self.units.split_off(&first);
         let mut beyond = tail.split_off(&end);
         self.units.append(&mut beyond);
         self.entries -= tail.values().map(Vec::len).sum::<usize>();
     }
 
-    /// Is it time to call [`Journal::prune`]?
+    /// Whether to call [`UndoJournal::prune`].
     pub fn is_long(&self) -> bool {
         self.entries >= self.limit
     }
 
-    /// Drop what is safe, now that the first `safe_units` units of the buffer are on the medium.
-    pub fn prune(&mut self, safe_units: u64) {
+    /// Drop durable entries, the first `durable_units` buffered units being on the medium.
+    pub fn prune(&mut self, durable_units: u64) {
         self.units.retain(|_, writes| {
-            writes.drain(..after_last_safe(writes, |progress| is_safe(progress, safe_units)));
+            writes.drain(..after_last_safe(writes, |progress| is_safe(progress, durable_units)));
             !writes.is_empty()
         });
         self.entries = self.units.values().map(Vec::len).sum();
         self.limit = FEW.max(2 * self.entries);
     }
 
-    /// Power fails with the first `safe_units` units of the buffer on the medium: what goes back to what, by unit. With capacitors
-    /// everything in the buffer is safe.
-    pub fn lose(&mut self, safe_units: u64, capacitors: bool) -> Vec<(u64, Page)> {
+    /// Power loss with the first `durable_units` buffered units on the medium (all of them with `capacitors`): the
+    /// units that revert and their content.
+    pub fn power_loss(&mut self, durable_units: u64, capacitors: bool) -> Vec<(u64, Page)> {
         self.catch_up();
-        let safe_units = if capacitors { u64::MAX } else { safe_units };
+        let durable_units = if capacitors { u64::MAX } else { durable_units };
         self.entries = 0;
         let units = std::mem::take(&mut self.units);
         let lost = units.into_iter().filter_map(|(unit, mut writes)| {
-            let kept = after_last_safe(&writes, |progress| is_safe(progress, safe_units));
+            let kept = after_last_safe(&writes, |progress| is_safe(progress, durable_units));
             (kept < writes.len()).then(|| (unit, writes.swap_remove(kept).before))
         });
         lost.collect()
     }
 }
 
-fn is_safe(progress: Progress, safe_units: u64) -> bool {
+fn is_safe(progress: WriteProgress, durable_units: u64) -> bool {
     match progress {
-        Progress::Submitted => false,
-        Progress::Buffered(place) => place < safe_units,
-        Progress::Safe => true,
+        WriteProgress::Submitted => false,
+        WriteProgress::Buffered(place) => place < durable_units,
+        WriteProgress::Safe => true,
     }
 }
 
-/// How many writes there are up to the last one that is safe: it decides what those before it left.
-fn after_last_safe(writes: &[Entry], safe: impl Fn(Progress) -> bool) -> usize {
+/// Number of writes up to the last durable one, which supersedes those before it.
+fn after_last_safe(writes: &[Entry], safe: impl Fn(WriteProgress) -> bool) -> usize {
     let last = writes.iter().rposition(|entry| safe(entry.progress));
     last.map_or(0, |last| last + 1)
 }

@@ -6,7 +6,7 @@
 
 use assay_ssd::{Drive, DriveOptions, Profile};
 use assay_units::{GIB, Nanos, Op};
-use common::queued::{Outcome, Queued, run_queued};
+use common::queued::{CommandTiming, Queued, run_queued};
 
 mod common;
 
@@ -32,7 +32,7 @@ impl Conditioned {
         Conditioned { drive, now, area }
     }
 
-    fn run(&self, op: Op, random: bool, depth: u32, block: u32, commands: u64) -> Outcome {
+    fn run(&self, op: Op, random: bool, depth: u32, block: u32, commands: u64) -> CommandTiming {
         let mut job = Queued::report_e(op, random, depth, block, commands);
         job.area = self.area;
         run_queued(&mut self.drive.clone(), job, self.now, HOST)

@@ -1,31 +1,31 @@
-//! Is one drive as another is? One number per kind of state.
+//! Digests of drive state, for comparing two drives.
 
 use assay_units::rng::mix;
 
 use super::Drive;
 use crate::data::DataStore;
 
-/// What a drive has become, as numbers that are equal where the state is. Times are no part of it.
+/// Digests of the state; times are not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateDigest {
-    /// Where every unit lies, which flash holds what, and how much was programmed, moved and erased.
+    /// Maps, validity, and counts of programmed, relocated and erased flash.
     pub flash: u64,
-    /// What the host did: commands and bytes, as the health log counts them.
+    /// Host commands and bytes as in the health log.
     pub host: u64,
-    /// The bytes kept, with what was deallocated; 0 where none are.
+    /// Kept data and deallocations; 0 without kept data.
     pub data: u64,
 }
 
-/// Take some numbers into a digest.
+/// Fold numbers into a digest.
 pub(crate) fn take(digest: u64, numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(digest, mix)
 }
 
 impl Drive {
-    /// What the drive has become. Two drives of one profile, options and history have the same; nothing may be in flight.
+    /// Digest of the state. Equal for equal profile, options and history; nothing may be in flight.
     pub fn digest(&mut self) -> StateDigest {
         self.start_waiting(self.last_submit_ns);
-        self.medium.settle();
+        self.medium.apply_map_updates();
         let counters = self.medium.counters();
         let mut flash = take(
             0,

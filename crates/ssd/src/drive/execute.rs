@@ -1,26 +1,26 @@
-//! The path of each kind of command, computed when its firmware starts.
+//! Command execution: the path of each kind of command, computed when its firmware starts.
 
 use assay_units::{DataClass, Op};
 
-use super::{Drive, Part};
+use super::{Drive, SubCommand};
 use crate::command::Status;
 use crate::map::UNMAPPED;
-use crate::prefetch::Hit;
+use crate::prefetch::PrefetchHit;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
 
-/// A profile's firmware and energy costs, without their provenance.
+/// Firmware and energy costs of a profile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     read_command_ns: u64,
     read_partial_ns: u64,
     read_split_ns: u64,
-    /// The longest read that one die may answer by itself.
+    /// Longest read served by one die.
     die_read_bytes: u64,
     read_page_ns: u64,
-    /// The longest read that does without `read_page_ns`; 0 when there is none.
+    /// Longest read without `read_page_ns`; 0 if none.
     read_by_hardware_bytes: u64,
     read_kib_ns: u64,
-    /// Time of the data path for a read of flash, whatever its length.
+    /// Data path setup time per read of flash.
     path_setup_ns: u64,
     write_command_ns: u64,
     write_unit_ns: u64,
@@ -28,7 +28,7 @@ pub(super) struct Costs {
     ack_ns: u64,
     ack_unit_ns: u64,
     throttle_percent: u64,
-    /// Time on the data path and for collection, in per cent of what it takes unthrottled.
+    /// Data path and collection time in per cent of unthrottled.
     data_path_percent: u64,
     skip_unmapped: bool,
     elide_zero: bool,
@@ -67,7 +67,7 @@ impl Costs {
         [costs, costs.throttled()]
     }
 
-    /// The core time of so many NAND pages of a read of `len` bytes, in nanoseconds.
+    /// Core time for `pages` NAND pages of a read of `len` bytes, in nanoseconds.
     #[inline(always)]
     fn read_pages_ns(&self, pages: u32, len: u64) -> u64 {
         if len <= self.read_by_hardware_bytes {
@@ -76,34 +76,33 @@ impl Costs {
         self.read_page_ns * u64::from(pages)
     }
 
-    /// More core time for a read of `len` bytes that no one die answers, in nanoseconds.
+    /// Additional core time of a read divided among dies, in nanoseconds.
     pub(super) fn read_split_ns(&self, len: u64) -> u64 {
         self.read_split_ns * u64::from(len > self.die_read_bytes)
     }
 
-    /// The core time of so many NAND pages and bytes of a read of `len` bytes, in nanoseconds.
+    /// Core time for `pages` NAND pages and `bytes` of a read of `len` bytes, in nanoseconds.
     pub(super) fn read_pieces_ns(&self, pages: u32, bytes: u64, len: u64) -> u64 {
         self.read_pages_ns(pages, len) + ((bytes * self.read_kib_ns) >> 10)
     }
 
-    /// Time of the data path for a read of flash, whatever its length, in nanoseconds.
     pub(super) fn path_setup_ns(&self) -> u64 {
         self.path_setup_ns
     }
 
-    /// As how many bytes these count on the data path.
-    pub(super) fn stretched(&self, bytes: u64) -> u64 {
+    /// Bytes scaled by the data path's slowdown.
+    pub(super) fn data_path_bytes(&self, bytes: u64) -> u64 {
         bytes * self.data_path_percent / 100
     }
 
-    /// The core time of the shortest command, in nanoseconds: none is done sooner after its start.
-    pub(super) fn least_ns(&self) -> u64 {
+    /// Core time of the shortest command, in nanoseconds: the least time to completion.
+    pub(super) fn min_ns(&self) -> u64 {
         self.read_command_ns
             .min(self.write_command_ns)
             .min(self.other_command_ns)
     }
 
-    /// These costs, stretched by the throttle: a slower clock slows what the firmware does and what moves through the controller.
+    /// The costs while throttled: a lower clock rate for firmware and data path.
     fn throttled(mut self) -> Costs {
         for cost in [
             &mut self.read_command_ns,
@@ -123,10 +122,10 @@ impl Costs {
     }
 }
 
-/// Until when the core is busy, when the command is done but for its completion entry, and how it ended.
-pub(super) type Outcome = (u64, u64, Status);
+/// Core busy until, command done (without completion entry), status.
+pub(super) type CommandTiming = (u64, u64, Status);
 
-/// First and last mapping unit of a byte range that is not empty.
+/// First and last mapping unit of a non-empty byte range.
 pub(super) fn units_of(offset: u64, len: u64) -> (u32, u32) {
     let first = offset / MAP_UNIT_BYTES;
     let last = (offset + len - 1) / MAP_UNIT_BYTES;
@@ -141,7 +140,7 @@ pub(super) fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
     end.min(stop) - offset.max(start)
 }
 
-/// Until when a core is busy with a read before it has looked for any of its units.
+/// Core time of a read before its first unit.
 #[inline(always)]
 pub(super) fn read_begun_ns(now_ns: u64, offset: u64, len: u64, costs: &Costs) -> u64 {
     let is_whole = (offset | len).is_multiple_of(MAP_UNIT_BYTES);
@@ -150,36 +149,40 @@ pub(super) fn read_begun_ns(now_ns: u64, offset: u64, len: u64, costs: &Costs) -
 }
 
 impl Drive {
-    /// [`Drive::execute`] of a read or a write that will work.
+    /// [`Drive::execute`] on the fast path.
     #[inline(always)]
-    pub(super) fn execute_plain<const WRITE: bool>(&mut self, now_ns: u64, number: u32) -> Outcome {
+    pub(super) fn execute_fast<const WRITE: bool>(
+        &mut self,
+        now_ns: u64,
+        number: u32,
+    ) -> CommandTiming {
         self.thermal.advance(now_ns);
         let clock = usize::from(self.thermal.throttled());
-        let part = self.parts.get(number);
-        let (offset, len) = (part.offset_bytes, u64::from(part.len_bytes));
+        let sub = self.in_flight.get(number);
+        let (offset, len) = (sub.offset_bytes, u64::from(sub.len_bytes));
         let costs = &self.costs[clock];
         let energy_nj = costs.command_nj + ((len * costs.transfer_kib_nj) >> 10);
         let percent = costs.data_path_percent;
         let outcome = if WRITE {
-            let part = *part;
-            self.write(now_ns, &part, clock)
+            let sub = *sub;
+            self.write(now_ns, &sub, clock)
         } else {
             self.read(now_ns, offset, len, clock)
         };
         self.account(now_ns, outcome, energy_nj, percent)
     }
 
-    /// Account what a command used and set off beside its own path.
+    /// Account energy and garbage collection set off by a command.
     #[inline(always)]
     fn account(
         &mut self,
         now_ns: u64,
-        mut outcome: Outcome,
+        mut outcome: CommandTiming,
         command_nj: u64,
         percent: u64,
-    ) -> Outcome {
-        // Collection runs on the core whose command set it off, and does not delay that command.
-        self.change_moved(now_ns);
+    ) -> CommandTiming {
+        // Collection occupies the core whose command set it off, without delaying that command.
+        self.update_moved_pages(now_ns);
         let collection_ns = self.medium.take_firmware_ns();
         if collection_ns > 0 {
             outcome.0 += collection_ns * percent / 100;
@@ -192,31 +195,31 @@ impl Drive {
         outcome
     }
 
-    /// Run one part from `now_ns`, when a core takes it.
+    /// Execute a command from `now_ns`, when a core takes it.
     #[inline]
-    pub(super) fn execute(&mut self, now_ns: u64, number: u32, part: &Part) -> Outcome {
-        if part.status.is_ok() {
-            match part.op {
-                Op::Read if part.verifies => {}
-                Op::Read => return self.execute_plain::<false>(now_ns, number),
-                Op::Write => return self.execute_plain::<true>(now_ns, number),
+    pub(super) fn execute(&mut self, now_ns: u64, number: u32, sub: &SubCommand) -> CommandTiming {
+        if sub.status.is_ok() {
+            match sub.op {
+                Op::Read if sub.verifies => {}
+                Op::Read => return self.execute_fast::<false>(now_ns, number),
+                Op::Write => return self.execute_fast::<true>(now_ns, number),
                 _ => {}
             }
         }
         self.thermal.advance(now_ns);
         let clock = usize::from(self.thermal.throttled());
         let costs = self.costs[clock];
-        let outcome = match part.op {
-            _ if !part.status.is_ok() => self.refuse(now_ns, part, clock),
+        let outcome = match sub.op {
+            _ if !sub.status.is_ok() => self.reject(now_ns, sub, clock),
             Op::Read => {
-                let len = u64::from(part.len_bytes);
-                self.verify(now_ns, part.offset_bytes, len, clock)
+                let len = u64::from(sub.len_bytes);
+                self.verify(now_ns, sub.offset_bytes, len, clock)
             }
-            Op::Discard => self.deallocate(now_ns, part, clock, false),
-            Op::WriteZeroes => self.deallocate(now_ns, part, clock, true),
+            Op::Discard => self.deallocate(now_ns, sub, clock, false),
+            Op::WriteZeroes => self.deallocate(now_ns, sub, clock, true),
             _ => {
                 let busy_ns = now_ns + costs.other_command_ns;
-                let done_ns = if part.op == Op::Flush && !part.dropped {
+                let done_ns = if sub.op == Op::Flush && !sub.dropped {
                     self.medium.flush(now_ns).max(busy_ns)
                 } else {
                     busy_ns
@@ -227,18 +230,18 @@ impl Drive {
         self.account(now_ns, outcome, costs.command_nj, costs.data_path_percent)
     }
 
-    /// A command that fails: bad fields at once, media errors after having tried.
-    fn refuse(&mut self, now_ns: u64, part: &Part, clock: usize) -> Outcome {
+    /// Execute a failing command: invalid fields at once, media errors after the access.
+    fn reject(&mut self, now_ns: u64, sub: &SubCommand, clock: usize) -> CommandTiming {
         let costs = self.costs[clock];
-        let (busy, done) = match part.status {
+        let (busy, done) = match sub.status {
             Status::UnrecoveredReadError => {
-                let len = u64::from(part.len_bytes);
-                let (busy, done, _) = if part.verifies {
-                    self.verify(now_ns, part.offset_bytes, len, clock)
+                let len = u64::from(sub.len_bytes);
+                let (busy, done, _) = if sub.verifies {
+                    self.verify(now_ns, sub.offset_bytes, len, clock)
                 } else {
-                    self.read(now_ns, part.offset_bytes, len, clock)
+                    self.read(now_ns, sub.offset_bytes, len, clock)
                 };
-                self.host.bytes_read -= u64::from(part.len_bytes);
+                self.host.bytes_read -= u64::from(sub.len_bytes);
                 (busy, done)
             }
             _ => {
@@ -246,14 +249,14 @@ impl Drive {
                 (busy, busy)
             }
         };
-        (busy, done, part.status)
+        (busy, done, sub.status)
     }
 
     #[inline(always)]
-    fn read(&mut self, now_ns: u64, offset: u64, len: u64, clock: usize) -> Outcome {
-        self.medium.settle();
+    fn read(&mut self, now_ns: u64, offset: u64, len: u64, clock: usize) -> CommandTiming {
+        self.medium.apply_map_updates();
         self.host.bytes_read += len;
-        let hit = self.prefetch.look(offset, len);
+        let hit = self.prefetch.lookup(offset, len);
         let (first, last) = units_of(offset, len.max(1));
         if hit.is_none() && first == last && len > 0 {
             self.read_unit(now_ns, offset, len, clock)
@@ -262,7 +265,7 @@ impl Drive {
         }
     }
 
-    /// [`Drive::read`] of several units, or of what may have been read ahead.
+    /// [`Drive::read`] of several units, or with read-ahead.
     #[inline(never)]
     fn read_units(
         &mut self,
@@ -270,8 +273,8 @@ impl Drive {
         offset: u64,
         len: u64,
         clock: usize,
-        hit: Option<Hit>,
-    ) -> Outcome {
+        hit: Option<PrefetchHit>,
+    ) -> CommandTiming {
         let costs = self.costs[clock];
         let mut from = offset;
         let end = from + len;
@@ -291,7 +294,7 @@ impl Drive {
                 busy_ns += costs.read_split_ns;
             }
             let (first, last) = units_of(from, end - from);
-            let known_ns = self.look_up(now_ns, busy_ns, first, last);
+            let known_ns = self.lookup_map(now_ns, busy_ns, first, last);
             let mut setup_ns = costs.path_setup_ns;
             let mut unit = first;
             while unit <= last {
@@ -302,8 +305,8 @@ impl Drive {
                     let ready_ns = self
                         .medium
                         .read(now_ns, busy_ns.max(known_ns), physical, count);
-                    let stretched = bytes * costs.data_path_percent / 100;
-                    let path = (stretched, std::mem::take(&mut setup_ns));
+                    let data_path_bytes = bytes * costs.data_path_percent / 100;
+                    let path = (data_path_bytes, std::mem::take(&mut setup_ns));
                     self.link.deliver(now_ns, ready_ns, bytes, path, len)
                 } else {
                     self.link.to_host(now_ns, busy_ns.max(known_ns), bytes)
@@ -319,13 +322,13 @@ impl Drive {
         (busy_ns, done_ns, Status::Ok)
     }
 
-    /// [`Drive::read`] of one unit, or of a part of it, that was not read ahead.
+    /// [`Drive::read`] within one unit without read-ahead.
     #[inline(always)]
-    fn read_unit(&mut self, now_ns: u64, offset: u64, bytes: u64, clock: usize) -> Outcome {
+    fn read_unit(&mut self, now_ns: u64, offset: u64, bytes: u64, clock: usize) -> CommandTiming {
         let costs = &self.costs[clock];
         let unit = (offset / MAP_UNIT_BYTES) as u32;
         let mut busy_ns = read_begun_ns(now_ns, offset, bytes, costs);
-        let known_ns = self.look_up(now_ns, busy_ns, unit, unit);
+        let known_ns = self.lookup_map(now_ns, busy_ns, unit, unit);
         let costs = &self.costs[clock];
         busy_ns += (bytes * costs.read_kib_ns) >> 10;
         let mut physical = self.medium.locate(unit);
@@ -338,18 +341,19 @@ impl Drive {
         }
         busy_ns += costs.read_pages_ns(1, bytes);
         let setup_ns = costs.path_setup_ns;
-        let stretched = if clock == 0 {
+        let data_path_bytes = if clock == 0 {
             bytes
         } else {
             bytes * costs.data_path_percent / 100
         };
         let ready_ns = self.medium.read(now_ns, busy_ns.max(known_ns), physical, 1);
-        let path = (stretched, setup_ns);
+        let path = (data_path_bytes, setup_ns);
         let done_ns = self.link.deliver(now_ns, ready_ns, bytes, path, bytes);
         (busy_ns, done_ns, Status::Ok)
     }
 
-    /// The longest run from `unit` that one sense, or no flash at all, answers: units, NAND pages (0 for no flash), address.
+    /// Longest run from `unit` that one sense, or the map alone, answers: units, NAND pages (0: no flash),
+    /// address.
     #[inline]
     pub(super) fn next_run(&self, unit: u32, limit: u32) -> (u32, u32, u32) {
         let mut physical = self.medium.locate(unit);
@@ -368,7 +372,7 @@ impl Drive {
         (count, self.medium.pages_touched(physical, count), physical)
     }
 
-    /// Read `ahead` (bytes) of a stream into the buffer, without firmware per page and without the host.
+    /// Read a byte range ahead into the buffer, without per-page firmware time.
     fn read_ahead(
         &mut self,
         now_ns: u64,
@@ -383,7 +387,7 @@ impl Drive {
             return;
         }
         let (first, last) = units_of(ahead.0, end - ahead.0);
-        let issue_ns = self.look_up(now_ns, issue_ns, first, last);
+        let issue_ns = self.lookup_map(now_ns, issue_ns, first, last);
         let mut unit = first;
         while unit <= last {
             let (count, pages, physical) = self.next_run(unit, last - unit + 1);
@@ -402,49 +406,55 @@ impl Drive {
     }
 
     #[inline(always)]
-    fn write(&mut self, now_ns: u64, part: &Part, clock: usize) -> Outcome {
+    fn write(&mut self, now_ns: u64, sub: &SubCommand, clock: usize) -> CommandTiming {
         let costs = &self.costs[clock];
         let (ack_ns, ack_unit_ns) = (costs.ack_ns, costs.ack_unit_ns);
-        let len = u64::from(part.len_bytes);
-        let (first, last) = units_of(part.offset_bytes, len);
+        let len = u64::from(sub.len_bytes);
+        let (first, last) = units_of(sub.offset_bytes, len);
         let units = u64::from(last - first) + 1;
         self.host.bytes_written += len;
         let started_ns = now_ns + costs.write_command_ns;
         let busy_ns = started_ns + costs.write_unit_ns * units;
-        let elides = part.data == DataClass::Zero && costs.elide_zero;
-        self.prefetch.invalidate(part.offset_bytes, len);
+        let elides = sub.data == DataClass::Zero && costs.elide_zero;
+        self.prefetch.invalidate(sub.offset_bytes, len);
         let arrived_ns = self.link.to_drive(now_ns, started_ns, len);
         let mut done_ns = busy_ns.max(arrived_ns);
-        self.change_map(now_ns, started_ns, first, last);
-        if elides && self.is_whole(part) {
+        self.update_map_pages(now_ns, started_ns, first, last);
+        if elides && self.is_whole(sub) {
             self.medium.unmap(first, last + 1);
-            self.note_taken(part.seq, first, last - first + 1, None);
+            self.journal_accepted(sub.seq, first, last - first + 1, None);
             return (busy_ns, done_ns + ack_ns, Status::Ok);
         }
-        let end = part.offset_bytes + len;
-        let (taken, unit_ns) = (self.medium.taken_units(), self.link.unit_ns());
+        let end = sub.offset_bytes + len;
+        let (taken, unit_ns) = (self.medium.accepted_units(), self.link.unit_ns());
         let (stored_ns, all) =
             self.medium
-                .write(now_ns, part.offset_bytes, end, arrived_ns, unit_ns);
+                .write(now_ns, sub.offset_bytes, end, arrived_ns, unit_ns);
         done_ns = done_ns.max(stored_ns);
         if self.journal.is_some() {
-            self.note_taken(part.seq, first, last - first + 1, Some(taken));
+            self.journal_accepted(sub.seq, first, last - first + 1, Some(taken));
         }
         let status = if all { Status::Ok } else { Status::WriteFault };
         (busy_ns, done_ns + ack_ns + ack_unit_ns * units, status)
     }
 
-    /// Does a part cover its units entirely?
-    fn is_whole(&self, part: &Part) -> bool {
-        (part.offset_bytes | u64::from(part.len_bytes)).is_multiple_of(MAP_UNIT_BYTES)
+    /// Whether a write covers whole units.
+    fn is_whole(&self, sub: &SubCommand) -> bool {
+        (sub.offset_bytes | u64::from(sub.len_bytes)).is_multiple_of(MAP_UNIT_BYTES)
     }
 
-    /// Deallocate or zero a range: whole units in the map; of units covered in part, zeroes are written and a deallocation is
-    /// ignored (the NVMe specification lets a drive round it down).
-    fn deallocate(&mut self, now_ns: u64, part: &Part, clock: usize, zero: bool) -> Outcome {
+    /// Deallocate or zero a range: whole units in the map; of partial units, zeroes are written and
+    /// deallocation is ignored (rounding down is permitted).
+    fn deallocate(
+        &mut self,
+        now_ns: u64,
+        sub: &SubCommand,
+        clock: usize,
+        zero: bool,
+    ) -> CommandTiming {
         let costs = self.costs[clock];
-        let start = part.offset_bytes;
-        let end = start + u64::from(part.len_bytes);
+        let start = sub.offset_bytes;
+        let end = start + u64::from(sub.len_bytes);
         let first_whole = start.div_ceil(MAP_UNIT_BYTES) as u32;
         let end_whole = (end / MAP_UNIT_BYTES) as u32;
         let busy_ns = now_ns + costs.other_command_ns;
@@ -452,7 +462,7 @@ impl Drive {
         let mut status = Status::Ok;
         self.prefetch.invalidate(start, end - start);
         if first_whole < end_whole {
-            self.forget_map(now_ns, busy_ns, first_whole, end_whole);
+            self.unmap_map_pages(now_ns, busy_ns, first_whole, end_whole);
             self.medium.unmap(first_whole, end_whole);
         }
         if zero {
@@ -467,7 +477,7 @@ impl Drive {
                     continue;
                 }
                 let unit_start = u64::from(unit) * MAP_UNIT_BYTES;
-                self.change_map(now_ns, busy_ns, unit, unit);
+                self.update_map_pages(now_ns, busy_ns, unit, unit);
                 let piece = start.max(unit_start)..end.min(unit_start + MAP_UNIT_BYTES);
                 let (slot_ns, all) = self
                     .medium

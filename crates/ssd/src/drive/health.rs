@@ -1,4 +1,4 @@
-//! The drive's health log, and what it costs the machine that simulates it.
+//! Health log, and memory used by the simulation.
 
 use assay_units::Nanos;
 
@@ -8,11 +8,10 @@ use crate::profile::MAP_UNIT_BYTES;
 use crate::telemetry::Telemetry;
 
 impl Drive {
-    /// Health at `now`. What the drive does later does not depend on whether somebody looked, as long as `now` is not after the next
-    /// command.
+    /// Health at `now`, without effect on later behaviour unless `now` is after the next command.
     pub fn telemetry(&mut self, now: Nanos) -> Telemetry {
         self.start_waiting(now.0);
-        self.keep_house(now.0.min(super::LAST_NS));
+        self.run_background(now.0.min(super::MAX_TIME_NS));
         self.observe_power(now.0);
         self.thermal.advance(now.0.max(self.now_ns));
         let celsius = self.thermal.celsius();
@@ -53,12 +52,12 @@ impl Drive {
         }
     }
 
-    /// The tables that grow with the drive, for advice to the operating system; `None` where there are none.
+    /// The tables that grow with capacity, for memory advice; `None` if there are none.
     pub fn tables(&self) -> Option<crate::ftl::MapTables<'_>> {
         self.medium.tables()
     }
 
-    /// Bytes of memory that map, owners and kept data take.
+    /// Bytes of memory of maps and kept data.
     pub fn resident_bytes(&self) -> u64 {
         let cache = self.map_cache.as_ref();
         self.medium.resident_bytes()

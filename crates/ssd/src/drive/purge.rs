@@ -1,4 +1,4 @@
-//! A Format: everything forgotten, everything erased, nothing else changed.
+//! Format NVM: erase of all user data.
 
 use assay_units::{Nanos, Op};
 
@@ -6,26 +6,25 @@ use super::Drive;
 use crate::data::PAGE_BYTES;
 
 impl Drive {
-    /// Forget and erase everything that was written, as NVMe's Format does, beginning at `now`; returns when it is done, or `None` when
-    /// the drive is gone ([`Drive::surprise_removal`]). Nothing may be in flight: what is ends as if it had come first.
+    /// Erase all user data from `now` on, as Format NVM does; returns the end, or `None` if the drive was
+    /// removed. Nothing may be in flight.
     ///
-    /// After it the drive is as one on which nothing was ever written: reads give zeroes, and writing is as fast as on a fresh drive.
-    /// Wear, counters, temperature, power state and time stay; media that could not be read is replaced. Source: NVM Express Base
-    /// Specification 1.4, section 5.23 (Format NVM; the erase of all user data).
+    /// Afterwards the drive behaves as never written. Wear, counters, temperature, power state and time
+    /// continue; unreadable media is replaced. Source: NVM Express Base Specification 1.4, section 5.23.
     pub fn purge(&mut self, now: Nanos) -> Option<Nanos> {
         if !self.present {
             return None;
         }
-        let now_ns = now.0.min(super::LAST_NS).max(self.last_submit_ns);
+        let now_ns = now.0.min(super::MAX_TIME_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
-        self.keep_house(now_ns);
+        self.run_background(now_ns);
         self.last_submit_ns = now_ns;
         let capacity = self.identity.capacity_bytes;
         self.prefetch.invalidate(0, capacity);
-        self.faults.meets_bad_media(Op::Discard, 0, capacity);
+        self.faults.hits_bad_media(Op::Discard, 0, capacity);
         if let Some(journal) = &mut self.journal {
             journal.catch_up();
-            journal.forget(0, capacity.div_ceil(PAGE_BYTES));
+            journal.drop_range(0, capacity.div_ceil(PAGE_BYTES));
         }
         if let Some(data) = &mut self.data {
             data.discard(0, capacity);

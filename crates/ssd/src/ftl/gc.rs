@@ -1,35 +1,34 @@
-//! Garbage collection, see the parent module.
+//! Garbage collection; mechanism in the parent module.
 
-use super::{COLLECT, Ftl};
+use super::{Ftl, GC};
 use crate::profile::{GcPace, GcProfile, VictimPolicy};
 
-/// Of so many victims, at most one is chosen to level wear.
+/// At most one of this many victims is chosen to level wear.
 const VICTIMS_PER_LEVELLING: u32 = 8;
-/// While a victim is emptied to level wear, so many units of it are looked at per unit that the host writes.
+/// Units scanned per host unit written while a wear levelling victim is emptied.
 const LEVELLING_PACE: u64 = 4;
-/// A unit that is owed, see [`Collector::owed`].
-const OWED_ONE: u64 = 1024;
+/// One unit of scan debt, see [`GarbageCollector::scan_debt`].
+const DEBT_ONE: u64 = 1024;
 
-/// The victim being emptied.
 #[derive(Clone, Copy, Debug)]
 struct Victim {
     superblock: u32,
-    /// Next unit to look at.
+    /// Next unit to scan.
     cursor: u32,
-    /// Valid units when it was chosen: the pace.
+    /// Valid units when it was chosen; sets the pace.
     valid: u32,
-    /// When the latest data moved out of it is in the controller, in nanoseconds.
+    /// When its latest relocated data is in the controller, in nanoseconds.
     moved_ns: u64,
-    /// Was it chosen to level wear, not to make room?
+    /// Chosen for static wear levelling.
     levelling: bool,
 }
 
-/// State of the garbage collector.
+/// Garbage collector state.
 #[derive(Clone, Debug)]
-pub(super) struct Collector {
+pub(super) struct GarbageCollector {
     low: u32,
     high: u32,
-    /// Did the free superblocks fall below `low`, and have they not come to `high` since?
+    /// Between the low and the high mark: collecting.
     active: bool,
     policy: VictimPolicy,
     pace: GcPace,
@@ -38,21 +37,20 @@ pub(super) struct Collector {
     idle_after_ns: Option<u64>,
     wear_gap_erases: Option<u32>,
     victims_since_levelling: u32,
-    /// Even pace: victim units still to be looked at for what the host wrote, in 1024ths; negative when more were.
-    owed: i64,
-    /// Core time of what was moved since the drive asked last, in nanoseconds.
+    /// Even pace: scan debt for host writes, in 1024ths of a unit; negative after scanning ahead.
+    scan_debt: i64,
+    /// Core time of relocations not yet accounted, in nanoseconds.
     firmware_ns: u64,
     victim: Option<Victim>,
-    /// Valid units found in one scan, and for each sense how many units it holds and how many of them were found; kept to avoid
-    /// allocation.
+    /// Scratch of one scan: valid units, and per sense its units and its valid units.
     found: Vec<u32>,
     senses: Vec<(u32, u32)>,
 }
 
-impl Collector {
-    pub(super) fn new(low: u32, profile: Option<&GcProfile>) -> Collector {
+impl GarbageCollector {
+    pub(super) fn new(low: u32, profile: Option<&GcProfile>) -> GarbageCollector {
         let number = |of: fn(&GcProfile) -> Option<u64>| profile.and_then(of);
-        Collector {
+        GarbageCollector {
             low,
             high: profile
                 .and_then(|profile| profile.high_superblocks.as_ref())
@@ -72,7 +70,7 @@ impl Collector {
                 .and_then(|profile| profile.wear_gap_erases.as_ref())
                 .map(|gap| gap.value),
             victims_since_levelling: 0,
-            owed: 0,
+            scan_debt: 0,
             firmware_ns: 0,
             victim: None,
             found: Vec::new(),
@@ -80,26 +78,26 @@ impl Collector {
         }
     }
 
-    /// There is nothing to collect any more.
-    pub(super) fn rest(&mut self) {
+    /// Reset when everything is erased.
+    pub(super) fn reset(&mut self) {
         self.victim = None;
         self.active = false;
-        self.owed = 0;
+        self.scan_debt = 0;
     }
 }
 
 impl Ftl {
-    /// After `units` were written: scan as many victim units as make room for as many, and for the surplus; or, where collection
-    /// comes in bursts, everything up to the high mark.
-    pub(super) fn collect_in_step(&mut self, units: u32, floor_ns: u64, at_ns: u64) {
-        if !self.is_collecting() {
-            self.collector.owed = 0;
+    /// After `units` were written: scan as many victim units as free as many plus the surplus; or, in bursts,
+    /// everything up to the high mark.
+    pub(super) fn gc_in_step(&mut self, units: u32, now_ns: u64, at_ns: u64) {
+        if !self.is_gc_active() {
+            self.gc.scan_debt = 0;
             return;
         }
-        if self.collector.pace == GcPace::Burst {
-            // The bound is met only when nothing is gained any more.
+        if self.gc.pace == GcPace::Burst {
+            // Reached only when nothing is gained any more.
             for _ in 0..self.blocks.len() * 4 {
-                if !self.is_collecting() || !self.scan(self.superblock_units, floor_ns, at_ns) {
+                if !self.is_gc_active() || !self.scan(self.superblock_units, now_ns, at_ns) {
                     return;
                 }
             }
@@ -109,87 +107,84 @@ impl Ftl {
             return;
         };
         let total = u64::from(self.superblock_units);
-        let owed = if victim.levelling {
-            u64::from(units) * LEVELLING_PACE * OWED_ONE
+        let scan_debt = if victim.levelling {
+            u64::from(units) * LEVELLING_PACE * DEBT_ONE
         } else {
             let gain = total.saturating_sub(u64::from(victim.valid)).max(1);
-            let wanted = u64::from(units) * (1000 + self.collector.surplus_permille);
-            (wanted * total * OWED_ONE).div_ceil(gain * 1000)
+            let wanted = u64::from(units) * (1000 + self.gc.surplus_permille);
+            (wanted * total * DEBT_ONE).div_ceil(gain * 1000)
         };
-        // Scans go by whole senses and so look at more than was asked for: what they looked at is what is paid.
-        self.collector.owed += owed as i64;
-        let budget = self.collector.owed / OWED_ONE as i64;
+        // Scans cover whole senses, so more than asked for: the debt is reduced by what was scanned.
+        self.gc.scan_debt += scan_debt as i64;
+        let budget = self.gc.scan_debt / DEBT_ONE as i64;
         if budget <= 0 {
             return;
         }
         let written = self.blocks.written(victim.superblock);
-        if !self.scan(budget.min(total as i64) as u32, floor_ns, at_ns) {
-            self.collector.owed = 0;
+        if !self.scan(budget.min(total as i64) as u32, now_ns, at_ns) {
+            self.gc.scan_debt = 0;
             return;
         }
-        let now_at = match self.collector.victim {
+        let now_at = match self.gc.victim {
             Some(same) if same.superblock == victim.superblock => same.cursor,
             _ => written,
         };
-        self.collector.owed -= i64::from(now_at - victim.cursor) * OWED_ONE as i64;
+        self.gc.scan_debt -= i64::from(now_at - victim.cursor) * DEBT_ONE as i64;
     }
 
-    /// Is it time to collect, by the marks?
-    pub(super) fn is_collecting(&mut self) -> bool {
+    /// Whether free superblocks are below the current mark.
+    pub(super) fn is_gc_active(&mut self) -> bool {
         let free = self.free.len();
-        let collector = &mut self.collector;
-        let mark = if collector.active {
-            collector.high
-        } else {
-            collector.low
-        };
-        collector.active = free < mark as usize;
-        collector.active
+        let gc = &mut self.gc;
+        let mark = if gc.active { gc.high } else { gc.low };
+        gc.active = free < mark as usize;
+        gc.active
     }
 
-    /// After so many nanoseconds of silence an idle drive collects, if at all.
+    /// Idle time before background collection, in nanoseconds.
     #[inline]
-    pub(super) fn idle_collect_after_ns(&self) -> Option<u64> {
-        self.collector.idle_after_ns
+    pub(super) fn idle_gc_after_ns(&self) -> Option<u64> {
+        self.gc.idle_after_ns
     }
 
-    /// The high mark: collection ends when so many superblocks are free.
+    /// Free superblocks at which collection ends.
     pub(super) fn high_superblocks(&self) -> usize {
-        self.collector.high as usize
+        self.gc.high as usize
     }
 
-    /// Core time of what was moved since the last call, in nanoseconds.
+    /// Core time of relocations since the last call, in nanoseconds.
     #[inline]
     pub fn take_firmware_ns(&mut self) -> u64 {
-        std::mem::take(&mut self.collector.firmware_ns)
+        std::mem::take(&mut self.gc.firmware_ns)
     }
 
-    /// Before a superblock is opened for new data: at least two must be free, one for it and one for the collector.
-    pub(super) fn collect_until_two_free(&mut self, floor_ns: u64) {
-        // Each round empties a victim and gains at least one unit; the bound is never met on a drive with spare area.
+    /// Collect until two superblocks are free, one for new data and one as destination.
+    pub(super) fn gc_until_two_free(&mut self, now_ns: u64) {
+        // Each round empties a victim and gains at least a unit; with over-provisioning the bound is never
+        // reached.
         for _ in 0..self.blocks.len() * 4 {
             if self.free.len() >= 2 || self.victim().is_none() {
                 return;
             }
-            if !self.scan(self.superblock_units, floor_ns, floor_ns) {
+            if !self.scan(self.superblock_units, now_ns, now_ns) {
                 return;
             }
         }
     }
 
-    /// The victim at hand, chosen now if there was none.
+    /// The current victim, chosen now if there is none.
     fn victim(&mut self) -> Option<Victim> {
-        if self.collector.victim.is_none() {
-            self.settle();
+        if self.gc.victim.is_none() {
+            self.apply_map_updates();
             let worn = self.least_worn();
             let superblock = match worn {
                 Some(superblock) => superblock,
-                None => match self.collector.policy {
+                None => match self.gc.policy {
                     VictimPolicy::Greedy => self.blocks.victim()?,
                     VictimPolicy::CostBenefit => self.blocks.aged_victim()?,
                 },
             };
-            self.collector.victim = Some(Victim {
+            self.gc.victim = Some(Victim {
                 superblock,
                 cursor: 0,
                 valid: self.blocks.valid(superblock),
@@ -197,25 +192,25 @@ impl Ftl {
                 levelling: worn.is_some(),
             });
         }
-        self.collector.victim
+        self.gc.victim
     }
 
-    /// A superblock to be emptied only because it was erased so seldom, when it is time for one and there is room for its data.
+    /// Victim of static wear levelling, when one is due and its data fits.
     fn least_worn(&mut self) -> Option<u32> {
-        let gap = self.collector.wear_gap_erases?;
-        self.collector.victims_since_levelling += 1;
-        if self.collector.victims_since_levelling < VICTIMS_PER_LEVELLING || self.free.len() < 2 {
+        let gap = self.gc.wear_gap_erases?;
+        self.gc.victims_since_levelling += 1;
+        if self.gc.victims_since_levelling < VICTIMS_PER_LEVELLING || self.free.len() < 2 {
             return None;
         }
         let superblock = self.blocks.least_worn(gap)?;
-        self.collector.victims_since_levelling = 0;
+        self.gc.victims_since_levelling = 0;
         Some(superblock)
     }
 
-    /// Owners of what is not stale from address `from` on, where a sense begins: whole senses, until they hold `budget` units or end at
-    /// `end`. Returns how many there are.
+    /// Valid units of whole senses from address `from` (the begin of a sense) on, until they cover `budget`
+    /// units or reach `end`. Returns how many there are.
     #[inline]
-    fn look(
+    fn read_senses(
         &self,
         from: u32,
         end: u32,
@@ -232,7 +227,7 @@ impl Ftl {
         let (mut at, mut holds) = (from, 0);
         while at < end && at - from < budget {
             let units = sense_units.min(end - at);
-            let valid = self.blocks.owners_into(at, units, &mut found[holds..]);
+            let valid = self.blocks.valid_units_into(at, units, &mut found[holds..]);
             senses.push((units, valid));
             holds += valid as usize;
             at += units;
@@ -240,33 +235,34 @@ impl Ftl {
         holds
     }
 
-    /// Look at up to `budget` units of the victim and move the valid ones; erases it at its end. `false` when nothing could move.
-    pub(super) fn scan(&mut self, budget: u32, floor_ns: u64, at_ns: u64) -> bool {
+    /// Scan up to `budget` units of the victim and relocate the valid ones; erases it at its end. `false` when
+    /// nothing could move.
+    pub(super) fn scan(&mut self, budget: u32, now_ns: u64, at_ns: u64) -> bool {
         let Some(mut victim) = self.victim() else {
             return false;
         };
         let base = victim.superblock << self.shift;
         let written = self.blocks.written(victim.superblock);
-        // Look first, at everything within the budget, and have memory fetch all of it at once; then move.
-        let mut found = std::mem::take(&mut self.collector.found);
-        let mut senses = std::mem::take(&mut self.collector.senses);
+        // Scan the whole budget first, so that memory accesses of all map entries overlap.
+        let mut found = std::mem::take(&mut self.gc.found);
+        let mut senses = std::mem::take(&mut self.gc.senses);
         let (from, end) = (base | victim.cursor, base + written);
-        let mut holds = self.look(from, end, budget, &mut found, &mut senses);
-        if self.is_unsettled(&found[..holds]) {
-            self.settle();
-            holds = self.look(from, end, budget, &mut found, &mut senses);
+        let mut holds = self.read_senses(from, end, budget, &mut found, &mut senses);
+        if self.has_pending_update(&found[..holds]) {
+            self.apply_map_updates();
+            holds = self.read_senses(from, end, budget, &mut found, &mut senses);
         }
         let units = &found[..holds];
         std::hint::black_box(self.map.touch(units));
-        // Flash is busy sense by sense and group by group; what that does to the books is done together.
+        // Dies are reserved sense by sense; map and validity are updated in one batch.
         let mut moving = Moving::default();
         let mut stuck = None;
         for &(count, valid) in &senses {
             if valid > 0 {
                 let physical = base | victim.cursor;
-                let read_ns = self.read_sense(floor_ns, at_ns, physical, valid);
+                let read_ns = self.read_sense(now_ns, at_ns, physical, valid);
                 victim.moved_ns = victim.moved_ns.max(read_ns);
-                let moved = self.move_sense(&mut moving, units, valid, floor_ns, read_ns);
+                let moved = self.move_sense(&mut moving, units, valid, now_ns, read_ns);
                 if moved < valid {
                     stuck = Some((physical, count, valid, moved));
                     break;
@@ -277,40 +273,40 @@ impl Ftl {
         self.note_moving(&moving, units);
         let moved = moving.end as u32;
         self.counters.relocated_units += u64::from(moved);
-        self.collector.firmware_ns += self.collector.unit_ns * u64::from(moved);
+        self.gc.firmware_ns += self.gc.unit_ns * u64::from(moved);
         let moved_of_stuck = stuck.map_or(0, |(_, _, _, moved)| moved);
         let looked_at = base + victim.cursor - from;
         self.blocks
             .invalidate_run(from, looked_at, moved - moved_of_stuck);
-        self.collector.found = found;
-        self.collector.senses = senses;
+        self.gc.found = found;
+        self.gc.senses = senses;
         if let Some((physical, count, valid, moved)) = stuck {
-            self.give_up(physical, count, valid as usize, moved as usize);
+            self.invalidate_moved(physical, count, valid as usize, moved as usize);
             return false;
         }
         if victim.cursor >= written {
             self.erase(victim.superblock, victim.moved_ns.max(at_ns));
             self.free.push_back(victim.superblock);
-            self.collector.victim = None;
+            self.gc.victim = None;
         } else {
-            self.collector.victim = Some(victim);
+            self.gc.victim = Some(victim);
         }
         true
     }
 
-    /// Put the next `count` units that were found into the collector's open superblock; returns how many found room.
+    /// Place the next `count` units at the garbage collection write point; returns how many fitted.
     #[inline]
     fn move_sense(
         &mut self,
         moving: &mut Moving,
         units: &[u32],
         count: u32,
-        floor_ns: u64,
+        now_ns: u64,
         ready_ns: u64,
     ) -> u32 {
         let mut left = count;
         while left > 0 {
-            let Some((physical, room)) = self.room(COLLECT, floor_ns) else {
+            let Some((physical, room)) = self.next_address(GC, now_ns) else {
                 break;
             };
             let part = left.min(room);
@@ -320,13 +316,13 @@ impl Ftl {
                 (moving.start, moving.physical) = (moving.end, physical);
             }
             moving.end += part as usize;
-            self.gathered(COLLECT, floor_ns, part, ready_ns);
+            self.advance_write_point(GC, now_ns, part, ready_ns);
             left -= part;
         }
         count - left
     }
 
-    /// Tell the books of units that lie together now.
+    /// Update map and reverse map for relocated units with consecutive addresses.
     #[inline]
     fn note_moving(&mut self, moving: &Moving, units: &[u32]) {
         let units = &units[moving.start..moving.end];
@@ -338,11 +334,11 @@ impl Ftl {
     }
 }
 
-/// Of the units that were found: those that go to consecutive addresses, of which the books do not know yet.
+/// Relocated units with consecutive addresses whose map update is pending.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moving {
     start: usize,
     end: usize,
-    /// Where the first of them goes.
+    /// Address of the first.
     physical: u32,
 }

@@ -1,18 +1,18 @@
-//! What flash and its housekeeping have to do with a map that lies on flash, see [`crate::map_cache`].
+//! Interface between the translation layer and a map on flash, see [`crate::map_cache`].
 
 use super::Ftl;
 
-/// The part of it that is kept here. All zero where the map is in DRAM.
+/// SuperblockState kept here; empty with the map in DRAM.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MapPages {
-    /// Pages of the map whose entries collection and folding changed, and the units of a page as a power of two.
+    /// log2 of units per map page, and map pages changed by relocation.
     moved: Option<(u32, Vec<u32>)>,
-    /// Host data is not programmed before this, in nanoseconds: by then the map pages are there that it changes.
+    /// Host data is programmed no earlier, in nanoseconds: its map pages are then present.
     pub(super) known_ns: u64,
 }
 
 impl MapPages {
-    /// These units are somewhere else now.
+    /// Record relocated units.
     #[inline]
     pub(super) fn note_moved(&mut self, units: &[u32]) {
         if let Some((shift, pages)) = &mut self.moved {
@@ -27,12 +27,12 @@ impl MapPages {
 }
 
 impl Ftl {
-    /// Note from now on which map pages of so many units (a power of two) change when data is moved.
-    pub(crate) fn follow_map_pages(&mut self, shift: u32) {
+    /// Record from now on which map pages, of 2^`shift` units, change by relocation.
+    pub(crate) fn track_map_pages(&mut self, shift: u32) {
         self.map_pages.moved = Some((shift, Vec::new()));
     }
 
-    /// Map pages that changed since the last call, some more than once. `spare` is what to note the next ones in.
+    /// Map pages changed since the last call, with repeats. `spare` is the next list's memory.
     pub(crate) fn take_moved_pages(&mut self, spare: Vec<u32>) -> Vec<u32> {
         match &mut self.map_pages.moved {
             Some((_, pages)) => std::mem::replace(pages, spare),
@@ -40,15 +40,15 @@ impl Ftl {
         }
     }
 
-    /// Host data written from now on is not programmed before the map pages are there that it changes.
-    pub(crate) fn hold_until(&mut self, known_ns: u64) {
+    /// Delay programs of host data written from now on until its map pages are present.
+    pub(crate) fn hold_programs_until(&mut self, known_ns: u64) {
         self.map_pages.known_ns = self.map_pages.known_ns.max(known_ns);
     }
 
-    /// Sense a page of the map; returns when it is in the controller.
+    /// Sense a map page; returns when it is in the controller.
     pub(crate) fn read_map_page(
         &mut self,
-        floor_ns: u64,
+        now_ns: u64,
         issue_ns: u64,
         die: u16,
         read_ns: u64,
@@ -56,20 +56,20 @@ impl Ftl {
     ) -> u64 {
         self.energy_nj += self.read_page_nj;
         self.nand
-            .read_map_page(floor_ns, issue_ns, die, read_ns, units)
+            .read_map_page(now_ns, issue_ns, die, read_ns, units)
     }
 
     /// Program a group of map pages.
     pub(crate) fn program_map_pages(
         &mut self,
-        floor_ns: u64,
+        now_ns: u64,
         ready_ns: u64,
         die: u16,
         program_ns: u64,
     ) {
         let units = u64::from(
             self.nand
-                .program_map_pages(floor_ns, ready_ns, die, program_ns),
+                .program_map_pages(now_ns, ready_ns, die, program_ns),
         );
         self.counters.programmed_units += units;
         self.energy_nj += self.program_page_nj * (units / self.page_units);

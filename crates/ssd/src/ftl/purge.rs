@@ -1,23 +1,22 @@
-//! Everything gone at once: the flash translation layer after a Format.
+//! Erase of all user data (NVMe Format).
 
-use super::frontier::Frontier;
+use super::write_point::WritePoint;
 use super::{Ftl, HOST};
 
 impl Ftl {
-    /// Forget everything that was written and erase what it lay on, from `now_ns` on. Returns when the last erase is done.
+    /// Unmap and erase everything from `now_ns` on. Returns when the last erase is done.
     ///
-    /// Wear goes on from where it was, and so do all counters: what is erased here counts as erased, and nothing is programmed. Data
-    /// that waited in the buffer for more to fill a program is dropped, and its slots are free at once; programs that are going on end
-    /// first.
+    /// Wear and counters continue; erases here count. Buffered data of an incomplete group is dropped and its
+    /// slots are free at once; programs under way end first.
     pub fn purge(&mut self, now_ns: u64) -> u64 {
-        self.settle();
-        let slots = std::mem::take(&mut self.frontiers[HOST].slots);
+        self.apply_map_updates();
+        let slots = std::mem::take(&mut self.write_points[HOST].slots);
         self.buffer.release(now_ns, slots);
-        for frontier in &mut self.frontiers {
-            *frontier = Frontier::closed(frontier.group_units);
+        for write_point in &mut self.write_points {
+            *write_point = WritePoint::closed(write_point.group_units);
         }
         self.map.clear();
-        let erased = self.blocks.wipe();
+        let erased = self.blocks.erase_all();
         for _ in 0..erased {
             self.nand.erase(now_ns);
         }
@@ -26,7 +25,7 @@ impl Ftl {
         if let Some(slc) = &mut self.slc {
             slc.empty();
         }
-        self.collector.rest();
+        self.gc.reset();
         self.nand.idle_ns().max(now_ns)
     }
 }

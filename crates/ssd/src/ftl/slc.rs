@@ -1,4 +1,4 @@
-//! The SLC cache in front of the multi-bit flash, see the parent module.
+//! SLC cache in front of the multi-bit flash; mechanism in the parent module.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,32 +11,32 @@ use crate::profile::{SlcOverflow, SlcProfile};
 pub(super) struct SlcCache {
     /// Number of the first SLC superblock.
     first: u32,
-    /// How many from there on have flash of their own.
+    /// Number of superblocks with flash of their own.
     own: u32,
     superblock_units: u32,
     free: VecDeque<u32>,
-    /// Superblocks without flash of their own, to be given some when they are opened.
+    /// Superblocks that borrow flash when opened.
     bare: Vec<u32>,
-    /// Per SLC superblock, the multi-bit one whose flash it uses; [`NONE`] where it has its own or nothing is in it.
+    /// Per SLC superblock, the multi-bit one whose flash it borrows, or [`NONE`].
     borrowed: Vec<u32>,
-    /// Multi-bit superblocks that stay free.
+    /// Multi-bit superblocks kept free.
     reserve: usize,
     overflow: SlcOverflow,
     /// Closed superblocks, oldest first.
     full: VecDeque<u32>,
-    /// The superblock being folded and the next unit of it.
+    /// Superblock being folded and its next unit.
     victim: Option<(u32, u32)>,
     /// When each fold engine is free.
     engines: Vec<u64>,
     fold_ns: u64,
     idle_after_ns: u64,
-    /// Valid units found in one fold; kept to avoid allocation.
+    /// Scratch of one fold: valid units.
     found: Vec<u32>,
 }
 
 impl SlcCache {
-    /// A cache of the superblocks `own`, which have flash, and of those from there to `end`, which borrow it while more than `reserve`
-    /// multi-bit superblocks are free.
+    /// A cache of superblocks `own`, which have flash, and those from there to `end`, which borrow while more
+    /// than `reserve` multi-bit superblocks are free.
     pub(super) fn new(
         profile: &SlcProfile,
         own: Range<u32>,
@@ -71,13 +71,13 @@ impl SlcCache {
         self.first
     }
 
-    /// Free superblocks with flash of their own, and those that would have to borrow some.
+    /// Free superblocks with own flash, and those that borrow.
     #[cfg(test)]
     pub(super) fn available(&self) -> (Vec<u32>, Vec<u32>) {
         (self.free.iter().copied().collect(), self.bare.clone())
     }
 
-    /// A superblock ready to be opened, if there is one, given the free multi-bit ones to borrow from.
+    /// A superblock to open, if any, borrowing from the free multi-bit ones.
     fn take(&mut self, multi: &mut VecDeque<u32>) -> Option<u32> {
         if let Some(superblock) = self.free.pop_front() {
             return Some(superblock);
@@ -90,8 +90,8 @@ impl SlcCache {
         Some(superblock)
     }
 
-    /// A superblock was erased: free again, or its flash goes back.
-    fn give_back(&mut self, superblock: u32, multi: &mut VecDeque<u32>) {
+    /// Release an erased superblock, or the flash it borrowed.
+    fn release(&mut self, superblock: u32, multi: &mut VecDeque<u32>) {
         let lender =
             std::mem::replace(&mut self.borrowed[(superblock - self.first) as usize], NONE);
         if lender == NONE {
@@ -102,34 +102,33 @@ impl SlcCache {
         }
     }
 
-    /// Was the host silent for long enough that a fold may have begun and ended by now?
+    /// Whether a background fold may begin and end by `now_ns` after idling since `quiet_since_ns`.
     #[inline]
     pub(super) fn may_fold(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
         let begin_ns = quiet_since_ns.saturating_add(self.idle_after_ns);
         begin_ns.saturating_add(self.fold_ns) <= now_ns
     }
 
-    /// When the next fold of an idle drive would begin, the host having been silent since `quiet_since_ns`.
+    /// Begin of the next background fold after idling since `quiet_since_ns`.
     pub(super) fn idle_fold_ns(&self, quiet_since_ns: u64) -> u64 {
         self.engines[self.next_engine()].max(quiet_since_ns.saturating_add(self.idle_after_ns))
     }
 
-    /// How long a fold takes in nanoseconds.
+    /// Duration of a fold in nanoseconds.
     pub(super) fn fold_ns(&self) -> u64 {
         self.fold_ns
     }
 
-    /// Superblocks to be folded, and how far the one at hand is: changes with every fold that moves anything on.
+    /// Folding progress: changes with every fold that moves data.
     pub(super) fn progress(&self) -> (usize, Option<(u32, u32)>) {
         (self.full.len(), self.victim)
     }
 
-    /// Is there nothing to fold?
     pub(super) fn is_empty(&self) -> bool {
         self.victim.is_none() && self.full.is_empty()
     }
 
-    /// Must older data go before more is written? In a cache that overflows, only when borrowed flash is wanted back.
+    /// Whether folding must precede further writes. With direct overflow: only to return borrowed flash.
     fn is_pressed(&self, multi_free: usize) -> bool {
         match self.overflow {
             SlcOverflow::Fold => {
@@ -141,12 +140,12 @@ impl SlcCache {
         }
     }
 
-    /// This superblock is full.
+    /// Queue a full superblock for folding.
     pub(super) fn close(&mut self, superblock: u32) {
         self.full.push_back(superblock);
     }
 
-    /// Nothing is in it any more, and what it borrowed is given back. Folds that are going on end when they would have.
+    /// Reset after a purge, borrowed flash returned. Folds under way end as scheduled.
     pub(super) fn empty(&mut self) {
         let superblocks = self.first..self.first + self.borrowed.len() as u32;
         self.borrowed.fill(NONE);
@@ -166,14 +165,14 @@ impl SlcCache {
         best
     }
 
-    /// When everything handed to the engines is done.
+    /// When all fold engines are done.
     fn folded_ns(&self) -> u64 {
         self.engines.iter().copied().max().unwrap_or(0)
     }
 }
 
 impl Ftl {
-    /// Fold as much as a host group of `units` needs when the cache is nearly full; returns when that is done.
+    /// Fold as much as a host group of `units` needs when the cache is nearly full; returns the end.
     pub(super) fn fold_in_step(&mut self, units: u32, at_ns: u64) -> u64 {
         match &self.slc {
             Some(slc) if slc.is_pressed(self.free.len()) => self.fold(units, at_ns),
@@ -181,9 +180,9 @@ impl Ftl {
         }
     }
 
-    /// A free SLC superblock, folding until there is one; `None` when writes should go to multi-bit flash.
+    /// A free SLC superblock, folding until there is one; `None` to write to multi-bit flash directly.
     pub(super) fn next_slc(&mut self, at_ns: u64) -> Option<u32> {
-        // Folding the whole cache frees one for certain, unless multi-bit flash has run out.
+        // Folding the whole cache frees one unless multi-bit flash has run out.
         let mut left = self.blocks.len() * 2;
         loop {
             let slc = self.slc.as_mut()?;
@@ -199,7 +198,8 @@ impl Ftl {
         }
     }
 
-    /// Look at `budget` units of the oldest SLC superblock and move the valid ones to multi-bit flash. Returns when it is done.
+    /// Scan `budget` units of the oldest SLC superblock and move the valid ones to multi-bit flash. Returns the
+    /// end.
     pub(super) fn fold(&mut self, budget: u32, at_ns: u64) -> u64 {
         let mut left = budget;
         while left > 0 {
@@ -216,8 +216,8 @@ impl Ftl {
             let written = self.blocks.written(superblock);
             let stop = written.min(cursor + left);
             let physical = superblock << self.shift | cursor;
-            self.blocks.owners(physical, stop - cursor, &mut found);
-            // What follows one another lies together in memory.
+            self.blocks.valid_units(physical, stop - cursor, &mut found);
+            // Consecutive entries share cache lines anyway.
             if found
                 .first()
                 .zip(found.last())
@@ -227,8 +227,8 @@ impl Ftl {
             }
             let moved = self.relocate(FOLD, at_ns, &found, at_ns);
             let stuck = moved < found.len();
-            self.give_up(physical, stop - cursor, found.len(), moved);
-            // When flash has run out, what could not move is looked at again.
+            self.invalidate_moved(physical, stop - cursor, found.len(), moved);
+            // Out of flash: what could not move is scanned again.
             let at = if stuck { cursor } else { stop };
             left -= at - cursor;
             let done = at >= written;
@@ -238,7 +238,7 @@ impl Ftl {
             let Some(slc) = &mut self.slc else { return 0 };
             slc.found = found;
             if done {
-                slc.give_back(superblock, &mut self.free);
+                slc.release(superblock, &mut self.free);
             } else {
                 slc.victim = Some((superblock, at));
             }
@@ -249,8 +249,8 @@ impl Ftl {
         self.slc.as_ref().map_or(0, SlcCache::folded_ns)
     }
 
-    /// A group of folded data is complete: give it to the next engine; returns when it is folded. The dies' other work goes on
-    /// meanwhile (folding is suspended for the host).
+    /// Program a complete group of folded data on the next engine; returns the end. Dies remain available:
+    /// folding is suspended for host commands.
     pub(super) fn fold_program(&mut self, ready_ns: u64) -> u64 {
         let Some(slc) = &mut self.slc else {
             return ready_ns;

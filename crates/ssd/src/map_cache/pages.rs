@@ -1,28 +1,28 @@
-//! Which pages are in a cache of a fixed number of them: LRU or CLOCK, each step in constant time (CLOCK: amortised).
+//! LRU and CLOCK page cache, (amortised) constant time per access.
 
 use crate::profile::Replacement;
 
 /// No slot, no page.
 const NONE: u32 = u32::MAX;
 
-/// A page that had to go.
+/// An evicted page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Evicted {
     pub(super) page: u32,
     pub(super) dirty: bool,
 }
 
-/// What a slot holds.
+/// A cache slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     page: u32,
-    /// LRU: neighbours, the older and the newer. CLOCK uses neither.
+    /// LRU list neighbours; unused by CLOCK.
     older: u32,
     newer: u32,
-    /// When its page is there, in nanoseconds.
+    /// When the page is present, in nanoseconds.
     ready_ns: u64,
     dirty: bool,
-    /// CLOCK: used since the hand came by.
+    /// CLOCK reference bit.
     used: bool,
 }
 
@@ -54,7 +54,7 @@ impl Pages {
         }
     }
 
-    /// Use a page: when it is there, if it is in the cache at all. `change` makes it dirty.
+    /// Access a page; returns when it is present, if cached. `change` makes it dirty.
     #[inline]
     pub(super) fn touch(&mut self, page: u32, change: bool) -> Option<u64> {
         let slot = self.slot_of[page as usize];
@@ -71,7 +71,7 @@ impl Pages {
         Some(held.ready_ns)
     }
 
-    /// Put in a page that is not there, and which page goes for it, if one must.
+    /// Insert an absent page; returns what is evicted.
     pub(super) fn insert(&mut self, page: u32, ready_ns: u64, dirty: bool) -> Option<Evicted> {
         let (slot, evicted) = if self.slots.len() < self.capacity {
             self.slots.push(Slot {
@@ -102,14 +102,13 @@ impl Pages {
         evicted
     }
 
-    /// A page's content in the cache is what is on flash, or nothing.
+    /// Mark a page clean.
     pub(super) fn clean(&mut self, page: u32) {
         if let Some(held) = self.slots.get_mut(self.slot_of[page as usize] as usize) {
             held.dirty = false;
         }
     }
 
-    /// Forget everything.
     pub(super) fn clear(&mut self) {
         for held in self.slots.drain(..) {
             self.slot_of[held.page as usize] = NONE;
@@ -122,7 +121,7 @@ impl Pages {
         self.slot_of.len() as u64 * 4 + (self.slots.len() * size_of::<Slot>()) as u64
     }
 
-    /// The slot whose page goes, taken out of the order.
+    /// Slot to evict, unlinked.
     fn victim(&mut self) -> u32 {
         if self.policy == Replacement::Lru {
             let slot = self.oldest;

@@ -1,4 +1,4 @@
-//! The profiles that come with the program, as text. One line per drive; the file is `profiles/NAME.toml`.
+//! Built-in profiles, as text. One line per drive; the file is `profiles/NAME.toml`.
 
 macro_rules! builtin {
     ($($name:literal,)*) => {

@@ -10,64 +10,64 @@ use crate::sourced::Sourced;
 pub struct FtlProfile {
     /// Garbage collection runs while fewer superblocks than this are free.
     pub gc_low_superblocks: Sourced<u32>,
-    /// Are unwritten and deallocated units answered without touching flash?
+    /// Unmapped units are answered without a flash read.
     pub skip_unmapped: Sourced<bool>,
-    /// Are writes of zeroes recorded in the map only?
+    /// Writes of zeroes only change the map.
     pub elide_zero: Sourced<bool>,
 }
 
-/// Which superblock is collected next.
+/// Victim selection policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VictimPolicy {
-    /// The one with the fewest valid units.
+    /// Fewest valid units.
     #[default]
     Greedy,
-    /// The one with the greatest `age * (1 - u) / (1 + u)`, `u` its valid share (A. Kawaguchi et al., "A flash-memory based file
+    /// Greatest `age * (1 - u) / (1 + u)`, `u` its valid share (A. Kawaguchi et al., "A flash-memory based file
     /// system", USENIX 1995): cold data is collected before it is as empty as hot data.
     CostBenefit,
 }
 
-/// When garbage collection moves data.
+/// Pace of garbage collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GcPace {
-    /// In step with host writes, as much as they use up: an even rate.
+    /// In step with host writes: an even rate.
     #[default]
     Even,
-    /// Nothing until the low mark, then everything up to the high one while the host waits: bursts and stalls.
+    /// From the low mark to the high one at once while the host waits: bursts and stalls.
     Burst,
 }
 
-/// How garbage is collected, see [`crate::ftl`].
+/// Garbage collection, see [`crate::ftl`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GcProfile {
-    /// Which superblock is next. Absent: greedy.
+    /// Victim selection. Absent: greedy.
     pub victim: Option<Sourced<VictimPolicy>>,
-    /// When. Absent: even.
+    /// Pace. Absent: even.
     pub pace: Option<Sourced<GcPace>>,
-    /// Once begun, collection goes on until so many superblocks are free. Absent: `ftl.gc_low_superblocks`.
+    /// Collection ends at this many free superblocks. Absent: `ftl.gc_low_superblocks`.
     pub high_superblocks: Option<Sourced<u32>>,
-    /// Even pace: how much more than what the host uses up is made free, per mille. Absent: 0.
+    /// Even pace: surplus over what the host uses up, per mille. Absent: 0.
     pub surplus_permille: Option<Sourced<u32>>,
-    /// One core's time per unit moved, in nanoseconds. Absent: 0.
+    /// Core time per unit moved, in nanoseconds. Absent: 0.
     pub unit_ns: Option<Sourced<u64>>,
-    /// Collection also runs, up to `high_superblocks`, after this long without a host command, in nanoseconds. Absent: never.
+    /// Idle time before background collection (up to `high_superblocks`), in nanoseconds. Absent: never.
     pub idle_after_ns: Option<Sourced<u64>>,
-    /// Static wear levelling: when a closed superblock has been erased so many times less than the most worn one, its data is
-    /// moved, so that it takes part again. Absent: never.
+    /// Static wear levelling: move the data of a superblock with this many erases less than the most worn one.
+    /// Absent: never.
     pub wear_gap_erases: Option<Sourced<u32>>,
 }
 
-/// Where host writes go when no SLC superblock is free.
+/// Operation when no SLC superblock is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlcOverflow {
-    /// They wait until older data is folded into multi-bit flash.
+    /// Writes wait until older data is folded into multi-bit flash.
     #[default]
     Fold,
-    /// Straight to multi-bit flash.
+    /// Writes go directly to multi-bit flash.
     Direct,
 }
 
@@ -75,11 +75,11 @@ pub enum SlcOverflow {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlcProfile {
-    /// User bytes that the part of the cache with flash of its own holds.
+    /// User bytes of the part with flash of its own.
     pub bytes: Sourced<u64>,
-    /// User bytes that the drive adds from free multi-bit superblocks used in SLC mode, while it has them. Absent: 0.
+    /// User bytes borrowed from free multi-bit superblocks while there are any. Absent: 0.
     pub borrowed_bytes: Option<Sourced<u64>>,
-    /// Where host writes go when the cache is full. Absent: `fold`.
+    /// Operation when full. Absent: `fold`.
     pub overflow: Option<Sourced<SlcOverflow>>,
     /// Page read time in nanoseconds.
     pub read_ns: Sourced<u64>,
@@ -89,6 +89,6 @@ pub struct SlcProfile {
     pub fold_ns: Sourced<u64>,
     /// Dies that fold at the same time.
     pub fold_parallel: Sourced<u8>,
-    /// Folding starts by itself after this long without a host command, in nanoseconds.
+    /// Idle time before background folding, in nanoseconds.
     pub idle_fold_after_ns: Sourced<u64>,
 }

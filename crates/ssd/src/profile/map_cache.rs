@@ -1,4 +1,4 @@
-//! Section `[map_cache]`: a drive whose map lies on flash, see [`crate::map_cache`].
+//! Section `[map_cache]`, see [`crate::map_cache`].
 
 use std::slice::from_ref as one;
 
@@ -8,56 +8,54 @@ use super::validate::Check;
 use super::{MAP_UNIT_BYTES, NandProfile, Profile, ProfileError};
 use crate::sourced::{Provenance, Sourced};
 
-/// Bytes of a map page where only a cache's size is given ([`MapCacheProfile::of_size`]): the translation page of DFTL is a flash
-/// page; of drives of today 4 KiB is the piece in which host memory is lent and moved.
-const USUAL_PAGE_BYTES: u64 = 4096;
+/// Map page size of [`MapCacheProfile::of_size`]; Host Memory Buffers are lent in 4 KiB pages too.
+const DEFAULT_PAGE_BYTES: u64 = 4096;
 
-/// Which map page makes room for another.
+/// Replacement policy of the map cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replacement {
-    /// The one used least recently (DFTL uses a segmented LRU).
+    /// Least recently used (DFTL: segmented LRU).
     #[default]
     Lru,
-    /// The first after the hand that was not used since the hand last came by (F. J. Corbató, "A paging experiment with the Multics
-    /// system", 1968): a bit per page, as firmware without lists has it.
+    /// CLOCK (F. J. Corbató, "A paging experiment with the Multics system", 1968): one bit per page.
     Clock,
 }
 
-/// Where the cached map pages are.
+/// Location of the cached map pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum MapPlace {
-    /// In the controller's SRAM: a hit costs nothing.
+pub enum MapLocation {
+    /// Controller SRAM: a hit costs nothing.
     #[default]
     Controller,
-    /// In memory that the host lends (Host Memory Buffer: NVM Express Base Specification 1.2, section 8.9; 2.0, section 8.14): each
-    /// use crosses the link.
+    /// Host Memory Buffer (NVM Express Base Specification 1.2, section 8.9; 2.0, section 8.14): each use
+    /// crosses the link.
     HostMemory,
 }
 
-/// The map on flash and what of it is cached. Absent: all of it is in DRAM.
+/// Map on flash with a cache. Absent: map in DRAM.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MapCacheProfile {
-    /// Bytes of map pages that the cache holds.
+    /// Cache size in bytes of map pages.
     pub capacity_bytes: Sourced<u64>,
-    /// Bytes of a map page, a power of two: four of them map 4 KiB of the drive.
+    /// Map page size in bytes, a power of two; four bytes map 4 KiB.
     pub page_bytes: Sourced<u64>,
-    /// Which page makes room. Absent: the one used least recently.
+    /// Replacement policy. Absent: LRU.
     pub replacement: Option<Sourced<Replacement>>,
-    /// Where the cache is. Absent: in the controller.
-    pub place: Option<Sourced<MapPlace>>,
-    /// From the controller's request to the entry, where the cache is in host memory (a PCIe round trip), in nanoseconds.
+    /// Location of the cache. Absent: controller.
+    pub place: Option<Sourced<MapLocation>>,
+    /// PCIe round trip to an entry in host memory, in nanoseconds.
     pub host_access_ns: Option<Sourced<u64>>,
-    /// Time to sense a map page, in nanoseconds; maps are often kept in pages of one bit per cell.
+    /// Time to sense a map page (often SLC), in nanoseconds.
     pub read_ns: Sourced<u64>,
     /// Time to program a group of map pages (a page of every plane of a die), in nanoseconds.
     pub program_ns: Sourced<u64>,
 }
 
 impl MapCacheProfile {
-    /// A cache of that many bytes in the controller, in front of map pages in flash like the data's (`map_cache=BYTES`).
+    /// A controller cache of that many bytes for a map on the data flash (`map_cache=BYTES`).
     pub fn of_size(capacity_bytes: u64, nand: &NandProfile) -> MapCacheProfile {
         fn assumed<T>(value: T, source: &str) -> Sourced<T> {
             Sourced {
@@ -69,7 +67,7 @@ impl MapCacheProfile {
         let first = |times: &[u64]| times.first().copied().unwrap_or_default();
         MapCacheProfile {
             capacity_bytes: assumed(capacity_bytes, "option map_cache"),
-            page_bytes: assumed(USUAL_PAGE_BYTES, "option map_cache"),
+            page_bytes: assumed(DEFAULT_PAGE_BYTES, "option map_cache"),
             replacement: None,
             place: None,
             host_access_ns: None,
@@ -78,16 +76,16 @@ impl MapCacheProfile {
         }
     }
 
-    /// Is the cache in the host's memory?
+    /// Whether the cache is in host memory.
     pub fn is_in_host_memory(&self) -> bool {
         self.place
             .as_ref()
-            .is_some_and(|place| place.value == MapPlace::HostMemory)
+            .is_some_and(|place| place.value == MapLocation::HostMemory)
     }
 }
 
 impl Profile {
-    /// Can there be such a cache?
+    /// Check `[map_cache]`.
     pub(super) fn validate_map_cache(&self, check: Check<'_>) -> Result<(), ProfileError> {
         let Some(cache) = &self.map_cache else {
             return Ok(());
@@ -119,7 +117,7 @@ impl Profile {
         )
     }
 
-    /// The times of `[map_cache]`, by name.
+    /// Times of `[map_cache]`, by name.
     pub(super) fn map_cache_times(&self) -> Vec<(&'static str, &[u64])> {
         let Some(cache) = &self.map_cache else {
             return Vec::new();
@@ -134,17 +132,17 @@ impl Profile {
     }
 }
 
-/// Map pages that a program group holds.
+/// Map pages per program group.
 pub(crate) fn pages_per_group(cache: &MapCacheProfile, nand: &NandProfile) -> u64 {
     nand.page_bytes.value * u64::from(nand.planes.value) / cache.page_bytes.value
 }
 
-/// Logical units that a map page maps, as a power of two: four bytes each.
+/// log2 of logical units per map page: four bytes each.
 pub(crate) fn units_shift(cache: &MapCacheProfile) -> u32 {
     (cache.page_bytes.value / 4).trailing_zeros()
 }
 
-/// Whole mapping units that come with a map page when it is read.
+/// Mapping units transferred per map page read.
 pub(crate) fn units_per_page(cache: &MapCacheProfile) -> u32 {
     cache.page_bytes.value.div_ceil(MAP_UNIT_BYTES) as u32
 }

@@ -15,55 +15,55 @@ use super::{BufferProfile, FtlProfile, MAP_UNIT_BYTES, NandProfile, Profile, Pro
 pub struct InPlaceProfile {
     /// Channels.
     pub channels: Sourced<u16>,
-    /// Dies in the drive, or the parts of them that work apart from each other.
+    /// Independent dies.
     pub dies: Sourced<u16>,
-    /// Dies over which one 4 KiB unit is spread; they work as one. A divisor of `dies`.
+    /// Dies over which a 4 KiB unit is striped; they work as one. A divisor of `dies`.
     pub stripe_dies: Sourced<u16>,
-    /// Channels over which those dies lie. A divisor of `channels`.
+    /// Channels of such a stripe. A divisor of `channels`.
     pub stripe_channels: Sourced<u16>,
-    /// What the media writes at once, in bytes, from 512 to 4096: a write that begins or ends within such a piece reads it first.
+    /// Write granule in bytes, from 512 to 4096: partial writes read it first.
     pub granule_bytes: Sourced<u64>,
-    /// What the controller's merge engine takes for each such piece beside reading and writing it, in nanoseconds.
+    /// Merge engine time per partial granule, beside read and write, in nanoseconds.
     pub merge_ns: Sourced<u64>,
-    /// Time to find where a unit lies (it moves for wear levelling), in nanoseconds.
+    /// Indirection table lookup in nanoseconds.
     pub indirection_ns: Sourced<u64>,
-    /// Time to read a unit in its dies, in nanoseconds.
+    /// Media read time of a unit in nanoseconds.
     pub read_ns: Sourced<u64>,
-    /// Standard deviation of that, in nanoseconds. Absent: 0.
+    /// Standard deviation of the read time in nanoseconds. Absent: 0.
     pub read_sigma_ns: Option<Sourced<u64>>,
-    /// Time to write a unit in its dies, in nanoseconds.
+    /// Media write time of a unit in nanoseconds.
     pub write_ns: Sourced<u64>,
-    /// How fast all dies together may write, in bytes per second: the current that writing draws is shared.
+    /// Write rate of all dies together (shared write current), in bytes per second.
     pub write_bytes_per_second: Sourced<u64>,
     /// Data rate of one channel in bytes per second.
     pub channel_bytes_per_second: Sourced<u64>,
-    /// Reads that take longer. Absent: none.
+    /// Read retries. Absent: none.
     pub retry: Option<RetryProfile>,
 }
 
-/// Reads that must be repeated before they can be corrected, see [`crate::retry`]. One entry per level, mildest first.
+/// Read retries, see [`crate::retry`]. One entry per level, mildest first.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetryProfile {
-    /// Share of a young drive's reads that need this level and no other, in parts per million.
+    /// Share of reads of a new drive that need exactly this level, in parts per million.
     pub probability_ppm: Sourced<Vec<u32>>,
-    /// What they take longer than other reads, in nanoseconds.
+    /// Additional time in nanoseconds.
     pub extra_ns: Sourced<Vec<u64>>,
-    /// Program/erase cycles that double every share. Absent: wear does not matter.
+    /// Program/erase cycles that double every share. Absent: no wear effect.
     pub doubling_cycles: Option<Sourced<u32>>,
-    /// Hours since the data was written that double every share. Absent: retention does not matter.
+    /// Retention hours that double every share. Absent: no retention effect.
     pub doubling_hours: Option<Sourced<u32>>,
 }
 
-/// Reads that interrupt a program or an erase, see [`crate::suspend`].
+/// Program/erase suspend, see [`crate::suspend`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuspendProfile {
-    /// From the suspend command to the die being ready for a read, in nanoseconds.
+    /// Suspend command to die ready for a read, in nanoseconds.
     pub suspend_ns: Sourced<u64>,
-    /// What a suspended operation takes longer for each suspension, beside the time of the reads, in nanoseconds.
+    /// Additional time of the operation per suspension, in nanoseconds.
     pub resume_ns: Sourced<u64>,
-    /// So often can one operation be suspended; later reads wait for its end.
+    /// Suspensions per operation; later reads wait for its end.
     pub limit: Sourced<u16>,
 }
 
@@ -71,13 +71,13 @@ pub struct SuspendProfile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SataProfile {
-    /// Time on the wire per frame (FIS) beside its bytes, for the handshake of primitives, in nanoseconds.
+    /// Handshake time per frame (FIS), in nanoseconds.
     pub frame_ns: Sourced<u64>,
-    /// Commands in flight (native command queuing), 1 to 32.
+    /// NCQ depth, 1 to 32.
     pub queue_depth: Sourced<u8>,
 }
 
-/// A number that the profile does not have because the drive has no such part.
+/// Placeholder for a section the drive does not have.
 fn none<T>(value: T) -> Sourced<T> {
     Sourced {
         value,
@@ -87,7 +87,7 @@ fn none<T>(value: T) -> Sourced<T> {
 }
 
 impl Default for NandProfile {
-    /// No flash: what a profile with `[in_place]` has instead of `[nand]`.
+    /// No flash: for profiles with `[in_place]`.
     fn default() -> NandProfile {
         NandProfile {
             channels: none(0),
@@ -113,7 +113,7 @@ impl Default for NandProfile {
 }
 
 impl Default for BufferProfile {
-    /// No write buffer: what a profile with `[in_place]` has instead of `[buffer]`.
+    /// No write buffer: for profiles with `[in_place]`.
     fn default() -> BufferProfile {
         BufferProfile {
             bytes: none(0),
@@ -126,7 +126,7 @@ impl Default for BufferProfile {
 }
 
 impl Default for FtlProfile {
-    /// No flash translation layer: what a profile with `[in_place]` has instead of `[ftl]`.
+    /// No translation layer: for profiles with `[in_place]`.
     fn default() -> FtlProfile {
         FtlProfile {
             gc_low_superblocks: none(0),
@@ -137,7 +137,7 @@ impl Default for FtlProfile {
 }
 
 impl Profile {
-    /// Do the sections of this module make sense, and does the drive have one kind of medium?
+    /// Check the sections of this module and that there is exactly one medium.
     pub(super) fn validate_media(&self, check: Check<'_>) -> Result<(), ProfileError> {
         let has_flash = self.nand != NandProfile::default()
             || self.buffer != BufferProfile::default()
@@ -211,7 +211,7 @@ impl Profile {
         self.nand.retry.iter().chain(media)
     }
 
-    /// Every time in the sections of this module, by name.
+    /// Times of this module's sections, by name.
     pub(super) fn media_times(&self) -> Vec<(&'static str, &[u64])> {
         let mut times = Vec::new();
         if let Some(media) = &self.in_place {

@@ -1,36 +1,35 @@
-//! NVMe power states of a profile, see [`crate::power`].
+//! Section `[power.states]`, see [`crate::power`].
 
 use serde::Deserialize;
 
 use super::{IdentityProfile, PowerProfile};
 use crate::sourced::Sourced;
 
-/// Idle longer than this before a state is entered means never: 10 days, in nanoseconds.
+/// Longest idle time before a state: 10 days, in nanoseconds.
 const LONGEST_IDLE_NS: u64 = 864_000_000_000_000;
-/// No latency of a power state is longer: 100 s, in nanoseconds.
+/// Longest transition latency: 100 s, in nanoseconds.
 const LONGEST_LATENCY_NS: u64 = 100_000_000_000;
 
-/// What the power states of `identity.power_states_mw` are like; one entry per state in every list, state 0 first.
+/// Table of the states of `identity.power_states_mw`; one entry per state in every list, state 0 first.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PowerStatesProfile {
-    /// Does the drive serve commands in the state (NOPS of its power state descriptor clear)?
+pub struct PowerStateTable {
+    /// Operational state (NOPS clear).
     pub operational: Sourced<Vec<bool>>,
-    /// Mean power in the state while nothing is to be done, in milliwatts. State 0 has `power.idle_mw`, and the entry here must
-    /// say the same.
+    /// Idle power in milliwatts; the entry of state 0 equals `power.idle_mw`.
     pub idle_mw: Sourced<Vec<u32>>,
-    /// Time to enter the state in nanoseconds (ENLAT).
+    /// Entry latency in nanoseconds (ENLAT).
     pub enter_ns: Sourced<Vec<u64>>,
-    /// Time to leave the state in nanoseconds (EXLAT).
+    /// Exit latency in nanoseconds (EXLAT).
     pub exit_ns: Sourced<Vec<u64>>,
-    /// The state is entered by itself after this long without a command, in nanoseconds; 0 means never.
+    /// Idle time before the autonomous transition into the state, in nanoseconds; 0: never.
     pub idle_before_ns: Sourced<Vec<u64>>,
-    /// Are these transitions switched on (Autonomous Power State Transition enabled by the host) where nobody chose?
+    /// Autonomous Power State Transitions enabled by default.
     pub autonomous: Sourced<bool>,
 }
 
-impl PowerStatesProfile {
-    /// What is wrong with the table, if anything.
+impl PowerStateTable {
+    /// First inconsistency of the table, if any.
     pub(super) fn fault(&self, identity: &IdentityProfile, power: &PowerProfile) -> Option<String> {
         let max_mw = &identity.power_states_mw.value;
         let count = max_mw.len();

@@ -1,22 +1,22 @@
-//! Do a profile's numbers make a drive? Everything the model divides by, indexes with or adds up is checked here, so that no
-//! profile can make it panic.
+//! Profile validation: everything the model divides by, indexes with or adds up, so that no profile can make it
+//! panic.
 
 use super::{MAP_UNIT_BYTES, Profile, ProfileError, Sourced};
 
-/// Turns a condition and what would be right into an error of the profile at hand.
+/// Turns a failed condition into an error of the profile.
 pub(super) type Check<'a> = &'a dyn Fn(bool, &str) -> Result<(), ProfileError>;
 
-/// No single operation of a drive takes longer: 1000 seconds, in nanoseconds.
+/// Longest time of a single operation: 1000 seconds, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000_000;
 
-/// A time that a profile may leave out, as a list of one or none.
+/// An optional time as a list.
 fn optional(time: &Option<Sourced<u64>>) -> &[u64] {
     time.as_ref()
         .map_or(&[], |time| std::slice::from_ref(&time.value))
 }
 
 impl Profile {
-    /// Do the numbers make a drive?
+    /// Check all sections.
     pub(super) fn validate(&self) -> Result<(), ProfileError> {
         let check = |ok: bool, what: &str| {
             if ok {
@@ -103,7 +103,7 @@ impl Profile {
         self.validate_heat(&check)
     }
 
-    /// Flash and what manages it.
+    /// Check flash, buffer, translation layer and SLC cache.
     fn validate_flash(&self, check: Check<'_>) -> Result<(), ProfileError> {
         let nand = &self.nand;
         check(
@@ -257,7 +257,7 @@ impl Profile {
         )
     }
 
-    /// Every time in the profile, by name.
+    /// All times, by name.
     fn times(&self) -> Vec<(&'static str, &[u64])> {
         use std::slice::from_ref as one;
         let (link, firmware, nand) = (&self.link, &self.firmware, &self.nand);

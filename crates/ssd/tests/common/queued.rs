@@ -43,7 +43,7 @@ impl Queued {
 
 /// What came of it. Times in microseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome {
+pub struct CommandTiming {
     pub mb_per_s: f64,
     pub kiops: f64,
     pub mean: f64,
@@ -55,7 +55,7 @@ pub struct Outcome {
 }
 
 /// Run on a drive on which nothing is in flight, from `start`.
-pub fn run_queued(drive: &mut Drive, job: Queued, start: Nanos, overhead: Nanos) -> Outcome {
+pub fn run_queued(drive: &mut Drive, job: Queued, start: Nanos, overhead: Nanos) -> CommandTiming {
     let block = u64::from(job.block);
     let region = (job.area / u64::from(job.threads)) / block * block;
     // Not the offsets of an earlier job: reads in the order of the writes before them would meet on their dies.
@@ -129,7 +129,7 @@ pub fn run_queued(drive: &mut Drive, job: Queued, start: Nanos, overhead: Nanos)
     let n = latencies.len();
     let rank = |share: f64| latencies[((n as f64 * share).ceil() as usize).clamp(1, n) - 1] as f64;
     let seconds = (end - from).0 as f64 / 1e9;
-    Outcome {
+    CommandTiming {
         mb_per_s: n as f64 * block as f64 / seconds / 1e6,
         kiops: n as f64 / seconds / 1e3,
         mean: latencies.iter().sum::<u64>() as f64 / n as f64 / 1e3,

@@ -63,8 +63,8 @@ fn data_is_safe_when_its_slot_has_truly_come_back() {
     buffer.release(100, 1);
     buffer.release(50, 1);
     assert_eq!(buffer.acquire(10), Some(100));
-    assert_eq!((buffer.taken_units(), buffer.safe_units(99)), (3, 0));
-    assert_eq!(buffer.safe_units(100), 2);
+    assert_eq!((buffer.accepted_units(), buffer.durable_units(99)), (3, 0));
+    assert_eq!(buffer.durable_units(100), 2);
 }
 
 #[test]

@@ -12,15 +12,15 @@ fn faults_strike_their_ordinal_only() {
         ],
         0,
     );
-    let ok = Fate::default();
+    let ok = FaultEffects::default();
     assert_eq!(plan.next(Op::Read), (1, ok));
     assert_eq!(plan.next(Op::Flush), (0, ok));
-    let dropped = Fate {
-        write: WriteFate::Dropped,
+    let dropped = FaultEffects {
+        write: WriteEffect::Dropped,
         ..ok
     };
     assert_eq!(plan.next(Op::Write), (1, dropped));
-    let failed = Fate {
+    let failed = FaultEffects {
         status: Status::UnrecoveredReadError,
         spike_ns: 50,
         ..ok
@@ -38,7 +38,7 @@ fn bad_media_is_bad_until_it_is_written() {
         len_bytes: 100,
     };
     let mut plan = FaultPlan::new(vec![Fault { kind, ordinal: 0 }], 0);
-    let mut meets = |op, offset, len| plan.meets_bad_media(op, offset, len);
+    let mut meets = |op, offset, len| plan.hits_bad_media(op, offset, len);
     assert!(meets(Op::Read, 1099, 1) && meets(Op::Read, 0, 5000));
     assert!(!meets(Op::Read, 1100, 50) && !meets(Op::Read, 900, 100));
     assert!(!meets(Op::Write, 1020, 30));
@@ -61,7 +61,7 @@ fn flushes_and_the_whole_drive_fail_by_ordinal_too() {
     );
     let dropped: Vec<bool> = (0..3).map(|_| plan.next(Op::Flush).1.dropped).collect();
     assert_eq!(dropped, [false, true, false]);
-    assert_eq!(plan.next(Op::Write).1.drive, DriveFate::PowerLoss);
-    assert_eq!(plan.next(Op::Read).1.drive, DriveFate::Removed);
-    assert_eq!(plan.next(Op::Read).1.drive, DriveFate::None);
+    assert_eq!(plan.next(Op::Write).1.drive, DriveFault::PowerLoss);
+    assert_eq!(plan.next(Op::Read).1.drive, DriveFault::Removed);
+    assert_eq!(plan.next(Op::Read).1.drive, DriveFault::None);
 }

@@ -2,7 +2,7 @@
 
 use assay_units::Rng;
 
-use super::blocks::State;
+use super::blocks::SuperblockState;
 use super::*;
 use crate::profile::{GcPace, GcProfile, SlcOverflow, VictimPolicy};
 use crate::sourced::{Provenance, Sourced};
@@ -26,9 +26,9 @@ fn small(slc: bool) -> Profile {
     profile
 }
 
-/// Every unit lies where the map says, each place has one owner, and the valid counts are the truth.
+/// Every unit lies where the map says, each place has one unit, and the valid counts are the truth.
 fn check(ftl: &mut Ftl) {
-    ftl.settle();
+    ftl.apply_map_updates();
     let mut valid = vec![0; ftl.blocks.len()];
     let mut seen = std::collections::BTreeSet::new();
     for unit in 0..ftl.user_units {
@@ -38,16 +38,16 @@ fn check(ftl: &mut Ftl) {
         }
         let superblock = physical >> ftl.shift;
         assert!(seen.insert(physical), "two units at {physical:#x}");
-        assert_eq!(ftl.blocks.owner(physical), Some(unit));
+        assert_eq!(ftl.blocks.valid_unit(physical), Some(unit));
         valid[superblock as usize] += 1;
     }
     for (superblock, &valid) in (0..).zip(&valid) {
         assert_eq!(ftl.blocks.valid(superblock), valid, "{superblock}");
-        assert!(ftl.blocks.state(superblock) != State::Free || valid == 0);
+        assert!(ftl.blocks.state(superblock) != SuperblockState::Free || valid == 0);
         let mut owners = Vec::new();
         let written = ftl.blocks.written(superblock);
         ftl.blocks
-            .owners(superblock << ftl.shift, written, &mut owners);
+            .valid_units(superblock << ftl.shift, written, &mut owners);
         assert!(owners.len() as u32 <= valid, "owners without units");
     }
 }
@@ -57,8 +57,8 @@ fn overwrite(slc: bool, filled: bool, rounds: u32) -> Ftl {
 }
 
 fn overwrite_on(profile: &Profile, filled: bool, rounds: u32) -> Ftl {
-    let (shape, _) = shapes(&profile.nand);
-    let user_units = shape.superblock_units * 62;
+    let (geometry, _) = geometries(&profile.nand);
+    let user_units = geometry.superblock_units * 62;
     let mut ftl = Ftl::new(profile, user_units, filled, 1).unwrap();
     let mut rng = Rng::new(3);
     let mut now = 0;
@@ -80,8 +80,8 @@ fn overwrite_on(profile: &Profile, filled: bool, rounds: u32) -> Ftl {
 fn fill_in_order(slc: bool, pages_per_block: u32, rounds: u32) -> Ftl {
     let mut profile = small(slc);
     profile.nand.pages_per_block.value = pages_per_block;
-    let (shape, _) = shapes(&profile.nand);
-    let user_units = shape.superblock_units * 62;
+    let (geometry, _) = geometries(&profile.nand);
+    let user_units = geometry.superblock_units * 62;
     let mut ftl = Ftl::new(&profile, user_units, false, 1).unwrap();
     let mut now = 0;
     for _ in 0..rounds {
@@ -131,8 +131,8 @@ fn nothing_is_lost_through_the_slc_cache() {
 #[test]
 fn sequential_overwriting_amplifies_nothing() {
     let profile = small(false);
-    let (shape, _) = shapes(&profile.nand);
-    let user_units = shape.superblock_units * 62;
+    let (geometry, _) = geometries(&profile.nand);
+    let user_units = geometry.superblock_units * 62;
     let mut ftl = Ftl::new(&profile, user_units, true, 1).unwrap();
     let mut now = 0;
     for n in 0..user_units * 3 {
@@ -144,23 +144,23 @@ fn sequential_overwriting_amplifies_nothing() {
 }
 
 /// Everything that an idle drive does by `now_ns`; returns from when to when each chore lasts.
-fn keep_house(ftl: &mut Ftl, quiet_since_ns: u64, now_ns: u64) -> Vec<(u64, u64)> {
-    std::iter::from_fn(|| ftl.keep_house(quiet_since_ns, now_ns)).collect()
+fn run_background(ftl: &mut Ftl, quiet_since_ns: u64, now_ns: u64) -> Vec<(u64, u64)> {
+    std::iter::from_fn(|| ftl.run_background(quiet_since_ns, now_ns)).collect()
 }
 
 #[test]
 fn an_idle_drive_folds_its_cache() {
     let profile = small(true);
-    let (shape, _) = shapes(&profile.nand);
-    let mut ftl = Ftl::new(&profile, shape.superblock_units * 62, true, 1).unwrap();
+    let (geometry, _) = geometries(&profile.nand);
+    let mut ftl = Ftl::new(&profile, geometry.superblock_units * 62, true, 1).unwrap();
     for unit in 0..400 {
         ftl.write(0, unit, 0, 0).unwrap();
     }
     let before = ftl.counters.relocated_units;
-    keep_house(&mut ftl, 0, 60_000_000_000);
+    run_background(&mut ftl, 0, 60_000_000_000);
     assert!(ftl.counters.relocated_units > before);
     let slc = ftl.slc.as_ref().unwrap();
-    assert!(ftl.blocks.state(slc.first()) == State::Free);
+    assert!(ftl.blocks.state(slc.first()) == SuperblockState::Free);
     check(&mut ftl);
 }
 
@@ -200,13 +200,13 @@ fn nothing_is_lost_through_a_cache_that_borrows_and_overflows() {
 
 /// Written: units that go to SLC flash before the first that does not, on a drive that never idles.
 fn cached_units(profile: &Profile, filled: bool) -> u32 {
-    let (shape, _) = shapes(&profile.nand);
-    let user_units = shape.superblock_units * 62;
+    let (geometry, _) = geometries(&profile.nand);
+    let user_units = geometry.superblock_units * 62;
     let mut ftl = Ftl::new(profile, user_units, filled, 1).unwrap();
     let slc = ftl.slc.as_ref().unwrap().first();
     for unit in 0..user_units {
         ftl.write(0, unit, 0, 0).unwrap();
-        ftl.settle();
+        ftl.apply_map_updates();
         if ftl.map.get(unit) >> ftl.shift < slc {
             return unit;
         }
@@ -218,7 +218,7 @@ fn cached_units(profile: &Profile, filled: bool) -> u32 {
 #[test]
 fn the_borrowed_part_of_a_cache_shrinks_as_the_drive_fills() {
     let profile = small_borrowing(5 << 19, SlcOverflow::Direct);
-    let (shape, slc) = shapes(&profile.nand);
+    let (geometry, slc) = geometries(&profile.nand);
     // 80 superblocks in all, 5 of them SLC; 16 may be borrowed.
     assert_eq!(
         cached_units(&profile, false),
@@ -232,14 +232,14 @@ fn the_borrowed_part_of_a_cache_shrinks_as_the_drive_fills() {
     );
     // When everything goes through SLC, nothing is ever written past it.
     let through = small_borrowing(5 << 19, SlcOverflow::Fold);
-    assert_eq!(cached_units(&through, true), shape.superblock_units * 62);
+    assert_eq!(cached_units(&through, true), geometry.superblock_units * 62);
 }
 
 #[test]
 fn flash_without_spare_area_is_refused() {
     let profile = small(false);
-    let (shape, _) = shapes(&profile.nand);
-    let error = Ftl::new(&profile, shape.superblock_units * 76, true, 1).unwrap_err();
+    let (geometry, _) = geometries(&profile.nand);
+    let error = Ftl::new(&profile, geometry.superblock_units * 76, true, 1).unwrap_err();
     assert!(error.to_string().contains("80"), "{error}");
 }
 
@@ -248,8 +248,8 @@ fn flash_without_spare_area_is_refused() {
 fn a_run_is_its_units_one_by_one() {
     for slc in [false, true] {
         let profile = small(slc);
-        let (shape, _) = shapes(&profile.nand);
-        let user_units = shape.superblock_units * 62;
+        let (geometry, _) = geometries(&profile.nand);
+        let user_units = geometry.superblock_units * 62;
         let mut runs = Ftl::new(&profile, user_units, true, 1).unwrap();
         let mut singles = runs.clone();
         let mut rng = Rng::new(5);
@@ -274,10 +274,10 @@ fn a_run_is_its_units_one_by_one() {
                     singles.unmap(first + 5, first + 90);
                 }
                 2 => {
-                    runs.settle();
+                    runs.apply_map_updates();
                     let physical = runs.locate(first);
                     assert_eq!(runs.read(now, now, physical, 1), {
-                        singles.settle();
+                        singles.apply_map_updates();
                         singles.read(now, now, singles.locate(first), 1)
                     });
                 }
@@ -299,8 +299,8 @@ fn a_run_is_its_units_one_by_one() {
 fn settling_late_is_settling_at_once() {
     for slc in [false, true] {
         let profile = small(slc);
-        let (shape, _) = shapes(&profile.nand);
-        let user_units = shape.superblock_units * 62;
+        let (geometry, _) = geometries(&profile.nand);
+        let user_units = geometry.superblock_units * 62;
         let mut late = Ftl::new(&profile, user_units, true, 1).unwrap();
         let mut at_once = late.clone();
         let mut rng = Rng::new(5);
@@ -314,8 +314,8 @@ fn settling_late_is_settling_at_once() {
                 late.write(now, unit, now, now),
                 at_once.write(now, unit, now, now),
             ];
-            hits += u32::from(late.is_unsettled(&[unit]));
-            at_once.settle();
+            hits += u32::from(late.has_pending_update(&[unit]));
+            at_once.apply_map_updates();
             assert_eq!(slots[0], slots[1], "write {n}");
             now = now.max(slots[0].unwrap());
         }
@@ -347,8 +347,8 @@ fn collecting(change: impl FnOnce(&mut GcProfile)) -> Profile {
 
 /// Nine writes of ten go to a tenth of the units; the tenth to any unit, or there too, so that the others are cold for good.
 fn overwrite_skewed(profile: &Profile, rounds: u32, cold: bool) -> Ftl {
-    let (shape, _) = shapes(&profile.nand);
-    let user_units = shape.superblock_units * 62;
+    let (geometry, _) = geometries(&profile.nand);
+    let user_units = geometry.superblock_units * 62;
     let mut ftl = Ftl::new(profile, user_units, true, 1).unwrap();
     let mut rng = Rng::new(9);
     let mut now = 0;
@@ -459,20 +459,20 @@ fn an_idle_drive_collects_up_to_its_high_mark() {
         of.idle_after_ns = Some(assumed(1_000_000_000));
     });
     let mut ftl = overwrite_on(&profile, true, 3);
-    while ftl.is_collecting() {
-        ftl.collect_in_step(8, 0, 0);
+    while ftl.is_gc_active() {
+        ftl.gc_in_step(8, 0, 0);
     }
     for unit in 0..ftl.superblock_units * 5 {
         ftl.write(0, unit, 0, 0).unwrap();
     }
     assert!(ftl.free.len() < 9);
     let moved = ftl.counters.relocated_units;
-    keep_house(&mut ftl, 0, 1_000_000_000);
+    run_background(&mut ftl, 0, 1_000_000_000);
     assert_eq!(
         ftl.counters.relocated_units, moved,
         "not idle for long enough"
     );
-    keep_house(&mut ftl, 0, 3_600_000_000_000);
+    run_background(&mut ftl, 0, 3_600_000_000_000);
     assert_eq!(ftl.free.len(), 9);
     check(&mut ftl);
 }
@@ -496,8 +496,8 @@ proptest::proptest! {
             collection.unit_ns = Some(assumed(700));
             profile.gc = Some(collection);
         }
-        let (shape, _) = shapes(&profile.nand);
-        let user_units = shape.superblock_units * 62;
+        let (geometry, _) = geometries(&profile.nand);
+        let user_units = geometry.superblock_units * 62;
         let mut once = Ftl::new(&profile, user_units, true, 1).unwrap();
         let (mut rng, mut now) = (Rng::new(seed), 0);
         for _ in 0..writes {
@@ -506,13 +506,13 @@ proptest::proptest! {
         }
         let mut pieced = once.clone();
         let end = now + pieces.iter().sum::<u64>() * 1_000_000 + 1_000_000_000;
-        let all = keep_house(&mut once, now, end);
+        let all = run_background(&mut once, now, end);
         let (mut at, mut seen) = (now, Vec::new());
         for piece in pieces {
             at += piece * 1_000_000;
-            seen.extend(keep_house(&mut pieced, now, at));
+            seen.extend(run_background(&mut pieced, now, at));
         }
-        seen.extend(keep_house(&mut pieced, now, end));
+        seen.extend(run_background(&mut pieced, now, end));
         proptest::prop_assert!(all.is_sorted_by_key(|&(from_ns, _)| from_ns));
         proptest::prop_assert_eq!(&all, &seen);
         proptest::prop_assert_eq!(once.counters, pieced.counters);
@@ -533,8 +533,8 @@ fn purged(slc: bool, filled: bool, before: u32, after: u32, seed: u64) {
     } else {
         small(false)
     };
-    let (shape, _) = shapes(&profile.nand);
-    let user_units = shape.superblock_units * 62;
+    let (geometry, _) = geometries(&profile.nand);
+    let user_units = geometry.superblock_units * 62;
     let mut ftl = Ftl::new(&profile, user_units, filled, 1).unwrap();
     let fresh = Ftl::new(&profile, user_units, false, 1).unwrap();
     let mut rng = Rng::new(seed);
@@ -548,7 +548,8 @@ fn purged(slc: bool, filled: bool, before: u32, after: u32, seed: u64) {
     };
     write(&mut ftl, &mut now, before);
     let (counters, wear) = (ftl.counters, ftl.blocks.wear());
-    let used = (0..ftl.blocks.len() as u32).filter(|&n| ftl.blocks.state(n) != State::Free);
+    let used =
+        (0..ftl.blocks.len() as u32).filter(|&n| ftl.blocks.state(n) != SuperblockState::Free);
     let used = used.count() as u64;
     let end = ftl.purge(now);
     assert!(end >= now + used * profile.nand.erase_ns.value || used == 0);

@@ -149,6 +149,6 @@ fn one_shot_flash_keeps_a_word_line_on_a_die() {
     assert_eq!(nand.locate(0).read_ns, 50_000);
     assert_eq!(nand.locate(8).read_ns, 70_000);
     let slc = 3 << nand.shift();
-    assert_eq!(nand.shape(slc).superblock_units, 8 * 4 * 2);
+    assert_eq!(nand.geometry(slc).superblock_units, 8 * 4 * 2);
     assert_eq!(nand.locate(slc + 8).die, 1);
 }

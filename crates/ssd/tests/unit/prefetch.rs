@@ -3,16 +3,20 @@ use super::*;
 #[test]
 fn a_stream_is_found_followed_and_kept_ahead_of() {
     let mut ahead = Prefetcher::new(256, 2, 2);
-    assert_eq!(ahead.look(1000, 64), None, "new");
-    assert_eq!(ahead.look(1064, 64), None, "one continuation is not enough");
-    let hit = ahead.look(1128, 64).unwrap();
+    assert_eq!(ahead.lookup(1000, 64), None, "new");
+    assert_eq!(
+        ahead.lookup(1064, 64),
+        None,
+        "one continuation is not enough"
+    );
+    let hit = ahead.lookup(1128, 64).unwrap();
     assert_eq!((hit.bytes, hit.ahead), (0, (1192, 1448)));
     ahead.add(hit.stream, 1300, 7);
     ahead.add(hit.stream, 1448, 9);
-    let hit = ahead.look(1192, 64).unwrap();
+    let hit = ahead.lookup(1192, 64).unwrap();
     assert_eq!((hit.bytes, hit.ready_ns), (64, 7));
     assert_eq!(hit.ahead, (1448, 1512));
-    let hit = ahead.look(1256, 64).unwrap();
+    let hit = ahead.lookup(1256, 64).unwrap();
     assert_eq!((hit.bytes, hit.ready_ns), (64, 9), "crosses both pieces");
 }
 
@@ -21,8 +25,8 @@ fn a_stream_is_found_followed_and_kept_ahead_of() {
 fn a_stream_lower_down_is_read_ahead_too() {
     let mut ahead = Prefetcher::new(256, 1, 1);
     for start in [1 << 40, 0] {
-        assert_eq!(ahead.look(start, 64), None);
-        let hit = ahead.look(start + 64, 64).unwrap();
+        assert_eq!(ahead.lookup(start, 64), None);
+        let hit = ahead.lookup(start + 64, 64).unwrap();
         assert_eq!(hit.ahead, (start + 128, start + 384));
     }
 }
@@ -31,11 +35,11 @@ fn a_stream_lower_down_is_read_ahead_too() {
 fn random_reads_start_no_stream_and_writes_end_one() {
     let mut ahead = Prefetcher::new(256, 2, 1);
     for n in 0..100 {
-        assert_eq!(ahead.look(n * 1000, 64), None);
+        assert_eq!(ahead.lookup(n * 1000, 64), None);
     }
-    let hit = ahead.look(99_064, 64).unwrap();
+    let hit = ahead.lookup(99_064, 64).unwrap();
     ahead.add(hit.stream, 99_384, 5);
     ahead.invalidate(99_200, 8);
-    assert_eq!(ahead.look(99_128, 64).unwrap().bytes, 0);
-    assert_eq!(Prefetcher::new(0, 2, 1).look(0, 64), None);
+    assert_eq!(ahead.lookup(99_128, 64).unwrap().bytes, 0);
+    assert_eq!(Prefetcher::new(0, 2, 1).lookup(0, 64), None);
 }

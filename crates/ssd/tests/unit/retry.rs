@@ -42,7 +42,7 @@ fn shares_double_with_wear_and_with_retention() {
 #[test]
 fn levels_come_as_often_as_they_should() {
     let profile = levels(&[20_000, 500], &[40_000, 2_000_000]);
-    let mut retry = Retry::new(&profile, Age::default(), 1);
+    let mut retry = ReadRetry::new(&profile, Age::default(), 1);
     let mut counts = [0_u32; 3];
     for _ in 0..1_000_000 {
         counts[match retry.draw_ns() {
@@ -63,7 +63,7 @@ fn the_last_level_goes_before_the_others_when_a_drive_is_worn_out() {
         cycles: 1_000_000,
         retention_hours: 0,
     };
-    let mut retry = Retry::new(&levels(&[10, 10], &[1, 2]), old, 1);
+    let mut retry = ReadRetry::new(&levels(&[10, 10], &[1, 2]), old, 1);
     assert!((0..1000).all(|_| retry.draw_ns() == 2));
 }
 

@@ -28,7 +28,7 @@ fn a_transfer_pays_for_its_frames_and_both_directions_share_the_wire() {
 
 #[test]
 fn a_full_drive_admits_a_command_when_the_first_of_the_others_completes() {
-    let mut slots = Slots::new(2);
+    let mut slots = CommandSlots::new(2);
     for (start, admitted, end) in [
         (0, 0, 100),
         (1, 1, 50),

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn mean_deviation_and_range_are_those_of_the_distribution() {
-    let mut spread = Spread::new(5_000, 1);
+    let mut spread = ReadTimeSpread::new(5_000, 1);
     let draws: Vec<f64> = (0..200_000)
         .map(|_| spread.around_ns(60_000) as f64)
         .collect();
@@ -20,7 +20,7 @@ fn mean_deviation_and_range_are_those_of_the_distribution() {
 
 #[test]
 fn a_spread_of_nothing_changes_nothing_and_times_stay_positive() {
-    assert_eq!(Spread::new(0, 1).around_ns(777), 777);
-    let mut wide = Spread::new(u64::MAX, 1);
+    assert_eq!(ReadTimeSpread::new(0, 1).around_ns(777), 777);
+    let mut wide = ReadTimeSpread::new(u64::MAX, 1);
     assert!((0..1000).all(|_| wide.around_ns(1000) >= 500));
 }

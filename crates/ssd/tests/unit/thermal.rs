@@ -136,7 +136,7 @@ fn times_are_counted_through_a_long_sleep() {
     let hot = |heat: &mut Thermal| {
         // 35 C idle; everything at or below that is reached for good.
         (heat.warning_celsius, heat.critical_celsius) = (30.0, 34.0);
-        heat.levels.push(Level {
+        heat.levels.push(ThrottleLevel {
             host: Some(0),
             on_celsius: 33.0,
             off_celsius: 32.0,
@@ -168,7 +168,7 @@ proptest! {
         let (mut from_ms, mut end_ms, mut energy_nj) = (0, 0, 0);
         for ((wait_ms, span_ms, nj), look) in works.into_iter().zip(looks) {
             from_ms += wait_ms;
-            let work = Work {
+            let work = BackgroundWork {
                 from_ns: from_ms * 1_000_000,
                 until_ns: (from_ms + span_ms) * 1_000_000,
                 energy_nj: nj,
@@ -176,8 +176,8 @@ proptest! {
             if look {
                 seen.advance(work.from_ns);
             }
-            seen.works(work);
-            alone.works(work);
+            seen.add_background_work(work);
+            alone.add_background_work(work);
             energy_nj += u128::from(nj);
             end_ms = end_ms.max(from_ms + span_ms);
         }
@@ -189,7 +189,7 @@ proptest! {
         prop_assert_eq!(seen.used_pj, alone.used_pj);
         prop_assert_eq!(seen.celsius.to_bits(), alone.celsius.to_bits());
         prop_assert_eq!(seen.counters_s(), alone.counters_s());
-        prop_assert!(seen.works.is_empty() && alone.works.is_empty());
+        prop_assert!(seen.work.is_empty() && alone.work.is_empty());
     }
 
     /// Steps, skipped steps and changes of idle power against the plain integral; and power is never below idle power.
@@ -207,7 +207,7 @@ proptest! {
                 heat.add_energy(energy_nj);
                 work_nj += u128::from(energy_nj);
             } else {
-                heat.idles_at(IdleChange { from_ns: now, idle_mw: mw });
+                heat.set_idle_power(IdleChange { from_ns: now, idle_mw: mw });
                 idle_mw = mw;
                 least_mw = least_mw.min(mw);
             }

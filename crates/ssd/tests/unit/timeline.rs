@@ -94,7 +94,7 @@ proptest! {
         equal: bool,
         requests in prop::collection::vec((0_u64..60, 0_u64..200, 1_u64..12, 1_u64..12, 0_u32..40), 1..400),
     ) {
-        let (mut before, mut follower, mut plain) = (Timeline::new(), Follower::new(), Timeline::new());
+        let (mut before, mut follower, mut plain) = (Timeline::new(), DownstreamTimeline::new(), Timeline::new());
         let mut floor = 0;
         for (step, ahead, there, here, other) in requests {
             floor += step / 4;

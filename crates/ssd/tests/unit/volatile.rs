@@ -4,22 +4,22 @@ fn page(byte: u8) -> Page {
     Box::new([byte; 4096])
 }
 
-fn lost(journal: &mut Journal, safe_units: u64, capacitors: bool) -> Vec<(u64, u8)> {
-    let units = journal.lose(safe_units, capacitors);
+fn lost(journal: &mut UndoJournal, durable_units: u64, capacitors: bool) -> Vec<(u64, u8)> {
+    let units = journal.power_loss(durable_units, capacitors);
     units.iter().map(|(unit, page)| (*unit, page[0])).collect()
 }
 
 /// Unit 5 held 0, then 1 (place 0), 2 (place 2) and 3 (waiting); unit 6 held 9, then something else (place 1).
-fn written() -> Journal {
-    let mut journal = Journal::new();
-    journal.take(1, 5, Some(0));
-    journal.note(1, 5, page(0));
+fn written() -> UndoJournal {
+    let mut journal = UndoJournal::new();
+    journal.accept(1, 5, Some(0));
+    journal.record(1, 5, page(0));
     journal.catch_up();
-    journal.note(2, 5, page(1));
-    journal.note(2, 6, page(9));
-    journal.note(3, 5, page(2));
-    journal.take(2, 6, Some(1));
-    journal.take(2, 5, Some(2));
+    journal.record(2, 5, page(1));
+    journal.record(2, 6, page(9));
+    journal.record(3, 5, page(2));
+    journal.accept(2, 6, Some(1));
+    journal.accept(2, 5, Some(2));
     journal
 }
 
@@ -45,28 +45,28 @@ fn what_is_safe_is_dropped_and_what_follows_stays() {
 /// A later write that is safe decides, even if an earlier one of the same unit was taken after it.
 #[test]
 fn an_earlier_write_does_not_undo_a_later_one() {
-    let mut journal = Journal::new();
-    journal.note(1, 5, page(0));
-    journal.note(2, 5, page(1));
-    journal.take(2, 5, Some(0));
-    journal.take(1, 5, Some(1));
+    let mut journal = UndoJournal::new();
+    journal.record(1, 5, page(0));
+    journal.record(2, 5, page(1));
+    journal.accept(2, 5, Some(0));
+    journal.accept(1, 5, Some(1));
     assert_eq!(lost(&mut journal, 1, false), []);
 }
 
 #[test]
 fn deallocated_units_stay_so_and_bookkeeping_follows() {
     let mut journal = written();
-    journal.forget(0, 6);
+    journal.drop_range(0, 6);
     assert_eq!(journal.entries, 1);
-    journal.note(7, 6, page(4));
-    journal.take(7, 6, None);
+    journal.record(7, 6, page(4));
+    journal.accept(7, 6, None);
     assert_eq!(lost(&mut journal, 0, false), [], "recorded at once");
 }
 
 #[test]
 fn early_takes_of_writes_without_bytes_are_forgotten() {
-    let mut journal = Journal::new();
-    journal.take(1, 5, Some(0));
+    let mut journal = UndoJournal::new();
+    journal.accept(1, 5, Some(0));
     journal.catch_up();
     assert!(journal.early.is_empty());
 }

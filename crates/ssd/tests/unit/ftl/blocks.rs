@@ -9,7 +9,7 @@ const MULTI: u32 = 9;
 /// The obvious way to keep the same books.
 #[derive(Clone)]
 struct Plain {
-    state: State,
+    state: SuperblockState,
     units: Vec<Option<u32>>,
 }
 
@@ -37,24 +37,24 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Owners, counts and the victim against plain lists searched from end to end.
+    /// ReverseMap, counts and the victim against plain lists searched from end to end.
     #[test]
     fn agrees_with_plain_lists(filled in 0..MULTI * UNITS, steps in prop::collection::vec(step(), 0..120)) {
         let mut blocks = Superblocks::new(TOTAL, MULTI, SHIFT, UNITS, filled);
         let mut plain: Vec<Plain> = (0..TOTAL)
             .map(|b| {
                 let units: Vec<_> = (b * UNITS..filled.min((b + 1) * UNITS)).map(Some).collect();
-                Plain { state: if units.is_empty() { State::Free } else { State::Closed }, units }
+                Plain { state: if units.is_empty() { SuperblockState::Free } else { SuperblockState::Closed }, units }
             })
             .collect();
         let mut next = 10_000;
         for step in steps {
             match step {
-                Step::Open(b) if plain[b as usize].state == State::Free => {
-                    plain[b as usize] = Plain { state: State::Open, units: Vec::new() };
+                Step::Open(b) if plain[b as usize].state == SuperblockState::Free => {
+                    plain[b as usize] = Plain { state: SuperblockState::Open, units: Vec::new() };
                     blocks.open(b, UNITS);
                 }
-                Step::Place(b, n, how) if plain[b as usize].state == State::Open => {
+                Step::Place(b, n, how) if plain[b as usize].state == SuperblockState::Open => {
                     let at = plain[b as usize].units.len() as u32;
                     let n = n.min(UNITS - at);
                     let physical = b << SHIFT | at;
@@ -72,8 +72,8 @@ proptest! {
                     next += n;
                     blocks.set_written(b, at + n);
                 }
-                Step::Close(b) if plain[b as usize].state == State::Open => {
-                    plain[b as usize].state = State::Closed;
+                Step::Close(b) if plain[b as usize].state == SuperblockState::Open => {
+                    plain[b as usize].state = SuperblockState::Closed;
                     blocks.close(b);
                 }
                 Step::Invalidate(b, at) => {
@@ -95,16 +95,16 @@ proptest! {
                     }
                 }
                 Step::Erase(b)
-                    if plain[b as usize].state == State::Closed
+                    if plain[b as usize].state == SuperblockState::Closed
                         && plain[b as usize].units.iter().all(Option::is_none) =>
                 {
-                    plain[b as usize] = Plain { state: State::Free, units: Vec::new() };
+                    plain[b as usize] = Plain { state: SuperblockState::Free, units: Vec::new() };
                     blocks.erase(b);
                 }
                 _ => {}
             }
             let victim = (0..MULTI)
-                .filter(|&b| plain[b as usize].state == State::Closed)
+                .filter(|&b| plain[b as usize].state == SuperblockState::Closed)
                 .map(|b| (plain[b as usize].units.iter().flatten().count() as u32, b))
                 .min()
                 .filter(|&(valid, _)| valid < UNITS);
@@ -115,7 +115,7 @@ proptest! {
             prop_assert_eq!(blocks.written(b), expected.units.len() as u32);
             prop_assert_eq!(blocks.valid(b), expected.units.iter().flatten().count() as u32);
             let mut found = Vec::new();
-            blocks.owners(b << SHIFT, expected.units.len() as u32, &mut found);
+            blocks.valid_units(b << SHIFT, expected.units.len() as u32, &mut found);
             let wanted: Vec<u32> = expected.units.iter().flatten().copied().collect();
             prop_assert_eq!(&found, &wanted);
             // The same in pieces, of which some lie across two words of bits and one is long.
@@ -125,12 +125,12 @@ proptest! {
                 if count == 0 {
                     break;
                 }
-                holds += blocks.owners_into(b << SHIFT | at, count, &mut piecewise[holds..]) as usize;
+                holds += blocks.valid_units_into(b << SHIFT | at, count, &mut piecewise[holds..]) as usize;
                 at += count;
             }
             prop_assert_eq!(&piecewise[..holds], &wanted);
             for (at, &unit) in expected.units.iter().enumerate() {
-                prop_assert_eq!(blocks.owner(b << SHIFT | at as u32), unit);
+                prop_assert_eq!(blocks.valid_unit(b << SHIFT | at as u32), unit);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Bytes in and out of a drive that keeps them.
+//! Data transfer of a drive that keeps data.
 
 use std::sync::Arc;
 
@@ -7,24 +7,24 @@ use assay_units::{Nanos, Op};
 use super::Drive;
 use crate::command::{Command, Completion};
 use crate::data::PAGE_BYTES;
-use crate::faults::WriteFate;
+use crate::faults::WriteEffect;
 use crate::regenerate::Generator;
 
 impl Drive {
-    /// Queue a write with its bytes. Without [`crate::DriveOptions::keep_data`] the bytes are ignored.
+    /// Queue a write with its bytes. Ignores the bytes without [`crate::DriveOptions::keep_data`].
     ///
-    /// The bytes are stored now (spoiled as the fault plan has it) unless the command will fail. `bytes` shorter or longer than
-    /// the command's length store what both have in common.
+    /// The bytes are stored now (modified by planned faults) unless the command will fail. If `bytes` and the
+    /// command differ in length, the common prefix is stored.
     pub fn submit_write(&mut self, now: Nanos, command: Command, bytes: &[u8]) {
-        let (ok, fate) = self.enqueue(now, command);
+        let (ok, effect) = self.enqueue(now, command);
         if !ok || command.op != Op::Write {
-            self.note_other(&command);
+            self.update_journal(&command);
             return;
         }
         let bytes = &bytes[..bytes.len().min(command.len_bytes as usize)];
         let (capacity, offset) = (self.identity.capacity_bytes, command.offset_bytes);
-        let kept = matches!(fate, WriteFate::Stored | WriteFate::Corrupted);
-        self.note_write(
+        let kept = matches!(effect, WriteEffect::Stored | WriteEffect::Corrupted);
+        self.journal_write(
             self.next_seq - 1,
             offset,
             if kept { bytes.len() } else { 0 },
@@ -32,10 +32,10 @@ impl Drive {
         let Some(data) = &mut self.data else {
             return;
         };
-        match fate {
-            WriteFate::Stored => data.write(offset, bytes),
-            WriteFate::Dropped => {}
-            WriteFate::Misdirected => {
+        match effect {
+            WriteEffect::Stored => data.write(offset, bytes),
+            WriteEffect::Dropped => {}
+            WriteEffect::Misdirected => {
                 let len = bytes.len() as u64;
                 let after = offset.saturating_add(len);
                 let elsewhere = if after.saturating_add(len) <= capacity {
@@ -45,7 +45,7 @@ impl Drive {
                 };
                 data.write(elsewhere, bytes);
             }
-            WriteFate::Corrupted => {
+            WriteEffect::Corrupted => {
                 let mut spoiled = bytes.to_vec();
                 let bit = self.faults.pick_bit(bytes.len());
                 if let Some(byte) = spoiled.get_mut((bit / 8) as usize) {
@@ -56,8 +56,8 @@ impl Drive {
         }
     }
 
-    /// The bytes of a read that completed: pass its completion, its offset and a buffer of its length. `false`, and the buffer
-    /// untouched, when the drive keeps no data or the read failed.
+    /// Data of a completed read: pass its completion, offset and a buffer of its length. `false`, with the
+    /// buffer untouched, when no data is kept or the read failed.
     pub fn read_data(&self, completion: &Completion, offset_bytes: u64, buffer: &mut [u8]) -> bool {
         let Some(data) = &self.data else {
             return false;
@@ -73,8 +73,8 @@ impl Drive {
         true
     }
 
-    /// What is kept from a place on, at most up to `end_bytes`: where the extent that begins there ends (or an earlier place, which then
-    /// begins one more of its kind), and whether it is a hole, which reads as zeroes. Without kept data everything is one hole.
+    /// The extent beginning at `offset_bytes`, up to `end_bytes`: its end (or an earlier one), and whether it
+    /// is a hole, which reads as zeroes. Without kept data everything is one hole.
     pub fn extent(&self, offset_bytes: u64, end_bytes: u64) -> (u64, bool) {
         let Some(data) = &self.data else {
             return (end_bytes, true);
@@ -84,14 +84,14 @@ impl Drive {
         ((end * PAGE_BYTES).min(end_bytes), hole)
     }
 
-    /// What can make pages again that are then not kept, with [`crate::DriveOptions::regenerate_data`]. The first one given stays.
+    /// Set the generator for [`crate::DriveOptions::regenerate_data`]. Only the first one counts.
     pub fn set_generator(&mut self, generator: Arc<dyn Generator>) {
         if let Some(data) = &mut self.data {
             data.set_generator(generator);
         }
     }
 
-    /// Does this drive keep the bytes written to it?
+    /// Whether written data is kept.
     pub fn keeps_data(&self) -> bool {
         self.data.is_some()
     }

@@ -1,21 +1,21 @@
-//! Commands longer than the largest transfer.
+//! Commands longer than the largest transfer, split as by a host driver.
 
 use super::Drive;
-use super::parts::{Part, Way};
+use super::in_flight::{CommandKind, SubCommand};
 use crate::command::Status;
 
-/// A command that was split: what is known of its parts so far.
+/// WriteProgress of a split command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Split {
+pub(super) struct SplitCommand {
     pub(super) left: u32,
     pub(super) at_ns: u64,
     pub(super) status: Status,
 }
 
 impl Drive {
-    /// Split a command longer than the largest transfer, as the host's driver would.
-    pub(super) fn enqueue_split(&mut self, arrival_ns: u64, whole: Part, limit: u32) {
-        let entry = Split {
+    /// SplitCommand a command into pieces of at most `limit` bytes.
+    pub(super) fn enqueue_split(&mut self, arrival_ns: u64, whole: SubCommand, limit: u32) {
+        let entry = SplitCommand {
             left: whole.len_bytes.div_ceil(limit),
             at_ns: 0,
             status: Status::Ok,
@@ -33,14 +33,14 @@ impl Drive {
         let mut done = 0;
         while done < whole.len_bytes {
             let len_bytes = limit.min(whole.len_bytes - done);
-            let part = Part {
+            let sub = SubCommand {
                 offset_bytes: whole.offset_bytes + u64::from(done),
                 len_bytes,
                 split,
-                way: Way::Other,
+                kind: CommandKind::Other,
                 ..whole
             };
-            let number = self.parts.add(part);
+            let number = self.in_flight.add(sub);
             self.front.push(whole.queue, arrival_ns, number);
             done += len_bytes;
         }

@@ -2,32 +2,36 @@ use super::*;
 
 #[test]
 fn numbers_are_used_again_and_never_twice_at_once() {
-    let part = |seq| Part {
+    let sub = |seq| SubCommand {
         offset_bytes: 0,
         len_bytes: 4096,
         tag: 0,
         seq,
         ordinal: 0,
-        split: WHOLE,
+        split: NOT_SPLIT,
         queue: 0,
         op: Op::Read,
-        way: Way::Read,
+        kind: CommandKind::Read,
         status: Status::Ok,
         data: DataClass::Incompressible,
         spiked: false,
         verifies: false,
         dropped: false,
     };
-    let mut parts = Parts::default();
-    let (a, b) = (parts.add(part(1)), parts.add(part(2)));
+    let mut in_flight = InFlightTable::default();
+    let (a, b) = (in_flight.add(sub(1)), in_flight.add(sub(2)));
     assert_ne!(a, b);
-    parts.set_status(a, Status::WriteFault);
-    let taken = *parts.take(a);
+    in_flight.set_status(a, Status::WriteFault);
+    let taken = *in_flight.take(a);
     assert_eq!((taken.seq, taken.status), (1, Status::WriteFault));
-    let c = parts.add(part(3));
+    let c = in_flight.add(sub(3));
     assert_eq!(c, a);
     assert_eq!(
-        (parts.get(b).seq, parts.get(c).seq, parts.get(c).status),
+        (
+            in_flight.get(b).seq,
+            in_flight.get(c).seq,
+            in_flight.get(c).status
+        ),
         (2, 3, Status::Ok)
     );
 }

@@ -1,4 +1,4 @@
-//! The drive's power states and interrupts: how [`crate::power`] and [`crate::coalescing`] meet its commands.
+//! Power states and interrupt coalescing of the drive: [`crate::power`] and [`crate::coalescing`].
 
 use assay_units::Nanos;
 
@@ -6,19 +6,19 @@ use super::{Drive, DriveError};
 use crate::command::Completion;
 
 impl Drive {
-    /// Choose a power state at `now` (NVMe Set Features, Power Management): an operational one with its power limit, or a
-    /// non-operational one, which the next command ends. What changes for commands is in [`crate::power`].
+    /// Select a power state at `now` (Set Features, Power Management): an operational one with its power limit,
+    /// or a non-operational one, which the next command ends. See [`crate::power`].
     ///
     /// # Errors
-    /// [`DriveError::PowerState`] when the drive has none of that number.
+    /// [`DriveError::PowerState`] when there is none of that number.
     pub fn set_power_state(&mut self, now: Nanos, state: u8) -> Result<(), DriveError> {
-        let now_ns = now.0.min(super::LAST_NS).max(self.last_submit_ns);
+        let now_ns = now.0.min(super::MAX_TIME_NS).max(self.last_submit_ns);
         self.start_waiting(now_ns);
-        self.keep_house(now_ns);
+        self.run_background(now_ns);
         self.observe_power(now_ns);
         if usize::from(state) == self.power.current() {
-            // Nothing changes, the host's silence included.
-            self.review();
+            // No change, and the idle period continues.
+            self.update_fast_path();
             return Ok(());
         }
         if !self.power.set(now_ns, usize::from(state)) {
@@ -30,16 +30,16 @@ impl Drive {
         }
         self.last_submit_ns = now_ns;
         self.account_power();
-        self.review();
+        self.update_fast_path();
         Ok(())
     }
 
-    /// The operational state to which commands bring the drive back: the last that was chosen.
+    /// Last operational state selected, to which commands return the drive.
     pub fn working_power_state(&self) -> u8 {
         self.power.working() as u8
     }
 
-    /// A command arrives at `now_ns`: when a drive that sleeps, or changes its power state, can take it.
+    /// When a drive in transition or in a non-operational state can take a command arriving at `now_ns`.
     pub(super) fn wake(&mut self, now_ns: u64) -> u64 {
         let waiting = self.front.next_ns() != u64::MAX;
         let ready_ns = self.power.wake(now_ns, waiting);
@@ -47,7 +47,7 @@ impl Drive {
         ready_ns
     }
 
-    /// Let an idle drive enter the power states that it enters by itself by `now_ns`.
+    /// Take the autonomous transitions due by `now_ns`.
     pub(super) fn observe_power(&mut self, now_ns: u64) {
         if self.front.next_ns() == u64::MAX {
             self.power.observe(now_ns);
@@ -57,25 +57,25 @@ impl Drive {
 
     pub(super) fn account_power(&mut self) {
         for change in self.power.take_changes() {
-            self.thermal.idles_at(change);
+            self.thermal.set_idle_power(change);
         }
     }
 
-    /// Collect completions up to `until_ns` through the interrupt vectors.
+    /// Deliver completions up to `until_ns` through the interrupt vectors.
     pub(super) fn advance_coalesced(&mut self, until_ns: u64, out: &mut Vec<Completion>) {
         let Some(coalescer) = &mut self.coalescer else {
             return;
         };
-        while let Some((at_ns, number)) = self.finished.pop(until_ns) {
-            let part = self.parts.take(number);
+        while let Some((at_ns, number)) = self.completions.pop(until_ns) {
+            let sub = self.in_flight.take(number);
             let entry = Completion {
-                tag: part.tag,
+                tag: sub.tag,
                 at: Nanos(at_ns),
-                status: part.status,
-                ordinal: part.ordinal,
+                status: sub.status,
+                ordinal: sub.ordinal,
             };
             coalescer.expire(at_ns, out);
-            coalescer.add(part.queue, entry, out);
+            coalescer.add(sub.queue, entry, out);
         }
         coalescer.expire(until_ns.saturating_add(1), out);
     }

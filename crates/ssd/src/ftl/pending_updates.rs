@@ -1,19 +1,17 @@
-//! Which units of host data the map does not know yet: garbage collection asks this of every unit it finds, so it must cost next to
-//! nothing and may err on the side of yes.
+//! Filter for units with deferred map updates: queried for every unit collected, so it must be cheap and may
+//! err on the side of yes.
 
-/// Bits of a [`UnitFilter`]: 8 KiB, of which a thousandth is set at most.
+/// Size of a [`UnitFilter`]: 8 KiB, of which at most a thousandth is set.
 const FILTER_BITS: u32 = 1 << 16;
 
-/// A set of units that may claim to hold one that it does not hold, never the reverse: a bit for each of [`FILTER_BITS`] hashes
-/// (B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970, with one hash). Removing one unit may remove
-/// another of the same hash, so all are removed before any is asked for again.
+/// Bloom filter with one hash (B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors",
+/// 1970). Removal may clear other units of the same hash, so all are removed before the next query.
 #[derive(Clone, Debug)]
 pub(super) struct UnitFilter {
     words: Box<[u64; (FILTER_BITS / 64) as usize]>,
 }
 
 impl UnitFilter {
-    /// An empty set.
     pub(super) fn new() -> UnitFilter {
         UnitFilter {
             words: Box::new([0; (FILTER_BITS / 64) as usize]),
@@ -27,20 +25,18 @@ impl UnitFilter {
         ((hash >> 6) as usize, hash & 63)
     }
 
-    /// Put a unit in.
     #[inline]
     pub(super) fn insert(&mut self, unit: u32) {
         let (word, bit) = UnitFilter::place(unit);
         self.words[word] |= 1 << bit;
     }
 
-    /// Take a unit out.
     #[inline]
     pub(super) fn remove(&mut self, unit: u32) {
         self.words[UnitFilter::place(unit).0] = 0;
     }
 
-    /// `false` when it holds none of these for certain.
+    /// `false` only when it holds none of these.
     #[inline]
     pub(super) fn may_hold(&self, units: &[u32]) -> bool {
         let bit = |&unit: &u32| {
@@ -52,5 +48,5 @@ impl UnitFilter {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/ftl/unsettled.rs"]
+#[path = "../../tests/unit/ftl/pending_updates.rs"]
 mod tests;

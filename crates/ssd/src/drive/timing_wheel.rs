@@ -1,26 +1,26 @@
-//! Completions of the next half millisecond, by buckets of time.
+//! Timing wheel for completions of the next half millisecond.
 //!
-//! A timing wheel (G. Varghese and T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987): what is due within one turn goes
-//! into the bucket of its time, where it is nearly always alone; the next one is found by a bit per bucket. Nothing is moved, and
-//! what is done for one does not depend on how many wait.
+//! G. Varghese and T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987. Entries go to the bucket of
+//! their time, nearly always alone; the next one is found by a bit per bucket. The cost does not depend on the
+//! number pending.
 
-/// Nothing more in a bucket.
+/// End of a bucket's list.
 const NONE: u32 = u32::MAX;
-/// A bucket is 2^9 ns: a drive that finishes a million commands per second puts one into every second bucket.
+/// A bucket is 2^9 ns: at a million completions per second every second bucket has one.
 const BUCKET_SHIFT: u32 = 9;
-/// Buckets of a turn: half a millisecond, more than all but the slowest reads take.
+/// Buckets per turn: half a millisecond, longer than nearly all reads.
 const BUCKETS: usize = 1024;
 const WORDS: usize = BUCKETS / 64;
-/// In a bucket so many are passed at most.
+/// Most list entries passed on insertion.
 const REACH: usize = 8;
 
-/// A completion and its place in line.
+/// A pending completion.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     at_ns: u64,
-    /// The low half of the number by order of submission.
+    /// Low half of the submission number.
     seq: u32,
-    /// The next of the same bucket.
+    /// Next in the bucket.
     next: u32,
 }
 
@@ -30,26 +30,25 @@ const NOTHING: Node = Node {
     next: NONE,
 };
 
-/// The wheel.
 #[derive(Clone, Debug)]
-pub(super) struct Wheel {
-    /// First of each bucket; means nothing where the bucket's bit is clear.
+pub(super) struct TimingWheel {
+    /// First of each bucket; undefined where its bit is clear.
     heads: Box<[u32; BUCKETS]>,
-    /// A bit per bucket that holds something, and a bit per word of them.
+    /// Bit per non-empty bucket, and bit per non-zero word of them.
     filled: [u64; WORDS],
     filled_words: u32,
-    /// By number of the command.
+    /// By command number.
     nodes: Vec<Node>,
-    /// The turn begins with this bucket, counted from time 0: none is before it.
+    /// Absolute index of the first bucket of the turn.
     base: u64,
-    /// Time and number of the first; `u64::MAX` when there is none.
+    /// Time and number of the first; `u64::MAX` if none.
     next_ns: u64,
     next_number: u32,
 }
 
-impl Wheel {
-    pub(super) fn new() -> Wheel {
-        Wheel {
+impl TimingWheel {
+    pub(super) fn new() -> TimingWheel {
+        TimingWheel {
             heads: Box::new([NONE; BUCKETS]),
             filled: [0; WORDS],
             filled_words: 0,
@@ -60,25 +59,25 @@ impl Wheel {
         }
     }
 
-    /// When the first is due; `u64::MAX` when there is none.
+    /// When the first is due; `u64::MAX` if none.
     #[inline]
     pub(super) fn next_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// The first one's number by order of submission.
+    /// Submission number of the first.
     pub(super) fn next_seq(&self) -> u32 {
         let first = self.nodes.get(self.next_number as usize);
         first.map_or(0, |node| node.seq)
     }
 
-    /// Nothing comes in any more that is due before `at_ns`; what does all the same is not taken.
+    /// Turn the wheel: later entries due before `at_ns` are refused.
     #[inline]
     pub(super) fn turn_to(&mut self, at_ns: u64) {
         self.base = self.base.max(at_ns >> BUCKET_SHIFT);
     }
 
-    /// Take a completion; `false` when it is not due within the turn, or its bucket is crowded.
+    /// Insert a completion; `false` when beyond the turn or its bucket is crowded.
     #[inline(always)]
     pub(super) fn push(&mut self, at_ns: u64, seq: u32, number: u32) -> bool {
         let bucket = at_ns >> BUCKET_SHIFT;
@@ -101,14 +100,14 @@ impl Wheel {
             seq,
             next: NONE,
         };
-        // Alone in its bucket: there is no other of its time.
+        // Alone in its bucket: no other has its time.
         if at_ns < self.next_ns {
             (self.next_ns, self.next_number) = (at_ns, number);
         }
         true
     }
 
-    /// Into a bucket that holds something.
+    /// Insert into a non-empty bucket.
     #[inline(never)]
     fn push_behind(&mut self, bucket: usize, at_ns: u64, seq: u32, number: u32) -> bool {
         let mut before = NONE;
@@ -142,7 +141,7 @@ impl Wheel {
         false
     }
 
-    /// Take the first out, of which there is one; returns its time and number.
+    /// Remove the first, which exists; returns its time and number.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> (u64, u32) {
         let first = (self.next_ns, self.next_number);
@@ -152,7 +151,7 @@ impl Wheel {
         if next == NONE {
             let others = self.filled[word] & !(1 << (bucket % 64));
             self.filled[word] = others;
-            // Those before it in its word come a turn later.
+            // Earlier buckets of this word belong to the next turn.
             let after = others >> (bucket % 64) << (bucket % 64);
             let bucket = if after != 0 {
                 word * 64 + after.trailing_zeros() as usize
@@ -171,8 +170,7 @@ impl Wheel {
         first
     }
 
-    /// The first bucket that holds something in the words after this one, or at last in this one itself. Where there is none: one
-    /// whose head is nothing.
+    /// First non-empty bucket in the words after this one, wrapping; if none, one with an empty list.
     #[inline]
     fn first_after(&mut self, word: usize) -> usize {
         let emptied = u32::from(self.filled[word] == 0) << word;
@@ -181,7 +179,7 @@ impl Wheel {
             self.heads[word * 64] = NONE;
             return word * 64;
         }
-        // Two turns side by side: the one begins after this word.
+        // Doubled, to wrap around.
         let two_turns = self.filled_words | self.filled_words << WORDS;
         let found = (two_turns >> (word + 1)).trailing_zeros() as usize;
         let word = (word + 1 + found) % WORDS;

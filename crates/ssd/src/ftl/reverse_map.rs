@@ -1,50 +1,49 @@
-//! Which logical unit each physical unit was written with: a list per superblock, in memory only where it says more than a number.
+//! Reverse map (P2L): the logical unit of each physical unit.
 //!
-//! The owners in a superblock of the initial sequential fill follow from its number. A superblock written in order of logical units from its
-//! beginning on, as a sequential fill does, is a *run*: the first of them and how many there are. Only what is written otherwise
-//! is listed, and only then the operating system gives memory for the list.
+//! Superblocks of the initial sequential fill follow from their number. One written sequentially from its start
+//! is a *run*. Only others are listed and use memory.
 
-/// How a superblock's owners are known.
+/// Encoding of a superblock's entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// From its number.
+enum Encoding {
+    /// Derived from its number.
     Initial,
-    /// As a [`Run`].
+    /// A [`Run`].
     Run,
-    /// From its list.
+    /// Listed individually.
     Listed,
 }
 
-/// The first `count` units of a superblock belong to logical units from `first` on, one after the other.
+/// The first `count` units hold consecutive logical units from `first` on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     first: u32,
     count: u32,
 }
 
-/// Owners of all superblocks.
+/// Reverse map of all superblocks.
 #[derive(Debug)]
-pub(super) struct Owners {
-    kinds: Vec<Kind>,
-    /// Meaningless outside [`Kind::Run`] superblocks.
+pub(super) struct ReverseMap {
+    encodings: Vec<Encoding>,
+    /// Undefined unless [`Encoding::Run`].
     runs: Vec<Run>,
-    /// Superblock after superblock; meaningless outside [`Kind::Listed`] ones.
+    /// Undefined unless [`Encoding::Listed`].
     table: Vec<u32>,
-    /// Was it ever listed, so that its list has memory?
+    /// Ever listed, so that the list has memory.
     touched: Vec<bool>,
     superblock_units: usize,
 }
 
-impl Clone for Owners {
-    /// Copies the lists that have memory only, so that a copy takes no more memory than its original.
-    fn clone(&self) -> Owners {
+impl Clone for ReverseMap {
+    /// Copies only lists with memory, so that a clone uses no more than its original.
+    fn clone(&self) -> ReverseMap {
         let mut table = vec![0; self.table.len()];
         for (index, _) in self.touched.iter().enumerate().filter(|&(_, &is)| is) {
             let range = index * self.superblock_units..(index + 1) * self.superblock_units;
             table[range.clone()].copy_from_slice(&self.table[range]);
         }
-        Owners {
-            kinds: self.kinds.clone(),
+        ReverseMap {
+            encodings: self.encodings.clone(),
             runs: self.runs.clone(),
             table,
             touched: self.touched.clone(),
@@ -53,12 +52,12 @@ impl Clone for Owners {
     }
 }
 
-impl Owners {
-    /// Of `total` superblocks, initially filled in order.
-    pub(super) fn new(total: u32, superblock_units: u32) -> Owners {
+impl ReverseMap {
+    /// Map of `total` superblocks filled in order.
+    pub(super) fn new(total: u32, superblock_units: u32) -> ReverseMap {
         let (total, superblock_units) = (total as usize, superblock_units as usize);
-        Owners {
-            kinds: vec![Kind::Initial; total],
+        ReverseMap {
+            encodings: vec![Encoding::Initial; total],
             runs: vec![Run::default(); total],
             table: vec![0; total * superblock_units],
             touched: vec![false; total],
@@ -66,16 +65,16 @@ impl Owners {
         }
     }
 
-    /// A superblock is opened: what was known of it does not matter any more.
+    /// Reset an opened superblock.
     pub(super) fn open(&mut self, superblock: usize) {
-        self.kinds[superblock] = Kind::Run;
+        self.encodings[superblock] = Encoding::Run;
         self.runs[superblock] = Run::default();
     }
 
-    /// `count` units of an open superblock, from `within` on, belong to logical units from `first` on.
+    /// Record `count` consecutive logical units from `first` on, at offset `within` of an open superblock.
     #[inline]
     pub(super) fn set_run(&mut self, superblock: usize, within: usize, first: u32, count: u32) {
-        if self.kinds[superblock] == Kind::Run {
+        if self.encodings[superblock] == Encoding::Run {
             let run = &mut self.runs[superblock];
             if run.count == 0 && within == 0 {
                 run.first = first;
@@ -85,23 +84,25 @@ impl Owners {
                 return;
             }
         }
-        let owners = self.list_mut(superblock, within, count as usize);
-        for (owner, unit) in owners.iter_mut().zip(first..) {
-            *owner = unit;
+        let entries = self.list_mut(superblock, within, count as usize);
+        for (entry, unit) in entries.iter_mut().zip(first..) {
+            *entry = unit;
         }
     }
 
-    /// Units of an open superblock, from `within` on, belong to these.
+    /// Record logical units at offset `within` of an open superblock.
     #[inline]
     pub(super) fn set(&mut self, superblock: usize, within: usize, units: &[u32]) {
-        if self.kinds[superblock] == Kind::Run && self.set_in_order(superblock, within, units) {
+        if self.encodings[superblock] == Encoding::Run
+            && self.set_in_order(superblock, within, units)
+        {
             return;
         }
         self.list_mut(superblock, within, units.len())
             .copy_from_slice(units);
     }
 
-    /// [`Owners::set`] of units that go on with a run; `false` where they do not.
+    /// Extend a run; `false` if the units do not continue it.
     #[inline(never)]
     fn set_in_order(&mut self, superblock: usize, within: usize, units: &[u32]) -> bool {
         let run = self.runs[superblock];
@@ -117,70 +118,69 @@ impl Owners {
         goes_on
     }
 
-    /// A unit of an open superblock belongs to this one.
+    /// Record one logical unit.
     #[inline]
     pub(super) fn set_one(&mut self, superblock: usize, within: usize, unit: u32) {
-        if self.kinds[superblock] != Kind::Listed {
+        if self.encodings[superblock] != Encoding::Listed {
             self.make_list(superblock);
         }
         self.table[superblock * self.superblock_units + within] = unit;
     }
 
-    /// The list of a superblock from `within` on, to be written.
+    /// The list of a superblock from `within` on, for writing.
     #[inline]
     fn list_mut(&mut self, superblock: usize, within: usize, count: usize) -> &mut [u32] {
-        if self.kinds[superblock] != Kind::Listed {
+        if self.encodings[superblock] != Encoding::Listed {
             self.make_list(superblock);
         }
         let first = superblock * self.superblock_units + within;
         &mut self.table[first..first + count]
     }
 
-    /// Write down what follows from a number or a run.
+    /// Convert another encoding to a list.
     #[cold]
     #[inline(never)]
     fn make_list(&mut self, superblock: usize) {
         let from = superblock * self.superblock_units;
-        let (first, count) = match self.kinds[superblock] {
-            Kind::Initial => (from as u32, self.superblock_units),
-            Kind::Run => {
+        let (first, count) = match self.encodings[superblock] {
+            Encoding::Initial => (from as u32, self.superblock_units),
+            Encoding::Run => {
                 let run = self.runs[superblock];
                 (run.first, run.count as usize)
             }
-            Kind::Listed => return,
+            Encoding::Listed => return,
         };
-        for (owner, unit) in self.table[from..from + count].iter_mut().zip(first..) {
-            *owner = unit;
+        for (entry, unit) in self.table[from..from + count].iter_mut().zip(first..) {
+            *entry = unit;
         }
-        self.kinds[superblock] = Kind::Listed;
+        self.encodings[superblock] = Encoding::Listed;
         self.touched[superblock] = true;
     }
 
-    /// Owner of a unit that was written.
+    /// Logical unit of a written unit.
     #[inline]
     pub(super) fn get(&self, superblock: usize, within: usize) -> u32 {
         let place = superblock * self.superblock_units + within;
-        match self.kinds[superblock] {
-            Kind::Listed => self.table[place],
-            Kind::Initial => place as u32,
-            Kind::Run => self.runs[superblock].first + within as u32,
+        match self.encodings[superblock] {
+            Encoding::Listed => self.table[place],
+            Encoding::Initial => place as u32,
+            Encoding::Run => self.runs[superblock].first + within as u32,
         }
     }
 
-    /// The list of a superblock; `None` where its owners follow one another, from that of [`Owners::get`] of the first on.
+    /// The list of a superblock; `None` where entries are consecutive from [`ReverseMap::get`] of the first on.
     #[inline]
     pub(super) fn list(&self, superblock: usize) -> Option<&[u32]> {
         let first = superblock * self.superblock_units;
-        (self.kinds[superblock] == Kind::Listed)
+        (self.encodings[superblock] == Encoding::Listed)
             .then(|| &self.table[first..first + self.superblock_units])
     }
 
-    /// Lists as they lie in memory, for advice on them.
+    /// All lists, for memory advice.
     pub(super) fn table(&self) -> &[u32] {
         &self.table
     }
 
-    /// Bytes of memory in lists.
     pub(super) fn resident_bytes(&self) -> u64 {
         let touched = self.touched.iter().filter(|&&touched| touched).count();
         (touched * self.superblock_units * 4) as u64

@@ -1,110 +1,109 @@
-//! Completions waiting for their time.
+//! Schedule of completions.
 //!
-//! What is due within half a millisecond goes onto a wheel ([`Wheel`]): reads and quick writes. What is later comes nearly in order
-//! (writes that wait for the buffer entirely so), and a ring kept sorted takes what belongs near its end by moving a few neighbours;
-//! what belongs further up goes to a heap. Taking the next one compares the heads. So the cost stays the same whatever waits, and a
-//! heap as deep as the queue is the exception.
+//! Those due within half a millisecond go to a timing wheel ([`TimingWheel`]). Later ones come nearly in order
+//! (buffered writes) and go to a sorted ring when a few moves suffice, else to a heap. So the cost does not
+//! depend on the number pending.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::wheel::Wheel;
+use super::timing_wheel::TimingWheel;
 
-/// Neighbours moved at most before the heap is cheaper.
+/// Most moves before the heap is cheaper.
 const REACH: usize = 24;
 
-/// A completion: when, and the numbers of its command by order of submission and among those on their way.
+/// A pending completion.
 #[derive(Clone, Copy, Debug, Default)]
-struct Finished {
+struct PendingCompletion {
     at_ns: u64,
-    /// The low half of the number by order of submission: enough to tell those apart that wait at once.
+    /// Low half of the submission number: distinguishes those pending at once.
     seq: u32,
     number: u32,
 }
 
-impl Finished {
-    /// Does it come before `other`: by time, and of the same time by submission?
+impl PendingCompletion {
+    /// Order by time, then by submission.
     #[inline]
-    fn is_before(&self, other: &Finished) -> bool {
+    fn is_before(&self, other: &PendingCompletion) -> bool {
         self.at_ns < other.at_ns
             || (self.at_ns == other.at_ns && (self.seq.wrapping_sub(other.seq) as i32) < 0)
     }
 }
 
-impl PartialEq for Finished {
-    fn eq(&self, other: &Finished) -> bool {
+impl PartialEq for PendingCompletion {
+    fn eq(&self, other: &PendingCompletion) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Finished {}
+impl Eq for PendingCompletion {}
 
-impl PartialOrd for Finished {
-    fn partial_cmp(&self, other: &Finished) -> Option<std::cmp::Ordering> {
+impl PartialOrd for PendingCompletion {
+    fn partial_cmp(&self, other: &PendingCompletion) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Finished {
-    fn cmp(&self, other: &Finished) -> std::cmp::Ordering {
+impl Ord for PendingCompletion {
+    fn cmp(&self, other: &PendingCompletion) -> std::cmp::Ordering {
         let by_submission = (self.seq.wrapping_sub(other.seq) as i32).cmp(&0);
         self.at_ns.cmp(&other.at_ns).then(by_submission)
     }
 }
 
-/// A sorted line: what was taken out lies before `head` until the memory is wanted.
+/// Sorted ring; entries before `head` were taken.
 #[derive(Clone, Debug, Default)]
-struct Line {
-    slots: Vec<Finished>,
+struct SortedRing {
+    slots: Vec<PendingCompletion>,
     head: usize,
 }
 
-impl Line {
+impl SortedRing {
     #[inline]
-    fn live(&self) -> &[Finished] {
+    fn live(&self) -> &[PendingCompletion] {
         &self.slots[self.head..]
     }
 
     #[inline]
-    fn front(&self) -> Option<&Finished> {
+    fn front(&self) -> Option<&PendingCompletion> {
         self.slots.get(self.head)
     }
 
     #[inline]
-    fn pop_front(&mut self) -> Option<Finished> {
+    fn pop_front(&mut self) -> Option<PendingCompletion> {
         let first = *self.front()?;
         self.head += 1;
         Some(first)
     }
 
     #[inline]
-    fn insert(&mut self, finished: Finished) {
+    fn insert(&mut self, pending: PendingCompletion) {
         if self.slots.len() == self.slots.capacity() {
             self.make_room();
         }
         let after_all = self
             .slots
             .last()
-            .is_none_or(|last| last.is_before(&finished));
-        self.slots.push(finished);
+            .is_none_or(|last| last.is_before(&pending));
+        self.slots.push(pending);
         if after_all {
             return;
         }
         let live = &mut self.slots[self.head..];
         let mut hole = live.len() - 1;
-        while hole > 0 && live[hole - 1].at_ns > finished.at_ns {
+        while hole > 0 && live[hole - 1].at_ns > pending.at_ns {
             live[hole] = live[hole - 1];
             hole -= 1;
         }
-        // Of the same time: nearly always in order of submission already.
-        while hole > 0 && !live[hole - 1].is_before(&finished) {
+        // Equal times: nearly always in order of submission already.
+        while hole > 0 && !live[hole - 1].is_before(&pending) {
             live[hole] = live[hole - 1];
             hole -= 1;
         }
-        live[hole] = finished;
+        live[hole] = pending;
     }
 
-    /// Move what is left to the beginning of the memory, which is at least three times as large: one move pays for many.
+    /// Move live entries to the begin of memory at least three times as large: one move per many insertions.
     #[cold]
     fn make_room(&mut self) {
         self.slots.drain(..self.head);
@@ -113,25 +112,25 @@ impl Line {
     }
 }
 
-/// Those that are due late.
+/// Completions beyond the wheel.
 #[derive(Clone, Debug, Default)]
-struct Late {
-    near: Line,
-    far: BinaryHeap<Reverse<Finished>>,
+struct LateCompletions {
+    near: SortedRing,
+    far: BinaryHeap<Reverse<PendingCompletion>>,
 }
 
-impl Late {
+impl LateCompletions {
     #[inline]
-    fn push(&mut self, finished: Finished) {
+    fn push(&mut self, pending: PendingCompletion) {
         let near = self.near.live();
-        if near.len() > REACH && finished.is_before(&near[near.len() - 1 - REACH]) {
-            self.far.push(Reverse(finished));
+        if near.len() > REACH && pending.is_before(&near[near.len() - 1 - REACH]) {
+            self.far.push(Reverse(pending));
         } else {
-            self.near.insert(finished);
+            self.near.insert(pending);
         }
     }
 
-    /// Does the heap have the first?
+    /// Whether the heap has the first.
     #[inline]
     fn is_far_first(&self) -> bool {
         match self.far.peek() {
@@ -141,7 +140,7 @@ impl Late {
     }
 
     #[inline]
-    fn first(&self) -> Finished {
+    fn first(&self) -> PendingCompletion {
         let first = if self.is_far_first() {
             self.far.peek().map(|Reverse(first)| first)
         } else {
@@ -151,7 +150,7 @@ impl Late {
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<Finished> {
+    fn pop(&mut self) -> Option<PendingCompletion> {
         if self.is_far_first() {
             self.far.pop().map(|Reverse(first)| first)
         } else {
@@ -161,34 +160,34 @@ impl Late {
 }
 
 /// Nothing is due.
-const NEVER: Finished = Finished {
+const NEVER: PendingCompletion = PendingCompletion {
     at_ns: u64::MAX,
     seq: 0,
     number: 0,
 };
 
-/// The waiting completions.
+/// Pending completions in order of time.
 #[derive(Clone, Debug)]
-pub(super) struct FinishedQueue {
-    wheel: Wheel,
-    late: Late,
-    /// The first of the late ones.
-    late_first: Finished,
-    /// Time of the first, `u64::MAX` when there is none.
+pub(super) struct CompletionSchedule {
+    wheel: TimingWheel,
+    late: LateCompletions,
+    /// First of `late`.
+    late_first: PendingCompletion,
+    /// Time of the first, `u64::MAX` if none.
     next_ns: u64,
 }
 
-impl FinishedQueue {
-    pub(super) fn new() -> FinishedQueue {
-        FinishedQueue {
-            wheel: Wheel::new(),
-            late: Late::default(),
+impl CompletionSchedule {
+    pub(super) fn new() -> CompletionSchedule {
+        CompletionSchedule {
+            wheel: TimingWheel::new(),
+            late: LateCompletions::default(),
             late_first: NEVER,
             next_ns: u64::MAX,
         }
     }
 
-    /// When the first is due, `u64::MAX` when there is none.
+    /// When the first is due, `u64::MAX` if none.
     #[inline]
     pub(super) fn next_ns(&self) -> u64 {
         self.next_ns
@@ -198,7 +197,7 @@ impl FinishedQueue {
     pub(super) fn push(&mut self, at_ns: u64, seq: u64, number: u32) {
         self.next_ns = self.next_ns.min(at_ns);
         if !self.wheel.push(at_ns, seq as u32, number) {
-            self.push_late(Finished {
+            self.push_late(PendingCompletion {
                 at_ns,
                 seq: seq as u32,
                 number,
@@ -207,14 +206,14 @@ impl FinishedQueue {
     }
 
     #[inline(never)]
-    fn push_late(&mut self, finished: Finished) {
-        self.late.push(finished);
-        if finished.is_before(&self.late_first) {
-            self.late_first = finished;
+    fn push_late(&mut self, pending: PendingCompletion) {
+        self.late.push(pending);
+        if pending.is_before(&self.late_first) {
+            self.late_first = pending;
         }
     }
 
-    /// Time and number of the first, if it is due by `until_ns`.
+    /// Take the first, if due by `until_ns`: time and number.
     #[inline(always)]
     pub(super) fn pop(&mut self, until_ns: u64) -> Option<(u64, u32)> {
         if self.next_ns > until_ns {
@@ -229,10 +228,10 @@ impl FinishedQueue {
         Some(first)
     }
 
-    /// [`FinishedQueue::pop`] where the first of the late ones is due now, and perhaps one of the wheel with it.
+    /// [`CompletionSchedule::pop`] of a late one, or of a wheel entry of the same time.
     #[inline(never)]
     fn pop_late(&mut self) -> Option<(u64, u32)> {
-        let of_wheel = Finished {
+        let of_wheel = PendingCompletion {
             at_ns: self.wheel.next_ns(),
             seq: self.wheel.next_seq(),
             number: 0,
@@ -251,5 +250,5 @@ impl FinishedQueue {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/drive/finished.rs"]
+#[path = "../../tests/unit/drive/completions.rs"]
 mod tests;

@@ -1,0 +1,136 @@
+//! Commands in flight, from submission to completion.
+//!
+//! Queues and the completion schedule hold their numbers only, which keeps entries small.
+
+use assay_units::{DataClass, Op};
+
+use crate::command::{Command, Status};
+
+/// Not a piece of a split command.
+pub(super) const NOT_SPLIT: u32 = u32::MAX;
+
+/// Execution path of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CommandKind {
+    /// Fast path read: whole, no fault, no delay.
+    Read,
+    /// Fast path write.
+    Write,
+    Other,
+}
+
+impl CommandKind {
+    /// Kind of a whole command without fault.
+    #[inline]
+    pub(super) fn of(op: Op) -> CommandKind {
+        match op {
+            Op::Read => CommandKind::Read,
+            Op::Write => CommandKind::Write,
+            _ => CommandKind::Other,
+        }
+    }
+}
+
+/// A command, or one piece of a split command.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SubCommand {
+    pub(super) offset_bytes: u64,
+    pub(super) len_bytes: u32,
+    pub(super) tag: u32,
+    pub(super) seq: u64,
+    pub(super) ordinal: u64,
+    /// Index of the split command, or [`NOT_SPLIT`].
+    pub(super) split: u32,
+    /// Submission queue.
+    pub(super) queue: u16,
+    pub(super) op: Op,
+    pub(super) kind: CommandKind,
+    /// Status as far as known.
+    pub(super) status: Status,
+    pub(super) data: DataClass,
+    /// A latency spike is planned.
+    pub(super) spiked: bool,
+    /// NVMe Verify: a read without transfer.
+    pub(super) verifies: bool,
+    /// A flush without effect.
+    pub(super) dropped: bool,
+}
+
+impl SubCommand {
+    /// A command without fault. `ordinal` counts reads or writes since power-on.
+    #[inline]
+    pub(super) fn of(command: &Command, seq: u64, ordinal: u64) -> SubCommand {
+        SubCommand {
+            offset_bytes: command.offset_bytes,
+            len_bytes: command.len_bytes,
+            tag: command.tag,
+            seq,
+            ordinal,
+            split: NOT_SPLIT,
+            queue: command.queue,
+            op: command.op,
+            kind: CommandKind::of(command.op),
+            status: Status::Ok,
+            data: command.data,
+            spiked: false,
+            verifies: false,
+            dropped: false,
+        }
+    }
+}
+
+/// Commands in flight by number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InFlightTable {
+    in_flight: Vec<SubCommand>,
+    /// Free list: head, and next by number; the table's length at its end.
+    free: u32,
+    free_before: Vec<u32>,
+}
+
+impl InFlightTable {
+    /// Add a command; returns its number, the last one freed for locality.
+    #[inline]
+    pub(super) fn add(&mut self, sub: SubCommand) -> u32 {
+        let number = self.free;
+        match self.in_flight.get_mut(number as usize) {
+            Some(place) => {
+                *place = sub;
+                self.free = self.free_before[number as usize];
+                number
+            }
+            None => self.add_more(sub),
+        }
+    }
+
+    #[cold]
+    fn add_more(&mut self, sub: SubCommand) -> u32 {
+        let number = self.in_flight.len() as u32;
+        self.in_flight.push(sub);
+        self.free_before.push(0);
+        self.free = number + 1;
+        number
+    }
+
+    #[inline]
+    pub(super) fn get(&self, number: u32) -> &SubCommand {
+        &self.in_flight[number as usize]
+    }
+
+    #[inline]
+    pub(super) fn set_status(&mut self, number: u32, status: Status) {
+        self.in_flight[number as usize].status = status;
+    }
+
+    /// Free a number; its command is readable until the next addition.
+    #[inline]
+    pub(super) fn take(&mut self, number: u32) -> &SubCommand {
+        self.free_before[number as usize] = self.free;
+        self.free = number;
+        &self.in_flight[number as usize]
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/drive/in_flight.rs"]
+mod tests;

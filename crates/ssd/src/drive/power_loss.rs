@@ -1,0 +1,144 @@
+//! Power loss and surprise removal: effect on commands and data.
+
+use assay_units::{Nanos, Op};
+
+use super::Drive;
+use super::in_flight::SubCommand;
+use crate::command::{Command, Completion, Status};
+use crate::data::PAGE_BYTES;
+use crate::sata::CommandSlots;
+
+impl Drive {
+    /// Power fails at `now` and returns at once (a host restart is up to the caller).
+    ///
+    /// Commands in flight end at `now` with [`Status::PowerLoss`]; they may have taken effect, not, or in part.
+    /// With [`crate::DriveOptions::keep_data`], acknowledged and unflushed units may revert (see
+    /// [`crate::volatile`]) unless the profile has power-loss protection. The drive restarts in power state 0
+    /// with no data read ahead.
+    pub fn power_loss(&mut self, now: Nanos) {
+        let now_ns = now.0.min(super::MAX_TIME_NS).max(self.last_submit_ns);
+        self.start_waiting(now_ns);
+        self.run_background(now_ns);
+        self.observe_power(now_ns);
+        self.last_submit_ns = now_ns;
+        self.abort(now_ns, Status::PowerLoss);
+        if let Some(journal) = &mut self.journal {
+            let protected = &self.profile.buffer.power_loss_protected;
+            let capacitors = protected.as_ref().is_some_and(|is| is.value);
+            let durable_units = self.medium.durable_units(now_ns);
+            let lost = journal.power_loss(durable_units, capacitors);
+            if let Some(data) = &mut self.data {
+                for (unit, content) in lost {
+                    data.restore(unit, content);
+                }
+            }
+        }
+        self.medium.restart(now_ns);
+        // Account the restart's programs to it, not to the next command.
+        self.thermal.advance(now_ns);
+        self.thermal.add_energy(self.medium.take_energy_nj());
+        self.restart_map();
+        self.prefetch.invalidate(0, self.identity.capacity_bytes);
+        self.power.set(now_ns, 0);
+        self.account_power();
+        self.host.unsafe_shutdowns += 1;
+        self.update_fast_path();
+    }
+
+    /// Surprise removal at `now`: commands in flight and later ones end with [`Status::Removed`].
+    pub fn surprise_removal(&mut self, now: Nanos) {
+        let now_ns = now.0.min(super::MAX_TIME_NS).max(self.last_submit_ns);
+        self.start_waiting(now_ns);
+        self.run_background(now_ns);
+        self.last_submit_ns = now_ns;
+        self.abort(now_ns, Status::Removed);
+        self.present = false;
+        self.update_fast_path();
+    }
+
+    /// Whether the drive has not been removed.
+    pub fn is_present(&self) -> bool {
+        self.present
+    }
+
+    /// End whatever is not done at `now_ns` with this status.
+    fn abort(&mut self, now_ns: u64, status: Status) {
+        let mut ended = Vec::new();
+        while let Some(pending) = self.completions.pop(u64::MAX - 1) {
+            ended.push(pending);
+        }
+        while let Some((_, number)) = self.front.take(u64::MAX - 1) {
+            self.front.occupy(now_ns);
+            let sub = *self.in_flight.get(number);
+            self.finish(number, &sub, now_ns, status);
+        }
+        while let Some((_, number)) = self.completions.pop(u64::MAX - 1) {
+            // Injected latency ends too.
+            ended.push((u64::MAX, number));
+        }
+        for (at_ns, number) in ended {
+            let seq = self.in_flight.get(number).seq;
+            if at_ns > now_ns {
+                self.in_flight.set_status(number, status);
+            }
+            self.completions.push(at_ns.min(now_ns), seq, number);
+        }
+        if let Some(sata) = &self.profile.link.sata {
+            self.slots = Some(CommandSlots::new(sata.queue_depth.value));
+        }
+        self.power.set_idle_since(now_ns);
+    }
+
+    /// Complete a command to a removed drive.
+    pub(super) fn reject_removed(&mut self, now_ns: u64, sub: &SubCommand) {
+        let number = self.in_flight.add(*sub);
+        self.finish(number, sub, now_ns + self.link.fetch_ns, Status::Removed);
+    }
+
+    /// Record what a write replaces, before its bytes are stored.
+    pub(super) fn journal_write(&mut self, seq: u64, offset: u64, len: usize) {
+        let (Some(journal), Some(data)) = (&mut self.journal, &self.data) else {
+            return;
+        };
+        if len > 0 {
+            for unit in offset / PAGE_BYTES..=(offset + len as u64 - 1) / PAGE_BYTES {
+                journal.record(seq, unit, data.content(unit));
+            }
+        }
+        journal.catch_up();
+        if journal.is_long() {
+            journal.prune(self.medium.durable_units(self.last_submit_ns));
+        }
+    }
+
+    /// Update the journal for a command without data.
+    #[inline]
+    pub(super) fn update_journal(&mut self, command: &Command) {
+        let Some(journal) = &mut self.journal else {
+            return;
+        };
+        journal.catch_up();
+        if matches!(command.op, Op::Discard | Op::WriteZeroes) && command.len_bytes > 0 {
+            let end = command
+                .offset_bytes
+                .saturating_add(u64::from(command.len_bytes));
+            journal.drop_range(command.offset_bytes / PAGE_BYTES, end.div_ceil(PAGE_BYTES));
+        }
+    }
+
+    /// Record that `count` units of a write entered the buffer from number `taken` on, or are durable at once.
+    pub(super) fn journal_accepted(&mut self, seq: u64, unit: u32, count: u32, taken: Option<u64>) {
+        if let Some(journal) = &mut self.journal {
+            for (unit, n) in (u64::from(unit)..).zip(0..u64::from(count)) {
+                journal.accept(seq, unit, taken.map(|taken| taken + n));
+            }
+        }
+    }
+}
+
+impl Completion {
+    /// Whether power loss or removal ended the command, so that its effect is unknown.
+    pub fn is_cut_off(&self) -> bool {
+        matches!(self.status, Status::PowerLoss | Status::Removed)
+    }
+}

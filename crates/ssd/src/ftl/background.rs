@@ -1,0 +1,139 @@
+//! Background work of an idle drive: SLC folding and garbage collection, in order of time.
+//!
+//! Each task starts at an instant that follows from drive state alone, so the result does not depend on when
+//! the drive is polled.
+
+use super::{FOLD, Ftl, SlcCache};
+
+/// Progress of background work. Times in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BackgroundState {
+    /// Begin of the idle period that this state belongs to.
+    quiet_since_ns: u64,
+    /// Begin of the latest task.
+    begun_ns: u64,
+    /// Accounting time of the latest task.
+    known_ns: u64,
+    /// When the next victim can be emptied: flash done with the one before; `u64::MAX` for never.
+    gc_ns: u64,
+    /// No flash left to fold into.
+    stuck: bool,
+}
+
+impl BackgroundState {
+    pub(super) fn new() -> BackgroundState {
+        BackgroundState {
+            quiet_since_ns: u64::MAX,
+            begun_ns: 0,
+            known_ns: 0,
+            gc_ns: 0,
+            stuck: false,
+        }
+    }
+}
+
+impl Ftl {
+    /// Whether the drive has background work at all.
+    pub fn has_background_work(&self) -> bool {
+        self.slc.is_some() || self.idle_gc_after_ns().is_some()
+    }
+
+    /// Quick test for background work due by `now_ns` after idling since `quiet_since_ns`; may err on the side
+    /// of yes.
+    #[inline]
+    pub fn may_run_background(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
+        let folds = self.slc.as_ref();
+        folds.is_some_and(|slc| slc.may_fold(quiet_since_ns, now_ns))
+            || (self.idle_gc_after_ns())
+                .is_some_and(|after_ns| quiet_since_ns.saturating_add(after_ns) < now_ns)
+    }
+
+    /// Run the next background task due by `now_ns` after idling since `quiet_since_ns`. Returns the interval
+    /// to account its energy to, in nanoseconds, never before the one returned last; `None` when nothing more
+    /// is due.
+    pub fn run_background(&mut self, quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
+        if self.background.quiet_since_ns != quiet_since_ns {
+            let after_ns = self.idle_gc_after_ns();
+            self.background = BackgroundState {
+                quiet_since_ns,
+                begun_ns: quiet_since_ns,
+                known_ns: quiet_since_ns,
+                gc_ns: after_ns.map_or(u64::MAX, |ns| quiet_since_ns.saturating_add(ns)),
+                stuck: false,
+            };
+        }
+        loop {
+            let (fold_ns, gc_ns) = (self.next_fold_ns(), self.next_gc_ns());
+            if fold_ns == u64::MAX && gc_ns == u64::MAX {
+                return None;
+            }
+            // In order of begin, even where only the later one is due.
+            let done = if fold_ns <= gc_ns {
+                self.idle_fold(fold_ns, now_ns)?
+            } else {
+                self.idle_gc(gc_ns, now_ns)?
+            };
+            if done.is_some() {
+                return done;
+            }
+        }
+    }
+
+    /// Begin of the next fold, `u64::MAX` for none.
+    fn next_fold_ns(&self) -> u64 {
+        match &self.slc {
+            Some(slc) if !slc.is_empty() && !self.background.stuck => {
+                let quiet_ns = self.background.quiet_since_ns;
+                slc.idle_fold_ns(quiet_ns).max(self.background.begun_ns)
+            }
+            _ => u64::MAX,
+        }
+    }
+
+    /// Begin of the next collection, `u64::MAX` for none.
+    fn next_gc_ns(&self) -> u64 {
+        if self.free.len() >= self.high_superblocks() {
+            return u64::MAX;
+        }
+        self.background.gc_ns.max(self.background.begun_ns)
+    }
+
+    /// Fold at `begin_ns`: `None` if it ends after `now_ns`, `Some(None)` when nothing could be folded.
+    fn idle_fold(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
+        let before = self.slc.as_ref()?.progress();
+        let end_ns = begin_ns.saturating_add(self.slc.as_ref()?.fold_ns());
+        if end_ns > now_ns {
+            return None;
+        }
+        self.background.begun_ns = begin_ns;
+        self.apply_map_updates();
+        self.fold(self.write_points[FOLD].group_units, begin_ns);
+        self.background.stuck = self.slc.as_ref().map(SlcCache::progress) == Some(before);
+        // Accounted at its end: earlier steps may have been polled already.
+        self.background.known_ns = self.background.known_ns.max(end_ns);
+        Some(
+            (!self.background.stuck)
+                .then_some((self.background.known_ns, self.background.known_ns)),
+        )
+    }
+
+    /// Empty a victim at `begin_ns`: `None` if not before `now_ns`, `Some(None)` when nothing could move.
+    fn idle_gc(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
+        if begin_ns >= now_ns {
+            return None;
+        }
+        self.background.begun_ns = begin_ns;
+        self.apply_map_updates();
+        if !self.scan(self.superblock_units, begin_ns, begin_ns) {
+            self.background.gc_ns = u64::MAX;
+            return Some(None);
+        }
+        let end_ns = begin_ns.max(self.nand.idle_ns());
+        self.background.gc_ns = end_ns;
+        self.background.known_ns = self.background.known_ns.max(begin_ns);
+        Some(Some((
+            self.background.known_ns,
+            end_ns.max(self.background.known_ns),
+        )))
+    }
+}

@@ -1,0 +1,176 @@
+//! Write points: the open superblocks and their program groups.
+
+use super::{FOLD, Ftl, GC, HOST, NONE};
+use crate::map::UNMAPPED;
+
+/// An open superblock and its open program group. Times in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WritePoint {
+    pub(super) superblock: u32,
+    /// Next unit to write.
+    pub(super) next: u32,
+    /// Host data only: first unit without a map update, see [`Ftl::apply_map_updates`].
+    pub(super) mapped: u32,
+    pub(super) limit: u32,
+    pub(super) group_units: u32,
+    /// Physical address of the open group.
+    pub(super) group_start: u32,
+    /// When the group's latest data is in the controller.
+    pub(super) ready_ns: u64,
+    /// Buffer slots held by the open group.
+    pub(super) slots: u64,
+}
+
+impl WritePoint {
+    pub(super) fn closed(group_units: u32) -> WritePoint {
+        WritePoint {
+            superblock: NONE,
+            next: 0,
+            mapped: 0,
+            limit: 0,
+            group_units,
+            group_start: UNMAPPED,
+            ready_ns: 0,
+            slots: 0,
+        }
+    }
+}
+
+impl Ftl {
+    /// Write relocated units to an open superblock; the caller then invalidates the old addresses. Returns how
+    /// many were placed before flash ran out.
+    #[inline]
+    pub(super) fn relocate(
+        &mut self,
+        which: usize,
+        now_ns: u64,
+        units: &[u32],
+        ready_ns: u64,
+    ) -> usize {
+        let mut done = 0;
+        while done < units.len() {
+            let Some((physical, room)) = self.next_address(which, now_ns) else {
+                break;
+            };
+            let part = &units[done..units.len().min(done + room as usize)];
+            self.blocks.place(physical, part);
+            self.map.move_to(part, physical);
+            self.map_pages.note_moved(part);
+            self.advance_write_point(which, now_ns, part.len() as u32, ready_ns);
+            done += part.len();
+        }
+        self.counters.relocated_units += done as u64;
+        done
+    }
+
+    /// Address of the next unit of a write point and the units left in its group.
+    #[inline(always)]
+    pub(super) fn next_address(&mut self, which: usize, now_ns: u64) -> Option<(u32, u32)> {
+        if self.write_points[which].next == self.write_points[which].limit
+            && !self.open_next(which, now_ns)
+        {
+            return None;
+        }
+        let write_point = &self.write_points[which];
+        let physical = write_point.superblock << self.shift | write_point.next;
+        Some((
+            physical,
+            write_point.group_start + write_point.group_units - physical,
+        ))
+    }
+
+    /// Account `count` units written at [`Ftl::next_address`].
+    #[inline]
+    pub(super) fn advance_write_point(
+        &mut self,
+        which: usize,
+        now_ns: u64,
+        count: u32,
+        ready_ns: u64,
+    ) {
+        let write_point = &mut self.write_points[which];
+        write_point.next += count;
+        write_point.ready_ns = write_point.ready_ns.max(ready_ns);
+        let written = (write_point.superblock << self.shift) + write_point.next;
+        if written - write_point.group_start == write_point.group_units {
+            self.finish_group(which, now_ns);
+        }
+    }
+
+    /// Close the full superblock of a write point and open another.
+    pub(super) fn open_next(&mut self, which: usize, now_ns: u64) -> bool {
+        let full = self.write_points[which].superblock;
+        if full != NONE {
+            if which == HOST {
+                self.apply_map_updates();
+            }
+            self.blocks.close(full);
+            if self.blocks.is_slc(full)
+                && let Some(slc) = &mut self.slc
+            {
+                slc.close(full);
+            }
+            self.write_points[which].superblock = NONE;
+            self.write_points[which].group_start = UNMAPPED;
+        }
+        let cached = if which == HOST && self.slc.is_some() {
+            self.next_slc(now_ns)
+        } else {
+            None
+        };
+        let opened = cached.or_else(|| {
+            if which != GC {
+                self.gc_until_two_free(now_ns);
+            }
+            self.free.pop_front()
+        });
+        let Some(superblock) = opened else {
+            self.write_points[which].limit = self.write_points[which].next;
+            return false;
+        };
+        let geometry = self.nand.geometry(superblock << self.shift);
+        let (units, group_units) = (geometry.superblock_units, geometry.group_units.divisor());
+        self.blocks.open(superblock, units);
+        let write_point = &mut self.write_points[which];
+        write_point.group_units = group_units;
+        write_point.superblock = superblock;
+        write_point.next = 0;
+        write_point.mapped = 0;
+        write_point.limit = units;
+        write_point.group_start = superblock << self.shift;
+        write_point.ready_ns = 0;
+        true
+    }
+
+    /// Program the complete open group, and collect in step.
+    pub(super) fn finish_group(&mut self, which: usize, now_ns: u64) {
+        if which == HOST {
+            self.apply_many_map_updates();
+        }
+        let write_point = self.write_points[which];
+        let in_slc = self.blocks.is_slc(write_point.superblock);
+        let mut ready_ns = write_point.ready_ns.max(now_ns);
+        self.counters.programmed_units += u64::from(write_point.group_units);
+        self.energy_nj +=
+            self.program_page_nj * (u64::from(write_point.group_units) / self.page_units);
+        if which == HOST {
+            ready_ns = ready_ns.max(self.map_pages.known_ns);
+            ready_ns = ready_ns.max(self.fold_in_step(write_point.group_units, ready_ns));
+        }
+        let end_ns = if which == FOLD {
+            self.fold_program(ready_ns)
+        } else {
+            self.nand.program(now_ns, ready_ns, write_point.group_start)
+        };
+        let write_point = &mut self.write_points[which];
+        write_point.group_start += write_point.group_units;
+        write_point.ready_ns = 0;
+        let slots = std::mem::take(&mut write_point.slots);
+        self.blocks
+            .set_written(write_point.superblock, write_point.next);
+        self.buffer.release(end_ns, slots);
+        if which == FOLD || (which == HOST && !in_slc) {
+            self.gc_in_step(self.write_points[which].group_units, now_ns, ready_ns);
+        }
+    }
+}
