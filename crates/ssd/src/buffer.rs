@@ -103,7 +103,7 @@ impl WriteBuffer {
     fn limit_with_overflow(&mut self, overflow: OverflowMode, arrival_ns: u64) -> u64 {
         if overflow.active {
             let empty_ns = self.free_ns.max(self.drained_ns());
-            let paused = empty_ns.saturating_add(overflow.pause_ns) <= arrival_ns;
+            let paused = empty_ns + overflow.pause_ns <= arrival_ns;
             if self.unprogrammed_units() > 0 || !paused {
                 return overflow.units;
             }

@@ -86,7 +86,7 @@ impl Coalescer {
         let index = usize::from(queue) % self.queues.len();
         let pending = &mut self.queues[index];
         if pending.entries.is_empty() {
-            pending.due_ns = completion.at.0.saturating_add(self.time_ns);
+            pending.due_ns = completion.at.0 + self.time_ns;
             self.next_ns = self.next_ns.min(pending.due_ns);
         }
         pending.entries.push(completion);

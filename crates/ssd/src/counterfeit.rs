@@ -58,7 +58,7 @@ impl AddressAliases {
         if old == page {
             return None;
         }
-        let round = u32::try_from(page / self.pages).unwrap_or(u32::MAX);
+        let round = u32::try_from(page / self.pages).expect("page numbers fit 32 bits");
         let empty = || Box::new([0; TABLE as usize]);
         self.rounds.entry(truly / TABLE).or_insert_with(empty)[(truly % TABLE) as usize] = round;
         Some(old)

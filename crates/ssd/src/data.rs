@@ -169,7 +169,7 @@ impl DataStore {
 
     /// Deallocate a range: it reads as zeroes.
     pub fn discard(&mut self, offset: u64, len: u64) {
-        let end = offset.saturating_add(len);
+        let end = offset + len;
         if let Some(aliases) = &self.aliases {
             let bytes = aliases.count() * PAGE_BYTES;
             if len >= bytes {
@@ -234,7 +234,7 @@ impl DataStore {
         if hole_end > page {
             return (hole_end, true);
         }
-        let far = end.min(page.saturating_add(EXTENT_PAGES));
+        let far = end.min(page + EXTENT_PAGES);
         let kept = (page + 1..far).find(|&next| self.hole_end(next, next + 1) > next);
         (kept.unwrap_or(far.max(page + 1)), false)
     }

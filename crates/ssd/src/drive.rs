@@ -273,8 +273,8 @@ impl Drive {
     /// data use [`Drive::submit_write`].
     #[inline]
     pub fn submit(&mut self, now: Nanos, command: Command) {
-        self.enqueue(now, command);
-        self.update_journal(&command);
+        let (ok, _) = self.enqueue(now, command);
+        self.update_journal(&command, ok);
     }
 
     /// Time of the next internal event, `None` if idle: call [`Drive::advance`] at it or later. It need not
@@ -282,7 +282,7 @@ impl Drive {
     #[inline]
     pub fn next_event(&self) -> Option<Nanos> {
         let done_ns = self.completions.next_ns();
-        // Nothing waiting completes sooner.
+        // Nothing waiting completes sooner; `u64::MAX` (none) stays so.
         let mut next = done_ns.min(self.front.next_ns().saturating_add(self.min_ns));
         if let Some(coalescer) = &self.coalescer {
             next = next.min(coalescer.next_ns());
@@ -506,7 +506,7 @@ impl Drive {
         }
         self.power.busy_until(at_ns);
         let seq = self.in_flight.get(number).seq;
-        self.completions.push(at_ns.min(u64::MAX - 1), seq, number);
+        self.completions.push(at_ns, seq, number);
     }
 
     #[inline(never)]
@@ -543,7 +543,7 @@ impl Drive {
         if sub.spiked
             && let Some(index) = self.spikes.iter().position(|&(seq, _)| seq == sub.seq)
         {
-            at_ns = at_ns.saturating_add(self.spikes.swap_remove(index).1);
+            at_ns += self.spikes.swap_remove(index).1;
         }
         self.host.media_errors += u64::from(matches!(
             status,
@@ -555,7 +555,6 @@ impl Drive {
         }
         self.power.busy_until(at_ns);
         self.in_flight.set_status(number, status);
-        self.completions
-            .push(at_ns.min(u64::MAX - 1), sub.seq, number);
+        self.completions.push(at_ns, sub.seq, number);
     }
 }

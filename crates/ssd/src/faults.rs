@@ -1,9 +1,9 @@
 //! Fault injection by command ordinal.
 
-use assay_units::{Nanos, Op, Rng};
+use assay_units::{Op, Rng};
 
 use crate::command::Status;
-use crate::options::{Fault, FaultKind};
+use crate::options::{Fault, FaultKind, MAX_LATENCY_SPIKE};
 
 /// Effect of a fault on a write's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,12 +60,26 @@ pub struct FaultPlan {
 
 impl FaultPlan {
     /// A plan; `seed` selects the bits flipped in corrupted writes.
+    ///
+    /// # Panics
+    /// With a latency spike above [`MAX_LATENCY_SPIKE`], which options reject.
     pub fn new(faults: Vec<Fault>, seed: u64) -> FaultPlan {
+        let is_bounded = |fault: &Fault| match fault.kind {
+            FaultKind::LatencySpike(spike) => spike <= MAX_LATENCY_SPIKE,
+            _ => true,
+        };
+        assert!(faults.iter().all(is_bounded), "latency spikes are bounded");
         let bad = faults.iter().filter_map(|fault| match fault.kind {
             FaultKind::MediaError {
                 offset_bytes,
                 len_bytes,
-            } => Some((offset_bytes, offset_bytes.saturating_add(len_bytes))),
+            } => {
+                let end_bytes = offset_bytes.checked_add(len_bytes);
+                Some((
+                    offset_bytes,
+                    end_bytes.expect("media errors end below 2^64"),
+                ))
+            }
             _ => None,
         });
         FaultPlan {
@@ -98,60 +112,42 @@ impl FaultPlan {
     /// Count a command; returns its ordinal (0 unless read or write) and its planned faults.
     #[inline]
     pub fn next(&mut self, op: Op) -> (u64, FaultEffects) {
-        let ordinal = match op {
-            Op::Read => {
-                self.reads += 1;
-                self.reads
-            }
-            Op::Write => {
-                self.writes += 1;
-                self.writes
-            }
-            Op::Flush if !self.faults.is_empty() => {
-                self.flushes += 1;
-                let is_it = |fault: &Fault| {
-                    fault.kind == FaultKind::DropFlush && fault.ordinal == self.flushes
-                };
-                let effects = FaultEffects {
-                    dropped: self.faults.iter().any(is_it),
-                    ..FaultEffects::default()
-                };
-                return (0, effects);
-            }
-            _ => return (0, FaultEffects::default()),
-        };
-        if self.faults.is_empty() {
-            return (ordinal, FaultEffects::default());
+        if matches!(op, Op::Read | Op::Write) {
+            let ordinal = self.count(op == Op::Read);
+            return (ordinal, self.planned(op, ordinal));
         }
-        (ordinal, self.look_up(op, ordinal))
+        let mut effects = FaultEffects::default();
+        if op == Op::Flush {
+            self.flushes += 1;
+            effects.dropped = self.has(FaultKind::DropFlush, self.flushes);
+        }
+        (0, effects)
     }
 
-    fn look_up(&self, op: Op, ordinal: u64) -> FaultEffects {
+    fn has(&self, kind: FaultKind, ordinal: u64) -> bool {
+        self.faults.contains(&Fault { kind, ordinal })
+    }
+
+    fn planned(&self, op: Op, ordinal: u64) -> FaultEffects {
         let mut effects = FaultEffects::default();
         for fault in &self.faults {
+            let is_this_io = fault.ordinal == self.reads + self.writes;
+            let is_this_read = op == Op::Read && fault.ordinal == ordinal;
+            let is_this_write = op == Op::Write && fault.ordinal == ordinal;
             match fault.kind {
-                FaultKind::LatencySpike(Nanos(ns)) if fault.ordinal == self.reads + self.writes => {
-                    effects.spike_ns = effects.spike_ns.saturating_add(ns);
+                FaultKind::LatencySpike(spike) if is_this_io => {
+                    // Bounded spikes: the sum neither overflows nor exceeds the limit.
+                    effects.spike_ns = (effects.spike_ns + spike.0).min(MAX_LATENCY_SPIKE.0);
                 }
-                FaultKind::PowerLoss if fault.ordinal == self.reads + self.writes => {
-                    effects.drive = DriveFault::PowerLoss;
-                }
-                FaultKind::SurpriseRemoval if fault.ordinal == self.reads + self.writes => {
-                    effects.drive = DriveFault::Removed;
-                }
-                FaultKind::ReadError if op == Op::Read && fault.ordinal == ordinal => {
+                FaultKind::PowerLoss if is_this_io => effects.drive = DriveFault::PowerLoss,
+                FaultKind::SurpriseRemoval if is_this_io => effects.drive = DriveFault::Removed,
+                FaultKind::ReadError if is_this_read => {
                     effects.status = Status::UnrecoveredReadError;
                 }
-                FaultKind::WriteError if op == Op::Write && fault.ordinal == ordinal => {
-                    effects.status = Status::WriteFault;
-                }
-                FaultKind::CorruptWrite if op == Op::Write && fault.ordinal == ordinal => {
-                    effects.write = WriteEffect::Corrupted;
-                }
-                FaultKind::DropWrite if op == Op::Write && fault.ordinal == ordinal => {
-                    effects.write = WriteEffect::Dropped;
-                }
-                FaultKind::MisdirectWrite if op == Op::Write && fault.ordinal == ordinal => {
+                FaultKind::WriteError if is_this_write => effects.status = Status::WriteFault,
+                FaultKind::CorruptWrite if is_this_write => effects.write = WriteEffect::Corrupted,
+                FaultKind::DropWrite if is_this_write => effects.write = WriteEffect::Dropped,
+                FaultKind::MisdirectWrite if is_this_write => {
                     effects.write = WriteEffect::Misdirected;
                 }
                 _ => {}
@@ -174,26 +170,22 @@ impl FaultPlan {
     /// Whether a command hits unreadable media. Writing, zeroing or deallocating remaps the range, which is
     /// readable from then on.
     pub fn hits_bad_media(&mut self, op: Op, offset: u64, len: u64) -> bool {
-        let end = offset.saturating_add(len);
-        match op {
-            Op::Read => self.bad.iter().any(|&(from, to)| from < end && offset < to),
-            Op::Flush => false,
-            Op::Write | Op::WriteZeroes | Op::Discard => {
-                let pieces = self
-                    .bad
-                    .iter()
-                    .flat_map(|&(from, to)| [(from, to.min(offset)), (from.max(end), to)]);
-                self.bad = pieces.filter(|(from, to)| from < to).collect();
-                false
-            }
+        if op == Op::Flush {
+            return false;
         }
+        let end = offset + len;
+        if op == Op::Read {
+            return self.bad.iter().any(|&(from, to)| from < end && offset < to);
+        }
+        let around = |&(from, to): &(u64, u64)| [(from, to.min(offset)), (from.max(end), to)];
+        let remaining = self.bad.iter().flat_map(around);
+        self.bad = remaining.filter(|(from, to)| from < to).collect();
+        false
     }
 
     /// Whether the read of this ordinal returns stale data.
     pub fn is_stale(&self, ordinal: u64) -> bool {
-        self.faults
-            .iter()
-            .any(|fault| fault.kind == FaultKind::StaleRead && fault.ordinal == ordinal)
+        self.has(FaultKind::StaleRead, ordinal)
     }
 
     /// Whether any stale read is planned.

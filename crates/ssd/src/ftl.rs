@@ -34,6 +34,7 @@ use crate::map::{PageMap, UNMAPPED};
 use crate::nand::{Nand, address_shift, geometries};
 use crate::options::Age;
 use crate::profile::{BufferProfile, MAP_UNIT_BYTES, NandProfile, Profile};
+use crate::sourced::value_or;
 
 mod background;
 mod blocks;
@@ -106,7 +107,7 @@ pub enum FlashError {
     )]
     TooLarge {
         /// Superblocks requested.
-        superblocks: u32,
+        superblocks: u64,
         /// Size of one in MiB.
         superblock_mib: u64,
     },
@@ -168,32 +169,35 @@ impl Ftl {
         let nand = &profile.nand;
         let (multi_geometry, slc_geometry) = geometries(nand);
         let superblock_units = multi_geometry.superblock_units;
+        if slc_geometry.superblock_units == 0 {
+            return Err(FlashError::NoSlcPage);
+        }
         let (own, borrowing) = profile.slc.as_ref().map_or((0, 0), |slc| {
-            let bytes = u64::from(slc_geometry.superblock_units.max(1)) * MAP_UNIT_BYTES;
-            let borrowed = slc.borrowed_bytes.as_ref().map_or(0, |bytes| bytes.value);
+            let bytes = u64::from(slc_geometry.superblock_units) * MAP_UNIT_BYTES;
             let own = match slc.bytes.value {
                 0 => 0,
-                bytes_own => bytes_own.div_ceil(bytes).max(3),
+                own_bytes => own_bytes.div_ceil(bytes).max(3),
             };
-            (own as u32, borrowed.div_ceil(bytes) as u32)
+            let borrowed = value_or(&slc.borrowed_bytes, 0).div_ceil(bytes);
+            // At most 8 TiB by validation.
+            (own as u32, borrowed as u32)
         });
         let physical = nand.blocks_per_plane.value;
+        // None left where the SLC cache takes all: too small then.
         let multi = physical.saturating_sub(own);
-        let total = physical.saturating_add(borrowing.min(multi));
         let filled_superblocks = user_units.div_ceil(superblock_units);
         let low = profile.ftl.gc_low_superblocks.value;
         let need = filled_superblocks + low + 4;
         let shift = address_shift(nand);
         let superblock_mib = (u64::from(superblock_units) * MAP_UNIT_BYTES) >> 20;
-        if slc_geometry.superblock_units == 0 {
-            return Err(FlashError::NoSlcPage);
-        }
-        if u64::from(total) << shift >= u64::from(UNMAPPED) {
+        let superblocks = u64::from(physical) + u64::from(borrowing.min(multi));
+        if superblocks << shift >= u64::from(UNMAPPED) {
             return Err(FlashError::TooLarge {
-                superblocks: total,
+                superblocks,
                 superblock_mib,
             });
         }
+        let total = superblocks as u32;
         if multi < need {
             return Err(FlashError::TooSmall {
                 have: multi,

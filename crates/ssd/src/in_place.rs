@@ -58,10 +58,7 @@ impl InPlace {
     ) -> InPlace {
         let lanes = profile.dies.value / profile.stripe_dies.value.max(1);
         let together = profile.stripe_channels.value.max(1);
-        let channel_rate = profile
-            .channel_bytes_per_second
-            .value
-            .saturating_mul(u64::from(together));
+        let channel_rate = profile.channel_bytes_per_second.value * u64::from(together);
         let channels = usize::from((profile.channels.value / together).max(1));
         let sigma_ns = profile.read_sigma_ns.as_ref();
         InPlace {
@@ -128,6 +125,7 @@ impl InPlace {
             let bytes = end.min(start + MAP_UNIT_BYTES) - from;
             let early_ns = (last - unit) * unit_ns;
             // The merge engine blocks later writes.
+            // Rounding up `unit_ns` may reach before time 0; not before `now_ns` in any case.
             let ready_ns = arrival_ns
                 .saturating_sub(early_ns)
                 .max(now_ns)
@@ -179,11 +177,6 @@ impl InPlace {
             ready_ns,
             self.channel_time.duration_ns(bytes),
         )
-    }
-
-    /// When everything written is in the media: at once, every write waited for it.
-    pub fn flush(&self, now_ns: u64) -> u64 {
-        now_ns
     }
 
     /// Energy used since the last call, in nanojoules.

@@ -19,6 +19,61 @@ pub enum Medium {
     InPlace(InPlace),
 }
 
+/// Delegates methods to flash; other media return the value after `else`.
+macro_rules! flash_only {
+    ($($(#[$doc:meta])* [$($mutable:tt)?] $name:ident($($arg:ident: $type:ty),*) -> $out:ty, else $value:expr;)+) => {
+        impl Medium {
+            $($(#[$doc])* #[inline] pub fn $name(&$($mutable)? self, $($arg: $type),*) -> $out {
+                match self {
+                    Medium::Flash(ftl) => ftl.$name($($arg),*),
+                    Medium::InPlace(_) => $value,
+                }
+            })+
+        }
+    };
+}
+
+flash_only! {
+    /// See [`Ftl::apply_map_updates`].
+    [mut] apply_map_updates() -> (), else ();
+    /// Address of a unit, or [`UNMAPPED`]. Call [`Medium::apply_map_updates`] once before.
+    [] locate(unit: u32) -> u32, else unit;
+    /// See [`Ftl::has_table`].
+    [] has_table() -> bool, else false;
+    /// See [`Ftl::touch`].
+    [] touch(units: &[u32]) -> (), else ();
+    /// Address of a unit on a sequentially filled drive.
+    [] sequential(unit: u32) -> u32, else unit;
+    /// How many units from `unit` (at `physical`), at most `limit`, one access delivers.
+    [] run(unit: u32, physical: u32, limit: u32) -> u32, else limit.min(1);
+    /// Flash pages that a run touches; one per unit of other media.
+    [] pages_touched(physical: u32, units: u32) -> u32, else units;
+    /// Unmap units `first..end`.
+    [mut] unmap(first: u32, end: u32) -> (), else ();
+    /// See [`Ftl::purge`]; media written in place keep their content unmapped.
+    [mut] purge(now_ns: u64) -> u64, else now_ns;
+    /// See [`Ftl::flush`]; media written in place acknowledge durable data only.
+    [mut] flush(now_ns: u64) -> u64, else now_ns;
+    /// See [`Ftl::track_durability`].
+    [mut] track_durability() -> (), else ();
+    /// See [`Ftl::accepted_units`].
+    [] accepted_units() -> u64, else 0;
+    /// See [`Ftl::durable_units`]; without a buffer everything is durable at once.
+    [mut] durable_units(now_ns: u64) -> u64, else u64::MAX;
+    /// See [`Ftl::restart`].
+    [mut] restart(now_ns: u64) -> (), else ();
+    /// See [`Ftl::has_background_work`].
+    [] has_background_work() -> bool, else false;
+    /// See [`Ftl::may_run_background`].
+    [] may_run_background(quiet_since_ns: u64, now_ns: u64) -> bool, else false;
+    /// See [`Ftl::run_background`].
+    [mut] run_background(quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)>, else None;
+    /// See [`Ftl::take_firmware_ns`].
+    [mut] take_firmware_ns() -> u64, else 0;
+    /// Bytes of memory of both maps.
+    [] resident_bytes() -> u64, else 0;
+}
+
 impl Medium {
     /// The medium of a drive with that many user units, filled sequentially or fresh.
     ///
@@ -47,66 +102,6 @@ impl Medium {
         })
     }
 
-    /// See [`Ftl::apply_map_updates`].
-    #[inline]
-    pub fn apply_map_updates(&mut self) {
-        if let Medium::Flash(ftl) = self {
-            ftl.apply_map_updates();
-        }
-    }
-
-    /// Address of a unit, or [`UNMAPPED`]. Call [`Medium::apply_map_updates`] once before.
-    #[inline]
-    pub fn locate(&self, unit: u32) -> u32 {
-        match self {
-            Medium::Flash(ftl) => ftl.locate(unit),
-            Medium::InPlace(_) => unit,
-        }
-    }
-
-    /// See [`Ftl::has_table`].
-    #[inline]
-    pub fn has_table(&self) -> bool {
-        match self {
-            Medium::Flash(ftl) => ftl.has_table(),
-            Medium::InPlace(_) => false,
-        }
-    }
-
-    /// See [`Ftl::touch`].
-    #[inline]
-    pub fn touch(&self, units: &[u32]) {
-        if let Medium::Flash(ftl) = self {
-            ftl.touch(units);
-        }
-    }
-
-    /// Address of a unit on a sequentially filled drive.
-    pub fn sequential(&self, unit: u32) -> u32 {
-        match self {
-            Medium::Flash(ftl) => ftl.sequential(unit),
-            Medium::InPlace(_) => unit,
-        }
-    }
-
-    /// How many units from `unit` (at `physical`), at most `limit`, one access delivers.
-    #[inline]
-    pub fn run(&self, unit: u32, physical: u32, limit: u32) -> u32 {
-        match self {
-            Medium::Flash(ftl) => ftl.run(unit, physical, limit),
-            Medium::InPlace(_) => limit.min(1),
-        }
-    }
-
-    /// Flash pages that a run touches; one per unit of other media.
-    #[inline]
-    pub fn pages_touched(&self, physical: u32, units: u32) -> u32 {
-        match self {
-            Medium::Flash(ftl) => ftl.pages_touched(physical, units),
-            Medium::InPlace(_) => units,
-        }
-    }
-
     /// Read a run of one access; returns when its data is in the controller.
     #[inline(always)]
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, physical: u32, units: u32) -> u64 {
@@ -116,8 +111,8 @@ impl Medium {
         }
     }
 
-    /// Write bytes `offset..end`, the last arriving at `arrival_ns` and each unit `unit_ns` before the next;
-    /// returns the acknowledgement time, and whether flash was left for all.
+    /// Write bytes `offset..end`, the last arriving at `arrival_ns` and each unit `unit_ns` before the next; returns
+    /// the acknowledgement time, and whether flash was left for all.
     #[inline]
     pub fn write(
         &mut self,
@@ -133,94 +128,6 @@ impl Medium {
                 let end_ns = media.write(now_ns, offset, end, arrival_ns, unit_ns);
                 (end_ns, true)
             }
-        }
-    }
-
-    /// Unmap units `first..end`.
-    pub fn unmap(&mut self, first: u32, end: u32) {
-        if let Medium::Flash(ftl) = self {
-            ftl.unmap(first, end);
-        }
-    }
-
-    /// See [`Ftl::purge`]; media written in place keep their content unmapped.
-    pub fn purge(&mut self, now_ns: u64) -> u64 {
-        match self {
-            Medium::Flash(ftl) => ftl.purge(now_ns),
-            Medium::InPlace(_) => now_ns,
-        }
-    }
-
-    /// Make everything acknowledged durable; returns when it is.
-    pub fn flush(&mut self, now_ns: u64) -> u64 {
-        match self {
-            Medium::Flash(ftl) => ftl.flush(now_ns),
-            Medium::InPlace(media) => media.flush(now_ns),
-        }
-    }
-
-    /// See [`Ftl::track_durability`].
-    pub fn track_durability(&mut self) {
-        if let Medium::Flash(ftl) = self {
-            ftl.track_durability();
-        }
-    }
-
-    /// See [`Ftl::accepted_units`].
-    #[inline]
-    pub fn accepted_units(&self) -> u64 {
-        match self {
-            Medium::Flash(ftl) => ftl.accepted_units(),
-            Medium::InPlace(_) => 0,
-        }
-    }
-
-    /// See [`Ftl::durable_units`]; without a buffer everything is safe at once.
-    pub fn durable_units(&mut self, now_ns: u64) -> u64 {
-        match self {
-            Medium::Flash(ftl) => ftl.durable_units(now_ns),
-            Medium::InPlace(_) => u64::MAX,
-        }
-    }
-
-    /// See [`Ftl::restart`].
-    pub fn restart(&mut self, now_ns: u64) {
-        if let Medium::Flash(ftl) = self {
-            ftl.restart(now_ns);
-        }
-    }
-
-    /// See [`Ftl::has_background_work`].
-    pub fn has_background_work(&self) -> bool {
-        match self {
-            Medium::Flash(ftl) => ftl.has_background_work(),
-            Medium::InPlace(_) => false,
-        }
-    }
-
-    /// See [`Ftl::may_run_background`].
-    #[inline]
-    pub fn may_run_background(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
-        match self {
-            Medium::Flash(ftl) => ftl.may_run_background(quiet_since_ns, now_ns),
-            Medium::InPlace(_) => false,
-        }
-    }
-
-    /// See [`Ftl::run_background`].
-    pub fn run_background(&mut self, quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
-        match self {
-            Medium::Flash(ftl) => ftl.run_background(quiet_since_ns, now_ns),
-            Medium::InPlace(_) => None,
-        }
-    }
-
-    /// See [`Ftl::take_firmware_ns`].
-    #[inline]
-    pub fn take_firmware_ns(&mut self) -> u64 {
-        match self {
-            Medium::Flash(ftl) => ftl.take_firmware_ns(),
-            Medium::InPlace(_) => 0,
         }
     }
 
@@ -249,14 +156,6 @@ impl Medium {
         match self {
             Medium::Flash(ftl) => Some(ftl.tables()),
             Medium::InPlace(_) => None,
-        }
-    }
-
-    /// Bytes of memory of both maps.
-    pub fn resident_bytes(&self) -> u64 {
-        match self {
-            Medium::Flash(ftl) => ftl.resident_bytes(),
-            Medium::InPlace(_) => 0,
         }
     }
 }

@@ -51,6 +51,7 @@ impl Die {
         // Nothing to wait for behind reads under way, on an idle die, or on one whose program waits for data. A
         // single comparison, because both halves are unpredictable branches.
         let begun_ns = self.reads_free_ns.max(self.program_start_ns);
+        // Saturates to 0 when the die is idle before `begun_ns`.
         if issue_ns.wrapping_sub(begun_ns) >= self.free_ns.saturating_sub(begun_ns) {
             return after_reads_ns;
         }
@@ -268,7 +269,7 @@ impl Nand {
     pub fn read(&mut self, now_ns: u64, issue_ns: u64, sense: Sense, units: u32) -> u64 {
         let mut read_ns = sense.read_ns;
         if units * 2 <= self.page_units.divisor() {
-            read_ns = read_ns.saturating_sub(self.partial_saving_ns);
+            read_ns -= self.partial_saving_ns;
         }
         if self.jitter_ns > 0 {
             read_ns += self.jitter.below(self.jitter_ns + 1);

@@ -39,7 +39,7 @@ pub enum FaultKind {
     ReadError,
     /// The write fails with Write Fault.
     WriteError,
-    /// The command takes this much longer.
+    /// The command takes this much longer, at most [`MAX_LATENCY_SPIKE`].
     LatencySpike(Nanos),
     /// The flush is acknowledged without effect.
     DropFlush,
@@ -72,6 +72,9 @@ pub struct Fault {
     /// errors and counterfeit capacity.
     pub ordinal: u64,
 }
+
+/// Longest injected latency: 10 years, so that times do not overflow.
+pub const MAX_LATENCY_SPIKE: Nanos = Nanos(10 * 365 * 86_400 * 1_000_000_000);
 
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or wrap:SIZE";
 /// Keys of [`DriveOptions::set`].
@@ -139,104 +142,88 @@ impl DriveOptions {
     /// # Errors
     /// [`OptionError`], naming the known keys or the accepted values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
-        let bad = |expected: &'static str| OptionError::BadValue {
+        let expected = match key {
+            "seed" => "a whole number from 0 to 2^64 - 1",
+            "state" => "fresh or filled",
+            "op" => "a percentage from 0% to 90%, such as 25%",
+            "ambient" => "a temperature in Celsius from -40 to 85, such as 30",
+            "ps" => "the number of a power state, such as 2",
+            "apst" => "on or off",
+            "coalescing" => {
+                "off or TIME/ENTRIES: a multiple of 100us up to 25500us, and 1 to 256 entries, such as 100us/4"
+            }
+            "map_cache" => {
+                "off or the size of a cache for a map on flash, from 4k to 16g, such as 1m"
+            }
+            "data" => "keep, checksum or drop",
+            "cycles" => "program/erase cycles as a whole number, such as 1500",
+            "retention" => "the age of the data from 0 to 100 years, such as 90d or 12h",
+            "fault" => FAULT_FORMS,
+            _ => {
+                return Err(OptionError::UnknownKey {
+                    key: key.to_owned(),
+                });
+            }
+        };
+        self.parse(key, value).ok_or_else(|| OptionError::BadValue {
             key: key.to_owned(),
             value: value.to_owned(),
             expected,
-        };
+        })
+    }
+
+    fn parse(&mut self, key: &str, value: &str) -> Option<()> {
         match key {
-            "seed" => {
-                self.seed = value
-                    .parse()
-                    .map_err(|_| bad("a whole number from 0 to 2^64 - 1"))?;
-            }
+            "seed" => self.seed = value.parse().ok()?,
             "state" => {
                 self.state = match value {
                     "fresh" => InitialState::Fresh,
                     "filled" => InitialState::Filled,
-                    _ => return Err(bad("fresh or filled")),
+                    _ => return None,
                 };
             }
             "op" => {
-                let expected = "a percentage from 0% to 90%, such as 25%";
-                let percent: u8 = value
-                    .trim_end_matches('%')
-                    .parse()
-                    .map_err(|_| bad(expected))?;
-                if percent > 90 {
-                    return Err(bad(expected));
-                }
-                self.over_provisioning_percent = Some(percent);
+                let percent = value.trim_end_matches('%').parse().ok();
+                self.over_provisioning_percent = Some(percent.filter(|&percent| percent <= 90)?);
             }
             "ambient" => {
-                let expected = "a temperature in Celsius from -40 to 85, such as 30";
-                let celsius: f64 = value
-                    .trim_end_matches(['C', 'c'])
-                    .parse()
-                    .map_err(|_| bad(expected))?;
-                if !(-40.0..=85.0).contains(&celsius) {
-                    return Err(bad(expected));
-                }
-                self.ambient_celsius = Some(celsius);
+                let celsius = value.trim_end_matches(['C', 'c']).parse().ok();
+                let in_range = |celsius: &f64| (-40.0..=85.0).contains(celsius);
+                self.ambient_celsius = Some(celsius.filter(in_range)?);
             }
-            "ps" => {
-                let expected = "the number of a power state, such as 2";
-                self.power_state = value.parse().map_err(|_| bad(expected))?;
-            }
+            "ps" => self.power_state = value.parse().ok()?,
             "apst" => {
                 self.autonomous_power = match value {
                     "on" => Some(true),
                     "off" => Some(false),
-                    _ => return Err(bad("on or off")),
+                    _ => return None,
                 };
             }
-            "coalescing" => {
-                let expected = "off or TIME/ENTRIES: a multiple of 100us up to 25500us, and 1 to 256 entries, such as 100us/4";
-                self.coalescing = Some(parse_coalescing(value).ok_or_else(|| bad(expected))?);
-            }
+            "coalescing" => self.coalescing = Some(parse_coalescing(value)?),
             "map_cache" => {
-                let expected =
-                    "off or the bytes of a cache for a map on flash, from 4k to 16g, such as 1m";
-                let bytes = match value {
-                    "off" => Some(0),
-                    _ => parse_size(value)
-                        .ok()
-                        .filter(|bytes| (4 << 10..=16 << 30).contains(bytes)),
-                };
-                self.map_cache_bytes = Some(bytes.ok_or_else(|| bad(expected))?);
+                let in_range = |bytes: &u64| (4 << 10..=16 << 30).contains(bytes);
+                self.map_cache_bytes = Some(match value {
+                    "off" => 0,
+                    _ => parse_size(value).ok().filter(in_range)?,
+                });
             }
             "data" => {
                 (self.keep_data, self.regenerate_data) = match value {
                     "keep" => (true, false),
                     "checksum" => (true, true),
                     "drop" => (false, false),
-                    _ => return Err(bad("keep, checksum or drop")),
+                    _ => return None,
                 };
             }
-            "cycles" => {
-                self.age.cycles = value
-                    .parse()
-                    .map_err(|_| bad("program/erase cycles as a whole number, such as 1500"))?;
-            }
+            "cycles" => self.age.cycles = value.parse().ok()?,
             "retention" => {
-                let expected = "the age of the data from 0 to 100 years, such as 90d or 12h";
-                let age = parse_duration(value).map_err(|_| bad(expected))?;
-                let hours = age.0 / 3_600_000_000_000;
-                self.age.retention_hours = u32::try_from(hours)
-                    .ok()
-                    .filter(|&hours| hours <= 876_600)
-                    .ok_or_else(|| bad(expected))?;
+                let hours = parse_duration(value).ok()?.0 / 3_600_000_000_000;
+                self.age.retention_hours = u32::try_from(hours).ok().filter(|&h| h <= 876_600)?;
             }
-            "fault" => self
-                .faults
-                .push(parse_fault(value).ok_or_else(|| bad(FAULT_FORMS))?),
-            _ => {
-                return Err(OptionError::UnknownKey {
-                    key: key.to_owned(),
-                });
-            }
+            "fault" => self.faults.push(parse_fault(value)?),
+            _ => return None,
         }
-        Ok(())
+        Some(())
     }
 }
 
@@ -269,9 +256,12 @@ fn parse_fault(text: &str) -> Option<Fault> {
     let (name, rest) = text.split_once('@')?;
     if name == "media-error" {
         let (offset, len) = rest.split_once('+')?;
+        let offset_bytes = parse_size(offset).ok()?;
+        let len_bytes = parse_size(len).ok().filter(|&len| len > 0)?;
+        offset_bytes.checked_add(len_bytes)?;
         let kind = FaultKind::MediaError {
-            offset_bytes: parse_size(offset).ok()?,
-            len_bytes: parse_size(len).ok().filter(|&len| len > 0)?,
+            offset_bytes,
+            len_bytes,
         };
         return Some(Fault { kind, ordinal: 0 });
     }
@@ -290,7 +280,10 @@ fn parse_fault(text: &str) -> Option<Fault> {
         ("drop-flush", None) => FaultKind::DropFlush,
         ("power-loss", None) => FaultKind::PowerLoss,
         ("surprise-removal" | "vanish", None) => FaultKind::SurpriseRemoval,
-        ("latency-spike", Some(time)) => FaultKind::LatencySpike(parse_duration(time).ok()?),
+        ("latency-spike", Some(time)) => {
+            let spike = parse_duration(time).ok();
+            FaultKind::LatencySpike(spike.filter(|&spike| spike <= MAX_LATENCY_SPIKE)?)
+        }
         _ => return None,
     };
     Some(Fault { kind, ordinal })

@@ -130,7 +130,15 @@ impl PowerStates {
     }
 
     /// Set the autonomous transitions: idle time and state. Only non-operational states are accepted.
+    ///
+    /// # Panics
+    /// When an idle time is longer than any drive's time.
     pub fn set_autonomous(&mut self, transitions: &[(Nanos, u8)]) {
+        let fits = |&(idle, _): &(Nanos, u8)| idle.0 < 1 << 62;
+        assert!(
+            transitions.iter().all(fits),
+            "idle times fit the model's time"
+        );
         let sleeps = |state: usize| {
             self.states
                 .get(state)
@@ -184,7 +192,7 @@ impl PowerStates {
     pub fn observe(&mut self, now_ns: u64) {
         while let Some(&(idle_ns, state)) = self.autonomous.get(self.taken) {
             let idle_since_ns = self.quiet_ns.max(self.ready_ns);
-            let from_ns = idle_since_ns.saturating_add(idle_ns).max(self.entered_ns);
+            let from_ns = (idle_since_ns + idle_ns).max(self.entered_ns);
             if from_ns > now_ns {
                 return;
             }
@@ -203,7 +211,7 @@ impl PowerStates {
         }
         if self.current != self.working {
             let from_ns = now_ns.max(self.entered_ns);
-            self.ready_ns = from_ns.saturating_add(self.states[self.current].exit_ns);
+            self.ready_ns = from_ns + self.states[self.current].exit_ns;
             self.current = self.working;
             self.entered_ns = self.ready_ns;
             self.set_idle_power(from_ns);
@@ -227,10 +235,7 @@ impl PowerStates {
             // Commands in flight complete first.
             from_ns = from_ns.max(self.quiet_ns);
         }
-        self.enter(
-            state,
-            from_ns.saturating_add(self.states[self.current].exit_ns),
-        );
+        self.enter(state, from_ns + self.states[self.current].exit_ns);
         if chosen.operational {
             self.working = state;
             self.spent_ns = 0;
@@ -242,7 +247,7 @@ impl PowerStates {
 
     fn enter(&mut self, state: usize, from_ns: u64) {
         self.current = state;
-        self.entered_ns = from_ns.saturating_add(self.states[state].enter_ns);
+        self.entered_ns = from_ns + self.states[state].enter_ns;
         self.set_idle_power(from_ns);
     }
 
@@ -268,10 +273,11 @@ impl PowerStates {
     #[inline]
     pub fn spend(&mut self, start_ns: u64, energy_nj: u64) -> u64 {
         let state = &self.states[self.working];
-        let left_mw = u64::from(state.max_mw.saturating_sub(state.idle_mw).max(1));
+        // Positive by validation of operational states.
+        let left_mw = u64::from(state.max_mw - state.idle_mw);
         // Nanojoules per milliwatt are microseconds.
-        let pace_ns = energy_nj.saturating_mul(1000) / left_mw;
-        self.spent_ns = self.spent_ns.max(start_ns).saturating_add(pace_ns);
+        self.spent_ns = self.spent_ns.max(start_ns) + energy_nj * 1000 / left_mw;
+        // No delay while the timeline is less than the burst ahead of time 0.
         self.spent_ns.saturating_sub(BURST_NS)
     }
 }

@@ -54,6 +54,7 @@ impl Regenerated {
             .range(page / TABLE..)
             .find_map(|(&table, (codes, _))| {
                 let first = table * TABLE;
+                // 0 in tables after the one that holds `page`.
                 let skipped = page.saturating_sub(first) as usize;
                 let place = codes.get(skipped..)?.iter().position(|&code| code != 0)?;
                 Some(first + (skipped + place) as u64)

@@ -87,6 +87,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sourced<T> {
     }
 }
 
+/// Value of an optional number, or a default.
+pub(crate) fn value_or<T: Copy>(number: &Option<Sourced<T>>, default: T) -> T {
+    number.as_ref().map_or(default, |number| number.value)
+}
+
 /// A number for tests.
 #[cfg(test)]
 pub(crate) fn assumed<T>(value: T) -> Sourced<T> {

@@ -35,6 +35,7 @@ impl ReadTimeSpread {
             .map(|part| (word >> (16 * part) & 0xffff) as i64)
             .sum();
         let off_ns = (2 * sum - SUM_LIMIT) * self.sigma_ns / (2 * SUM_SIGMA);
+        // Truncated at half of the mean, so saturation at 0 has no effect.
         mean_ns.saturating_add_signed(off_ns).max(mean_ns / 2)
     }
 }

@@ -390,7 +390,7 @@ impl Thermal {
             && self.celsius >= next.on_celsius
         {
             if let Some(host) = next.host {
-                self.host_entries[host] = self.host_entries[host].saturating_add(1);
+                self.host_entries[host] += 1;
             }
             self.level += 1;
         }
@@ -423,7 +423,7 @@ impl Thermal {
 
     /// Energy used until the end of the last step, in microjoules.
     pub fn used_uj(&self) -> u64 {
-        u64::try_from(self.used_pj / 1_000_000).unwrap_or(u64::MAX)
+        u64::try_from(self.used_pj / 1_000_000).expect("1 kW for 292 years fits")
     }
 
     /// End of the last step in nanoseconds.

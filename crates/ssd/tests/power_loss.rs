@@ -64,6 +64,16 @@ fn acknowledged_writes_are_lost_unless_they_were_flushed_or_capacitors_hold_them
 }
 
 #[test]
+fn a_rejected_deallocation_makes_no_write_durable() {
+    let mut drive = keeping(&[("state", "fresh")], false);
+    let now = write(&mut drive, Nanos::ZERO, 3, 1, 7).at;
+    let rejected = one(&mut drive, now, command(0, Op::Discard, 3 * 4096, 4097));
+    assert_eq!(rejected.status, Status::InvalidField);
+    drive.power_loss(rejected.at);
+    assert_eq!(read(&mut drive, rejected.at, 3), 0);
+}
+
+#[test]
 fn a_flush_that_lies_is_found_out_when_power_fails() {
     let mut drive = keeping(&[("state", "fresh"), ("fault", "drop-flush@1")], false);
     let written = write(&mut drive, Nanos::ZERO, 3, 1, 7).at;

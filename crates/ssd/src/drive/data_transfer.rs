@@ -18,7 +18,7 @@ impl Drive {
     pub fn submit_write(&mut self, now: Nanos, command: Command, bytes: &[u8]) {
         let (ok, effect) = self.enqueue(now, command);
         if !ok || command.op != Op::Write {
-            self.update_journal(&command);
+            self.update_journal(&command, ok);
             return;
         }
         let bytes = &bytes[..bytes.len().min(command.len_bytes as usize)];
@@ -37,10 +37,11 @@ impl Drive {
             WriteEffect::Dropped => {}
             WriteEffect::Misdirected => {
                 let len = bytes.len() as u64;
-                let after = offset.saturating_add(len);
-                let elsewhere = if after.saturating_add(len) <= capacity {
+                let after = offset + len;
+                let elsewhere = if after + len <= capacity {
                     after
                 } else {
+                    // At 0 when there is no address of this length before it either.
                     offset.saturating_sub(len)
                 };
                 data.write(elsewhere, bytes);

@@ -113,15 +113,13 @@ impl Drive {
 
     /// Update the journal for a command without data.
     #[inline]
-    pub(super) fn update_journal(&mut self, command: &Command) {
+    pub(super) fn update_journal(&mut self, command: &Command, ok: bool) {
         let Some(journal) = &mut self.journal else {
             return;
         };
         journal.catch_up();
-        if matches!(command.op, Op::Discard | Op::WriteZeroes) && command.len_bytes > 0 {
-            let end = command
-                .offset_bytes
-                .saturating_add(u64::from(command.len_bytes));
+        if ok && matches!(command.op, Op::Discard | Op::WriteZeroes) {
+            let end = command.offset_bytes + u64::from(command.len_bytes);
             journal.drop_range(command.offset_bytes / PAGE_BYTES, end.div_ceil(PAGE_BYTES));
         }
     }

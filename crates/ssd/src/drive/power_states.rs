@@ -25,7 +25,7 @@ impl Drive {
             return Err(DriveError::PowerState {
                 profile: self.profile.name.clone(),
                 state,
-                last: self.power.states().len().saturating_sub(1),
+                last: self.power.states().len() - 1,
             });
         }
         self.last_submit_ns = now_ns;
@@ -77,6 +77,7 @@ impl Drive {
             coalescer.expire(at_ns, out);
             coalescer.add(sub.queue, entry, out);
         }
+        // `until_ns` may be `u64::MAX`, for everything.
         coalescer.expire(until_ns.saturating_add(1), out);
     }
 }

@@ -23,7 +23,7 @@ impl Drive {
         self.next_seq += 1;
         let status = self.check(&command);
         self.enqueue_general(now_ns, command, seq, status, true);
-        self.update_journal(&command);
+        self.update_journal(&command, true);
     }
 
     /// [`Drive::execute`] of a Verify: flash and data path without the link.

@@ -44,8 +44,7 @@ impl Ftl {
     pub fn may_run_background(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
         let folds = self.slc.as_ref();
         folds.is_some_and(|slc| slc.may_fold(quiet_since_ns, now_ns))
-            || (self.idle_gc_after_ns())
-                .is_some_and(|after_ns| quiet_since_ns.saturating_add(after_ns) < now_ns)
+            || (self.idle_gc_after_ns()).is_some_and(|after_ns| quiet_since_ns + after_ns < now_ns)
     }
 
     /// Run the next background task due by `now_ns` after idling since `quiet_since_ns`. Returns the interval
@@ -58,7 +57,7 @@ impl Ftl {
                 quiet_since_ns,
                 begun_ns: quiet_since_ns,
                 known_ns: quiet_since_ns,
-                gc_ns: after_ns.map_or(u64::MAX, |ns| quiet_since_ns.saturating_add(ns)),
+                gc_ns: after_ns.map_or(u64::MAX, |ns| quiet_since_ns + ns),
                 stuck: false,
             };
         }
@@ -101,7 +100,7 @@ impl Ftl {
     /// Fold at `begin_ns`: `None` if it ends after `now_ns`, `Some(None)` when nothing could be folded.
     fn idle_fold(&mut self, begin_ns: u64, now_ns: u64) -> Option<Option<(u64, u64)>> {
         let before = self.slc.as_ref()?.progress();
-        let end_ns = begin_ns.saturating_add(self.slc.as_ref()?.fold_ns());
+        let end_ns = begin_ns + self.slc.as_ref()?.fold_ns();
         if end_ns > now_ns {
             return None;
         }

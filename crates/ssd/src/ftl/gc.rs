@@ -2,6 +2,7 @@
 
 use super::{Ftl, GC};
 use crate::profile::{GcPace, GcProfile, VictimPolicy};
+use crate::sourced::value_or;
 
 /// At most one of this many victims is chosen to level wear.
 const VICTIMS_PER_LEVELLING: u32 = 8;
@@ -49,33 +50,33 @@ pub(super) struct GarbageCollector {
 
 impl GarbageCollector {
     pub(super) fn new(low: u32, profile: Option<&GcProfile>) -> GarbageCollector {
-        let number = |of: fn(&GcProfile) -> Option<u64>| profile.and_then(of);
-        GarbageCollector {
+        let mut gc = GarbageCollector {
             low,
-            high: profile
-                .and_then(|profile| profile.high_superblocks.as_ref())
-                .map_or(low, |high| high.value.max(low)),
+            high: low,
             active: false,
-            policy: profile
-                .and_then(|profile| profile.victim.as_ref())
-                .map_or_else(VictimPolicy::default, |victim| victim.value),
-            pace: profile
-                .and_then(|profile| profile.pace.as_ref())
-                .map_or_else(GcPace::default, |pace| pace.value),
-            surplus_permille: number(|of| Some(of.surplus_permille.as_ref()?.value.into()))
-                .unwrap_or_default(),
-            unit_ns: number(|of| Some(of.unit_ns.as_ref()?.value)).unwrap_or_default(),
-            idle_after_ns: number(|of| Some(of.idle_after_ns.as_ref()?.value)),
-            wear_gap_erases: profile
-                .and_then(|profile| profile.wear_gap_erases.as_ref())
-                .map(|gap| gap.value),
+            policy: VictimPolicy::default(),
+            pace: GcPace::default(),
+            surplus_permille: 0,
+            unit_ns: 0,
+            idle_after_ns: None,
+            wear_gap_erases: None,
             victims_since_levelling: 0,
             scan_debt: 0,
             firmware_ns: 0,
             victim: None,
             found: Vec::new(),
             senses: Vec::new(),
+        };
+        if let Some(profile) = profile {
+            gc.high = value_or(&profile.high_superblocks, low).max(low);
+            gc.policy = value_or(&profile.victim, gc.policy);
+            gc.pace = value_or(&profile.pace, gc.pace);
+            gc.surplus_permille = value_or(&profile.surplus_permille, 0).into();
+            gc.unit_ns = value_or(&profile.unit_ns, 0);
+            gc.idle_after_ns = profile.idle_after_ns.as_ref().map(|ns| ns.value);
+            gc.wear_gap_erases = profile.wear_gap_erases.as_ref().map(|gap| gap.value);
         }
+        gc
     }
 
     /// Reset when everything is erased.
@@ -110,7 +111,8 @@ impl Ftl {
         let scan_debt = if victim.levelling {
             u64::from(units) * LEVELLING_PACE * DEBT_ONE
         } else {
-            let gain = total.saturating_sub(u64::from(victim.valid)).max(1);
+            // Only levelling picks full victims.
+            let gain = total - u64::from(victim.valid);
             let wanted = u64::from(units) * (1000 + self.gc.surplus_permille);
             (wanted * total * DEBT_ONE).div_ceil(gain * 1000)
         };
@@ -219,7 +221,7 @@ impl Ftl {
         senses: &mut Vec<(u32, u32)>,
     ) -> usize {
         let sense_units = self.nand.sense_units(from);
-        let most = (budget.saturating_add(sense_units)).min(end - from) as usize;
+        let most = (budget + sense_units).min(end - from) as usize;
         if found.len() < most {
             found.resize(most, 0);
         }

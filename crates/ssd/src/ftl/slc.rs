@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::{FOLD, Ftl, NONE};
 use crate::profile::{SlcOverflow, SlcProfile};
+use crate::sourced::value_or;
 
 /// Ring of SLC superblocks and the fold engines. Times in nanoseconds.
 #[derive(Clone, Debug)]
@@ -51,10 +52,7 @@ impl SlcCache {
             bare: (own.end..end).rev().collect(),
             borrowed: vec![NONE; (end - own.start) as usize],
             reserve: reserve as usize,
-            overflow: profile
-                .overflow
-                .as_ref()
-                .map_or_else(SlcOverflow::default, |overflow| overflow.value),
+            overflow: value_or(&profile.overflow, SlcOverflow::default()),
             free: own.collect(),
             full: VecDeque::new(),
             victim: None,
@@ -105,13 +103,12 @@ impl SlcCache {
     /// Whether a background fold may begin and end by `now_ns` after idling since `quiet_since_ns`.
     #[inline]
     pub(super) fn may_fold(&self, quiet_since_ns: u64, now_ns: u64) -> bool {
-        let begin_ns = quiet_since_ns.saturating_add(self.idle_after_ns);
-        begin_ns.saturating_add(self.fold_ns) <= now_ns
+        quiet_since_ns + self.idle_after_ns + self.fold_ns <= now_ns
     }
 
     /// Begin of the next background fold after idling since `quiet_since_ns`.
     pub(super) fn idle_fold_ns(&self, quiet_since_ns: u64) -> u64 {
-        self.engines[self.next_engine()].max(quiet_since_ns.saturating_add(self.idle_after_ns))
+        self.engines[self.next_engine()].max(quiet_since_ns + self.idle_after_ns)
     }
 
     /// Duration of a fold in nanoseconds.
@@ -156,13 +153,10 @@ impl SlcCache {
     }
 
     fn next_engine(&self) -> usize {
-        let mut best = 0;
-        for engine in 1..self.engines.len() {
-            if self.engines[engine] < self.engines[best] {
-                best = engine;
-            }
-        }
-        best
+        let engines = 0..self.engines.len();
+        engines
+            .min_by_key(|&engine| self.engines[engine])
+            .unwrap_or(0)
     }
 
     /// When all fold engines are done.

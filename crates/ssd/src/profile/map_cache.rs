@@ -1,11 +1,9 @@
 //! Section `[map_cache]`, see [`crate::map_cache`].
 
-use std::slice::from_ref as one;
-
 use serde::Deserialize;
 
-use super::validate::Check;
-use super::{MAP_UNIT_BYTES, NandProfile, Profile, ProfileError};
+use super::validate::{Validity, rules};
+use super::{MAP_UNIT_BYTES, NandProfile, Profile};
 use crate::sourced::{Provenance, Sourced};
 
 /// Map page size of [`MapCacheProfile::of_size`]; Host Memory Buffers are lent in 4 KiB pages too.
@@ -86,49 +84,25 @@ impl MapCacheProfile {
 
 impl Profile {
     /// Check `[map_cache]`.
-    pub(super) fn validate_map_cache(&self, check: Check<'_>) -> Result<(), ProfileError> {
+    pub(super) fn validate_map_cache(&self) -> Validity {
         let Some(cache) = &self.map_cache else {
             return Ok(());
         };
-        check(
-            self.in_place.is_none(),
-            "[map_cache] needs a map: media written in place have none",
-        )?;
-        let page = cache.page_bytes.value;
-        check(
-            page.is_power_of_two() && (512..=self.nand.page_bytes.value).contains(&page),
-            "map_cache.page_bytes must be a power of two from 512 to nand.page_bytes",
-        )?;
-        check(
-            (page..=1 << 34).contains(&cache.capacity_bytes.value),
-            "map_cache.capacity_bytes must hold at least one map_cache.page_bytes, at most 16 GiB",
-        )?;
-        check(
-            cache.is_in_host_memory() == cache.host_access_ns.is_some(),
-            "map_cache.host_access_ns belongs to place = \"host-memory\" and only to it",
-        )?;
-        check(
-            !cache.is_in_host_memory() || self.link.sata.is_none(),
-            "map_cache.place cannot be host-memory on SATA: only NVMe lends memory",
-        )?;
-        check(
-            cache.read_ns.value > self.nand.partial_read_saving_ns.value,
-            "map_cache.read_ns must be above nand.partial_read_saving_ns",
-        )
-    }
-
-    /// Times of `[map_cache]`, by name.
-    pub(super) fn map_cache_times(&self) -> Vec<(&'static str, &[u64])> {
-        let Some(cache) = &self.map_cache else {
-            return Vec::new();
-        };
-        let mut times = vec![
-            ("map_cache.read_ns", one(&cache.read_ns.value)),
-            ("map_cache.program_ns", one(&cache.program_ns.value)),
-        ];
-        let host = cache.host_access_ns.iter();
-        times.extend(host.map(|ns| ("map_cache.host_access_ns", one(&ns.value))));
-        times
+        let (page, in_host) = (cache.page_bytes.value, cache.is_in_host_memory());
+        rules! {
+            self.in_place.is_none() => "[map_cache] needs a map: media written in place have none";
+            page.is_power_of_two() && (512..=self.nand.page_bytes.value).contains(&page)
+                => "map_cache.page_bytes must be a power of two from 512 to nand.page_bytes";
+            (page..=1 << 34).contains(&cache.capacity_bytes.value)
+                => "map_cache.capacity_bytes must hold at least one map_cache.page_bytes, at most 16 GiB";
+            in_host == cache.host_access_ns.is_some()
+                => "map_cache.host_access_ns is required with place = \"host-memory\" and only allowed with it";
+            !in_host || self.link.sata.is_none()
+                => "map_cache.place cannot be host-memory on SATA: the Host Memory Buffer is an NVMe feature";
+            cache.read_ns.value > self.nand.partial_read_saving_ns.value
+                => "map_cache.read_ns must be above nand.partial_read_saving_ns";
+        }
+        Ok(())
     }
 }
 

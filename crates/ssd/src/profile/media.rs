@@ -1,13 +1,11 @@
 //! Sections `[in_place]`, `[nand.retry]`, `[nand.suspend]` and `[link.sata]`.
 
-use std::slice::from_ref as one;
-
 use serde::Deserialize;
 
 use crate::sourced::{Provenance, Sourced};
 
-use super::validate::Check;
-use super::{BufferProfile, FtlProfile, MAP_UNIT_BYTES, NandProfile, Profile, ProfileError};
+use super::validate::{Validity, rules};
+use super::{BufferProfile, FtlProfile, MAP_UNIT_BYTES, NandProfile, Profile};
 
 /// Media written in place, instead of flash and its translation layer, see [`crate::in_place`].
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -138,106 +136,66 @@ impl Default for FtlProfile {
 
 impl Profile {
     /// Check the sections of this module and that there is exactly one medium.
-    pub(super) fn validate_media(&self, check: Check<'_>) -> Result<(), ProfileError> {
+    pub(super) fn validate_media(&self) -> Validity {
         let has_flash = self.nand != NandProfile::default()
             || self.buffer != BufferProfile::default()
             || self.ftl != FtlProfile::default()
             || self.gc.is_some()
             || self.slc.is_some();
-        check(
-            has_flash != self.in_place.is_some(),
-            "a drive has either [nand], [buffer] and [ftl] (with [slc] and [gc] where it has them) or [in_place]",
-        )?;
+        rules! {
+            has_flash != self.in_place.is_some()
+                => "a drive has either [nand], [buffer] and [ftl] (optionally [slc] and [gc]) or [in_place]";
+        }
         if let Some(media) = &self.in_place {
-            let (dies, stripe) = (media.dies.value, media.stripe_dies.value);
-            check(
-                (1..=64).contains(&media.channels.value) && (1..=4096).contains(&dies),
-                "in_place.channels must be 1 to 64 and in_place.dies 1 to 4096",
-            )?;
-            check(
-                stripe > 0 && dies.is_multiple_of(stripe),
-                "in_place.stripe_dies must divide in_place.dies",
-            )?;
-            check(
-                media.stripe_channels.value > 0
-                    && media
-                        .channels
-                        .value
-                        .is_multiple_of(media.stripe_channels.value),
-                "in_place.stripe_channels must divide in_place.channels",
-            )?;
-            let granule = media.granule_bytes.value;
-            check(
-                granule.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&granule),
-                "in_place.granule_bytes must be a power of two from 512 to 4096",
-            )?;
-            check(
-                media.write_bytes_per_second.value >= 1_000_000
-                    && media.channel_bytes_per_second.value >= 1_000_000,
-                "in_place.write_bytes_per_second and channel_bytes_per_second must be at least 1 MB/s",
-            )?;
+            let (dies, stripe, granule) = (
+                media.dies.value,
+                media.stripe_dies.value,
+                media.granule_bytes.value,
+            );
+            let (channels, stripe_channels) = (media.channels.value, media.stripe_channels.value);
+            let rates = [
+                media.write_bytes_per_second.value,
+                media.channel_bytes_per_second.value,
+            ];
+            rules! {
+                (1..=64).contains(&channels) && (1..=4096).contains(&dies)
+                    => "in_place.channels must be 1 to 64 and in_place.dies 1 to 4096";
+                stripe > 0 && dies.is_multiple_of(stripe) => "in_place.stripe_dies must divide in_place.dies";
+                stripe_channels > 0 && channels.is_multiple_of(stripe_channels)
+                    => "in_place.stripe_channels must divide in_place.channels";
+                granule.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&granule)
+                    => "in_place.granule_bytes must be a power of two from 512 to 4096";
+                rates.iter().all(|rate| (1_000_000..=1_000_000_000_000).contains(rate))
+                    => "in_place.write_bytes_per_second and channel_bytes_per_second must be 1 MB/s to 1 TB/s";
+            }
         }
         for retry in self.retries() {
             let (shares, times) = (&retry.probability_ppm.value, &retry.extra_ns.value);
-            check(
-                (1..=8).contains(&shares.len()) && times.len() == shares.len(),
-                "retry needs 1 to 8 levels, and as many extra_ns as probability_ppm",
-            )?;
-            check(
-                times.is_sorted() && shares.iter().all(|&ppm| ppm <= 1_000_000),
-                "retry.extra_ns must not fall, and retry.probability_ppm must be at most 1000000",
-            )?;
+            rules! {
+                (1..=8).contains(&shares.len()) && times.len() == shares.len()
+                    => "retry needs 1 to 8 levels, and as many extra_ns as probability_ppm";
+                times.is_sorted() && shares.iter().all(|&ppm| ppm <= 1_000_000)
+                    => "retry.extra_ns must not fall, and retry.probability_ppm must be at most 1000000";
+            }
         }
         if let Some(sata) = &self.link.sata {
-            check(
-                (1..=32).contains(&sata.queue_depth.value),
-                "link.sata.queue_depth must be 1 to 32",
-            )?;
-            check(
-                self.link.generation.value <= 3
-                    && self.link.lanes.value == 1
-                    && self.identity.queue_pairs.value == 1,
-                "a SATA drive has link.generation 1 to 3, link.lanes 1 and identity.queue_pairs 1",
-            )?;
+            let (link, queue_pairs) = (&self.link, self.identity.queue_pairs.value);
+            rules! {
+                (1..=32).contains(&sata.queue_depth.value) => "link.sata.queue_depth must be 1 to 32";
+                link.generation.value <= 3 && link.lanes.value == 1 && queue_pairs == 1
+                    => "a SATA drive has link.generation 1 to 3, link.lanes 1 and identity.queue_pairs 1";
+            }
         }
         Ok(())
     }
 
-    fn retries(&self) -> impl Iterator<Item = &RetryProfile> {
+    /// The read retry tables.
+    pub(super) fn retries(&self) -> impl Iterator<Item = &RetryProfile> {
         let media = self
             .in_place
-            .as_ref()
-            .and_then(|media| media.retry.as_ref());
+            .iter()
+            .filter_map(|media| media.retry.as_ref());
         self.nand.retry.iter().chain(media)
-    }
-
-    /// Times of this module's sections, by name.
-    pub(super) fn media_times(&self) -> Vec<(&'static str, &[u64])> {
-        let mut times = Vec::new();
-        if let Some(media) = &self.in_place {
-            times.extend([
-                ("in_place.indirection_ns", one(&media.indirection_ns.value)),
-                ("in_place.merge_ns", one(&media.merge_ns.value)),
-                ("in_place.read_ns", one(&media.read_ns.value)),
-                ("in_place.write_ns", one(&media.write_ns.value)),
-            ]);
-            let sigma = media.read_sigma_ns.iter();
-            times.extend(sigma.map(|ns| ("in_place.read_sigma_ns", one(&ns.value))));
-        }
-        let sigma = self.nand.read_sigma_ns.iter();
-        times.extend(sigma.map(|ns| ("nand.read_sigma_ns", one(&ns.value))));
-        for retry in self.retries() {
-            times.push(("retry.extra_ns", &retry.extra_ns.value[..]));
-        }
-        if let Some(suspend) = &self.nand.suspend {
-            times.extend([
-                ("nand.suspend.suspend_ns", one(&suspend.suspend_ns.value)),
-                ("nand.suspend.resume_ns", one(&suspend.resume_ns.value)),
-            ]);
-        }
-        let sata = self.link.sata.iter();
-        times.extend(sata.map(|sata| ("link.sata.frame_ns", one(&sata.frame_ns.value))));
-        times
     }
 }
 

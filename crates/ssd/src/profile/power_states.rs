@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::validate::{Validity, rules};
 use super::{IdentityProfile, PowerProfile};
 use crate::sourced::Sourced;
 
@@ -29,51 +30,33 @@ pub struct PowerStateTable {
 }
 
 impl PowerStateTable {
-    /// First inconsistency of the table, if any.
-    pub(super) fn fault(&self, identity: &IdentityProfile, power: &PowerProfile) -> Option<String> {
+    /// Check the table.
+    pub(super) fn validate(&self, identity: &IdentityProfile, power: &PowerProfile) -> Validity {
         let max_mw = &identity.power_states_mw.value;
-        let count = max_mw.len();
-        let operational = &self.operational.value;
-        let idle_mw = &self.idle_mw.value;
+        let (operational, idle_mw) = (&self.operational.value, &self.idle_mw.value);
+        let (enter_ns, exit_ns) = (&self.enter_ns.value, &self.exit_ns.value);
+        let idle_before_ns = &self.idle_before_ns.value;
         let lengths = [
             operational.len(),
             idle_mw.len(),
-            self.enter_ns.value.len(),
-            self.exit_ns.value.len(),
-            self.idle_before_ns.value.len(),
+            enter_ns.len(),
+            exit_ns.len(),
+            idle_before_ns.len(),
         ];
-        let longest = |list: &[u64]| list.iter().copied().max().unwrap_or(0);
-        if lengths.iter().any(|&len| len != count) || count > 32 {
-            return Some(
-                "power.states needs in every list one entry per state of identity.power_states_mw, at most 32".to_owned(),
-            );
+        rules! {
+            lengths.iter().all(|&len| len == max_mw.len() && len <= 32)
+                => "power.states needs in every list one entry per state of identity.power_states_mw, at most 32";
+            operational.first() == Some(&true) => "power.states.operational must be true for state 0";
+            idle_mw.first() == Some(&power.idle_mw.value)
+                => "power.states.idle_mw must begin with the value of power.idle_mw";
+            (1..lengths[0]).all(|n| !operational[n] || idle_mw[n] < max_mw[n])
+                => "power.states.idle_mw must be below identity.power_states_mw in operational states";
+            (0..lengths[0]).all(|n| !operational[n] || idle_before_ns[n] == 0)
+                => "power.states.idle_before_ns must be 0 for operational states: only others are entered autonomously";
+            enter_ns.iter().chain(exit_ns).all(|&ns| ns <= LONGEST_LATENCY_NS)
+                && idle_before_ns.iter().all(|&ns| ns <= LONGEST_IDLE_NS)
+                => "power.states latencies must not exceed 100 s and idle_before_ns 10 days";
         }
-        if !operational.first().is_some_and(|&first| first) {
-            return Some("power.states.operational must be true for state 0".to_owned());
-        }
-        if idle_mw.first() != Some(&power.idle_mw.value) {
-            return Some(
-                "power.states.idle_mw must begin with the value of power.idle_mw".to_owned(),
-            );
-        }
-        if (1..count).any(|n| operational[n] && idle_mw[n] >= max_mw[n]) {
-            return Some(
-                "power.states.idle_mw must be below identity.power_states_mw in operational states: nothing is left to work with"
-                    .to_owned(),
-            );
-        }
-        if (0..count).any(|n| operational[n] && self.idle_before_ns.value[n] > 0) {
-            return Some(
-                "power.states.idle_before_ns must be 0 for operational states: only others are entered autonomously".to_owned(),
-            );
-        }
-        let latencies = longest(&self.enter_ns.value).max(longest(&self.exit_ns.value));
-        if latencies > LONGEST_LATENCY_NS || longest(&self.idle_before_ns.value) > LONGEST_IDLE_NS {
-            return Some(
-                "power.states latencies must not exceed 100 s and idle_before_ns 10 days"
-                    .to_owned(),
-            );
-        }
-        None
+        Ok(())
     }
 }

@@ -1,327 +1,274 @@
-//! Profile validation: everything the model divides by, indexes with or adds up, so that no profile can make it
-//! panic.
+//! Profile validation: everything the model divides by, indexes with or adds up, so that no profile can make it panic.
 
-use super::{MAP_UNIT_BYTES, Profile, ProfileError, Sourced};
+use super::{MAP_UNIT_BYTES, Profile, ProfileError};
+use crate::sourced::Sourced;
 
-/// Turns a failed condition into an error of the profile.
-pub(super) type Check<'a> = &'a dyn Fn(bool, &str) -> Result<(), ProfileError>;
+/// The first violated rule.
+pub(super) type Validity = Result<(), String>;
 
 /// Longest time of a single operation: 1000 seconds, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000_000;
+/// Most energy of a single operation: 10 mJ, in nanojoules.
+const MAX_OPERATION_NJ: u64 = 10_000_000;
+/// Greatest power: 1 kW, in milliwatts.
+const MAX_POWER_MW: u32 = 1_000_000;
+/// Largest capacity: 32-bit addresses of 4 KiB units, half of them spare.
+pub(super) const MAX_CAPACITY_BYTES: u64 = 1 << 43;
 
-/// An optional time as a list.
-fn optional(time: &Option<Sourced<u64>>) -> &[u64] {
-    time.as_ref()
-        .map_or(&[], |time| std::slice::from_ref(&time.value))
+/// Returns the message of the first rule whose condition does not hold.
+macro_rules! rules {
+    ($($holds:expr => $message:expr;)+) => {
+        $(if !$holds { return Err(($message).to_owned()); })+
+    };
+}
+pub(super) use rules;
+
+/// Whether an optional number is absent or satisfies a condition.
+pub(super) fn absent_or<T>(number: &Option<Sourced<T>>, holds: impl Fn(&T) -> bool) -> bool {
+    number.as_ref().is_none_or(|number| holds(&number.value))
+}
+
+/// Profile fields that hold times.
+trait Times {
+    fn times(&self) -> &[u64];
+}
+
+impl Times for Sourced<u64> {
+    fn times(&self) -> &[u64] {
+        std::slice::from_ref(&self.value)
+    }
+}
+
+impl Times for Sourced<Vec<u64>> {
+    fn times(&self) -> &[u64] {
+        &self.value
+    }
+}
+
+impl<T: Times> Times for Option<T> {
+    fn times(&self) -> &[u64] {
+        self.as_ref().map_or(&[], Times::times)
+    }
+}
+
+/// Checks the limit of the times of a section.
+macro_rules! check_times {
+    ($name:literal, $section:expr; $($field:ident)+) => {
+        $(if $section.$field.times().iter().any(|&ns| ns > LONGEST_NS) {
+            return Err(concat!($name, ".", stringify!($field), " must not exceed 1000 seconds").to_owned());
+        })+
+    };
 }
 
 impl Profile {
     /// Check all sections.
     pub(super) fn validate(&self) -> Result<(), ProfileError> {
-        let check = |ok: bool, what: &str| {
-            if ok {
-                Ok(())
-            } else {
-                Err(ProfileError::Invalid {
-                    profile: self.name.clone(),
-                    what: what.to_owned(),
-                })
-            }
-        };
-        for (name, times) in self.times() {
-            check(
-                times.iter().all(|&ns| ns <= LONGEST_NS),
-                &format!("{name} must not exceed 1000 seconds"),
-            )?;
-        }
-        let id = &self.identity;
-        let block = id.logical_block_bytes.value;
-        check(
-            block.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&block),
-            "identity.logical_block_bytes must be a power of two from 512 to 4096",
-        )?;
-        check(
-            id.capacity_bytes.value > 0 && id.capacity_bytes.value.is_multiple_of(block),
-            "identity.capacity_bytes must be a multiple of the logical block size",
-        )?;
-        check(
-            id.capacity_bytes.value >= 64 << 20 && id.capacity_bytes.value <= 1 << 43,
-            "identity.capacity_bytes must lie between 64 MiB and 8 TiB (addresses are 32 bits of 4 KiB)",
-        )?;
-        check(
-            (1..=128).contains(&id.queue_pairs.value),
-            "identity.queue_pairs must be 1 to 128",
-        )?;
-        check(
-            id.max_transfer_bytes.value >= MAP_UNIT_BYTES
-                && id.max_transfer_bytes.value.is_multiple_of(MAP_UNIT_BYTES)
-                && id.max_transfer_bytes.value <= 64 << 20,
-            "identity.max_transfer_bytes must be a multiple of 4096, at most 64 MiB",
-        )?;
-        check(
-            !id.power_states_mw.value.is_empty(),
-            "identity.power_states_mw must name at least state 0",
-        )?;
-        if let Some(states) = &self.power.states
-            && let Some(fault) = states.fault(id, &self.power)
-        {
-            check(false, &fault)?;
-        }
-        let link = &self.link;
-        check(
-            (1..=5).contains(&link.generation.value),
-            "link.generation must be 1 to 5",
-        )?;
-        let longest_payload = if link.sata.is_some() { 8192 } else { 4096 };
-        check(
-            (1..=16).contains(&link.lanes.value) && link.lanes.value.is_power_of_two(),
-            "link.lanes must be 1, 2, 4, 8 or 16",
-        )?;
-        check(
-            (128..=longest_payload).contains(&link.max_payload_bytes.value)
-                && link.packet_overhead_bytes.value <= 64,
-            "link.max_payload_bytes must be 128 to 4096 (8192 for SATA) and packet_overhead_bytes at most 64",
-        )?;
-        check(
-            (1..=16).contains(&self.firmware.cores.value),
-            "firmware.cores must be 1 to 16",
-        )?;
-        check(
-            self.data_path.direct_bytes_per_second.value >= 1_000_000
-                && self.data_path.staged_bytes_per_second.value >= 1_000_000,
-            "data_path rates must be at least 1 MB/s",
-        )?;
-        check(
-            self.prefetch.streams.value <= 64,
-            "prefetch.streams must be at most 64",
-        )?;
-        self.validate_media(&check)?;
-        if self.in_place.is_none() {
-            self.validate_flash(&check)?;
-        }
-        self.validate_map_cache(&check)?;
-        self.validate_heat(&check)
+        let checks = [
+            Profile::validate_times,
+            Profile::validate_controller,
+            Profile::validate_media,
+        ];
+        let flash = [Profile::validate_flash, Profile::validate_background];
+        let others = [
+            Profile::validate_map_cache,
+            Profile::validate_energy,
+            Profile::validate_thermal,
+        ];
+        let flash = flash.iter().filter(|_| self.in_place.is_none());
+        let mut checks = checks.iter().chain(flash).chain(&others);
+        checks
+            .try_for_each(|check| check(self))
+            .map_err(|what| ProfileError::Invalid {
+                profile: self.name.clone(),
+                what,
+            })
     }
 
-    /// Check flash, buffer, translation layer and SLC cache.
-    fn validate_flash(&self, check: Check<'_>) -> Result<(), ProfileError> {
-        let nand = &self.nand;
-        check(
-            (1..=64).contains(&nand.channels.value) && (1..=4096).contains(&nand.dies.value),
-            "nand.channels must be 1 to 64 and nand.dies 1 to 4096",
-        )?;
-        check(
-            (1..=16).contains(&nand.planes.value),
-            "nand.planes must be 1 to 16",
-        )?;
-        check(
-            nand.page_bytes.value >= MAP_UNIT_BYTES
-                && nand.page_bytes.value.is_multiple_of(MAP_UNIT_BYTES)
-                && nand.page_bytes.value <= 1 << 20,
-            "nand.page_bytes must be a multiple of 4096, at most 1 MiB",
-        )?;
-        check(
-            (1..=4).contains(&nand.program_pages.value)
-                && nand.pages_per_block.value > 0
-                && nand
-                    .pages_per_block
-                    .value
-                    .is_multiple_of(u32::from(nand.program_pages.value))
-                && nand.pages_per_block.value <= 1 << 14,
-            "nand.pages_per_block must be a multiple of nand.program_pages (1 to 4), at most 16384",
-        )?;
-        check(
-            !nand.read_ns.value.is_empty() && !nand.program_ns.value.is_empty(),
-            "nand.read_ns and nand.program_ns need at least one number",
-        )?;
-        check(
-            nand.read_ns
-                .value
-                .iter()
-                .all(|&ns| ns > nand.partial_read_saving_ns.value),
-            "nand.partial_read_saving_ns must be below every nand.read_ns",
-        )?;
-        check(
-            nand.channel_bytes_per_second.value >= 1_000_000,
-            "nand.channel_bytes_per_second must be at least 1 MB/s",
-        )?;
-        let superblock_pages = u64::from(nand.dies.value)
-            * u64::from(nand.planes.value)
-            * u64::from(nand.pages_per_block.value);
-        check(
-            superblock_pages * (nand.page_bytes.value / MAP_UNIT_BYTES) <= 1 << 24,
-            "a superblock (one block of every plane of every die) must not exceed 64 GiB",
-        )?;
-        check(
-            self.bench
-                .host_cores
-                .as_ref()
-                .is_none_or(|cores| cores.value > 0),
-            "bench.host_cores must not be 0; leave it out for as many as there are threads",
-        )?;
-        let group_bytes = self.nand.group_bytes();
-        check(
-            self.buffer.bytes.value >= 4 * group_bytes,
-            "buffer.bytes must hold at least four program groups (planes x pages programmed together)",
-        )?;
-        check(
-            self.buffer.overflow.as_ref().is_none_or(|overflow| {
-                (4 * group_bytes..=self.buffer.bytes.value).contains(&overflow.through_bytes.value)
-                    && overflow.pause_ns.value <= LONGEST_NS
-            }),
-            "buffer.overflow.through_bytes must hold at least four program groups and not exceed buffer.bytes; pause_ns must not exceed 1000 seconds",
-        )?;
-        check(
-            self.ftl.gc_low_superblocks.value >= 2,
-            "ftl.gc_low_superblocks must be at least 2",
-        )?;
-        if let Some(gc) = &self.gc {
-            let low = self.ftl.gc_low_superblocks.value;
-            check(
-                gc.high_superblocks
-                    .as_ref()
-                    .is_none_or(|high| high.value >= low),
-                "gc.high_superblocks must not be below ftl.gc_low_superblocks",
-            )?;
-            check(
-                gc.surplus_permille
-                    .as_ref()
-                    .is_none_or(|surplus| surplus.value <= 1000),
-                "gc.surplus_permille must be at most 1000",
-            )?;
-            check(
-                gc.wear_gap_erases.as_ref().is_none_or(|gap| gap.value >= 2),
-                "gc.wear_gap_erases must be at least 2",
-            )?;
+    /// Check identity, link, cores, data path and prefetch.
+    fn validate_controller(&self) -> Validity {
+        let (id, link, path) = (&self.identity, &self.link, &self.data_path);
+        let (block, capacity, transfer) = (
+            id.logical_block_bytes.value,
+            id.capacity_bytes.value,
+            id.max_transfer_bytes.value,
+        );
+        rules! {
+            block.is_power_of_two() && (512..=MAP_UNIT_BYTES).contains(&block)
+                => "identity.logical_block_bytes must be a power of two from 512 to 4096";
+            capacity > 0 && capacity.is_multiple_of(block)
+                => "identity.capacity_bytes must be a multiple of the logical block size";
+            (64 << 20..=MAX_CAPACITY_BYTES).contains(&capacity)
+                => "identity.capacity_bytes must lie between 64 MiB and 8 TiB (addresses are 32 bits of 4 KiB)";
+            (1..=128).contains(&id.queue_pairs.value) => "identity.queue_pairs must be 1 to 128";
+            (MAP_UNIT_BYTES..=64 << 20).contains(&transfer) && transfer.is_multiple_of(MAP_UNIT_BYTES)
+                => "identity.max_transfer_bytes must be a multiple of 4096, at most 64 MiB";
+            !id.power_states_mw.value.is_empty() => "identity.power_states_mw must contain at least state 0";
         }
-        if let Some(slc) = &self.slc {
-            check(
-                slc.fold_parallel.value >= 1 && slc.fold_ns.value > 0,
-                "slc.fold_parallel and slc.fold_ns must not be 0",
-            )?;
-            check(
-                slc.bytes.value > 0 || slc.borrowed_bytes.is_some(),
-                "slc.bytes must not be 0 unless slc.borrowed_bytes says what the cache is made of",
-            )?;
-            check(
-                slc.borrowed_bytes
-                    .as_ref()
-                    .is_none_or(|bytes| bytes.value <= 1 << 43),
-                "slc.borrowed_bytes must not exceed 8 TiB",
-            )?;
+        if let Some(states) = &self.power.states {
+            states.validate(id, &self.power)?;
+        }
+        let longest_payload = if link.sata.is_some() { 8192 } else { 4096 };
+        rules! {
+            (1..=5).contains(&link.generation.value) => "link.generation must be 1 to 5";
+            (1..=16).contains(&link.lanes.value) && link.lanes.value.is_power_of_two()
+                => "link.lanes must be 1, 2, 4, 8 or 16";
+            (128..=longest_payload).contains(&link.max_payload_bytes.value) && link.packet_overhead_bytes.value <= 64
+                => "link.max_payload_bytes must be 128 to 4096 (8192 for SATA) and packet_overhead_bytes at most 64";
+            (1..=16).contains(&self.firmware.cores.value) => "firmware.cores must be 1 to 16";
+            path.direct_bytes_per_second.value >= 1_000_000 && path.staged_bytes_per_second.value >= 1_000_000
+                => "data_path rates must be at least 1 MB/s";
+            self.prefetch.streams.value <= 64 => "prefetch.streams must be at most 64";
+            absent_or(&self.bench.host_cores, |&cores| cores > 0)
+                => "bench.host_cores must not be 0; omit it for one per thread";
         }
         Ok(())
     }
 
-    fn validate_heat(&self, check: Check<'_>) -> Result<(), ProfileError> {
-        let heat = &self.thermal;
-        check(
-            heat.resistance_k_per_w.value >= 0.0 && heat.time_constant_s.value >= 1.0,
-            "thermal.resistance_k_per_w must not be negative and time_constant_s at least 1",
-        )?;
-        check(
-            heat.throttle_on_celsius.value == 0.0
-                || heat.throttle_off_celsius.value < heat.throttle_on_celsius.value,
-            "thermal.throttle_off_celsius must be below throttle_on_celsius",
-        )?;
-        check(
-            heat.idle_jitter_k
-                .as_ref()
-                .is_none_or(|jitter| (0.0..=100.0).contains(&jitter.value)),
-            "thermal.idle_jitter_k must be 0 to 100",
-        )?;
-        if let Some(levels) = &heat.levels {
-            let (on, off) = (&levels.on_celsius.value, &levels.off_celsius.value);
-            check(
-                (1..=8).contains(&on.len())
-                    && off.len() == on.len()
-                    && levels.duty_percent.value.len() == on.len(),
-                "thermal.levels needs 1 to 8 levels and as many off_celsius and duty_percent as on_celsius",
-            )?;
-            check(
-                on.is_sorted() && off.is_sorted() && on.iter().zip(off).all(|(on, off)| off < on),
-                "thermal.levels must rise, with each off_celsius below its on_celsius",
-            )?;
-            check(
-                levels.duty_percent.value.iter().all(|&duty| duty <= 100),
-                "thermal.levels.duty_percent must be at most 100",
-            )?;
-            check(
-                heat.throttle_on_celsius.value == 0.0,
-                "thermal.throttle_on_celsius must be 0 where thermal.levels has the thresholds",
-            )?;
+    /// Check flash and write buffer.
+    fn validate_flash(&self) -> Validity {
+        let (nand, buffer) = (&self.nand, &self.buffer);
+        let (page, saving_ns) = (nand.page_bytes.value, nand.partial_read_saving_ns.value);
+        let (pages, program_pages) = (
+            nand.pages_per_block.value,
+            u32::from(nand.program_pages.value),
+        );
+        rules! {
+            (1..=64).contains(&nand.channels.value) && (1..=4096).contains(&nand.dies.value)
+                => "nand.channels must be 1 to 64 and nand.dies 1 to 4096";
+            (1..=16).contains(&nand.planes.value) => "nand.planes must be 1 to 16";
+            (MAP_UNIT_BYTES..=1 << 20).contains(&page) && page.is_multiple_of(MAP_UNIT_BYTES)
+                => "nand.page_bytes must be a multiple of 4096, at most 1 MiB";
+            (1..=4).contains(&program_pages) && (1..=1 << 14).contains(&pages) && pages.is_multiple_of(program_pages)
+                => "nand.pages_per_block must be a multiple of nand.program_pages (1 to 4), at most 16384";
+            !nand.read_ns.value.is_empty() && !nand.program_ns.value.is_empty()
+                => "nand.read_ns and nand.program_ns need at least one number";
+            nand.read_ns.value.iter().all(|&ns| ns > saving_ns)
+                => "nand.partial_read_saving_ns must be below every nand.read_ns";
+            nand.channel_bytes_per_second.value >= 1_000_000 => "nand.channel_bytes_per_second must be at least 1 MB/s";
         }
-        check(
-            (100..=100_000).contains(&heat.throttle_percent.value),
-            "thermal.throttle_percent must be 100 to 100000",
-        )
+        let superblock_pages =
+            u64::from(nand.dies.value) * u64::from(nand.planes.value) * u64::from(pages);
+        let fewest_bytes = 4 * nand.group_bytes();
+        rules! {
+            superblock_pages * (page / MAP_UNIT_BYTES) <= 1 << 24
+                => "a superblock (one block of every plane of every die) must not exceed 64 GiB";
+            buffer.bytes.value >= fewest_bytes
+                => "buffer.bytes must hold at least four program groups (planes x pages programmed together)";
+            buffer.overflow.as_ref().is_none_or(|overflow| {
+                (fewest_bytes..=buffer.bytes.value).contains(&overflow.through_bytes.value)
+            }) => "buffer.overflow.through_bytes must hold at least four program groups and not exceed buffer.bytes";
+        }
+        Ok(())
     }
 
-    /// All times, by name.
-    fn times(&self) -> Vec<(&'static str, &[u64])> {
-        use std::slice::from_ref as one;
-        let (link, firmware, nand) = (&self.link, &self.firmware, &self.nand);
-        let mut times = self.media_times();
-        times.extend(self.map_cache_times());
-        times.extend([
-            ("link.fetch_ns", one(&link.fetch_ns.value)),
-            ("link.completion_ns", one(&link.completion_ns.value)),
-            (
-                "firmware.read_command_ns",
-                one(&firmware.read_command_ns.value),
-            ),
-            (
-                "firmware.read_partial_ns",
-                optional(&firmware.read_partial_ns),
-            ),
-            ("firmware.read_split_ns", optional(&firmware.read_split_ns)),
-            ("firmware.read_page_ns", one(&firmware.read_page_ns.value)),
-            ("firmware.read_kib_ns", one(&firmware.read_kib_ns.value)),
-            (
-                "firmware.write_command_ns",
-                one(&firmware.write_command_ns.value),
-            ),
-            ("firmware.write_unit_ns", one(&firmware.write_unit_ns.value)),
-            (
-                "firmware.other_command_ns",
-                one(&firmware.other_command_ns.value),
-            ),
-            ("data_path.setup_ns", optional(&self.data_path.setup_ns)),
-            ("nand.read_ns", &nand.read_ns.value[..]),
-            ("nand.read_jitter_ns", one(&nand.read_jitter_ns.value)),
-            ("nand.program_ns", &nand.program_ns.value[..]),
-            ("nand.erase_ns", one(&nand.erase_ns.value)),
-            (
-                "nand.channel_command_ns",
-                one(&nand.channel_command_ns.value),
-            ),
-            ("buffer.ack_ns", one(&self.buffer.ack_ns.value)),
-            ("buffer.ack_unit_ns", one(&self.buffer.ack_unit_ns.value)),
-            (
-                "bench.host_overhead_ns",
-                one(&self.bench.host_overhead_ns.value),
-            ),
-        ]);
+    /// Check translation layer, garbage collection and SLC cache.
+    fn validate_background(&self) -> Validity {
+        let low = self.ftl.gc_low_superblocks.value;
+        rules! { (2..=1 << 20).contains(&low) => "ftl.gc_low_superblocks must be 2 to 1048576"; }
         if let Some(gc) = &self.gc {
-            let times_of = [
-                ("gc.unit_ns", &gc.unit_ns),
-                ("gc.idle_after_ns", &gc.idle_after_ns),
-            ];
-            times.extend(
-                times_of
-                    .into_iter()
-                    .filter_map(|(name, ns)| Some((name, one(&ns.as_ref()?.value)))),
-            );
+            rules! {
+                absent_or(&gc.high_superblocks, |&high| high >= low)
+                    => "gc.high_superblocks must not be below ftl.gc_low_superblocks";
+                absent_or(&gc.surplus_permille, |&surplus| surplus <= 1000) => "gc.surplus_permille must be at most 1000";
+                absent_or(&gc.wear_gap_erases, |&gap| gap >= 2) => "gc.wear_gap_erases must be at least 2";
+            }
         }
         if let Some(slc) = &self.slc {
-            times.extend([
-                ("slc.read_ns", one(&slc.read_ns.value)),
-                ("slc.program_ns", one(&slc.program_ns.value)),
-                ("slc.fold_ns", one(&slc.fold_ns.value)),
-                ("slc.idle_fold_after_ns", one(&slc.idle_fold_after_ns.value)),
-            ]);
+            rules! {
+                slc.fold_parallel.value >= 1 && slc.fold_ns.value > 0 => "slc.fold_parallel and slc.fold_ns must not be 0";
+                slc.bytes.value > 0 || slc.borrowed_bytes.is_some()
+                    => "slc.bytes must not be 0 unless slc.borrowed_bytes gives the size of the cache";
+                slc.bytes.value <= MAX_CAPACITY_BYTES && absent_or(&slc.borrowed_bytes, |&bytes| bytes <= MAX_CAPACITY_BYTES)
+                    => "slc.bytes and slc.borrowed_bytes must not exceed 8 TiB";
+                slc.read_ns.value > self.nand.partial_read_saving_ns.value
+                    => "nand.partial_read_saving_ns must be below slc.read_ns";
+            }
         }
-        times
+        Ok(())
+    }
+
+    fn validate_energy(&self) -> Validity {
+        let (power, max_mw) = (&self.power, &self.identity.power_states_mw.value);
+        let idle_mw = power.states.iter().flat_map(|states| &states.idle_mw.value);
+        let energies = [
+            &power.command_nj,
+            &power.read_page_nj,
+            &power.program_page_nj,
+            &power.transfer_kib_nj,
+        ];
+        rules! {
+            energies.iter().all(|energy| energy.value <= MAX_OPERATION_NJ) => "power energies must not exceed 10 mJ";
+            power.idle_mw.value <= MAX_POWER_MW && max_mw.iter().chain(idle_mw).all(|&mw| mw <= MAX_POWER_MW)
+                => "power.idle_mw, power.states.idle_mw and identity.power_states_mw must not exceed 1 kW";
+        }
+        Ok(())
+    }
+
+    fn validate_thermal(&self) -> Validity {
+        let heat = &self.thermal;
+        let (on, off) = (
+            heat.throttle_on_celsius.value,
+            heat.throttle_off_celsius.value,
+        );
+        rules! {
+            heat.resistance_k_per_w.value >= 0.0 && heat.time_constant_s.value >= 1.0
+                => "thermal.resistance_k_per_w must not be negative and time_constant_s at least 1";
+            on == 0.0 || off < on => "thermal.throttle_off_celsius must be below throttle_on_celsius";
+            absent_or(&heat.idle_jitter_k, |jitter| (0.0..=100.0).contains(jitter)) => "thermal.idle_jitter_k must be 0 to 100";
+        }
+        if let Some(levels) = &heat.levels {
+            let (ons, offs, duties) = (
+                &levels.on_celsius.value,
+                &levels.off_celsius.value,
+                &levels.duty_percent.value,
+            );
+            rules! {
+                (1..=8).contains(&ons.len()) && offs.len() == ons.len() && duties.len() == ons.len()
+                    => "thermal.levels needs 1 to 8 levels and as many off_celsius and duty_percent as on_celsius";
+                ons.is_sorted() && offs.is_sorted() && ons.iter().zip(offs).all(|(on, off)| off < on)
+                    => "thermal.levels must rise, with each off_celsius below its on_celsius";
+                duties.iter().all(|&duty| duty <= 100) => "thermal.levels.duty_percent must be at most 100";
+                on == 0.0 => "thermal.throttle_on_celsius must be 0 where thermal.levels has the thresholds";
+            }
+        }
+        rules! { (100..=100_000).contains(&heat.throttle_percent.value) => "thermal.throttle_percent must be 100 to 100000"; }
+        Ok(())
+    }
+
+    /// Check every time.
+    fn validate_times(&self) -> Validity {
+        check_times!("link", self.link; fetch_ns completion_ns);
+        check_times!("firmware", self.firmware; read_command_ns read_partial_ns read_split_ns read_page_ns read_kib_ns
+            write_command_ns write_unit_ns other_command_ns);
+        check_times!("data_path", self.data_path; setup_ns);
+        check_times!("nand", self.nand; read_ns read_jitter_ns read_sigma_ns program_ns erase_ns channel_command_ns);
+        check_times!("buffer", self.buffer; ack_ns ack_unit_ns);
+        check_times!("bench", self.bench; host_overhead_ns);
+        if let Some(overflow) = &self.buffer.overflow {
+            check_times!("buffer.overflow", overflow; pause_ns);
+        }
+        if let Some(gc) = &self.gc {
+            check_times!("gc", gc; unit_ns idle_after_ns);
+        }
+        if let Some(slc) = &self.slc {
+            check_times!("slc", slc; read_ns program_ns fold_ns idle_fold_after_ns);
+        }
+        if let Some(cache) = &self.map_cache {
+            check_times!("map_cache", cache; read_ns program_ns host_access_ns);
+        }
+        if let Some(media) = &self.in_place {
+            check_times!("in_place", media; indirection_ns merge_ns read_ns read_sigma_ns write_ns);
+        }
+        for retry in self.retries() {
+            check_times!("retry", retry; extra_ns);
+        }
+        if let Some(suspend) = &self.nand.suspend {
+            check_times!("nand.suspend", suspend; suspend_ns resume_ns);
+        }
+        if let Some(sata) = &self.link.sata {
+            check_times!("link.sata", sata; frame_ns);
+        }
+        Ok(())
     }
 }
 

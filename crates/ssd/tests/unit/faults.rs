@@ -1,3 +1,5 @@
+use assay_units::Nanos;
+
 use super::*;
 
 #[test]
