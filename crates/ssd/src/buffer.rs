@@ -1,6 +1,6 @@
 //! Write buffer: slots of one mapping unit, taken when data arrives and released when the program ends.
 //!
-//! CommandSlots are released in order (a slot behind a slow die waits for it), so the bookkeeping is a ring.
+//! Slots are released in order (a slot behind a slow die waits for it), so the bookkeeping is a ring.
 //!
 //! # Overflow
 //! A full buffer normally takes data as slots are released. Some drives instead drain a full buffer completely
@@ -17,11 +17,9 @@ pub struct WriteBuffer {
     used_units: u64,
     /// When every unused slot is free: may lie ahead, because slots are granted before their release time.
     free_ns: u64,
-    /// Sum of the slots in `releases`.
     releasing_units: u64,
     /// Time and count of released slots; times do not decrease.
     releases: VecDeque<(u64, u64)>,
-    /// CommandSlots ever taken.
     accepted_units: u64,
     /// With [`WriteBuffer::track`]: released slots whose time had not passed at the last query.
     not_durable: Option<VecDeque<(u64, u64)>>,
@@ -31,7 +29,7 @@ pub struct WriteBuffer {
 /// Operation after an overflow.
 #[derive(Clone, Copy, Debug)]
 struct OverflowMode {
-    /// CommandSlots used from then on.
+    /// Slots used from then on.
     units: u64,
     /// Normal operation resumes when data arrives this long after the buffer drained, in nanoseconds.
     pause_ns: u64,
@@ -72,13 +70,13 @@ impl WriteBuffer {
         self.not_durable.get_or_insert_default();
     }
 
-    /// CommandSlots ever taken.
+    /// Slots ever taken.
     #[inline]
     pub fn accepted_units(&self) -> u64 {
         self.accepted_units
     }
 
-    /// CommandSlots released by `now_ns` since [`WriteBuffer::track`]. Calls come in order of time.
+    /// Slots released by `now_ns` since [`WriteBuffer::track`]. Calls come in order of time.
     pub fn durable_units(&mut self, now_ns: u64) -> u64 {
         if let Some(waiting) = &mut self.not_durable {
             while let Some(&(time, units)) = waiting.front()
@@ -91,7 +89,7 @@ impl WriteBuffer {
         self.durable_units
     }
 
-    /// CommandSlots that may be in use at `arrival_ns`; drains a buffer that is full by then.
+    /// Slots that may be in use at `arrival_ns`; drains a buffer that is full by then.
     #[inline]
     fn limit(&mut self, arrival_ns: u64) -> u64 {
         match self.overflow {
@@ -202,7 +200,7 @@ impl WriteBuffer {
         self.releases.back().map_or(0, |&(time, _)| time)
     }
 
-    /// CommandSlots in use without a release time.
+    /// Slots in use without a release time.
     pub fn unprogrammed_units(&self) -> u64 {
         self.used_units - self.releasing_units
     }

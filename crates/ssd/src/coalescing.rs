@@ -41,7 +41,6 @@ impl From<&CoalescingProfile> for CoalescingSetting {
     }
 }
 
-/// Completions of one queue whose interrupt is pending.
 #[derive(Clone, Debug, Default)]
 struct PendingInterrupt {
     entries: Vec<Completion>,

@@ -17,7 +17,6 @@ const TABLE: u64 = 256;
 /// Which of the pages that share a true page is stored.
 #[derive(Clone, Debug)]
 pub struct AddressAliases {
-    /// Number of true pages.
     pages: u64,
     /// By true page / [`TABLE`]: address of the stored page divided by the capacity (0 if none beyond the end).
     rounds: BTreeMap<u64, Box<[u32; TABLE as usize]>>,

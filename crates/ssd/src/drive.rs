@@ -105,21 +105,17 @@ pub struct Drive {
     front: Frontend,
     link: Link,
     medium: Medium,
-    /// Command slots of SATA.
     slots: Option<CommandSlots>,
-    /// Cache of a map on flash.
     map_cache: Option<Box<MapCache>>,
     prefetch: Prefetcher,
     thermal: Thermal,
     power: PowerStates,
-    /// Interrupt coalescing, if on.
     coalescer: Option<Coalescer>,
     faults: FaultPlan,
     age: Age,
     data: Option<DataStore>,
     /// Undo journal, with kept data.
     journal: Option<UndoJournal>,
-    /// Not removed.
     present: bool,
     completions: CompletionSchedule,
     splits: Vec<SplitCommand>,
@@ -136,7 +132,6 @@ pub struct Drive {
     min_ns: u64,
     /// Commands take the fast path: no faults, kept data, command slots or power transitions.
     fast_path: bool,
-    /// The medium has background work.
     has_background_work: bool,
     /// First units of waiting reads whose map entries are not loaded yet.
     upcoming: Vec<u32>,

@@ -9,7 +9,6 @@ use crate::fastdiv::FastDiv;
 /// No command; the entry of this link never arrives.
 const NONE: u32 = 0;
 
-/// One submission queue.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
     /// Arrival of the first command, `u64::MAX` when empty.
@@ -40,7 +39,6 @@ pub struct Frontend {
     next_queue: u32,
     /// When the cores become free, ascending.
     cores: Vec<u64>,
-    /// First of `cores`.
     free_ns: u64,
     /// Equal to `free_ns` while nothing waits, `u64::MAX` otherwise.
     at_once_ns: u64,
@@ -83,7 +81,6 @@ impl Frontend {
         true
     }
 
-    /// Queue modulo those granted.
     #[inline]
     fn granted(&self, queue: u16) -> usize {
         self.queue_count.div_rem(u32::from(queue)).1 as usize

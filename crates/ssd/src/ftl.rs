@@ -311,7 +311,6 @@ impl Ftl {
         self.read_sense(now_ns, issue_ns, physical, units)
     }
 
-    /// Whether an address lies in an open program group.
     #[inline(never)]
     fn is_in_open_group(&self, physical: u32) -> bool {
         let in_group = |write_point: &WritePoint| {
@@ -373,7 +372,6 @@ impl Ftl {
         self.map.resident_bytes() + self.blocks.resident_bytes()
     }
 
-    /// Erase a superblock without valid units.
     fn erase(&mut self, superblock: u32, at_ns: u64) {
         self.counters.erased_superblocks += 1;
         self.blocks.erase(superblock);

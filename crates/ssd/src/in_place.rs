@@ -25,7 +25,6 @@ use crate::timeline::{ByteTime, Timeline};
 /// Media of a drive without flash.
 #[derive(Clone, Debug)]
 pub struct InPlace {
-    /// When each lane is free, in nanoseconds.
     lanes: Vec<u64>,
     /// Channels over which a unit is striped, as one.
     channels: Vec<Timeline>,

@@ -111,7 +111,7 @@ impl Link {
         }
         let duration_ns = self.byte_time.duration_ns(bytes);
         self.to_host
-            .follow(now_ns, through_ns, duration_ns, path_ns)
+            .reserve_downstream(now_ns, through_ns, duration_ns, path_ns)
     }
 
     /// Send data to the host; returns the end.

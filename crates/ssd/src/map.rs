@@ -25,7 +25,6 @@ enum Chunk {
 /// A chunk whose first `count` units are consecutive from `base` on.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// Address of the first unit.
     base: u32,
     count: u32,
     /// Address of the first unit before the run, valid for units from `count` on; [`UNMAPPED`] if none.
@@ -39,7 +38,6 @@ impl Run {
         rest: UNMAPPED,
     };
 
-    /// Address of a unit of the chunk.
     #[inline]
     fn get(&self, within: u32) -> u32 {
         if within < self.count {
@@ -52,7 +50,6 @@ impl Run {
     }
 }
 
-/// Offset of a unit in its chunk.
 #[inline]
 fn within_chunk(logical: u32) -> u32 {
     logical & (CHUNK_UNITS as u32 - 1)
@@ -68,9 +65,7 @@ pub struct PageMap {
     runs: Vec<Run>,
     /// Undefined unless [`Chunk::Table`].
     table: Vec<u32>,
-    /// Ever a table.
     touched: Vec<bool>,
-    /// Number of table chunks.
     tables: usize,
     superblock_units: FastDiv,
     shift: u32,

@@ -62,7 +62,6 @@ pub struct MapCache {
     /// Die of each page, or a location without die.
     page_locations: Vec<u16>,
     user_units: u32,
-    /// Units mapped by a page, as a power of two.
     shift: u32,
     page_bytes: u64,
     page_units: u32,
@@ -126,7 +125,6 @@ impl MapCache {
         self.counters
     }
 
-    /// Units mapped by a page, as a power of two.
     pub(crate) fn units_shift(&self) -> u32 {
         self.shift
     }
@@ -167,7 +165,6 @@ impl MapCache {
         }
     }
 
-    /// Unmap units `first..end`.
     pub(crate) fn forget(
         &mut self,
         resources: &mut MapResources<'_>,

@@ -26,7 +26,6 @@ use crate::spread::ReadTimeSpread;
 use crate::suspend::Suspender;
 use crate::timeline::{ByteTime, Timeline};
 
-/// One die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Die {
     /// End of everything queued.
@@ -100,7 +99,6 @@ pub struct Sense {
 pub struct Nand {
     dies: Vec<Die>,
     channels: Vec<Timeline>,
-    /// Channel of each die.
     channel_of: Vec<u16>,
     die_count: FastDiv,
     page_units: FastDiv,
@@ -108,7 +106,6 @@ pub struct Nand {
     program_types: FastDiv,
     multi: SuperblockGeometry,
     slc: SuperblockGeometry,
-    /// Superblocks from this one on are SLC.
     first_slc: u32,
     shift: u32,
     read_ns: Vec<u64>,

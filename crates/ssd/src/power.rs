@@ -94,7 +94,6 @@ pub struct PowerStates {
     ready_ns: u64,
     /// Latest known completion: idle time begins.
     quiet_ns: u64,
-    /// The power timeline.
     spent_ns: u64,
     changes: Vec<IdleChange>,
 }

@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 
-/// A sequential stream.
 #[derive(Clone, Debug)]
 struct Stream {
     run: u32,

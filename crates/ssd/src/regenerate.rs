@@ -24,7 +24,6 @@ use crate::drive::digest::take;
 
 const PAGE: usize = PAGE_BYTES as usize;
 const _: () = assert!(PAGE == assay_units::regenerate::PAGE_BYTES);
-/// Pages per table.
 const TABLE: u64 = 256;
 const SERIAL_BITS: u32 = 24;
 /// Family codes start at 1; 0 is a page of one repeated byte, with serial number byte + 1.
@@ -167,7 +166,6 @@ impl Regenerated {
         Some((self.family(family)? + 1, serial))
     }
 
-    /// Index of a family, allocated if new.
     fn family(&mut self, family: Family) -> Option<usize> {
         if let Some(known) = self.families.iter().position(|&(known, _)| known == family) {
             return Some(known);

@@ -24,7 +24,7 @@ const WHOLE_PPM: u64 = 1_000_000;
 /// Limit of doublings: by then every read is at the last level.
 const MOST_DOUBLINGS: u64 = 40;
 
-/// ReadRetry levels at a given age.
+/// Read retry levels at a given age.
 #[derive(Clone, Debug)]
 pub struct ReadRetry {
     /// Cumulative probability (of 10^6) and additional time in nanoseconds, rarest level first.

@@ -78,7 +78,6 @@ impl BackgroundWork {
     }
 }
 
-/// One level of throttling.
 #[derive(Clone, Copy, Debug)]
 struct ThrottleLevel {
     /// Index of the host controlled threshold, if it is one.
@@ -129,7 +128,6 @@ pub struct Thermal {
     /// Idle power in milliwatts, and its pending changes.
     idle_mw: u32,
     changes: VecDeque<IdleChange>,
-    /// Pending background work, by begin.
     work: VecDeque<BackgroundWork>,
     levels: Vec<ThrottleLevel>,
     /// The profile's levels, once host controlled ones were added.
@@ -213,7 +211,7 @@ impl Thermal {
         self.throttled
     }
 
-    /// ThrottleLevel of throttling: 0 at full speed.
+    /// Throttling level: 0 at full speed.
     pub fn level(&self) -> usize {
         self.level
     }

@@ -30,11 +30,11 @@ impl ByteTime {
 const SEARCHED: usize = 16;
 /// Moving up to this many later intervals is preferred over moving more earlier ones.
 const FEW: usize = 8;
-/// CommandSlots kept before the first interval, for insertion without moving all others.
+/// Slots kept before the first interval, for insertion without moving all others.
 const SLACK: usize = 32;
 
 /// Batch size for dropping past intervals.
-const FORGOTTEN_TOGETHER: usize = 16;
+const DROP_BATCH: usize = 16;
 
 /// Busy intervals of one serial resource, in nanoseconds.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl Timeline {
     /// the far end.
     #[inline(never)]
     fn reserve_piece(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
-        self.forget_some(now_ns);
+        self.drop_past_batches(now_ns);
         let mut at = self.near_end_ending_after(ready_ns);
         let busy = &mut self.busy[..];
         // The gap before `at`, or the next that is long enough.
@@ -126,11 +126,11 @@ impl Timeline {
 
     /// Drop past intervals in batches.
     #[inline]
-    fn forget_some(&mut self, now_ns: u64) {
-        while let Some(&(_, end)) = self.busy.get(self.head + FORGOTTEN_TOGETHER - 1)
+    fn drop_past_batches(&mut self, now_ns: u64) {
+        while let Some(&(_, end)) = self.busy.get(self.head + DROP_BATCH - 1)
             && end <= now_ns
         {
-            self.head += FORGOTTEN_TOGETHER;
+            self.head += DROP_BATCH;
         }
         if self.head > 2 * SLACK {
             self.busy.drain(..self.head - SLACK);
@@ -167,7 +167,7 @@ impl Timeline {
                     self.busy.truncate(SEARCHED);
                     self.head = self.busy.len();
                 } else if self.busy.len() == self.busy.capacity() {
-                    self.forget(now_ns);
+                    self.drop_past(now_ns);
                 }
                 self.busy.push((ready_ns, end_ns));
                 end_ns
@@ -183,7 +183,7 @@ impl Timeline {
 
     /// [`Timeline::reserve_train`] before the last end.
     fn reserve_within(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64, count: u64) -> u64 {
-        self.forget_some(now_ns);
+        self.drop_past_batches(now_ns);
         let mut index = self.near_end_ending_after(ready_ns);
         let mut start = ready_ns;
         let mut left = count;
@@ -227,7 +227,7 @@ impl Timeline {
 
     /// Drop past intervals instead of growing.
     #[cold]
-    fn forget(&mut self, now_ns: u64) {
+    fn drop_past(&mut self, now_ns: u64) {
         self.head = self.first_ending_after(now_ns);
         if self.head > SLACK {
             self.busy.drain(..self.head - SLACK);
@@ -295,11 +295,11 @@ impl Timeline {
 pub struct DownstreamTimeline {
     line: Timeline,
     /// Start and end of recorded items: a ring, empty or a power of two long, mostly past.
-    served: Vec<(u64, u64)>,
+    recorded: Vec<(u64, u64)>,
     /// Index of the latest, not reduced.
     next: usize,
     /// No reservation in `line` is ahead.
-    follows: bool,
+    in_order: bool,
     /// Meanwhile: longest duration here, shortest in the upstream resource.
     longest_ns: u64,
     shortest_ns: u64,
@@ -314,37 +314,43 @@ impl DownstreamTimeline {
     /// Reserve `duration_ns` for an item that leaves the upstream resource at `ready_ns` after occupying it for
     /// `before_ns`. Otherwise as [`Timeline::reserve`].
     #[inline(always)]
-    pub fn follow(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64, before_ns: u64) -> u64 {
-        if !self.follows && self.line.is_past(now_ns) {
-            self.follows = true;
+    pub fn reserve_downstream(
+        &mut self,
+        now_ns: u64,
+        ready_ns: u64,
+        duration_ns: u64,
+        before_ns: u64,
+    ) -> u64 {
+        if !self.in_order && self.line.is_past(now_ns) {
+            self.in_order = true;
             (self.longest_ns, self.shortest_ns) = (0, u64::MAX);
         }
         let longest_ns = self.longest_ns.max(duration_ns);
         let shortest_ns = self.shortest_ns.min(before_ns);
-        if !self.follows || longest_ns > shortest_ns {
+        if !self.in_order || longest_ns > shortest_ns {
             return self.reserve(now_ns, ready_ns, duration_ns);
         }
         self.longest_ns = longest_ns;
         self.shortest_ns = shortest_ns;
         let end_ns = ready_ns + duration_ns;
-        self.remember(now_ns, (ready_ns, end_ns));
+        self.record(now_ns, (ready_ns, end_ns));
         end_ns
     }
 
     /// Reserve as in [`Timeline::reserve`], for any source.
     #[inline]
     pub fn reserve(&mut self, now_ns: u64, ready_ns: u64, duration_ns: u64) -> u64 {
-        if self.follows {
-            self.become_busy(now_ns);
+        if self.in_order {
+            self.leave_in_order(now_ns);
         }
         self.line.reserve(now_ns, ready_ns, duration_ns)
     }
 
     /// Convert recorded items to busy intervals.
     #[cold]
-    fn become_busy(&mut self, now_ns: u64) {
-        self.follows = false;
-        for (start_ns, end_ns) in &mut self.served {
+    fn leave_in_order(&mut self, now_ns: u64) {
+        self.in_order = false;
+        for (start_ns, end_ns) in &mut self.recorded {
             if *end_ns > now_ns {
                 self.line.reserve(0, *start_ns, *end_ns - *start_ns);
             }
@@ -354,27 +360,27 @@ impl DownstreamTimeline {
 
     /// Record an item in the slot of a past one a little further on, or in a longer ring.
     #[inline(always)]
-    fn remember(&mut self, now_ns: u64, served: (u64, u64)) {
+    fn record(&mut self, now_ns: u64, recorded: (u64, u64)) {
         loop {
-            let mask = self.served.len().wrapping_sub(1);
+            let mask = self.recorded.len().wrapping_sub(1);
             for _ in 0..SLACK {
                 self.next = self.next.wrapping_add(1);
-                if let Some(oldest) = self.served.get_mut(self.next & mask)
+                if let Some(oldest) = self.recorded.get_mut(self.next & mask)
                     && oldest.1 <= now_ns
                 {
-                    *oldest = served;
+                    *oldest = recorded;
                     return;
                 }
             }
-            self.lengthen();
+            self.grow();
         }
     }
 
     #[cold]
-    fn lengthen(&mut self) {
-        let length = (2 * self.served.len()).max(2 * SLACK);
-        self.next = self.served.len().wrapping_sub(1);
-        self.served.resize(length, (0, 0));
+    fn grow(&mut self) {
+        let length = (2 * self.recorded.len()).max(2 * SLACK);
+        self.next = self.recorded.len().wrapping_sub(1);
+        self.recorded.resize(length, (0, 0));
     }
 }
 

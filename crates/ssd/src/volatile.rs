@@ -23,7 +23,7 @@ use crate::data::Page;
 /// Entries kept before pruning is worthwhile.
 const FEW: usize = 1024;
 
-/// WriteProgress of a written unit to the medium.
+/// Progress of a written unit to the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WriteProgress {
     /// Waiting, or its data was never accepted.

@@ -12,7 +12,6 @@ use super::timing_wheel::TimingWheel;
 /// Most moves before the heap is cheaper.
 const REACH: usize = 24;
 
-/// A pending completion.
 #[derive(Clone, Copy, Debug, Default)]
 struct PendingCompletion {
     at_ns: u64,
@@ -112,7 +111,6 @@ impl SortedRing {
     }
 }
 
-/// Completions beyond the wheel.
 #[derive(Clone, Debug, Default)]
 struct LateCompletions {
     near: SortedRing,
@@ -130,7 +128,6 @@ impl LateCompletions {
         }
     }
 
-    /// Whether the heap has the first.
     #[inline]
     fn is_far_first(&self) -> bool {
         match self.far.peek() {
@@ -159,7 +156,6 @@ impl LateCompletions {
     }
 }
 
-/// Nothing is due.
 const NEVER: PendingCompletion = PendingCompletion {
     at_ns: u64::MAX,
     seq: 0,
@@ -171,7 +167,6 @@ const NEVER: PendingCompletion = PendingCompletion {
 pub(super) struct CompletionSchedule {
     wheel: TimingWheel,
     late: LateCompletions,
-    /// First of `late`.
     late_first: PendingCompletion,
     /// Time of the first, `u64::MAX` if none.
     next_ns: u64,
@@ -187,7 +182,6 @@ impl CompletionSchedule {
         }
     }
 
-    /// When the first is due, `u64::MAX` if none.
     #[inline]
     pub(super) fn next_ns(&self) -> u64 {
         self.next_ns

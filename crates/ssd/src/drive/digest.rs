@@ -16,7 +16,6 @@ pub struct StateDigest {
     pub data: u64,
 }
 
-/// Fold numbers into a digest.
 pub(crate) fn take(digest: u64, numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(digest, mix)
 }

@@ -8,7 +8,6 @@ use crate::map::UNMAPPED;
 use crate::prefetch::PrefetchHit;
 use crate::profile::{MAP_UNIT_BYTES, Profile};
 
-/// Firmware and energy costs of a profile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     read_command_ns: u64,
@@ -37,7 +36,6 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// At full speed, and throttled.
     pub(super) fn new(profile: &Profile) -> [Costs; 2] {
         let firmware = &profile.firmware;
         let costs = Costs {
@@ -438,7 +436,6 @@ impl Drive {
         (busy_ns, done_ns + ack_ns + ack_unit_ns * units, status)
     }
 
-    /// Whether a write covers whole units.
     fn is_whole(&self, sub: &SubCommand) -> bool {
         (sub.offset_bytes | u64::from(sub.len_bytes)).is_multiple_of(MAP_UNIT_BYTES)
     }

@@ -9,7 +9,6 @@ use crate::command::{Command, Status};
 /// Not a piece of a split command.
 pub(super) const NOT_SPLIT: u32 = u32::MAX;
 
-/// Execution path of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandKind {
     /// Fast path read: whole, no fault, no delay.
@@ -41,11 +40,9 @@ pub(super) struct SubCommand {
     pub(super) ordinal: u64,
     /// Index of the split command, or [`NOT_SPLIT`].
     pub(super) split: u32,
-    /// Submission queue.
     pub(super) queue: u16,
     pub(super) op: Op,
     pub(super) kind: CommandKind,
-    /// Status as far as known.
     pub(super) status: Status,
     pub(super) data: DataClass,
     /// A latency spike is planned.
@@ -79,7 +76,6 @@ impl SubCommand {
     }
 }
 
-/// Commands in flight by number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlightTable {
     in_flight: Vec<SubCommand>,

@@ -63,7 +63,6 @@ impl Drive {
         }
     }
 
-    /// Unmap units `first..end`.
     #[inline]
     pub(super) fn unmap_map_pages(&mut self, now_ns: u64, issue_ns: u64, first: u32, end: u32) {
         if self.map_cache.is_some() {
@@ -89,14 +88,12 @@ impl Drive {
         }
     }
 
-    /// Start tracking relocations, at power-on.
     pub(super) fn track_map_pages(&mut self) {
         if let (Some(cache), Medium::Flash(ftl)) = (&self.map_cache, &mut self.medium) {
             ftl.track_map_pages(cache.units_shift());
         }
     }
 
-    /// Reset the cache after a power loss.
     pub(super) fn restart_map(&mut self) {
         if let Some(cache) = &mut self.map_cache {
             cache.restart();

@@ -89,7 +89,6 @@ impl Drive {
         self.power.set_idle_since(now_ns);
     }
 
-    /// Complete a command to a removed drive.
     pub(super) fn reject_removed(&mut self, now_ns: u64, sub: &SubCommand) {
         let number = self.in_flight.add(*sub);
         self.finish(number, sub, now_ns + self.link.fetch_ns, Status::Removed);

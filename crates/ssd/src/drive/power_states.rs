@@ -47,7 +47,6 @@ impl Drive {
         ready_ns
     }
 
-    /// Take the autonomous transitions due by `now_ns`.
     pub(super) fn observe_power(&mut self, now_ns: u64) {
         if self.front.next_ns() == u64::MAX {
             self.power.observe(now_ns);

@@ -4,7 +4,7 @@ use super::Drive;
 use super::in_flight::{CommandKind, SubCommand};
 use crate::command::Status;
 
-/// WriteProgress of a split command.
+/// Progress of a split command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SplitCommand {
     pub(super) left: u32,
@@ -13,7 +13,7 @@ pub(super) struct SplitCommand {
 }
 
 impl Drive {
-    /// SplitCommand a command into pieces of at most `limit` bytes.
+    /// Split a command into pieces of at most `limit` bytes.
     pub(super) fn enqueue_split(&mut self, arrival_ns: u64, whole: SubCommand, limit: u32) {
         let entry = SplitCommand {
             left: whole.len_bytes.div_ceil(limit),

@@ -14,13 +14,11 @@ const WORDS: usize = BUCKETS / 64;
 /// Most list entries passed on insertion.
 const REACH: usize = 8;
 
-/// A pending completion.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     at_ns: u64,
     /// Low half of the submission number.
     seq: u32,
-    /// Next in the bucket.
     next: u32,
 }
 
@@ -37,7 +35,6 @@ pub(super) struct TimingWheel {
     /// Bit per non-empty bucket, and bit per non-zero word of them.
     filled: [u64; WORDS],
     filled_words: u32,
-    /// By command number.
     nodes: Vec<Node>,
     /// Absolute index of the first bucket of the turn.
     base: u64,
@@ -59,13 +56,11 @@ impl TimingWheel {
         }
     }
 
-    /// When the first is due; `u64::MAX` if none.
     #[inline]
     pub(super) fn next_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Submission number of the first.
     pub(super) fn next_seq(&self) -> u32 {
         let first = self.nodes.get(self.next_number as usize);
         first.map_or(0, |node| node.seq)

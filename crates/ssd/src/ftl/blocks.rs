@@ -9,7 +9,6 @@
 
 use super::reverse_map::ReverseMap;
 
-/// Superblock state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SuperblockState {
     Free,
@@ -17,20 +16,16 @@ pub(super) enum SuperblockState {
     Closed,
 }
 
-/// All superblocks of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Superblocks {
-    /// Valid units.
     valid: Vec<u32>,
     /// 0 for a closed multi-bit superblock, all ones for what cannot be a victim.
     ineligible: Vec<u32>,
-    /// Units written, padding included.
     written: Vec<u32>,
     state: Vec<SuperblockState>,
     reverse_map: ReverseMap,
     /// Ever opened, so that its bits have memory.
     opened: Vec<bool>,
-    /// Erase counts.
     erases: Vec<u32>,
     /// Sequence number of the closing.
     closed_at: Vec<u64>,
@@ -113,7 +108,6 @@ impl Superblocks {
         self.written[superblock as usize] = units;
     }
 
-    /// Open a free superblock of `units` units.
     pub(super) fn open(&mut self, superblock: u32, units: u32) {
         let index = superblock as usize;
         self.state[index] = SuperblockState::Open;
@@ -127,7 +121,6 @@ impl Superblocks {
         });
     }
 
-    /// Close an open superblock.
     pub(super) fn close(&mut self, superblock: u32) {
         self.state[superblock as usize] = SuperblockState::Closed;
         self.closings += 1;
@@ -137,7 +130,6 @@ impl Superblocks {
         }
     }
 
-    /// Erase a superblock without valid units.
     pub(super) fn erase(&mut self, superblock: u32) {
         let index = superblock as usize;
         self.state[index] = SuperblockState::Free;
@@ -200,7 +192,6 @@ impl Superblocks {
         list.get(within..within + count as usize).unwrap_or(&[])
     }
 
-    /// Mark an address stale.
     #[inline]
     pub(super) fn invalidate(&mut self, physical: u32) {
         self.stale[(physical >> 6) as usize] |= 1 << (physical & 63);
@@ -361,14 +352,12 @@ impl Superblocks {
             .unwrap_or(0)
     }
 
-    /// Bytes of memory of reverse map and bits.
     pub(super) fn resident_bytes(&self) -> u64 {
         let opened = self.opened.iter().filter(|&&opened| opened).count() as u64;
         let units = u64::from(self.superblock_units);
         self.reverse_map.resident_bytes() + opened * units.div_ceil(8)
     }
 
-    /// Reverse map and bits, for memory advice.
     pub(super) fn tables(&self) -> (&[u32], &[u64]) {
         (self.reverse_map.table(), &self.stale)
     }

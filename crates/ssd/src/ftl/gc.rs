@@ -14,7 +14,6 @@ const DEBT_ONE: u64 = 1024;
 #[derive(Clone, Copy, Debug)]
 struct Victim {
     superblock: u32,
-    /// Next unit to scan.
     cursor: u32,
     /// Valid units when it was chosen; sets the pace.
     valid: u32,
@@ -24,7 +23,6 @@ struct Victim {
     levelling: bool,
 }
 
-/// Garbage collector state.
 #[derive(Clone, Debug)]
 pub(super) struct GarbageCollector {
     low: u32,
@@ -134,7 +132,6 @@ impl Ftl {
         self.gc.scan_debt -= i64::from(now_at - victim.cursor) * DEBT_ONE as i64;
     }
 
-    /// Whether free superblocks are below the current mark.
     pub(super) fn is_gc_active(&mut self) -> bool {
         let free = self.free.len();
         let gc = &mut self.gc;
@@ -143,13 +140,11 @@ impl Ftl {
         gc.active
     }
 
-    /// Idle time before background collection, in nanoseconds.
     #[inline]
     pub(super) fn idle_gc_after_ns(&self) -> Option<u64> {
         self.gc.idle_after_ns
     }
 
-    /// Free superblocks at which collection ends.
     pub(super) fn high_superblocks(&self) -> usize {
         self.gc.high as usize
     }

@@ -2,7 +2,7 @@
 
 use super::Ftl;
 
-/// SuperblockState kept here; empty with the map in DRAM.
+/// State kept here; empty with the map in DRAM.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MapPages {
     /// log2 of units per map page, and map pages changed by relocation.
@@ -12,7 +12,6 @@ pub(super) struct MapPages {
 }
 
 impl MapPages {
-    /// Record relocated units.
     #[inline]
     pub(super) fn note_moved(&mut self, units: &[u32]) {
         if let Some((shift, pages)) = &mut self.moved {
@@ -59,7 +58,6 @@ impl Ftl {
             .read_map_page(now_ns, issue_ns, die, read_ns, units)
     }
 
-    /// Program a group of map pages.
     pub(crate) fn program_map_pages(
         &mut self,
         now_ns: u64,

@@ -3,7 +3,6 @@
 //! Superblocks of the initial sequential fill follow from their number. One written sequentially from its start
 //! is a *run*. Only others are listed and use memory.
 
-/// Encoding of a superblock's entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     /// Derived from its number.
@@ -21,7 +20,6 @@ struct Run {
     count: u32,
 }
 
-/// Reverse map of all superblocks.
 #[derive(Debug)]
 pub(super) struct ReverseMap {
     encodings: Vec<Encoding>,
@@ -65,7 +63,6 @@ impl ReverseMap {
         }
     }
 
-    /// Reset an opened superblock.
     pub(super) fn open(&mut self, superblock: usize) {
         self.encodings[superblock] = Encoding::Run;
         self.runs[superblock] = Run::default();
@@ -157,7 +154,6 @@ impl ReverseMap {
         self.touched[superblock] = true;
     }
 
-    /// Logical unit of a written unit.
     #[inline]
     pub(super) fn get(&self, superblock: usize, within: usize) -> u32 {
         let place = superblock * self.superblock_units + within;
@@ -176,7 +172,6 @@ impl ReverseMap {
             .then(|| &self.table[first..first + self.superblock_units])
     }
 
-    /// All lists, for memory advice.
     pub(super) fn table(&self) -> &[u32] {
         &self.table
     }

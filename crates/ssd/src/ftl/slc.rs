@@ -10,7 +10,6 @@ use crate::sourced::value_or;
 /// Ring of SLC superblocks and the fold engines. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct SlcCache {
-    /// Number of the first SLC superblock.
     first: u32,
     /// Number of superblocks with flash of their own.
     own: u32,
@@ -20,7 +19,6 @@ pub(super) struct SlcCache {
     bare: Vec<u32>,
     /// Per SLC superblock, the multi-bit one whose flash it borrows, or [`NONE`].
     borrowed: Vec<u32>,
-    /// Multi-bit superblocks kept free.
     reserve: usize,
     overflow: SlcOverflow,
     /// Closed superblocks, oldest first.
@@ -111,7 +109,6 @@ impl SlcCache {
         self.engines[self.next_engine()].max(quiet_since_ns + self.idle_after_ns)
     }
 
-    /// Duration of a fold in nanoseconds.
     pub(super) fn fold_ns(&self) -> u64 {
         self.fold_ns
     }
@@ -137,7 +134,6 @@ impl SlcCache {
         }
     }
 
-    /// Queue a full superblock for folding.
     pub(super) fn close(&mut self, superblock: u32) {
         self.full.push_back(superblock);
     }
@@ -159,7 +155,6 @@ impl SlcCache {
             .unwrap_or(0)
     }
 
-    /// When all fold engines are done.
     fn folded_ns(&self) -> u64 {
         self.engines.iter().copied().max().unwrap_or(0)
     }

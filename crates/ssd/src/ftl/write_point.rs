@@ -7,7 +7,6 @@ use crate::map::UNMAPPED;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WritePoint {
     pub(super) superblock: u32,
-    /// Next unit to write.
     pub(super) next: u32,
     /// Host data only: first unit without a map update, see [`Ftl::apply_map_updates`].
     pub(super) mapped: u32,

@@ -2,17 +2,14 @@
 
 use crate::profile::Replacement;
 
-/// No slot, no page.
 const NONE: u32 = u32::MAX;
 
-/// An evicted page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Evicted {
     pub(super) page: u32,
     pub(super) dirty: bool,
 }
 
-/// A cache slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     page: u32,
@@ -26,7 +23,6 @@ struct Slot {
     used: bool,
 }
 
-/// The cached pages.
 #[derive(Clone, Debug)]
 pub(super) struct Pages {
     policy: Replacement,
@@ -102,7 +98,6 @@ impl Pages {
         evicted
     }
 
-    /// Mark a page clean.
     pub(super) fn clean(&mut self, page: u32) {
         if let Some(held) = self.slots.get_mut(self.slot_of[page as usize] as usize) {
             held.dirty = false;
@@ -116,7 +111,6 @@ impl Pages {
         (self.oldest, self.newest, self.hand) = (NONE, NONE, 0);
     }
 
-    /// Bytes of memory.
     pub(super) fn resident_bytes(&self) -> u64 {
         self.slot_of.len() as u64 * 4 + (self.slots.len() * size_of::<Slot>()) as u64
     }

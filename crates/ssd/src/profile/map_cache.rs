@@ -83,7 +83,6 @@ impl MapCacheProfile {
 }
 
 impl Profile {
-    /// Check `[map_cache]`.
     pub(super) fn validate_map_cache(&self) -> Validity {
         let Some(cache) = &self.map_cache else {
             return Ok(());

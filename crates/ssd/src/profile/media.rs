@@ -189,7 +189,6 @@ impl Profile {
         Ok(())
     }
 
-    /// The read retry tables.
     pub(super) fn retries(&self) -> impl Iterator<Item = &RetryProfile> {
         let media = self
             .in_place

@@ -30,7 +30,6 @@ pub struct PowerStateTable {
 }
 
 impl PowerStateTable {
-    /// Check the table.
     pub(super) fn validate(&self, identity: &IdentityProfile, power: &PowerProfile) -> Validity {
         let max_mw = &identity.power_states_mw.value;
         let (operational, idle_mw) = (&self.operational.value, &self.idle_mw.value);

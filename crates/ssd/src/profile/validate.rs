@@ -61,7 +61,6 @@ macro_rules! check_times {
 }
 
 impl Profile {
-    /// Check all sections.
     pub(super) fn validate(&self) -> Result<(), ProfileError> {
         let checks = [
             Profile::validate_times,
@@ -84,7 +83,6 @@ impl Profile {
             })
     }
 
-    /// Check identity, link, cores, data path and prefetch.
     fn validate_controller(&self) -> Validity {
         let (id, link, path) = (&self.identity, &self.link, &self.data_path);
         let (block, capacity, transfer) = (
@@ -124,7 +122,6 @@ impl Profile {
         Ok(())
     }
 
-    /// Check flash and write buffer.
     fn validate_flash(&self) -> Validity {
         let (nand, buffer) = (&self.nand, &self.buffer);
         let (page, saving_ns) = (nand.page_bytes.value, nand.partial_read_saving_ns.value);
@@ -161,7 +158,6 @@ impl Profile {
         Ok(())
     }
 
-    /// Check translation layer, garbage collection and SLC cache.
     fn validate_background(&self) -> Validity {
         let low = self.ftl.gc_low_superblocks.value;
         rules! { (2..=1 << 20).contains(&low) => "ftl.gc_low_superblocks must be 2 to 1048576"; }
@@ -235,7 +231,6 @@ impl Profile {
         Ok(())
     }
 
-    /// Check every time.
     fn validate_times(&self) -> Validity {
         check_times!("link", self.link; fetch_ns completion_ns);
         check_times!("firmware", self.firmware; read_command_ns read_partial_ns read_split_ns read_page_ns read_kib_ns

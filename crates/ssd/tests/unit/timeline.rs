@@ -105,7 +105,7 @@ proptest! {
                 continue;
             }
             let ready = before.reserve(floor, floor + ahead, there);
-            prop_assert_eq!(follower.follow(floor, ready, here, there), plain.reserve(floor, ready, here));
+            prop_assert_eq!(follower.reserve_downstream(floor, ready, here, there), plain.reserve(floor, ready, here));
         }
     }
 }
