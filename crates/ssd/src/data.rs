@@ -83,14 +83,14 @@ impl DataStore {
             let (page, start, len) = split(at, rest.len());
             let (now, later) = rest.split_at(len);
             match <&[u8; PAGE]>::try_from(now) {
-                Ok(whole) if self.previous.is_none() => self.put(page, whole),
+                Ok(whole) if self.previous.is_none() => self.restore(page, whole),
                 _ => {
                     let mut content = self.page(page);
                     if let Some(previous) = &mut self.previous {
                         previous.insert(page, content.clone());
                     }
                     content[start..start + len].copy_from_slice(now);
-                    self.restore(page, content);
+                    self.restore(page, &content);
                 }
             }
             rest = later;
@@ -100,28 +100,35 @@ impl DataStore {
 
     /// Read bytes at an offset.
     pub fn read(&self, offset: u64, bytes: &mut [u8]) {
+        self.read_with(offset, bytes, |page, content| self.fill_page(page, content));
+    }
+
+    /// Read each page as it was before its last write (current content where there was none).
+    pub fn read_stale(&self, offset: u64, bytes: &mut [u8]) {
+        let previous = |page| self.previous.as_ref()?.get(&page);
+        self.read_with(offset, bytes, |page, content| match previous(page) {
+            Some(stale) => content.copy_from_slice(&stale[..]),
+            None => self.fill_page(page, content),
+        });
+    }
+
+    fn read_with(&self, offset: u64, bytes: &mut [u8], fill: impl Fn(u64, &mut [u8; PAGE])) {
         let mut rest = bytes;
         let mut at = offset;
         while !rest.is_empty() {
             let (page, start, len) = split(at, rest.len());
             let (now, later) = rest.split_at_mut(len);
             match <&mut [u8; PAGE]>::try_from(&mut *now) {
-                Ok(whole) => self.fill_page(page, whole),
-                Err(_) => now.copy_from_slice(&self.page(page)[start..start + len]),
+                Ok(whole) => fill(page, whole),
+                Err(_) => {
+                    let mut content = [0; PAGE];
+                    fill(page, &mut content);
+                    now.copy_from_slice(&content[start..start + len]);
+                }
             }
             rest = later;
             at += len as u64;
         }
-    }
-
-    /// Read each page as it was before its last write (current content where there was none).
-    pub fn read_stale(&self, offset: u64, bytes: &mut [u8]) {
-        let previous = self.previous.as_ref();
-        self.read_with(offset, bytes, |page| {
-            previous
-                .and_then(|pages| pages.get(&page).cloned())
-                .unwrap_or_else(|| self.page(page))
-        });
     }
 
     /// The bytes of a page.
@@ -130,20 +137,8 @@ impl DataStore {
     }
 
     /// Set a page's content without recording a previous one.
-    pub fn restore(&mut self, page: u64, content: Page) {
-        self.take_place(page);
-        if let Some(regenerated) = &mut self.regenerated
-            && regenerated.put(page, &content)
-        {
-            self.pages.remove(&page);
-        } else {
-            self.pages.insert(page, content);
-        }
-    }
-
-    /// [`DataStore::restore`] of borrowed bytes, in place where possible.
-    fn put(&mut self, page: u64, content: &[u8; PAGE]) {
-        self.take_place(page);
+    pub fn restore(&mut self, page: u64, content: &[u8; PAGE]) {
+        self.evict_alias(page);
         if let Some(regenerated) = &mut self.regenerated
             && regenerated.put(page, content)
         {
@@ -151,15 +146,15 @@ impl DataStore {
             return;
         }
         match self.pages.entry(page) {
-            Entry::Occupied(mut there) => there.get_mut().copy_from_slice(content),
-            Entry::Vacant(place) => {
-                place.insert(Box::new(*content));
+            Entry::Occupied(mut kept) => kept.get_mut().copy_from_slice(content),
+            Entry::Vacant(entry) => {
+                entry.insert(Box::new(*content));
             }
         }
     }
 
     /// Drop the aliased page that a store to `page` overwrites.
-    fn take_place(&mut self, page: u64) {
+    fn evict_alias(&mut self, page: u64) {
         if let Some(aliases) = &mut self.aliases
             && let Some(other) = aliases.take(page)
         {
@@ -173,20 +168,20 @@ impl DataStore {
         if let Some(aliases) = &self.aliases {
             let bytes = aliases.count() * PAGE_BYTES;
             if len >= bytes {
-                self.discard_true(0, bytes);
+                self.discard_pages(0, bytes);
             } else if offset % bytes + len > bytes {
-                self.discard_true(offset % bytes, bytes);
-                self.discard_true(0, end % bytes);
+                self.discard_pages(offset % bytes, bytes);
+                self.discard_pages(0, end % bytes);
             } else {
-                self.discard_true(offset % bytes, offset % bytes + len);
+                self.discard_pages(offset % bytes, offset % bytes + len);
             }
             return;
         }
-        self.discard_true(offset, end);
+        self.discard_pages(offset, end);
     }
 
     /// [`DataStore::discard`] of addresses within the true capacity.
-    fn discard_true(&mut self, offset: u64, end: u64) {
+    fn discard_pages(&mut self, offset: u64, end: u64) {
         let first_whole = offset.div_ceil(PAGE_BYTES);
         let end_whole = end / PAGE_BYTES;
         if first_whole >= end_whole {
@@ -208,11 +203,6 @@ impl DataStore {
             remove_range(previous, first_whole, end_whole);
         }
         self.add_zeroed(first_whole, end_whole);
-    }
-
-    /// Make a range read as zeroes.
-    pub fn write_zeroes(&mut self, offset: u64, len: u64) {
-        self.discard(offset, len);
     }
 
     /// Bytes of memory of stored pages, without the maps' own.
@@ -259,14 +249,8 @@ impl DataStore {
     /// Digest of what is stored and deallocated.
     pub fn digest(&self) -> u64 {
         let words = |bytes: &[u8; PAGE]| {
-            let mut word = [0; 8];
-            bytes
-                .chunks_exact(8)
-                .map(|chunk| {
-                    word.copy_from_slice(chunk);
-                    u64::from_le_bytes(word)
-                })
-                .fold(0, mix)
+            let (chunks, _) = bytes.as_chunks::<8>();
+            take(0, chunks.iter().map(|&chunk| u64::from_le_bytes(chunk)))
         };
         let pages = self
             .pages
@@ -284,18 +268,6 @@ impl DataStore {
         while at < end {
             let (_, _, len) = split(at, (end - at).min(PAGE_BYTES) as usize);
             self.write(at, &zeroes[..len]);
-            at += len as u64;
-        }
-    }
-
-    fn read_with(&self, offset: u64, bytes: &mut [u8], content: impl Fn(u64) -> Page) {
-        let mut rest = bytes;
-        let mut at = offset;
-        while !rest.is_empty() {
-            let (page, start, len) = split(at, rest.len());
-            let (now, later) = rest.split_at_mut(len);
-            now.copy_from_slice(&content(page)[start..start + len]);
-            rest = later;
             at += len as u64;
         }
     }

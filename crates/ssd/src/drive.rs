@@ -35,7 +35,6 @@ mod power_states;
 mod purge;
 mod split_commands;
 mod timing_wheel;
-mod verify;
 
 use completions::CompletionSchedule;
 use in_flight::{CommandKind, InFlightTable, NOT_SPLIT, SubCommand};
@@ -297,13 +296,7 @@ impl Drive {
             return;
         }
         while let Some((at_ns, number)) = self.completions.pop(until.0) {
-            let sub = self.in_flight.take(number);
-            out.push(Completion {
-                tag: sub.tag,
-                at: Nanos(at_ns),
-                status: sub.status,
-                ordinal: sub.ordinal,
-            });
+            out.push(self.in_flight.take(number).completion(at_ns));
         }
     }
 

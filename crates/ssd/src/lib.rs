@@ -43,42 +43,46 @@
 //! [`profile::MAP_UNIT_BYTES`] (4096), [`thermal::STEP_NS`] (50 ms).
 #![forbid(unsafe_code)]
 
-pub mod buffer;
+mod buffer;
 pub mod coalescing;
-pub mod command;
-pub mod counterfeit;
+mod command;
+mod counterfeit;
 pub mod data;
 mod drive;
 mod fastdiv;
-pub mod faults;
-pub mod frontend;
+mod faults;
+mod frontend;
 pub mod ftl;
-pub mod in_place;
-pub mod link;
-pub mod map;
-pub mod map_cache;
-pub mod medium;
-pub mod nand;
-pub mod options;
-pub mod power;
-pub mod prefetch;
+mod in_place;
+mod link;
+mod map;
+mod map_cache;
+mod medium;
+mod nand;
+mod options;
+mod power;
+mod prefetch;
 pub mod profile;
 pub mod published;
 pub mod regenerate;
-pub mod retry;
-pub mod sata;
-pub mod sourced;
-pub mod spread;
-pub mod suspend;
-pub mod telemetry;
+mod retry;
+mod sata;
+mod sourced;
+mod spread;
+mod suspend;
+mod telemetry;
 pub mod thermal;
-pub mod timeline;
-pub mod volatile;
+mod timeline;
+mod volatile;
 
 pub use command::{Command, Completion, Status};
 pub use drive::digest::StateDigest;
 pub use drive::{Drive, DriveError};
-pub use options::{Age, DriveOptions, Fault, FaultKind, InitialState, OptionError};
+pub use map_cache::MapCacheCounters;
+pub use options::{
+    Age, DriveOptions, Fault, FaultKind, InitialState, MAX_LATENCY_SPIKE, OptionError,
+};
+pub use power::PowerState;
 pub use profile::{Profile, ProfileError};
 pub use sourced::{Provenance, Sourced};
 pub use telemetry::{Identity, Telemetry};

@@ -188,11 +188,6 @@ impl Nand {
             .map(|retry| ReadRetry::new(retry, age, seed));
     }
 
-    /// Address bits of the unit within its superblock.
-    pub fn shift(&self) -> u32 {
-        self.shift
-    }
-
     /// Geometry of the superblock that holds this address.
     #[inline]
     pub fn geometry(&self, physical: u32) -> &SuperblockGeometry {

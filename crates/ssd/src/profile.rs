@@ -190,7 +190,7 @@ pub struct DataPathProfile {
 }
 
 /// Flash geometry and timing, see [`crate::nand`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NandProfile {
     /// Channels.
@@ -232,7 +232,7 @@ pub struct NandProfile {
 }
 
 /// Write buffer, see [`crate::buffer`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferProfile {
     /// Size in bytes.

@@ -44,6 +44,17 @@ pub struct Sourced<T> {
     pub source: String,
 }
 
+/// Placeholder in a section that the drive does not have.
+impl<T: Default> Default for Sourced<T> {
+    fn default() -> Sourced<T> {
+        Sourced {
+            value: T::default(),
+            provenance: Provenance::Assumed,
+            source: "the drive has no such part".to_owned(),
+        }
+    }
+}
+
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw<T> {

@@ -21,32 +21,20 @@ struct PendingCompletion {
 }
 
 impl PendingCompletion {
+    #[inline]
+    fn new(at_ns: u64, seq: u64, number: u32) -> PendingCompletion {
+        PendingCompletion {
+            at_ns,
+            seq: seq as u32,
+            number,
+        }
+    }
+
     /// Order by time, then by submission.
     #[inline]
     fn is_before(&self, other: &PendingCompletion) -> bool {
         self.at_ns < other.at_ns
             || (self.at_ns == other.at_ns && (self.seq.wrapping_sub(other.seq) as i32) < 0)
-    }
-}
-
-impl PartialEq for PendingCompletion {
-    fn eq(&self, other: &PendingCompletion) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for PendingCompletion {}
-
-impl PartialOrd for PendingCompletion {
-    fn partial_cmp(&self, other: &PendingCompletion) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for PendingCompletion {
-    fn cmp(&self, other: &PendingCompletion) -> std::cmp::Ordering {
-        let by_submission = (self.seq.wrapping_sub(other.seq) as i32).cmp(&0);
-        self.at_ns.cmp(&other.at_ns).then(by_submission)
     }
 }
 
@@ -114,45 +102,45 @@ impl SortedRing {
 #[derive(Clone, Debug, Default)]
 struct LateCompletions {
     near: SortedRing,
-    far: BinaryHeap<Reverse<PendingCompletion>>,
+    /// Time, submission number and number.
+    far: BinaryHeap<Reverse<(u64, u64, u32)>>,
 }
 
 impl LateCompletions {
     #[inline]
-    fn push(&mut self, pending: PendingCompletion) {
+    fn push(&mut self, at_ns: u64, seq: u64, number: u32) {
         let near = self.near.live();
+        let pending = PendingCompletion::new(at_ns, seq, number);
         if near.len() > REACH && pending.is_before(&near[near.len() - 1 - REACH]) {
-            self.far.push(Reverse(pending));
+            self.far.push(Reverse((at_ns, seq, number)));
         } else {
             self.near.insert(pending);
         }
     }
 
+    /// First of the heap, if it precedes the ring.
     #[inline]
-    fn is_far_first(&self) -> bool {
-        match self.far.peek() {
-            None => false,
-            Some(Reverse(far)) => self.near.front().is_none_or(|near| far.is_before(near)),
-        }
+    fn first_far(&self) -> Option<PendingCompletion> {
+        let &Reverse((at_ns, seq, number)) = self.far.peek()?;
+        let far = PendingCompletion::new(at_ns, seq, number);
+        let precedes = self.near.front().is_none_or(|near| far.is_before(near));
+        precedes.then_some(far)
     }
 
     #[inline]
     fn first(&self) -> PendingCompletion {
-        let first = if self.is_far_first() {
-            self.far.peek().map(|Reverse(first)| first)
-        } else {
-            self.near.front()
-        };
-        first.copied().unwrap_or(NEVER)
+        let first = self.first_far().or_else(|| self.near.front().copied());
+        first.unwrap_or(NEVER)
     }
 
     #[inline]
     fn pop(&mut self) -> Option<PendingCompletion> {
-        if self.is_far_first() {
-            self.far.pop().map(|Reverse(first)| first)
-        } else {
-            self.near.pop_front()
+        let far = self.first_far();
+        if far.is_none() {
+            return self.near.pop_front();
         }
+        self.far.pop();
+        far
     }
 }
 
@@ -191,17 +179,14 @@ impl CompletionSchedule {
     pub(super) fn push(&mut self, at_ns: u64, seq: u64, number: u32) {
         self.next_ns = self.next_ns.min(at_ns);
         if !self.wheel.push(at_ns, seq as u32, number) {
-            self.push_late(PendingCompletion {
-                at_ns,
-                seq: seq as u32,
-                number,
-            });
+            self.push_late(at_ns, seq, number);
         }
     }
 
     #[inline(never)]
-    fn push_late(&mut self, pending: PendingCompletion) {
-        self.late.push(pending);
+    fn push_late(&mut self, at_ns: u64, seq: u64, number: u32) {
+        self.late.push(at_ns, seq, number);
+        let pending = PendingCompletion::new(at_ns, seq, number);
         if pending.is_before(&self.late_first) {
             self.late_first = pending;
         }

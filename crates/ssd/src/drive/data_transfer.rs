@@ -57,6 +57,25 @@ impl Drive {
         }
     }
 
+    /// Queue an NVMe Verify of the command's range at `now` (not before the last call's time): a read of the
+    /// medium without transfer to the host. Its bytes count as data read, but not as a read command (NVM
+    /// Express Base Specification 1.4, section 5.14.1.2). It completes exactly once.
+    pub fn submit_verify(&mut self, now: Nanos, command: Command) {
+        let command = Command {
+            op: Op::Read,
+            ..command
+        };
+        let now_ns = now.0.min(super::MAX_TIME_NS).max(self.last_submit_ns);
+        self.start_waiting(now_ns);
+        self.run_background(now_ns);
+        self.last_submit_ns = now_ns;
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        let status = self.check(&command);
+        self.enqueue_general(now_ns, command, seq, status, true);
+        self.update_journal(&command, true);
+    }
+
     /// Data of a completed read: pass its completion, offset and a buffer of its length. `false`, with the
     /// buffer untouched, when no data is kept or the read failed.
     pub fn read_data(&self, completion: &Completion, offset_bytes: u64, buffer: &mut [u8]) -> bool {

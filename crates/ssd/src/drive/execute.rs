@@ -74,25 +74,6 @@ impl Costs {
         self.read_page_ns * u64::from(pages)
     }
 
-    /// Additional core time of a read divided among dies, in nanoseconds.
-    pub(super) fn read_split_ns(&self, len: u64) -> u64 {
-        self.read_split_ns * u64::from(len > self.die_read_bytes)
-    }
-
-    /// Core time for `pages` NAND pages and `bytes` of a read of `len` bytes, in nanoseconds.
-    pub(super) fn read_pieces_ns(&self, pages: u32, bytes: u64, len: u64) -> u64 {
-        self.read_pages_ns(pages, len) + ((bytes * self.read_kib_ns) >> 10)
-    }
-
-    pub(super) fn path_setup_ns(&self) -> u64 {
-        self.path_setup_ns
-    }
-
-    /// Bytes scaled by the data path's slowdown.
-    pub(super) fn data_path_bytes(&self, bytes: u64) -> u64 {
-        bytes * self.data_path_percent / 100
-    }
-
     /// Core time of the shortest command, in nanoseconds: the least time to completion.
     pub(super) fn min_ns(&self) -> u64 {
         self.read_command_ns
@@ -121,10 +102,10 @@ impl Costs {
 }
 
 /// Core busy until, command done (without completion entry), status.
-pub(super) type CommandTiming = (u64, u64, Status);
+type CommandTiming = (u64, u64, Status);
 
 /// First and last mapping unit of a non-empty byte range.
-pub(super) fn units_of(offset: u64, len: u64) -> (u32, u32) {
+fn units_of(offset: u64, len: u64) -> (u32, u32) {
     let first = offset / MAP_UNIT_BYTES;
     let last = (offset + len - 1) / MAP_UNIT_BYTES;
     (first as u32, last as u32)
@@ -132,7 +113,7 @@ pub(super) fn units_of(offset: u64, len: u64) -> (u32, u32) {
 
 /// Bytes of `offset..end` that lie in units `first..first + count`.
 #[inline]
-pub(super) fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
+fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
     let start = u64::from(first) * MAP_UNIT_BYTES;
     let stop = start + u64::from(count) * MAP_UNIT_BYTES;
     end.min(stop) - offset.max(start)
@@ -140,7 +121,7 @@ pub(super) fn overlap(offset: u64, end: u64, first: u32, count: u32) -> u64 {
 
 /// Core time of a read before its first unit.
 #[inline(always)]
-pub(super) fn read_begun_ns(now_ns: u64, offset: u64, len: u64, costs: &Costs) -> u64 {
+fn read_begun_ns(now_ns: u64, offset: u64, len: u64, costs: &Costs) -> u64 {
     let is_whole = (offset | len).is_multiple_of(MAP_UNIT_BYTES);
     let partial_ns = if is_whole { 0 } else { costs.read_partial_ns };
     now_ns + costs.read_command_ns + partial_ns
@@ -350,10 +331,42 @@ impl Drive {
         (busy_ns, done_ns, Status::Ok)
     }
 
+    /// [`Drive::execute`] of a Verify: flash and data path without the link.
+    fn verify(&mut self, now_ns: u64, offset: u64, len: u64, clock: usize) -> CommandTiming {
+        self.medium.apply_map_updates();
+        self.host.bytes_read += len;
+        let costs = self.costs[clock];
+        let end = offset + len;
+        let mut busy_ns = read_begun_ns(now_ns, offset, len, &costs);
+        let (first, last) = units_of(offset, len.max(1));
+        busy_ns += costs.read_split_ns * u64::from(len > costs.die_read_bytes);
+        let known_ns = self.lookup_map(now_ns, busy_ns, first, last);
+        let mut done_ns = busy_ns.max(known_ns);
+        let mut setup_ns = costs.path_setup_ns;
+        let mut unit = first;
+        while unit <= last {
+            let (count, pages, physical) = self.next_run(unit, last - unit + 1);
+            let bytes = overlap(offset, end, unit, count);
+            busy_ns += costs.read_pages_ns(pages, len) + ((bytes * costs.read_kib_ns) >> 10);
+            if pages > 0 {
+                let issue_ns = busy_ns.max(known_ns);
+                let ready_ns = self.medium.read(now_ns, issue_ns, physical, count);
+                let path = (
+                    bytes * costs.data_path_percent / 100,
+                    std::mem::take(&mut setup_ns),
+                );
+                let end_ns = self.link.through_data_path(now_ns, ready_ns, path, len);
+                done_ns = done_ns.max(end_ns);
+            }
+            unit += count;
+        }
+        (busy_ns, done_ns.max(busy_ns), Status::Ok)
+    }
+
     /// Longest run from `unit` that one sense, or the map alone, answers: units, NAND pages (0: no flash),
     /// address.
     #[inline]
-    pub(super) fn next_run(&self, unit: u32, limit: u32) -> (u32, u32, u32) {
+    fn next_run(&self, unit: u32, limit: u32) -> (u32, u32, u32) {
         let mut physical = self.medium.locate(unit);
         if physical == UNMAPPED {
             if self.costs[0].skip_unmapped {

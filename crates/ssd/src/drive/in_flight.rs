@@ -2,9 +2,9 @@
 //!
 //! Queues and the completion schedule hold their numbers only, which keeps entries small.
 
-use assay_units::{DataClass, Op};
+use assay_units::{DataClass, Nanos, Op};
 
-use crate::command::{Command, Status};
+use crate::command::{Command, Completion, Status};
 
 /// Not a piece of a split command.
 pub(super) const NOT_SPLIT: u32 = u32::MAX;
@@ -72,6 +72,16 @@ impl SubCommand {
             spiked: false,
             verifies: false,
             dropped: false,
+        }
+    }
+
+    #[inline]
+    pub(super) fn completion(&self, at_ns: u64) -> Completion {
+        Completion {
+            tag: self.tag,
+            at: Nanos(at_ns),
+            status: self.status,
+            ordinal: self.ordinal,
         }
     }
 }

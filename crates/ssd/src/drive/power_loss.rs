@@ -29,7 +29,7 @@ impl Drive {
             let lost = journal.power_loss(durable_units, capacitors);
             if let Some(data) = &mut self.data {
                 for (unit, content) in lost {
-                    data.restore(unit, content);
+                    data.restore(unit, &content);
                 }
             }
         }

@@ -67,14 +67,9 @@ impl Drive {
         };
         while let Some((at_ns, number)) = self.completions.pop(until_ns) {
             let sub = self.in_flight.take(number);
-            let entry = Completion {
-                tag: sub.tag,
-                at: Nanos(at_ns),
-                status: sub.status,
-                ordinal: sub.ordinal,
-            };
+            let (queue, entry) = (sub.queue, sub.completion(at_ns));
             coalescer.expire(at_ns, out);
-            coalescer.add(sub.queue, entry, out);
+            coalescer.add(queue, entry, out);
         }
         // `until_ns` may be `u64::MAX`, for everything.
         coalescer.expire(until_ns.saturating_add(1), out);

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::sourced::Sourced;
 
 /// Flash translation layer, see [`crate::ftl`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FtlProfile {
     /// Garbage collection runs while fewer superblocks than this are free.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::sourced::{Provenance, Sourced};
+use crate::sourced::Sourced;
 
 use super::validate::{Validity, rules};
 use super::{BufferProfile, FtlProfile, MAP_UNIT_BYTES, NandProfile, Profile};
@@ -73,65 +73,6 @@ pub struct SataProfile {
     pub frame_ns: Sourced<u64>,
     /// NCQ depth, 1 to 32.
     pub queue_depth: Sourced<u8>,
-}
-
-/// Placeholder for a section the drive does not have.
-fn none<T>(value: T) -> Sourced<T> {
-    Sourced {
-        value,
-        provenance: Provenance::Assumed,
-        source: "the drive has no such part".to_owned(),
-    }
-}
-
-impl Default for NandProfile {
-    /// No flash: for profiles with `[in_place]`.
-    fn default() -> NandProfile {
-        NandProfile {
-            channels: none(0),
-            dies: none(0),
-            planes: none(0),
-            page_bytes: none(0),
-            pages_per_block: none(0),
-            blocks_per_plane: none(0),
-            program_pages: none(0),
-            read_ns: none(Vec::new()),
-            read_jitter_ns: none(0),
-            read_sigma_ns: None,
-            partial_read_saving_ns: none(0),
-            cache_read: none(false),
-            program_ns: none(Vec::new()),
-            erase_ns: none(0),
-            channel_bytes_per_second: none(0),
-            channel_command_ns: none(0),
-            retry: None,
-            suspend: None,
-        }
-    }
-}
-
-impl Default for BufferProfile {
-    /// No write buffer: for profiles with `[in_place]`.
-    fn default() -> BufferProfile {
-        BufferProfile {
-            bytes: none(0),
-            ack_ns: none(0),
-            ack_unit_ns: none(0),
-            overflow: None,
-            power_loss_protected: None,
-        }
-    }
-}
-
-impl Default for FtlProfile {
-    /// No translation layer: for profiles with `[in_place]`.
-    fn default() -> FtlProfile {
-        FtlProfile {
-            gc_low_superblocks: none(0),
-            skip_unmapped: none(false),
-            elide_zero: none(false),
-        }
-    }
 }
 
 impl Profile {

@@ -148,7 +148,7 @@ fn one_shot_flash_keeps_a_word_line_on_a_die() {
     assert_eq!(nand.locate(16).die, 1);
     assert_eq!(nand.locate(0).read_ns, 50_000);
     assert_eq!(nand.locate(8).read_ns, 70_000);
-    let slc = 3 << nand.shift();
+    let slc = 3 << nand.shift;
     assert_eq!(nand.geometry(slc).superblock_units, 8 * 4 * 2);
     assert_eq!(nand.locate(slc + 8).die, 1);
 }
