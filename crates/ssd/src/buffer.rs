@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 
 /// Buffer slots and their release times. Times in nanoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct WriteBuffer {
     capacity_units: u64,
     overflow: Option<OverflowMode>,
@@ -37,18 +37,10 @@ struct OverflowMode {
 }
 
 impl WriteBuffer {
-    /// An empty buffer.
     pub fn new(capacity_units: u64) -> WriteBuffer {
         WriteBuffer {
             capacity_units,
-            overflow: None,
-            used_units: 0,
-            free_ns: 0,
-            releasing_units: 0,
-            releases: VecDeque::new(),
-            accepted_units: 0,
-            not_durable: None,
-            durable_units: 0,
+            ..WriteBuffer::default()
         }
     }
 
@@ -70,7 +62,6 @@ impl WriteBuffer {
         self.not_durable.get_or_insert_default();
     }
 
-    /// Slots ever taken.
     #[inline]
     pub fn accepted_units(&self) -> u64 {
         self.accepted_units

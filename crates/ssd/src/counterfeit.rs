@@ -31,12 +31,10 @@ impl AddressAliases {
         }
     }
 
-    /// The true page behind an address.
     pub fn truly(&self, page: u64) -> u64 {
         page % self.pages
     }
 
-    /// How many true pages there are.
     pub fn count(&self) -> u64 {
         self.pages
     }
@@ -79,7 +77,6 @@ impl AddressAliases {
         gone
     }
 
-    /// Bytes of memory of the tables.
     pub fn resident_bytes(&self) -> u64 {
         self.rounds.len() as u64 * TABLE * 4
     }

@@ -8,25 +8,19 @@ use crate::options::{Fault, FaultKind, MAX_LATENCY_SPIKE};
 /// Effect of a fault on a write's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WriteEffect {
-    /// Stored where they belong.
     #[default]
     Stored,
     /// Stored with one bit flipped.
     Corrupted,
-    /// Not stored.
     Dropped,
-    /// Stored elsewhere.
     Misdirected,
 }
 
 /// Faults planned for one command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultEffects {
-    /// Status of the completion.
     pub status: Status,
-    /// Extra time in nanoseconds.
     pub spike_ns: u64,
-    /// Effect on a write's bytes.
     pub write: WriteEffect,
     /// Drive-level fault just before the command.
     pub drive: DriveFault,
@@ -37,12 +31,10 @@ pub struct FaultEffects {
 /// A fault of the whole drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DriveFault {
-    /// Nothing.
     #[default]
     None,
     /// Power fails and returns at once.
     PowerLoss,
-    /// Surprise removal.
     Removed,
 }
 
@@ -92,7 +84,6 @@ impl FaultPlan {
         }
     }
 
-    /// Whether nothing is planned.
     pub fn is_empty(&self) -> bool {
         self.faults.is_empty()
     }
@@ -162,7 +153,6 @@ impl FaultPlan {
         !self.bad.is_empty()
     }
 
-    /// First unreadable byte.
     pub fn first_bad(&self) -> Option<u64> {
         self.bad.iter().map(|&(from, _)| from).min()
     }
@@ -183,12 +173,10 @@ impl FaultPlan {
         false
     }
 
-    /// Whether the read of this ordinal returns stale data.
     pub fn is_stale(&self, ordinal: u64) -> bool {
         self.has(FaultKind::StaleRead, ordinal)
     }
 
-    /// Whether any stale read is planned.
     pub fn has_stale(&self) -> bool {
         self.faults
             .iter()

@@ -147,8 +147,6 @@ pub struct Ftl {
     olds: Vec<u32>,
     shift: u32,
     superblock_units: u32,
-    #[cfg(test)]
-    user_units: u32,
     read_page_nj: u64,
     program_page_nj: u64,
     page_units: u64,
@@ -243,8 +241,6 @@ impl Ftl {
             olds: Vec::new(),
             shift,
             superblock_units,
-            #[cfg(test)]
-            user_units,
             read_page_nj: profile.power.read_page_nj.value,
             program_page_nj: profile.power.program_page_nj.value,
             page_units: u64::from(crate::nand::page_units(nand)),

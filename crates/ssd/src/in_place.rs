@@ -22,7 +22,6 @@ use crate::retry::ReadRetry;
 use crate::spread::ReadTimeSpread;
 use crate::timeline::{ByteTime, Timeline};
 
-/// Media of a drive without flash.
 #[derive(Clone, Debug)]
 pub struct InPlace {
     lanes: Vec<u64>,

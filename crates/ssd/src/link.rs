@@ -50,7 +50,6 @@ pub struct Link {
 }
 
 impl Link {
-    /// An idle link.
     pub fn new(link: &LinkProfile, data_path: &DataPathProfile) -> Link {
         Link {
             to_host: DownstreamTimeline::new(),
@@ -134,7 +133,6 @@ impl Link {
             .reserve(now_ns, ready_ns, self.byte_time.duration_ns(bytes))
     }
 
-    /// Time of one mapping unit on the link, in nanoseconds.
     #[inline]
     pub fn unit_ns(&self) -> u64 {
         self.byte_time.duration_ns(MAP_UNIT_BYTES)

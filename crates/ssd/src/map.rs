@@ -17,7 +17,6 @@ const CHUNK_SHIFT: u32 = 12;
 enum Chunk {
     Sequential,
     Unmapped,
-    /// See [`Run`].
     Run,
     Table,
 }
@@ -69,7 +68,7 @@ pub struct PageMap {
     tables: usize,
     superblock_units: FastDiv,
     shift: u32,
-    units: u32,
+    pub(crate) units: u32,
 }
 
 impl Clone for PageMap {
@@ -263,7 +262,6 @@ impl PageMap {
         &self.table
     }
 
-    /// Whether any chunk is a table.
     #[inline]
     pub fn has_table(&self) -> bool {
         self.tables > 0
@@ -335,13 +333,11 @@ impl PageMap {
         }
     }
 
-    /// Unmap everything.
     pub fn clear(&mut self) {
         self.chunks.fill(Chunk::Unmapped);
         self.tables = 0;
     }
 
-    /// Bytes of memory in tables.
     pub fn resident_bytes(&self) -> u64 {
         let touched = self.touched.iter().filter(|&&touched| touched).count();
         touched as u64 * CHUNK_UNITS as u64 * 4

@@ -55,7 +55,6 @@ pub(crate) struct MapResources<'a> {
     pub(crate) now_ns: u64,
 }
 
-/// Map on flash and its cache. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct MapCache {
     pages: Pages,
@@ -120,7 +119,6 @@ impl MapCache {
         }
     }
 
-    /// Counters since power-on.
     pub fn counters(&self) -> MapCacheCounters {
         self.counters
     }
@@ -129,7 +127,6 @@ impl MapCache {
         self.shift
     }
 
-    /// Bytes of memory of the model.
     pub fn resident_bytes(&self) -> u64 {
         self.page_locations.len() as u64 * 2 + self.pages.resident_bytes()
     }

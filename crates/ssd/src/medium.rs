@@ -13,9 +13,7 @@ use crate::profile::{MAP_UNIT_BYTES, Profile};
     reason = "one per drive, and flash is asked several times per command"
 )]
 pub enum Medium {
-    /// Flash and its translation layer.
     Flash(Ftl),
-    /// Media without erase blocks.
     InPlace(InPlace),
 }
 
@@ -34,13 +32,10 @@ macro_rules! flash_only {
 }
 
 flash_only! {
-    /// See [`Ftl::apply_map_updates`].
     [mut] apply_map_updates() -> (), else ();
     /// Address of a unit, or [`UNMAPPED`]. Call [`Medium::apply_map_updates`] once before.
     [] locate(unit: u32) -> u32, else unit;
-    /// See [`Ftl::has_table`].
     [] has_table() -> bool, else false;
-    /// See [`Ftl::touch`].
     [] touch(units: &[u32]) -> (), else ();
     /// Address of a unit on a sequentially filled drive.
     [] sequential(unit: u32) -> u32, else unit;
@@ -54,23 +49,15 @@ flash_only! {
     [mut] purge(now_ns: u64) -> u64, else now_ns;
     /// See [`Ftl::flush`]; media written in place acknowledge durable data only.
     [mut] flush(now_ns: u64) -> u64, else now_ns;
-    /// See [`Ftl::track_durability`].
     [mut] track_durability() -> (), else ();
-    /// See [`Ftl::accepted_units`].
     [] accepted_units() -> u64, else 0;
     /// See [`Ftl::durable_units`]; without a buffer everything is durable at once.
     [mut] durable_units(now_ns: u64) -> u64, else u64::MAX;
-    /// See [`Ftl::restart`].
     [mut] restart(now_ns: u64) -> (), else ();
-    /// See [`Ftl::has_background_work`].
     [] has_background_work() -> bool, else false;
-    /// See [`Ftl::may_run_background`].
     [] may_run_background(quiet_since_ns: u64, now_ns: u64) -> bool, else false;
-    /// See [`Ftl::run_background`].
     [mut] run_background(quiet_since_ns: u64, now_ns: u64) -> Option<(u64, u64)>, else None;
-    /// See [`Ftl::take_firmware_ns`].
     [mut] take_firmware_ns() -> u64, else 0;
-    /// Bytes of memory of both maps.
     [] resident_bytes() -> u64, else 0;
 }
 
@@ -131,7 +118,6 @@ impl Medium {
         }
     }
 
-    /// Energy used since the last call, in nanojoules.
     #[inline]
     pub fn take_energy_nj(&mut self) -> u64 {
         match self {
@@ -151,7 +137,6 @@ impl Medium {
         }
     }
 
-    /// See [`Ftl::tables`]; media written in place have none.
     pub fn tables(&self) -> Option<MapTables<'_>> {
         match self {
             Medium::Flash(ftl) => Some(ftl.tables()),

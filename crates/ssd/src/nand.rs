@@ -76,9 +76,7 @@ impl Die {
 /// Geometry of multi-bit or SLC superblocks.
 #[derive(Clone, Copy, Debug)]
 pub struct SuperblockGeometry {
-    /// Units per superblock.
     pub superblock_units: u32,
-    /// Units per program group.
     pub group_units: FastDiv,
     sense_units: FastDiv,
     program_pages: FastDiv,
@@ -94,7 +92,6 @@ pub struct Sense {
     row: u32,
 }
 
-/// The flash of a drive.
 #[derive(Clone, Debug)]
 pub struct Nand {
     dies: Vec<Die>,

@@ -68,17 +68,14 @@ pub fn states_of(profile: &Profile) -> Vec<PowerState> {
         .collect()
 }
 
-/// A change of idle power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleChange {
-    /// Begin in nanoseconds.
     pub from_ns: u64,
-    /// Milliwatts.
     pub idle_mw: u32,
 }
 
 /// Current power state and its transitions. Times in nanoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PowerStates {
     states: Vec<PowerState>,
     /// Autonomous transitions: idle time and state, by idle time; empty when off.
@@ -112,18 +109,10 @@ impl PowerStates {
         PowerStates {
             states: states_of(profile),
             autonomous: transitions,
-            taken: 0,
-            working: 0,
-            current: 0,
-            entered_ns: 0,
-            ready_ns: 0,
-            quiet_ns: 0,
-            spent_ns: 0,
-            changes: Vec::new(),
+            ..PowerStates::default()
         }
     }
 
-    /// All states, state 0 first.
     pub fn states(&self) -> &[PowerState] {
         &self.states
     }
@@ -152,7 +141,6 @@ impl PowerStates {
         self.taken = 0;
     }
 
-    /// The autonomous transitions, by idle time.
     pub fn autonomous(&self) -> Vec<(Nanos, u8)> {
         let transitions = self.autonomous.iter();
         transitions
@@ -160,12 +148,10 @@ impl PowerStates {
             .collect()
     }
 
-    /// Current state as of the last call.
     pub fn current(&self) -> usize {
         self.current
     }
 
-    /// Last operational state selected.
     pub fn working(&self) -> usize {
         self.working
     }
@@ -262,7 +248,6 @@ impl PowerStates {
         self.changes.drain(..)
     }
 
-    /// Whether the governor is active.
     #[inline]
     pub fn is_governed(&self) -> bool {
         self.working > 0

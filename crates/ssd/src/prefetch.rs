@@ -22,7 +22,6 @@ pub struct PrefetchHit {
     pub ready_ns: u64,
     /// Range to read ahead now: start and end in bytes (empty when equal).
     pub ahead: (u64, u64),
-    /// The stream, for [`Prefetcher::add`].
     pub stream: usize,
 }
 
@@ -35,7 +34,6 @@ fn hash(offset: u64) -> u8 {
     ((offset >> 9).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
 
-/// Stream detector.
 #[derive(Clone, Debug)]
 pub struct Prefetcher {
     /// Next expected offset of each stream, and its hash.

@@ -33,7 +33,6 @@ pub struct ReadRetry {
 }
 
 impl ReadRetry {
-    /// The levels of a profile at this age.
     pub fn new(profile: &RetryProfile, age: Age, seed: u64) -> ReadRetry {
         let mut below = 0;
         let levels = profile

@@ -22,7 +22,6 @@ pub fn line_bytes_per_second(generation: u8) -> u64 {
     }
 }
 
-/// Frame overhead.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameOverhead {
     payload_bytes: u64,
@@ -30,7 +29,6 @@ pub struct FrameOverhead {
 }
 
 impl FrameOverhead {
-    /// The frames of a link.
     pub fn new(link: &LinkProfile, sata: &SataProfile) -> FrameOverhead {
         FrameOverhead {
             payload_bytes: u64::from(link.max_payload_bytes.value.max(1)),
@@ -54,7 +52,6 @@ pub struct CommandSlots {
 }
 
 impl CommandSlots {
-    /// `depth` free slots (at least one).
     pub fn new(depth: u8) -> CommandSlots {
         CommandSlots {
             ends_ns: BinaryHeap::with_capacity(usize::from(depth.max(1))),

@@ -103,16 +103,6 @@ pub(crate) fn value_or<T: Copy>(number: &Option<Sourced<T>>, default: T) -> T {
     number.as_ref().map_or(default, |number| number.value)
 }
 
-/// A number for tests.
-#[cfg(test)]
-pub(crate) fn assumed<T>(value: T) -> Sourced<T> {
-    Sourced {
-        value,
-        provenance: Provenance::Assumed,
-        source: "a test".to_owned(),
-    }
-}
-
 #[cfg(test)]
 #[path = "../tests/unit/sourced.rs"]
-mod tests;
+pub(crate) mod tests;

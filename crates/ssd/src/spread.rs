@@ -11,7 +11,6 @@ const SUM_SIGMA: i64 = 37_837;
 /// Twice the mean of that sum: `4 * 65535`.
 const SUM_LIMIT: i64 = 4 * 65_535;
 
-/// Random sense times of one drive.
 #[derive(Clone, Debug)]
 pub struct ReadTimeSpread {
     sigma_ns: i64,

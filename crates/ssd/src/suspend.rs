@@ -24,7 +24,6 @@ struct Suspended {
     times: u16,
 }
 
-/// Suspension state of all dies.
 #[derive(Clone, Debug)]
 pub struct Suspender {
     suspend_ns: u64,
@@ -34,7 +33,6 @@ pub struct Suspender {
 }
 
 impl Suspender {
-    /// That many dies.
     pub fn new(profile: &SuspendProfile, dies: usize) -> Suspender {
         Suspender {
             suspend_ns: profile.suspend_ns.value,

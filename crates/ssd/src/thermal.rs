@@ -118,7 +118,7 @@ fn levels(heat: &ThermalProfile) -> Vec<ThrottleLevel> {
 }
 
 /// Temperature, throttling and counters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Thermal {
     ambient_celsius: f64,
     resistance_k_per_w: f64,
@@ -175,27 +175,15 @@ impl Thermal {
             step_share: step_s / heat.time_constant_s.value,
             steady_steps: (STEADY_TIME_CONSTANTS * heat.time_constant_s.value / step_s) as u64,
             idle_mw: power.idle_mw.value,
-            changes: VecDeque::new(),
-            work: VecDeque::new(),
             levels: levels(heat),
-            own_levels: None,
-            host_entries: [0; 2],
-            host_steps: [0; 2],
-            level: 0,
-            duty_carry: 0,
             idle_jitter_k: heat.idle_jitter_k.as_ref().map_or(0.0, |k| k.value),
             warning_celsius: or_never(f64::from(identity.warning_celsius.value)),
             critical_celsius: or_never(f64::from(identity.critical_celsius.value)),
             celsius: ambient_celsius + idle_w * heat.resistance_k_per_w.value,
             power_w: idle_w,
             idling: true,
-            energy_nj: 0,
-            used_pj: 0,
             next_step_ns: STEP_NS,
-            throttled: false,
-            warning_steps: 0,
-            critical_steps: 0,
-            throttled_steps: 0,
+            ..Thermal::default()
         }
     }
 

@@ -51,7 +51,6 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// Nothing reserved.
     pub fn new() -> Timeline {
         Timeline {
             busy: vec![(0, 0); SEARCHED],
@@ -306,7 +305,6 @@ pub struct DownstreamTimeline {
 }
 
 impl DownstreamTimeline {
-    /// Nothing reserved.
     pub fn new() -> DownstreamTimeline {
         DownstreamTimeline::default()
     }

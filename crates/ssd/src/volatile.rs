@@ -42,7 +42,6 @@ struct Entry {
     before: Page,
 }
 
-/// Undo journal of a drive.
 #[derive(Clone, Debug, Default)]
 pub struct UndoJournal {
     /// Per unit, writes not known to be durable and those before, in order of submission.
@@ -55,7 +54,6 @@ pub struct UndoJournal {
 }
 
 impl UndoJournal {
-    /// An empty journal.
     pub fn new() -> UndoJournal {
         UndoJournal {
             limit: FEW,
@@ -108,7 +106,6 @@ impl UndoJournal {
         self.entries -= tail.values().map(Vec::len).sum::<usize>();
     }
 
-    /// Whether to call [`UndoJournal::prune`].
     pub fn is_long(&self) -> bool {
         self.entries >= self.limit
     }

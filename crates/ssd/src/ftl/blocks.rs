@@ -22,11 +22,11 @@ pub(super) struct Superblocks {
     /// 0 for a closed multi-bit superblock, all ones for what cannot be a victim.
     ineligible: Vec<u32>,
     written: Vec<u32>,
-    state: Vec<SuperblockState>,
+    pub(super) state: Vec<SuperblockState>,
     reverse_map: ReverseMap,
     /// Ever opened, so that its bits have memory.
     opened: Vec<bool>,
-    erases: Vec<u32>,
+    pub(super) erases: Vec<u32>,
     /// Sequence number of the closing.
     closed_at: Vec<u64>,
     closings: u64,
@@ -79,11 +79,6 @@ impl Superblocks {
 
     pub(super) fn len(&self) -> usize {
         self.valid.len()
-    }
-
-    #[cfg(test)]
-    pub(super) fn state(&self, superblock: u32) -> SuperblockState {
-        self.state[superblock as usize]
     }
 
     #[inline]
@@ -326,17 +321,6 @@ impl Superblocks {
             .min_by_key(|&index| self.erases[index])
             .filter(|&index| most - self.erases[index] >= gap)
             .map(|index| index as u32)
-    }
-
-    /// Least and greatest erase count of multi-bit superblocks.
-    #[cfg(test)]
-    pub(super) fn wear(&self) -> (u32, u32) {
-        let counts = &self.erases[..self.multi as usize];
-        let (least, most) = (counts.iter().min(), counts.iter().max());
-        (
-            least.copied().unwrap_or_default(),
-            most.copied().unwrap_or_default(),
-        )
     }
 
     fn candidates(&self) -> impl Iterator<Item = usize> {

@@ -23,7 +23,7 @@ struct Victim {
     levelling: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct GarbageCollector {
     low: u32,
     high: u32,
@@ -51,19 +51,7 @@ impl GarbageCollector {
         let mut gc = GarbageCollector {
             low,
             high: low,
-            active: false,
-            policy: VictimPolicy::default(),
-            pace: GcPace::default(),
-            surplus_permille: 0,
-            unit_ns: 0,
-            idle_after_ns: None,
-            wear_gap_erases: None,
-            victims_since_levelling: 0,
-            scan_debt: 0,
-            firmware_ns: 0,
-            victim: None,
-            found: Vec::new(),
-            senses: Vec::new(),
+            ..GarbageCollector::default()
         };
         if let Some(profile) = profile {
             gc.high = value_or(&profile.high_superblocks, low).max(low);

@@ -10,13 +10,13 @@ use crate::sourced::value_or;
 /// Ring of SLC superblocks and the fold engines. Times in nanoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct SlcCache {
-    first: u32,
+    pub(super) first: u32,
     /// Number of superblocks with flash of their own.
     own: u32,
     superblock_units: u32,
-    free: VecDeque<u32>,
+    pub(super) free: VecDeque<u32>,
     /// Superblocks that borrow flash when opened.
-    bare: Vec<u32>,
+    pub(super) bare: Vec<u32>,
     /// Per SLC superblock, the multi-bit one whose flash it borrows, or [`NONE`].
     borrowed: Vec<u32>,
     reserve: usize,
@@ -59,18 +59,6 @@ impl SlcCache {
             idle_after_ns: profile.idle_fold_after_ns.value,
             found: Vec::new(),
         }
-    }
-
-    /// Number of the first SLC superblock.
-    #[cfg(test)]
-    pub(super) fn first(&self) -> u32 {
-        self.first
-    }
-
-    /// Free superblocks with own flash, and those that borrow.
-    #[cfg(test)]
-    pub(super) fn available(&self) -> (Vec<u32>, Vec<u32>) {
-        (self.free.iter().copied().collect(), self.bare.clone())
     }
 
     /// A superblock to open, if any, borrowing from the free multi-bit ones.

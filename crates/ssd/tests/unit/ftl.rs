@@ -31,7 +31,7 @@ fn check(ftl: &mut Ftl) {
     ftl.apply_map_updates();
     let mut valid = vec![0; ftl.blocks.len()];
     let mut seen = std::collections::BTreeSet::new();
-    for unit in 0..ftl.user_units {
+    for unit in 0..ftl.map.units {
         let physical = ftl.map.get(unit);
         if physical == UNMAPPED {
             continue;
@@ -43,7 +43,7 @@ fn check(ftl: &mut Ftl) {
     }
     for (superblock, &valid) in (0..).zip(&valid) {
         assert_eq!(ftl.blocks.valid(superblock), valid, "{superblock}");
-        assert!(ftl.blocks.state(superblock) != SuperblockState::Free || valid == 0);
+        assert!(ftl.blocks.state[superblock as usize] != SuperblockState::Free || valid == 0);
         let mut owners = Vec::new();
         let written = ftl.blocks.written(superblock);
         ftl.blocks
@@ -160,7 +160,7 @@ fn an_idle_drive_folds_its_cache() {
     run_background(&mut ftl, 0, 60_000_000_000);
     assert!(ftl.counters.relocated_units > before);
     let slc = ftl.slc.as_ref().unwrap();
-    assert!(ftl.blocks.state(slc.first()) == SuperblockState::Free);
+    assert!(ftl.blocks.state[slc.first as usize] == SuperblockState::Free);
     check(&mut ftl);
 }
 
@@ -203,7 +203,7 @@ fn cached_units(profile: &Profile, filled: bool) -> u32 {
     let (geometry, _) = geometries(&profile.nand);
     let user_units = geometry.superblock_units * 62;
     let mut ftl = Ftl::new(profile, user_units, filled, 1).unwrap();
-    let slc = ftl.slc.as_ref().unwrap().first();
+    let slc = ftl.slc.as_ref().unwrap().first;
     for unit in 0..user_units {
         ftl.write(0, unit, 0, 0).unwrap();
         ftl.apply_map_updates();
@@ -389,7 +389,7 @@ fn wear_levelling_keeps_cold_superblocks_in_the_rotation() {
         true,
     );
     let spread = |ftl: &Ftl| {
-        let (least, most) = ftl.blocks.wear();
+        let (least, most) = wear_of(ftl);
         most - least
     };
     assert!(spread(&without) > 30, "{}", spread(&without));
@@ -401,7 +401,7 @@ fn wear_levelling_keeps_cold_superblocks_in_the_rotation() {
 fn free_over_time(profile: &Profile) -> Vec<usize> {
     let mut ftl = overwrite_on(profile, true, 4);
     let mut rng = Rng::new(4);
-    let user_units = ftl.user_units;
+    let user_units = ftl.map.units;
     let mut now = 0;
     (0..user_units * 2)
         .map(|_| {
@@ -547,9 +547,9 @@ fn purged(slc: bool, filled: bool, before: u32, after: u32, seed: u64) {
         }
     };
     write(&mut ftl, &mut now, before);
-    let (counters, wear) = (ftl.counters, ftl.blocks.wear());
-    let used =
-        (0..ftl.blocks.len() as u32).filter(|&n| ftl.blocks.state(n) != SuperblockState::Free);
+    let (counters, wear) = (ftl.counters, wear_of(&ftl));
+    let used = (0..ftl.blocks.len() as u32)
+        .filter(|&n| ftl.blocks.state[n as usize] != SuperblockState::Free);
     let used = used.count() as u64;
     let end = ftl.purge(now);
     assert!(end >= now + used * profile.nand.erase_ns.value || used == 0);
@@ -561,14 +561,18 @@ fn purged(slc: bool, filled: bool, before: u32, after: u32, seed: u64) {
         },
         "the statistics go on"
     );
-    assert!(ftl.blocks.wear().1 <= wear.1 + 1 && ftl.blocks.wear().1 >= wear.1);
+    assert!(wear_of(&ftl).1 <= wear.1 + 1 && wear_of(&ftl).1 >= wear.1);
     check(&mut ftl);
     for unit in 0..user_units {
         assert_eq!(ftl.locate(unit), UNMAPPED);
     }
     assert_eq!(ftl.free, fresh.free);
     assert_eq!(ftl.buffer.unprogrammed_units(), 0);
-    let free = |ftl: &Ftl| ftl.slc.as_ref().map(SlcCache::available);
+    let free = |ftl: &Ftl| {
+        ftl.slc
+            .as_ref()
+            .map(|slc| (slc.free.clone(), slc.bare.clone()))
+    };
     assert_eq!(free(&ftl), free(&fresh));
     now = end;
     write(&mut ftl, &mut now, after);
@@ -592,9 +596,15 @@ fn a_purged_drive_writes_without_amplification() {
     let mut ftl = overwrite(false, true, 3);
     let end = ftl.purge(u64::from(u32::MAX) << 8);
     let before = ftl.counters;
-    for unit in 0..ftl.user_units {
+    for unit in 0..ftl.map.units {
         ftl.write(end, unit, end, end).unwrap();
     }
     assert_eq!(ftl.counters.relocated_units, before.relocated_units);
     check(&mut ftl);
+}
+
+/// Least and greatest erase count of multi-bit superblocks.
+fn wear_of(ftl: &Ftl) -> (u32, u32) {
+    let erases = &ftl.blocks.erases[..ftl.blocks.multi() as usize];
+    (*erases.iter().min().unwrap(), *erases.iter().max().unwrap())
 }

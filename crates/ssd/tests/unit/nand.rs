@@ -1,6 +1,6 @@
 use super::*;
 use crate::Profile;
-use crate::sourced::assumed;
+use crate::sourced::tests::assumed;
 
 fn small() -> NandProfile {
     let mut nand = Profile::builtin("samsung-951").unwrap().nand;

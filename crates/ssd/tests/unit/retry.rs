@@ -1,5 +1,5 @@
 use super::*;
-use crate::sourced::assumed;
+use crate::sourced::tests::assumed;
 use proptest::prelude::*;
 
 fn levels(ppm: &[u32], extra_ns: &[u64]) -> RetryProfile {

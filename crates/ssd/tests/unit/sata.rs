@@ -1,7 +1,7 @@
 use super::*;
 use crate::Profile;
 use crate::link::{Link, payload_bytes_per_second};
-use crate::sourced::assumed;
+use crate::sourced::tests::assumed;
 
 fn sata() -> LinkProfile {
     let mut link = Profile::builtin("samsung-951").unwrap().link;

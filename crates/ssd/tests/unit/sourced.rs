@@ -30,3 +30,12 @@ fn refuses_a_number_without_exactly_one_source() {
         assert!(toml::from_str::<One>(text).is_err(), "{text}");
     }
 }
+
+/// A number for tests.
+pub(crate) fn assumed<T>(value: T) -> Sourced<T> {
+    Sourced {
+        value,
+        provenance: Provenance::Assumed,
+        source: "a test".to_owned(),
+    }
+}

@@ -1,6 +1,6 @@
 use super::*;
 use crate::nand::Nand;
-use crate::sourced::assumed;
+use crate::sourced::tests::assumed;
 use proptest::prelude::*;
 
 fn profile(limit: u16) -> SuspendProfile {

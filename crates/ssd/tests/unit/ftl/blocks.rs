@@ -111,7 +111,7 @@ proptest! {
             prop_assert_eq!(blocks.victim(), victim.map(|(_, b)| b));
         }
         for (b, expected) in (0..TOTAL).zip(&plain) {
-            prop_assert_eq!(blocks.state(b), expected.state);
+            prop_assert_eq!(blocks.state[b as usize], expected.state);
             prop_assert_eq!(blocks.written(b), expected.units.len() as u32);
             prop_assert_eq!(blocks.valid(b), expected.units.iter().flatten().count() as u32);
             let mut found = Vec::new();
