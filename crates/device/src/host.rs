@@ -1,11 +1,11 @@
-//! The measuring machine: what it is, what its processors do while a drive is measured, and the date.
+//! The measuring host: description, processor times, wall clock.
 //!
 //! # Architecture
-//! Reading (`read`) and understanding (`parse`) are apart, so that the arithmetic is tested on made-up tables.
-//! - [`HostInfo`]: stated once per run, in its manifest. No host name: reports get published.
+//! Reading (`read`) and parsing (`parse`) are separate, so that parsing is tested on fixed texts.
+//! - [`HostInfo`]: stored once per run, in its manifest; without host name, because reports get published.
 //! - [`CpuTimes`] / [`CpuShare`]: how the processors spent an interval, from `/proc/stat`.
 //! - [`ProcessUsage`]: processor time and context switches of this process, from getrusage(2).
-//! - [`wall_clock`]: the one place that reads the date. Nothing is ever *timed* with it.
+//! - [`wall_clock`]: the only reader of the date; never used for timing.
 //!
 //! # Key constants
 //! None; `/proc/stat` counts in ticks whose length cancels out of every share.
@@ -20,32 +20,32 @@ mod rapl;
 pub use cpu::{CpuShare, CpuTimes, ProcessUsage};
 pub use rapl::PackageEnergy;
 
-/// What the measuring machine is, as far as it bears on results.
+/// Properties of the measuring host that affect results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostInfo {
     /// Kernel release, e.g. `6.12.48-cloud-amd64`.
     pub kernel: Option<String>,
     /// Processor model.
     pub cpu_model: Option<String>,
-    /// Logical processors this process may run on.
+    /// Logical processors in the affinity mask.
     pub logical_cpus: u32,
     /// Main memory, bytes.
     pub memory_bytes: Option<u64>,
-    /// Clock source of the kernel, e.g. `tsc`; a slow one (`hpet`) costs on every I/O.
+    /// Clock source of the kernel, e.g. `tsc`; a slow one (`hpet`) adds to every I/O.
     pub clocksource: Option<String>,
     /// Frequency governor of the first processor, where there is one.
     pub cpu_governor: Option<String>,
-    /// What tells that this is a virtual machine or container (a hint, not a proof); none on bare metal.
+    /// Hint of a virtual machine or container; `None` on bare metal.
     pub virtualised: Option<String>,
 }
 
 impl HostInfo {
-    /// Reads this machine. What cannot be read stays unknown.
+    /// Reads this machine. Unreadable properties are `None`.
     pub fn read() -> Self {
         Self::read_at(&SystemRoot::host())
     }
 
-    /// [`HostInfo::read`] with the kernel's tables below another directory.
+    /// [`HostInfo::read`] with sysfs and procfs of `root`.
     pub fn read_at(root: &SystemRoot) -> Self {
         let text = |path: std::path::PathBuf| {
             let text = std::fs::read_to_string(path).ok()?;
@@ -119,7 +119,7 @@ fn virtualised(
         "Microsoft Corporation",
         "Parallels",
     ];
-    // "Microsoft Corporation" and "Google" also build machines of metal: the vendor counts only beside the processor's flag.
+    // "Microsoft Corporation" and "Google" also sell bare metal: the vendor counts only together with the processor flag.
     let vendor = vendor.filter(|v| VENDORS.iter().any(|known| v.contains(known)));
     match (hypervisor, flag) {
         (Some(kind), _) => Some(kind.to_owned()),

@@ -1,17 +1,17 @@
-//! Which drive a path leads to, and everything about it that a report must state.
+//! Drive identification from statx and sysfs.
 //!
 //! # Architecture
-//! - [`DriveInfo`]: one plain record per drive, real or simulated, stored in every run's manifest.
-//! - [`identify`] / [`list_drives`]: build it from statx and sysfs. Reading goes through [`SystemRoot`], so that tests put
-//!   a made-up `/sys` and `/proc` in its place and a machine without an NVMe drive can still test NVMe.
+//! - [`DriveInfo`]: one record per drive, real or simulated, stored in every run's manifest.
+//! - [`identify`] / [`list_drives`]: read through [`SystemRoot`], so that tests supply a `/sys` and `/proc` of
+//!   their own and cover NVMe without an NVMe drive.
 //! - [`temperature_celsius`]: the drive's hwmon sensor.
 //!
 //! The **serial** in a [`DriveInfo`] is what `--destroy` must name: the drive's own serial number; for a device that has
 //! none, its kernel name (`zram0`, `loop3`); for a regular file, its file name. All namespaces and partitions of a
-//! drive share its serial: `--destroy` confirms the drive, the path on the command line says which part is meant.
+//! drive share its serial: `--destroy` confirms the drive, the path on the command line selects the part.
 //!
 //! # Non-goals
-//! No NVMe admin command is sent here (health and log pages are the passthrough target's matter); nothing is written.
+//! No NVMe admin command ([`crate::nvme`]); nothing is written.
 //!
 //! # Sources
 //! Linux Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-class-hwmon, statx(2).
@@ -25,19 +25,19 @@ mod file;
 mod mounts;
 pub(crate) mod root;
 mod temperature;
-mod trace;
+mod write_trace;
 
 pub use root::SystemRoot;
 pub use temperature::{
     power_milliwatts, power_milliwatts_at, temperature_celsius, temperature_celsius_at,
 };
-pub use trace::{NoTrace, Trace, trace, trace_at};
+pub use write_trace::{NoWriteTrace, WriteTrace, write_trace, write_trace_at};
 
 pub(crate) use block::{BlockNode, block_node};
 pub(crate) use file::split_device_number;
 pub(crate) use mounts::{FileLock, Mount, parse_locks, parse_mountinfo, parse_mounts, parse_swaps};
 
-/// What a drive is made of, as far as the target is concerned.
+/// Kind of a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DriveKind {
@@ -45,13 +45,13 @@ pub enum DriveKind {
     Block,
     /// A regular file on a filesystem.
     File,
-    /// The target that completes every I/O at once.
+    /// The null target.
     Null,
     /// A simulated drive.
     Simulated,
 }
 
-/// The numbers by which the kernel knows a device.
+/// Device number of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceNumber {
     /// Major number.
@@ -66,27 +66,27 @@ impl std::fmt::Display for DeviceNumber {
     }
 }
 
-/// A PCIe link as sysfs words it (`8.0 GT/s PCIe`), now and at most.
+/// A PCIe link, speeds as in sysfs (`8.0 GT/s PCIe`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PcieLink {
     /// PCI address, e.g. `0000:01:00.0`.
     pub address: String,
-    /// Speed now.
+    /// Current link speed.
     pub speed: Option<String>,
-    /// Lanes in use now.
+    /// Current link width, lanes.
     pub width: Option<u32>,
-    /// Highest speed of the drive's port.
+    /// Maximum link speed.
     pub max_speed: Option<String>,
-    /// Most lanes of the drive's port.
+    /// Maximum link width, lanes.
     pub max_width: Option<u32>,
 }
 
 /// The filesystem under a regular file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filesystem {
-    /// Its type, e.g. `ext4`, `tmpfs`.
+    /// Type, e.g. `ext4`, `tmpfs`.
     pub fs_type: String,
-    /// Where it is mounted.
+    /// Mount point.
     pub mount_point: String,
     /// Kernel name of the block device under it, where there is one.
     pub backing: Option<String>,
@@ -94,12 +94,12 @@ pub struct Filesystem {
     pub backing_model: Option<String>,
 }
 
-/// Everything that identifies a drive and bounds the I/O it takes.
+/// Identity and I/O limits of a drive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DriveInfo {
-    /// The text that named it: a path, `null:...` or `sim:...`.
+    /// The text of the command line: a path, `null:...` or `sim:...`.
     pub spec: String,
-    /// What it is.
+    /// Kind.
     pub kind: DriveKind,
     /// Path to open, symbolic links resolved; none for null and simulated drives.
     #[serde(serialize_with = "path_as_text")]
@@ -108,33 +108,33 @@ pub struct DriveInfo {
     pub name: String,
     /// What `--destroy` must name; see the module head. Never empty.
     pub serial: String,
-    /// Model as the drive states it.
+    /// Model number.
     pub model: Option<String>,
     /// Firmware revision.
     pub firmware: Option<String>,
-    /// How it is attached: `nvme`, `sata`, `usb`, `scsi`, `virtio`, `mmc`, `loop`, `zram`, `md`, `dm`, ...
+    /// Transport: `nvme`, `sata`, `usb`, `scsi`, `virtio`, `mmc`, `loop`, `zram`, `md`, `dm`, ...
     pub transport: Option<String>,
-    /// Usable bytes.
+    /// Capacity, bytes.
     pub capacity_bytes: u64,
-    /// Logical block, bytes.
+    /// Logical block size, bytes.
     pub logical_block_bytes: u32,
-    /// Physical block, bytes.
+    /// Physical block size, bytes.
     pub physical_block_bytes: u32,
-    /// Offsets and lengths of direct I/O must be multiples of this, bytes.
+    /// Alignment of offsets and lengths of direct I/O, bytes.
     pub min_io_bytes: u32,
-    /// Buffers of direct I/O must lie at multiples of this, bytes.
+    /// Alignment of buffers of direct I/O, bytes.
     pub memory_align_bytes: u32,
-    /// Whether O_DIRECT can be used; some filesystems refuse it.
+    /// Whether O_DIRECT is supported; some filesystems reject it.
     pub direct_io: bool,
-    /// Largest single request the device takes without splitting, bytes.
+    /// Largest request that is not split, bytes.
     pub max_io_bytes: Option<u64>,
-    /// Whether it spins.
+    /// Rotational.
     pub rotational: Option<bool>,
-    /// Whether the kernel has it set read-only.
+    /// Read-only.
     pub read_only: bool,
-    /// I/O scheduler in force.
+    /// Active I/O scheduler.
     pub scheduler: Option<String>,
-    /// Hardware queues that blk-mq uses.
+    /// blk-mq hardware queues.
     pub hardware_queues: Option<u32>,
     /// Requests per hardware queue.
     pub nr_requests: Option<u32>,
@@ -142,30 +142,30 @@ pub struct DriveInfo {
     pub io_poll: Option<bool>,
     /// Volatile write cache: `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// NUMA node it hangs on; none when there is only one or it is unknown.
+    /// NUMA node, where known and where there are several.
     pub numa_node: Option<u32>,
     /// PCIe link, for a drive that has one.
     pub pcie: Option<PcieLink>,
     /// For a partition: the kernel name of its drive.
     pub partition_of: Option<String>,
-    /// For a regular file: what it lies on.
+    /// For a regular file: its filesystem.
     pub filesystem: Option<Filesystem>,
-    /// Block device: its number. File: the number of the filesystem it lies on.
+    /// Device number; of a file, that of its filesystem.
     pub device: Option<DeviceNumber>,
     /// For a regular file: its inode number.
     pub inode: Option<u64>,
     /// Whether every result on it must carry the word "simulated".
     pub simulated: bool,
-    /// Its controller and namespace, for an NVMe drive.
+    /// Controller and namespace of an NVMe drive.
     #[serde(default)]
-    pub nvme: Option<crate::nvme::place::NvmePlace>,
+    pub nvme: Option<crate::nvme::location::NvmeLocation>,
     /// I/O queue pairs, where the drive or model states them.
     pub queue_pairs: Option<u16>,
     /// Profile of a simulated drive.
     pub profile: Option<String>,
 }
 
-/// Paths may be any bytes, JSON may not: what is not UTF-8 is replaced rather than failing a whole manifest.
+/// Bytes of a path that are not UTF-8 are replaced, because JSON cannot hold them.
 fn path_as_text<S: serde::Serializer>(
     path: &Option<PathBuf>,
     serializer: S,
@@ -176,8 +176,7 @@ fn path_as_text<S: serde::Serializer>(
 }
 
 impl DriveInfo {
-    /// A record with everything unknown but its kind, the text that named it, its name (also its serial) and its size in
-    /// bytes; blocks are 512 bytes. Null and simulated targets fill in the rest.
+    /// A record of only kind, specification text, name (also the serial) and capacity in bytes; blocks are 512 bytes.
     pub fn new(
         kind: DriveKind,
         spec: impl Into<String>,
@@ -222,31 +221,31 @@ impl DriveInfo {
     }
 }
 
-/// Why a path cannot be used as a drive.
+/// A path that cannot be used as a drive.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
-    /// Nothing there.
+    /// Not found.
     #[error(
         "{path}: no such file or device; `assay list` shows the drives here, and a file must exist before it is measured (e.g. `fallocate -l 1G FILE`)"
     )]
     Missing {
-        /// The path given.
+        /// Path.
         path: PathBuf,
     },
     /// A directory.
     #[error("{path} is a directory; name a file in it or the block device under it")]
     Directory {
-        /// The path given.
+        /// Path.
         path: PathBuf,
     },
-    /// An NVMe generic node: right drive, wrong door.
+    /// An NVMe generic character device without its block device.
     #[error(
-        "{path} is the NVMe generic device of {block}, which is not there; is the namespace attached, and has it a format that the kernel knows?"
+        "{path} is the NVMe generic device of {block}, which does not exist; check that the namespace is attached and has a format that the kernel supports"
     )]
     NvmeGeneric {
-        /// The path given.
+        /// Path.
         path: PathBuf,
-        /// The block device beside it.
+        /// Its block device.
         block: PathBuf,
     },
     /// A character device, FIFO or socket.
@@ -254,52 +253,52 @@ pub enum IdentityError {
         "{path} is a {what}, not a drive; name a block device such as /dev/nvme0n1 or a regular file"
     )]
     NotADrive {
-        /// The path given.
+        /// Path.
         path: PathBuf,
-        /// What it is.
+        /// Kind.
         what: &'static str,
     },
-    /// No bytes to measure.
+    /// Zero size.
     #[error("{path} has zero size; {advice}")]
     ZeroSize {
-        /// The path given.
+        /// Path.
         path: PathBuf,
-        /// What to do.
+        /// Advice.
         advice: &'static str,
     },
-    /// Not allowed to look.
+    /// Permission denied.
     #[error(
         "{path}: permission denied; run as root, or add yourself to the group that owns the device (often `disk`)"
     )]
     PermissionDenied {
-        /// The path given.
+        /// Path.
         path: PathBuf,
     },
-    /// A block device of which sysfs knows nothing.
+    /// A block device that is missing in sysfs.
     #[error(
-        "{path} is block device {device}, but {sysfs} does not exist; is /sys mounted, and the device still there?"
+        "{path} is block device {device}, but {sysfs} does not exist; check that /sys is mounted and the device still attached"
     )]
     NotInSysfs {
-        /// The path given.
+        /// Path.
         path: PathBuf,
-        /// Its number.
+        /// Device number.
         device: DeviceNumber,
-        /// The place looked at.
+        /// Missing path.
         sysfs: PathBuf,
     },
-    /// Anything else the kernel says.
+    /// Other system error.
     #[error("{path}: cannot {doing}: {source}")]
     Io {
-        /// The path concerned.
+        /// Path.
         path: PathBuf,
-        /// What was tried.
+        /// Failed action.
         doing: &'static str,
-        /// What the kernel said.
+        /// System error.
         source: std::io::Error,
     },
 }
 
-/// Finds out which drive `path` leads to; symbolic links such as `/dev/disk/by-id/...` are followed.
+/// Identifies the drive at `path`; symbolic links such as `/dev/disk/by-id/...` are followed.
 ///
 /// # Errors
 /// [`IdentityError`], one variant per reason, each with advice.
@@ -307,7 +306,7 @@ pub fn identify(path: &Path) -> Result<DriveInfo, IdentityError> {
     identify_at(&SystemRoot::host(), path)
 }
 
-/// [`identify`] with the kernel's tables below another directory; `path` itself is always looked up on the running system.
+/// [`identify`] with sysfs and procfs of `root`; `path` itself is always resolved on the running system.
 ///
 /// # Errors
 /// As [`identify`].
@@ -315,8 +314,8 @@ pub fn identify_at(root: &SystemRoot, path: &Path) -> Result<DriveInfo, Identity
     file::identify_at(root, path)
 }
 
-/// The drives of this machine, for `assay list`: whole drives (no partitions) that hold bytes, without RAM disks.
-/// A drive that cannot be read is left out.
+/// The drives of this machine: whole drives (no partitions) of non-zero size, without RAM disks. Drives that cannot be identified
+/// are left out.
 pub fn list_drives() -> Vec<DriveInfo> {
     list_drives_at(&SystemRoot::host())
 }

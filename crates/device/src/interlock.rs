@@ -1,31 +1,31 @@
-//! The destruction interlock: whether a drive's bytes may be lost.
+//! Destruction interlock: authorisation of writes to a drive.
 //!
 //! # Architecture
-//! [`authorise`] is the only way to a [`WritePermit`], and everything that opens a drive for writing asks for one and lets it
-//! [`check`](WritePermit::check) the descriptor it opened. The rules:
-//! 1. Null and simulated drives need nothing: nobody's data is there.
+//! [`authorise`] is the only constructor of a [`WritePermit`]; code that opens a drive for writing needs one and
+//! [`check`](WritePermit::check)s the opened descriptor with it. The rules:
+//! 1. Null and simulated drives need no authorisation: they hold no user data.
 //! 2. A real drive must be **named**: `--destroy SERIAL` equal to [`DriveInfo::serial`].
-//! 3. A drive **in use** is refused and nothing overrides that: it, one of its partitions, or the drive of a partition is
+//! 3. A drive **in use** is always refused: it, one of its partitions, or the drive of a partition is
 //!    mounted, has holders (LVM, md, dm, bcache), is active swap, backs a loop device, or cannot be claimed exclusively;
-//!    the same on any other path to it (a block device with an equal `wwid`; for a partition, the partitions of that which
+//!    the same applies to every other path to it (a block device with an equal `wwid`; for a partition, the partitions of that which
 //!    overlap it are claimed, not the whole); a file likewise (loop, swap, locked). For a loop device, the same holds for the
 //!    file or device under it.
 //! 4. Every **signature** on it (filesystem, partition table, RAID, LVM, LUKS, swap), also inside its partitions, must be named
 //!    as well: `--destroy ext4`. A word counts once: a file called `ext4` that holds an ext4 filesystem needs it twice.
-//! 5. What cannot be checked counts as against it.
+//! 5. A failed check counts as a refusal.
 //!
-//! On a block device the permit *holds* the exclusive claim (`O_EXCL`, see open(2)) it was given under, on every path: as long as
-//! it lives, the kernel lets nobody mount the drive, swap to it or put it into a RAID. That of the drive as it was named is taken before the checks, so nothing slips in
-//! between. Drop the permit when the run is over, before `losetup -d` or a zram reset.
+//! For a block device the permit *holds* the exclusive claim (`O_EXCL`, open(2)) on every path: while it exists, the kernel rejects mounts,
+//! swapon and RAID assembly. The claim on the named path is taken before the checks, so that nothing changes between check and claim.
+//! Drop the permit when the run is over, before `losetup -d` or a zram reset.
 //!
-//! # What it cannot see
+//! # Not detected
 //! A program that has a file or device open without claiming or locking it: a virtual machine started without image locking, a
-//! database on the raw device, an iSCSI or NVMe export. QEMU's own image locks on *files* are seen (`/proc/locks`). Programs in
-//! other PID namespaces hide their locks. A partition at whose place another path shows none (its table was read at another time)
-//! cannot be claimed by that path. Data without any signature (a raw recording) is protected by rule 2 alone.
+//! database on the raw device, an iSCSI or NVMe export. QEMU's image locks on *files* are detected (`/proc/locks`). Locks of programs in
+//! other PID namespaces are hidden. A partition that is missing on another path (its table was read at another time) cannot be claimed
+//! on that path. Data without a signature (a raw recording) is protected by rule 2 alone.
 //!
 //! # Non-goals
-//! Nothing is unmounted, wiped or written here. Secure erase and format commands will ask for the same permit.
+//! Nothing is unmounted, wiped or written here.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -37,11 +37,11 @@ mod claim;
 mod loops;
 mod refusal;
 mod usage;
-mod words;
+mod confirmation;
 
 pub use refusal::{NearMiss, Reason, Refusal};
 
-/// What a permit was given for.
+/// What a permit is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Subject {
     /// A null or simulated drive: there is no descriptor to write to.
@@ -53,14 +53,13 @@ enum Subject {
     },
 }
 
-/// Proof that a drive may be overwritten. It cannot be made but by [`authorise`], and is good for that one drive.
-/// While it lives, a block device stays claimed (see the module head). Share it by reference.
+/// Proof that one drive may be overwritten; only [`authorise`] constructs it. While it exists, a block device stays claimed.
 #[derive(Debug)]
-#[must_use = "a block device stays claimed only as long as its permit lives"]
+#[must_use = "a block device stays claimed only while its permit exists"]
 pub struct WritePermit {
     drive: String,
     subject: Subject,
-    /// Never read from again; open descriptors are the claim (and keep a file's inode number from being reused).
+    /// The open descriptors are the claim (and keep a file's inode number from being reused).
     _claims: Vec<OwnedFd>,
 }
 
@@ -69,14 +68,14 @@ pub struct WritePermit {
 pub enum PermitError {
     /// Another drive or file.
     #[error(
-        "the permit is for {permitted}, and what was opened is another file or device; nothing was written. Has the path been replaced meanwhile?"
+        "the permit is for {permitted}, but another file or device was opened; nothing was written. The path was replaced meanwhile: run again"
     )]
     OtherDrive {
         /// The drive of the permit.
         permitted: String,
     },
     /// fstat failed.
-    #[error("{permitted}: cannot tell whether the opened file is the permitted one: {source}")]
+    #[error("{permitted}: cannot check whether the opened file is the permitted one: {source}")]
     Io {
         /// The drive of the permit.
         permitted: String,
@@ -86,13 +85,13 @@ pub enum PermitError {
 }
 
 impl WritePermit {
-    /// The drive as its user named it.
+    /// The drive as named on the command line.
     pub fn drive(&self) -> &str {
         &self.drive
     }
 
-    /// Makes sure that `opened` is the very drive this permit was given for. To be called on every descriptor opened for
-    /// writing, before the first write.
+    /// Checks that `opened` is the drive of this permit. To be called on every descriptor opened for writing, before the first
+    /// write.
     ///
     /// # Errors
     /// [`PermitError`] when it is another drive (always, for a permit of a null or simulated one) or cannot be examined.
@@ -111,15 +110,15 @@ impl WritePermit {
     }
 }
 
-/// Decides whether `info`'s drive may be overwritten, given the words of `--destroy`.
+/// Authorises overwriting a drive, given the values of `--destroy`.
 ///
 /// # Errors
-/// [`Refusal`] with every reason found and the words that would lift those that can be lifted.
+/// [`Refusal`] with every reason and the `--destroy` values that would resolve those that can be resolved.
 pub fn authorise(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> {
     authorise_at(&SystemRoot::host(), info, destroy)
 }
 
-/// [`authorise`] with the kernel's tables below another directory.
+/// [`authorise`] with sysfs and procfs of `root`.
 ///
 /// # Errors
 /// As [`authorise`].
@@ -141,7 +140,7 @@ pub fn authorise_at(
         Ok(claim) => claim,
         Err(reason) => {
             reasons.push(reason);
-            reasons.extend(words::not_named(info, destroy));
+            reasons.extend(confirmation::not_named(info, destroy));
             return Err(Refusal::new(info, reasons));
         }
     };
@@ -152,7 +151,7 @@ pub fn authorise_at(
     }
     let mut claims = Vec::new();
     let usage = usage::examine(root, &claim.subject, &drive, &mut claims);
-    // EBUSY says the same as a mount or holder that has been named already, only less clearly.
+    // EBUSY repeats a mount or holder that is reported already.
     if claim.busy && usage.is_empty() {
         reasons.push(Reason::ClaimedElsewhere {
             device: drive.clone(),
@@ -160,7 +159,7 @@ pub fn authorise_at(
     }
     reasons.extend(usage);
     let signatures = claim::signatures(root, info, &claim, &mut reasons);
-    reasons.extend(words::missing(info, &signatures, destroy));
+    reasons.extend(confirmation::missing(info, &signatures, destroy));
     if !reasons.is_empty() {
         return Err(Refusal::new(info, reasons));
     }
@@ -173,11 +172,11 @@ pub fn authorise_at(
     })
 }
 
-/// A drive opened for looking, and claimed if nobody else had.
+/// A drive opened read-only, and claimed exclusively where possible.
 struct Claim {
     file: File,
     path: PathBuf,
     subject: Subject,
-    /// Whether somebody else holds the claim.
+    /// Whether the claim is held elsewhere.
     busy: bool,
 }

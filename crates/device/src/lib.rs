@@ -4,7 +4,7 @@
 //! - [`spec`] parses what a user types for a drive; [`identity`] reads what it is; [`interlock`] decides whether it may be written
 //!   ([`interlock::WritePermit`] is the only key to a writable handle, [`open::open_drive`] its only user); [`signature`] detects file
 //!   systems, partition tables and the like.
-//! - [`nvme`] sends admin commands to controllers, real or simulated; [`mod@purge`] discards; [`watch`] reads health and power during a run.
+//! - [`nvme`] sends admin commands to controllers, real or simulated; [`mod@purge`] discards; [`telemetry_monitor`] reads health and power during a run.
 //! - [`host`] describes the measuring machine; [`load`] samples its processors.
 //! - [`session`] holds a drive for the length of a run, real or simulated, and lends it out per job.
 //!
@@ -25,4 +25,4 @@ pub mod purge;
 pub mod session;
 pub mod signature;
 pub mod spec;
-pub mod watch;
+pub mod telemetry_monitor;

@@ -1,4 +1,4 @@
-//! How loaded the host was meanwhile: samples of `/proc/stat` and of this process, as [`HostLoad`].
+//! Host load of an interval, from `/proc/stat` and this process.
 
 use assay_stats::HostLoad;
 use assay_units::Nanos;
@@ -10,9 +10,9 @@ use assay_io::clock::Clock;
 /// Processor time of this process so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {
-    /// In user code.
+    /// User.
     pub user: Nanos,
-    /// In the kernel.
+    /// System.
     pub system: Nanos,
 }
 
@@ -31,7 +31,7 @@ pub fn thread_cpu_time() -> Nanos {
     Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Samples the host's load from one call to the next.
+/// Samples the host's load between calls.
 #[derive(Debug)]
 pub struct HostSampler {
     clock: Clock,
@@ -42,7 +42,7 @@ pub struct HostSampler {
 }
 
 impl HostSampler {
-    /// Begin now.
+    /// Starts a first interval.
     pub fn start() -> HostSampler {
         let clock = Clock::monotonic();
         HostSampler {
@@ -54,7 +54,7 @@ impl HostSampler {
         }
     }
 
-    /// The load since the last sample (or the start); `None` where `/proc/stat` cannot be read or has not ticked since.
+    /// The load since the last sample (or the start); `None` where `/proc/stat` cannot be read or no tick has passed.
     pub fn sample(&mut self) -> Option<HostLoad> {
         let (at, cpu, process) = (
             self.clock.now(),

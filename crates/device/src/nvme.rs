@@ -1,24 +1,23 @@
-//! Real NVMe drives beyond reads and writes: admin commands, what a controller says of itself, its health.
+//! NVMe admin commands: identification, health, power states, erasure.
 //!
 //! # Architecture
-//! [`AdminPort`] is the seam: something that takes an admin command and its data. [`device::ControllerDevice`] is a controller of this
-//! machine behind the kernel's `ioctl` (include/uapi/linux/nvme_ioctl.h); a simulated controller can be another. On top of it, without
-//! knowing which it is: [`commands`] (Identify, log pages, features, Format, Sanitize), [`probe`] (everything a controller says of itself),
-//! [`health`] (what moves while it works), [`power`] (a power state for a while, and back), [`purge`](mod@purge). [`place`] finds the controller and the namespace that belong to a drive, in sysfs;
-//! [`registers`] reads its registers, which no command can.
+//! [`AdminPort`] sends an admin command with its data. [`device::ControllerDevice`] implements it for a controller of this machine by the
+//! kernel's `ioctl` (include/uapi/linux/nvme_ioctl.h); the session implements it for simulated controllers. Written against the trait: [`commands`] (Identify, log pages, features, Format, Sanitize), [`probe`] (all of it as one record),
+//! [`health`] (SMART and telemetry), [`power`] (setting and restoring a power state), [`purge`](mod@purge). [`location`] finds the controller
+//! and namespace of a drive in sysfs; [`registers`] reads the controller registers, which no command returns; [`display`] formats a probe.
 //!
 //! # Non-goals
-//! Nothing of fabrics (their controllers answer the same commands, but have no PCI device). No firmware, no namespace management.
+//! No fabrics-specific commands, no firmware, no namespace management.
 
 pub mod commands;
 pub mod device;
 pub mod health;
-pub mod place;
+pub mod location;
 pub mod power;
 pub mod probe;
 pub mod purge;
 pub mod registers;
-pub mod words;
+pub mod display;
 
 #[cfg(test)]
 #[path = "../tests/unit/nvme.rs"]
@@ -26,16 +25,16 @@ mod tests;
 
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
-/// Where admin commands are sent.
+/// Sends admin commands to a controller.
 pub trait AdminPort {
     /// The controller, for messages: `/dev/nvme0`.
     fn name(&self) -> &str;
 
-    /// Send one admin command and wait for it. `data` is sent or filled as the opcode says (its bits 1:0; Base 2.0c, 3.3.3.1, Opcode). Gives
+    /// Sends one admin command and waits for it. `data` is sent or filled as bits 1:0 of the opcode say (Base 2.0c, 3.3.3.1). Returns
     /// dword 0 of the completion.
     ///
     /// # Errors
-    /// When it could not be sent, or ended with another status than success.
+    /// When it cannot be sent, or completes with an error status.
     fn admin(
         &mut self,
         command: &SubmissionEntry,
@@ -44,62 +43,62 @@ pub trait AdminPort {
     ) -> Result<u32, CommandError>;
 }
 
-/// Why an admin command gave nothing.
+/// A failed admin command.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The controller refused or failed it.
-    #[error("{controller}: {command}: the drive answers {code:#x}: {words}", code = status.0, words = status.name().unwrap_or("a status that this program does not know"))]
+    /// Completed with an error status.
+    #[error("{controller}: {command}: status {code:#x}: {name}", code = status.0, name = status.name().unwrap_or("unknown status code"))]
     Status {
         /// The controller.
         controller: String,
-        /// Which command.
+        /// Command.
         command: String,
-        /// What it answered.
+        /// Status.
         status: StatusCode,
     },
-    /// The system did not send it.
+    /// System error.
     #[error("{controller}: {command}: {source}{advice}")]
     System {
         /// The controller.
         controller: String,
-        /// Which command.
+        /// Command.
         command: String,
-        /// The system's answer.
+        /// System error.
         source: std::io::Error,
-        /// What to do about it.
+        /// Advice.
         advice: &'static str,
     },
-    /// It answers, and is not the controller of the drive that is meant.
+    /// The controller is not that of the drive any more.
     #[error(
-        "{controller}: this is not the controller of {drive} any more: the serial of that is {serial:?}, and this one's is {found:?}; nothing was changed on it. Drives are \
-         numbered anew when one is removed or added: look at `assay list`, and begin again"
+        "{controller}: this is not the controller of {drive} any more: its serial is {found:?}, not {serial:?}; nothing was changed on it. Drives are \
+         renumbered when one is removed or added: check `assay list` and run again"
     )]
     OtherDrive {
         /// The controller.
         controller: String,
-        /// The drive that is meant, as named.
+        /// Intended drive, as named.
         drive: String,
-        /// Its serial.
+        /// Serial of the intended drive.
         serial: String,
-        /// The controller's.
+        /// Serial of the controller.
         found: String,
     },
-    /// What came back makes no sense.
+    /// Malformed data.
     #[error(
-        "{controller}: {command}: what the drive answered makes no sense: {what}; `nvme {command}` shows it raw"
+        "{controller}: {command}: the returned data is malformed: {what}; `nvme {command}` shows it raw"
     )]
     Nonsense {
         /// The controller.
         controller: String,
-        /// Which command.
+        /// Command.
         command: String,
-        /// What is wrong with it.
+        /// Defect.
         what: String,
     },
 }
 
 impl CommandError {
-    /// Did the drive itself refuse: what it does not have, rather than what could not be asked?
+    /// Whether the controller rejected the command (as opposed to a system error).
     pub fn refused(&self) -> bool {
         matches!(self, CommandError::Status { .. })
     }

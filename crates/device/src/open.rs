@@ -11,26 +11,26 @@ use assay_io::system_calls;
 use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot, split_device_number};
 use crate::interlock::{PermitError, WritePermit};
 
-/// Why a drive could not be opened.
+/// A drive that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The system refused.
+    /// System error.
     #[error("{drive}: cannot open it {how}: {source}{advice}")]
     System {
         /// The drive.
         drive: String,
-        /// For reading or for writing, direct or not.
+        /// Access mode.
         how: &'static str,
-        /// The system's answer.
+        /// System error.
         source: io::Error,
-        /// What to do about it.
+        /// Advice.
         advice: &'static str,
     },
-    /// What was opened is not the drive the permit is for.
+    /// The opened file is not the drive of the permit.
     #[error(transparent)]
     Permit(#[from] PermitError),
-    /// It has no file behind it.
-    #[error("{drive} is not a file or block device; it is opened as the target it is")]
+    /// Not a file or block device.
+    #[error("{drive} is not a file or block device")]
     NoFile {
         /// The drive.
         drive: String,
@@ -166,13 +166,13 @@ fn open_file(path: &Path, write: bool, flags: i32) -> io::Result<File> {
 
 fn advice(error: &io::Error, direct: bool) -> &'static str {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => "; run as root, or give yourself access to it",
-        io::ErrorKind::NotFound => "; does it exist? `assay list` shows the drives here",
+        io::ErrorKind::PermissionDenied => "; run as root, or grant access to it",
+        io::ErrorKind::NotFound => "; `assay list` shows the drives of this machine",
         io::ErrorKind::ResourceBusy => {
-            "; something on this machine holds it: unmount or stop that first"
+            "; it is in use on this machine: unmount it or stop its user first"
         }
         io::ErrorKind::InvalidInput if direct => {
-            "; its file system does not support O_DIRECT: use --direct 0 and say so with the result"
+            "; its file system does not support O_DIRECT: use --direct 0 and state that with the result"
         }
         _ => "",
     }

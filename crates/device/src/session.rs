@@ -1,18 +1,18 @@
-//! A drive for the length of a run: named, identified, authorised once; opened per job with no more rights than the job needs.
+//! Drive sessions: a drive is identified and authorised once per run, and opened per job with the rights that the job needs.
 
 use std::sync::Arc;
 
 use crate::identity::{self, DriveInfo, DriveKind, IdentityError, PcieLink};
 use crate::interlock::{self, Refusal};
 use crate::nvme::CommandError;
-use crate::nvme::place;
+use crate::nvme::location;
 use crate::nvme::probe::Probe;
 use crate::nvme::purge::EraseError;
 use crate::open::OpenError;
 use crate::purge::PurgeError;
 use crate::spec::{DriveSpec, SpecError, SpecKind};
-use crate::watch::Watch;
-use crate::watch::meter::PowerMeter;
+use crate::telemetry_monitor::TelemetryMonitor;
+use crate::telemetry_monitor::power_meter::PowerMeter;
 use assay_io::drive_handle::DriveHandle;
 use assay_io::{Nanos, TargetError, Telemetry};
 use assay_sim_host::SimTarget;
@@ -33,32 +33,32 @@ pub use real::PurgeHow;
 use real::RealDrive;
 pub use target_properties::{PassthruSupport, TargetKind, TargetProperties};
 
-/// Why a drive cannot take part.
+/// A drive that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// Its name makes no sense.
+    /// Malformed specification.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// It is not there, or not a drive.
+    /// Not found, or not a drive.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// No such simulated drive.
+    /// Unknown or malformed profile.
     #[error("{spec}: {source}")]
     Profile {
         /// As named.
         spec: String,
-        /// Why.
+        /// Reason.
         source: ProfileFileError,
     },
-    /// A simulated drive has no such option.
+    /// Unknown option of a simulated drive.
     #[error("{spec}: {source}")]
     Option {
         /// As named.
         spec: String,
-        /// Why.
+        /// Reason.
         source: OptionError,
     },
-    /// The model could not be made.
+    /// The simulated drive cannot be created.
     #[error(transparent)]
     Target(#[from] TargetError),
     /// It cannot be opened.
@@ -67,14 +67,14 @@ pub enum SessionError {
     /// It may not be written.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A job wants to write and nobody said it may.
+    /// A job writes without authorisation.
     #[error(
-        "{drive}: this would overwrite data on it, and nothing is written without leave; if that is what you want, add --destroy {serial}"
+        "{drive}: this would overwrite its data, which needs authorisation: if all of it may be lost, add --destroy {serial}"
     )]
     NoPermit {
         /// As named.
         drive: String,
-        /// What `--destroy` must name.
+        /// Value for `--destroy`.
         serial: String,
     },
     /// It cannot be purged.
@@ -82,34 +82,34 @@ pub enum SessionError {
     Purge(#[from] PurgeError),
     /// It has no power states.
     #[error(
-        "{drive}: power state {state} cannot be chosen: only NVMe drives have power states; leave power_states out, or measure an NVMe or a simulated drive"
+        "{drive}: power state {state} cannot be set: only NVMe drives have power states; leave power_states out, or measure an NVMe or a simulated drive"
     )]
     NoPowerControl {
         /// As named.
         drive: String,
-        /// The state asked for.
+        /// Requested state.
         state: u8,
     },
-    /// It has power states, and not this one.
+    /// No such power state.
     #[error(
-        "{drive}: there is no such power state as {state}; it has {states}: choose among those, or leave power_states out"
+        "{drive}: it has no power state {state}, only {states}; use one of those, or leave power_states out"
     )]
     NoSuchPowerState {
         /// As named.
         drive: String,
-        /// The state asked for.
+        /// Requested state.
         state: u8,
-        /// Those that there are, in words.
+        /// Existing states, as text.
         states: String,
     },
-    /// Nobody can say which power states it has.
-    #[error("{drive}: power state {state} cannot be chosen: {why}")]
+    /// Its power states cannot be read.
+    #[error("{drive}: power state {state} cannot be set: {why}")]
     PowerStatesUnknown {
         /// As named.
         drive: String,
-        /// The state asked for.
+        /// Requested state.
         state: u8,
-        /// Why.
+        /// Reason.
         why: String,
     },
     /// An admin command failed.
@@ -125,17 +125,17 @@ pub enum SessionError {
         drive: String,
         /// The controller.
         controller: String,
-        /// The system's answer.
+        /// System error.
         source: std::io::Error,
     },
-    /// It cannot be erased in the way that was asked for.
+    /// The requested erase method is not available.
     #[error(
-        "{drive}: cannot be erased in this way: {why}; --how auto takes the best way that there is"
+        "{drive}: cannot be erased by this method: {why}; --how auto uses the best available one"
     )]
     NotErasable {
         /// As named.
         drive: String,
-        /// Why not.
+        /// Reason.
         why: String,
     },
     /// More would be erased than was named.
@@ -143,31 +143,31 @@ pub enum SessionError {
     ReachesOthers {
         /// As named.
         drive: String,
-        /// What else.
+        /// Further namespaces.
         others: String,
-        /// What to do about it.
+        /// Advice.
         advice: String,
     },
-    /// More might be erased than anybody can name.
+    /// Namespaces that cannot be listed might be erased.
     #[error(
-        "{drive}: this may also erase namespaces that cannot be seen from here: {why}; --how {instead} erases this namespace alone"
+        "{drive}: this may also erase namespaces that this controller does not list: {why}; --how {instead} erases this namespace alone"
     )]
     ReachesUnknown {
         /// As named.
         drive: String,
-        /// Why they cannot be seen.
+        /// Why they cannot be listed.
         why: &'static str,
-        /// The way that reaches only this one.
+        /// The method that erases only this one.
         instead: &'static str,
     },
 }
 
-/// What the bytes on a drive are, as far as its owner can tell without reading.
+/// Data on a drive before a run, as far as known without reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// Whatever was there: look.
+    /// Unknown.
     AsFound,
-    /// The model's answer.
+    /// The initial state of the simulated drive.
     Modelled(InitialState),
     /// Nothing: the null target.
     Nothing,
@@ -182,7 +182,7 @@ pub enum OpenTarget {
         /// The open handle.
         open: DriveHandle,
         /// Its telemetry.
-        watch: Arc<Watch>,
+        telemetry: Arc<TelemetryMonitor>,
     },
     /// A simulated drive; keeps its state and its virtual time from job to job.
     Sim(Box<SimTarget>, InitialState),
@@ -198,34 +198,34 @@ enum Kind {
 pub struct DriveSession {
     info: DriveInfo,
     kind: Kind,
-    /// Power state of a simulated drive where nobody chooses one.
+    /// Default power state of a simulated drive.
     own_power_state: u8,
-    /// What the controller of a simulated drive said of itself.
+    /// Probe of a simulated drive's controller.
     simulated_probe: Option<Result<Box<Probe>, SessionError>>,
 }
 
-/// How drives are taken into a run.
+/// Options of sessions.
 #[derive(Clone, Debug, Default)]
 pub struct SessionOptions {
-    /// The words of `--destroy`.
+    /// Values of `--destroy`.
     pub destroy: Vec<String>,
-    /// Something will be written: real drives need a permit now, before anything is measured.
+    /// The run writes: real drives need a permit when the session opens.
     pub will_write: bool,
-    /// Something will be verified: simulated drives must keep what is written.
+    /// The run verifies data: simulated drives must store it.
     pub keep_data: bool,
-    /// A meter of the power of real drives, for one drive alone.
+    /// External power meter, for a single real drive.
     pub power_meter: Option<Arc<PowerMeter>>,
     /// Regenerates the pages that will be written, so that a simulated drive need not keep them whole.
     pub generator: Option<Arc<dyn Generator>>,
 }
 
 impl DriveSession {
-    /// Take a drive into a run.
+    /// Opens a session.
     ///
-    /// A real drive gets its permit here, if `--destroy` names it: what is refused is refused before anything is measured.
+    /// A real drive gets its permit here, if `--destroy` names it, so that refusals come before any measurement.
     ///
     /// # Errors
-    /// When it is not there, not a drive, or may not be written as asked.
+    /// When it does not exist, is not a drive, or may not be written.
     pub fn open(spec: &DriveSpec, options: &SessionOptions) -> Result<DriveSession, SessionError> {
         match spec.kind() {
             SpecKind::Null { size_bytes } => {
@@ -242,9 +242,9 @@ impl DriveSession {
                 options: pairs,
             } => simulated(spec.text(), profile, pairs, options),
             SpecKind::Path(path) | SpecKind::NvmeGeneric(path) => {
-                // A generic device is the same namespace by another door; everything about it is known of its block device.
+                // A generic device is identified through the block device of its namespace.
                 let generic = matches!(spec.kind(), SpecKind::NvmeGeneric(_));
-                let beside = generic.then(|| place::block_beside(path)).flatten();
+                let beside = generic.then(|| location::block_beside(path)).flatten();
                 let mut info = identity::identify(beside.as_deref().unwrap_or(path))?;
                 info.spec = spec.text().to_owned();
                 let named = options.destroy.contains(&info.serial);
@@ -267,12 +267,12 @@ impl DriveSession {
         }
     }
 
-    /// What the drive is.
+    /// Identity of the drive.
     pub fn info(&self) -> &DriveInfo {
         &self.info
     }
 
-    /// May it be written? Simulated and null drives hold nobody's data.
+    /// Whether it may be written; simulated and null drives always.
     pub fn may_write(&self) -> bool {
         match &self.kind {
             Kind::Real(drive) => drive.may_write(),
@@ -280,7 +280,7 @@ impl DriveSession {
         }
     }
 
-    /// What is on it before anything was written.
+    /// Its data before the run.
     pub fn holds(&self) -> Holds {
         match &self.kind {
             Kind::Null => Holds::Nothing,
@@ -289,7 +289,7 @@ impl DriveSession {
         }
     }
 
-    /// What a plan must know of it. `direct` changes what I/Os must be aligned to.
+    /// Properties for job planning.
     pub fn target_properties(&self) -> TargetProperties {
         TargetProperties {
             name: self.info.spec.clone(),
@@ -346,7 +346,7 @@ impl DriveSession {
         }
     }
 
-    /// What a simulated drive says of itself now.
+    /// Current telemetry of a simulated drive.
     pub fn telemetry(&mut self) -> Option<Telemetry> {
         match &mut self.kind {
             Kind::Sim(target, _) => assay_io::Target::telemetry(target.as_mut()),
@@ -354,11 +354,11 @@ impl DriveSession {
         }
     }
 
-    /// What the controller of an NVMe drive says of itself, asked once; `None` for drives that are not NVMe. That of a simulated drive is asked on a
-    /// twin that has just been switched on: asking takes time, and the drive that is measured must not have lived before.
+    /// Probe of an NVMe controller, read once; `None` for other drives. For a simulated drive a second instance is probed, because probing
+    /// takes virtual time, which must not pass on the measured one.
     ///
     /// # Errors
-    /// When it cannot be asked (one needs root), or does not answer.
+    /// When the controller cannot be opened (root is required) or does not respond.
     pub fn probe(&self) -> Option<Result<&Probe, &SessionError>> {
         match (&self.simulated_probe, &self.kind) {
             (Some(probe), _) => Some(probe.as_ref().map(AsRef::as_ref)),
@@ -367,7 +367,7 @@ impl DriveSession {
         }
     }
 
-    /// Cut the power of a simulated drive and give it back at once; false for others, whose power is not ours to cut.
+    /// Power-cycles a simulated drive; `false` for others.
     pub fn lose_power(&mut self) -> bool {
         match &mut self.kind {
             Kind::Sim(target, _) => {
@@ -378,7 +378,7 @@ impl DriveSession {
         }
     }
 
-    /// The PCIe link as it is now; none where the drive has none, or it cannot be read.
+    /// Current PCIe link, where there is one.
     pub fn pcie(&self) -> Option<PcieLink> {
         match (&self.kind, &self.info.path) {
             (Kind::Sim(target, _), _) => simulated::pcie_link(target.link()),
@@ -387,7 +387,7 @@ impl DriveSession {
         }
     }
 
-    /// Let a simulated drive rest in virtual time; others are left alone.
+    /// Idles a simulated drive in virtual time; no effect on others.
     pub fn idle(&mut self, span: Nanos) {
         if let Kind::Sim(target, _) = &mut self.kind {
             target.idle(span);
@@ -417,11 +417,11 @@ fn simulated(
             })?;
     }
     if session.keep_data && !options.keep_data {
-        // What is verified can be made again, and need not be kept whole.
+        // Verified data is regenerated instead of stored.
         (options.keep_data, options.regenerate_data) = (true, true);
     }
     let (state, own_power_state) = (options.state, options.power_state);
-    // Before the drive itself is made: the tables of a large one take a gigabyte, and need not be there twice.
+    // Before the drive is created: the tables of a large one take a gigabyte and should not exist twice.
     let simulated_probe = simulated::probe(spec, &profile, &options);
     let mut target = SimTarget::new(spec, profile, options)?;
     if let Some(generator) = &session.generator {

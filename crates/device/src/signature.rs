@@ -1,14 +1,12 @@
-//! What filesystems, partition tables, RAID, LVM, encryption and swap look like on a drive: the marks that tell that its bytes
-//! are somebody's.
+//! Detection of signatures: filesystems, partition tables, RAID, LVM, encryption, swap.
 //!
 //! # Architecture
-//! [`Window::read`] takes the first and last MiB; [`detect`] is a pure function over them; [`wipefs()`] asks util-linux, which
-//! knows more kinds, where it is installed; [`union`] puts both together. Words are those of `wipefs` and `blkid`, so that
-//! people and scripts know them.
+//! [`Window::read`] takes the first and last MiB; [`detect`] is a pure function over them; [`wipefs()`] runs util-linux,
+//! which detects more kinds, where it is installed; [`union`] combines both. Type names are those of `wipefs` and `blkid`.
 //!
-//! Most marks are a fixed string at a fixed place and stand in `magic.rs`; those that need arithmetic (the ext family, FAT, MBR,
-//! GPT, md, ZFS, swap, LUKS2's second header) are functions in `probes.rs`. Marks of only two bytes are believed only together
-//! with other fields, because this lab fills drives with random bytes and must not find filesystems in them.
+//! Most signatures are a fixed string at a fixed offset (`magic.rs`); those that need arithmetic (the ext family, FAT, MBR,
+//! GPT, md, ZFS, swap, LUKS2's second header) are functions in `probes.rs`. Two-byte signatures are accepted only
+//! together with other fields, because measured drives hold random data.
 //!
 //! # Non-goals
 //! No UUIDs or labels, no reading of file contents, no backup superblocks beyond the last MiB.
@@ -28,17 +26,17 @@ mod wipefs;
 
 pub use wipefs::wipefs;
 
-/// How much is read at each end, bytes. The farthest primary mark (btrfs, 64 KiB) and all ZFS labels lie inside.
+/// Length read at each end, bytes. The farthest primary signature (btrfs, 64 KiB) and all ZFS labels lie inside.
 pub const WINDOW_BYTES: u64 = 1 << 20;
 
-/// A mark found.
+/// A detected signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FoundSignature {
-    /// Its type, as `wipefs` calls it; the word for `--destroy`.
+    /// Type as in `wipefs`; the value for `--destroy`.
     pub word: String,
-    /// The same in words, with its article: "an ext4 filesystem".
+    /// Description with its article: "an ext4 filesystem".
     pub what: String,
-    /// Where it begins, bytes from the start of the drive or partition.
+    /// Offset from the start of the drive or partition, bytes.
     pub offset_bytes: u64,
 }
 
@@ -61,10 +59,10 @@ pub struct Window {
 }
 
 impl Window {
-    /// Reads the window of a region: `start_bytes` is where it begins on `file`, `size_bytes` how long it is.
+    /// Reads the window of the region of `size_bytes` at `start_bytes` of `file`.
     ///
     /// # Errors
-    /// What the kernel says; a region that ends early (a file that shrank) is an error too.
+    /// The system error; also when the file ends within the region.
     pub fn read(file: &File, start_bytes: u64, size_bytes: u64) -> io::Result<Self> {
         let length = size_bytes.min(WINDOW_BYTES);
         let part = |offset: u64| -> io::Result<Vec<u8>> {
@@ -79,7 +77,7 @@ impl Window {
         })
     }
 
-    /// The window of an image that lies in memory.
+    /// The window of an image in memory.
     pub fn of(image: &[u8]) -> Self {
         let length = image.len().min(WINDOW_BYTES as usize);
         Self {
@@ -97,7 +95,7 @@ impl Window {
         self.size_bytes
     }
 
-    /// `length` bytes at `offset_bytes` of the region; `None` where the window does not reach.
+    /// `length` bytes at `offset_bytes` of the region; `None` outside the window.
     pub fn get(&self, offset_bytes: u64, length: usize) -> Option<&[u8]> {
         let cut = |part: &'_ [u8], start: u64| -> Option<(usize, usize)> {
             let from = usize::try_from(offset_bytes.checked_sub(start)?).ok()?;
@@ -128,7 +126,7 @@ impl Window {
     }
 }
 
-/// Every mark in the window, in the order of their place. Never panics, whatever the bytes.
+/// All signatures in the window, by offset. Never panics.
 pub fn detect(window: &Window) -> Vec<FoundSignature> {
     let mut found: Vec<FoundSignature> = magic::fixed(window);
     found.extend(probes::all(window));
@@ -136,7 +134,7 @@ pub fn detect(window: &Window) -> Vec<FoundSignature> {
     found
 }
 
-/// Our own findings and those of another finder of the same region: kinds that only the other knows are added.
+/// The union of two detections of one region: types that only `other` has are added.
 pub fn union(own: Vec<FoundSignature>, other: Vec<FoundSignature>) -> Vec<FoundSignature> {
     let mut all = own;
     for signature in other {

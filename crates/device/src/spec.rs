@@ -1,12 +1,12 @@
-//! What a person may type where a drive is expected, taken apart without touching any drive.
+//! Drive specifications on the command line.
 //!
-//! Forms: `null:` and `null:size=16g` (a target that completes at once), `sim:PROFILE[,key=value...]` (a simulated drive; PROFILE is a
+//! Forms: `null:` and `null:size=16g` (the null target), `sim:PROFILE[,key=value...]` (a simulated drive; PROFILE is a
 //! name, or the path of a file that ends in `.toml`, see `assay_sim_host::profile_file`),
 //! anything else is a path: a block device, a symbolic link to one (`/dev/disk/by-id/...`), a regular file, or an NVMe
-//! generic character device (`/dev/ng0n1`). A file whose name really begins with `null:` or `sim:` is written `./null:...`.
+//! generic character device (`/dev/ng0n1`). A file whose name begins with `null:` or `sim:` is written `./null:...`.
 //!
 //! # Non-goals
-//! Nothing is opened here ([`crate::identity::identify`] does that) and profile names are not checked (the simulator does).
+//! Nothing is opened ([`crate::identity::identify`] does that); profile names are not checked.
 //!
 //! # Key constants
 //! [`NULL_DEFAULT_BYTES`].
@@ -15,17 +15,17 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Size of a null target whose size is not given, in bytes: 16 GiB, the measuring area that the procedures use most.
+/// Default size of a null target, bytes: 16 GiB, the test area of most procedures.
 pub const NULL_DEFAULT_BYTES: u64 = 16 * assay_units::GIB;
-/// The one setting that may be given several times: a simulated drive can have more than one fault.
+/// The only key that may be repeated: a simulated drive can have several faults.
 const REPEATABLE_KEY: &str = "fault";
 
-/// Why a drive specification cannot be understood.
+/// A malformed drive specification.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// The text is empty.
     #[error(
-        "no drive given; name one as /dev/nvme0n1, a path to a file, sim:PROFILE or null: (`assay list` shows what is here)"
+        "no drive given; name one as /dev/nvme0n1, a path to a file, sim:PROFILE or null: (`assay list` shows the drives)"
     )]
     Empty,
     /// `sim:` without a profile name.
@@ -33,51 +33,51 @@ pub enum SpecError {
         "{spec:?} names no profile; write sim:PROFILE, e.g. sim:samsung-951 (`assay list` shows the profiles) or sim:./my-drive.toml"
     )]
     NoProfile {
-        /// The text given.
+        /// Given text.
         spec: String,
     },
-    /// A part that should be `key=value` is not.
+    /// A setting that is not `key=value`.
     #[error("{spec:?}: {part:?} is not key=value")]
     NotKeyValue {
-        /// The text given.
+        /// Given text.
         spec: String,
-        /// The part at fault.
+        /// The malformed setting.
         part: String,
     },
     /// The same key twice.
     #[error("{spec:?} gives {key:?} twice; keep one")]
     RepeatedKey {
-        /// The text given.
+        /// Given text.
         spec: String,
         /// The repeated key.
         key: String,
     },
-    /// `null:` knows only `size`.
+    /// `null:` has only the key `size`.
     #[error(
-        "{spec:?}: a null target has no setting {key:?}; it takes size alone, e.g. null:size=16g"
+        "{spec:?}: a null target has no setting {key:?}, only size, e.g. null:size=16g"
     )]
     UnknownKey {
-        /// The text given.
+        /// Given text.
         spec: String,
-        /// The key not known.
+        /// Unknown key.
         key: String,
     },
     /// The size of a null target is not a usable size.
     #[error("{spec:?}: size {value:?} cannot be used: {why}")]
     BadSize {
-        /// The text given.
+        /// Given text.
         spec: String,
-        /// The value given.
+        /// Given value.
         value: String,
-        /// What is wrong with it.
+        /// Reason.
         why: String,
     },
 }
 
-/// What kind of drive a specification names.
+/// Kind of a drive specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SpecKind {
-    /// The target that completes every I/O at once and moves no data.
+    /// The null target.
     Null {
         /// Its size in bytes, a positive multiple of 512.
         size_bytes: u64,
@@ -95,7 +95,7 @@ pub enum SpecKind {
     NvmeGeneric(PathBuf),
 }
 
-/// A drive as a person named it. `Display` gives back exactly the text that was parsed.
+/// A parsed drive specification. `Display` gives the original text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriveSpec {
     text: String,
@@ -103,7 +103,7 @@ pub struct DriveSpec {
 }
 
 impl DriveSpec {
-    /// Takes a specification apart.
+    /// Parses a specification.
     ///
     /// # Errors
     /// [`SpecError`] when the text is empty or a `null:`/`sim:` form is malformed. A path is never refused here.
@@ -123,12 +123,12 @@ impl DriveSpec {
         })
     }
 
-    /// What it names.
+    /// Kind.
     pub fn kind(&self) -> &SpecKind {
         &self.kind
     }
 
-    /// The text as given.
+    /// Original text.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -239,7 +239,7 @@ fn pairs(spec: &str, text: &str) -> Result<Vec<(String, String)>, SpecError> {
 }
 
 /// A path whose last component reads `ngXnY` directly under `/dev` is an NVMe generic device (Linux, drivers/nvme/host/core.c,
-/// `nvme_add_ns_cdev`); what is really there is checked when it is opened.
+/// `nvme_add_ns_cdev`); the file type is checked when it is opened.
 fn classify_path(path: &Path) -> SpecKind {
     let name = path
         .file_name()
@@ -252,7 +252,7 @@ fn classify_path(path: &Path) -> SpecKind {
     }
 }
 
-/// The block device that an NVMe generic name stands beside: `ng0n1` gives `nvme0n1`. `None` for any other name.
+/// The block device of an NVMe generic name: `ng0n1` gives `nvme0n1`. `None` for any other name.
 pub fn nvme_generic_block_name(name: &str) -> Option<String> {
     let numbers = name.strip_prefix("ng")?;
     let (controller, namespace) = numbers.split_once('n')?;

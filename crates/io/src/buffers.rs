@@ -7,13 +7,13 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use crate::TargetError;
 
-/// Alignment of every buffer, bytes: a page, which satisfies every O_DIRECT requirement in the field.
+/// Alignment of every buffer, bytes: a page, which satisfies every O_DIRECT requirement.
 pub const ALIGN_BYTES: u64 = 4096;
 
 /// A huge page of x86-64 and of ARM with pages of 4 KiB, bytes. Since Linux 6.7 a mapping of that size is aligned to it.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
-/// From so many bytes of buffers on a huge page is taken for them, bytes. Below it would be mostly waste.
+/// Smallest buffer memory for which a huge page is used, bytes; below, most of the page would be unused.
 const HUGE_FROM_BYTES: u64 = 256 << 10;
 
 /// Equal buffers in one mapping. A slot marked in flight belongs to the kernel and cannot be borrowed.
@@ -33,12 +33,12 @@ impl Buffers {
     /// Map `slots` buffers of at least `slot_bytes` each (rounded up to whole pages).
     ///
     /// # Errors
-    /// When the memory cannot be had.
+    /// When the memory cannot be allocated.
     pub fn new(slots: u32, slot_bytes: u32) -> Result<Buffers, TargetError> {
         let slot_bytes = u64::from(slot_bytes.max(1)).next_multiple_of(ALIGN_BYTES);
         let bytes = slot_bytes * u64::from(slots.max(1));
         let failed = |source: io::Error| TargetError::Buffers { bytes, source };
-        // A ring of streams fits into one huge page, if it is let: then each I/O is one piece of memory to the kernel, not 32.
+        // The buffers of a stream fit into one huge page: the kernel then sees one segment per I/O instead of 32.
         let mapped = if (HUGE_FROM_BYTES..HUGE_PAGE_BYTES).contains(&bytes) {
             HUGE_PAGE_BYTES
         } else {
@@ -69,7 +69,7 @@ impl Buffers {
         })
     }
 
-    /// How many slots.
+    /// Number of slots.
     pub fn slots(&self) -> u32 {
         self.in_flight.len() as u32
     }
@@ -82,19 +82,19 @@ impl Buffers {
     /// The buffer of a slot.
     ///
     /// # Panics
-    /// When the slot is in flight or does not exist: the engine's bug, never input's.
+    /// When the slot is in flight or does not exist: a defect of the caller.
     #[inline]
     pub fn slot(&mut self, slot: u32) -> &mut [u8] {
         assert!(
             !self.in_flight[slot as usize],
-            "slot {slot} is in flight and belongs to the kernel"
+            "slot {slot} is in flight and owned by the kernel"
         );
         // SAFETY: the slot exists (checked by the index above) and lies inside the mapping; it is not in flight, so the
         // kernel does not touch it; `&mut self` excludes every other borrow.
         unsafe { std::slice::from_raw_parts_mut(self.pointer(slot), self.slot_bytes) }
     }
 
-    /// Where a slot's buffer is, for the kernel.
+    /// Address of a slot's buffer, for the kernel.
     #[inline]
     pub(crate) fn pointer(&self, slot: u32) -> *mut u8 {
         assert!((slot as usize) < self.in_flight.len(), "no slot {slot}");
@@ -102,24 +102,24 @@ impl Buffers {
         unsafe { self.base.as_ptr().add(slot as usize * self.slot_bytes) }
     }
 
-    /// Hand a slot to the kernel.
+    /// Marks a slot as owned by the kernel.
     ///
     /// # Panics
-    /// When it is in flight already: the engine's bug.
+    /// When it is in flight already: a defect of the caller.
     #[inline]
-    pub(crate) fn lend(&mut self, slot: u32) {
+    pub(crate) fn mark_in_flight(&mut self, slot: u32) {
         let flag = &mut self.in_flight[slot as usize];
         assert!(!*flag, "slot {slot} was submitted twice");
         *flag = true;
     }
 
-    /// Take a slot back from the kernel.
+    /// Marks a slot as owned by the process again.
     #[inline]
     pub(crate) fn take_back(&mut self, slot: u32) {
         self.in_flight[slot as usize] = false;
     }
 
-    /// Is any slot still the kernel's?
+    /// Whether any slot is owned by the kernel.
     pub(crate) fn any_lent(&self) -> bool {
         self.in_flight.iter().any(|&lent| lent)
     }

@@ -1,20 +1,20 @@
-//! The fast clock of real targets.
+//! Monotonic clock of real targets, read from the time-stamp counter where the kernel trusts it.
 //!
 //! Latency recording reads the clock for every batch, so its cost is part of every result. Where the kernel itself keeps time by
 //! the processor's time-stamp counter (clock source `tsc`, which it only chooses when the counter is invariant and
 //! synchronised between processors), this clock reads the counter directly: about 12 ns instead of about 31 ns for
-//! `clock_gettime` on the machines this was written on. Anywhere else it asks the kernel.
+//! `clock_gettime` (measured on x86-64 virtual machines). Elsewhere it calls `clock_gettime`.
 //!
-//! The counter's rate is measured once per process against the kernel's monotonic clock; [`Clock::drift_ppm`] says how far the
-//! two have come apart since, and every run's audit shows it.
+//! The counter's rate is measured once per process against the kernel's monotonic clock; [`Clock::drift_ppm`] is the
+//! drift since, which every run's audit shows.
 
 use std::sync::OnceLock;
-// The one place, with `host::wall_clock`, where the machine's clock is read.
+// With `host::wall_clock`, the only reader of a system clock.
 use std::time::{Duration, Instant};
 
 use assay_units::Nanos;
 
-/// How long the counter's rate is measured for, once per process.
+/// Calibration time of the counter's rate, once per process.
 const CALIBRATION: Duration = Duration::from_millis(40);
 
 /// A monotonic clock: nanoseconds since the process first asked. Cheap to copy; all copies agree.
@@ -50,7 +50,7 @@ fn read_tsc() -> u64 {
     0
 }
 
-/// Does the kernel trust the time-stamp counter?
+/// Whether the kernel uses the time-stamp counter as its clock source.
 fn kernel_uses_tsc() -> bool {
     cfg!(target_arch = "x86_64")
         && std::fs::read_to_string(
@@ -59,7 +59,7 @@ fn kernel_uses_tsc() -> bool {
         .is_ok_and(|name| name.trim() == "tsc")
 }
 
-/// The counter and the kernel's clock read together: of several tries the one with the least time in between.
+/// Reads the counter and the kernel's clock together: the attempt with the smallest gap of several.
 fn read_both() -> (u64, Instant) {
     let mut best: Option<(Duration, u64, Instant)> = None;
     for _ in 0..8 {
@@ -83,8 +83,8 @@ fn calibrate() -> Clock {
     if !kernel_uses_tsc() {
         return clock;
     }
-    // Asleep, not spinning: the counter goes on, and a short command should not cost 40 ms of a processor. What the sleep lacks
-    // (a signal ended it) is slept again.
+    // Sleeping instead of spinning: a short command should not cost 40 ms of processor time. A sleep that a signal ended is
+    // continued.
     loop {
         let left = CALIBRATION.saturating_sub(kernel_now() - first_at);
         if left.is_zero() {
@@ -131,7 +131,7 @@ impl Clock {
         Nanos(u64::try_from((kernel_now() - self.base).as_nanos()).unwrap_or(u64::MAX))
     }
 
-    /// How far this clock is ahead (+) or behind (-) of the kernel's by now, in parts per million of the time since start.
+    /// Drift against the kernel's clock since start, parts per million; positive when ahead.
     pub fn drift_ppm(&self) -> f64 {
         let (fast, kernel) = (self.now(), self.kernel());
         if kernel == Nanos::ZERO {
@@ -140,7 +140,7 @@ impl Clock {
         (fast.0 as f64 - kernel.0 as f64) / kernel.0 as f64 * 1e6
     }
 
-    /// What the clock reads: the processor's counter or the kernel.
+    /// Name of the clock source.
     pub fn source(&self) -> &'static str {
         if self.tsc.is_some() {
             "tsc"
@@ -149,7 +149,7 @@ impl Clock {
         }
     }
 
-    /// Wait until an instant: asleep while it is far, spinning for the last stretch, so that open-loop I/Os start when they
+    /// Waits until an instant: sleeps while it is far, spins for the last [`SPIN`], so that open-loop I/Os start when they
     /// are due and not a timer slack later.
     pub fn wait_until(&self, until: Nanos) {
         loop {
@@ -166,7 +166,7 @@ impl Clock {
     }
 }
 
-/// The stretch before an instant that is waited for by spinning: longer than the kernel's default timer slack (50 us).
+/// Spinning time before an instant: longer than the kernel's default timer slack (50 us).
 pub(crate) const SPIN: Nanos = Nanos::from_micros(80);
 
 fn sleep(span: Nanos) {
@@ -174,11 +174,11 @@ fn sleep(span: Nanos) {
         tv_sec: (span.0 / 1_000_000_000).min(i64::MAX as u64) as i64,
         tv_nsec: (span.0 % 1_000_000_000) as i64,
     };
-    // A signal ends the sleep early; the caller looks at the clock again.
+    // A signal ends the sleep early; the caller reads the clock again.
     let _ = rustix::thread::nanosleep(&spec);
 }
 
-/// What reading the clock costs and how fine it steps, for a run's audit: (mean cost in ns, smallest step seen in ns).
+/// Cost and resolution of the clock, for a run's audit: (mean cost in ns, smallest step seen in ns).
 pub fn self_test() -> (f64, u64) {
     const READS: u64 = 200_000;
     let clock = Clock::monotonic();

@@ -1,4 +1,4 @@
-//! Which processors a worker may run on.
+//! Processor affinity of worker threads.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,29 +19,29 @@ pub enum CpuListError {
         "{given:?} is not a list of processors; write numbers and ranges with commas between, e.g. 0-3,8"
     )]
     Text {
-        /// What was given.
+        /// Given.
         given: String,
     },
     /// A number beyond what Linux masks hold.
     #[error("processor {cpu} does not exist; the greatest number possible is {greatest}")]
     Number {
-        /// What was given.
+        /// Given.
         cpu: u32,
-        /// What could have been.
+        /// Greatest possible.
         greatest: usize,
     },
-    /// A processor that is not there or that this process may not use.
-    #[error("processor {cpu} is not one that this program may use: {allowed}")]
+    /// A processor outside the affinity mask of this process.
+    #[error("processor {cpu} is not in this process's affinity mask: {allowed}")]
     NotAllowed {
         /// The processor.
         cpu: u32,
-        /// Those that are.
+        /// Allowed processors.
         allowed: String,
     },
 }
 
 impl CpuList {
-    /// Those that this process may use.
+    /// The affinity mask of this process.
     pub fn allowed() -> CpuList {
         let mask = sched_getaffinity(None).unwrap_or_default();
         CpuList(
@@ -52,10 +52,10 @@ impl CpuList {
         )
     }
 
-    /// Checks that this process may use every one of them.
+    /// Checks that all are in the affinity mask of this process.
     ///
     /// # Errors
-    /// [`CpuListError::NotAllowed`] names the first that it may not.
+    /// [`CpuListError::NotAllowed`] names the first that is not.
     pub fn check(&self) -> Result<(), CpuListError> {
         let allowed = CpuList::allowed();
         match self.0.iter().find(|cpu| !allowed.0.contains(cpu)) {
@@ -67,11 +67,11 @@ impl CpuList {
         }
     }
 
-    /// Keeps the calling thread, and threads it starts from here on, on these processors.
+    /// Sets the affinity of the calling thread, which threads it starts later inherit.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn keep_this_thread(&self) -> Result<(), TargetError> {
+    pub fn set_thread_affinity(&self) -> Result<(), TargetError> {
         let mut mask = CpuSet::new();
         for &cpu in &self.0 {
             mask.set(cpu as usize);

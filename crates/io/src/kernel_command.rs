@@ -1,4 +1,4 @@
-//! A command as the kernel takes it through its passthrough interfaces (include/uapi/linux/nvme_ioctl.h).
+//! The kernel's NVMe passthrough command structure (include/uapi/linux/nvme_ioctl.h).
 
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
@@ -32,7 +32,7 @@ const BYTES: usize = size_of::<KernelCommand>();
 const _: () = assert!(BYTES == 72);
 
 impl KernelCommand {
-    /// A command whose data lie at an address of this process.
+    /// A command with data at an address of this process.
     pub fn of(entry: &SubmissionEntry, address: u64, data_len: u32) -> KernelCommand {
         KernelCommand {
             opcode: entry.opcode(),
@@ -51,7 +51,7 @@ impl KernelCommand {
         }
     }
 
-    /// As it lies in memory, in the room that a large submission entry of io_uring has for it.
+    /// In memory layout, padded to the command area of a 128-byte io_uring submission entry.
     pub fn bytes(&self) -> [u8; 80] {
         let mut bytes = [0; 80];
         let head: [u32; 4] = [
@@ -88,7 +88,7 @@ impl KernelCommand {
     }
 }
 
-/// The status in the kernel's positive answer: without the bits for More, Do Not Retry and the like (Base 3.3.3.2, Status Field).
+/// The status in a positive return value of the kernel: without the bits for More, Do Not Retry and the like (Base 3.3.3.2, Status Field).
 pub(crate) fn status_of(answer: i32) -> StatusCode {
     StatusCode(answer as u16 & 0x7ff)
 }

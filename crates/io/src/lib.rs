@@ -5,7 +5,7 @@
 //!   target*: a real one reads the monotonic clock, a simulated one advances to its next event.
 //! - Implementations: [`uring::UringTarget`] (io_uring), [`passthru::PassthruTarget`] (NVMe commands by io_uring),
 //!   [`sync::SyncTarget`] (one blocking call at a time), [`null::NullTarget`] (completes at once: measures the engine itself).
-//! - [`drive_handle::DriveHandle`] is the open file that real targets share. Who may open a drive for writing is decided in the crate `device`.
+//! - [`drive_handle::DriveHandle`] is the open file that real targets share. The crate `device` decides whether a drive may be written.
 //! - [`clock`] is the one clock; [`buffers`] holds the I/O memory; [`cpus`] sets processor affinity; [`system_calls`] wraps the system
 //!   calls that no crate wraps.
 //!
@@ -44,46 +44,46 @@ pub const MAX_SLOTS: u32 = 32_768;
 /// One I/O to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Io {
-    /// What to do.
+    /// Operation.
     pub op: Op,
-    /// What the bytes of a write are like (a simulated drive without data needs to be told).
+    /// Data class of a write; a simulated drive that stores no data uses it.
     pub data: DataClass,
-    /// Which slot: names the buffer, and the completion. A slot has at most one I/O in flight.
+    /// Buffer and completion index. A slot has at most one I/O in flight.
     pub slot: u32,
-    /// How many bytes.
+    /// Length, bytes.
     pub len_bytes: u32,
-    /// Where on the drive.
+    /// Offset on the drive, bytes.
     pub offset_bytes: u64,
 }
 
-/// One I/O that ended.
+/// A completed I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The slot it was submitted with.
+    /// Slot of the submission.
     pub slot: u32,
-    /// Bytes moved, or a negated `errno`.
+    /// Bytes transferred, or a negated `errno`.
     pub result: i32,
 }
 
 impl Completion {
-    /// Did it move exactly this many bytes?
+    /// Whether exactly `len_bytes` were transferred.
     #[inline]
     pub fn moved(&self, len_bytes: u32) -> bool {
         self.result >= 0 && self.result as u32 == len_bytes
     }
 }
 
-/// Why a target could not go on. Errors of single I/Os are not here: they come as [`Completion`]s.
+/// Failure of a target as a whole. Errors of single I/Os are reported in their [`Completion`].
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// Memory for the I/O buffers could not be had.
+    /// I/O buffers could not be allocated.
     #[error(
-        "cannot get {bytes} bytes of I/O buffers: {source}; lower --iodepth, --numjobs or --bs"
+        "cannot allocate {bytes} bytes of I/O buffers: {source}; lower --iodepth, --numjobs or --bs"
     )]
     Buffers {
-        /// How much was asked for.
+        /// Requested size, bytes.
         bytes: u64,
-        /// The system's answer.
+        /// Error from the kernel.
         source: std::io::Error,
     },
     /// io_uring could not be set up.
@@ -91,48 +91,46 @@ pub enum TargetError {
     Ring {
         /// The drive.
         drive: String,
-        /// Which step.
+        /// Failed step.
         what: &'static str,
-        /// The system's answer.
+        /// Error from the kernel.
         source: std::io::Error,
     },
-    /// A thread could not be kept on its processors.
-    #[error("cannot keep a thread on processors {cpus}: {source}; check --cpus_allowed")]
+    /// Processor affinity could not be set.
+    #[error("cannot set processor affinity to {cpus}: {source}; check --cpus_allowed")]
     Cpus {
-        /// Which processors.
+        /// Processor list.
         cpus: String,
-        /// The system's answer.
+        /// Error from the kernel.
         source: std::io::Error,
     },
-    /// Submitting or waiting failed as a whole.
+    /// Submission or waiting failed.
     #[error("{drive}: {what} failed: {source}")]
     Io {
         /// The drive.
         drive: String,
-        /// Which call.
+        /// Failed call.
         what: &'static str,
-        /// The system's answer.
+        /// Error from the kernel.
         source: std::io::Error,
     },
-    /// More in flight than a target can hold.
-    #[error(
-        "{slots} I/Os in flight are more than one thread can hold ({MAX_SLOTS}); lower --iodepth"
-    )]
+    /// More I/Os in flight than a target supports.
+    #[error("{slots} I/Os in flight exceed the limit of one thread ({MAX_SLOTS}); lower --iodepth")]
     TooDeep {
-        /// Asked for.
+        /// Requested.
         slots: u64,
     },
-    /// A simulated drive could not be made or refused a command outright.
+    /// A simulated drive could not be created or rejected a command.
     #[error("{drive}: {message}")]
     Simulation {
         /// The drive.
         drive: String,
-        /// What it said.
+        /// Error message of the model.
         message: String,
     },
 }
 
-/// A drive as the engine sees it. Monomorphised in the hot loop.
+/// Asynchronous I/O on one drive. Monomorphised in the hot loop.
 ///
 /// One thread owns a target. A simulated target serves all workers of a job from one thread, so that virtual time has one
 /// owner; a real one serves the worker of its thread.
@@ -140,7 +138,7 @@ pub trait Target {
     /// The time on this target's clock.
     fn now(&mut self) -> Nanos;
 
-    /// Accept a batch. The target may start it at once or with the next [`Target::reap`], which it must start no later than.
+    /// Submits a batch. The target starts it now or, at the latest, in the next [`Target::reap`].
     ///
     /// Each slot must be free (never submitted, or reaped since) and below the number the target was made with.
     ///
@@ -148,8 +146,8 @@ pub trait Target {
     /// Only when the target as a whole cannot go on; an I/O that fails completes with its error.
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError>;
 
-    /// Start what was submitted and append completions to `out`: return when at least `min` have been appended or the clock
-    /// has reached `until`, whichever is first. `min` of 0 only looks. With nothing in flight and a `min` of at least 1, it
+    /// Starts what was submitted and appends completions to `out`: returns when at least `min` have been appended or the clock
+    /// has reached `until`, whichever is first. `min` of 0 does not wait. With nothing in flight and a `min` of at least 1, it
     /// waits until `until`.
     ///
     /// # Errors
@@ -161,16 +159,16 @@ pub trait Target {
         out: &mut Vec<Completion>,
     ) -> Result<(), TargetError>;
 
-    /// The buffer of a slot that is not in flight; `None` where the target moves no bytes (null, most simulations).
+    /// The buffer of a slot that is not in flight; `None` where the target transfers no data (null, most simulations).
     fn buffer(&mut self, slot: u32) -> Option<&mut [u8]>;
 
-    /// What the drive says of itself now, where it can without disturbing the measurement (simulated drives).
+    /// Current telemetry, where reading it does not disturb the measurement (simulated drives).
     fn telemetry(&mut self) -> Option<Telemetry> {
         None
     }
 }
 
-/// What points to a target is one.
+/// Implements [`Target`] for a pointer to a target.
 macro_rules! target_behind {
     ($pointer:ty) => {
         impl<T: Target + ?Sized> Target for $pointer {
@@ -205,39 +203,39 @@ macro_rules! target_behind {
 target_behind!(&mut T);
 target_behind!(Box<T>);
 
-/// What a drive says of itself while it works.
+/// Health and power readings of a drive.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Telemetry {
     /// Composite temperature, degrees Celsius.
     pub temperature_c: Option<f64>,
-    /// Further sensors.
+    /// Further temperature sensors, degrees Celsius.
     pub sensors_c: Vec<f64>,
-    /// Holding itself back because of heat.
+    /// Thermally throttled now.
     pub throttled: Option<bool>,
     /// Seconds above its warning temperature so far.
     pub warning_time_s: Option<u64>,
     /// Seconds above its critical temperature so far.
     pub critical_time_s: Option<u64>,
-    /// Times that it began to throttle, as it counts them itself.
+    /// Thermal management transitions, as counted by the drive.
     pub thermal_transitions: Option<u64>,
-    /// Errors of media and data integrity so far.
+    /// Media and data integrity errors.
     pub media_errors: Option<u64>,
-    /// Entries that its error log has had.
+    /// Number of error information log entries.
     pub error_log_entries: Option<u64>,
-    /// Life used, percent, as the maker estimates it.
+    /// Percentage used, the vendor's estimate.
     pub percentage_used: Option<u8>,
-    /// Spare capacity left, percent.
+    /// Available spare, percent.
     pub available_spare_pct: Option<u8>,
-    /// Critical warnings that are set, by name.
+    /// Names of the critical warnings that are set.
     pub critical_warnings: Vec<String>,
     /// Mean power since the last reading, milliwatts.
     pub power_mw: Option<u64>,
     /// NVMe power state.
     pub power_state: Option<u8>,
-    /// Bytes the host has read since it was made.
+    /// Data units read over the lifetime, bytes.
     pub host_bytes_read: Option<u64>,
-    /// Bytes the host has written since it was made.
+    /// Data units written over the lifetime, bytes.
     pub host_bytes_written: Option<u64>,
-    /// Bytes written to its NAND.
+    /// Bytes written to NAND.
     pub nand_bytes_written: Option<u64>,
 }

@@ -1,11 +1,11 @@
-//! The target that completes everything at once and moves nothing: it measures the engine itself.
+//! Null target: completes every I/O at once without a transfer, to measure the engine itself.
 
 use assay_units::Nanos;
 
 use crate::clock::Clock;
 use crate::{Completion, Io, Target, TargetError};
 
-/// Completes every I/O with success the next time it is asked.
+/// Completes every I/O with success in the next [`Target::reap`].
 #[derive(Debug)]
 pub struct NullTarget {
     clock: Clock,

@@ -1,10 +1,11 @@
-//! NVMe passthrough by io_uring: commands as they are, to `/dev/ngXnY`, past the block layer.
+//! NVMe passthrough target: commands sent by io_uring to the generic character device `/dev/ngXnY`, bypassing the block layer.
 //!
 //! Each I/O is one NVMe command in a 128-byte submission entry (`IORING_OP_URING_CMD` with `NVME_URING_CMD_IO`, include/uapi/linux/nvme_ioctl.h; Linux
-//! 5.19, registered buffers 6.1). Nothing splits, merges or schedules it: what is larger than the controller takes in one command is refused.
+//! 5.19, registered buffers 6.1). Commands are not split, merged or scheduled: a transfer larger than the controller's
+//! maximum is rejected.
 //!
-//! # How it is fast
-//! What `ring` says; the file and the buffers are registered. Polled where the driver has polling queues.
+//! # Performance
+//! One system call per batch (`ring`); the file and the buffers are registered. Polled where the driver has polling queues.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -24,17 +25,17 @@ use crate::{Completion, Io, TargetError};
 /// `NVME_URING_CMD_IO`, `_IOWR('N', 0x80, struct nvme_uring_cmd)`.
 const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
 
-/// NVMe commands of I/Os on one namespace.
+/// Encodes I/Os as NVMe commands of one namespace.
 pub struct NvmeCommands {
     // Kept open for as long as the ring uses it.
     _node: Arc<io::Result<PassthruNode>>,
     nsid: u32,
     block_bytes: u32,
-    /// A range of Dataset Management per slot: the kernel reads it while the command is on its way.
+    /// A range of Dataset Management per slot: the kernel reads it while the command is in flight.
     ranges: Vec<DatasetRange>,
 }
 
-/// A ring of passthrough commands of its own for one worker.
+/// The passthrough ring of one worker.
 pub type PassthruTarget = RingTarget<NvmeCommands>;
 
 impl PassthruTarget {
@@ -86,7 +87,7 @@ impl PassthruTarget {
     }
 }
 
-// SAFETY: a command's memory is the slot's buffer, or the slot's range, which lives as long as the ring (for ever, where the ring gave up what was in
+// SAFETY: a command's memory is the slot's buffer, or the slot's range, which lives as long as the ring (for ever, where the ring abandoned what was in
 // flight) and is changed only when the slot is submitted again; the registered file is kept open.
 unsafe impl Encode for NvmeCommands {
     type Submission = squeue::Entry128;
@@ -123,7 +124,7 @@ unsafe impl Encode for NvmeCommands {
             // Buffer indices are 16 bits wide; slots are at most 32768.
             built = built.buf_index(Some(io.slot as u16));
         }
-        // What a command moved is not in its completion: it is all or nothing.
+        // The completion has no byte count: a command transfers all or nothing.
         built
             .build()
             .user_data(u64::from(io.slot) | u64::from(io.len_bytes) << 32)
@@ -142,8 +143,8 @@ unsafe impl Encode for NvmeCommands {
         }
     }
 
-    /// A drive may read a range as long as its command has not ended: other bytes there would have it discard other blocks.
-    fn give_up(&mut self) {
+    /// A drive may read a range until its command completes: freed memory could make it deallocate other blocks.
+    fn abandon(&mut self) {
         std::mem::take(&mut self.ranges).leak();
     }
 }

@@ -1,8 +1,8 @@
-//! The part of io_uring that all engines on it share: entering the kernel, waiting with a deadline, taking completions in bulk.
+//! io_uring submission and completion, shared by the engines: one system call per batch, waiting with a deadline.
 //!
-//! # How it is fast
+//! # Performance
 //! Submitting only writes submission-queue entries; [`Ring::reap`] enters the kernel once, to submit and to wait together. `SINGLE_ISSUER |
-//! DEFER_TASKRUN`: completion work runs in this thread when it asks, not in interrupts of its own.
+//! DEFER_TASKRUN`: completion work runs in this thread inside `reap`, not in interrupts.
 //!
 //! Source for flags: Linux `io_uring_setup(2)`, `io_uring_enter(2)`.
 
@@ -16,7 +16,7 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, SPIN};
 use crate::{Completion, Io, MAX_SLOTS, Target, TargetError};
 
-/// How a ring is set up.
+/// Set-up flags of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UringOptions {
     /// Poll the device for completions instead of waiting for interrupts; needs O_DIRECT and a device with polling queues.
@@ -31,34 +31,34 @@ const ENTER_GETEVENTS: u32 = 1;
 /// `IORING_ENTER_SQ_WAKEUP` of `io_uring_enter(2)`.
 const ENTER_SQ_WAKEUP: u32 = 2;
 
-/// How long a dropped ring may wait for I/Os in flight before their memory is given up instead of freed.
-const DRAIN: Nanos = Nanos::from_secs(5);
+/// How long a dropped ring waits for I/Os in flight; after that their memory is leaked instead of freed.
+const DRAIN_TIMEOUT: Nanos = Nanos::from_secs(5);
 
-/// What an engine adds to a ring: entries of I/Os, and completions of what comes back.
+/// Encoding of I/Os into submission entries and of completion entries into completions.
 ///
 /// # Safety
-/// Whatever an entry makes the kernel read or write is `buffer`, or memory that stays valid and unchanged until the slot's completion was taken. User data
-/// begin with the slot.
-// SAFETY: what an implementation must promise is above; each says beside it why it holds.
+/// An entry makes the kernel access only `buffer`, or memory that stays valid and unchanged until the slot's completion was reaped. The
+/// low 32 bits of the user data are the slot.
+// SAFETY: the requirements are above; each implementation states why it meets them.
 pub unsafe trait Encode {
-    /// What is submitted.
+    /// Submission entry type.
     type Submission: squeue::EntryMarker;
-    /// What comes back.
+    /// Completion entry type.
     type Completion: cqueue::EntryMarker;
 
     /// The entry of an I/O on the slot's buffer, which may be registered with the kernel under the slot's number.
     fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> Self::Submission;
 
-    /// User data and result back to a completion.
+    /// Decodes user data and result.
     fn decode(user_data: u64, result: i32) -> Completion;
 
-    /// Entries are in flight that will not be waited for: memory of its own that they name must never be freed.
-    fn give_up(&mut self) {}
+    /// Called when entries remain in flight for ever: own memory that they refer to must be leaked.
+    fn abandon(&mut self) {}
 }
 
-/// A ring of its own for one worker.
+/// The io_uring of one worker.
 pub struct RingTarget<E: Encode> {
-    // Declared before the encoder: dropped first, so that nothing that was waited for is in flight when what that keeps goes.
+    // Declared before the encoder, so dropped first: no reaped I/O is in flight when the encoder's memory is freed.
     ring: Ring<E::Submission, E::Completion>,
     encoder: E,
 }
@@ -68,7 +68,7 @@ impl<E: Encode> RingTarget<E> {
         RingTarget { ring, encoder }
     }
 
-    /// Are the buffers registered with the kernel (or does each I/O pin its own)?
+    /// Whether the buffers are registered with the kernel (else each I/O pins its own).
     pub fn has_fixed_buffers(&self) -> bool {
         self.ring.fixed_buffers
     }
@@ -77,7 +77,7 @@ impl<E: Encode> RingTarget<E> {
 impl<E: Encode> Drop for RingTarget<E> {
     fn drop(&mut self) {
         if !self.ring.drain() {
-            self.encoder.give_up();
+            self.encoder.abandon();
         }
     }
 }
@@ -125,19 +125,19 @@ impl<E: Encode> Target for RingTarget<E> {
 
 /// A ring and the buffers that its I/Os move.
 pub(crate) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
-    // Declared before `buffers`: dropped first, so the kernel has let go of the memory before it is unmapped.
+    // Declared before `buffers`, so dropped first: the kernel releases the memory before it is unmapped.
     ring: IoUring<S, C>,
     buffers: Buffers,
     drive: String,
     clock: Clock,
-    /// Are the buffers registered with the kernel (or does each I/O pin its own)?
+    /// Whether the buffers are registered with the kernel (else each I/O pins its own).
     fixed_buffers: bool,
-    /// Does a kernel thread take the submissions ([`UringOptions::sqpoll`])?
+    /// Whether a kernel thread takes the submissions ([`UringOptions::sqpoll`]).
     polled_by_kernel: bool,
     queued: usize,
     in_flight: usize,
-    /// What was in flight did not come back in time and is waited for no more.
-    given_up: bool,
+    /// I/Os in flight did not complete within the drain timeout.
+    abandoned: bool,
 }
 
 impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
@@ -182,22 +182,22 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             polled_by_kernel: options.sqpoll,
             queued: 0,
             in_flight: 0,
-            given_up: false,
+            abandoned: false,
         })
     }
 
-    /// Queue an entry whose buffer is the slot's, and lend that to the kernel.
+    /// Queues an entry on the slot's buffer and marks the slot as owned by the kernel.
     ///
     /// # Safety
-    /// Whatever the entry makes the kernel read or write must be the slot's buffer, or stay valid until the completion was taken.
-    // SAFETY: what a caller must promise is above; each says beside its call why it holds.
+    /// The entry makes the kernel access only the slot's buffer, or memory that stays valid until the completion was reaped.
+    // SAFETY: the requirements are above; each caller states why it meets them.
     pub(crate) unsafe fn push(&mut self, slot: u32, entry: &S) -> Result<(), TargetError> {
-        self.buffers.lend(slot);
-        // SAFETY: the caller's promise; the slot's buffer is mapped for as long as the ring lives, and lent to the kernel until its completion
-        // is seen.
+        self.buffers.mark_in_flight(slot);
+        // SAFETY: the caller's guarantee; the slot's buffer stays mapped as long as the ring exists, and is owned by the kernel until its
+        // completion is reaped.
         let pushed = unsafe { self.ring.submission().push(entry) };
         if pushed.is_err() {
-            // Cannot happen while slots <= entries, but a full queue is emptied, not a reason to fail.
+            // Impossible while slots <= entries; a full queue is flushed.
             self.enter(0, None)?;
             // SAFETY: as above.
             unsafe { self.ring.submission().push(entry) }.map_err(|_| TargetError::Io {
@@ -232,16 +232,14 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         let queue = self.ring.submission();
         let queued = queue.len();
         let mut flags = ENTER_GETEVENTS;
-        // A kernel thread that fell asleep takes nothing until it is woken, however long it is waited. Asked after `queued` was published:
-        // `need_wakeup` has the fence that this order needs.
+        // A sleeping SQPOLL thread must be woken. Checked after `queued` was published: `need_wakeup` has the fence that this order needs.
         if self.polled_by_kernel && queue.need_wakeup() {
             flags |= ENTER_SQ_WAKEUP;
         }
         drop(queue);
         let submitter = self.ring.submitter();
         let answer = match timeout {
-            // Nothing to wait for, but completions deferred to this thread must be brought in, which the crate's `submit`
-            // does not ask for.
+            // No wait, but deferred completion work must run, which the crate's `submit` does not request.
             // SAFETY: no argument is passed; entries queued were made by `entry`.
             None if want == 0 => unsafe {
                 submitter.enter::<libc::sigset_t>(queued as u32, 0, flags, None)
@@ -259,14 +257,14 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
                 self.queued = 0;
                 Ok(())
             }
-            // Timed out, a signal arrived, or the completion queue must be emptied first: the caller looks again.
+            // Timed out, a signal arrived, or the completion queue must be emptied first: the caller retries.
             Err(error)
                 if matches!(
                     error.raw_os_error(),
                     Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN)
                 ) =>
             {
-                // Entries the kernel took before it stopped waiting are no longer in the queue.
+                // Entries that the kernel consumed before the wait ended are no longer queued.
                 self.queued = self.ring.submission().len();
                 Ok(())
             }
@@ -278,7 +276,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         }
     }
 
-    /// As [`crate::Target::reap`]. `decode` makes a completion of user data and result.
+    /// As [`crate::Target::reap`]. `decode` decodes user data and result.
     #[inline]
     pub(crate) fn reap(
         &mut self,
@@ -308,7 +306,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             if left > SPIN {
                 self.enter(want - got, (left != Nanos::MAX).then(|| left - SPIN))?;
             } else {
-                // Close to the deadline: look without sleeping.
+                // Close to the deadline: poll without sleeping.
                 self.enter(0, None)?;
             }
             got += self.collect(out, &decode);
@@ -316,7 +314,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
                 return Ok(());
             }
         }
-        // Only looking: completions deferred to this thread come in when it enters the kernel, and only then.
+        // Polling: deferred completion work runs only when this thread enters the kernel.
         if self.queued > 0 || got == 0 {
             self.enter(0, None)?;
             self.collect(out, &decode);
@@ -343,7 +341,7 @@ fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     }
     match builder.build(entries) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) && !options.sqpoll => {
-            // Kernels before 6.1 know neither flag.
+            // Kernels before 6.1 support neither flag.
             let mut plain = IoUring::<S, C>::builder();
             plain.setup_clamp();
             if options.iopoll {
@@ -356,18 +354,18 @@ fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
 }
 
 impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
-    /// Wait for what is in flight, [`DRAIN`] at most and only once; false when some of it is the kernel's for good.
+    /// Waits for I/Os in flight, [`DRAIN_TIMEOUT`] at most and only once; `false` when some did not complete.
     fn drain(&mut self) -> bool {
-        let deadline = self.clock.now() + DRAIN;
+        let deadline = self.clock.now() + DRAIN_TIMEOUT;
         let mut drained = Vec::new();
         // Every user data begins with its slot.
         let slot_of = |user_data: u64, result: i32| Completion {
             slot: user_data as u32,
             result,
         };
-        while self.in_flight > 0 && !self.given_up {
+        while self.in_flight > 0 && !self.abandoned {
             let late = self.clock.now() >= deadline;
-            self.given_up = late || self.reap(1, deadline, &mut drained, slot_of).is_err();
+            self.abandoned = late || self.reap(1, deadline, &mut drained, slot_of).is_err();
         }
         !self.buffers.any_lent()
     }
@@ -376,7 +374,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
 impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Drop for Ring<S, C> {
     fn drop(&mut self) {
         if !self.drain() {
-            // A drive that never answers may still write later: its memory is lost rather than handed to someone else.
+            // The drive may still write to these buffers: the memory is leaked instead of reused.
             self.buffers.leak();
         }
     }

@@ -1,7 +1,7 @@
-//! Memory that another process shares with this one by a file descriptor: that of a virtual machine's guest.
+//! Memory shared with another process through a file descriptor, such as guest memory.
 //!
-//! Both sides read and write it at any time, so that no reference to it ever exists here: bytes are copied in and out, whole or not at
-//! all, within bounds that are checked. What is read is whatever the other side left there.
+//! Both sides access it at any time, so no Rust reference to it exists: bytes are copied in and out, whole or not at all, within checked
+//! bounds.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Copies up to this length go word by word, in order of address: whoever polls the last word of an entry finds the others done.
+/// Copies up to this length go word by word, in order of address: a reader that polls the last word of an entry finds the others written.
 const ORDERED_BYTES: usize = 64;
 
 /// A mapped part of a file.
@@ -27,8 +27,8 @@ unsafe impl Send for SharedMemory {}
 impl SharedMemory {
     /// Map `len_bytes` of a file from `offset_bytes` on.
     ///
-    /// A process that truncates the file afterwards makes this one die when it touches what is gone (SIGBUS), as with any shared memory: map
-    /// only what comes from a process that may do so anyway.
+    /// A process that truncates the file afterwards terminates this one on the next access (SIGBUS), as with any shared memory: map only
+    /// files of processes that are trusted with that.
     ///
     /// # Errors
     /// When the file is shorter than that, or the system refuses.
@@ -44,7 +44,7 @@ impl SharedMemory {
         if !fits || len == 0 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "the file is shorter than what is to be mapped of it",
+                "the file is shorter than the requested mapping",
             ));
         }
         let mut protection = ProtFlags::READ;
@@ -73,34 +73,34 @@ impl SharedMemory {
         self.len as u64
     }
 
-    /// Where `len` bytes from `at` on begin, if they are all within.
-    fn place(&self, at: u64, len: usize) -> Option<*mut u8> {
+    /// Address of `len` bytes from `at` on, if all are within the mapping.
+    fn address_of(&self, at: u64, len: usize) -> Option<*mut u8> {
         let from = usize::try_from(at).ok()?;
         (from <= self.len && len <= self.len - from).then(|| self.start.wrapping_add(from))
     }
 
-    /// Copy bytes out; `false` when they are not all there.
+    /// Copies bytes out; `false` when the range is out of bounds.
     pub fn read(&self, at: u64, bytes: &mut [u8]) -> bool {
-        let Some(from) = self.place(at, bytes.len()) else {
+        let Some(from) = self.address_of(at, bytes.len()) else {
             return false;
         };
-        // SAFETY: `place` checked that all bytes lie in the mapping, which is readable and lives as long as `self`; `bytes` is memory of
+        // SAFETY: `address_of` checked that all bytes lie in the mapping, which is readable and lives as long as `self`; `bytes` is memory of
         // our own, so that they do not overlap. That another process may write at the same time is true of any device's memory: the bytes are
         // plain numbers, and any mixture of old and new ones is a valid value.
         unsafe {
             std::ptr::copy_nonoverlapping(from.cast_const(), bytes.as_mut_ptr(), bytes.len())
         };
-        // What is read after this was not there before it.
+        // Later reads are ordered after these.
         fence(Ordering::Acquire);
         true
     }
 
-    /// Copy bytes in; `false` when there is no room for all, or the memory may not be written.
+    /// Copies bytes in; `false` when the range is out of bounds or the mapping is read-only.
     pub fn write(&mut self, at: u64, bytes: &[u8]) -> bool {
-        let Some(to) = self.place(at, bytes.len()).filter(|_| self.writable) else {
+        let Some(to) = self.address_of(at, bytes.len()).filter(|_| self.writable) else {
             return false;
         };
-        // What was written before is seen before this.
+        // Earlier writes are visible before these.
         fence(Ordering::Release);
         let words = bytes.chunks_exact(4);
         if bytes.len() <= ORDERED_BYTES
@@ -120,7 +120,7 @@ impl SharedMemory {
             }
             return true;
         }
-        // SAFETY: `place` checked that all bytes lie in the mapping, which is writable and lives as long as `self`; no reference to it exists,
+        // SAFETY: `address_of` checked that all bytes lie in the mapping, which is writable and lives as long as `self`; no reference to it exists,
         // and `bytes` is memory of our own.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         true

@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::drive_handle::DriveHandle;
 use crate::{Completion, Io, Target, TargetError};
 
-/// Does each I/O inside [`Target::submit`] and completes it there.
+/// Runs each I/O inside [`Target::submit`].
 #[derive(Debug)]
 pub struct SyncTarget {
     drive: DriveHandle,
@@ -23,7 +23,7 @@ impl SyncTarget {
     /// A target with `slots` buffers of `slot_bytes`; I/Os of one batch run one after the other.
     ///
     /// # Errors
-    /// When the buffers cannot be had.
+    /// When the buffers cannot be allocated.
     pub fn new(drive: DriveHandle, slots: u32, slot_bytes: u32) -> Result<SyncTarget, TargetError> {
         Ok(SyncTarget {
             buffers: Buffers::new(slots, slot_bytes)?,
@@ -52,7 +52,7 @@ impl SyncTarget {
     }
 }
 
-/// Which `fallocate` mode does an operation's work (Linux maps both to the block device's own commands).
+/// The `fallocate` mode of an operation (Linux maps both to commands of the block device).
 pub(crate) fn fallocate_mode(op: Op) -> FallocateFlags {
     match op {
         Op::WriteZeroes => FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE,

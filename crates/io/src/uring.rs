@@ -1,11 +1,11 @@
-//! io_uring: registered buffers and file, one system call per batch, completions taken in bulk.
+//! io_uring target: registered buffers and file.
 //!
-//! # How it is fast
-//! - What `ring` says.
-//! - The file and the buffers are registered, so the kernel neither looks up the one nor pins the other for each I/O.
-//! - A device or file that does not answer `RWF_NOWAIT` (zram, tmpfs) makes the kernel hand every I/O to a worker thread of its
-//!   own. A file in memory has nothing to wait for: read through a handle marked `O_NONBLOCK` it is read in this thread, at half
-//!   the processor time. `IOSQE_ASYNC`, which skips the attempt, costs more than it saves (measured on zram and tmpfs).
+//! # Performance
+//! - One system call per batch (`ring`).
+//! - The file and the buffers are registered, so the kernel neither looks up the file nor pins the buffers for each I/O.
+//! - A device or file that does not answer `RWF_NOWAIT` (zram, tmpfs) makes the kernel hand every I/O to an
+//!   io-wq worker thread. A file in memory never blocks: read through a handle marked `O_NONBLOCK` it is read inline, at half the
+//!   processor time. `IOSQE_ASYNC`, which skips the attempt, costs more than it saves (measured on zram and tmpfs).
 //! - `IOPOLL` where the device has polling queues, `SQPOLL` on request.
 
 use std::os::fd::AsRawFd;
@@ -21,13 +21,13 @@ use crate::{Completion, Io, TargetError};
 
 pub use crate::ring::UringOptions;
 
-/// System calls of I/Os on one file or block device.
+/// Encodes I/Os on one file or block device.
 pub struct FileCalls {
     // Kept open for as long as the ring uses it.
     _drive: DriveHandle,
 }
 
-/// An io_uring of its own for one worker.
+/// The io_uring of one worker.
 pub type UringTarget = RingTarget<FileCalls>;
 
 impl UringTarget {
@@ -88,9 +88,9 @@ unsafe impl Encode for FileCalls {
                     .build()
             }
         };
-        // The operation's own length comes back with the slot, for those that answer 0.
-        let answers_zero = !matches!(io.op, Op::Read | Op::Write);
-        let length = if answers_zero {
+        // For operations that complete with 0, the length is returned with the slot in the user data.
+        let completes_with_zero = !matches!(io.op, Op::Read | Op::Write);
+        let length = if completes_with_zero {
             u64::from(io.len_bytes)
         } else {
             0
@@ -98,7 +98,7 @@ unsafe impl Encode for FileCalls {
         entry.user_data(u64::from(io.slot) | length << 32)
     }
 
-    /// User data have the slot, and what stands for a result of 0.
+    /// User data: the slot in the low half, the result that replaces 0 in the high half.
     #[inline]
     fn decode(user_data: u64, result: i32) -> Completion {
         Completion {

@@ -3,7 +3,7 @@
 //! # Mechanism
 //! One file per drive, `$XDG_STATE_HOME/assay/drives/SERIAL.json` (else `~/.local/state/assay/drives`; `ASSAY_STATE_DIR` replaces the
 //! directory `assay`; without any of them the cache is disabled). Beside each state it holds the drive's write trace at that moment
-//! ([`assay_device::identity::Trace`]). An unchanged trace means that nothing was written; a difference larger than assay's own
+//! ([`assay_device::identity::WriteTrace`]). An unchanged trace means that nothing was written; a difference larger than assay's own
 //! writes means that another program wrote, and invalidates the record. A state that cannot be verified is reported as unknown,
 //! never as valid.
 //!
@@ -27,7 +27,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use assay_device::host::wall_clock;
-use assay_device::identity::{DriveInfo, DriveKind, NoTrace, SystemRoot, Trace, trace_at};
+use assay_device::identity::{DriveInfo, DriveKind, NoWriteTrace, SystemRoot, WriteTrace, write_trace_at};
 use assay_workload::access::Region;
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +107,7 @@ struct DriveState {
     serial: String,
     model: Option<String>,
     capacity_bytes: u64,
-    trace: Trace,
+    trace: WriteTrace,
     purge: Option<Recorded<PurgeRecord>>,
     #[serde(rename = "conditionings")]
     preconditionings: Vec<Recorded<PreconditioningRecord>>,
@@ -316,9 +316,9 @@ impl DriveStateCache {
             LoadOutcome::Newer => return unknown("its record was stored by a newer assay"),
             LoadOutcome::Loaded(record) => *record,
         };
-        let now = match trace_at(&self.root, info) {
+        let now = match write_trace_at(&self.root, info) {
             Ok(now) => now,
-            Err(NoTrace::NotCounted | NoTrace::NothingLasts) => {
+            Err(NoWriteTrace::NotCounted | NoWriteTrace::NothingLasts) => {
                 return unknown("the kernel does not count writes to it");
             }
         };
@@ -345,7 +345,7 @@ impl DriveStateCache {
         let Some(path) = self.path(info) else {
             return Ok(());
         };
-        let Ok(trace) = trace_at(&self.root, info) else {
+        let Ok(trace) = write_trace_at(&self.root, info) else {
             return remove(info, &path);
         };
         let new = DriveState {
@@ -456,7 +456,7 @@ enum TraceChange {
 fn compare_traces(
     record: &DriveState,
     info: &DriveInfo,
-    now: &Trace,
+    now: &WriteTrace,
     own_bytes: u64,
 ) -> TraceChange {
     let changed = |reason: String| TraceChange::Changed(reason);
@@ -470,13 +470,13 @@ fn compare_traces(
     }
     match (&record.trace, now) {
         (
-            Trace::Block {
+            WriteTrace::Block {
                 boot_id: boot_before,
                 diskseq: medium_before,
                 written_bytes: before,
                 discarded_bytes: discarded_before,
             },
-            Trace::Block {
+            WriteTrace::Block {
                 boot_id,
                 diskseq,
                 written_bytes: after,
@@ -507,13 +507,13 @@ fn compare_traces(
             TraceChange::Unchanged
         }
         (
-            Trace::File {
+            WriteTrace::File {
                 device: device_before,
                 inode: inode_before,
                 len_bytes: len_before,
                 ..
             },
-            Trace::File {
+            WriteTrace::File {
                 device,
                 inode,
                 len_bytes,

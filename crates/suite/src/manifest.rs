@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_device::host::{HostInfo, wall_clock};
 use assay_device::identity::{DriveInfo, DriveKind};
-use assay_device::nvme::words;
+use assay_device::nvme::display;
 use assay_device::session::DriveSession;
 use assay_ssd::published;
 use assay_store::model::{self, Manifest, SCHEMA, Tool};

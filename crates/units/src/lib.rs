@@ -1,19 +1,19 @@
-//! Quantities, pseudo-random numbers and the few words every other room shares.
+//! Quantities, pseudo-random numbers and operation types shared by all crates.
 //!
 //! # Architecture
 //! - [`time`]: [`Nanos`], an integer nanosecond: both an instant on a target's clock and a span.
 //! - [`rate`]: how long bytes take at a rate, and rates from counts, in integers (no rounding surprises in the model).
 //! - [`regenerate`]: the interface by which a simulated drive regenerates test data instead of storing it.
 //! - [`rng`]: [`Rng`], xoshiro256++ with *named* streams, so that adding a consumer of randomness never shifts another's.
-//! - [`text`]: sizes, durations and percentages as people write them (`4k`, `16GiB`, `5s`), and back.
-//! - [`median()`]: the middle of some values, for reports and benchmarks.
-//! - [`op`]: [`Op`] and [`DataClass`], the words that a workload, a target and a simulated drive must agree on.
+//! - [`text`]: parsing and formatting of sizes, durations and percentages (`4k`, `16GiB`, `5s`).
+//! - [`median()`]: the median, for reports and benchmarks.
+//! - [`op`]: [`Op`] and [`DataClass`], the operations and data classes of workloads, targets and simulated drives.
 //!
 //! # Non-goals
-//! No clock is read here, no I/O, no general unit algebra.
+//! No clock, no I/O, no general unit algebra.
 //!
 //! # Key constants
-//! [`SECTOR_BYTES`] (512, the smallest unit any interface here speaks), [`Nanos::SECOND`].
+//! [`SECTOR_BYTES`] (512, the smallest unit of every interface here), [`Nanos::SECOND`].
 #![forbid(unsafe_code)]
 
 mod median;

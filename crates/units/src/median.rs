@@ -1,6 +1,6 @@
-//! The middle of some values.
+//! Median.
 
-/// The middle of the values; of an even number, the mean of the two in the middle; `None` when there are none.
+/// The median; for an even count the mean of the two middle values; `None` for no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);

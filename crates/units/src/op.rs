@@ -1,8 +1,8 @@
-//! The operations and data classes a workload, a target and a simulated drive agree on.
+//! I/O operations and data classes.
 
 use serde::{Deserialize, Serialize};
 
-/// What one I/O does. NVMe Base/NVM Command Set names in brackets.
+/// An I/O operation. NVMe Base/NVM Command Set names in brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
@@ -10,16 +10,16 @@ pub enum Op {
     Read,
     /// Write (NVM opcode 01h).
     Write,
-    /// Make everything acknowledged so far durable (NVM opcode 00h).
+    /// Flush: makes acknowledged writes durable (NVM opcode 00h).
     Flush,
-    /// Tell the drive a range is no longer needed (Dataset Management, Deallocate; ATA TRIM).
+    /// Deallocate (Dataset Management; ATA TRIM).
     Discard,
-    /// Make a range read as zeroes (NVM opcode 08h).
+    /// Write Zeroes (NVM opcode 08h).
     WriteZeroes,
 }
 
 impl Op {
-    /// The word shown to people and stored in files.
+    /// Name in output and run folders.
     pub fn name(self) -> &'static str {
         match self {
             Op::Read => "read",
@@ -30,19 +30,19 @@ impl Op {
         }
     }
 
-    /// Does this operation change what the medium holds?
+    /// Whether the operation changes the data on the medium.
     pub fn is_destructive(self) -> bool {
         !matches!(self, Op::Read | Op::Flush)
     }
 }
 
-/// What the bytes of a write are like, as far as a drive could notice.
+/// Compressibility class of written data.
 ///
-/// A real drive sees the bytes themselves; a simulated one that keeps no data is told their class instead.
+/// A simulated drive that stores no data uses the class instead of the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataClass {
-    /// No compressor gets anything out of it.
+    /// Incompressible.
     #[default]
     Incompressible,
     /// All bytes zero.

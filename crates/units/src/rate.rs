@@ -1,8 +1,8 @@
-//! Rates without floating point in the model, and with it only for people.
+//! Transfer times and rates: integers for the model, floating point for display.
 
 use crate::Nanos;
 
-/// How long `bytes` take at `bytes_per_second`, rounded up: a transfer never finishes early.
+/// Transfer time of `bytes` at `bytes_per_second`, rounded up.
 ///
 /// A rate of zero means "never" and gives [`Nanos::MAX`].
 pub fn transfer_time(bytes: u64, bytes_per_second: u64) -> Nanos {

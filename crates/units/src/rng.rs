@@ -19,7 +19,7 @@ pub fn splitmix64(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Mix two words into one well-spread word (for keying per-block or per-worker streams).
+/// Hashes two words into one (for keying per-block or per-worker streams).
 #[inline]
 pub fn mix(a: u64, b: u64) -> u64 {
     let mut state = a ^ b.rotate_left(32).wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -40,8 +40,8 @@ impl Rng {
         }
     }
 
-    /// The generator of a *named* stream of a seed. Two names give unrelated streams, so a new consumer of randomness
-    /// never shifts the numbers an old one sees. The name is hashed with 64-bit FNV-1a.
+    /// The generator of a *named* stream of a seed. Two names give unrelated streams, so a new consumer
+    /// does not change the numbers of an existing one. The name is hashed with 64-bit FNV-1a.
     pub fn stream(seed: u64, name: &str) -> Rng {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in name.bytes() {

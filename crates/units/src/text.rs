@@ -1,35 +1,35 @@
-//! Sizes, durations and shares as people write them.
+//! Parsing and formatting of sizes, rates and durations.
 //!
-//! Sizes follow fio's habit (`kb_base=1024`): `4k`, `4K`, `4KiB` and `4KB` are all 4096 bytes, because scripts written
+//! Sizes follow fio (`kb_base=1024`): `4k`, `4K`, `4KiB` and `4KB` are all 4096 bytes, because scripts written
 //! for fio must mean the same here.
 
 use crate::Nanos;
 
-/// Why a size, duration or share could not be read.
+/// A size, rate or duration that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
     /// Nothing, or no number at the start.
     #[error("{text:?} does not start with a number; write {expected}")]
     NoNumber {
-        /// What was given.
+        /// Given.
         text: String,
-        /// What would be right.
+        /// Expected form.
         expected: &'static str,
     },
-    /// A unit nobody knows.
-    #[error("{unit:?} in {text:?} is not a unit; write {expected}")]
+    /// Unknown unit.
+    #[error("{unit:?} in {text:?} is not a known unit; write {expected}")]
     UnknownUnit {
-        /// What was given.
+        /// Given.
         text: String,
         /// The part that is not a unit.
         unit: String,
-        /// What would be right.
+        /// Expected form.
         expected: &'static str,
     },
     /// Does not fit into 64 bits.
     #[error("{text:?} is too large")]
     TooLarge {
-        /// What was given.
+        /// Given.
         text: String,
     },
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// Nanoseconds: an instant on some target's clock, or the span between two of them.
 ///
-/// `u64` holds 584 years, so sums over any run fit. Addition saturates (a deadline "for ever" stays for ever);
-/// subtraction saturates at zero (a clock that stepped back reads as "no time passed", never as 584 years).
+/// `u64` holds 584 years, so sums over any run fit. Addition saturates ([`Nanos::MAX`] is "never" and stays so);
+/// subtraction saturates at zero (a clock that stepped back reads as no time passed).
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Nanos(pub u64);
@@ -17,7 +17,7 @@ pub struct Nanos(pub u64);
 impl Nanos {
     /// Zero.
     pub const ZERO: Nanos = Nanos(0);
-    /// Later than anything.
+    /// Later than any instant: "never".
     pub const MAX: Nanos = Nanos(u64::MAX);
     /// One microsecond.
     pub const MICROSECOND: Nanos = Nanos(1_000);
@@ -88,7 +88,7 @@ impl Sum for Nanos {
     }
 }
 
-/// Three significant digits in the unit a person would choose: `950 ns`, `12.3 us`, `4.56 ms`, `61.0 s`.
+/// Three significant digits with a unit prefix: `950 ns`, `12.3 us`, `4.56 ms`, `61.0 s`.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (value, unit) = match self.0 {

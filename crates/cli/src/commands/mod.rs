@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
-use assay_device::watch::meter::PowerMeter;
+use assay_device::telemetry_monitor::power_meter::PowerMeter;
 use assay_store::Run;
 use assay_store::model::Tool;
 

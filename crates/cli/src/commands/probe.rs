@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use assay_device::identity::{DriveKind, temperature_celsius};
 use assay_device::interlock;
-use assay_device::nvme::words;
+use assay_device::nvme::display;
 use assay_device::session::SessionOptions;
 use assay_suite::manifest;
 use assay_units::text::{format_size, group_digits};

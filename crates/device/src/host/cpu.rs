@@ -10,34 +10,34 @@ use crate::identity::SystemRoot;
 /// Processor time of the whole machine since it started, in ticks (proc_stat(5)), summed over all processors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTimes {
-    /// In programs: `user` and `nice`. Time of virtual machines run here is contained in them.
+    /// `user` and `nice`, guests included.
     pub user_ticks: u64,
-    /// In the kernel on behalf of programs.
+    /// `system`.
     pub system_ticks: u64,
-    /// In interrupts: `irq` and `softirq`.
+    /// `irq` and `softirq`.
     pub irq_ticks: u64,
     /// Idle with I/O outstanding.
     pub iowait_ticks: u64,
     /// Idle.
     pub idle_ticks: u64,
-    /// Wanted, but the hypervisor ran something else.
+    /// `steal`.
     pub steal_ticks: u64,
 }
 
-/// How the processors spent an interval, in per cent of all of them together; the six add up to 100.
+/// Processor time of an interval, percent of all processors together; the six add up to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CpuShare {
-    /// In programs.
+    /// User.
     pub user_pct: f64,
-    /// In the kernel.
+    /// System.
     pub system_pct: f64,
-    /// In interrupts.
+    /// Interrupts.
     pub irq_pct: f64,
     /// Idle with I/O outstanding.
     pub iowait_pct: f64,
     /// Idle.
     pub idle_pct: f64,
-    /// Taken by the hypervisor.
+    /// Steal.
     pub steal_pct: f64,
 }
 
@@ -84,8 +84,8 @@ impl CpuTimes {
         })
     }
 
-    /// How the time from `earlier` to here was spent; `None` when no tick has passed. Counters that run backwards (the kernel
-    /// documents that of iowait) count as standing still.
+    /// Shares since `earlier`; `None` when no tick has passed. A counter that decreases (the kernel documents that for iowait) counts as
+    /// unchanged.
     pub fn since(&self, earlier: &CpuTimes) -> Option<CpuShare> {
         let delta = |of: fn(&CpuTimes) -> u64| of(self).saturating_sub(of(earlier)) as f64;
         let (user, system) = (delta(|t| t.user_ticks), delta(|t| t.system_ticks));
@@ -104,21 +104,21 @@ impl CpuTimes {
     }
 }
 
-/// What this process (all its threads, ended ones too) has used since it started.
+/// Resource usage of this process since its start, all threads, ended ones included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessUsage {
-    /// Processor time in the program, nanoseconds (the kernel counts microseconds).
+    /// User time, nanoseconds (the kernel counts microseconds).
     pub user_ns: u64,
-    /// Processor time in the kernel on its behalf, nanoseconds.
+    /// System time, nanoseconds.
     pub system_ns: u64,
-    /// Times it waited and gave the processor away.
+    /// Voluntary context switches.
     pub voluntary_switches: u64,
-    /// Times the scheduler took the processor away.
+    /// Involuntary context switches.
     pub involuntary_switches: u64,
 }
 
 impl ProcessUsage {
-    /// Asks the kernel (getrusage(2), `RUSAGE_SELF`).
+    /// Reads it (getrusage(2), `RUSAGE_SELF`).
     pub fn read() -> Self {
         let usage = system_calls::process_resource_usage();
         Self {
@@ -129,7 +129,7 @@ impl ProcessUsage {
         }
     }
 
-    /// What was used from `earlier` to here.
+    /// Usage since `earlier`.
     pub fn since(&self, earlier: &ProcessUsage) -> ProcessUsage {
         Self {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),
@@ -143,7 +143,7 @@ impl ProcessUsage {
         }
     }
 
-    /// Processor time altogether, nanoseconds.
+    /// User and system time, nanoseconds.
     pub fn cpu_ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)
     }

@@ -1,7 +1,6 @@
-//! What the host's processors draw, from their own energy counters (RAPL, Documentation/power/powercap/powercap.rst).
+//! Power of the host's processor packages from RAPL energy counters (Documentation/power/powercap/powercap.rst).
 //!
-//! That is the host's power and never a drive's: it is told beside the load of the host, so that a reader of kIOPS per watt sees what the
-//! work cost on the other end of the link.
+//! This is host power, never a drive's; it is reported with the host's load.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,7 @@ pub struct PackageEnergy {
 #[derive(Debug)]
 struct Package {
     energy: PathBuf,
-    /// Where the counter begins again, microjoules.
+    /// Wrap-around of the counter, microjoules.
     range_uj: u64,
     last_uj: u64,
 }
@@ -26,7 +25,7 @@ fn number(path: &Path) -> Option<u64> {
 }
 
 impl PackageEnergy {
-    /// Those of this machine; none on most virtual machines, and none that may be read without root.
+    /// The counters of this machine; none on most virtual machines, and unreadable without root.
     pub fn start() -> PackageEnergy {
         PackageEnergy::in_dir(Path::new("/sys/class/powercap"))
     }
@@ -38,7 +37,7 @@ impl PackageEnergy {
         let packages = entries.flatten().filter_map(|entry| {
             let zone = entry.path();
             let name = std::fs::read_to_string(zone.join("name")).ok()?;
-            // Zones within a package (core, uncore, dram) are parts of its figure or beside it; only whole packages are added up.
+            // Sub-zones (core, uncore, dram) are contained in the package or separate; only whole packages are summed.
             if !name.starts_with("package-") {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! Block devices as sysfs shows them.
+//! Block devices in sysfs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ pub(crate) const SYSFS_SECTOR_BYTES: u64 = 512;
 /// One block device (drive or partition) in sysfs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BlockNode {
-    /// Its directory, symbolic links resolved, so that the parent directory of a partition is its drive.
+    /// Canonical directory: the parent directory of a partition is its drive.
     pub dir: PathBuf,
     /// Kernel name as sysfs writes it (`!` where the name in /dev has `/`).
     pub name: String,
-    /// Its number.
+    /// Device number.
     pub device: DeviceNumber,
 }
 
@@ -46,7 +46,7 @@ impl BlockNode {
         Ok(Self { dir, name, device })
     }
 
-    /// An attribute of this very device.
+    /// A sysfs attribute.
     pub fn attribute(&self, name: &str) -> Option<String> {
         read_attribute(&self.dir.join(name))
     }
@@ -55,7 +55,7 @@ impl BlockNode {
         self.attribute(name)?.parse().ok()
     }
 
-    /// The name that /dev uses.
+    /// Name in /dev.
     pub fn dev_name(&self) -> String {
         self.name.replace('!', "/")
     }
@@ -73,7 +73,7 @@ impl BlockNode {
         Self::in_dir(self.dir.parent()?).ok()
     }
 
-    /// The partitions of a drive that the kernel knows, by name.
+    /// Partitions, by name.
     ///
     /// # Errors
     /// When the directory cannot be listed (the device has gone).
@@ -89,7 +89,7 @@ impl BlockNode {
         Ok(found)
     }
 
-    /// Kernel names of what is stacked on this device (LVM, dm, md, bcache).
+    /// Kernel names of holders (LVM, dm, md, bcache).
     ///
     /// # Errors
     /// When the list exists and cannot be read; a device without the directory has no holders.
@@ -122,11 +122,11 @@ impl BlockNode {
             .saturating_mul(SYSFS_SECTOR_BYTES)
     }
 
-    /// The directory of the hardware behind the drive: for NVMe its controller, else whatever `device` points at.
+    /// Directory of the hardware device: for NVMe the controller, else the target of `device`.
     pub fn hardware_dir(&self) -> Option<PathBuf> {
         let drive = self.parent().map_or_else(|| self.dir.clone(), |p| p.dir);
         let hardware = drive.join("device").canonicalize().ok()?;
-        // A multipath NVMe namespace hangs on a subsystem; the subsystem lists its controllers.
+        // A multipath NVMe namespace belongs to a subsystem, which lists its controllers.
         let is_subsystem = hardware
             .file_name()
             .is_some_and(|n| n.to_string_lossy().starts_with("nvme-subsys"));
@@ -164,7 +164,7 @@ pub(crate) fn parse_device_number(text: &str) -> Option<DeviceNumber> {
     })
 }
 
-/// The record of a block device, as far as sysfs knows it. `path` is what will be opened.
+/// The [`DriveInfo`] of a block device, from sysfs. `path` will be opened.
 pub(super) fn describe_block(
     root: &SystemRoot,
     node: &BlockNode,
@@ -228,10 +228,10 @@ pub(super) fn describe_block(
         })
         .and_then(|t| t.parse().ok());
     info.pcie = hardware.as_deref().filter(|_| is_nvme).and_then(pcie_link);
-    info.nvme = crate::nvme::place::of_block(root, whole, hardware.as_deref());
+    info.nvme = crate::nvme::location::of_block(root, whole, hardware.as_deref());
     info.partition_of = drive.as_ref().map(BlockNode::dev_name);
     info.device = Some(node.device);
-    // The controller counts its admin queue among them (drivers/nvme/host/sysfs.c, `queue_count`).
+    // The count includes the admin queue (drivers/nvme/host/sysfs.c, `queue_count`).
     info.queue_pairs = hardware_attribute("queue_count")
         .filter(|_| is_nvme)
         .and_then(|t| t.parse::<u16>().ok())
@@ -240,7 +240,7 @@ pub(super) fn describe_block(
     info
 }
 
-/// `none [mq-deadline] kyber` gives `mq-deadline`; a list without brackets is itself the answer.
+/// `none [mq-deadline] kyber` gives `mq-deadline`; a list without brackets is returned as it is.
 fn active_scheduler(text: &str) -> String {
     match text
         .split_once('[')
@@ -308,7 +308,7 @@ fn transport(whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
         .map(|(_, transport)| (*transport).to_owned())
 }
 
-/// The drive's own serial number, where any of the usual places has one.
+/// The drive's serial number, from the first source that has one.
 fn serial(root: &SystemRoot, whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
     let from_hardware = hardware.and_then(|dir| {
         read_attribute(&dir.join("serial")).or_else(|| {
@@ -317,7 +317,7 @@ fn serial(root: &SystemRoot, whole: &BlockNode, hardware: Option<&Path>) -> Opti
                 .and_then(|page| unit_serial_number(&page))
         })
     });
-    // virtio-blk keeps it beside the block device itself; udev knows the rest (ATA behind old bridges, USB).
+    // virtio-blk has it in the block device directory; udev has the others (ATA behind old bridges, USB).
     from_hardware
         .or_else(|| whole.attribute("serial"))
         .or_else(|| {
@@ -342,11 +342,10 @@ fn unit_serial_number(page: &[u8]) -> Option<String> {
     (header[1] == 0x80 && !text.is_empty()).then(|| text.to_owned())
 }
 
-/// What sysfs says of the lanes of a function that has no link (Linux, `PCIE_LNK_WIDTH_UNKNOWN` in include/linux/pci.h).
+/// Link width in sysfs of a function without link (Linux, `PCIE_LNK_WIDTH_UNKNOWN` in include/linux/pci.h).
 const NO_LINK: u32 = 0xff;
 
-/// `None` where there is no link to speak of: a function inside the root complex, such as the drives of most virtual machines, has
-/// none that could be up, down or slow.
+/// `None` without a link: root-complex integrated endpoints, such as the drives of most virtual machines, have none.
 fn pcie_link(controller: &Path) -> Option<PcieLink> {
     let function = controller.join("device").canonicalize().ok()?;
     let attribute = |name: &str| read_attribute(&function.join(name));

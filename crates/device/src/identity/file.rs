@@ -1,4 +1,4 @@
-//! Opening the path a person gave: what is there, and what direct I/O on it needs.
+//! Identification of a path: file type and direct I/O alignment.
 
 use std::fs::File;
 use std::io;
@@ -11,10 +11,10 @@ use super::block::{BlockNode, block_node, describe_block};
 use super::mounts::{Mount, parse_mountinfo};
 use super::{DeviceNumber, DriveInfo, DriveKind, Filesystem, IdentityError, SystemRoot};
 
-/// Alignment that every direct I/O implementation in Linux takes: no filesystem or drive asks for more than a page of 4 KiB.
+/// Alignment that every direct I/O implementation in Linux accepts: none requires more than a page of 4 KiB.
 const SAFE_ALIGN_BYTES: u32 = 4096;
 
-/// What direct I/O on a file asks for.
+/// Direct I/O alignment of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct DirectIo {
     supported: bool,
@@ -22,7 +22,7 @@ struct DirectIo {
     memory_align_bytes: u32,
 }
 
-/// [`super::identify`] with the kernel's tables somewhere else.
+/// [`super::identify`] with sysfs and procfs of `root`.
 pub(super) fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, IdentityError> {
     let fail = |doing, source| io_error(given, doing, source);
     let path = given.canonicalize().map_err(|e| fail("find it", e))?;
@@ -55,7 +55,7 @@ pub(super) fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, 
     } else if file_type.is_socket() {
         return not_a_drive("socket");
     }
-    // Opening shows whether we may read it; O_NONBLOCK so that a drive without a medium answers at once.
+    // Opening checks the permission to read; O_NONBLOCK so that a drive without a medium does not block.
     File::options()
         .read(true)
         .custom_flags(OFlags::NONBLOCK.bits() as i32)
@@ -78,7 +78,7 @@ pub(super) fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, 
 fn io_error(path: &Path, doing: &'static str, source: io::Error) -> IdentityError {
     let path = path.to_path_buf();
     match source.kind() {
-        // A file where the path has a folder: there is no such thing either.
+        // ENOTDIR: a component of the path is a file.
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => IdentityError::Missing { path },
         io::ErrorKind::PermissionDenied => IdentityError::PermissionDenied { path },
         _ => IdentityError::Io {
@@ -89,7 +89,7 @@ fn io_error(path: &Path, doing: &'static str, source: io::Error) -> IdentityErro
     }
 }
 
-/// A `dev_t` taken apart.
+/// Major and minor number of a `dev_t`.
 pub(crate) fn split_device_number(number: u64) -> DeviceNumber {
     DeviceNumber {
         major: rustix::fs::major(number),
@@ -114,9 +114,9 @@ fn identify_block(
         let advice = match info.transport.as_deref() {
             Some("loop") => "no file is attached to it (`losetup --find --show FILE` attaches one)",
             Some("zram") => "give it a size first (`echo 1G > /sys/block/zram0/disksize`)",
-            // What the kernel makes of a namespace whose controller it gave up (Linux, nvme_mark_namespaces_dead).
+            // The kernel sets the size of a namespace of a dead controller to 0 (nvme_mark_namespaces_dead).
             Some(nvme) if nvme.starts_with("nvme") => {
-                "so the kernel shows a drive that no longer answers: `dmesg` says why it gave up, and it takes a reset or a power cycle to bring it back"
+                "as the kernel reports for a controller that no longer responds: see `dmesg`; a reset or a power cycle is needed"
             }
             _ => "it may have no medium, or its size has not been set",
         };
@@ -129,7 +129,7 @@ fn identify_block(
     Ok(info)
 }
 
-/// Block devices always take O_DIRECT aligned to the logical block; statx (Linux 6.1) may know a looser memory alignment.
+/// Block devices always take O_DIRECT aligned to the logical block; statx (Linux 6.1) may report a smaller memory alignment.
 fn apply_direct_io(info: &mut DriveInfo, path: &Path) {
     if let Some(direct) = statx_direct_io(path).filter(|d| d.supported) {
         info.min_io_bytes = direct.offset_align_bytes.max(info.logical_block_bytes);
@@ -195,7 +195,7 @@ fn identify_file(
     Ok(info)
 }
 
-/// The mount a file is on: by mount id where the kernel tells (Linux 5.8), else the deepest mount point with its device number.
+/// The mount of a file: by mount id where statx has it (Linux 5.8), else the deepest mount point with its device number.
 fn mount_of<'a>(
     mounts: &'a [Mount],
     id: Option<u64>,
@@ -227,8 +227,8 @@ fn backing_device(
     block_node(root, split_device_number(metadata.rdev())).ok()
 }
 
-/// statx(2), STATX_DIOALIGN: alignments of direct I/O; both zero when the file cannot take it at all. `None` when the
-/// filesystem does not say.
+/// statx(2), STATX_DIOALIGN: alignments of direct I/O; both zero when direct I/O is not supported. `None` when the
+/// filesystem does not report them.
 fn statx_direct_io(path: &Path) -> Option<DirectIo> {
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
     if stat.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
@@ -243,7 +243,7 @@ fn statx_direct_io(path: &Path) -> Option<DirectIo> {
     })
 }
 
-/// Finds the alignment by reading: 512 bytes, and if that is refused a page.
+/// Finds the alignment by reading: 512 bytes, and if that fails a page.
 fn probe_direct_io(path: &Path) -> DirectIo {
     let no = DirectIo {
         supported: false,
@@ -284,8 +284,8 @@ fn probe_direct_io(path: &Path) -> DirectIo {
     }
 }
 
-/// Every drive of this machine that holds bytes, in the order people count. Skipped: zero size (loops and zram devices not set
-/// up, empty readers), RAM disks, hidden NVMe paths. A drive that vanishes while it is read is left out; the rest still come.
+/// All drives of this machine, in natural order of names. Skipped: zero size (unconfigured loop and zram devices, empty readers),
+/// RAM disks, hidden NVMe paths, and drives that are removed meanwhile.
 pub(super) fn list_drives_at(root: &SystemRoot) -> Vec<DriveInfo> {
     let Ok(entries) = std::fs::read_dir(root.sys("block")) else {
         return Vec::new();

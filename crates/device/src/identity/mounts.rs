@@ -1,4 +1,4 @@
-//! The kernel's lists of mounts, active swap and file locks, parsed.
+//! Parsers of mountinfo, mounts, swaps and locks in procfs.
 
 use std::path::PathBuf;
 
@@ -10,18 +10,18 @@ use super::block::parse_device_number;
 pub(crate) struct Mount {
     /// Mount id, as statx gives it in `stx_mnt_id`.
     pub id: u64,
-    /// Number of the device as `stat` of a file on it shows it (major 0 for btrfs, tmpfs, overlay, ...).
+    /// Device number in `stat` of its files (major 0 for btrfs, tmpfs, overlay, ...).
     pub device: DeviceNumber,
-    /// Where it is mounted.
+    /// Mount point.
     pub mount_point: String,
     /// Filesystem type.
     pub fs_type: String,
-    /// What was mounted: usually a path in /dev.
+    /// Source: usually a path in /dev.
     pub source: String,
 }
 
 /// Parses `/proc/self/mountinfo` (proc_pid_mountinfo(5)): id, parent, major:minor, root, mount point, options, any number of
-/// optional fields, a lone `-`, type, source, superblock options. Lines of another shape are skipped.
+/// optional fields, a lone `-`, type, source, superblock options. Malformed lines are skipped.
 pub(crate) fn parse_mountinfo(text: &str) -> Vec<Mount> {
     text.lines()
         .filter_map(|line| {
@@ -80,13 +80,13 @@ pub(crate) struct FileLock {
     pub device: DeviceNumber,
     /// Inode of the locked file.
     pub inode: u64,
-    /// Its owner; `None` for an open-file-description lock, which belongs to no process in particular.
+    /// Owning process; `None` for an open-file-description lock.
     pub pid: Option<u32>,
 }
 
 /// Parses `/proc/locks` (proc_locks(5)): `1: POSIX  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`; device numbers in hexadecimal, and
-/// `->` before the kind of one that waits. flock(2) locks are left out: they are a convention among scripts (and the one
-/// around a run of this very program would refuse it), while record locks are how QEMU marks an image in use.
+/// `->` before the kind of a waiting one. flock(2) locks are skipped: scripts use them by convention (also around runs of this
+/// program), while QEMU marks an image in use by record locks.
 pub(crate) fn parse_locks(text: &str) -> Vec<FileLock> {
     text.lines()
         .filter_map(|line| {

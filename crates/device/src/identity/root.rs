@@ -1,4 +1,4 @@
-//! Where the kernel's tables are read from: `/` on a host, a made-up tree in tests.
+//! Root directory of sysfs, procfs and devices: `/`, or a test tree.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ impl SystemRoot {
         Self::at("/")
     }
 
-    /// A tree of one's own, for tests.
+    /// A test tree.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }

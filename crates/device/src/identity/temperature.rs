@@ -1,6 +1,6 @@
-//! The temperature (and, where there is a sensor, the power) of a real drive, from the hwmon sensors that the kernel hangs on it.
+//! Temperature and power of a drive from its hwmon sensors.
 //!
-//! NVMe controllers show theirs in `CONTROLLER/hwmonN/` (before Linux 5.18 sometimes `CONTROLLER/device/hwmon/hwmonN/`),
+//! NVMe controllers have theirs in `CONTROLLER/hwmonN/` (before Linux 5.18 sometimes `CONTROLLER/device/hwmon/hwmonN/`),
 //! SATA drives (driver `drivetemp`) in `DEVICE/hwmon/hwmonN/`. Inputs are in thousandths of a degree Celsius
 //! (Documentation/hwmon/sysfs-interface.rst). `temp1` of an NVMe drive is its Composite Temperature, the one its thermal
 //! limits refer to (drivers/nvme/host/hwmon.c); the others are single sensors.
@@ -16,7 +16,7 @@ pub fn temperature_celsius(info: &DriveInfo) -> Option<f64> {
     temperature_celsius_at(&SystemRoot::host(), info)
 }
 
-/// [`temperature_celsius`] with sysfs somewhere else.
+/// [`temperature_celsius`] with sysfs of `root`.
 pub fn temperature_celsius_at(root: &SystemRoot, info: &DriveInfo) -> Option<f64> {
     let mut inputs: Vec<(u32, PathBuf)> = sensors_of(root, info)?
         .iter()
@@ -29,13 +29,13 @@ pub fn temperature_celsius_at(root: &SystemRoot, info: &DriveInfo) -> Option<f64
     })
 }
 
-/// The drive's power in milliwatts, where it has a sensor of its own: `powerN_average`, else `powerN_input`, in microwatts. Hardly any drive has;
+/// The drive's power in milliwatts, where it has a power sensor: `powerN_average`, else `powerN_input`, in microwatts. Few drives have one;
 /// carriers and hot-plug controllers do.
 pub fn power_milliwatts(info: &DriveInfo) -> Option<u64> {
     power_milliwatts_at(&SystemRoot::host(), info)
 }
 
-/// [`power_milliwatts`] with sysfs somewhere else.
+/// [`power_milliwatts`] with sysfs of `root`.
 pub fn power_milliwatts_at(root: &SystemRoot, info: &DriveInfo) -> Option<u64> {
     let mut inputs: Vec<(u32, PathBuf)> = sensors_of(root, info)?
         .iter()

@@ -1,4 +1,4 @@
-//! Opening a drive for the checks: the exclusive claim, that it is still the same drive, and its signatures.
+//! Exclusive claim of a drive, identity check, and signatures.
 
 use std::fs::File;
 use std::io;
@@ -13,10 +13,10 @@ use crate::identity::{
 };
 use crate::signature;
 
-use super::words::OnDevice;
+use super::confirmation::OnDevice;
 use super::{Claim, Reason, Subject};
 
-/// What a descriptor leads to.
+/// The subject of a descriptor.
 pub(super) fn subject_of(stat: &Stat) -> Subject {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => Subject::Block(split_device_number(stat.st_rdev)),
@@ -28,13 +28,13 @@ pub(super) fn subject_of(stat: &Stat) -> Subject {
     }
 }
 
-/// What a path leads to, symbolic links followed; `None` for what is no drive, or when it cannot be looked at.
+/// The subject of a path, symbolic links followed; `None` for other file types and on errors.
 pub(super) fn subject_at(path: &Path) -> Option<Subject> {
     let stat = rustix::fs::stat(path).ok()?;
     Some(subject_of(&stat)).filter(|subject| *subject != Subject::Nothing)
 }
 
-/// Opens a block device read-only, exclusively if possible; the flag says whether somebody else holds the claim.
+/// Opens a block device read-only, exclusively if possible; the flag is set when the claim is held elsewhere.
 pub(super) fn open_block(path: &Path) -> io::Result<(File, bool)> {
     let open = |flags: OFlags| {
         File::options()
@@ -51,25 +51,25 @@ pub(super) fn open_block(path: &Path) -> io::Result<(File, bool)> {
     }
 }
 
-/// Where a block device's file is.
+/// Path of a block device in /dev.
 pub(super) fn dev_path(node: &BlockNode) -> PathBuf {
     Path::new("/dev").join(node.dev_name())
 }
 
-/// [`open_block`] of a device that sysfs told of, if its file leads to it.
+/// [`open_block`] of a device in sysfs, if its device file has the same number.
 pub(super) fn open_node(node: &BlockNode) -> io::Result<(OwnedFd, bool)> {
     let path = dev_path(node);
     let (file, busy) = open_block(&path)?;
     if subject_of(&rustix::fs::fstat(&file)?) != Subject::Block(node.device) {
         return Err(io::Error::other(format!(
-            "{} leads to another device",
+            "{} is another device",
             path.display()
         )));
     }
     Ok((OwnedFd::from(file), busy))
 }
 
-/// Opens and claims the drive, and makes sure that it is the one that was identified.
+/// Opens and claims the drive, and checks that it is the identified one.
 pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason> {
     let changed = |what: String| Reason::Changed {
         drive: info.spec.clone(),
@@ -89,7 +89,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason>
         identify_at(root, &path).map_err(|e| unchecked("which drive it is", e.to_string()))?;
     if now.kind != info.kind || now.device != info.device || now.inode != info.inode {
         return Err(changed(
-            "the path leads to another device or file".to_owned(),
+            "the path is now another device or file".to_owned(),
         ));
     }
     if now.capacity_bytes != info.capacity_bytes {
@@ -106,7 +106,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason>
     }
     let opened = match info.kind {
         DriveKind::Block => open_block(&path),
-        // O_EXCL means nothing for an existing file (open(2)).
+        // O_EXCL has no meaning for an existing file (open(2)).
         _ => File::open(&path).map(|file| (file, false)),
     };
     let (file, busy) = opened.map_err(|e| unchecked("opening it", e.to_string()))?;
@@ -119,7 +119,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason>
     };
     if subject != expected || subject == Subject::Nothing {
         return Err(changed(
-            "the path leads to another device or file".to_owned(),
+            "the path is now another device or file".to_owned(),
         ));
     }
     Ok(Claim {
@@ -130,7 +130,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason>
     })
 }
 
-/// Every signature on the drive and in the partitions of it that the kernel knows. What cannot be read becomes a reason.
+/// All signatures on the drive and in its partitions. A read error becomes a reason.
 pub(super) fn signatures(
     root: &SystemRoot,
     info: &DriveInfo,
@@ -162,14 +162,14 @@ pub(super) fn signatures(
             Ok(window) => window,
             Err(e) => {
                 reasons.push(Reason::Unchecked {
-                    what: format!("what {device} holds"),
+                    what: format!("the signatures of {device}"),
                     error: e.to_string(),
                 });
                 continue;
             }
         };
         let own = signature::detect(&window);
-        // A partition's node may not exist (no udev); then our own eyes must do.
+        // A partition's device file may not exist (no udev); then only the built-in detection is used.
         let known =
             std::fs::metadata(&path).is_ok_and(|m| m.file_type().is_block_device() || m.is_file());
         let all = if known {

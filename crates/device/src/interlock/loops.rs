@@ -1,4 +1,4 @@
-//! Which files and devices the loop devices of this machine show.
+//! Backing files and devices of loop devices.
 
 use std::fs::File;
 use std::io;
@@ -18,11 +18,11 @@ use super::claim::subject_at;
 pub(super) struct Loop {
     /// Kernel name.
     pub name: String,
-    /// Its number.
+    /// Device number.
     pub device: DeviceNumber,
-    /// Path of what it shows, as the kernel writes it.
+    /// Backing path, as in sysfs.
     pub backing_path: PathBuf,
-    /// What it shows; `None` when neither the device nor the path can be asked.
+    /// Backing file or device; `None` when neither the ioctl nor the path gives it.
     pub backing: Option<Subject>,
 }
 
@@ -37,14 +37,14 @@ pub(super) fn attached_loops(root: &SystemRoot) -> io::Result<Vec<Loop>> {
         if !entry.file_name().to_string_lossy().starts_with("loop") {
             continue;
         }
-        // A loop device detached between the listing and here has nothing to tell.
+        // Detached meanwhile.
         let Ok(node) = BlockNode::in_dir(&entry.path()) else {
             continue;
         };
         let Some(backing_path) = node.attribute("loop/backing_file") else {
             continue;
         };
-        let backing = ask_loop(root, &node).or_else(|| subject_at(backing_path.as_ref()));
+        let backing = backing_by_ioctl(root, &node).or_else(|| subject_at(backing_path.as_ref()));
         found.push(Loop {
             name: node.name,
             device: node.device,
@@ -55,9 +55,9 @@ pub(super) fn attached_loops(root: &SystemRoot) -> io::Result<Vec<Loop>> {
     Ok(found)
 }
 
-/// Asks the loop device itself for the inode it shows: right also for files that were renamed, deleted or lie in another mount
-/// namespace, where the path of sysfs leads astray. Needs the right to open it.
-fn ask_loop(root: &SystemRoot, node: &BlockNode) -> Option<Subject> {
+/// Reads the backing inode by ioctl: correct also for files that were renamed, deleted or are in another mount namespace, where the
+/// path in sysfs is not. Needs permission to open the loop device.
+fn backing_by_ioctl(root: &SystemRoot, node: &BlockNode) -> Option<Subject> {
     let path = root.dev(node.dev_name());
     if subject_at(&path) != Some(Subject::Block(node.device)) {
         return None;

@@ -1,4 +1,4 @@
-//! Why a drive is not overwritten, in words and as data.
+//! Refusal to overwrite a drive: its reasons as data and as text.
 
 use std::fmt;
 
@@ -6,53 +6,53 @@ use serde::Serialize;
 
 use crate::identity::DriveInfo;
 
-/// A word given with `--destroy` that nearly names the drive.
+/// A `--destroy` value that is close to the serial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NearMiss {
-    /// The word given.
+    /// The given value.
     pub given: String,
-    /// What is the matter with it, e.g. "differs in upper and lower case".
+    /// The difference, e.g. "differs in upper and lower case".
     pub difference: String,
 }
 
-/// One thing that speaks against overwriting a drive.
+/// One reason for a refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum Reason {
     /// No `--destroy` names it.
     NotNamed {
-        /// The word that would.
+        /// The serial.
         serial: String,
-        /// Words given that come near it.
+        /// Given values that are close to it.
         near: Vec<NearMiss>,
     },
-    /// It holds a filesystem, partition table or the like that no `--destroy` names.
+    /// A filesystem, partition table or other signature that no `--destroy` names.
     Signature {
-        /// Word that names it for `--destroy`: the type as `wipefs` and `blkid` call it.
+        /// Value for `--destroy`: the type in `wipefs` and `blkid`.
         word: String,
-        /// What was found, in words.
+        /// Description.
         what: String,
         /// Drive or partition it was found on.
         device: String,
-        /// Where on that device, bytes from its start.
+        /// Offset on that device, bytes.
         offset_bytes: u64,
     },
     /// Mounted.
     Mounted {
         /// The device or file.
         device: String,
-        /// Where.
+        /// Mount point.
         mount_point: String,
         /// Filesystem type.
         fs_type: String,
     },
-    /// Part of something else.
+    /// Has a holder.
     Held {
         /// The device held.
         device: String,
         /// Kernel name of the holder.
         holder: String,
-        /// What kind of thing holds it.
+        /// Kind of holder.
         what: String,
     },
     /// Active swap.
@@ -60,14 +60,14 @@ pub enum Reason {
         /// The device or file.
         device: String,
     },
-    /// A loop device shows it.
+    /// Backs a loop device.
     BacksLoop {
         /// The device or file.
         device: String,
         /// The loop device, e.g. `loop3`.
         loop_device: String,
     },
-    /// Somebody has claimed it exclusively.
+    /// Claimed exclusively elsewhere.
     ClaimedElsewhere {
         /// The device.
         device: String,
@@ -84,24 +84,24 @@ pub enum Reason {
         /// The drive.
         drive: String,
     },
-    /// The path now leads to another drive than the one identified.
+    /// The path is now another drive than the identified one.
     Changed {
         /// The drive.
         drive: String,
-        /// What differs.
+        /// Difference.
         what: String,
     },
-    /// Something could not be checked, which counts against it.
+    /// A check failed, which counts as a refusal.
     Unchecked {
-        /// What.
+        /// Failed check.
         what: String,
-        /// Why not.
+        /// Error.
         error: String,
     },
 }
 
 impl Reason {
-    /// Whether a further `--destroy` word lifts it.
+    /// Whether a further `--destroy` value resolves it.
     pub fn can_be_overridden(&self) -> bool {
         matches!(self, Self::NotNamed { .. } | Self::Signature { .. })
     }
@@ -150,7 +150,7 @@ impl fmt::Display for Reason {
             } => {
                 write!(
                     f,
-                    "in use: {device} is part of {holder} ({what}); take that apart first"
+                    "in use: {device} is part of {holder} ({what}); remove that holder first"
                 )
             }
             Self::Swap { device } => write!(
@@ -192,25 +192,25 @@ impl fmt::Display for Reason {
             }
             Self::Changed { drive, what } => write!(
                 f,
-                "{drive} is no longer the drive it was a moment ago: {what}; start again"
+                "{drive} is not the identified drive any more: {what}; run again"
             ),
             Self::Unchecked { what, error } => {
-                write!(f, "cannot make sure that it is free: {what}: {error}")
+                write!(f, "cannot check that it is not in use: {what}: {error}")
             }
         }
     }
 }
 
-/// A drive that will not be overwritten, with every reason. `Display` is a message of several lines that ends with what to do.
+/// Refusal to overwrite a drive, with every reason. `Display` has several lines and ends with advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
-    /// The drive as its user named it.
+    /// The drive as named on the command line.
     pub drive: String,
-    /// Its serial.
+    /// Serial.
     pub serial: String,
-    /// Its model, where known.
+    /// Model, where known.
     pub model: Option<String>,
-    /// Every reason found, those that nothing overrides first.
+    /// All reasons, those that cannot be resolved by `--destroy` first.
     pub reasons: Vec<Reason>,
 }
 
@@ -227,12 +227,12 @@ impl Refusal {
         }
     }
 
-    /// Whether more `--destroy` words would lift it.
+    /// Whether more `--destroy` values would resolve it.
     pub fn can_be_overridden(&self) -> bool {
         self.reasons.iter().all(Reason::can_be_overridden)
     }
 
-    /// The words still missing after `--destroy`, the drive's serial first; empty when no words help.
+    /// The missing `--destroy` values, the serial first; empty when none would help.
     pub fn missing_words(&self) -> Vec<String> {
         if !self.can_be_overridden() {
             return Vec::new();
@@ -289,7 +289,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A word as a POSIX shell needs it.
+/// A value quoted for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:+@%,=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

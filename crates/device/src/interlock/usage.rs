@@ -1,4 +1,4 @@
-//! Whether a drive is in use: mounts, holders, swap, loop devices, locks.
+//! Use of a drive: mounts, holders, swap, loop devices, locks.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -16,10 +16,10 @@ use super::{Reason, Subject};
 /// Loop devices on loop devices deeper than this are not followed; the drive then counts as unchecked.
 const MAX_LAYERS: usize = 8;
 
-/// Opens a block device, exclusively if possible; true when somebody else holds the claim.
+/// Opens a block device, exclusively if possible; true when the claim is held elsewhere.
 type Open<'a> = &'a dyn Fn(&BlockNode) -> io::Result<(OwnedFd, bool)>;
 
-/// The kernel's tables at one moment.
+/// Snapshot of mounts, swap, locks and loop devices.
 struct Tables<'a> {
     root: &'a SystemRoot,
     open: Open<'a>,
@@ -31,8 +31,7 @@ struct Tables<'a> {
     loops: Vec<Loop>,
 }
 
-/// Every way in which `subject` is in use. `label` is what its user calls it. Other paths to it are claimed too, and devices under a loop
-/// device, into `claims`.
+/// All uses of `subject`, which the user names `label`. Other paths to it and devices under a loop device are claimed too, into `claims`.
 pub(super) fn examine(
     root: &SystemRoot,
     subject: &Subject,
@@ -61,12 +60,12 @@ fn examine_with(
     distinct
 }
 
-/// A block device, and those whose use is use of it.
+/// A block device and the devices whose use is a use of it.
 struct Family {
     node: BlockNode,
-    /// The device itself among them.
+    /// Includes the device itself.
     members: Vec<BlockNode>,
-    /// What is the same bytes by another path, to be claimed as well: a whole drive, or of a partition the partitions at its place.
+    /// Other paths to the same blocks, to be claimed as well: whole drives, or for a partition the overlapping partitions.
     by_other_paths: Vec<BlockNode>,
 }
 
@@ -117,7 +116,7 @@ impl<'a> Tables<'a> {
         claims: &mut Vec<OwnedFd>,
     ) {
         let unchecked = |error: String| Reason::Unchecked {
-            what: format!("who uses {label}"),
+            what: format!("the users of {label}"),
             error,
         };
         if layer > MAX_LAYERS {
@@ -148,7 +147,7 @@ impl<'a> Tables<'a> {
                     };
                     self.examine_member(member, &name, via, reasons);
                 }
-                // A claim that cannot be had says the same as a mount or holder that has been named, only less clearly.
+                // A failed claim repeats a mount or holder that is reported already.
                 let explained = reasons.len() > before;
                 if layer > 0 {
                     // The loop driver itself leaves it unclaimed.
@@ -158,7 +157,7 @@ impl<'a> Tables<'a> {
                     let name = dev_path(other).display().to_string();
                     self.claim(other, &name, explained, reasons, claims);
                 }
-                // What lies under a loop device (or under the drive of the partition that this is) loses its bytes as well.
+                // The device under a loop device (or under the drive of a partition) is overwritten as well.
                 let under = self
                     .loops
                     .iter()
@@ -175,7 +174,7 @@ impl<'a> Tables<'a> {
                             claims,
                         ),
                         None => reasons.push(Reason::Unchecked {
-                            what: format!("what lies under /dev/{}", lower.name),
+                            what: format!("the backing of /dev/{}", lower.name),
                             error: format!("{path} cannot be examined"),
                         }),
                     }
@@ -184,8 +183,8 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The device, and those whose use is use of it: a drive's partitions, or a partition's drive, by whatever path they are reached. Sister
-    /// partitions are not.
+    /// The device and the devices whose use is a use of it: a drive's partitions, or a partition's drive, on every path. Sibling partitions
+    /// are not.
     fn family(&self, device: DeviceNumber) -> io::Result<Family> {
         let node = block_node(self.root, device)?;
         let mut members = vec![node.clone()];
@@ -209,8 +208,8 @@ impl<'a> Tables<'a> {
         Ok(family)
     }
 
-    /// Without multipathing in the kernel (`nvme_core.multipath=N`, SCSI) each path to a drive is a block device of its own, and what is mounted from
-    /// one of them shows on no other. The same `wwid` tells them: it names the namespace or logical unit, not the way to it.
+    /// Without multipathing in the kernel (`nvme_core.multipath=N`, SCSI) each path to a drive is a block device of its own, and a mount of
+    /// one does not show on another. An equal `wwid` identifies them: it names the namespace or logical unit, not the path.
     fn extend_by_other_paths(&self, family: &mut Family) -> io::Result<()> {
         let node = &family.node;
         let whole = node.parent().unwrap_or_else(|| node.clone());
@@ -222,7 +221,7 @@ impl<'a> Tables<'a> {
             node.start_bytes().saturating_add(node.size_bytes()),
         );
         for entry in std::fs::read_dir(self.root.sys("block"))? {
-            // What has just gone is no path any more.
+            // Removed meanwhile.
             let Ok(other) = BlockNode::in_dir(&entry?.path()) else {
                 continue;
             };
@@ -230,7 +229,7 @@ impl<'a> Tables<'a> {
                 continue;
             }
             let parts = other.partitions()?;
-            // Of a partition, only what lies at the same place by the other path is the same.
+            // For a partition, only overlapping partitions on the other path are the same blocks.
             let same = |part: &BlockNode| {
                 !node.is_partition()
                     || (part.start_bytes() < end
@@ -240,7 +239,7 @@ impl<'a> Tables<'a> {
             if node.is_partition() {
                 family.by_other_paths.extend(parts.iter().cloned());
             } else if other.attribute("hidden").as_deref() != Some("1") {
-                // (A path that the kernel hides under its own multipath device cannot be opened, by anybody.)
+                // A path that is hidden under a multipath device cannot be opened.
                 family.by_other_paths.push(other.clone());
             }
             family.members.extend(parts);
@@ -249,7 +248,7 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// Claims a device beside the one that was named. `explained`: why it may be claimed already has been said.
+    /// Claims a further device. `explained`: the reason why it may be claimed already is reported.
     fn claim(
         &self,
         node: &BlockNode,
@@ -265,7 +264,7 @@ impl<'a> Tables<'a> {
                 device: label.to_owned(),
             }),
             Err(e) => reasons.push(Reason::Unchecked {
-                what: format!("who uses {label}"),
+                what: format!("the users of {label}"),
                 error: e.to_string(),
             }),
         }
@@ -375,7 +374,7 @@ impl<'a> Tables<'a> {
         }));
     }
 
-    /// What kind of thing a holder is, from its name and the prefix of its device-mapper UUID.
+    /// Kind of a holder, from its name and the prefix of its device-mapper UUID.
     fn describe_holder(&self, holder: &str) -> String {
         if holder.starts_with("md") {
             return "a software RAID, md".to_owned();
@@ -397,14 +396,14 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// What a drive is called on every path to it: of NVMe beside the block device, of SCSI beside the logical unit.
+/// The world-wide identifier, equal on every path: for NVMe an attribute of the block device, for SCSI of the logical unit.
 fn wwid(whole: &BlockNode) -> Option<String> {
     whole
         .attribute("wwid")
         .or_else(|| whole.attribute("device/wwid"))
 }
 
-/// Mount points may be any bytes; one odd name must not make the table unreadable.
+/// Mount points may contain any bytes.
 fn read_lossy(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
 }

@@ -1,4 +1,4 @@
-//! Admin commands, by name.
+//! Typed admin commands.
 
 use assay_nvme_spec::admin::{
     FormatNvm, GetFeatures, GetLogPage, IdentifyCommand, Sanitize, SanitizeAction, SecureErase,
@@ -15,9 +15,9 @@ use assay_nvme_spec::{NSID_ALL, SubmissionEntry};
 use super::{AdminPort, CommandError};
 use crate::identity::DriveInfo;
 
-/// How long a command that only asks may take, milliseconds.
+/// Timeout of commands that only read, milliseconds.
 const ASK_MS: u32 = 10_000;
-/// How long a Format may take, milliseconds: some drives erase every block before they answer.
+/// Timeout of Format NVM, milliseconds: some drives erase every block before they complete it.
 const FORMAT_MS: u32 = 30 * 60 * 1000;
 
 /// Admin commands to one controller.
@@ -58,17 +58,17 @@ impl<'p> Commands<'p> {
         ))
     }
 
-    /// Make sure that this is the controller of the drive that was identified, however long ago: device files of controllers are named by numbers that
-    /// change hands. To be asked before anything is changed.
+    /// Checks that this is the controller of the identified drive, because device files are renumbered. To be called before anything is
+    /// changed.
     ///
     /// # Errors
     /// [`CommandError::OtherDrive`] when its serial is another; as above.
     pub fn expect_drive(&mut self, info: &DriveInfo) -> Result<(), CommandError> {
         let raw = self.identify_controller()?.serial_number();
-        // As sysfs tells it, where the drive's was read: up to a zero byte, without blanks.
+        // As in sysfs: up to a zero byte, without blanks.
         let text = raw.split(|&byte| byte == 0).next().unwrap_or_default();
         let found = String::from_utf8_lossy(text).trim().to_owned();
-        // A drive without a serial goes by its name.
+        // A drive without a serial is identified by its name.
         let is_it = match found.as_str() {
             "" => info.serial == info.name,
             serial => info.serial == serial,
@@ -106,7 +106,7 @@ impl<'p> Commands<'p> {
     /// Identifiers of all namespaces that exist (Base 5.17.2.11), at most 1024; those attached elsewhere too.
     ///
     /// # Errors
-    /// As above; a controller without namespace management refuses.
+    /// As above; a controller without namespace management rejects it.
     pub fn allocated_namespaces(&mut self) -> Result<Vec<u32>, CommandError> {
         let data = self.identify(Cns::ALLOCATED_NAMESPACES, 0)?;
         Ok(namespace_list(&data[..]).collect())
@@ -147,7 +147,7 @@ impl<'p> Commands<'p> {
     /// A feature's current value, with its data where it has some (Base 5.15).
     ///
     /// # Errors
-    /// As above; a feature that the controller does not have is refused.
+    /// As above; an unsupported feature is rejected.
     pub fn feature(
         &mut self,
         feature: FeatureId,
@@ -159,7 +159,7 @@ impl<'p> Commands<'p> {
         self.ask(command.entry(), data)
     }
 
-    /// Set a feature until the next reset (Base 5.27).
+    /// Sets a feature until the next reset (Base 5.27).
     ///
     /// # Errors
     /// As above.
@@ -169,7 +169,7 @@ impl<'p> Commands<'p> {
         self.ask(command.entry(), &mut [])
     }
 
-    /// The power state it is in, and the workload that it was told to expect (Base 5.27.1.2).
+    /// Power state and workload hint (Base 5.27.1.2).
     ///
     /// # Errors
     /// As above.
@@ -178,7 +178,7 @@ impl<'p> Commands<'p> {
         Ok(PowerManagement::from_raw(raw))
     }
 
-    /// The power state it is in (Base 5.27.1.2).
+    /// Power state (Base 5.27.1.2).
     ///
     /// # Errors
     /// As above.
@@ -186,11 +186,11 @@ impl<'p> Commands<'p> {
         Ok(self.power()?.state())
     }
 
-    /// Choose a power state (Base 5.27.1.2), and read back whether it was taken. The workload hint stays as it is. Nothing is sent when it is in that
-    /// state: controllers that know only one may refuse even that one.
+    /// Sets a power state (Base 5.27.1.2) and reads it back. The workload hint is kept. Nothing is sent when it is the current one:
+    /// controllers with a single state may reject even that.
     ///
     /// # Errors
-    /// As above, or when the controller says yes and stays where it was.
+    /// As above, or when the controller accepts it and stays in another state.
     pub fn set_power_state(&mut self, state: u8) -> Result<(), CommandError> {
         let now = self.power()?;
         let mut wanted = now;
@@ -198,7 +198,7 @@ impl<'p> Commands<'p> {
         self.change_power(now, wanted)
     }
 
-    /// Choose a power state with its workload hint, as [`Commands::power`] gave them. Nothing is sent when that is how it is.
+    /// Sets power state and workload hint as returned by [`Commands::power`]. Nothing is sent when they are the current ones.
     ///
     /// # Errors
     /// As [`Commands::set_power_state`].
@@ -217,7 +217,7 @@ impl<'p> Commands<'p> {
         }
         let state = wanted.state();
         self.set_feature(FeatureId::POWER_MANAGEMENT, wanted.raw())?;
-        // The hint is one: a controller need not keep it.
+        // A controller need not keep the hint.
         let now = self.power_state()?;
         if now == state {
             return Ok(());
@@ -229,8 +229,8 @@ impl<'p> Commands<'p> {
         })
     }
 
-    /// Format one namespace in the format that it has: blocks, metadata and protection (Base 5.14; NVM 4.1.5.1, FLBAS and DPS). Everything on it is lost; whether on others too, is for the caller to know
-    /// (Identify Controller, FNA).
+    /// Formats a namespace in its current format: block size, metadata and protection (Base 5.14; NVM 4.1.5.1, FLBAS and DPS). All its data
+    /// is lost; whether that of other namespaces too, the caller checks (Identify Controller, FNA).
     ///
     /// # Errors
     /// As above.
@@ -244,9 +244,9 @@ impl<'p> Commands<'p> {
         let mut command = FormatNvm::new();
         command
             .set_lba_format(namespace.format_index())
-            // FLBAS bit 4: metadata lie behind the data of their block, not in a buffer of their own.
+            // FLBAS bit 4: metadata follows the data of its block (extended LBA).
             .set_extended_metadata(namespace.formatted() & 0x10 != 0)
-            // DPS bits 2:0: which protection; bit 3: it is the first of the metadata, not the last.
+            // DPS bits 2:0: protection type; bit 3: first bytes of the metadata.
             .set_protection(protection & 7)
             .set_protection_first(protection & 8 != 0)
             .set_secure_erase(erase.0)
@@ -255,7 +255,7 @@ impl<'p> Commands<'p> {
         Ok(())
     }
 
-    /// Start a sanitize operation of the whole subsystem (Base 5.24). It goes on after the command has ended: see
+    /// Starts a sanitize operation of the whole subsystem (Base 5.24). It continues after the command completes: see
     /// [`Commands::sanitize_status`].
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! A controller of this machine, by way of the kernel's passthrough ioctl (include/uapi/linux/nvme_ioctl.h).
+//! Admin commands by the kernel's passthrough ioctl (include/uapi/linux/nvme_ioctl.h).
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use assay_nvme_spec::opcode::AdminOpcode;
 
 use super::{AdminPort, CommandError};
 
-/// A controller, opened: `/dev/nvme0`, or a namespace of it, which takes the same admin commands.
+/// An open controller (`/dev/nvme0`), or a namespace of it, which accepts the same admin commands.
 #[derive(Debug)]
 pub struct ControllerDevice {
     path: PathBuf,
@@ -19,10 +19,10 @@ pub struct ControllerDevice {
 }
 
 impl ControllerDevice {
-    /// Open a controller's device file for admin commands.
+    /// Opens a controller's device file for admin commands.
     ///
     /// # Errors
-    /// The system's.
+    /// System error.
     pub fn open(path: &Path) -> io::Result<ControllerDevice> {
         Ok(ControllerDevice {
             file: File::open(path)?,
@@ -31,7 +31,7 @@ impl ControllerDevice {
         })
     }
 
-    /// Its device file.
+    /// Path of the device file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -49,13 +49,13 @@ impl AdminPort for ControllerDevice {
         timeout_ms: u32,
     ) -> Result<u32, CommandError> {
         let opcode = AdminOpcode(command.opcode());
-        let words = || match opcode.name() {
+        let command_name = || match opcode.name() {
             Some(name) => name.to_owned(),
             None => format!("admin command {:#x}", opcode.0),
         };
         let failed = |source: io::Error| CommandError::System {
             controller: self.name.clone(),
-            command: words(),
+            command: command_name(),
             advice: match source.kind() {
                 io::ErrorKind::PermissionDenied => {
                     "; admin commands need root (CAP_SYS_ADMIN) on most drives"
@@ -67,7 +67,7 @@ impl AdminPort for ControllerDevice {
         nvme_admin_command(&self.file, command, data, timeout_ms).map_err(|error| match error {
             AdminCommandError::Status(status) => CommandError::Status {
                 controller: self.name.clone(),
-                command: words(),
+                command: command_name(),
                 status,
             },
             AdminCommandError::System(source) => failed(source),

@@ -1,4 +1,4 @@
-//! What moves on a drive while it works: its health, and telemetry made of it.
+//! SMART / Health Information and the telemetry derived from it.
 
 use std::path::PathBuf;
 
@@ -11,48 +11,48 @@ use super::{AdminPort, CommandError};
 use crate::identity::DriveInfo;
 use assay_io::Telemetry;
 
-/// SMART / Health Information (Base 2.0c, 5.16.1.3), in units of people. Counters wider than 64 bits stop at the greatest of those.
+/// SMART / Health Information (Base 2.0c, 5.16.1.3), converted units. 128-bit counters saturate at 64 bits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Health {
     /// Names of the critical warnings that are set.
     pub critical_warnings: Vec<String>,
     /// Composite temperature, degrees Celsius.
     pub composite_c: i32,
-    /// The further sensors that there are: number, degrees Celsius.
+    /// Further sensors: number, degrees Celsius.
     pub sensors_c: Vec<(u8, i32)>,
-    /// Spare capacity left, percent.
+    /// Available spare, percent.
     pub available_spare_pct: u8,
-    /// Below which it is too little, percent.
+    /// Available spare threshold, percent.
     pub spare_threshold_pct: u8,
-    /// Life used as the maker estimates it, percent; may exceed 100.
+    /// Percentage used; may exceed 100.
     pub percentage_used: u8,
-    /// Bytes the host read, in steps of 512,000.
+    /// Data units read, bytes, in steps of 512,000.
     pub read_bytes: u64,
-    /// Bytes the host wrote, in steps of 512,000.
+    /// Data units written, bytes, in steps of 512,000.
     pub written_bytes: u64,
     /// Read commands.
     pub read_commands: u64,
     /// Write commands.
     pub write_commands: u64,
-    /// Minutes that the controller was busy with I/O.
+    /// Controller busy time, minutes.
     pub busy_minutes: u64,
     /// Power cycles.
     pub power_cycles: u64,
-    /// Hours under power.
+    /// Power on hours.
     pub power_on_hours: u64,
-    /// Times that power was lost without a shutdown.
+    /// Unsafe shutdowns.
     pub unsafe_shutdowns: u64,
-    /// Errors of media and data integrity.
+    /// Media and data integrity errors.
     pub media_errors: u64,
-    /// Entries that the error log has had.
+    /// Number of error information log entries.
     pub error_log_entries: u64,
-    /// Minutes at or above the warning temperature.
+    /// Warning composite temperature time, minutes.
     pub warning_minutes: u32,
-    /// Minutes at or above the critical temperature.
+    /// Critical composite temperature time, minutes.
     pub critical_minutes: u32,
-    /// Times that it began to throttle lightly, and heavily, for host-set temperatures.
+    /// Thermal management temperature 1 and 2 transition counts.
     pub thermal_transitions: (u32, u32),
-    /// Seconds of throttling lightly, and heavily, for host-set temperatures.
+    /// Total time for thermal management temperature 1 and 2, seconds.
     pub thermal_s: (u32, u32),
 }
 
@@ -93,7 +93,7 @@ impl From<&SmartLog> for Health {
 }
 
 impl Health {
-    /// As telemetry. The times above thresholds count whole minutes; they are told in seconds.
+    /// Converts to telemetry. Times above thresholds have a resolution of minutes and are given in seconds.
     pub fn telemetry(&self) -> Telemetry {
         Telemetry {
             temperature_c: Some(f64::from(self.composite_c)),
@@ -115,14 +115,14 @@ impl Health {
     }
 }
 
-/// Reads a drive's health again and again, for as long as it answers.
+/// Repeated health reading of a drive.
 #[derive(Debug)]
 pub struct Monitor {
     device: ControllerDevice,
 }
 
 impl Monitor {
-    /// Of this drive; `None` where it is not NVMe, or does not answer (one needs root).
+    /// Opens the controller of a drive; `None` where it is not NVMe or cannot be opened (root is required).
     pub fn open(info: &DriveInfo) -> Option<Monitor> {
         let controller: &PathBuf = &info.nvme.as_ref()?.controller;
         let mut monitor = Monitor {
@@ -132,7 +132,7 @@ impl Monitor {
         Some(monitor)
     }
 
-    /// Its health now. One log page: drives answer it from memory, in tens to hundreds of microseconds.
+    /// Current health: one log page, which drives return from memory within tens to hundreds of microseconds.
     ///
     /// # Errors
     /// As [`AdminPort::admin`].
@@ -141,7 +141,7 @@ impl Monitor {
     }
 }
 
-/// The health of a controller now.
+/// Current health of a controller.
 ///
 /// # Errors
 /// As [`AdminPort::admin`].

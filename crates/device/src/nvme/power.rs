@@ -1,21 +1,21 @@
-//! A power state for the length of a measurement: what it is in before, and how to go back.
+//! Saving and restoring the power state.
 
 use assay_nvme_spec::feature::PowerManagement;
 
 use super::commands::Commands;
 use super::{AdminPort, CommandError};
 
-/// The power state that a controller was found in.
+/// A saved power state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// With the workload hint that somebody may have given it.
+    /// With its workload hint.
     power: PowerManagement,
-    /// Where that one does no I/O (Base 8.15.1, non-operational): the first state that does.
+    /// For a non-operational state (Base 8.15.1): the first operational one.
     awake: Option<u8>,
 }
 
 impl Found {
-    /// Find out; nothing is changed.
+    /// Reads the current power state.
     ///
     /// # Errors
     /// As [`AdminPort::admin`].
@@ -37,8 +37,8 @@ impl Found {
         })
     }
 
-    /// Go back to it. A drive that was found dozing (APST sends it there by itself) is first put into a state that works: the next I/O wakes it into
-    /// the one of those that it was in last, and that must not be the one that a measurement chose.
+    /// Restores it. A drive found in a non-operational state (entered by APST) is first put into an operational one: the next I/O returns it
+    /// to the last operational state, which must not be the one that a measurement set.
     ///
     /// # Errors
     /// As [`Commands::set_power`].
@@ -49,7 +49,7 @@ impl Found {
         };
         commands.set_power_state(awake)?;
         match commands.set_power(self.power) {
-            // Something woke it at once: it is in a state that nobody chose, and goes back to sleep by itself.
+            // An I/O woke it meanwhile: APST returns it to the non-operational state.
             Err(CommandError::Nonsense { .. }) => Ok(()),
             other => other,
         }

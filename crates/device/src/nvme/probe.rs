@@ -1,4 +1,4 @@
-//! Everything a controller says of itself: report A's probe.
+//! Probe: identification, limits, power states, features and health of a controller as one record.
 
 use assay_nvme_spec::feature::{
     AutonomousTable, AutonomousTransition, FeatureId, HostThermal, InterruptCoalescing,
@@ -13,7 +13,7 @@ use super::health::Health;
 use super::registers::Registers;
 use super::{AdminPort, CommandError};
 
-/// What a controller is and can do.
+/// Identification and properties of a controller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
     /// NVMe version, `1.4`.
@@ -24,33 +24,33 @@ pub struct Probe {
     pub serial: String,
     /// Firmware revision.
     pub firmware: String,
-    /// Firmware slots that hold something: slot, revision, is it the active one?
+    /// Used firmware slots: slot, revision, active.
     pub firmware_slots: Vec<(u8, String, bool)>,
     /// PCI vendor and subsystem vendor.
     pub pci_vendor: (u16, u16),
-    /// The maker's IEEE identifier, `00-25-38`.
+    /// IEEE OUI, `00-25-38`.
     pub ieee_oui: String,
     /// Controller identifier.
     pub controller_id: u16,
-    /// Registers, where they can be read.
+    /// Registers, where readable.
     pub registers: Option<RegisterFacts>,
-    /// Why not, where they cannot.
+    /// Why the registers cannot be read.
     pub registers_missing: Option<String>,
     /// Largest transfer of one command, bytes; none: no limit.
     pub max_transfer_bytes: Option<u64>,
     /// I/O submission and completion queues granted.
     pub queues_granted: Option<(u32, u32)>,
-    /// Interrupt vectors (MSI-X) that the kernel holds for it.
+    /// MSI-X vectors allocated by the kernel.
     pub interrupt_vectors: Option<u32>,
     /// Interrupt coalescing.
     pub coalescing: Option<Coalescing>,
-    /// Volatile write cache: none where there is none, else whether it is on.
+    /// Volatile write cache: `None` without one, else whether it is enabled.
     pub write_cache_on: Option<bool>,
-    /// Autonomous power state transitions: none where not supported.
+    /// Autonomous power state transitions: `None` where not supported.
     pub autonomous_power: Option<AutonomousPower>,
     /// Power states, state 0 first.
     pub power_states: Vec<PowerState>,
-    /// Temperatures that matter.
+    /// Temperature thresholds.
     pub thermal: Thermal,
     /// Optional admin commands.
     pub admin_commands: Vec<String>,
@@ -58,28 +58,28 @@ pub struct Probe {
     pub io_commands: Vec<String>,
     /// Sanitize operations.
     pub sanitize: Vec<String>,
-    /// Total capacity, bytes, where the controller tells it.
+    /// Total NVM capacity, bytes, where reported.
     pub total_capacity_bytes: Option<u64>,
     /// Namespaces.
     pub namespaces: Vec<Namespace>,
-    /// Health now.
+    /// Health.
     pub health: Health,
 }
 
 /// Registers, decoded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegisterFacts {
-    /// CAP as it is.
+    /// CAP, raw.
     pub cap: String,
     /// Largest queue, entries (CAP.MQES and one).
     pub max_queue_entries: u32,
-    /// Longest wait until it is ready, milliseconds (CAP.TO).
+    /// Timeout until ready, milliseconds (CAP.TO).
     pub ready_timeout_ms: u32,
     /// Bytes between doorbells (CAP.DSTRD).
     pub doorbell_stride_bytes: u32,
     /// Arbitration mechanisms beside round robin (CAP.AMS).
     pub weighted_round_robin: bool,
-    /// Queues must be in one piece (CAP.CQR).
+    /// Contiguous queues required (CAP.CQR).
     pub contiguous_queues: bool,
     /// NVM subsystem reset (CAP.NSSRS).
     pub subsystem_reset: bool,
@@ -89,7 +89,7 @@ pub struct RegisterFacts {
     pub page_bytes: (u64, u64),
     /// VS.
     pub version: String,
-    /// CC as it is.
+    /// CC, raw.
     pub cc: String,
     /// Ready (CSTS.RDY).
     pub ready: bool,
@@ -100,71 +100,71 @@ pub struct RegisterFacts {
 /// Interrupt coalescing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coalescing {
-    /// Completions that an interrupt waits for.
+    /// Aggregation threshold, completions.
     pub completions: u16,
-    /// And how long at most, microseconds; 0: not at all.
+    /// Aggregation time, microseconds; 0: disabled.
     pub time_us: u32,
 }
 
 /// Autonomous power state transitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AutonomousPower {
-    /// Are they on?
+    /// Enabled.
     pub enabled: bool,
-    /// From which state, after how many idle milliseconds, to which.
+    /// Transitions: from state, after idle milliseconds, to state.
     pub transitions: Vec<(u8, u32, u8)>,
 }
 
 /// A power state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PowerState {
-    /// Its number.
+    /// Number.
     pub state: u8,
-    /// Most power, milliwatts.
+    /// Maximum power, milliwatts.
     pub max_mw: f64,
-    /// Does it do I/O in it?
+    /// Operational.
     pub operational: bool,
-    /// Time to enter, microseconds; none where not told.
+    /// Entry latency, microseconds, where reported.
     pub entry_us: Option<u32>,
-    /// Time to leave, microseconds; none where not told.
+    /// Exit latency, microseconds, where reported.
     pub exit_us: Option<u32>,
     /// Idle power, milliwatts.
     pub idle_mw: Option<f64>,
-    /// Power at work, milliwatts.
+    /// Active power, milliwatts.
     pub active_mw: Option<f64>,
-    /// Is it in it?
+    /// Current.
     pub current: bool,
 }
 
-/// Temperatures that matter, degrees Celsius.
+/// Temperature thresholds, degrees Celsius.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thermal {
     /// Warning temperature.
     pub warning_c: Option<i32>,
     /// Critical temperature.
     pub critical_c: Option<i32>,
-    /// Temperature above which it tells the host (feature 04h).
+    /// Temperature threshold (feature 04h).
     pub threshold_c: Option<i32>,
-    /// Range of temperatures that a host may set for throttling (feature 10h); none where it may not.
+    /// Range of host controlled thermal management temperatures (feature 10h), where supported.
     pub host_range_c: Option<(i32, i32)>,
-    /// Set ones: light and heavy throttling; none where off.
+    /// Thermal management temperatures 1 and 2; `None` where off.
     pub host_set_c: (Option<i32>, Option<i32>),
 }
 
 /// A namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Namespace {
-    /// Its identifier.
+    /// Namespace identifier.
     pub nsid: u32,
-    /// Bytes.
+    /// Size, bytes.
     pub size_bytes: u64,
-    /// Bytes that can be in use at once.
+    /// Capacity, bytes.
     pub capacity_bytes: u64,
-    /// Bytes in use, as far as the drive counts them.
+    /// Utilization, bytes.
     pub used_bytes: u64,
     /// Thin provisioning.
     pub thin: bool,
-    /// Deallocated blocks read as zeroes: yes, no, or not told.
+    /// Deallocated blocks read as zeroes, where reported.
     pub deallocated_zeroes: Option<bool>,
     /// NGUID or EUI64, hexadecimal, where there is one.
     pub unique_id: Option<String>,
@@ -175,21 +175,21 @@ pub struct Namespace {
 /// An LBA format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Format {
-    /// Its index.
+    /// Index.
     pub index: u8,
-    /// Bytes of data in a block.
+    /// Data bytes per block.
     pub block_bytes: u64,
-    /// Bytes of metadata beside them.
+    /// Metadata bytes per block.
     pub metadata_bytes: u16,
-    /// 0 is the fastest, 3 the slowest.
+    /// Relative performance: 0 best, 3 degraded.
     pub relative_performance: u8,
-    /// Is it the one in use?
+    /// In use.
     pub in_use: bool,
 }
 
-/// What sysfs and PCI know beside the controller's answers.
+/// Properties of a controller from sysfs and PCI.
 #[derive(Debug, Default)]
-pub struct Surroundings {
+pub struct ControllerContext {
     /// Registers, or why they cannot be read.
     pub registers: Option<Result<Registers, String>>,
     /// MSI-X vectors.
@@ -200,7 +200,7 @@ pub struct Surroundings {
 ///
 /// # Errors
 /// When it does not answer Identify or SMART, which every controller must.
-pub fn probe(port: &mut dyn AdminPort, around: &Surroundings) -> Result<Probe, CommandError> {
+pub fn probe(port: &mut dyn AdminPort, around: &ControllerContext) -> Result<Probe, CommandError> {
     let mut commands = Commands::to(port);
     let controller = commands.identify_controller()?;
     let health = Health::from(&commands.smart()?);

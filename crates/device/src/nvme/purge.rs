@@ -1,9 +1,9 @@
-//! Erasing by the drive's own commands: Sanitize and Format NVM, and what each of them reaches.
+//! Erasure by Sanitize and Format NVM, and the namespaces that each affects.
 //!
 //! A Format erases one namespace, unless the controller says that it erases all of them (Identify Controller, FNA; Base 5.17.2.1). A Sanitize erases
-//! the whole subsystem, always (Base 5.24). What is reached beside the drive that was named is somebody's data: it is found out first, and nothing is
-//! sent that reaches what nobody named. A subsystem of several controllers (CMIC) may hold namespaces that this one does not show; where it cannot list
-//! them, what reaches them all reaches more than anybody knows.
+//! the whole subsystem, always (Base 5.24). The affected namespaces are listed before any command is sent, so that the caller can authorise
+//! them. A subsystem of several controllers (CMIC) may have namespaces that this controller does not list; the offer then says that its
+//! scope is unknown.
 
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::{SanitizeAction, SecureErase};
@@ -15,17 +15,17 @@ use super::{AdminPort, CommandError};
 use assay_io::Nanos;
 use assay_io::clock::Clock;
 
-/// How to erase.
+/// Erase method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Sanitize, with this action.
     Sanitize(SanitizeAction),
-    /// Format NVM with this secure erase setting, in the LBA format that there is.
+    /// Format NVM with this secure erase setting, in the current LBA format.
     Format(SecureErase),
 }
 
 impl Method {
-    /// In words.
+    /// Description.
     pub fn words(self) -> &'static str {
         match self {
             Method::Sanitize(SanitizeAction::CRYPTO_ERASE) => "sanitized (crypto erase)",
@@ -35,49 +35,49 @@ impl Method {
         }
     }
 
-    /// Is it a sanitize?
+    /// Whether it is a sanitize.
     pub fn is_sanitize(self) -> bool {
         matches!(self, Method::Sanitize(_))
     }
 
-    /// Is nothing left that could be read back? A plain format need not erase anything (Base 5.14, SES 0).
+    /// Whether all data is erased. A plain format need not erase anything (Base 5.14, SES 0).
     pub fn is_complete(self) -> bool {
         self != Method::Format(SecureErase::NONE)
     }
 }
 
-/// A way to erase that the drive offers, and what it erases.
+/// A supported erase method and its scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// How.
+    /// Method.
     pub method: Method,
-    /// Namespaces that lose their data, in order; the one that was asked for among them.
+    /// Affected namespaces, sorted, the requested one included.
     pub reaches: Vec<u32>,
-    /// Why there may be more of them than are known; `None` where those are all.
+    /// Why there may be further ones; `None` when the list is complete.
     pub beyond: Option<&'static str>,
 }
 
 impl Offer {
-    /// Does it reach nothing but this namespace?
+    /// Whether only this namespace is affected.
     pub fn reaches_only(&self, nsid: u32) -> bool {
         self.beyond.is_none() && self.reaches == [nsid]
     }
 }
 
-/// Identifiers in one list of namespaces (Base 5.17.2.2).
+/// Identifiers in one namespace list (Base 5.17.2.2).
 const LIST_MOST: usize = 1024;
 
-/// What the controller offers for this namespace, the most thorough first.
+/// Methods that the controller supports for this namespace, the most thorough first.
 ///
 /// # Errors
-/// When it does not answer.
+/// When a command fails.
 pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, CommandError> {
     let mut commands = Commands::to(port);
     let controller = commands.identify_controller()?;
     let mut all = commands.active_namespaces()?;
     let mut lists_all = false;
     if controller.oacs() & oacs::NAMESPACES != 0 {
-        // Those that exist and are attached elsewhere or nowhere lose their data too.
+        // Allocated namespaces that are attached elsewhere or nowhere are affected too.
         match commands.allocated_namespaces() {
             Ok(allocated) => {
                 lists_all = true;
@@ -91,10 +91,10 @@ pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, Command
     all.sort_unstable();
     all.dedup();
     let beyond = if all.len() >= LIST_MOST {
-        Some("it has more namespaces than one list of them holds")
+        Some("it has more namespaces than one namespace list holds")
     } else if controller.cmic() & (cmic::CONTROLLERS | cmic::VIRTUAL_FUNCTION) != 0 && !lists_all {
         Some(
-            "its subsystem has, or may have, other controllers, and it cannot list the namespaces that are attached to them alone",
+            "its subsystem has, or may have, other controllers, whose namespaces it cannot list",
         )
     } else {
         None
@@ -114,7 +114,7 @@ pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, Command
         }
     }
     if controller.oacs() & oacs::FORMAT != 0 {
-        // FNA bit 0: a format, bit 1: a secure erase of one namespace is one of all.
+        // FNA bit 0: a format, bit 1: a secure erase affects all namespaces.
         let attributes = controller.format_attributes();
         let everywhere = attributes & 0b11 != 0;
         offers.push(Offer {
@@ -126,43 +126,43 @@ pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, Command
     Ok(offers)
 }
 
-/// How often the progress of a sanitize is looked at.
-const LOOK: Nanos = Nanos::from_millis(250);
+/// Poll interval of a sanitize.
+const POLL_INTERVAL: Nanos = Nanos::from_millis(250);
 
-/// Why erasing did not come to its end.
+/// An erasure that did not complete.
 #[derive(Debug, thiserror::Error)]
 pub enum EraseError {
     /// A command failed.
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// A sanitize failed on the way.
+    /// A sanitize operation failed.
     #[error(
-        "{controller}: the sanitize operation failed: the drive may refuse everything but another sanitize now; try `nvme sanitize` with another action, or with \
+        "{controller}: the sanitize operation failed: the drive may reject all commands except another sanitize; try `nvme sanitize` with another action, or with \
          exit-failure-mode"
     )]
     SanitizeFailed {
         /// The controller.
         controller: String,
     },
-    /// Told to stop waiting for a sanitize, which nothing stops.
+    /// Waiting was stopped; the sanitize operation continues.
     #[error(
-        "{controller}: the sanitize operation goes on ({percent} % done), nothing can stop it, and the drive answers nothing else until it is through; \
+        "{controller}: the sanitize operation continues ({percent} % done) and cannot be stopped; the drive rejects other commands until it completes; \
          `nvme sanitize-log {controller}` shows its progress"
     )]
     StillGoing {
         /// The controller.
         controller: String,
-        /// How far it is.
+        /// Progress, percent.
         percent: u32,
     },
 }
 
-/// Do it, and wait until it is done. `progress` is told the share that is done, 0 to 1, of a sanitize, and says whether to go on waiting.
+/// Erases and waits for completion. `progress` receives the completed share of a sanitize, 0 to 1, and returns whether to continue waiting.
 ///
-/// Gives what was done: a controller that formats and says that it knows no such secure erase is told to format without one.
+/// Returns the method used: when the controller does not support the secure erase setting, it formats without one.
 ///
 /// # Errors
-/// When the drive refuses or fails it.
+/// When the controller rejects or fails it.
 pub fn erase(
     port: &mut dyn AdminPort,
     nsid: u32,
@@ -196,7 +196,7 @@ pub fn erase(
                                 percent: (done * 100.0) as u32,
                             });
                         }
-                        clock.wait_until(clock.now() + LOOK);
+                        clock.wait_until(clock.now() + POLL_INTERVAL);
                     }
                     SanitizeState::FAILED => {
                         return Err(EraseError::SanitizeFailed {
@@ -210,7 +210,8 @@ pub fn erase(
     }
 }
 
-/// Does the controller not know what it was asked for? One that knows and fails (media errors, a security state, a format under way) is not to be asked for less.
+/// Whether the controller does not support the command or setting. After other failures (media errors, security state, a format in
+/// progress) no weaker method is tried.
 fn is_unknown(error: &CommandError) -> bool {
     let CommandError::Status { status, .. } = error else {
         return false;

@@ -1,7 +1,7 @@
-//! A controller's registers, read from its PCI memory.
+//! Controller registers, read from PCI memory.
 //!
-//! No command gives CAP, CC or CSTS; the kernel does not tell them either. They are read where they are: the first memory window of the PCI
-//! device (NVMe over PCIe Transport 1.0c, 3.1.1), which root may map where the kernel does not forbid it (CONFIG_IO_STRICT_DEVMEM, lockdown).
+//! No command and no sysfs attribute returns CAP, CC or CSTS. They are read from the first memory window of the PCI device (NVMe over PCIe
+//! Transport 1.0c, 3.1.1), which root may map unless the kernel forbids it (CONFIG_IO_STRICT_DEVMEM, lockdown).
 
 use std::fs::OpenOptions;
 use std::io;
@@ -13,7 +13,7 @@ use assay_nvme_spec::register::{
     CAP, CC, CSTS, Capabilities, Configuration, ControllerStatus, VS, Version,
 };
 
-/// Registers of a controller, as they were when read.
+/// Registers of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Registers {
     /// Controller Capabilities.
@@ -26,11 +26,11 @@ pub struct Registers {
     pub status: ControllerStatus,
 }
 
-/// Why they could not be read, and what can be done about it.
+/// Text and advice for a failed register read.
 pub fn advice(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EINVAL) => {
-            "the kernel keeps them to the drive's driver; booted with iomem=relaxed it does not"
+            "the kernel reserves them for the driver unless booted with iomem=relaxed"
                 .to_owned()
         }
         Some(libc::EACCES | libc::EPERM) => {
@@ -40,12 +40,12 @@ pub fn advice(error: &io::Error) -> String {
     }
 }
 
-/// Read them; `sysfs` is the controller's directory there, whose `device` is the PCI device.
+/// Reads the registers; `sysfs` is the controller's directory, whose `device` is the PCI device.
 ///
 /// # Errors
-/// When the window cannot be mapped, or the device answers with all ones (it is gone, or asleep).
+/// When the window cannot be mapped, or the device returns all ones (it is removed or in a low-power state).
 pub fn read(sysfs: &Path) -> io::Result<Registers> {
-    // O_SYNC: registers are not memory to be cached.
+    // O_SYNC: uncached mapping.
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_SYNC | libc::O_CLOEXEC)
@@ -62,7 +62,7 @@ pub fn read(sysfs: &Path) -> io::Result<Registers> {
     };
     if found.status.raw() == u32::MAX {
         return Err(io::Error::other(
-            "the device answers with all ones: it is gone or asleep",
+            "the device returns all ones: it is removed or in a low-power state",
         ));
     }
     Ok(found)

@@ -1,10 +1,10 @@
-//! What is done to a drive between workloads: purging it, leaving it alone, choosing its power state.
+//! Conditioning between jobs: purge, idle time, power state.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use crate::watch::Watch;
+use crate::telemetry_monitor::TelemetryMonitor;
 use assay_io::clock::Clock;
 use assay_io::{Nanos, Target, Telemetry};
 use assay_sim_host::SimTarget;
@@ -12,38 +12,38 @@ use assay_ssd::InitialState;
 
 use super::{DriveSession, Kind, PurgeHow, SessionError};
 
-/// How often a real wait looks whether it should stop.
-const LOOK: Nanos = Nanos::from_millis(50);
+/// Interval at which a real wait checks for a stop request.
+const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// What purging a drive came to.
+/// Result of a purge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Purged {
-    /// What was done, for people.
+    /// Method, as text.
     pub how: &'static str,
-    /// To what of it, for people.
+    /// Scope, as text.
     pub scope: &'static str,
-    /// Is it certain that the drive is now as one on which nothing was ever written? A discard is advice to a real drive, and a format without a secure
-    /// erase need not erase, so it never is after those.
+    /// Whether the drive is certainly in the unwritten state. Never after a discard, which is a hint, or a format without secure erase, which
+    /// need not erase.
     pub complete: bool,
 }
 
 impl DriveSession {
-    /// Make the drive forget everything on it, as far as that is possible from here.
+    /// Purges the drive (SNIA PTS) by the best available method.
     ///
-    /// A simulated drive is formatted ([`assay_ssd::Drive::purge`]: wear, temperature and power state stay, and its time goes on to
-    /// when the erasing is done). An NVMe drive is sanitized, else formatted, if that reaches nothing else (see
+    /// A simulated drive is formatted ([`assay_ssd::Drive::purge`]: wear, temperature and power state are kept, and its time advances to
+    /// the end of the format). An NVMe drive is sanitized, else formatted, if that affects no other namespace (see
     /// [`crate::nvme::purge`]); any other block device is discarded as a whole, a file gets one hole of its length
-    /// (see [`mod@crate::purge`]). The null target holds nothing.
+    /// (see [`mod@crate::purge`]). The null target has no data.
     ///
     /// # Errors
     /// [`SessionError::NoPermit`] for a real drive that `--destroy` does not name; [`SessionError::Purge`] when it cannot be purged;
-    /// [`SessionError::Target`] when a simulated one is gone.
+    /// [`SessionError::Target`] when a simulated one was removed.
     pub fn purge(&mut self) -> Result<Purged, SessionError> {
         self.purge_as(PurgeHow::Best, &mut |_| true)
     }
 
-    /// [`DriveSession::purge`] in a way of one's choice. `progress` is told the share of a sanitize that is done, and says whether to go on waiting
-    /// for it.
+    /// [`DriveSession::purge`] by a given method. `progress` receives the completed share of a sanitize and returns whether to continue
+    /// waiting.
     ///
     /// # Errors
     /// As [`DriveSession::purge`]; [`SessionError::ReachesOthers`] when it would erase what was not named.
@@ -54,7 +54,7 @@ impl DriveSession {
     ) -> Result<Purged, SessionError> {
         match &mut self.kind {
             Kind::Null => Ok(Purged {
-                how: "nothing to do: it keeps nothing",
+                how: "nothing to do: it stores no data",
                 scope: "null target",
                 complete: true,
             }),
@@ -71,11 +71,11 @@ impl DriveSession {
         }
     }
 
-    /// Leave the drive alone for `span`, telling the observer what it says of itself at the end of every `interval` (temperature; a
-    /// simulated drive's power too, the mean since the reading before). Times are those since the rest began. Ends early when `stop` is
-    /// set. A simulated drive rests in virtual time; the null target needs no rest and gets none.
+    /// Leaves the drive idle for `span` and reports its telemetry at the end of every `interval` (a simulated drive's power is the mean since
+    /// the previous reading). Times count from the start of the idle period. Ends early when `stop` is set. A simulated drive idles in
+    /// virtual time; the null target returns at once.
     ///
-    /// Returns how long it rested.
+    /// Returns the idle time.
     pub fn idle_for(
         &mut self,
         span: Nanos,
@@ -84,20 +84,20 @@ impl DriveSession {
         on_telemetry: &mut dyn FnMut(Nanos, Telemetry),
     ) -> Nanos {
         let mut clock = match &mut self.kind {
-            Kind::Sim(target, _) => Resting::Sim(target),
-            Kind::Real(drive) => Resting::Real(drive.watch(&self.info), Clock::monotonic()),
+            Kind::Sim(target, _) => IdleDrive::Sim(target),
+            Kind::Real(drive) => IdleDrive::Real(drive.telemetry(&self.info), Clock::monotonic()),
             Kind::Null => return Nanos::ZERO,
         };
-        // What was used before belongs to what came before.
+        // Energy used before does not belong to this idle period.
         let _ = clock.telemetry();
         let interval = interval.max(Nanos::MILLISECOND);
         let start = clock.now();
         loop {
-            let rested = clock.now() - start;
-            if rested >= span || stop.load(Ordering::Relaxed) {
-                return rested;
+            let elapsed = clock.now() - start;
+            if elapsed >= span || stop.load(Ordering::Relaxed) {
+                return elapsed;
             }
-            let next = Nanos((rested.0 / interval.0 + 1).saturating_mul(interval.0));
+            let next = Nanos((elapsed.0 / interval.0 + 1).saturating_mul(interval.0));
             if !clock.wait_until(start + next.min(span), stop) {
                 continue;
             }
@@ -108,11 +108,11 @@ impl DriveSession {
         }
     }
 
-    /// Has the drive this power state? For asking before anything is done: [`DriveSession::set_power_state`] fails for the same reasons.
+    /// Checks that the drive has a power state, for a check before a run: [`DriveSession::set_power_state`] fails for the same reasons.
     ///
     /// # Errors
-    /// [`SessionError::NoSuchPowerState`], which lists those that there are; [`SessionError::NoPowerControl`] for drives that have none;
-    /// [`SessionError::PowerStatesUnknown`] when the controller cannot be asked.
+    /// [`SessionError::NoSuchPowerState`], which lists the existing ones; [`SessionError::NoPowerControl`] for drives without power states;
+    /// [`SessionError::PowerStatesUnknown`] when the controller cannot be read.
     pub fn check_power_state(&self, state: u8) -> Result<(), SessionError> {
         let drive = self.info.spec.clone();
         let states: Vec<(u8, bool)> = match (&self.kind, self.probe()) {
@@ -137,7 +137,7 @@ impl DriveSession {
         }
         let words = states.iter().map(|(number, works)| match works {
             true => number.to_string(),
-            false => format!("{number} (asleep)"),
+            false => format!("{number} (non-operational)"),
         });
         let states = words.collect::<Vec<_>>().join(", ");
         Err(SessionError::NoSuchPowerState {
@@ -147,11 +147,11 @@ impl DriveSession {
         })
     }
 
-    /// Choose a power state of an NVMe or simulated drive; `None` is the one it began in (`sim:NAME,ps=N`, else 0; a real one: that before the first
-    /// choice, to which it also goes back when the session ends), and does nothing to others. A non-operational one ends with the next command.
+    /// Sets a power state of an NVMe or simulated drive; `None` restores the initial one (simulated: `ps=N`, else 0; real: that before the
+    /// first change, which is also restored when the session ends). No effect on others. A non-operational one ends with the next command.
     ///
     /// # Errors
-    /// [`SessionError::NoPowerControl`] for drives that are not NVMe; [`SessionError::Command`] when the drive refuses; [`SessionError::Target`] when a simulated drive has no
+    /// [`SessionError::NoPowerControl`] for drives that are not NVMe; [`SessionError::Command`] when the controller rejects it; [`SessionError::Target`] when a simulated drive has no
     /// such state.
     pub fn set_power_state(&mut self, state: Option<u8>) -> Result<(), SessionError> {
         let own = self.own_power_state;
@@ -167,35 +167,35 @@ impl DriveSession {
     }
 }
 
-/// A drive that is left alone, and its time.
-enum Resting<'a> {
+/// An idle drive and its clock.
+enum IdleDrive<'a> {
     Sim(&'a mut SimTarget),
-    Real(Arc<Watch>, Clock),
+    Real(Arc<TelemetryMonitor>, Clock),
 }
 
-impl Resting<'_> {
+impl IdleDrive<'_> {
     fn now(&mut self) -> Nanos {
         match self {
-            Resting::Sim(target) => target.now(),
-            Resting::Real(_, clock) => clock.now(),
+            IdleDrive::Sim(target) => target.now(),
+            IdleDrive::Real(_, clock) => clock.now(),
         }
     }
 
-    /// `false` when `stop` was set before.
+    /// `false` when `stop` was set.
     fn wait_until(&mut self, until: Nanos, stop: &AtomicBool) -> bool {
         match self {
-            Resting::Sim(target) => {
+            IdleDrive::Sim(target) => {
                 let left = until - target.now();
                 target.idle(left);
             }
-            Resting::Real(_, clock) => {
-                // Nobody ever sends: waiting for a message is waiting.
+            IdleDrive::Real(_, clock) => {
+                // A receive on an empty channel is a timed wait.
                 let (_sender, nothing) = mpsc::channel::<()>();
                 while clock.now() < until {
                     if stop.load(Ordering::Relaxed) {
                         return false;
                     }
-                    let left = (until - clock.now()).min(LOOK);
+                    let left = (until - clock.now()).min(POLL_INTERVAL);
                     let _ = nothing.recv_timeout(Duration::from_nanos(left.0));
                 }
             }
@@ -205,8 +205,8 @@ impl Resting<'_> {
 
     fn telemetry(&mut self) -> Option<Telemetry> {
         match self {
-            Resting::Sim(target) => target.telemetry(),
-            Resting::Real(watch, _) => watch.telemetry(),
+            IdleDrive::Sim(target) => target.telemetry(),
+            IdleDrive::Real(telemetry, _) => telemetry.telemetry(),
         }
     }
 }

@@ -1,35 +1,35 @@
-//! Erasing an NVMe drive by its own commands: which way is taken, and leave to reach what is beside it.
+//! Erasing an NVMe namespace by Sanitize or Format: choice of method, and authorisation of further namespaces that it erases.
 //!
-//! Written against an admin port and two questions (what is the block device of this name, and may it be overwritten?), so that tests ask it about
-//! controllers and neighbours that no test machine has.
+//! Written against an admin port and two callbacks (block device lookup and authorisation), so that tests cover controllers and namespaces
+//! that no test machine has.
 
 use crate::identity::DriveInfo;
 use crate::interlock::Refusal;
 use crate::nvme::AdminPort;
 use crate::nvme::commands::Commands;
-use crate::nvme::place::NvmePlace;
+use crate::nvme::location::NvmeLocation;
 use crate::nvme::purge::{self as erasing, Offer};
 
 use super::{PurgeHow, Purged, SessionError};
 
-/// What is known of the machine around a drive.
-pub(super) struct Around<'a, P> {
-    /// The words of `--destroy`.
-    pub words: &'a [String],
-    /// The block device of a name, if it can be looked at.
-    pub look: &'a dyn Fn(&str) -> Option<DriveInfo>,
-    /// Leave to overwrite one; the permit claims it for as long as it lives.
-    pub permit: &'a dyn Fn(&DriveInfo) -> Result<P, Refusal>,
+/// Callbacks to the machine.
+pub(super) struct EraseContext<'a, P> {
+    /// Values of `--destroy`.
+    pub destroy: &'a [String],
+    /// Identifies the block device of a name.
+    pub identify: &'a dyn Fn(&str) -> Option<DriveInfo>,
+    /// Authorises overwriting one; the permit holds the claim.
+    pub authorise: &'a dyn Fn(&DriveInfo) -> Result<P, Refusal>,
 }
 
-/// Erase a namespace by the best command that was asked for. `None`, with nothing erased, where only other ways are left; an error, with nothing erased, where the
-/// port leads to another drive by now.
+/// Erases a namespace by the best allowed command. `None`, with nothing erased, where no command is available; an error, with nothing
+/// erased, where the port is another drive by now.
 pub(super) fn erase<P>(
     info: &DriveInfo,
-    place: &NvmePlace,
+    place: &NvmeLocation,
     port: &mut dyn AdminPort,
     how: PurgeHow,
-    around: &Around<'_, P>,
+    context: &EraseContext<'_, P>,
     progress: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Option<Purged>, SessionError> {
     Commands::to(port).expect_drive(info)?;
@@ -57,13 +57,13 @@ pub(super) fn erase<P>(
             instead: if alone { "format" } else { "discard" },
         });
     }
-    // Held until it is done: nothing can be mounted from them meanwhile.
-    let _others = others(info, place, offer, around)?;
+    // Held until the end: no mount is possible meanwhile.
+    let _others = others(info, place, offer, context)?;
     let done = erasing::erase(port, place.nsid, offer.method, progress)?;
     let scope = match offer.reaches_only(place.nsid) {
         true => "this namespace",
-        // What another command would have reached is not what this one did.
-        false if done != offer.method => "this namespace, and maybe others of the drive",
+        // The scope of another command is not the scope of this one.
+        false if done != offer.method => "this namespace, possibly others of the drive",
         false => "all namespaces of the drive",
     };
     Ok(Some(Purged {
@@ -73,13 +73,12 @@ pub(super) fn erase<P>(
     }))
 }
 
-/// Leave to erase what an offer reaches beside the drive that was named: each other namespace must have been named by its block device's name, and
-/// pass the interlock itself.
+/// Authorises the further namespaces that an offer erases: each must be named by its block device's name and pass the interlock.
 fn others<P>(
     info: &DriveInfo,
-    place: &NvmePlace,
+    place: &NvmeLocation,
     offer: &Offer,
-    around: &Around<'_, P>,
+    context: &EraseContext<'_, P>,
 ) -> Result<Vec<P>, SessionError> {
     let mut permits = Vec::new();
     let mut seen = vec![place.nsid];
@@ -88,7 +87,7 @@ fn others<P>(
         if *name == info.name {
             continue;
         }
-        let Some(other) = (around.look)(name) else {
+        let Some(other) = (context.identify)(name) else {
             continue;
         };
         let Some(nsid) = other.nvme.as_ref().map(|place| place.nsid) else {
@@ -98,8 +97,8 @@ fn others<P>(
         if !offer.reaches.contains(&nsid) {
             continue;
         }
-        if around.words.contains(name) {
-            permits.push((around.permit)(&other)?);
+        if context.destroy.contains(name) {
+            permits.push((context.authorise)(&other)?);
         } else {
             unnamed.push(name.clone());
         }
@@ -110,7 +109,7 @@ fn others<P>(
         return Ok(permits);
     }
     let advice = match (unnamed.as_slice(), unseen.is_empty()) {
-        (_, false) => "not all of it can be seen from here, so this is not done: attach what is missing (nvme attach-ns) and name its block device too, or take --how discard, which erases this namespace alone".to_owned(),
+        (_, false) => "not all of them are attached here, so nothing was erased: attach the missing ones (nvme attach-ns) and name its block device too, or use --how discard, which erases this namespace alone".to_owned(),
         (names, true) => {
             let named: Vec<String> = names.iter().map(|n| format!("--destroy {n}")).collect();
             format!("if that is what you want, add {}", named.join(" "))

@@ -1,13 +1,13 @@
-//! A power state that was chosen for a drive over the one it was found in, and the way back.
+//! Setting a power state for a run and restoring the previous one.
 //!
-//! Each step asks first whether the controller is still the drive's own: a device file is a number, and numbers change hands when a drive goes away.
+//! Each step first checks that the controller is still that of the drive, because device files are renumbered when a drive is removed.
 
 use crate::identity::DriveInfo;
 use crate::nvme::commands::Commands;
 use crate::nvme::power::Found;
 use crate::nvme::{AdminPort, CommandError};
 
-/// A controller, and the power state that it was found in.
+/// A controller and its saved power state.
 #[derive(Debug)]
 pub(super) struct Chosen<P> {
     port: P,
@@ -16,7 +16,7 @@ pub(super) struct Chosen<P> {
 }
 
 impl<P: AdminPort> Chosen<P> {
-    /// Find out in which state it is; nothing is changed.
+    /// Saves the current state.
     pub(super) fn over(info: &DriveInfo, mut port: P) -> Result<Chosen<P>, CommandError> {
         Commands::to(&mut port).expect_drive(info)?;
         let before = Found::of(&mut port)?;
@@ -33,7 +33,7 @@ impl<P: AdminPort> Chosen<P> {
         commands.set_power_state(state)
     }
 
-    /// Go back to the state it was found in.
+    /// Restores the saved state.
     pub(super) fn restore(&mut self) -> Result<(), CommandError> {
         Commands::to(&mut self.port).expect_drive(&self.info)?;
         self.before.restore(&mut self.port)

@@ -1,4 +1,4 @@
-//! Is a drive still there? Asked once its I/Os have only failed: one that errs is to be told from one that is gone.
+//! Presence check of a drive whose I/Os all fail: distinguishes errors from removal.
 
 use crate::open::open_drive;
 use assay_io::sync::SyncTarget;
@@ -7,16 +7,15 @@ use assay_units::{DataClass, Nanos, Op};
 
 use super::{DriveSession, Kind};
 
-/// A simulated drive has so long for one read, which is what Linux gives an NVMe drive.
-const PATIENCE: Nanos = Nanos::from_secs(30);
+/// Timeout of one read on a simulated drive: that of Linux for an NVMe drive.
+const READ_TIMEOUT: Nanos = Nanos::from_secs(30);
 
 impl DriveSession {
-    /// Does it still answer? It does if one block of three (the first, one in the middle, the last) can be read: media that are bad somewhere,
-    /// or that take no more writes, are no reason to call a drive gone.
+    /// Whether one of three blocks (first, middle, last) can be read: media errors in places, or a read-only drive, are not a removal.
     ///
-    /// The page cache is passed by where that is possible, because it answers for drives that are gone. A drive that takes I/Os and never
-    /// ends them holds this up until the kernel gives them up.
-    pub fn answers(&mut self) -> bool {
+    /// The page cache is bypassed where possible, because it serves removed drives. A drive that never completes I/Os blocks this call
+    /// until the kernel's timeout.
+    pub fn is_present(&mut self) -> bool {
         let (capacity_bytes, block_bytes) = (self.info.capacity_bytes, self.info.min_io_bytes);
         let block = u64::from(block_bytes.max(1));
         let blocks = capacity_bytes / block;
@@ -51,7 +50,7 @@ fn can_read<T: Target>(target: &mut T, offset_bytes: u64, len_bytes: u32) -> boo
         len_bytes,
         offset_bytes,
     };
-    let until = target.now() + PATIENCE;
+    let until = target.now() + READ_TIMEOUT;
     let mut done = Vec::new();
     let asked = target
         .submit(&[io])

@@ -1,4 +1,4 @@
-//! A real drive in a session: its permit, who watches it, and what can be done to it between workloads.
+//! A real drive in a session: permit, telemetry, power state, purge.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -6,22 +6,22 @@ use std::sync::Arc;
 use crate::identity::{self, DriveInfo, DriveKind};
 use crate::interlock::{self, WritePermit};
 use crate::nvme::device::ControllerDevice;
-use crate::nvme::place::NvmePlace;
-use crate::nvme::probe::{self, Probe, Surroundings};
+use crate::nvme::location::NvmeLocation;
+use crate::nvme::probe::{self, Probe, ControllerContext};
 use crate::nvme::registers;
 use crate::open::open_drive;
 use crate::purge;
-use crate::watch::Watch;
-use crate::watch::meter::PowerMeter;
+use crate::telemetry_monitor::TelemetryMonitor;
+use crate::telemetry_monitor::power_meter::PowerMeter;
 
-use super::erase::{Around, erase};
+use super::erase::{EraseContext, erase};
 use super::power::Chosen;
 use super::{OpenTarget, Purged, SessionError};
 
-/// How a real drive is to be erased.
+/// Requested purge method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PurgeHow {
-    /// The most thorough way that reaches nothing but this drive: sanitize, format, discard.
+    /// The most thorough one that erases only this drive: sanitize, format, discard.
     #[default]
     Best,
     /// Sanitize: the whole subsystem.
@@ -37,12 +37,12 @@ pub enum PurgeHow {
 pub(super) struct RealDrive {
     permit: Option<WritePermit>,
     meter: Option<Arc<PowerMeter>>,
-    watch: Option<Arc<Watch>>,
-    /// The controller and the power state it was in before another was chosen.
+    telemetry: Option<Arc<TelemetryMonitor>>,
+    /// The controller and its saved power state, while another is set.
     chosen: Option<Chosen<ControllerDevice>>,
-    /// The words of `--destroy`.
-    words: Vec<String>,
-    /// What its controller said of itself when it was first asked.
+    /// Values of `--destroy`.
+    destroy: Vec<String>,
+    /// Probe of its controller, read once.
     probe: OnceCell<Option<Result<Box<Probe>, SessionError>>>,
 }
 
@@ -50,30 +50,30 @@ impl RealDrive {
     pub(super) fn new(
         permit: Option<WritePermit>,
         meter: Option<Arc<PowerMeter>>,
-        words: Vec<String>,
+        destroy: Vec<String>,
     ) -> RealDrive {
         RealDrive {
             permit,
             meter,
-            watch: None,
+            telemetry: None,
             chosen: None,
-            words,
+            destroy,
             probe: OnceCell::new(),
         }
     }
 
-    /// What its controller says of itself, asked once; `None` for drives that are not NVMe.
+    /// Probe of its controller, read once; `None` for drives that are not NVMe.
     pub(super) fn probe(&self, info: &DriveInfo) -> Option<Result<&Probe, &SessionError>> {
         let ask = || {
             let (place, mut device) = match controller(info)? {
                 Ok(found) => found,
                 Err(error) => return Some(Err(error)),
             };
-            let around = Surroundings {
+            let context = ControllerContext {
                 registers: Some(registers::read(&place.sysfs).map_err(|e| registers::advice(&e))),
                 interrupt_vectors: place.interrupt_vectors,
             };
-            let probe = probe::probe(&mut device, &around).map(Box::new);
+            let probe = probe::probe(&mut device, &context).map(Box::new);
             Some(probe.map_err(SessionError::from))
         };
         let found = self.probe.get_or_init(ask).as_ref()?;
@@ -84,12 +84,12 @@ impl RealDrive {
         self.permit.is_some()
     }
 
-    /// Who watches it, from the first time that anybody wants to know.
-    pub(super) fn watch(&mut self, info: &DriveInfo) -> Arc<Watch> {
-        let watch = self
-            .watch
-            .get_or_insert_with(|| Arc::new(Watch::start(info, self.meter.clone())));
-        Arc::clone(watch)
+    /// Its telemetry, started on first use.
+    pub(super) fn telemetry(&mut self, info: &DriveInfo) -> Arc<TelemetryMonitor> {
+        let telemetry = self
+            .telemetry
+            .get_or_insert_with(|| Arc::new(TelemetryMonitor::start(info, self.meter.clone())));
+        Arc::clone(telemetry)
     }
 
     pub(super) fn open(
@@ -104,11 +104,11 @@ impl RealDrive {
         let permit = self.permit.as_ref().filter(|_| writes);
         Ok(OpenTarget::Real {
             open: open_drive(info, direct, permit)?,
-            watch: self.watch(info),
+            telemetry: self.telemetry(info),
         })
     }
 
-    /// Choose a power state, or with `None` go back to the one it was in before the first choice.
+    /// Sets a power state, or with `None` restores the one before the first change.
     pub(super) fn set_power_state(
         &mut self,
         info: &DriveInfo,
@@ -132,12 +132,12 @@ impl RealDrive {
             }
         };
         let set = chosen.choose(state);
-        // Even a refused choice may have changed something.
+        // Even a rejected command may have changed the state.
         self.chosen = Some(chosen);
         Ok(set?)
     }
 
-    /// Make it forget everything.
+    /// Purges it.
     pub(super) fn purge(
         &mut self,
         info: &DriveInfo,
@@ -151,7 +151,7 @@ impl RealDrive {
         let nvme = match controller(info) {
             Some(found) if whole && how != PurgeHow::Discard => match (found, how) {
                 (Ok(found), _) => Some(found),
-                // Nobody asked for more than can be done.
+                // `Best` falls back to discard.
                 (Err(_), PurgeHow::Best) => None,
                 (Err(error), _) => return Err(error),
             },
@@ -164,21 +164,21 @@ impl RealDrive {
                     why: if whole {
                         "it is not an NVMe drive".to_owned()
                     } else {
-                        "it is not a whole drive, and these commands know no part of one".to_owned()
+                        "it is not a whole drive, and these commands erase whole namespaces".to_owned()
                     },
                 });
             }
             return discard(info, permit);
         };
-        let around = Around {
-            words: &self.words,
-            look: &|name| {
+        let context = EraseContext {
+            destroy: &self.destroy,
+            identify: &|name| {
                 let beside = info.path.as_ref()?.with_file_name(name);
                 identity::identify(&beside).ok()
             },
-            permit: &|other| interlock::authorise(other, &self.words),
+            authorise: &|other| interlock::authorise(other, &self.destroy),
         };
-        match erase(info, &place, &mut device, how, &around, progress)? {
+        match erase(info, &place, &mut device, how, &context, progress)? {
             Some(purged) => Ok(purged),
             None => discard(info, permit),
         }
@@ -188,14 +188,14 @@ impl RealDrive {
 impl Drop for RealDrive {
     fn drop(&mut self) {
         if let Some(mut chosen) = self.chosen.take() {
-            // Whatever happened, it is not left in a power state that somebody's measurement asked for.
+            // Restored on every exit path.
             let _ = chosen.restore();
         }
     }
 }
 
-/// The controller of an NVMe drive, opened; `None` for other drives.
-fn controller(info: &DriveInfo) -> Option<Result<(NvmePlace, ControllerDevice), SessionError>> {
+/// Opens the controller of an NVMe drive; `None` for other drives.
+fn controller(info: &DriveInfo) -> Option<Result<(NvmeLocation, ControllerDevice), SessionError>> {
     let place = info.nvme.as_ref()?;
     let opened = ControllerDevice::open(&place.controller);
     Some(match opened {

@@ -1,7 +1,7 @@
-//! The controller of a simulated drive, asked as that of a real one is.
+//! Probe of a simulated drive through its NVMe controller model.
 
 use crate::identity::PcieLink;
-use crate::nvme::probe::{self, Probe, Surroundings};
+use crate::nvme::probe::{self, Probe, ControllerContext};
 use crate::nvme::registers::Registers;
 use crate::nvme::{AdminPort, CommandError};
 use assay_io::TargetError;
@@ -17,11 +17,10 @@ use assay_ssd::{Drive, DriveOptions, Profile};
 
 use super::SessionError;
 
-/// What the controller of a drive like this says of itself, asked on a drive of its own that has just been switched on; `None` for one on Serial
-/// ATA, which has no NVMe controller.
+/// Probes the controller of a second instance of a simulated drive; `None` for Serial ATA drives, which have no NVMe controller.
 ///
 /// # Errors
-/// When no such drive can be made, or its controller does not answer.
+/// When the drive cannot be created or its controller does not respond.
 pub(super) fn probe(
     spec: &str,
     profile: &Profile,
@@ -67,14 +66,14 @@ fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, Ses
         driver: driver.map_err(|error| unreachable(spec, "enable", &error))?,
         spec,
     };
-    let around = Surroundings {
+    let context = ControllerContext {
         registers: Some(Ok(port.registers())),
         interrupt_vectors: Some(u32::from(vectors)),
     };
-    Ok(probe::probe(&mut port, &around)?)
+    Ok(probe::probe(&mut port, &context)?)
 }
 
-/// A simulated controller behind queues in memory.
+/// Admin port of a simulated controller.
 struct Port<'s> {
     spec: &'s str,
     driver: Driver<InProcessTransport>,

@@ -1,26 +1,26 @@
-//! What job planning needs of a drive.
+//! Drive properties for job planning.
 
-/// What a plan must know of a drive.
+/// Drive properties for job planning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetProperties {
-    /// As named by the user, for messages.
+    /// As named on the command line, for messages.
     pub name: String,
-    /// Capacity.
+    /// Capacity, bytes.
     pub capacity_bytes: u64,
-    /// What offsets and lengths must be multiples of: the device's logical block under O_DIRECT.
+    /// Alignment of offsets and lengths, bytes: the logical block size under O_DIRECT.
     pub min_io_bytes: u32,
-    /// Which engines it has.
+    /// Kind, which determines the engines.
     pub kind: TargetKind,
 }
 
-/// Whether a drive is driven by an engine of choice.
+/// Kind of target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
     /// A block device: sync or uring.
     Block {
         /// The device has polling queues.
         io_poll: bool,
-        /// Commands can be passed through to it.
+        /// NVMe passthrough.
         passthru: PassthruSupport,
     },
     /// A regular file: sync or uring.
@@ -31,14 +31,14 @@ pub enum TargetKind {
     Simulated,
 }
 
-/// Can NVMe commands be passed through to a drive?
+/// Support of NVMe passthrough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PassthruSupport {
-    /// No: it is not a whole NVMe namespace, or the kernel makes no generic device for it.
+    /// Not a whole NVMe namespace, or no generic character device.
     #[default]
     No,
-    /// If that is asked for.
+    /// On request.
     Possible,
-    /// Its generic device was named: nothing else can be meant.
+    /// The generic device was named: passthrough only.
     Named,
 }

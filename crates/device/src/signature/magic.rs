@@ -1,4 +1,4 @@
-//! Marks that are a fixed string at a fixed place.
+//! Signatures that are a fixed string at a fixed offset.
 
 use super::{FoundSignature, Window};
 
@@ -23,7 +23,7 @@ const fn magic(
     }
 }
 
-/// Each with the place that defines it (Linux source tree unless another is named).
+/// Each with its definition (Linux source tree unless another is named).
 const MAGICS: &[Magic] = &[
     // fs/xfs/libxfs/xfs_format.h, XFS_SB_MAGIC at the start of the superblock.
     magic("xfs", "an XFS filesystem", 0, b"XFSB"),
@@ -50,7 +50,7 @@ const MAGICS: &[Magic] = &[
         0x400,
         &0xE0F5_E1E2u32.to_le_bytes(),
     ),
-    // fs/squashfs/squashfs_fs.h; magic.h, SQUASHFS_MAGIC 0x73717368 ("hsqs" little-endian; "sqsh" is the big-endian past).
+    // fs/squashfs/squashfs_fs.h; magic.h, SQUASHFS_MAGIC 0x73717368 ("hsqs" little-endian; "sqsh" is the old big-endian form).
     magic("squashfs", "a SquashFS filesystem", 0, b"hsqs"),
     magic(
         "squashfs3",
@@ -83,7 +83,7 @@ const MAGICS: &[Magic] = &[
             0x6D, 0x81,
         ],
     ),
-    // fs/bcachefs/bcachefs_format.h, BCHFS_MAGIC at the same place.
+    // fs/bcachefs/bcachefs_format.h, BCHFS_MAGIC at the same offset.
     magic(
         "bcachefs",
         "a bcachefs filesystem",
@@ -102,7 +102,7 @@ const MAGICS: &[Magic] = &[
     ),
 ];
 
-/// The fixed marks that are there.
+/// The fixed signatures in a window.
 pub(super) fn fixed(window: &Window) -> Vec<FoundSignature> {
     MAGICS
         .iter()

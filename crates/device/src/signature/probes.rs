@@ -1,13 +1,13 @@
-//! Marks that need arithmetic or more than one field.
+//! Signatures that need arithmetic or more than one field.
 
 use super::{FoundSignature, Window};
 
-/// All of them, in no particular order.
+/// All of them, unordered.
 pub(super) fn all(window: &Window) -> Vec<FoundSignature> {
     let mut found = Vec::new();
     found.extend(ext(window));
     let fat = fat(window);
-    // A boot sector of NTFS or exFAT ends like an MBR, and so does one of FAT: none of them is one.
+    // Boot sectors of NTFS, exFAT and FAT end like an MBR and are none.
     let boot_sector = fat.is_some()
         || window.has(3, b"EXFAT   ")
         || window.has(3, b"NTFS    ")
@@ -39,7 +39,7 @@ fn ext(window: &Window) -> Option<FoundSignature> {
     if window.u16_le(SUPERBLOCK + 0x38)? != 0xEF53 {
         return None;
     }
-    // Two bytes are little: block size at most 64 KiB (EXT4_MAX_BLOCK_LOG_SIZE), revision 0 or 1, and some blocks.
+    // Further checks beside the two bytes: block size at most 64 KiB (EXT4_MAX_BLOCK_LOG_SIZE), revision 0 or 1, and some blocks.
     if field(0x18)? > 6 || field(0x4C)? > 1 || field(0x4)? == 0 && field(0x150)? == 0 {
         return None;
     }
@@ -74,7 +74,7 @@ fn fat(window: &Window) -> Option<FoundSignature> {
         && reserved_sectors > 0
         && matches!(copies, 1 | 2)
         && (media == 0xF0 || media >= 0xF8);
-    // BS_FilSysType is a mere label and may be missing; with it, the BPB alone need not start with a jump.
+    // BS_FilSysType is an optional label; with it, the jump instruction is not required.
     let labelled = sector[0x36..0x3B] == *b"FAT12"
         || sector[0x36..0x3B] == *b"FAT16"
         || sector[0x52..0x57] == *b"FAT32";
@@ -92,7 +92,7 @@ fn gpt(window: &Window) -> Vec<FoundSignature> {
         let Some(last) = window.size_bytes().checked_sub(block) else {
             continue;
         };
-        // On a tiny image the last block may be one of those looked at already.
+        // On a tiny image the last block may have been checked already.
         if window.has(last, b"EFI PART") && !found.iter().any(|f| f.offset_bytes == last) {
             found.push(FoundSignature::new(
                 "gpt",
@@ -125,7 +125,7 @@ fn mbr(window: &Window, has_gpt: bool) -> Option<FoundSignature> {
 }
 
 /// include/linux/swap.h, union swap_header: ten bytes at the end of the first page, whose size depends on the machine that
-/// made it; "S1SUSPEND" (kernel/power/swap.c) while a hibernated system waits in it.
+/// formatted it; "S1SUSPEND" (kernel/power/swap.c) while it holds a hibernation image.
 fn swap(window: &Window) -> Option<FoundSignature> {
     for page_bytes in [4096, 8192, 16_384, 32_768, 65_536u64] {
         let offset = page_bytes - 10;
@@ -154,7 +154,7 @@ fn lvm(window: &Window) -> Option<FoundSignature> {
         .map(|offset| FoundSignature::new("LVM2_member", "an LVM2 physical volume", offset))
 }
 
-/// include/uapi/linux/raid/md_p.h: MD_SB_MAGIC 0xA92B4EFC, then the major version. Places: 0.90 in the last whole 64 KiB but one
+/// include/uapi/linux/raid/md_p.h: MD_SB_MAGIC 0xA92B4EFC, then the major version. Offsets: 0.90 in the last whole 64 KiB but one
 /// (MD_NEW_SIZE_SECTORS), 1.0 at least 8 KiB before the end on a 4 KiB boundary, 1.1 at the start, 1.2 at 4 KiB
 /// (drivers/md/md.c, super_1_load). 0.90 is in the byte order of its machine.
 fn linux_raid(window: &Window) -> Vec<FoundSignature> {
@@ -192,7 +192,7 @@ fn linux_raid(window: &Window) -> Vec<FoundSignature> {
 }
 
 /// LUKS1 On-Disk Format 1.2.3 and LUKS2 On-Disk Format 1.1.3: "LUKS" BA BE and a big-endian version at the start; LUKS2 keeps a
-/// second header "SKUL" BA BE at one of these places.
+/// second header "SKUL" BA BE at one of these offsets.
 fn luks(window: &Window) -> Option<FoundSignature> {
     const SECOND_HEADERS: [u64; 6] = [0x4000, 0x8000, 0x1_0000, 0x2_0000, 0x4_0000, 0x8_0000];
     let found = |version: u16, offset| {

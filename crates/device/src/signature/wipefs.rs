@@ -1,4 +1,4 @@
-//! What `wipefs` of util-linux finds, where it is installed: libblkid knows many more kinds than are worth repeating here.
+//! Signatures found by `wipefs` of util-linux, where it is installed: libblkid detects many more kinds.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::FoundSignature;
 
-/// Fixed places instead of `PATH`: this usually runs as root.
+/// Fixed paths instead of `PATH`, because this usually runs as root.
 const PLACES: [&str; 4] = [
     "/usr/sbin/wipefs",
     "/sbin/wipefs",
@@ -15,8 +15,8 @@ const PLACES: [&str; 4] = [
     "/bin/wipefs",
 ];
 
-/// The signatures that `wipefs --no-act --json` finds on a device or image. Nothing when it is not installed, too old for JSON
-/// (before util-linux 2.33) or fails: the built-in detection stands by itself.
+/// The signatures that `wipefs --no-act --json` finds on a device or image. Empty when it is not installed, too old for JSON
+/// (before util-linux 2.33) or fails: the built-in detection remains.
 pub fn wipefs(path: &Path) -> Vec<FoundSignature> {
     let Some(program) = PLACES.iter().find(|place| Path::new(place).exists()) else {
         return Vec::new();
@@ -48,7 +48,7 @@ struct Entry {
     kind: Option<String>,
 }
 
-/// Parses wipefs's JSON; anything else gives nothing.
+/// Parses wipefs's JSON; empty for malformed input.
 pub(super) fn parse(json: &[u8]) -> Vec<FoundSignature> {
     let Ok(listing) = serde_json::from_slice::<Listing>(json) else {
         return Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn parse(json: &[u8]) -> Vec<FoundSignature> {
         .into_iter()
         .filter_map(|entry| {
             let kind = entry.kind?;
-            // The protective MBR is part of a GPT and would only ask for a second word for the same thing.
+            // The protective MBR is part of a GPT and would only require a second value for it.
             let word = if kind == "PMBR" {
                 "gpt".to_owned()
             } else {

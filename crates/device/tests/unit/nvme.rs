@@ -15,7 +15,7 @@ use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use super::commands::Commands;
 use super::health::{self, Health};
-use super::probe::{Surroundings, probe};
+use super::probe::{ControllerContext, probe};
 use super::words::facts;
 use super::{AdminPort, CommandError};
 use crate::identity::{DriveInfo, DriveKind};
@@ -217,7 +217,7 @@ fn told() -> Told {
 #[test]
 fn a_probe_tells_what_the_controller_says_and_leaves_out_what_it_refuses() {
     let mut port = told();
-    let found = probe(&mut port, &Surroundings::default()).unwrap();
+    let found = probe(&mut port, &ControllerContext::default()).unwrap();
     assert_eq!(
         (found.version.as_str(), found.model.as_str()),
         ("1.4", "Told")
@@ -354,7 +354,7 @@ fn interrupt_coalescing_is_told_in_microseconds_and_completions() {
     // 3 x 100 us, 5 completions and one (the number counts from 0).
     port.features
         .insert(FeatureId::INTERRUPT_COALESCING.0, 3 << 8 | 5);
-    let found = probe(&mut port, &Surroundings::default()).unwrap();
+    let found = probe(&mut port, &ControllerContext::default()).unwrap();
     let coalescing = serde_json::to_value(found.coalescing).unwrap();
     assert_eq!(
         coalescing,

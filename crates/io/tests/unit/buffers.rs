@@ -18,7 +18,7 @@ fn slots_are_aligned_disjoint_and_zeroed() {
 #[should_panic(expected = "in flight")]
 fn a_lent_slot_cannot_be_borrowed() {
     let mut buffers = Buffers::new(1, 4096).unwrap();
-    buffers.lend(0);
+    buffers.mark_in_flight(0);
     let _ = buffers.slot(0);
 }
 
@@ -26,8 +26,8 @@ fn a_lent_slot_cannot_be_borrowed() {
 #[should_panic(expected = "submitted twice")]
 fn a_lent_slot_cannot_be_lent_again() {
     let mut buffers = Buffers::new(1, 4096).unwrap();
-    buffers.lend(0);
-    buffers.lend(0);
+    buffers.mark_in_flight(0);
+    buffers.mark_in_flight(0);
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn a_thread_stays_where_it_is_put() {
     allowed.check().unwrap();
     let last = CpuList(vec![*allowed.0.last().unwrap()]);
     let (mask, child) = std::thread::spawn(move || {
-        last.keep_this_thread().unwrap();
+        last.set_thread_affinity().unwrap();
         let child = std::thread::spawn(CpuList::allowed).join().unwrap();
         assert_eq!(CpuList::allowed(), last);
         (last, child)

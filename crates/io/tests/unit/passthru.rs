@@ -34,7 +34,7 @@ fn ranges_of_commands_that_were_given_up_are_never_freed() {
         offset_bytes: 1 << 20,
     };
     commands.entry(&discard, std::ptr::null_mut(), false);
-    commands.give_up();
+    commands.abandon();
     assert!(
         commands.ranges.is_empty(),
         "nothing is left that could be freed"

@@ -14,7 +14,7 @@ use super::*;
 /// Reads of one pipe, which end when something is written into it.
 struct Reads {
     _pipe: io::PipeReader,
-    gave_up: Rc<Cell<bool>>,
+    abandoned: Rc<Cell<bool>>,
 }
 
 // SAFETY: every entry's buffer is the slot's, and the registered pipe is kept open.
@@ -34,20 +34,20 @@ unsafe impl Encode for Reads {
         }
     }
 
-    fn give_up(&mut self) {
-        self.gave_up.set(true);
+    fn abandon(&mut self) {
+        self.abandoned.set(true);
     }
 }
 
 fn reads() -> (RingTarget<Reads>, PipeWriter, Rc<Cell<bool>>) {
     let (pipe, writer) = io::pipe().unwrap();
     let ring = Ring::new("pipe", pipe.as_raw_fd(), 2, 4096, UringOptions::default()).unwrap();
-    let gave_up = Rc::new(Cell::new(false));
+    let abandoned = Rc::new(Cell::new(false));
     let encoder = Reads {
         _pipe: pipe,
-        gave_up: Rc::clone(&gave_up),
+        abandoned: Rc::clone(&abandoned),
     };
-    (RingTarget::over(ring, encoder), writer, gave_up)
+    (RingTarget::over(ring, encoder), writer, abandoned)
 }
 
 const READ: Io = Io {
@@ -60,13 +60,13 @@ const READ: Io = Io {
 
 #[test]
 fn what_was_answered_is_freed_and_what_was_given_up_is_not() {
-    let (mut target, mut writer, gave_up) = reads();
+    let (mut target, mut writer, abandoned) = reads();
     target.submit(&[READ]).unwrap();
     writer.write_all(&[7; 8]).unwrap();
     drop(target);
-    assert!(!gave_up.get(), "it came back while it was waited for");
-    let (mut target, _writer, gave_up) = reads();
+    assert!(!abandoned.get(), "it came back while it was waited for");
+    let (mut target, _writer, abandoned) = reads();
     target.submit(&[READ]).unwrap();
     drop(target);
-    assert!(gave_up.get(), "nobody wrote");
+    assert!(abandoned.get(), "nobody wrote");
 }

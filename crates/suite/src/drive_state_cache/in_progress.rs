@@ -3,7 +3,7 @@
 //! Only the interrupted run has a journal of its writes, so only its resumption may claim them. For any other run the drive has
 //! changed. Writes beyond the journal's bound, or after the latest possible end of the cell, are foreign.
 
-use assay_device::identity::{DriveInfo, Trace, trace_at};
+use assay_device::identity::{DriveInfo, WriteTrace, write_trace_at};
 use assay_units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +81,7 @@ impl DriveStateCache {
             return Ok(());
         };
         let bounds = bounds(&in_progress.cell);
-        let Ok(now) = trace_at(&self.root, info) else {
+        let Ok(now) = write_trace_at(&self.root, info) else {
             return Ok(());
         };
         if changed_later(&now, in_progress, bounds.max_duration) {
@@ -100,29 +100,29 @@ impl DriveStateCache {
 }
 
 /// Bytes that the block device counted since; none for a file.
-fn written_between(record: &DriveState, now: &Trace) -> Option<u64> {
+fn written_between(record: &DriveState, now: &WriteTrace) -> Option<u64> {
     match (&record.trace, now) {
         (
-            Trace::Block {
+            WriteTrace::Block {
                 written_bytes: before,
                 ..
             },
-            Trace::Block { written_bytes, .. },
+            WriteTrace::Block { written_bytes, .. },
         ) => Some(written_bytes.saturating_sub(*before)),
         _ => None,
     }
 }
 
 /// Whether a file was modified after the latest possible end of the cell. Block devices are checked by byte count.
-fn changed_later(now: &Trace, in_progress: &CellInProgress, lasted: Nanos) -> bool {
+fn changed_later(now: &WriteTrace, in_progress: &CellInProgress, lasted: Nanos) -> bool {
     match now {
-        Trace::File { modified, .. } => {
+        WriteTrace::File { modified, .. } => {
             let latest = in_progress
                 .began_unix_s
                 .saturating_add(lasted.0.div_ceil(1_000_000_000));
             u64::try_from(modified.0).is_ok_and(|modified_s| modified_s > latest)
         }
-        Trace::Block { .. } => false,
+        WriteTrace::Block { .. } => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use assay_device::identity::identify;
-use assay_device::nvme::place::NvmePlace;
+use assay_device::nvme::location::NvmeLocation;
 use assay_units::Rng;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -237,7 +237,7 @@ fn file_names_stay_in_the_directory() {
     // A namespace is what it is by its identifier, whatever the kernel calls it.
     let mut info = DriveInfo::new(DriveKind::Block, "x", "nvme0n1", 1);
     info.serial = "S1".to_owned();
-    info.nvme = Some(NvmePlace {
+    info.nvme = Some(NvmeLocation {
         controller: "/dev/nvme0".into(),
         generic: None,
         nsid: 2,

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use assay_device::load::{self, HostSampler};
-use assay_device::watch::Watch;
+use assay_device::telemetry_monitor::TelemetryMonitor;
 use assay_integrity::checker::{LearnedSeed, VerifyReport};
 use assay_io::clock::Clock;
 use assay_io::drive_handle::DriveHandle;
@@ -267,7 +267,7 @@ fn run_worker(
 ) -> ThreadEnd {
     if let Some(cpus) = &workload.cpus_allowed {
         // Before the target is opened: io_uring's kernel workers inherit it.
-        if let Err(error) = cpus.keep_this_thread() {
+        if let Err(error) = cpus.set_thread_affinity() {
             sink.shared.fail(error.into());
         }
     }

@@ -165,12 +165,12 @@ impl Lab {
                 }],
             })
         };
-        let around = Around {
-            words: &words,
-            look: &|name| self.drive(name),
-            permit: &permit,
+        let context = EraseContext {
+            destroy: &words,
+            identify: &|name| self.drive(name),
+            authorise: &permit,
         };
-        let done = erase(&info, &place, &mut port, how, &around, &mut |_| true);
+        let done = erase(&info, &place, &mut port, how, &context, &mut |_| true);
         self.port = port;
         done.map_err(|error| error.to_string())
     }

@@ -9,15 +9,15 @@ fn open(spec: &str) -> DriveSession {
 
 #[test]
 fn a_drive_that_errs_answers_and_one_that_is_gone_does_not() {
-    assert!(open("null:").answers());
-    assert!(open("sim:samsung-951").answers());
+    assert!(open("null:").is_present());
+    assert!(open("sim:samsung-951").is_present());
     assert!(
-        open("sim:samsung-951,fault=media-error@0+1m").answers(),
+        open("sim:samsung-951,fault=media-error@0+1m").is_present(),
         "bad media at its start only"
     );
     let mut vanishing = open("sim:samsung-951,fault=vanish@2");
-    assert!(vanishing.answers(), "its first read");
-    assert!(!vanishing.answers());
+    assert!(vanishing.is_present(), "its first read");
+    assert!(!vanishing.is_present());
 }
 
 #[test]
@@ -26,12 +26,12 @@ fn a_file_answers_until_it_is_cut_off_or_removed() {
     let path = folder.path().join("disk");
     std::fs::write(&path, vec![1; 1 << 20]).unwrap();
     let mut drive = open(path.to_str().unwrap());
-    assert!(drive.answers());
+    assert!(drive.is_present());
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     file.set_len(0).unwrap();
-    assert!(!drive.answers());
+    assert!(!drive.is_present());
     file.set_len(1 << 20).unwrap();
-    assert!(drive.answers());
+    assert!(drive.is_present());
     std::fs::remove_file(&path).unwrap();
-    assert!(!drive.answers());
+    assert!(!drive.is_present());
 }

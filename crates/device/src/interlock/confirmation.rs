@@ -1,27 +1,27 @@
-//! Which words of `--destroy` a drive needs, which are there, and which come near.
+//! Values of `--destroy`: required, given, and near misses.
 
 use crate::identity::DriveInfo;
 use crate::signature::FoundSignature;
 
 use super::{NearMiss, Reason};
 
-/// A word at most this many edits away from the serial is taken for a slip of the pen.
+/// A value within this edit distance of the serial counts as a typing error.
 const NEAR_EDITS: usize = 2;
 
-/// The reasons that remain once the words given are counted off against those needed.
+/// The reasons that remain after matching the given values against the required ones.
 pub(super) fn missing(
     info: &DriveInfo,
     signatures: &[OnDevice],
     destroy: &[String],
 ) -> Vec<Reason> {
     let mut reasons: Vec<Reason> = not_named(info, destroy).into_iter().collect();
-    // The serial uses up one word, so that a file called `ext4` is not named and stripped of its filesystem by the same word.
+    // The serial consumes one value, so that one `ext4` does not confirm both a file named `ext4` and its filesystem.
     let mut left: Vec<&str> = destroy.iter().map(String::as_str).collect();
     if let Some(at) = left.iter().position(|word| *word == info.serial) {
         left.remove(at);
     }
     for OnDevice { device, signature } in signatures {
-        // Types are fixed words and carry no secret: upper and lower case do not matter.
+        // Types are compared without case.
         if !left
             .iter()
             .any(|word| word.eq_ignore_ascii_case(&signature.word))
@@ -37,14 +37,14 @@ pub(super) fn missing(
     reasons
 }
 
-/// A signature and the device it was found on.
+/// A signature and its device.
 #[derive(Debug, Clone)]
 pub(super) struct OnDevice {
     pub device: String,
     pub signature: FoundSignature,
 }
 
-/// The refusal for a drive that is not named, if it is not.
+/// The reason for a drive that is not named.
 pub(super) fn not_named(info: &DriveInfo, destroy: &[String]) -> Option<Reason> {
     if destroy.contains(&info.serial) {
         return None;
@@ -63,23 +63,23 @@ fn near_miss(info: &DriveInfo, given: &str) -> Option<NearMiss> {
     let serial = info.serial.as_str();
     let path = info.path.as_ref().map(|p| p.display().to_string());
     let difference = if given.trim() == serial {
-        "it has blanks around it".to_owned()
+        "it has surrounding blanks".to_owned()
     } else if given.eq_ignore_ascii_case(serial) {
         "it differs in upper and lower case".to_owned()
     } else if given == info.name {
-        "that is the drive's kernel name; its serial is asked for".to_owned()
+        "that is the drive's kernel name; give its serial".to_owned()
     } else if given == info.spec || Some(given) == path.as_deref() {
-        "that is a path; the drive's serial (or a file's name) is asked for".to_owned()
+        "that is a path; give the drive's serial (or the file's name)".to_owned()
     } else if info
         .model
         .as_deref()
         .is_some_and(|model| model.eq_ignore_ascii_case(given.trim()))
     {
-        "that is the drive's model, which other drives share; its serial is asked for".to_owned()
+        "that is the drive's model, which other drives share; give its serial".to_owned()
     } else if given.len() >= 4 && (serial.contains(given) || given.contains(serial)) {
         "it must be the whole serial and nothing else".to_owned()
     } else {
-        // Of a short name nearly everything is two edits away.
+        // For a short serial most values are within two edits.
         let edits = edit_distance(serial, given);
         if edits > NEAR_EDITS || edits * 3 > serial.chars().count() {
             return None;
@@ -89,7 +89,7 @@ fn near_miss(info: &DriveInfo, given: &str) -> Option<NearMiss> {
         } else {
             format!("{edits} characters")
         };
-        format!("{characters} differ; is it another drive, or mistyped?")
+        format!("{characters} differ; check for a typing error or another drive")
     };
     Some(NearMiss {
         given: given.to_owned(),
@@ -116,5 +116,5 @@ fn edit_distance(a: &str, b: &str) -> usize {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/interlock/words.rs"]
+#[path = "../../tests/unit/interlock/confirmation.rs"]
 mod tests;

@@ -1,8 +1,8 @@
-//! What a real drive says of itself while it is measured: health, temperature, power.
+//! Telemetry of a real drive during a run: health, temperature, power.
 //!
-//! A thread of its own asks, so that a drive that answers slowly, or never, holds up nobody: who wants a reading asks for one and takes what
-//! is there a moment later. The sources, best first: the health log of an NVMe drive ([`crate::nvme::health`]), else the kernel's temperature
-//! sensor ([`crate::identity::temperature_celsius`]); for power a meter of the user's ([`meter`]), else the drive's own power sensor.
+//! A separate thread reads, so that a slow or unresponsive drive does not delay the run. Sources in order of preference: the health log of
+//! an NVMe drive ([`crate::nvme::health`]), else the temperature sensor of the kernel
+//! ([`crate::identity::temperature_celsius`]); for power an external meter ([`power_meter`]), else the drive's power sensor.
 
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,59 +12,59 @@ use crate::identity::{DriveInfo, SystemRoot, power_milliwatts_at, temperature_ce
 use crate::nvme::health::{Health, Monitor};
 use assay_io::Telemetry;
 
-pub mod meter;
+pub mod power_meter;
 
-use meter::PowerMeter;
+use power_meter::PowerMeter;
 
-/// How long a reading is waited for: a health log takes well under a millisecond on most drives, and up to some ten on others.
-const PATIENCE: Duration = Duration::from_millis(15);
+/// Timeout of a reading: the health log takes less than a millisecond on most drives, up to about ten on others.
+const READING_TIMEOUT: Duration = Duration::from_millis(15);
 
-/// Watches one real drive.
+/// Telemetry of one real drive.
 #[derive(Debug)]
-pub struct Watch {
-    asker: Mutex<Asker>,
+pub struct TelemetryMonitor {
+    requests: Mutex<RequestChannel>,
     meter: Option<Arc<PowerMeter>>,
 }
 
 #[derive(Debug)]
-struct Asker {
+struct RequestChannel {
     ask: SyncSender<()>,
     answers: Receiver<Option<Telemetry>>,
 }
 
-impl Watch {
-    /// Begin to watch a drive. Where it tells nothing, no reading ever comes.
-    pub fn start(info: &DriveInfo, meter: Option<Arc<PowerMeter>>) -> Watch {
+impl TelemetryMonitor {
+    /// Starts the reading thread. A drive without any source gives no readings.
+    pub fn start(info: &DriveInfo, meter: Option<Arc<PowerMeter>>) -> TelemetryMonitor {
         let (ask, asked) = mpsc::sync_channel(1);
         let (answer, answers) = mpsc::sync_channel(2);
         let info = info.clone();
         let work = move || {
-            // Opened here: even that may hang on a drive that is gone.
+            // Opened in this thread: opening may hang on a removed drive.
             let mut monitor = Monitor::open(&info);
             while asked.recv().is_ok() {
                 let health = monitor.as_mut().and_then(|monitor| monitor.read().ok());
                 let _ = answer.try_send(reading(&SystemRoot::host(), &info, health));
             }
         };
-        // Without a thread there are no readings, and the measurement is none the worse. It ends when nobody can ask any more.
+        // Without the thread there are no readings; the measurement is not affected. It ends when the request channel closes.
         let _ = std::thread::Builder::new()
             .name("health".to_owned())
             .stack_size(256 << 10)
             .spawn(work);
-        Watch {
-            asker: Mutex::new(Asker { ask, answers }),
+        TelemetryMonitor {
+            requests: Mutex::new(RequestChannel { ask, answers }),
             meter,
         }
     }
 
-    /// A reading now: `None` where the drive tells nothing, or not soon enough.
+    /// A current reading: `None` without a source or after the timeout.
     pub fn telemetry(&self) -> Option<Telemetry> {
         let asker = self.asker.lock().unwrap_or_else(PoisonError::into_inner);
-        // A late answer to an earlier question is not one to this.
+        // Discard late replies to earlier requests.
         while asker.answers.try_recv().is_ok() {}
         let answer = match asker.ask.try_send(()) {
-            // Too late, or nobody there any more: no reading.
-            Ok(()) => asker.answers.recv_timeout(PATIENCE).unwrap_or_default(),
+            // Timeout, or the thread has ended.
+            Ok(()) => asker.answers.recv_timeout(READING_TIMEOUT).unwrap_or_default(),
             Err(TrySendError::Full(()) | TrySendError::Disconnected(())) => None,
         };
         match self.meter.as_ref().and_then(|meter| meter.mean_mw()) {
@@ -77,7 +77,7 @@ impl Watch {
     }
 }
 
-/// A reading from the health log, if there is one, and the kernel's sensors.
+/// A reading from the health log, if available, and the kernel's sensors.
 fn reading(root: &SystemRoot, info: &DriveInfo, health: Option<Health>) -> Option<Telemetry> {
     let power_mw = power_milliwatts_at(root, info);
     match health {
@@ -97,5 +97,5 @@ fn reading(root: &SystemRoot, info: &DriveInfo, health: Option<Health>) -> Optio
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/watch.rs"]
+#[path = "../tests/unit/telemetry_monitor.rs"]
 mod tests;

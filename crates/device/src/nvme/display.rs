@@ -1,14 +1,14 @@
-//! What a probe found, for people: groups of names and values.
+//! Text of a probe: groups of names and values.
 
 use assay_units::text::{format_size, group_digits};
 
 use super::health::Health;
 use super::probe::{Namespace, PowerState, Probe, RegisterFacts};
 
-/// Who is told: a group, a name, a value.
+/// Receives a group, a name and a value.
 type Tell<'t> = &'t mut dyn FnMut(&'static str, String, String);
 
-/// Tells one thing after the other.
+/// Emits the entries in order.
 struct Facts<'t> {
     group: &'static str,
     tell: Tell<'t>,
@@ -29,7 +29,7 @@ fn yes(yes: bool) -> &'static str {
 }
 
 fn celsius(value: Option<i32>) -> String {
-    value.map_or_else(|| "not told".to_owned(), |c| format!("{c} degrees C"))
+    value.map_or_else(|| "not reported".to_owned(), |c| format!("{c} degrees C"))
 }
 
 fn listed(words: &[String]) -> String {
@@ -40,7 +40,7 @@ fn listed(words: &[String]) -> String {
     }
 }
 
-/// Milliwatts as people read them.
+/// Formats milliwatts.
 fn watts(mw: f64) -> String {
     if mw >= 1000.0 {
         format!("{:.2} W", mw / 1e3)
@@ -49,17 +49,16 @@ fn watts(mw: f64) -> String {
     }
 }
 
-/// Microseconds as people read them.
+/// Formats microseconds.
 fn micros(us: Option<u32>) -> String {
     match us {
-        None => "not told".to_owned(),
+        None => "not reported".to_owned(),
         Some(us @ 0..10_000) => format!("{us} us"),
         Some(us) => format!("{:.0} ms", f64::from(us) / 1e3),
     }
 }
 
-/// Tell everything, in the order in which a reader wants it: for each thing the group that it belongs to, its name, its value. Who keeps it has a record
-/// of its own.
+/// Emits all entries of a probe: group, name, value.
 pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) {
     let mut facts = Facts {
         group: "controller",
@@ -79,7 +78,7 @@ pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) 
         slots.join(", ")
     };
     facts.add("firmware", firmware);
-    // A simulated drive that nobody plugged in anywhere is on no bus.
+    // A simulated drive without a bus.
     let vendor = match probe.pci_vendor {
         (0, 0) => "none".to_owned(),
         (vendor, subsystem) => format!("{vendor:#06x}, subsystem {subsystem:#06x}"),
@@ -312,7 +311,7 @@ fn health_facts(facts: &mut Facts<'_>, h: &Health) {
     facts.add(
         "errors",
         format!(
-            "{} of media and data integrity, {} in the error log so far",
+            "{} media and data integrity, {} error log entries",
             group_digits(h.media_errors),
             group_digits(h.error_log_entries)
         ),

@@ -1,4 +1,4 @@
-//! Which controller and which namespace a drive is, in sysfs.
+//! Controller and namespace of a drive in sysfs.
 
 use std::path::{Path, PathBuf};
 
@@ -6,31 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::identity::{BlockNode, SystemRoot};
 
-/// Where a drive is in the world of NVMe.
+/// Controller and namespace of a drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NvmePlace {
-    /// Device file of its controller (`/dev/nvme0`): takes admin commands.
+pub struct NvmeLocation {
+    /// Device file of the controller (`/dev/nvme0`).
     pub controller: PathBuf,
-    /// The namespace's generic character device (`/dev/ng0n1`), where the kernel makes one: takes commands as they are.
+    /// The namespace's generic character device (`/dev/ng0n1`), where the kernel creates one.
     pub generic: Option<PathBuf>,
     /// Namespace identifier.
     pub nsid: u32,
-    /// Most bytes that one command moves (the controller's limit, and the kernel's).
+    /// Largest transfer of one command, bytes (limit of controller and kernel).
     pub max_command_bytes: Option<u64>,
-    /// The controller in sysfs.
+    /// Directory of the controller in sysfs.
     pub sysfs: PathBuf,
-    /// Interrupt vectors (MSI-X) that the kernel holds for it.
+    /// MSI-X vectors allocated by the kernel.
     pub interrupt_vectors: Option<u32>,
-    /// Block devices of the controller's namespaces, this one's too, in order.
+    /// Block devices of all namespaces of the controller, sorted.
     pub namespaces: Vec<String>,
 }
 
-/// The place of a block device's drive; `None` where it is not NVMe, or sysfs does not say enough.
+/// The location of a block device; `None` where it is not NVMe or sysfs is incomplete.
 pub(crate) fn of_block(
     root: &SystemRoot,
     whole: &BlockNode,
     hardware: Option<&Path>,
-) -> Option<NvmePlace> {
+) -> Option<NvmeLocation> {
     let hardware = hardware?;
     let controller = hardware.file_name()?.to_str()?;
     let digits = controller.strip_prefix("nvme")?;
@@ -45,7 +45,7 @@ pub(crate) fn of_block(
     let generic = generic
         .map(|name| root.dev(name))
         .filter(|path| path.exists());
-    Some(NvmePlace {
+    Some(NvmeLocation {
         controller: root.dev(controller),
         generic,
         nsid,
@@ -61,7 +61,7 @@ pub(crate) fn of_block(
     })
 }
 
-/// Block devices whose controller this is. A multipath head counts: it is where I/O goes.
+/// Block devices of this controller, multipath heads included.
 fn namespaces(root: &SystemRoot, hardware: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(root.sys("class/block")) else {
         return Vec::new();
@@ -77,7 +77,7 @@ fn namespaces(root: &SystemRoot, hardware: &Path) -> Vec<String> {
     names
 }
 
-/// The block device beside a generic character device (`/dev/ng0n1`: `/dev/nvme0n1`), where there is one.
+/// The block device of a generic character device (`/dev/ng0n1`: `/dev/nvme0n1`), where there is one.
 pub fn block_beside(generic: &Path) -> Option<PathBuf> {
     let name = generic.file_name()?.to_str()?;
     let rest = name.strip_prefix("ng")?;

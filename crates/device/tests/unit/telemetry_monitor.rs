@@ -4,7 +4,7 @@ use crate::identity::DriveKind;
 #[test]
 fn a_drive_that_tells_nothing_gives_no_reading() {
     let info = DriveInfo::new(DriveKind::File, "disk", "disk", 1 << 20);
-    let watch = Watch::start(&info, None);
+    let watch = TelemetryMonitor::start(&info, None);
     assert_eq!(watch.telemetry(), None);
 }
 
@@ -67,7 +67,7 @@ fn the_kernels_sensors_stand_in_for_a_health_log() {
 fn a_meters_watts_are_a_reading_of_their_own() {
     let info = DriveInfo::new(DriveKind::File, "disk", "disk", 1 << 20);
     let meter = Arc::new(PowerMeter::start("while echo 3.25 W; do sleep 0.01; done").unwrap());
-    let watch = Watch::start(&info, Some(Arc::clone(&meter)));
+    let watch = TelemetryMonitor::start(&info, Some(Arc::clone(&meter)));
     meter.wait_for_a_reading();
     let told = watch.telemetry().unwrap();
     assert_eq!(told.power_mw, Some(3250));

@@ -1,8 +1,8 @@
-//! A power meter of the user's: any program that prints watts.
+//! External power meter: a program that prints watts.
 //!
 //! The command is run by `sh`. Each line it prints is a reading: the first number in it, in watts (`3.2`, `3.2 W`, `12 V, ...` is wrong, since
-//! the first number counts). A command that ends, or closes its output, is started again (what is left of it is killed first), so that both a meter's own logger and a
-//! script that prints one value will do.
+//! the first number counts). A command that ends or closes its output is killed and restarted, so that both
+//! a continuous logger and a script that prints one value work.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Why a meter cannot be used.
+/// A meter that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MeterError {
     /// It cannot be started.
@@ -19,24 +19,24 @@ pub enum MeterError {
     Start {
         /// The command.
         command: String,
-        /// The system's answer.
+        /// System error.
         source: std::io::Error,
     },
-    /// It says nothing that is a number.
+    /// No number printed.
     #[error(
         "power meter {command:?}: printed no number within {seconds} s; it must print watts, one reading per line (its standard output is read, line by line)"
     )]
     Silent {
         /// The command.
         command: String,
-        /// How long it was waited for.
+        /// Timeout.
         seconds: u64,
     },
 }
 
-/// How long the first reading is waited for.
+/// Timeout of the first reading.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The rest between two runs of a command that ends.
+/// Pause between two runs of a command that ends.
 const BETWEEN: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ pub struct PowerMeter {
 }
 
 impl PowerMeter {
-    /// Start the command and wait for its first reading.
+    /// Starts the command and waits for its first reading.
     ///
     /// # Errors
     /// When it cannot be started, or prints no number.
@@ -84,7 +84,7 @@ impl PowerMeter {
                     if shared.rest() {
                         return;
                     }
-                    // It says no more. One that has not ended would hold its meter against the next.
+                    // Output closed: a command that is still running would keep the meter device open.
                     shared.end_child();
                     match spawn(&text, &shared) {
                         Ok(again) => lines = again,
@@ -102,7 +102,7 @@ impl PowerMeter {
         })
     }
 
-    /// Mean of the readings since the last call, milliwatts; `None` where none came.
+    /// Mean of the readings since the last call, milliwatts; `None` without readings.
     pub fn mean_mw(&self) -> Option<u64> {
         let mut readings = self.shared.lock();
         let (sum_w, count) = (readings.sum_w, readings.count);
@@ -120,7 +120,7 @@ impl PowerMeter {
         readings.count > 0
     }
 
-    /// For tests: until there is something to take.
+    /// For tests: waits until a reading is available.
     #[cfg(test)]
     pub(crate) fn wait_for_a_reading(&self) {
         assert!(self.first_reading(PATIENCE));
@@ -132,7 +132,7 @@ impl Shared {
         self.readings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits between two runs; true when there is to be none.
+    /// Waits between two runs; `true` when the meter has ended.
     fn rest(&self) -> bool {
         let readings = self.lock();
         let _ = self
@@ -141,14 +141,14 @@ impl Shared {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Kill the command that runs, with whatever it started, and wait for its end. Nobody is kept from the readings meanwhile.
+    /// Kills the process group of the running command and waits for its end, without holding the lock of the readings.
     fn end_child(&self) {
         let mut readings = self.lock();
         let child = readings.child.take();
         if let Some(child) = &child
             && let Some(group) = rustix::process::Pid::from_raw(child.id().cast_signed())
         {
-            // Before the lock is given back: who finds no child may take it that none runs on.
+            // Before the lock is released: without a child entry, no command runs.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
         drop(readings);
@@ -158,9 +158,9 @@ impl Shared {
     }
 }
 
-/// Run the command, if the meter has not ended meanwhile.
+/// Runs the command, unless the meter has ended meanwhile.
 fn spawn(command: &str, shared: &Shared) -> std::io::Result<BufReader<std::process::ChildStdout>> {
-    // Held until the child is where the meter's end finds it: a child begun after that would never be ended.
+    // Held until the child is registered: otherwise the end of the meter would miss it.
     let mut readings = shared.lock();
     if shared.stop.load(Ordering::SeqCst) {
         return Err(std::io::ErrorKind::Interrupted.into());
@@ -170,7 +170,7 @@ fn spawn(command: &str, shared: &Shared) -> std::io::Result<BufReader<std::proce
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        // A group of its own: Ctrl-C ends the run, which then ends the meter, and what it started goes with it.
+        // Own process group: Ctrl-C ends the run, which then ends the meter with all its children.
         .process_group(0)
         .spawn()?;
     let lines = child.stdout.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
@@ -182,7 +182,7 @@ fn listen(lines: &mut impl BufRead, shared: &Shared) {
     let mut line = Vec::new();
     loop {
         line.clear();
-        // A line without an end must not fill memory.
+        // Limits the memory of a line without end.
         match std::io::Read::take(&mut *lines, 4096).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
@@ -199,7 +199,7 @@ fn listen(lines: &mut impl BufRead, shared: &Shared) {
     }
 }
 
-/// The first number of a line, if it can be a power.
+/// The first number of a line, if it is a valid power.
 fn watts(line: &str) -> Option<f64> {
     let begin = line.find(|c: char| c.is_ascii_digit())?;
     let rest = &line[begin..];
@@ -220,5 +220,5 @@ impl Drop for PowerMeter {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/watch/meter.rs"]
+#[path = "../../tests/unit/telemetry_monitor/power_meter.rs"]
 mod tests;

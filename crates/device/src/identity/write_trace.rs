@@ -1,0 +1,115 @@
+//! Write detection between runs, from kernel counters and file times.
+//!
+//! The kernel counts the sectors written and discarded of every block device and partition
+//! (`/sys/class/block/NAME/stat`, Documentation/ABI/stable/sysfs-block: the seventh and the fourteenth number, in units of 512 bytes
+//! whatever the device's own). The counters restart with a boot (`boot_id`) and a change of medium (`diskseq`). Of a
+//! file, mtime and ctime are used (statx(2)).
+//!
+//! # Not detected
+//! Writes by another machine or before a reboot, and writes to a file's blocks that bypass its file system. Dirty pages count when they are
+//! written back: sync first.
+
+use std::os::unix::fs::MetadataExt;
+
+use serde::{Deserialize, Serialize};
+
+use super::root::read_attribute;
+use super::{DriveInfo, DriveKind, SystemRoot, block_node};
+
+/// Unit of the kernel's statistics, bytes.
+const STAT_SECTOR_BYTES: u64 = 512;
+
+/// Write counters or times of a drive. Equal values mean that nothing was written in between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteTrace {
+    /// A block device or partition.
+    Block {
+        /// Boot id of the counters.
+        boot_id: String,
+        /// Sequence number of the medium, where the kernel has one.
+        diskseq: Option<String>,
+        /// Bytes written.
+        written_bytes: u64,
+        /// Bytes discarded.
+        discarded_bytes: u64,
+    },
+    /// A regular file.
+    File {
+        /// Device number of its file system.
+        device: u64,
+        /// Inode.
+        inode: u64,
+        /// Length, bytes.
+        len_bytes: u64,
+        /// mtime: seconds and nanoseconds.
+        modified: (i64, i64),
+        /// ctime: seconds and nanoseconds.
+        changed: (i64, i64),
+    },
+}
+
+/// A drive without write counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoWriteTrace {
+    /// A simulated drive or the null target: new in each process.
+    NothingLasts,
+    /// The kernel has no statistics.
+    NotCounted,
+}
+
+/// Reads the current write counters or times.
+///
+/// # Errors
+/// [`NoWriteTrace`] where there are none.
+pub fn write_trace(info: &DriveInfo) -> Result<WriteTrace, NoWriteTrace> {
+    write_trace_at(&SystemRoot::host(), info)
+}
+
+/// [`write_trace`] with sysfs and procfs of `root`.
+///
+/// # Errors
+/// As [`write_trace`].
+pub fn write_trace_at(root: &SystemRoot, info: &DriveInfo) -> Result<WriteTrace, NoWriteTrace> {
+    match info.kind {
+        DriveKind::Null | DriveKind::Simulated => Err(NoWriteTrace::NothingLasts),
+        DriveKind::File => of_file(info).ok_or(NoWriteTrace::NotCounted),
+        DriveKind::Block => of_device(root, info).ok_or(NoWriteTrace::NotCounted),
+    }
+}
+
+fn of_file(info: &DriveInfo) -> Option<WriteTrace> {
+    let metadata = std::fs::metadata(info.path.as_ref()?).ok()?;
+    Some(WriteTrace::File {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+        len_bytes: metadata.len(),
+        modified: (metadata.mtime(), metadata.mtime_nsec()),
+        changed: (metadata.ctime(), metadata.ctime_nsec()),
+    })
+}
+
+fn of_device(root: &SystemRoot, info: &DriveInfo) -> Option<WriteTrace> {
+    let node = block_node(root, info.device?).ok()?;
+    let disk = node.parent();
+    let disk = disk.as_ref().unwrap_or(&node);
+    // Accounting can be switched off.
+    if disk.attribute("queue/iostats").as_deref() == Some("0") {
+        return None;
+    }
+    let stat = node.attribute("stat")?;
+    let numbers: Vec<u64> = stat
+        .split_whitespace()
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .ok()?;
+    Some(WriteTrace::Block {
+        boot_id: read_attribute(&root.proc("sys/kernel/random/boot_id"))?,
+        diskseq: disk.attribute("diskseq"),
+        written_bytes: numbers.get(6)?.saturating_mul(STAT_SECTOR_BYTES),
+        // Kernels before 4.18 do not count discards.
+        discarded_bytes: numbers
+            .get(13)
+            .map_or(0, |sectors| sectors.saturating_mul(STAT_SECTOR_BYTES)),
+    })
+}
