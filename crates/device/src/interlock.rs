@@ -34,10 +34,10 @@ use std::path::PathBuf;
 use crate::identity::{DeviceNumber, DriveInfo, DriveKind, SystemRoot};
 
 mod claim;
+mod confirmation;
 mod loops;
 mod refusal;
 mod usage;
-mod confirmation;
 
 pub use refusal::{NearMiss, Reason, Refusal};
 

@@ -11,13 +11,13 @@
 
 pub mod commands;
 pub mod device;
+pub mod display;
 pub mod health;
 pub mod location;
 pub mod power;
 pub mod probe;
 pub mod purge;
 pub mod registers;
-pub mod display;
 
 #[cfg(test)]
 #[path = "../tests/unit/nvme.rs"]

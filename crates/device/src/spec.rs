@@ -53,9 +53,7 @@ pub enum SpecError {
         key: String,
     },
     /// `null:` has only the key `size`.
-    #[error(
-        "{spec:?}: a null target has no setting {key:?}, only size, e.g. null:size=16g"
-    )]
+    #[error("{spec:?}: a null target has no setting {key:?}, only size, e.g. null:size=16g")]
     UnknownKey {
         /// Given text.
         spec: String,

@@ -28,22 +28,22 @@ pub struct TelemetryMonitor {
 
 #[derive(Debug)]
 struct RequestChannel {
-    ask: SyncSender<()>,
-    answers: Receiver<Option<Telemetry>>,
+    request: SyncSender<()>,
+    replies: Receiver<Option<Telemetry>>,
 }
 
 impl TelemetryMonitor {
     /// Starts the reading thread. A drive without any source gives no readings.
     pub fn start(info: &DriveInfo, meter: Option<Arc<PowerMeter>>) -> TelemetryMonitor {
-        let (ask, asked) = mpsc::sync_channel(1);
-        let (answer, answers) = mpsc::sync_channel(2);
+        let (request, requests) = mpsc::sync_channel(1);
+        let (reply, replies) = mpsc::sync_channel(2);
         let info = info.clone();
         let work = move || {
             // Opened in this thread: opening may hang on a removed drive.
             let mut monitor = Monitor::open(&info);
-            while asked.recv().is_ok() {
+            while requests.recv().is_ok() {
                 let health = monitor.as_mut().and_then(|monitor| monitor.read().ok());
-                let _ = answer.try_send(reading(&SystemRoot::host(), &info, health));
+                let _ = reply.try_send(reading(&SystemRoot::host(), &info, health));
             }
         };
         // Without the thread there are no readings; the measurement is not affected. It ends when the request channel closes.
@@ -52,27 +52,30 @@ impl TelemetryMonitor {
             .stack_size(256 << 10)
             .spawn(work);
         TelemetryMonitor {
-            requests: Mutex::new(RequestChannel { ask, answers }),
+            requests: Mutex::new(RequestChannel { request, replies }),
             meter,
         }
     }
 
     /// A current reading: `None` without a source or after the timeout.
     pub fn telemetry(&self) -> Option<Telemetry> {
-        let asker = self.asker.lock().unwrap_or_else(PoisonError::into_inner);
+        let channel = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         // Discard late replies to earlier requests.
-        while asker.answers.try_recv().is_ok() {}
-        let answer = match asker.ask.try_send(()) {
+        while channel.replies.try_recv().is_ok() {}
+        let reply = match channel.request.try_send(()) {
             // Timeout, or the thread has ended.
-            Ok(()) => asker.answers.recv_timeout(READING_TIMEOUT).unwrap_or_default(),
+            Ok(()) => channel
+                .replies
+                .recv_timeout(READING_TIMEOUT)
+                .unwrap_or_default(),
             Err(TrySendError::Full(()) | TrySendError::Disconnected(())) => None,
         };
         match self.meter.as_ref().and_then(|meter| meter.mean_mw()) {
             Some(power_mw) => Some(Telemetry {
                 power_mw: Some(power_mw),
-                ..answer.unwrap_or_default()
+                ..reply.unwrap_or_default()
             }),
-            None => answer,
+            None => reply,
         }
     }
 }

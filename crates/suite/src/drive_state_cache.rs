@@ -27,7 +27,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use assay_device::host::wall_clock;
-use assay_device::identity::{DriveInfo, DriveKind, NoWriteTrace, SystemRoot, WriteTrace, write_trace_at};
+use assay_device::identity::{
+    DriveInfo, DriveKind, NoWriteTrace, SystemRoot, WriteTrace, write_trace_at,
+};
 use assay_workload::access::Region;
 use serde::{Deserialize, Serialize};
 

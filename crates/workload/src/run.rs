@@ -125,7 +125,7 @@ pub fn run_jobs(
                 continue;
             }
             OpenTarget::Null => None,
-            OpenTarget::Real { open, watch } => Some((open.clone(), &**watch)),
+            OpenTarget::Real { open, telemetry } => Some((open.clone(), &**telemetry)),
         };
         threaded.push(ThreadedJob {
             workload: job.workload,

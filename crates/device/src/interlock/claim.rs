@@ -88,9 +88,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason>
     let now =
         identify_at(root, &path).map_err(|e| unchecked("which drive it is", e.to_string()))?;
     if now.kind != info.kind || now.device != info.device || now.inode != info.inode {
-        return Err(changed(
-            "the path is now another device or file".to_owned(),
-        ));
+        return Err(changed("the path is now another device or file".to_owned()));
     }
     if now.capacity_bytes != info.capacity_bytes {
         return Err(changed(format!(
@@ -118,9 +116,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<Claim, Reason>
         _ => Subject::Nothing,
     };
     if subject != expected || subject == Subject::Nothing {
-        return Err(changed(
-            "the path is now another device or file".to_owned(),
-        ));
+        return Err(changed("the path is now another device or file".to_owned()));
     }
     Ok(Claim {
         file,

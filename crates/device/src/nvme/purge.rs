@@ -93,9 +93,7 @@ pub fn offers(port: &mut dyn AdminPort, nsid: u32) -> Result<Vec<Offer>, Command
     let beyond = if all.len() >= LIST_MOST {
         Some("it has more namespaces than one namespace list holds")
     } else if controller.cmic() & (cmic::CONTROLLERS | cmic::VIRTUAL_FUNCTION) != 0 && !lists_all {
-        Some(
-            "its subsystem has, or may have, other controllers, whose namespaces it cannot list",
-        )
+        Some("its subsystem has, or may have, other controllers, whose namespaces it cannot list")
     } else {
         None
     };

@@ -30,8 +30,7 @@ pub struct Registers {
 pub fn advice(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EINVAL) => {
-            "the kernel reserves them for the driver unless booted with iomem=relaxed"
-                .to_owned()
+            "the kernel reserves them for the driver unless booted with iomem=relaxed".to_owned()
         }
         Some(libc::EACCES | libc::EPERM) => {
             "that needs root, and a kernel that is not locked down".to_owned()

@@ -7,7 +7,7 @@ use crate::identity::{self, DriveInfo, DriveKind};
 use crate::interlock::{self, WritePermit};
 use crate::nvme::device::ControllerDevice;
 use crate::nvme::location::NvmeLocation;
-use crate::nvme::probe::{self, Probe, ControllerContext};
+use crate::nvme::probe::{self, ControllerContext, Probe};
 use crate::nvme::registers;
 use crate::open::open_drive;
 use crate::purge;
@@ -164,7 +164,8 @@ impl RealDrive {
                     why: if whole {
                         "it is not an NVMe drive".to_owned()
                     } else {
-                        "it is not a whole drive, and these commands erase whole namespaces".to_owned()
+                        "it is not a whole drive, and these commands erase whole namespaces"
+                            .to_owned()
                     },
                 });
             }

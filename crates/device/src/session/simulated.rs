@@ -1,7 +1,7 @@
 //! Probe of a simulated drive through its NVMe controller model.
 
 use crate::identity::PcieLink;
-use crate::nvme::probe::{self, Probe, ControllerContext};
+use crate::nvme::probe::{self, ControllerContext, Probe};
 use crate::nvme::registers::Registers;
 use crate::nvme::{AdminPort, CommandError};
 use assay_io::TargetError;

@@ -14,9 +14,9 @@ use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{StatusCode, SubmissionEntry};
 
 use super::commands::Commands;
+use super::display::facts;
 use super::health::{self, Health};
 use super::probe::{ControllerContext, probe};
-use super::words::facts;
 use super::{AdminPort, CommandError};
 use crate::identity::{DriveInfo, DriveKind};
 use assay_io::Telemetry;

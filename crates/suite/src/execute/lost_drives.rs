@@ -29,7 +29,9 @@ impl Runner<'_> {
             let given_up = done.given_up.get(&drive).copied().unwrap_or(0);
             let errors = result.errors().max(given_up);
             // Few errors suffice: the drive may have disappeared near the end of the cell.
-            if errors > 0 && !done.unanswered.contains_key(&drive) && !self.drives[drive].is_present()
+            if errors > 0
+                && !done.unanswered.contains_key(&drive)
+                && !self.drives[drive].is_present()
             {
                 let why = format!("{errors} of its I/Os failed, and it can no longer be read");
                 lost.push((drive, why));

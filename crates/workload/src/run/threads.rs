@@ -29,7 +29,7 @@ use crate::worker::Worker;
 pub(super) struct ThreadedJob<'a> {
     pub(super) workload: &'a Workload,
     /// None for the null target.
-    pub(super) handle: Option<(DriveHandle, &'a Watch)>,
+    pub(super) handle: Option<(DriveHandle, &'a TelemetryMonitor)>,
     pub(super) outcome: &'a mut DriveOutcome,
 }
 
