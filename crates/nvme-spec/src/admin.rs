@@ -1,10 +1,10 @@
 //! Admin commands (Base 5): views of a submission queue entry.
 //!
-//! Each has `new` for its opcode with zeroes, its fields, and is made from and into a [`crate::SubmissionEntry`], which has the data
-//! pointer.
+//! Each view has `new` (opcode set, all else 0), accessors of its fields, and conversions from and to [`crate::SubmissionEntry`],
+//! which has the data pointer.
 
 use crate::opcode::AdminOpcode;
-use crate::wire::{codes, commands};
+use crate::wire::{codes, commands, constants};
 
 commands! {
     /// Create I/O Completion Queue (Base 5.4). PRP1 is the queue.
@@ -63,15 +63,15 @@ commands! {
     pub struct GetFeatures = AdminOpcode::GET_FEATURES => {
         fid / set_fid: u8 = 40, "Feature Identifier (FID), see [`crate::feature::FeatureId`].";
         select / set_select: u8 = 40, u32[8..=10], "Select (SEL), see [`select`].";
-        value / set_value: u32 = 44, "Command Dword 11, as the feature has it.";
+        value / set_value: u32 = 44, "Command Dword 11, specific to the feature.";
         uuid_index / set_uuid_index: u8 = 56, u32[0..=6], "UUID Index.";
     }
 
     /// Set Features (Base 5.27).
     pub struct SetFeatures = AdminOpcode::SET_FEATURES => {
         fid / set_fid: u8 = 40, "Feature Identifier (FID), see [`crate::feature::FeatureId`].";
-        save / set_save: bool = 40, u32[31..=31], "Save (SV): keep it through power cycles and resets.";
-        value / set_value: u32 = 44, "Command Dword 11, as the feature has it.";
+        save / set_save: bool = 40, u32[31..=31], "Save (SV): persistent over power cycles and resets.";
+        value / set_value: u32 = 44, "Command Dword 11, specific to the feature.";
         uuid_index / set_uuid_index: u8 = 56, u32[0..=6], "UUID Index.";
     }
 
@@ -136,23 +136,22 @@ codes! {
     }
 }
 
-/// Select (SEL) of Get Features (Base 5.15).
-pub mod select {
-    /// The current value.
-    pub const CURRENT: u8 = 0;
-    /// The value as shipped.
-    pub const DEFAULT: u8 = 1;
-    /// The saved value.
-    pub const SAVED: u8 = 2;
-    /// What can be done with the feature: bit 0 saveable, bit 1 per namespace, bit 2 changeable.
-    pub const SUPPORTED: u8 = 3;
+constants! {
+    /// Select (SEL) of Get Features (Base 5.15).
+    pub mod select: u8 {
+        CURRENT = 0, "The current value.";
+        DEFAULT = 1, "The default value.";
+        SAVED = 2, "The saved value.";
+        SUPPORTED = 3, "Supported capabilities: bit 0 saveable, bit 1 per namespace, bit 2 changeable.";
+    }
 }
 
 impl GetLogPage {
-    /// A page's first `len_bytes` (rounded up to dwords, at least one) from `offset` on.
+    /// Reads `len_bytes` of a log page (at least 1, rounded up to dwords) from `offset` on.
     pub fn of(lid: crate::log::LogId, offset: u64, len_bytes: u32) -> GetLogPage {
         let mut command = GetLogPage::new();
-        let less_one = len_bytes.div_ceil(4).saturating_sub(1);
+        assert!(len_bytes > 0, "Number of Dwords cannot be 0");
+        let less_one = len_bytes.div_ceil(4) - 1;
         command
             .set_lid(lid.0)
             .set_offset(offset)
@@ -161,19 +160,19 @@ impl GetLogPage {
         command
     }
 
-    /// How many dwords are asked for: Number of Dwords counts from 0.
+    /// Number of dwords requested.
     pub fn dwords(&self) -> u64 {
         (u64::from(self.dwords_high()) << 16 | u64::from(self.dwords_low())) + 1
     }
 }
 
 impl FormatNvm {
-    /// The LBA format's index, of both halves.
+    /// Index of the LBA format, from both fields.
     pub fn lba_format(&self) -> u8 {
         self.lba_format_high() << 4 | self.lba_format_low()
     }
 
-    /// Sets both halves of the LBA format's index.
+    /// Sets both fields of the LBA format index.
     pub fn set_lba_format(&mut self, index: u8) -> &mut FormatNvm {
         self.set_lba_format_low(index & 15)
             .set_lba_format_high(index >> 4)

@@ -1,4 +1,4 @@
-//! Where a command's data lies in host memory: physical region pages and scatter-gather lists (Base 4.1).
+//! Data pointers: physical region pages and scatter-gather lists (Base 4.1).
 
 use crate::wire::{codes, wire};
 
@@ -29,7 +29,7 @@ wire! {
 }
 
 impl SglDescriptor {
-    /// A descriptor by address.
+    /// Descriptor with an address.
     pub fn new(kind: SglType, address: u64, length: u32) -> SglDescriptor {
         let mut descriptor = SglDescriptor::default();
         descriptor
@@ -39,14 +39,13 @@ impl SglDescriptor {
         descriptor
     }
 
-    /// Its type.
+    /// Type of the descriptor.
     pub fn sgl_type(&self) -> SglType {
         SglType(self.kind())
     }
 }
 
-/// How many PRP entries data needs that begins at `address`: the first page may begin anywhere, the others at their start.
-/// `page_bytes` must be a power of two.
+/// Number of PRP entries of data at `address`. Only the first page may have an offset. `page_bytes` must be a power of two.
 pub const fn prp_entries(address: u64, len_bytes: u64, page_bytes: u64) -> u64 {
     if len_bytes == 0 {
         return 0;

@@ -5,11 +5,10 @@ use crate::status::StatusCode;
 use crate::wire::{Wire, wire};
 
 wire! {
-    /// Submission queue entry: a command as it lies in a queue (Base 3.3.3.1). [`crate::admin`] and [`crate::nvm`]
-    /// have views of it per command.
+    /// Submission queue entry (Base 3.3.3.1). [`crate::admin`] and [`crate::nvm`] have views per command.
     pub struct SubmissionEntry[64] {
         opcode / set_opcode: u8 = 0, "Opcode (OPC), see [`crate::opcode`].";
-        fused / set_fused: u8 = 1, u8[0..=1], "Fused Operation (FUSE): 0 for a command of its own.";
+        fused / set_fused: u8 = 1, u8[0..=1], "Fused Operation (FUSE): 0 for a normal operation.";
         /// PRP or SGL for Data Transfer (PSDT): 0 for PRPs, 1 for SGLs with a contiguous metadata buffer, 2 for SGLs with a metadata SGL.
         psdt / set_psdt: u8 = 1, u8[6..=7];
         cid / set_cid: u16 = 2, "Command Identifier (CID), unique among the commands outstanding in its queue.";
@@ -18,7 +17,7 @@ wire! {
         cdw3 / set_cdw3: u32 = 12, "Command Dword 3.";
         metadata_pointer / set_metadata_pointer: u64 = 16, "Metadata Pointer (MPTR).";
         prp1 / set_prp1: u64 = 24, "PRP Entry 1 (PRP1), a byte address in host memory.";
-        prp2 / set_prp2: u64 = 32, "PRP Entry 2 (PRP2): the second page, or a list of further ones.";
+        prp2 / set_prp2: u64 = 32, "PRP Entry 2 (PRP2): second page, or PRP list.";
         cdw10 / set_cdw10: u32 = 40, "Command Dword 10.";
         cdw11 / set_cdw11: u32 = 44, "Command Dword 11.";
         cdw12 / set_cdw12: u32 = 48, "Command Dword 12.";
@@ -31,40 +30,40 @@ wire! {
     pub struct CompletionEntry[16] {
         dw0 / set_dw0: u32 = 0, "Command Specific, dword 0.";
         dw1 / set_dw1: u32 = 4, "Command Specific, dword 1.";
-        sq_head / set_sq_head: u16 = 8, "SQ Head Pointer (SQHD): the host may use entries of the submission queue before it again.";
+        sq_head / set_sq_head: u16 = 8, "SQ Head Pointer (SQHD): the host may reuse the entries before it.";
         sqid / set_sqid: u16 = 10, "SQ Identifier (SQID).";
         cid / set_cid: u16 = 12, "Command Identifier (CID).";
-        phase / set_phase: bool = 14, u16[0..=0], "Phase Tag (P): inverted each time the queue wraps, so that a host knows new entries.";
+        phase / set_phase: bool = 14, u16[0..=0], "Phase Tag (P): inverted on each wrap of the queue, to identify new entries.";
         sc / set_sc: u8 = 14, u16[1..=8], "Status Code (SC).";
         sct / set_sct: u8 = 14, u16[9..=11], "Status Code Type (SCT).";
         /// Command Retry Delay (CRD): which of Identify's three delays to wait before a retry, 0 for none.
         retry_delay / set_retry_delay: u8 = 14, u16[12..=13];
-        more / set_more: bool = 14, u16[14..=14], "More (M): the error log has an entry about this.";
-        do_not_retry / set_do_not_retry: bool = 14, u16[15..=15], "Do Not Retry (DNR): the same command would fail again.";
+        more / set_more: bool = 14, u16[14..=14], "More (M): the error log has an entry for it.";
+        do_not_retry / set_do_not_retry: bool = 14, u16[15..=15], "Do Not Retry (DNR): a retry would fail.";
     }
 }
 
 impl SubmissionEntry {
-    /// The first SGL descriptor (SGL1), in the place of both PRP entries.
+    /// SGL descriptor (SGL1), which replaces both PRP entries.
     #[inline]
     pub fn sgl1(&self) -> SglDescriptor {
         SglDescriptor::load(&self.as_bytes()[24..40])
     }
 
-    /// Sets the first SGL descriptor, and PSDT to say so.
+    /// Sets the SGL descriptor, and PSDT to SGL.
     pub fn set_sgl1(&mut self, descriptor: SglDescriptor) -> &mut SubmissionEntry {
         descriptor.store(&mut self.as_bytes_mut()[24..40]);
         self.set_psdt(1)
     }
 
-    /// Sets both PRP entries, and PSDT to say so.
+    /// Sets both PRP entries, and PSDT to PRP.
     pub fn set_prps(&mut self, prp1: u64, prp2: u64) -> &mut SubmissionEntry {
         self.set_prp1(prp1).set_prp2(prp2).set_psdt(0)
     }
 }
 
 impl CompletionEntry {
-    /// Status code type and status code together.
+    /// Status code type and status code.
     #[inline]
     pub fn status(&self) -> StatusCode {
         StatusCode::new(self.sct(), self.sc())

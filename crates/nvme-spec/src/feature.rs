@@ -1,6 +1,6 @@
-//! Features (Base 5.27.1; NVM 4.1.3): their identifiers, and their values as Command Dword 11 and completion dword 0 have them.
+//! Features (Base 5.27.1; NVM 4.1.3): identifiers, values in Command Dword 11 and completion dword 0, data structures.
 
-use crate::wire::{codes, dwords, wire};
+use crate::wire::{codes, constants, dwords, wire};
 
 codes! {
     /// Feature Identifier (FID; Base 5.27.1).
@@ -73,7 +73,7 @@ wire! {
         enabled / set_enabled: bool = 0, u32[0..=0], "Volatile Write Cache Enable (WCE).";
     }
 
-    /// Number of Queues (Base 5.27.1.5): what is asked for, and in the completion what is granted.
+    /// Number of Queues (Base 5.27.1.5): requested in the command, granted in the completion.
     pub struct NumberOfQueues[4] {
         submission / set_submission: u16 = 0, "I/O Submission Queues, less one (NSQR, NSQA).";
         completion / set_completion: u16 = 2, "I/O Completion Queues, less one (NCQR, NCQA).";
@@ -93,23 +93,23 @@ wire! {
 
     /// Write Atomicity Normal (NVM 4.1.3.3).
     pub struct WriteAtomicity[4] {
-        disable_normal / set_disable_normal: bool = 0, u32[0..=0], "Disable Normal (DN): only what is atomic at power fail is so.";
+        disable_normal / set_disable_normal: bool = 0, u32[0..=0], "Disable Normal (DN): only AWUPF is guaranteed.";
     }
 
     /// Asynchronous Event Configuration (Base 5.27.1.8).
     pub struct AsyncEventConfig[4] {
-        /// SMART / Health Critical Warnings: the bits of [`crate::log::critical_warning`] that are told.
+        /// SMART / Health Critical Warnings: bits of [`crate::log::critical_warning`] that raise events.
         critical_warnings / set_critical_warnings: u8 = 0;
         namespace_notices / set_namespace_notices: bool = 0, u32[8..=8], "Namespace Attribute Notices.";
         firmware_notices / set_firmware_notices: bool = 0, u32[9..=9], "Firmware Activation Notices.";
         telemetry_notices / set_telemetry_notices: bool = 0, u32[10..=10], "Telemetry Log Notices.";
     }
 
-    /// What an Asynchronous Event Request's completion says in dword 0 (Base 5.2.1).
+    /// Dword 0 of the completion of an Asynchronous Event Request (Base 5.2.1).
     pub struct AsyncEvent[4] {
         event_type / set_event_type: u8 = 0, u32[0..=2], "Asynchronous Event Type, see [`AsyncEventType`].";
         information / set_information: u8 = 1, "Asynchronous Event Information, by type: see [`event`].";
-        lid / set_lid: u8 = 2, "Log Page Identifier: reading it lets further events of the type come.";
+        lid / set_lid: u8 = 2, "Log Page Identifier: reading the page unmasks the event type.";
     }
 
     /// One entry of Autonomous Power State Transition data (Base 5.27.1.9), of 32.
@@ -164,18 +164,14 @@ dwords!(
     NonOperationalPower
 );
 
-/// Asynchronous Event Information (Base 5.2.1).
-pub mod event {
-    /// Of Error status: a doorbell of a queue that there is not was written.
-    pub const INVALID_DOORBELL_REGISTER: u8 = 0x00;
-    /// Of Error status: a doorbell was written with a value that cannot be.
-    pub const INVALID_DOORBELL_VALUE: u8 = 0x01;
-    /// Of SMART / Health status: reliability.
-    pub const RELIABILITY: u8 = 0x00;
-    /// Of SMART / Health status: a temperature threshold.
-    pub const TEMPERATURE: u8 = 0x01;
-    /// Of SMART / Health status: spare below threshold.
-    pub const SPARE: u8 = 0x02;
-    /// Of I/O Command specific status: a sanitize operation completed.
-    pub const SANITIZE_COMPLETED: u8 = 0x01;
+constants! {
+    /// Asynchronous Event Information (Base 5.2.1).
+    pub mod event: u8 {
+        INVALID_DOORBELL_REGISTER = 0x00, "Error status: write to an invalid doorbell register.";
+        INVALID_DOORBELL_VALUE = 0x01, "Error status: invalid doorbell write value.";
+        RELIABILITY = 0x00, "SMART / Health status: reliability degraded.";
+        TEMPERATURE = 0x01, "SMART / Health status: temperature threshold.";
+        SPARE = 0x02, "SMART / Health status: spare below threshold.";
+        SANITIZE_COMPLETED = 0x01, "I/O Command specific status: sanitize operation completed.";
+    }
 }

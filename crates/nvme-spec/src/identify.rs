@@ -8,11 +8,11 @@ mod lists;
 pub use bits::{cmic, lpa, oacs, oncs, sanicap, sgls};
 pub use lists::{NamespaceDescriptor, namespace_descriptors, namespace_list, push_descriptor};
 
-/// Bytes of every Identify data structure.
+/// Size of Identify data structures in bytes.
 pub const DATA_BYTES: usize = 4096;
-/// Power state descriptors of a controller.
+/// Most power states of a controller.
 pub const POWER_STATES: usize = 32;
-/// LBA formats of a namespace.
+/// Most LBA formats of a namespace.
 pub const LBA_FORMATS: usize = 64;
 
 codes! {
@@ -139,14 +139,14 @@ wire! {
         copy_formats / set_copy_formats: u16 = 534, "Copy Descriptor Formats Supported (CDFS).";
         sgls / set_sgls: u32 = 536, "SGL Support (SGLS), see [`sgls`].";
         max_allowed_namespaces / set_max_allowed_namespaces: u32 = 540, "Maximum Number of Allowed Namespaces (MNAN).";
-        subsystem_nqn / set_subsystem_nqn: [u8; 256] = 768, "NVM Subsystem NVMe Qualified Name (SUBNQN), UTF-8 that ends with a zero.";
+        subsystem_nqn / set_subsystem_nqn: [u8; 256] = 768, "NVM Subsystem NVMe Qualified Name (SUBNQN), zero-terminated UTF-8.";
         descriptors / set_descriptors: [PowerStateDescriptor; 32] = 2048, "Power State Descriptors (PSD0 to PSD31).";
     }
 
     /// LBA Format (NVM 4.1.5.1).
     pub struct LbaFormat[4] {
         metadata_bytes / set_metadata_bytes: u16 = 0, "Metadata Size (MS) in bytes.";
-        data_size / set_data_size: u8 = 2, "LBA Data Size (LBADS) as a power of two of bytes; 0 for a format that is not supported.";
+        data_size / set_data_size: u8 = 2, "LBA Data Size (LBADS) as a power of two of bytes; 0 for an unsupported format.";
         relative_performance / set_relative_performance: u8 = 3, u8[0..=1], "Relative Performance (RP): 0 best to 3 degraded.";
     }
 
@@ -164,7 +164,7 @@ wire! {
         protection_settings / set_protection_settings: u8 = 29, "End-to-end Data Protection Type Settings (DPS).";
         sharing / set_sharing: u8 = 30, "Namespace Multi-path I/O and Namespace Sharing Capabilities (NMIC).";
         reservations / set_reservations: u8 = 31, "Reservation Capabilities (RESCAP).";
-        format_progress / set_format_progress: u8 = 32, "Format Progress Indicator (FPI): bit 7 supported, bits 6:0 per cent that remain.";
+        format_progress / set_format_progress: u8 = 32, "Format Progress Indicator (FPI): bit 7 supported, bits 6:0 remaining per cent.";
         /// Deallocate Logical Block Features (DLFEAT): bits 2:0 how deallocated blocks read (1 zeroes), bit 3 DEAC of Write Zeroes.
         deallocate_features / set_deallocate_features: u8 = 33;
         nawun / set_nawun: u16 = 34, "Namespace Atomic Write Unit Normal (NAWUN), less one.";
@@ -219,25 +219,25 @@ impl PowerStateDescriptor {
         u64::from(self.max_power()) * unit_uw
     }
 
-    /// Idle power in microwatts, where it is reported.
+    /// Idle power in microwatts, if reported.
     pub fn idle_power_uw(&self) -> Option<u64> {
         scaled_uw(self.idle_power(), self.idle_power_scale())
     }
 
-    /// Active power in microwatts, where it is reported.
+    /// Active power in microwatts, if reported.
     pub fn active_power_uw(&self) -> Option<u64> {
         scaled_uw(self.active_power(), self.active_power_scale())
     }
 
-    /// Sets the maximum power in milliwatts, in the finer unit where that can hold it.
+    /// Sets the maximum power in milliwatts, in the finer unit if it fits.
     pub fn set_max_power_mw(&mut self, milliwatts: u32) -> &mut PowerStateDescriptor {
-        let (value, fine) = in_units(milliwatts);
+        let (value, fine) = power_units(milliwatts);
         self.set_max_power(value).set_max_power_scale(fine)
     }
 
-    /// Sets the idle power in milliwatts, in the finer unit where that can hold it.
+    /// Sets the idle power in milliwatts, in the finer unit if it fits.
     pub fn set_idle_power_mw(&mut self, milliwatts: u32) -> &mut PowerStateDescriptor {
-        let (value, fine) = in_units(milliwatts);
+        let (value, fine) = power_units(milliwatts);
         self.set_idle_power(value)
             .set_idle_power_scale(if fine { 1 } else { 2 })
     }
@@ -251,12 +251,12 @@ fn scaled_uw(value: u16, scale: u8) -> Option<u64> {
     }
 }
 
-/// Milliwatts in tenths of them where they fit, else in tens; and which.
-fn in_units(milliwatts: u32) -> (u16, bool) {
+/// Milliwatts in units of 0.1 mW (`true`) if they fit, else of 10 mW, limited to the range of the field.
+fn power_units(milliwatts: u32) -> (u16, bool) {
     match u16::try_from(u64::from(milliwatts) * 10) {
         Ok(tenths) => (tenths, true),
         Err(_) => (
-            u16::try_from(milliwatts.div_ceil(10)).unwrap_or(u16::MAX),
+            milliwatts.div_ceil(10).min(u32::from(u16::MAX)) as u16,
             false,
         ),
     }
@@ -278,27 +278,23 @@ impl IdentifyController {
         text(&self.firmware_revision())
     }
 
-    /// The power states there are, state 0 first.
+    /// Supported power states, from state 0 on.
     pub fn power_state_descriptors(&self) -> impl Iterator<Item = PowerStateDescriptor> {
         let count = (usize::from(self.power_states()) + 1).min(POWER_STATES);
         self.descriptors().into_iter().take(count)
     }
 
-    /// Largest transfer of one command in bytes, with the controller's CAP.MPSMIN; `None` for no limit.
+    /// Largest transfer of one command in bytes, with CAP.MPSMIN of the controller; `None` for no limit, or one beyond 2^63.
     pub fn max_transfer_bytes(&self, mps_min: u8) -> Option<u64> {
         match self.mdts() {
             0 => None,
-            mdts => Some(
-                1_u64
-                    .checked_shl(12 + u32::from(mps_min) + u32::from(mdts))
-                    .unwrap_or(u64::MAX),
-            ),
+            mdts => 1_u64.checked_shl(12 + u32::from(mps_min) + u32::from(mdts)),
         }
     }
 }
 
 impl LbaFormat {
-    /// Bytes of data in a logical block; `None` for a format that is not supported.
+    /// Data bytes of a logical block; `None` for an unsupported format.
     pub fn block_bytes(&self) -> Option<u64> {
         match self.data_size() {
             size @ 9..=63 => Some(1 << size),
@@ -308,10 +304,10 @@ impl LbaFormat {
 }
 
 impl IdentifyNamespace {
-    /// Index of the LBA format in use.
+    /// Index of the current LBA format.
     pub fn format_index(&self) -> u8 {
         let formatted = self.formatted();
-        // The upper bits count where there are more than 16 formats (NVM 4.1.5.1, FLBAS).
+        // The upper bits are used with more than 16 formats (NVM 4.1.5.1, FLBAS).
         let high = if self.lba_format_count() > 15 {
             formatted >> 5 & 3
         } else {
@@ -320,22 +316,20 @@ impl IdentifyNamespace {
         high << 4 | formatted & 15
     }
 
-    /// The LBA format in use.
+    /// Current LBA format.
     pub fn format(&self) -> LbaFormat {
         let formats = self.lba_formats();
-        formats
-            .get(usize::from(self.format_index()))
-            .copied()
-            .unwrap_or_default()
+        // The index has 6 bits.
+        formats[usize::from(self.format_index())]
     }
 
-    /// The LBA formats there are.
+    /// Supported LBA formats.
     pub fn formats(&self) -> impl Iterator<Item = LbaFormat> {
         let count = (usize::from(self.lba_format_count()) + 1).min(LBA_FORMATS);
         self.lba_formats().into_iter().take(count)
     }
 
-    /// Size in bytes; `None` where the format in use makes no sense.
+    /// Size in bytes; `None` if the current format is invalid.
     pub fn size_bytes(&self) -> Option<u64> {
         self.size_blocks().checked_mul(self.format().block_bytes()?)
     }

@@ -1,9 +1,8 @@
-//! NVMe on the wire, for both ends of it.
+//! NVMe data structures for host and controller.
 //!
 //! # Purpose
-//! The structures that a host and an NVMe controller exchange: submission and completion queue entries, Identify data, log pages,
-//! features, registers, data pointers. One definition serves the *host* side (probing a real drive, its health, passing commands
-//! through) and the *controller* side (the simulated drive as an NVMe controller), so that each tests the other.
+//! Queue entries, Identify data, log pages, features, registers and data pointers. One definition serves the host side (probing a drive,
+//! health, passthrough) and the controller side (the simulated controller), so that each tests the other.
 //!
 //! # Architecture
 //! | module | what | source |
@@ -18,16 +17,16 @@
 //! | [`register`] | controller registers and doorbells | Base 3.1.3, PCIe transport 3.1.2 |
 //! | [`data_pointer`] | PRP entries and SGL descriptors | Base 4.1 |
 //!
-//! *Base* is the NVM Express Base Specification 2.0c, *NVM* the NVM Command Set Specification 1.0c; names are theirs. Fields
-//! added by 2.1 are marked so.
+//! *Base* is the NVM Express Base Specification 2.0c, *NVM* the NVM Command Set Specification 1.0c; with their names. Fields
+//! added by 2.1 are marked.
 //!
-//! Every structure is its bytes ([`wire`]): made from any bytes without failing, read by accessors. That was chosen over the crate
-//! `zerocopy`, whose structures are fields at aligned places: most of NVMe's fields are bits of words, which need accessors
-//! anyway, and a macro of our own gives each field its footprint, which the tests check, without a dependency or a derive.
+//! Every structure is its bytes ([`wire`]): any bytes are valid, fields are read by accessors. The crate `zerocopy` was not used,
+//! because most fields are bit fields, which need accessors anyway; the macro here also gives each field its layout, which the
+//! tests check.
 //!
 //! # Non-goals
-//! No I/O, no queues, no state; nothing of fabrics, zoned namespaces, key-value or vendor commands but the log page of the Open
-//! Compute Project. No judgement of values: a structure holds what was sent.
+//! No I/O, queues or state. No structures of fabrics, zoned namespaces, key-value or vendor commands, except the log page of the Open
+//! Compute Project. No validation of values.
 //!
 //! # Key constants
 //! [`entry::SubmissionEntry::SIZE`] (64), [`entry::CompletionEntry::SIZE`] (16), [`identify::DATA_BYTES`] (4096).

@@ -42,13 +42,13 @@ codes! {
 wire! {
     /// One entry of the Error Information log (Base 5.16.1.2), latest first.
     pub struct ErrorEntry[64] {
-        error_count / set_error_count: u64 = 0, "Error Count: a number of its own per error since manufacture; 0 for an entry that is not used.";
+        error_count / set_error_count: u64 = 0, "Error Count: unique number of the error; 0 for an unused entry.";
         sqid / set_sqid: u16 = 8, "Submission Queue ID.";
         cid / set_cid: u16 = 10, "Command ID.";
         status_field / set_status_field: u16 = 12, "Status Field, bits 15:1, with the phase tag in bit 0.";
         parameter_byte / set_parameter_byte: u8 = 14, "Parameter Error Location, byte of the command.";
         parameter_bit / set_parameter_bit: u8 = 15, u8[0..=2], "Parameter Error Location, bit of that byte.";
-        lba / set_lba: u64 = 16, "LBA: the first that met the error.";
+        lba / set_lba: u64 = 16, "LBA: first block with the error.";
         nsid / set_nsid: u32 = 24, "Namespace.";
         vendor_information / set_vendor_information: u8 = 28, "Vendor Specific Information Available.";
         transport / set_transport: u8 = 29, "Transport Type (TRTYPE).";
@@ -60,8 +60,8 @@ wire! {
     /// Firmware Slot Information (Base 5.16.1.4).
     pub struct FirmwareSlotLog[512] {
         active_slot / set_active_slot: u8 = 0, u8[0..=2], "Active Firmware Info: the active slot.";
-        next_slot / set_next_slot: u8 = 0, u8[4..=6], "Active Firmware Info: the slot that is activated at the next reset, 0 when not reported.";
-        revisions / set_revisions: [[u8; 8]; 7] = 8, "Firmware Revision for Slot 1 to 7, ASCII, zeroes where there is none.";
+        next_slot / set_next_slot: u8 = 0, u8[4..=6], "Active Firmware Info: slot activated at the next reset, 0 if not reported.";
+        revisions / set_revisions: [[u8; 8]; 7] = 8, "Firmware Revision for Slot 1 to 7, ASCII, zeroes for an empty slot.";
     }
 
     /// One command in Commands Supported and Effects (Base 5.16.1.6).
@@ -94,17 +94,17 @@ wire! {
         host_generation / set_host_generation: u8 = 381, "Host-Initiated Data Generation Number.";
         controller_data_available / set_controller_data_available: bool = 382, u8[0..=0], "Controller-Initiated Data Available.";
         controller_generation / set_controller_generation: u8 = 383, "Controller-Initiated Data Generation Number.";
-        reason / set_reason: [u8; 128] = 384, "Reason Identifier, of the maker's choice.";
+        reason / set_reason: [u8; 128] = 384, "Reason Identifier, vendor specific.";
     }
 
     /// Sanitize Status (Base 5.16.1.25).
     pub struct SanitizeLog[512] {
-        progress / set_progress: u16 = 0, "Sanitize Progress (SPROG): the share that is done, of 65,536; FFFFh when nothing goes on.";
+        progress / set_progress: u16 = 0, "Sanitize Progress (SPROG) in 65,536ths; FFFFh when no operation is in progress.";
         state / set_state: u8 = 2, u16[0..=2], "Status of the most recent operation, see [`SanitizeState`].";
         passes / set_passes: u8 = 2, u16[3..=7], "Completed passes of an overwrite.";
-        erased / set_erased: bool = 2, u16[8..=8], "Global Data Erased: nothing was written since the last sanitize.";
+        erased / set_erased: bool = 2, u16[8..=8], "Global Data Erased: no write since the last sanitize.";
         command / set_command: u32 = 4, "Sanitize Command Dword 10 Information (SCDW10).";
-        overwrite_s / set_overwrite_s: u32 = 8, "Estimated Time For Overwrite in seconds; FFFFFFFFh when not reported, as below.";
+        overwrite_s / set_overwrite_s: u32 = 8, "Estimated Time For Overwrite in seconds; FFFFFFFFh if not reported, as below.";
         block_erase_s / set_block_erase_s: u32 = 12, "Estimated Time For Block Erase in seconds.";
         crypto_erase_s / set_crypto_erase_s: u32 = 16, "Estimated Time For Crypto Erase in seconds.";
         overwrite_kept_s / set_overwrite_kept_s: u32 = 20, "Estimated Time For Overwrite With No-Deallocate in seconds.";
@@ -125,21 +125,21 @@ wire! {
     }
 }
 
-/// The entries of an Error Information log that are used, latest first.
+/// Used entries of an Error Information log, latest first.
 pub fn error_entries(data: &[u8]) -> impl Iterator<Item = ErrorEntry> {
     let entries = data.chunks_exact(ErrorEntry::SIZE).map(ErrorEntry::load);
     entries.filter(|entry| entry.error_count() != 0)
 }
 
 impl ErrorEntry {
-    /// The status, without phase tag, More and the like.
+    /// Status code type and status code.
     pub fn status(&self) -> crate::StatusCode {
         crate::StatusCode(self.status_field() >> 1 & 0x7ff)
     }
 }
 
 impl FirmwareSlotLog {
-    /// Revisions by slot (1 to 7), where there are any.
+    /// Revisions by slot (1 to 7), of slots in use.
     pub fn slots(&self) -> impl Iterator<Item = (u8, String)> {
         let revisions = (1..).zip(self.revisions());
         revisions
@@ -149,7 +149,7 @@ impl FirmwareSlotLog {
 }
 
 impl SanitizeLog {
-    /// Its state.
+    /// State of the most recent operation.
     pub fn sanitize_state(&self) -> SanitizeState {
         SanitizeState(self.state())
     }

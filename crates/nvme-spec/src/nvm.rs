@@ -3,7 +3,7 @@
 use crate::opcode::NvmOpcode;
 use crate::wire::{commands, wire};
 
-/// Declares the commands that name a range of logical blocks: all have these fields at these places.
+/// Declares commands on a range of logical blocks, which share these fields.
 macro_rules! range_commands {
     ($( $(#[$meta:meta])* pub struct $name:ident = $opcode:expr; )*) => {
         commands! {$(
@@ -12,7 +12,7 @@ macro_rules! range_commands {
                 slba / set_slba: u64 = 40, "Starting LBA (SLBA).";
                 nlb / set_nlb: u16 = 48, "Number of Logical Blocks (NLB), less one.";
                 storage_tag_check / set_storage_tag_check: bool = 48, u32[24..=24], "Storage Tag Check (STC).";
-                deallocate / set_deallocate: bool = 48, u32[25..=25], "Deallocate (DEAC): of Write Zeroes alone.";
+                deallocate / set_deallocate: bool = 48, u32[25..=25], "Deallocate (DEAC), of Write Zeroes only.";
                 protection / set_protection: u8 = 48, u32[26..=29], "Protection Information Field (PRINFO).";
                 fua / set_fua: bool = 48, u32[30..=30], "Force Unit Access (FUA).";
                 limited_retry / set_limited_retry: bool = 48, u32[31..=31], "Limited Retry (LR).";
@@ -24,17 +24,18 @@ macro_rules! range_commands {
         )*}
         $(
             impl $name {
-                /// `blocks` (1 to 65,536) logical blocks of a namespace from `slba` on.
+                /// Command on `blocks` (1 to 65,536) logical blocks of a namespace from `slba` on.
                 pub fn of(nsid: u32, slba: u64, blocks: u32) -> $name {
+                    assert!(matches!(blocks, 1..=65_536), "{blocks} logical blocks in one command");
                     let mut command = $name::new();
                     command
                         .set_nsid(nsid)
                         .set_slba(slba)
-                        .set_nlb(blocks.saturating_sub(1) as u16);
+                        .set_nlb((blocks - 1) as u16);
                     command
                 }
 
-                /// How many logical blocks: Number of Logical Blocks counts from 0.
+                /// Number of logical blocks.
                 pub fn blocks(&self) -> u32 {
                     u32::from(self.nlb()) + 1
                 }
@@ -80,5 +81,5 @@ wire! {
     }
 }
 
-/// Ranges that one Dataset Management command has at most.
+/// Most ranges of one Dataset Management command.
 pub const MAX_RANGES: usize = 256;

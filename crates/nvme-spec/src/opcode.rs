@@ -1,4 +1,4 @@
-//! Opcodes (Base 5 and 7, NVM 3.2). Bits 1:0 say where data goes: [`direction`].
+//! Opcodes (Base 5 and 7, NVM 3.2). Bits 1:0 are the data transfer direction: [`direction`].
 
 use crate::wire::codes;
 
@@ -55,26 +55,26 @@ codes! {
     }
 }
 
-/// Where a command's data goes.
+/// DataDirection of the data transfer of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// There is none.
+pub enum DataDirection {
+    /// No data transfer.
     None,
     /// From host memory to the controller.
     ToController,
     /// From the controller to host memory.
     ToHost,
-    /// Both ways.
+    /// Both directions.
     Both,
 }
 
-/// What an opcode's bits 1:0 say of its data (Base 3.3.3.1). Dataset Management and the like say so too; Abort, Create
-/// and Delete I/O Queue have commands without data among those that say otherwise.
-pub const fn direction(opcode: u8) -> Direction {
+/// Data transfer direction in bits 1:0 of an opcode (Base 3.3.3.1). Some admin commands without data, such as Create I/O Completion
+/// Queue, have other values.
+pub const fn direction(opcode: u8) -> DataDirection {
     match opcode & 3 {
-        0 => Direction::None,
-        1 => Direction::ToController,
-        2 => Direction::ToHost,
-        _ => Direction::Both,
+        0 => DataDirection::None,
+        1 => DataDirection::ToController,
+        2 => DataDirection::ToHost,
+        _ => DataDirection::Both,
     }
 }

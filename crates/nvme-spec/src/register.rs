@@ -1,6 +1,6 @@
 //! Controller registers (Base 3.1.3) and doorbells (NVMe over PCIe Transport 1.0c, section 3.1.2).
 
-use crate::wire::{Wire, dwords, wire};
+use crate::wire::{Wire, constants, dwords, wire};
 
 /// Controller Capabilities (CAP), 8 bytes.
 pub const CAP: u64 = 0x00;
@@ -85,7 +85,7 @@ wire! {
     pub struct ControllerStatus[4] {
         ready / set_ready: bool = 0, u32[0..=0], "Ready (RDY).";
         fatal / set_fatal: bool = 0, u32[1..=1], "Controller Fatal Status (CFS).";
-        shutdown / set_shutdown: u8 = 0, u32[2..=3], "Shutdown Status (SHST): 0 none, 1 going on, 2 complete.";
+        shutdown / set_shutdown: u8 = 0, u32[2..=3], "Shutdown Status (SHST): 0 normal, 1 in progress, 2 complete.";
         subsystem_reset / set_subsystem_reset: bool = 0, u32[4..=4], "NVM Subsystem Reset Occurred (NSSRO).";
         paused / set_paused: bool = 0, u32[5..=5], "Processing Paused (PP).";
         subsystem_shutdown / set_subsystem_shutdown: bool = 0, u32[6..=6], "Shutdown Type (ST): of the subsystem rather than of the controller.";
@@ -99,12 +99,12 @@ wire! {
 }
 
 impl Capabilities {
-    /// The register's value.
+    /// Value of the register.
     pub fn raw(&self) -> u64 {
         u64::load(self.as_bytes())
     }
 
-    /// From the register's value.
+    /// From the value of the register.
     pub fn from_raw(raw: u64) -> Capabilities {
         Capabilities::from_bytes(raw.to_le_bytes())
     }
@@ -117,18 +117,17 @@ dwords!(
     AdminQueueAttributes
 );
 
-/// Shutdown Status (CSTS.SHST).
-pub mod shutdown_status {
-    /// No shutdown was asked for.
-    pub const NORMAL: u8 = 0;
-    /// Shutdown processing goes on.
-    pub const OCCURRING: u8 = 1;
-    /// Shutdown processing is complete: power may be taken away.
-    pub const COMPLETE: u8 = 2;
+constants! {
+    /// Shutdown Status (CSTS.SHST).
+    pub mod shutdown_status: u8 {
+        NORMAL = 0, "Normal operation, no shutdown requested.";
+        OCCURRING = 1, "Shutdown processing is in progress.";
+        COMPLETE = 2, "Shutdown processing is complete: power may be removed.";
+    }
 }
 
 impl Version {
-    /// From `"1.4"` or `"1.2.1"`; `None` for anything else.
+    /// Parses `"1.4"` or `"1.2.1"`.
     pub fn parse(text: &str) -> Option<Version> {
         let mut parts = text.split('.');
         let mut version = Version::default();

@@ -1,9 +1,9 @@
 //! Status codes (Base 3.3.3.2.1; NVM 3.1.2).
 
-use crate::wire::codes;
+use crate::wire::{codes, constants};
 
 codes! {
-    /// How a command ended: status code type in the high byte, status code in the low one.
+    /// Status of a command: status code type in the high byte, status code in the low byte.
     pub struct StatusCode(u16) {
         SUCCESS = 0x0000, "Successful Completion";
         INVALID_OPCODE = 0x0001, "Invalid Command Opcode";
@@ -94,22 +94,19 @@ codes! {
     }
 }
 
-/// Status Code Type (SCT; Base 3.3.3.2.1).
-pub mod sct {
-    /// Generic Command Status.
-    pub const GENERIC: u8 = 0;
-    /// Command Specific Status.
-    pub const COMMAND_SPECIFIC: u8 = 1;
-    /// Media and Data Integrity Errors.
-    pub const MEDIA: u8 = 2;
-    /// Path Related Status.
-    pub const PATH: u8 = 3;
-    /// Vendor Specific.
-    pub const VENDOR: u8 = 7;
+constants! {
+    /// Status Code Type (SCT; Base 3.3.3.2.1).
+    pub mod sct: u8 {
+        GENERIC = 0, "Generic Command Status.";
+        COMMAND_SPECIFIC = 1, "Command Specific Status.";
+        MEDIA = 2, "Media and Data Integrity Errors.";
+        PATH = 3, "Path Related Status.";
+        VENDOR = 7, "Vendor Specific.";
+    }
 }
 
 impl StatusCode {
-    /// Status code type (3 bits) and status code.
+    /// From status code type (3 bits) and status code.
     #[inline]
     pub const fn new(sct: u8, sc: u8) -> StatusCode {
         StatusCode(((sct & 7) as u16) << 8 | sc as u16)
@@ -127,13 +124,13 @@ impl StatusCode {
         self.0 as u8
     }
 
-    /// Did it work?
+    /// Whether the command succeeded.
     #[inline]
     pub const fn is_success(self) -> bool {
         self.0 & 0x7ff == 0
     }
 
-    /// Is it about the medium or the integrity of data?
+    /// Whether it is a media or data integrity error.
     pub const fn is_media_error(self) -> bool {
         self.sct() == sct::MEDIA
     }

@@ -1,4 +1,4 @@
-//! Lists that Identify returns (Base 5.17.2.2 and 5.17.2.3).
+//! Identify lists (Base 5.17.2.2 and 5.17.2.3).
 
 use super::{DATA_BYTES, NamespaceIdType};
 use crate::wire::Wire;
@@ -12,24 +12,24 @@ pub fn namespace_list(data: &[u8]) -> impl Iterator<Item = u32> {
 /// One Namespace Identification Descriptor (CNS 03h; Base 5.17.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamespaceDescriptor<'a> {
-    /// What kind of identifier.
+    /// Type of the identifier.
     pub kind: NamespaceIdType,
     /// The identifier.
     pub id: &'a [u8],
 }
 
-/// The descriptors of a list; what is cut off or of length 0 ends it.
+/// Descriptors of a list, which ends at a descriptor that is truncated or of length 0.
 pub fn namespace_descriptors(data: &[u8]) -> impl Iterator<Item = NamespaceDescriptor<'_>> {
-    let mut rest = data;
+    let mut remaining = data;
     std::iter::from_fn(move || {
-        let &[kind, len, _, _, ref after @ ..] = rest else {
+        let &[kind, len, _, _, ref after @ ..] = remaining else {
             return None;
         };
         if len == 0 {
             return None;
         }
         let (id, next) = after.split_at_checked(usize::from(len))?;
-        rest = next;
+        remaining = next;
         Some(NamespaceDescriptor {
             kind: NamespaceIdType(kind),
             id,
@@ -37,9 +37,9 @@ pub fn namespace_descriptors(data: &[u8]) -> impl Iterator<Item = NamespaceDescr
     })
 }
 
-/// Appends a descriptor to the beginning of a list.
+/// Appends a descriptor to a list.
 pub fn push_descriptor(list: &mut Vec<u8>, kind: NamespaceIdType, id: &[u8]) {
-    let id = &id[..id.len().min(255)];
-    list.extend([kind.0, id.len() as u8, 0, 0]);
+    let len = u8::try_from(id.len()).expect("an identifier has at most 255 bytes");
+    list.extend([kind.0, len, 0, 0]);
     list.extend(id);
 }

@@ -1,4 +1,4 @@
-//! SMART / Health Information and Device Self-test.
+//! SMART / Health Information and Device Self-test log pages.
 
 use crate::wire::wire;
 
@@ -9,7 +9,7 @@ wire! {
         composite_kelvin / set_composite_kelvin: u16 = 1, "Composite Temperature in kelvin.";
         available_spare / set_available_spare: u8 = 3, "Available Spare in per cent.";
         spare_threshold / set_spare_threshold: u8 = 4, "Available Spare Threshold in per cent.";
-        percentage_used / set_percentage_used: u8 = 5, "Percentage Used of the life estimated; may exceed 100, 255 is the most.";
+        percentage_used / set_percentage_used: u8 = 5, "Percentage Used of the estimated endurance; may exceed 100, at most 255.";
         endurance_warning / set_endurance_warning: u8 = 6, "Endurance Group Critical Warning Summary.";
         data_units_read / set_data_units_read: u128 = 32, "Data Units Read, thousands of 512 bytes, rounded up.";
         data_units_written / set_data_units_written: u128 = 48, "Data Units Written, thousands of 512 bytes, rounded up.";
@@ -20,10 +20,10 @@ wire! {
         power_on_hours / set_power_on_hours: u128 = 128, "Power On Hours.";
         unsafe_shutdowns / set_unsafe_shutdowns: u128 = 144, "Unsafe Shutdowns.";
         media_errors / set_media_errors: u128 = 160, "Media and Data Integrity Errors.";
-        error_entries / set_error_entries: u128 = 176, "Number of Error Information Log Entries over the controller's life.";
+        error_entries / set_error_entries: u128 = 176, "Number of Error Information Log Entries.";
         warning_minutes / set_warning_minutes: u32 = 192, "Warning Composite Temperature Time in minutes.";
         critical_minutes / set_critical_minutes: u32 = 196, "Critical Composite Temperature Time in minutes.";
-        sensors_kelvin / set_sensors_kelvin: [u16; 8] = 200, "Temperature Sensor 1 to 8 in kelvin, 0 where there is none.";
+        sensors_kelvin / set_sensors_kelvin: [u16; 8] = 200, "Temperature Sensor 1 to 8 in kelvin, 0 if not implemented.";
         thermal1_transitions / set_thermal1_transitions: u32 = 216, "Thermal Management Temperature 1 Transition Count.";
         thermal2_transitions / set_thermal2_transitions: u32 = 220, "Thermal Management Temperature 2 Transition Count.";
         thermal1_s / set_thermal1_s: u32 = 224, "Total Time For Thermal Management Temperature 1 in seconds.";
@@ -32,14 +32,14 @@ wire! {
 
     /// One result of the Device Self-test log (Base 5.16.1.7).
     pub struct SelfTestResult[28] {
-        result / set_result: u8 = 0, u8[0..=3], "Result: 0 without error, Fh for an entry that is not used.";
+        result / set_result: u8 = 0, u8[0..=3], "Result: 0 without error, Fh for an unused entry.";
         code / set_code: u8 = 0, u8[4..=7], "Self-test Code, see [`crate::admin::SelfTestCode`].";
         segment / set_segment: u8 = 1, "Segment Number of the first failure.";
         nsid_valid / set_nsid_valid: bool = 2, u8[0..=0], "NSID Valid.";
         lba_valid / set_lba_valid: bool = 2, u8[1..=1], "Failing LBA Valid.";
         sct_valid / set_sct_valid: bool = 2, u8[2..=2], "SCT Valid.";
         sc_valid / set_sc_valid: bool = 2, u8[3..=3], "SC Valid.";
-        power_on_hours / set_power_on_hours: u64 = 4, "Power On Hours when it ended.";
+        power_on_hours / set_power_on_hours: u64 = 4, "Power On Hours at its end.";
         nsid / set_nsid: u32 = 12, "Namespace Identifier.";
         failing_lba / set_failing_lba: u64 = 16, "Failing LBA.";
         sct / set_sct: u8 = 24, u8[0..=2], "Status Code Type.";
@@ -48,7 +48,7 @@ wire! {
 
     /// Device Self-test (Base 5.16.1.7).
     pub struct SelfTestLog[564] {
-        current / set_current: u8 = 0, u8[0..=3], "Current Operation: 0 none, else the code of the test that goes on.";
+        current / set_current: u8 = 0, u8[0..=3], "Current Operation: 0 none, else the code of the test in progress.";
         completion / set_completion: u8 = 1, u8[0..=6], "Current Completion in per cent.";
         results / set_results: [SelfTestResult; 20] = 4, "The newest 20 results, latest first.";
     }
@@ -58,7 +58,7 @@ wire! {
 pub mod critical_warning {
     /// The available spare is below its threshold.
     pub const SPARE: u8 = 1 << 0;
-    /// A temperature is over or under a threshold.
+    /// A temperature is above or below a threshold.
     pub const TEMPERATURE: u8 = 1 << 1;
     /// Reliability is degraded.
     pub const RELIABILITY: u8 = 1 << 2;
@@ -88,12 +88,12 @@ pub mod critical_warning {
 }
 
 impl SmartLog {
-    /// Composite temperature in Celsius, whole degrees (0 °C is 273 K here, as drives count).
+    /// Composite temperature in whole degrees Celsius (0 °C is 273 K, as usual for drives).
     pub fn composite_celsius(&self) -> i32 {
         i32::from(self.composite_kelvin()) - 273
     }
 
-    /// The further sensors in Celsius, those that there are, by number from 1.
+    /// Implemented temperature sensors in Celsius, by number from 1.
     pub fn sensors_celsius(&self) -> impl Iterator<Item = (u8, i32)> {
         let sensors = (1..).zip(self.sensors_kelvin());
         sensors

@@ -1,9 +1,9 @@
-//! The Open Compute Project's log page of health (Datacenter NVMe SSD Specification 2.0, section 4.8.6, log C0h).
+//! SMART / Health Information Extended of the Open Compute Project (Datacenter NVMe SSD Specification 2.0, section 4.8.6, log C0h).
 
 use crate::wire::wire;
 
-/// Log Page GUID, AFD514C9-7C6F-4F9C-A4F2-BFEA2810AFC5, least significant byte first as the log has it: whatever else a maker puts
-/// under C0h does not carry it.
+/// Log Page GUID, AFD514C9-7C6F-4F9C-A4F2-BFEA2810AFC5, least significant byte first as in the log. It distinguishes the page from
+/// vendor-specific pages with the same identifier.
 pub const OCP_GUID: [u8; 16] = 0xAFD5_14C9_7C6F_4F9C_A4F2_BFEA_2810_AFC5_u128.to_le_bytes();
 
 wire! {
@@ -48,7 +48,7 @@ wire! {
 }
 
 impl OcpSmartLog {
-    /// Is it this log, and not another maker's under the same identifier?
+    /// Whether the page has the GUID of this log.
     pub fn is_ocp(&self) -> bool {
         self.guid() == OCP_GUID
     }
