@@ -94,7 +94,7 @@ fn probe(session: &DriveSession) -> Vec<model::Fact> {
         return Vec::new();
     };
     let mut facts = Vec::new();
-    words::facts(probe, &mut |group, name, value| {
+    display::facts(probe, &mut |group, name, value| {
         facts.push(model::Fact {
             group: group.to_owned(),
             name,

@@ -84,7 +84,7 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
         match probe {
             Some(Ok(probe)) => {
                 let mut last = "";
-                words::facts(probe, &mut |group, name, value| {
+                display::facts(probe, &mut |group, name, value| {
                     if group != last {
                         let _ = writeln!(text, "\n{group}");
                         last = group;
