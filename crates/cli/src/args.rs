@@ -1,5 +1,6 @@
 //! Arguments, exactly as typed. Each command turns its own into a plan; nothing below sees them.
 
+mod job;
 pub mod serve;
 pub mod stream;
 pub mod testbench;
@@ -13,6 +14,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use crate::terminal::Output;
+use job::WorkloadArguments;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default().bold())
@@ -227,199 +229,10 @@ pub struct JobArguments {
     pub out: Option<PathBuf>,
 }
 
-/// The names are fio's, underscores included; clap would make hyphens of them.
-#[derive(Clone, Debug, Args)]
-#[command(rename_all = "snake_case")]
-struct WorkloadArguments {
-    /// read, write, randread, randwrite, rw, randrw [default: read]
-    #[arg(long, help_heading = "What")]
-    rw: Option<String>,
-    /// Block size, or a mix with percentages (4k/60:64k/40) [default: 4k]
-    #[arg(long, value_name = "SIZE", help_heading = "What")]
-    bs: Option<String>,
-    /// I/Os in flight per thread [default: 1]
-    #[arg(long, value_name = "N", help_heading = "What")]
-    iodepth: Option<u32>,
-    /// Threads [default: 1]
-    #[arg(long, value_name = "N", help_heading = "What")]
-    numjobs: Option<u32>,
-    /// Reads in a mix, percent [default: 50]
-    #[arg(long, value_name = "PCT", help_heading = "What")]
-    rwmixread: Option<u32>,
-    /// Bytes written: incompressible, zero, compress=R [default: incompressible]
-    #[arg(long, value_name = "PATTERN", help_heading = "What")]
-    data: Option<String>,
-    /// Area to work on: a size or a percentage [default: the whole drive]
-    #[arg(long, value_name = "SIZE", help_heading = "Where")]
-    size: Option<String>,
-    /// Where the area begins [default: 0]
-    #[arg(long, value_name = "OFFSET", help_heading = "Where")]
-    offset: Option<String>,
-    /// Thread i starts this much further on
-    #[arg(
-        long,
-        alias = "offset-increment",
-        value_name = "SIZE",
-        help_heading = "Where"
-    )]
-    offset_increment: Option<String>,
-    /// Each thread works in its own equal part of the area
-    #[arg(long, help_heading = "Where")]
-    split: bool,
-    /// random (each place equally likely), cover (each block once per pass), zipf:THETA, zoned:ACCESS/SIZE:... (percent of the I/Os to percent of the area, in order) [default: random]
-    #[arg(
-        long,
-        alias = "random-distribution",
-        value_name = "LAW",
-        help_heading = "Where"
-    )]
-    random_distribution: Option<String>,
-    /// Alignment of random offsets [default: the smallest block size]
-    #[arg(long, value_name = "SIZE", help_heading = "Where")]
-    blockalign: Option<String>,
-    /// Strided zones: bytes to move in a zone before going on to the next
-    #[arg(long, value_name = "SIZE", help_heading = "Where")]
-    zonesize: Option<String>,
-    /// Strided zones: length of a zone [default: zonesize]
-    #[arg(long, value_name = "SIZE", help_heading = "Where")]
-    zonerange: Option<String>,
-    /// Strided zones: gap between zones [default: 0]
-    #[arg(long, value_name = "SIZE", help_heading = "Where")]
-    zoneskip: Option<String>,
-    /// Measured time
-    #[arg(long, value_name = "TIME", help_heading = "When")]
-    runtime: Option<String>,
-    /// Time before measuring starts
-    #[arg(long, alias = "ramp-time", value_name = "TIME", help_heading = "When")]
-    ramp_time: Option<String>,
-    /// End after this many bytes per thread
-    #[arg(long, alias = "io-size", value_name = "SIZE", help_heading = "When")]
-    io_size: Option<String>,
-    /// Open loop: this many I/Os per second are due (20k is 20480), whether or not earlier ones have ended; latency counts from the due time
-    #[arg(long, value_name = "IOPS", help_heading = "When")]
-    rate: Option<String>,
-    /// Spacing of an open loop: constant, poisson [default: constant]
-    #[arg(long, value_name = "LAW", help_heading = "When")]
-    arrival: Option<String>,
-    /// Closed loop held to this many I/Os per second; latency counts from submission
-    #[arg(long, alias = "rate-iops", value_name = "IOPS", help_heading = "When")]
-    rate_iops: Option<String>,
-    /// Closed loop held to this many bytes per second (100m is 100 MiB/s)
-    #[arg(long, alias = "rate-bw", value_name = "SIZE", help_heading = "When")]
-    rate_bw: Option<String>,
-    /// Length of a reporting interval [default: 1s]
-    #[arg(long, value_name = "TIME", help_heading = "When")]
-    interval: Option<String>,
-    /// auto, sync, uring, passthru (NVMe commands, /dev/ngXnY) [default: auto: sync at depth 1, uring above]
-    #[arg(long, help_heading = "How")]
-    engine: Option<String>,
-    /// O_DIRECT (true) or through the page cache (false) [default: true]
-    #[arg(long, value_name = "BOOL", value_parser = parse_bool, help_heading = "How")]
-    direct: Option<bool>,
-    /// A kernel thread submits (io_uring SQPOLL)
-    #[arg(long, help_heading = "How")]
-    sqpoll: bool,
-    /// Poll the device for completions (io_uring IOPOLL)
-    #[arg(long, help_heading = "How")]
-    hipri: bool,
-    /// Take completions no fewer than this many at a time; saves processor time, adds waiting [default: 1]
-    #[arg(
-        long,
-        alias = "iodepth-batch-complete-min",
-        value_name = "N",
-        help_heading = "How"
-    )]
-    iodepth_batch_complete_min: Option<u32>,
-    /// Processors the threads may run on, e.g. 0-3,8 [default: where the system puts them]
-    #[arg(
-        long,
-        alias = "cpus-allowed",
-        value_name = "LIST",
-        help_heading = "How"
-    )]
-    cpus_allowed: Option<String>,
-    /// Write self-describing blocks and read them back; for reads, check what an earlier job wrote
-    #[arg(long, help_heading = "Verification")]
-    verify: bool,
-    /// Read back what was written when all of it is; false leaves that to a later job that reads [default: true]
-    #[arg(
-        long,
-        alias = "do-verify",
-        value_name = "BOOL",
-        value_parser = parse_bool,
-        help_heading = "Verification"
-    )]
-    do_verify: Option<bool>,
-    /// Length of a self-describing block [default: 4k, or the block size if smaller]
-    #[arg(
-        long,
-        alias = "verify-interval",
-        value_name = "SIZE",
-        help_heading = "Verification"
-    )]
-    verify_interval: Option<String>,
-    /// Seed that the blocks carry [default: new for each writing job; for reads that of the first block found]
-    #[arg(
-        long,
-        alias = "verify-seed",
-        value_name = "N",
-        help_heading = "Verification"
-    )]
-    verify_seed: Option<u64>,
-    /// Seed of every random choice [default: 1]
-    #[arg(long, value_name = "N", help_heading = "How")]
-    seed: Option<u64>,
-}
-
-pub(crate) fn parse_bool(text: &str) -> Result<bool, String> {
-    match text {
-        "1" | "true" | "yes" => Ok(true),
-        "0" | "false" | "no" => Ok(false),
-        _ => Err("write true or false (or 1 or 0)".to_owned()),
-    }
-}
-
 impl JobArguments {
-    /// The options, as the engine knows them.
+    /// The options of the workload.
     pub fn options(&self) -> JobOptions {
-        let w = self.workload.clone();
-        let flag = |set: bool| set.then_some(true);
-        JobOptions {
-            rw: w.rw,
-            bs: w.bs,
-            iodepth: w.iodepth,
-            numjobs: w.numjobs,
-            size: w.size,
-            offset: w.offset,
-            offset_increment: w.offset_increment,
-            split: flag(w.split),
-            io_size: w.io_size,
-            runtime: w.runtime,
-            ramp_time: w.ramp_time,
-            rwmixread: w.rwmixread,
-            random_distribution: w.random_distribution,
-            blockalign: w.blockalign,
-            zonesize: w.zonesize,
-            zonerange: w.zonerange,
-            zoneskip: w.zoneskip,
-            rate: w.rate,
-            arrival: w.arrival,
-            rate_iops: w.rate_iops,
-            rate_bw: w.rate_bw,
-            engine: w.engine,
-            direct: w.direct,
-            sqpoll: flag(w.sqpoll),
-            hipri: flag(w.hipri),
-            iodepth_batch_complete_min: w.iodepth_batch_complete_min,
-            cpus_allowed: w.cpus_allowed,
-            data: w.data,
-            verify: flag(w.verify),
-            do_verify: w.do_verify,
-            verify_interval: w.verify_interval,
-            verify_seed: w.verify_seed,
-            seed: w.seed,
-            interval: w.interval,
-        }
+        self.workload.0.clone()
     }
 }
 

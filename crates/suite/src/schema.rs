@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_stats::steady::SteadyRule;
 use assay_store::model::{CellKind, View};
-use assay_workload::options::JobOptions;
+use assay_workload::options::JobOption;
 use serde::Deserialize;
 
 use crate::SuiteError;
@@ -97,7 +97,7 @@ pub struct SuiteStep {
     /// Requirements.
     #[serde(default)]
     pub needs: Vec<Requirement>,
-    /// The workload: options of `assay job` ([`JobOptions`]); `{parameter}` is replaced by its value.
+    /// The workload: options of `assay job` ([`assay_workload::options::JOB_OPTIONS`]); `{parameter}` is replaced by its value.
     #[serde(default)]
     pub job: toml::Table,
     /// Options with several values: one cell per combination, the first varies slowest.
@@ -317,12 +317,9 @@ impl Suite {
                     step.id
                 )));
             }
-            if let Some(key) = step
-                .job
-                .keys()
-                .chain(step.matrix.keys())
-                .find(|key| !SUITE_OPTIONS.contains(&key.as_str()) && !is_job_option(key))
-            {
+            if let Some(key) = step.job.keys().chain(step.matrix.keys()).find(|key| {
+                !SUITE_OPTIONS.contains(&key.as_str()) && JobOption::find(key).is_none()
+            }) {
                 return Err(failed(format!(
                     "step {:?}: {key:?} is not an option of a job; `assay job --help` lists them",
                     step.id
@@ -371,17 +368,6 @@ impl Suite {
             }
             _ => WriteAccess::IfAllowed,
         }
-    }
-}
-
-/// Whether this is a field of [`JobOptions`], by deserialising it.
-fn is_job_option(key: &str) -> bool {
-    let mut table = toml::Table::new();
-    table.insert(key.to_owned(), toml::Value::Array(Vec::new()));
-    // No option is an array: a known key gives a type error, another one an unknown-field error.
-    match table.try_into::<JobOptions>() {
-        Ok(_) => true,
-        Err(error) => !error.to_string().contains("unknown field"),
     }
 }
 

@@ -1,195 +1,247 @@
-//! A job in fio's words, as typed on the command line or written in a suite; nothing checked yet.
+//! The options of one workload, by fio's names: the one definition behind `assay job`, suites, their documentation and run folders.
+//!
+//! Text forms (sizes, durations, mixes) are kept as typed, so that an error can quote them; [`crate::plan`] reads and checks them.
 
 use serde::{Deserialize, Serialize};
 
-/// The options of one workload. Absent ones take fio's defaults, or better ones where said.
+/// How the value of an option is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionKind {
+    /// Text that the plan reads.
+    Text,
+    /// A whole number.
+    Number,
+    /// `true` or `false`.
+    Bool,
+    /// A boolean that stands alone on the command line.
+    Flag,
+}
+
+/// One entry of [`JOB_OPTIONS`].
+#[derive(Clone, Copy, Debug)]
+pub struct JobOption {
+    /// Name on the command line (after `--`), in suites and in run folders.
+    pub name: &'static str,
+    /// Heading in `assay job --help`.
+    pub heading: &'static str,
+    /// How the value is written.
+    pub kind: OptionKind,
+    /// What stands for the value in help.
+    pub value_name: &'static str,
+    /// What holds when it is absent.
+    pub default: &'static str,
+    /// Values as suites write them.
+    pub examples: &'static [&'static str],
+    help: &'static str,
+}
+
+impl JobOption {
+    /// The option of this name.
+    pub fn find(name: &str) -> Option<&'static JobOption> {
+        JOB_OPTIONS.iter().find(|option| option.name == name)
+    }
+
+    /// What it means, in Markdown.
+    pub fn help(&self) -> &'static str {
+        self.help.trim_start()
+    }
+
+    /// Its row in the table of docs/suites.md.
+    pub fn markdown_row(&self) -> String {
+        let examples: Vec<String> = self.examples.iter().map(|e| format!("`{e}`")).collect();
+        format!(
+            "| `{}` | {} | {} | {} |",
+            self.name,
+            examples.join(", "),
+            self.help(),
+            self.default
+        )
+    }
+}
+
+/// The type of an option's value.
+trait OptionValue: Sized {
+    /// From text; the error completes "... is ".
+    fn from_text(text: &str) -> Result<Self, &'static str>;
+}
+
+impl OptionValue for String {
+    fn from_text(text: &str) -> Result<String, &'static str> {
+        Ok(text.to_owned())
+    }
+}
+
+impl OptionValue for u32 {
+    fn from_text(text: &str) -> Result<u32, &'static str> {
+        text.trim()
+            .parse()
+            .map_err(|_| "not a whole number below 2^32")
+    }
+}
+
+impl OptionValue for u64 {
+    fn from_text(text: &str) -> Result<u64, &'static str> {
+        text.trim()
+            .parse()
+            .map_err(|_| "not a whole number below 2^64")
+    }
+}
+
+impl OptionValue for bool {
+    fn from_text(text: &str) -> Result<bool, &'static str> {
+        parse_bool(text)
+    }
+}
+
+/// `true` or `false`, as fio's 1 and 0 too.
 ///
-/// Text forms (sizes, durations, mixes) are kept as typed, so that an error can quote them; [`crate::plan`] reads them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "snake_case")]
-pub struct JobOptions {
-    /// read, write, randread, randwrite, rw, randrw; also `trim` is refused with advice.
-    pub rw: Option<String>,
-    /// Block size, or a mix with percentages: `4k`, `4k/60:64k/40`.
-    pub bs: Option<String>,
-    /// I/Os in flight per thread.
-    pub iodepth: Option<u32>,
-    /// Threads.
-    pub numjobs: Option<u32>,
-    /// Area: a size, or a percentage of the drive.
-    pub size: Option<String>,
-    /// Where the area begins: a size, or a percentage of the drive.
-    pub offset: Option<String>,
-    /// Thread `i` starts at `offset + i * this`.
-    pub offset_increment: Option<String>,
-    /// Each thread works in its own equal part of the area.
-    pub split: Option<bool>,
-    /// Stop after this many bytes per thread.
-    pub io_size: Option<String>,
-    /// Measured time.
-    pub runtime: Option<String>,
-    /// Time before measuring starts.
-    pub ramp_time: Option<String>,
-    /// Reads in a mix, percent.
-    pub rwmixread: Option<u32>,
-    /// random, cover, `zipf:THETA`, `zoned:ACCESS/SIZE:...`.
-    pub random_distribution: Option<String>,
-    /// Alignment of random offsets.
-    pub blockalign: Option<String>,
-    /// fio's `zonemode=strided`: bytes to transfer per zone.
-    pub zonesize: Option<String>,
-    /// Length of a zone.
-    pub zonerange: Option<String>,
-    /// Gap between zones.
-    pub zoneskip: Option<String>,
-    /// Open loop: this many I/Os per second are due, whether or not earlier ones have ended; latency counts from the due time.
-    pub rate: Option<String>,
-    /// Spacing of an open loop: constant or poisson.
-    pub arrival: Option<String>,
-    /// Closed loop, held back to this many I/Os per second (fio's `rate_iops`); latency counts from submission.
-    pub rate_iops: Option<String>,
-    /// Closed loop, held back to this many bytes per second.
-    pub rate_bw: Option<String>,
-    /// auto, sync, uring, passthru (real drives only; a simulated or null drive is its own engine).
-    pub engine: Option<String>,
-    /// O_DIRECT (default), or through the page cache.
-    pub direct: Option<bool>,
-    /// A kernel thread submits (io_uring SQPOLL).
-    pub sqpoll: Option<bool>,
-    /// Poll the device for completions (io_uring IOPOLL).
-    pub hipri: Option<bool>,
-    /// Wait for at least this many completions before submitting again (fio's name); saves processor time at the price of
-    /// completions that wait to be seen, which counts as latency.
-    pub iodepth_batch_complete_min: Option<u32>,
-    /// Processors the threads may run on, `0-3,8` (fio's name); default: where the system puts them.
-    pub cpus_allowed: Option<String>,
-    /// Bytes written: incompressible, zero, `compress=R`.
-    pub data: Option<String>,
-    /// Write self-describing blocks and check them; for reads, check what an earlier job with the same seed wrote.
-    pub verify: Option<bool>,
-    /// Read back what was written when all of it is (fio's name); `false` leaves that to a later job that reads. Default true.
-    pub do_verify: Option<bool>,
-    /// Length of a self-describing block.
-    pub verify_interval: Option<String>,
-    /// Seed that self-describing blocks carry, to check later what an earlier job wrote.
-    pub verify_seed: Option<u64>,
-    /// Seed of every random choice.
-    pub seed: Option<u64>,
-    /// Length of a reporting interval.
-    pub interval: Option<String>,
+/// # Errors
+/// What to write instead.
+pub fn parse_bool(text: &str) -> Result<bool, &'static str> {
+    match text.trim() {
+        "1" | "true" | "yes" => Ok(true),
+        "0" | "false" | "no" => Ok(false),
+        _ => Err("neither true nor false; write true or false (or 1 or 0)"),
+    }
+}
+
+/// Each entry: help (Markdown), heading, name, kind and type, value name, default, examples.
+macro_rules! job_options {
+    ($(
+        $(#[doc = $doc:literal])+
+        $heading:ident $name:ident: $kind:ident($type:ty), $value:literal, $default:literal, $examples:expr;
+    )+) => {
+        /// The options of one workload. Absent ones take the default of [`JOB_OPTIONS`].
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct JobOptions {
+            $($(#[doc = $doc])+ pub $name: Option<$type>,)+
+        }
+
+        /// All options of a workload.
+        pub static JOB_OPTIONS: &[JobOption] = &[$(JobOption {
+            name: stringify!($name),
+            heading: stringify!($heading),
+            kind: OptionKind::$kind,
+            value_name: $value,
+            default: $default,
+            examples: &$examples,
+            help: concat!($($doc),+),
+        }),+];
+
+        impl JobOptions {
+            /// Set one option from text.
+            ///
+            /// # Errors
+            /// When there is no such option, or the text is no value of it.
+            pub fn set(&mut self, name: &str, text: &str) -> Result<(), &'static str> {
+                $(if name == stringify!($name) {
+                    self.$name = Some(OptionValue::from_text(text)?);
+                    return Ok(());
+                })+
+                Err("the value of an option that does not exist")
+            }
+
+            /// The value of each option as text, in the order of [`JOB_OPTIONS`].
+            fn values(&self) -> Vec<Option<String>> {
+                vec![$(self.$name.as_ref().map(ToString::to_string)),+]
+            }
+        }
+    };
+}
+
+// The order is that of `command_line`, which run folders keep.
+job_options! {
+    /// `read`, `write`, `randread`, `randwrite`, `rw`, `randrw`
+    What rw: Text(String), "MODE", "`read`", ["\"randread\""];
+    /// block size, or a mix with percentages; 512 B to 4 MiB
+    What bs: Text(String), "SIZE", "`4k`", ["\"4k\"", "\"4k/60:64k/40\""];
+    /// I/Os in flight per thread
+    What iodepth: Number(u32), "N", "1", ["32"];
+    /// threads
+    What numjobs: Number(u32), "N", "1", ["16"];
+    /// area to work on: a size, or a percentage of the drive
+    Where size: Text(String), "SIZE", "the whole drive", ["\"16GiB\"", "\"50%\""];
+    /// start of the area: a size, or a percentage of the drive
+    Where offset: Text(String), "OFFSET", "0", ["\"1GiB\"", "\"50%\""];
+    /// thread i starts i times this further on
+    Where offset_increment: Text(String), "SIZE", "0", ["\"1GiB\""];
+    /// each thread works in its own equal part of the area
+    Where split: Flag(bool), "", "`false`", ["true"];
+    /// end after this many bytes per thread; a percentage is of the thread's part of the area
+    When io_size: Text(String), "SIZE", "the area, without a `runtime`", ["\"4GiB\"", "\"200%\""];
+    /// measured time
+    When runtime: Text(String), "TIME", "none: the area is gone over once", ["\"{runtime}\""];
+    /// time before measuring starts
+    When ramp_time: Text(String), "TIME", "0", ["\"1s\""];
+    /// reads in a mix, percent
+    What rwmixread: Number(u32), "PCT", "50", ["70"];
+    /// `random`: all offsets equally likely; `cover`: each block once per pass; `zipf:THETA`; `zoned:ACCESS/SIZE:...`: percent of the I/Os
+    /// to percent of the area, in order (`zoned:50/5:30/15:20/80` are JESD219's zones)
+    Where random_distribution: Text(String), "DISTRIBUTION", "`random`", ["\"zipf:1.2\""];
+    /// alignment of random offsets
+    Where blockalign: Text(String), "SIZE", "the smallest block size", ["\"64k\""];
+    /// strided zones: bytes to transfer in a zone before going on to the next
+    Where zonesize: Text(String), "SIZE", "no zones", ["\"1m\""];
+    /// strided zones: length of a zone
+    Where zonerange: Text(String), "SIZE", "`zonesize`", ["\"1m\""];
+    /// strided zones: gap between zones
+    Where zoneskip: Text(String), "SIZE", "0", ["\"1m\""];
+    /// open loop: this many I/Os per second are due per thread (`20k` is 20480), whether or not earlier ones have completed; latency counts
+    /// from the due time
+    When rate: Text(String), "IOPS", "closed loop", ["\"20000\""];
+    /// spacing of an open loop: `constant` or `poisson`
+    When arrival: Text(String), "PROCESS", "`constant`", ["\"poisson\""];
+    /// closed loop limited to this many I/Os per second and thread; latency counts from submission
+    When rate_iops: Text(String), "IOPS", "no limit", ["\"5000\""];
+    /// closed loop limited to this many bytes per second and thread (`100m` is 100 MiB/s)
+    When rate_bw: Text(String), "SIZE", "no limit", ["\"100m\""];
+    /// `sync`, `uring`, `passthru` (NVMe commands through io_uring, see [real-drives.md](real-drives.md)), `auto` (`sync` at depth 1,
+    /// `uring` above); a simulated drive is its own engine
+    How engine: Text(String), "ENGINE", "`auto`", ["\"sync\""];
+    /// O_DIRECT (`true`) or through the page cache (`false`)
+    How direct: Bool(bool), "BOOL", "`true`", ["false"];
+    /// a kernel thread submits (io_uring SQPOLL)
+    How sqpoll: Flag(bool), "", "`false`", ["true"];
+    /// poll the device for completions (io_uring IOPOLL)
+    How hipri: Flag(bool), "", "`false`", ["true"];
+    /// wait for at least this many completions at a time; saves processor time, and the waiting counts as latency
+    How iodepth_batch_complete_min: Number(u32), "N", "1", ["8"];
+    /// processors that the threads, and the kernel workers of their io_uring, may run on
+    How cpus_allowed: Text(String), "LIST", "all", ["\"0-3,8\""];
+    /// data written: `incompressible`, `zero`, `compress=R`
+    What data: Text(String), "PATTERN", "`incompressible`", ["\"compress=2\""];
+    /// write self-describing blocks and read them back; for reads, check what an earlier job wrote
+    Verification verify: Flag(bool), "", "`false`", ["true"];
+    /// read back what was written when all of it is; `false` leaves that to a later job that reads
+    Verification do_verify: Bool(bool), "BOOL", "`true`", ["false"];
+    /// length of a self-describing block
+    Verification verify_interval: Text(String), "SIZE", "`4k`, or the block size if smaller", ["\"4k\""];
+    /// seed in the self-describing blocks
+    Verification verify_seed: Number(u64), "N", "new for each job that writes; for reads that of the first block found", ["7"];
+    /// seed of every random choice
+    How seed: Number(u64), "N", "1, in suites the run's `--seed`", ["7"];
+    /// length of a recording interval
+    When interval: Text(String), "TIME", "`1s`", ["\"100ms\""];
 }
 
 impl JobOptions {
-    /// These options, with those of `defaults` where nothing is said here.
-    #[must_use]
-    pub fn or(self, defaults: &JobOptions) -> JobOptions {
-        let d = defaults.clone();
-        JobOptions {
-            rw: self.rw.or(d.rw),
-            bs: self.bs.or(d.bs),
-            iodepth: self.iodepth.or(d.iodepth),
-            numjobs: self.numjobs.or(d.numjobs),
-            size: self.size.or(d.size),
-            offset: self.offset.or(d.offset),
-            offset_increment: self.offset_increment.or(d.offset_increment),
-            split: self.split.or(d.split),
-            io_size: self.io_size.or(d.io_size),
-            runtime: self.runtime.or(d.runtime),
-            ramp_time: self.ramp_time.or(d.ramp_time),
-            rwmixread: self.rwmixread.or(d.rwmixread),
-            random_distribution: self.random_distribution.or(d.random_distribution),
-            blockalign: self.blockalign.or(d.blockalign),
-            zonesize: self.zonesize.or(d.zonesize),
-            zonerange: self.zonerange.or(d.zonerange),
-            zoneskip: self.zoneskip.or(d.zoneskip),
-            rate: self.rate.or(d.rate),
-            arrival: self.arrival.or(d.arrival),
-            rate_iops: self.rate_iops.or(d.rate_iops),
-            rate_bw: self.rate_bw.or(d.rate_bw),
-            engine: self.engine.or(d.engine),
-            direct: self.direct.or(d.direct),
-            sqpoll: self.sqpoll.or(d.sqpoll),
-            hipri: self.hipri.or(d.hipri),
-            iodepth_batch_complete_min: self
-                .iodepth_batch_complete_min
-                .or(d.iodepth_batch_complete_min),
-            cpus_allowed: self.cpus_allowed.or(d.cpus_allowed),
-            data: self.data.or(d.data),
-            verify: self.verify.or(d.verify),
-            do_verify: self.do_verify.or(d.do_verify),
-            verify_interval: self.verify_interval.or(d.verify_interval),
-            verify_seed: self.verify_seed.or(d.verify_seed),
-            seed: self.seed.or(d.seed),
-            interval: self.interval.or(d.interval),
-        }
-    }
-
-    /// One line of `assay job` options that repeats this workload: only what is set, in a fixed order.
+    /// One line of `assay job` options that repeats this workload: only what is set, in the order of [`JOB_OPTIONS`].
     pub fn command_line(&self) -> String {
-        let words: Vec<String> = self
-            .pairs()
-            .into_iter()
-            .filter_map(|(name, value)| {
-                let value = value?;
-                Some(match (FLAGS.contains(&name), value.as_str()) {
-                    (true, "true") => format!("--{name}"),
-                    (true, _) => return None,
-                    (false, text) => format!("--{name} {text}"),
-                })
-            })
-            .collect();
-        words.join(" ")
-    }
-
-    /// Every option with its text, in declaration order.
-    fn pairs(&self) -> [(&'static str, Option<String>); 34] {
-        fn text<T: ToString>(value: &Option<T>) -> Option<String> {
-            value.as_ref().map(ToString::to_string)
+        let mut line = Vec::new();
+        for (option, value) in JOB_OPTIONS.iter().zip(self.values()) {
+            match (option.kind, value) {
+                (_, None) => {}
+                (OptionKind::Flag, Some(value)) if value == "true" => {
+                    line.push(format!("--{}", option.name));
+                }
+                (OptionKind::Flag, Some(_)) => {}
+                (_, Some(value)) => line.push(format!("--{} {value}", option.name)),
+            }
         }
-        [
-            ("rw", text(&self.rw)),
-            ("bs", text(&self.bs)),
-            ("iodepth", text(&self.iodepth)),
-            ("numjobs", text(&self.numjobs)),
-            ("size", text(&self.size)),
-            ("offset", text(&self.offset)),
-            ("offset_increment", text(&self.offset_increment)),
-            ("split", text(&self.split)),
-            ("io_size", text(&self.io_size)),
-            ("runtime", text(&self.runtime)),
-            ("ramp_time", text(&self.ramp_time)),
-            ("rwmixread", text(&self.rwmixread)),
-            ("random_distribution", text(&self.random_distribution)),
-            ("blockalign", text(&self.blockalign)),
-            ("zonesize", text(&self.zonesize)),
-            ("zonerange", text(&self.zonerange)),
-            ("zoneskip", text(&self.zoneskip)),
-            ("rate", text(&self.rate)),
-            ("arrival", text(&self.arrival)),
-            ("rate_iops", text(&self.rate_iops)),
-            ("rate_bw", text(&self.rate_bw)),
-            ("engine", text(&self.engine)),
-            ("direct", text(&self.direct)),
-            ("sqpoll", text(&self.sqpoll)),
-            ("hipri", text(&self.hipri)),
-            (
-                "iodepth_batch_complete_min",
-                text(&self.iodepth_batch_complete_min),
-            ),
-            ("cpus_allowed", text(&self.cpus_allowed)),
-            ("data", text(&self.data)),
-            ("verify", text(&self.verify)),
-            ("do_verify", text(&self.do_verify)),
-            ("verify_interval", text(&self.verify_interval)),
-            ("verify_seed", text(&self.verify_seed)),
-            ("seed", text(&self.seed)),
-            ("interval", text(&self.interval)),
-        ]
+        line.join(" ")
     }
 }
-
-/// Options that stand alone on the command line; every other boolean takes `true` or `false`.
-const FLAGS: [&str; 4] = ["split", "sqpoll", "hipri", "verify"];
 
 #[cfg(test)]
 #[path = "../tests/unit/options.rs"]

@@ -1,4 +1,4 @@
-//! From options to a workload that can run: every number checked against the drive, nothing textual left.
+//! Planning of a job: options, checked against a drive, become a workload in which nothing is text.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -12,14 +12,14 @@ use crate::access::{AccessConfig, AccessError, BlockSizes, Region};
 use crate::arrival::Rate;
 use crate::options::JobOptions;
 
+mod checks;
 mod error;
-mod parts;
 
-pub use error::PlanError;
-use parts::{
+use checks::{
     align, aligned, area, cpus, direction, duration, engine, pacing, pattern, size_or_passes,
     verify, within, zones,
 };
+pub use error::PlanError;
 
 /// Most threads of one job.
 pub const MAX_JOBS: u32 = 4096;
@@ -27,7 +27,7 @@ pub const MAX_JOBS: u32 = 4096;
 pub const MAX_IN_FLIGHT: u64 = 1 << 20;
 /// Block size when none is given, as fio's.
 const DEFAULT_BLOCK_BYTES: u32 = 4096;
-/// Seed when none is given: runs repeat unless told otherwise.
+/// Seed when none is given: runs are reproducible by default.
 pub const DEFAULT_SEED: u64 = 1;
 
 /// Which target implementation does the I/O.
@@ -46,7 +46,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// The word shown and stored.
+    /// As shown and stored.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Sync => "sync",
@@ -65,19 +65,19 @@ pub enum Pacing {
     Closed,
     /// As soon as a slot is free, but no faster than this; latency from submission.
     Limited {
-        /// Whole job.
+        /// All threads together.
         rate: Rate,
     },
     /// When it is due; latency from the due time.
     Open {
-        /// Whole job, I/Os per second.
+        /// I/Os per second, all threads together.
         iops: NonZeroU64,
         /// Exponential gaps instead of equal ones.
         poisson: bool,
     },
 }
 
-/// A workload that can run. Made by [`Workload::plan`]; `rw` and the sizes are consistent with the drive it was made for.
+/// A workload that can run, made by [`Workload::plan`] for one drive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// fio's word for it.
@@ -110,18 +110,20 @@ pub struct Workload {
     pub io_bytes: Option<u64>,
     /// What is written.
     pub data: DataPattern,
-    /// Self-describing blocks of this length.
+    /// Length of self-describing blocks, where the job verifies.
     pub verify_bytes: Option<u32>,
     /// Read them back when all are written.
     pub reads_back: bool,
-    /// Seed those blocks carry, which must be new for every run that writes on a drive that keeps data; `None`: the job's
-    /// seed for writes, the first intact block's for reads.
+    /// Seed in those blocks, which must be new for every job that writes; `None`: the data seed for writes, that of the first intact block
+    /// for reads.
     pub verify_seed: Option<u64>,
-    /// Seed.
+    /// Seed of every random choice but the data.
     pub seed: u64,
+    /// Seed of the data written: the job's, unless the caller gives every job its own, so that no job writes what another has written.
+    pub data_seed: u64,
     /// Reporting interval.
     pub interval: Nanos,
-    /// Who does the I/O.
+    /// Which target implementation does the I/O.
     pub engine: Engine,
     /// O_DIRECT.
     pub direct: bool,
@@ -136,21 +138,21 @@ impl Workload {
     ///
     /// # Errors
     /// The first thing that does not fit, with what would.
-    pub fn plan(options: &JobOptions, facts: &TargetProperties) -> Result<Workload, PlanError> {
+    pub fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Workload, PlanError> {
         let rw = options.rw.clone().unwrap_or_else(|| "read".to_owned());
         let (random, read_percent) = direction(&rw, options.rwmixread)?;
         let sizes = match &options.bs {
             Some(text) => text.parse::<BlockSizes>()?,
-            None => BlockSizes::single(DEFAULT_BLOCK_BYTES.max(facts.min_io_bytes))?,
+            None => BlockSizes::single(DEFAULT_BLOCK_BYTES.max(target.min_io_bytes))?,
         };
         let direct = options.direct.unwrap_or(true);
         let unit = if direct {
-            facts.min_io_bytes
+            target.min_io_bytes
         } else {
-            1.max(SECTOR_BYTES as u32)
+            SECTOR_BYTES as u32
         };
         for (bytes, _) in sizes.entries() {
-            aligned(facts, "bs", u64::from(bytes), unit)?;
+            aligned(target, "bs", u64::from(bytes), unit)?;
         }
         if sizes.max_bytes() > MAX_IO_BYTES {
             return Err(AccessError::BadBlockSize {
@@ -168,11 +170,11 @@ impl Workload {
         let split = options.split.unwrap_or(false)
             // Threads that write verified blocks must not overwrite one another's.
             || options.verify.unwrap_or(false) && numjobs > 1 && options.offset_increment.is_none();
-        let (area, offset_increment_bytes) = area(options, facts, unit, numjobs, split)?;
+        let (area, offset_increment_bytes) = area(options, target, unit, numjobs, split)?;
         let part = part_bytes(area, numjobs, split, u64::from(unit.max(sizes.min_bytes())));
         if u64::from(sizes.max_bytes()) > part {
             return Err(PlanError::BlockTooLarge {
-                drive: facts.name.clone(),
+                drive: target.name.clone(),
                 block_bytes: sizes.max_bytes(),
                 area: if split {
                     "each thread's part of the area"
@@ -184,13 +186,13 @@ impl Workload {
         }
         let access = AccessConfig {
             pattern: pattern(options, random)?,
-            align_bytes: align(options, facts, unit)?,
-            zones: zones(options, facts, unit)?,
+            align_bytes: align(options, target, unit)?,
+            zones: zones(options, target, unit)?,
             block_sizes: sizes,
         };
-        let pacing = pacing(options, &access.block_sizes)?;
-        let (engine, iopoll) = engine(options, facts, iodepth, direct)?;
-        let verify_bytes = verify(options, facts, &access, offset_increment_bytes, area)?;
+        let pacing = pacing(options, &access.block_sizes, numjobs)?;
+        let (engine, iopoll) = engine(options, target, iodepth, direct)?;
+        let verify_bytes = verify(options, target, &access, offset_increment_bytes, area)?;
         let data: DataPattern = match &options.data {
             Some(text) => text.parse()?,
             None => DataPattern::Incompressible,
@@ -228,6 +230,7 @@ impl Workload {
             // Once over each thread's part, as fio does.
             (None, None) => Some(part),
         };
+        let seed = options.seed.unwrap_or(DEFAULT_SEED);
         let workload = Workload {
             rw,
             read_percent,
@@ -251,14 +254,15 @@ impl Workload {
             verify_bytes,
             reads_back: options.do_verify.unwrap_or(true),
             verify_seed: options.verify_seed,
-            seed: options.seed.unwrap_or(DEFAULT_SEED),
+            seed,
+            data_seed: seed,
             interval,
             engine,
             direct,
             sqpoll: options.sqpoll.unwrap_or(false),
             iopoll,
         };
-        // Zones, order and region are checked together where they are used: make one to see.
+        // Zones, order and region are checked together by the generator.
         for worker in [0, numjobs - 1] {
             crate::access::AddressGenerator::new(
                 &workload.access,
@@ -270,7 +274,7 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Does it change what the drive holds?
+    /// It changes what the drive holds.
     pub fn writes(&self) -> bool {
         self.read_percent < 100
     }
@@ -304,6 +308,7 @@ impl Workload {
     /// All bytes it will move, if it ends by bytes.
     pub fn planned_bytes(&self) -> Option<u64> {
         self.io_bytes
+            // Saturates: for progress only.
             .map(|bytes| bytes.saturating_mul(u64::from(self.numjobs)))
     }
 }

@@ -133,7 +133,7 @@ impl Worker {
             .map(|bytes| JobChecker::new(checker_options(workload, region, bytes), learned))
             .transpose()?;
         let filler = (workload.writes() && checker.is_none())
-            .then(|| Filler::new(workload.data, seed, index));
+            .then(|| Filler::new(workload.data, workload.data_seed, index));
         Ok(Worker {
             first_slot,
             pending: vec![Pending::default(); workload.iodepth as usize],

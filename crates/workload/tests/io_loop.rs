@@ -301,10 +301,11 @@ fn a_limited_closed_loop_counts_from_submission() {
     let mut target = Clockwork::new(LATENCY, 4);
     let options = JobOptions {
         numjobs: Some(4),
-        rate_iops: Some("2000".into()),
+        rate_iops: Some("500".into()),
         ..reading("1s")
     };
     let read = read_of(&mut target, &options);
+    // Each thread has the rate, as each of fio's jobs.
     assert!((read.iops - 2_000.0).abs() < 5.0, "{}", read.iops);
 }
 
@@ -326,7 +327,7 @@ fn a_limit_in_bytes_is_met_exactly() {
             ..reading(runtime)
         };
         let read = read_of(&mut target, &options);
-        let limit = assay_units::parse_size(rate_bw).unwrap() as f64;
+        let limit = assay_units::parse_size(rate_bw).unwrap() as f64 * f64::from(jobs);
         let off =
             read.bytes as f64 / assay_units::parse_duration(runtime).unwrap().as_secs_f64() / limit
                 - 1.0;

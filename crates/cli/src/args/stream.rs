@@ -24,7 +24,7 @@ pub struct StreamArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 32, help_heading = "How")]
     pub iodepth: u32,
     /// O_DIRECT (true) or through the page cache (false) [default: true]
-    #[arg(long, value_name = "BOOL", value_parser = super::parse_bool, help_heading = "How")]
+    #[arg(long, value_name = "BOOL", value_parser = assay_workload::options::parse_bool, help_heading = "How")]
     pub direct: Option<bool>,
     /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others
     #[arg(long, default_value = "auto", value_parser = calls(), help_heading = "How")]

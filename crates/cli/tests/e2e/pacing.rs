@@ -18,9 +18,10 @@ fn a_constant_open_loop_keeps_its_rate() {
         "job {SIM} --rw randread --rate 1000 --numjobs 4 --runtime 4s"
     ));
     assert!(
-        (number(&job, "/jobs/0/read/ios") - 4000.0).abs() <= 4.0,
-        "the rate is of the whole job: {job:#}"
+        (number(&job, "/jobs/0/read/ios") - 16000.0).abs() <= 4.0,
+        "the rate is of each thread: {job:#}"
     );
+    assert_eq!(number(&job, "/jobs/0/workload/rate_iops"), 4000.0);
     for way in ["--engine sync", "--engine uring --iodepth 16"] {
         let job = lab.json(&format!(
             "job disk --rw randread --rate 400 {way} --runtime 2s"

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::lab::Lab;
+use crate::lab::{Lab, MIB, changed_blocks};
 
 fn cells(lab: &Lab, words: &str) -> Value {
     lab.json(words)["runs"].clone()
@@ -76,4 +76,19 @@ fn the_drives_seed_matters_too() {
             .clone()
     };
     assert_ne!(run(1), run(2));
+}
+
+/// The same job a second time writes nothing that was there before, verified or not.
+#[test]
+fn data_do_not_repeat_from_job_to_job() {
+    let lab = Lab::in_memory();
+    for verify in ["", "--verify"] {
+        lab.noise("disk", MIB);
+        let written = || {
+            lab.ok(&format!("job disk --rw write --bs 4k --destroy disk {verify}"));
+            lab.read("disk")
+        };
+        let (first, second) = (written(), written());
+        assert_eq!(changed_blocks(&first, &second, 4096).len(), MIB / 4096);
+    }
 }

@@ -15,7 +15,7 @@ use assay_workload::run::{DriveJob, RunObserver, RunOutcome, run_jobs};
 
 use super::early_stop::{EarlyStop, StopReason};
 use super::journal::{CriticalWarnings, Ignore, Journal};
-use super::results::{LIMIT_REACHED, SETTLED_S, bad_blocks, compare, result_of, with_verify_seed};
+use super::results::{LIMIT_REACHED, SETTLED_S, bad_blocks, compare, result_of, with_data_seeds};
 use super::{RunState, Runner};
 use crate::SuiteError;
 use crate::expand::{Cell, StopRule};
@@ -114,7 +114,8 @@ impl Runner<'_> {
         let mut workloads: Vec<Workload> = cell
             .workloads
             .iter()
-            .map(|workload| with_verify_seed(cell, workload))
+            .zip(&cell.plan.drives)
+            .map(|(workload, &drive)| with_data_seeds(cell, drive, workload))
             .collect();
         if let Some(load) = &cell.plan.load {
             for (&drive, workload) in cell.plan.drives.iter().zip(&mut workloads) {

@@ -6,7 +6,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use assay_integrity::checker::examples;
 use assay_stats::HostLoad;
 use assay_store::model::{CellKind, CellResult, ProcessLoad, VerifySummary};
-use assay_units::Op;
+use assay_units::rng::mix;
+use assay_units::{Op, Rng};
 use assay_workload::plan::{Engine, Workload};
 use assay_workload::run::{DriveOutcome, RunOutcome};
 
@@ -20,22 +21,21 @@ pub(super) const LIMIT_REACHED: &str = "temperature_limit_reached";
 /// Verification findings quoted in the result.
 const EXAMPLES: usize = 5;
 
-/// A writing job on a real drive gets a unique verification seed, so that blocks of an earlier run do not pass verification. A
-/// simulated drive starts without such blocks; to stay reproducible, only the repetitions of a cell differ in their seed.
-pub(super) fn with_verify_seed(cell: &Cell, workload: &Workload) -> Workload {
+/// Gives a cell's writes seeds that no other job has: no job writes what another has written, and blocks that an earlier one left do not pass for
+/// this one's. On a simulated drive, which begins empty, they follow from the run's seed; elsewhere from the system's entropy.
+pub(super) fn with_data_seeds(cell: &Cell, drive: usize, workload: &Workload) -> Workload {
     let mut workload = workload.clone();
-    if !workload.writes() || workload.verify_bytes.is_none() {
+    if !workload.writes() {
         return workload;
     }
-    if workload.engine == Engine::Sim {
-        // Rounds count from 1.
-        let repetition = cell.plan.round.as_ref().map_or(0, |r| r.number - 1);
-        let seed = workload.seed.wrapping_add(u64::from(repetition));
-        workload.verify_seed = workload.verify_seed.or((repetition > 0).then_some(seed));
-    } else {
-        // RandomState is keyed from the system's entropy. 53 bits: JSON readers with float numbers (jq, JavaScript) keep the value.
-        let fresh = || RandomState::new().build_hasher().finish() >> 11;
-        workload.verify_seed = workload.verify_seed.or_else(|| Some(fresh()));
+    workload.data_seed = match workload.engine {
+        Engine::Sim => Rng::stream(mix(workload.seed, drive as u64), &cell.plan.id).next_u64(),
+        // The standard library keys every hasher from the system's entropy.
+        _ => RandomState::new().build_hasher().finish(),
+    };
+    if workload.verify_bytes.is_some() {
+        // 53 bits: JSON readers that hold numbers as floats (jq, JavaScript) must give the seed back as it was.
+        workload.verify_seed.get_or_insert(workload.data_seed >> 11);
     }
     workload
 }
@@ -113,3 +113,7 @@ pub(super) fn compare(
         result.values.insert("iops_alone".to_owned(), alone.iops());
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/execute/results.rs"]
+mod tests;

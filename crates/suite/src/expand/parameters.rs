@@ -3,14 +3,10 @@
 use std::collections::BTreeMap;
 
 use assay_units::{parse_duration, parse_size};
+use assay_workload::options::{JobOption, OptionKind, parse_bool};
 
 use crate::SuiteError;
 use crate::schema::{ParameterKind, Suite};
-
-/// Options that are whole numbers.
-const NUMBERS: [&str; 5] = ["iodepth", "numjobs", "rwmixread", "seed", "verify_seed"];
-/// Options that are true or false.
-const FLAGS: [&str; 6] = ["split", "direct", "sqpoll", "hipri", "verify", "do_verify"];
 
 pub(super) fn parameters(
     suite: &Suite,
@@ -69,19 +65,15 @@ pub(super) fn typed_option(key: &str, value: &toml::Value) -> Result<toml::Value
     let toml::Value::String(text) = value else {
         return Ok(value.clone());
     };
-    if NUMBERS.contains(&key) {
-        return text
+    match JobOption::find(key).map(|option| option.kind) {
+        Some(OptionKind::Number) => text
             .trim()
             .parse()
             .map(toml::Value::Integer)
-            .map_err(|_| format!("{key} = {text:?} is not a whole number"));
-    }
-    if FLAGS.contains(&key) {
-        return text
-            .trim()
-            .parse()
+            .map_err(|_| format!("{key} = {text:?} is not a whole number")),
+        Some(OptionKind::Bool | OptionKind::Flag) => parse_bool(text)
             .map(toml::Value::Boolean)
-            .map_err(|_| format!("{key} = {text:?} is not true or false"));
+            .map_err(|_| format!("{key} = {text:?} is not true or false")),
+        Some(OptionKind::Text) | None => Ok(value.clone()),
     }
-    Ok(value.clone())
 }

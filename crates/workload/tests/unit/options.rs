@@ -1,21 +1,6 @@
 use super::*;
 
 #[test]
-fn the_nearer_options_win() {
-    let near = JobOptions {
-        bs: Some("4k".into()),
-        ..JobOptions::default()
-    };
-    let far = JobOptions {
-        bs: Some("8k".into()),
-        iodepth: Some(3),
-        ..JobOptions::default()
-    };
-    let both = near.or(&far);
-    assert_eq!((both.bs.as_deref(), both.iodepth), (Some("4k"), Some(3)));
-}
-
-#[test]
 fn the_command_line_repeats_the_job() {
     let options = JobOptions {
         rw: Some("randread".into()),
@@ -31,4 +16,42 @@ fn the_command_line_repeats_the_job() {
         "--rw randread --bs 4k --iodepth 32 --direct false --verify"
     );
     assert_eq!(JobOptions::default().command_line(), "");
+}
+
+/// Every option can be set by name from text, is a field that TOML reads by the same name and type, and is shown again.
+#[test]
+fn each_option_has_one_name_everywhere() {
+    for option in JOB_OPTIONS {
+        let (text, toml) = match option.kind {
+            OptionKind::Text => ("8k", "'8k'"),
+            OptionKind::Number => ("8", "8"),
+            OptionKind::Bool | OptionKind::Flag => ("true", "true"),
+        };
+        let mut set = JobOptions::default();
+        set.set(option.name, text).unwrap();
+        let read: JobOptions = toml::from_str(&format!("{} = {toml}", option.name)).unwrap();
+        assert_eq!(set, read, "{}", option.name);
+        assert!(
+            set.command_line()
+                .starts_with(&format!("--{}", option.name))
+        );
+        assert!(std::ptr::eq(JobOption::find(option.name).unwrap(), option));
+        if option.kind != OptionKind::Text {
+            assert!(set.set(option.name, "many").is_err());
+        }
+    }
+    assert!(JobOptions::default().set("norandommap", "1").is_err());
+}
+
+#[test]
+fn the_documentation_has_each_option_as_it_is_defined() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/suites.md");
+    let documentation = std::fs::read_to_string(path).unwrap();
+    for option in JOB_OPTIONS {
+        let row = option.markdown_row();
+        assert!(
+            documentation.lines().any(|line| line == row),
+            "docs/suites.md lacks this row:\n{row}"
+        );
+    }
 }

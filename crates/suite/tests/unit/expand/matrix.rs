@@ -13,3 +13,19 @@ fn values_are_compared_by_what_they_mean() {
     assert!(same_value("4k", "4096") && same_value("zipf:1", "zipf:1"));
     assert!(!same_value("4k", "4000") && !same_value("as-it-is", "0"));
 }
+
+/// `iodepth_batch_complete_min` was missing from the list of numbers.
+#[test]
+fn every_option_takes_a_parameter_as_its_type() {
+    use assay_workload::options::{JOB_OPTIONS, JobOptions, OptionKind};
+    for option in JOB_OPTIONS {
+        let text = match option.kind {
+            OptionKind::Text | OptionKind::Number => "8",
+            OptionKind::Bool | OptionKind::Flag => "true",
+        };
+        let value = typed(option.name, &toml::Value::String(text.to_owned())).unwrap();
+        let table = toml::Table::from_iter([(option.name.to_owned(), value)]);
+        let options: JobOptions = table.try_into().unwrap();
+        assert!(options.command_line().contains(option.name));
+    }
+}

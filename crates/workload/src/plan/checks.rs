@@ -1,4 +1,4 @@
-//! The parts of a plan, each read from its options and checked against the drive.
+//! Reading of single options, and their checks against the drive.
 
 use std::num::NonZeroU64;
 
@@ -11,6 +11,10 @@ use crate::arrival::Rate;
 use crate::options::JobOptions;
 use assay_device::session::{PassthruSupport, TargetKind, TargetProperties};
 use assay_integrity::blocks::interval_for;
+
+fn conflict(message: impl Into<String>) -> PlanError {
+    PlanError::Conflict(message.into())
+}
 
 pub(super) fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
     parse_size(text).map_err(|source| PlanError::Text { option, source })
@@ -41,7 +45,7 @@ pub(super) fn duration(option: &'static str, text: &str) -> Result<Nanos, PlanEr
 fn size_or_share(
     option: &'static str,
     text: &str,
-    facts: &TargetProperties,
+    target: &TargetProperties,
 ) -> Result<u64, PlanError> {
     let Some(percent) = text.trim().strip_suffix('%') else {
         return size(option, text);
@@ -54,26 +58,29 @@ fn size_or_share(
             range: "a percentage is from 0% to 100%".to_owned(),
         });
     }
-    let bytes = (facts.capacity_bytes as f64 * share / 100.0) as u64;
-    let unit = if facts.capacity_bytes >= 100 << 20 {
+    let bytes = (target.capacity_bytes as f64 * share / 100.0) as u64;
+    let unit = if target.capacity_bytes >= 100 << 20 {
         1 << 20
     } else {
-        u64::from(facts.min_io_bytes)
+        u64::from(target.min_io_bytes)
     };
     Ok(if share == 100.0 {
-        facts.capacity_bytes
+        target.capacity_bytes
     } else {
         bytes / unit * unit
     })
 }
 
-fn positive_rate(option: &'static str, text: &str) -> Result<NonZeroU64, PlanError> {
-    let value = size(option, text)?;
-    NonZeroU64::new(value).ok_or_else(|| PlanError::Range {
-        option,
-        given: text.to_owned(),
-        range: "a rate is at least 1".to_owned(),
-    })
+/// The rate of all threads together: the option is per thread, as fio's rates are per job and `numjobs` clones the job.
+fn total_rate(option: &'static str, text: &str, threads: u32) -> Result<NonZeroU64, PlanError> {
+    let total = size(option, text)?.checked_mul(u64::from(threads));
+    total
+        .and_then(NonZeroU64::new)
+        .ok_or_else(|| PlanError::Range {
+            option,
+            given: text.to_owned(),
+            range: "a rate is at least 1, and that of all threads together below 2^64".to_owned(),
+        })
 }
 
 pub(super) fn within(
@@ -119,7 +126,7 @@ pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<(bool, u8), 
 }
 
 pub(super) fn aligned(
-    facts: &TargetProperties,
+    target: &TargetProperties,
     option: &'static str,
     bytes: u64,
     unit: u32,
@@ -128,7 +135,7 @@ pub(super) fn aligned(
         return Ok(());
     }
     Err(PlanError::Misaligned {
-        drive: facts.name.clone(),
+        drive: target.name.clone(),
         option,
         given_bytes: bytes,
         block_bytes: unit,
@@ -138,7 +145,7 @@ pub(super) fn aligned(
 
 pub(super) fn area(
     options: &JobOptions,
-    facts: &TargetProperties,
+    target: &TargetProperties,
     unit: u32,
     numjobs: u32,
     split: bool,
@@ -146,45 +153,46 @@ pub(super) fn area(
     let offset_bytes = options
         .offset
         .as_deref()
-        .map_or(Ok(0), |t| size_or_share("offset", t, facts))?;
+        .map_or(Ok(0), |t| size_or_share("offset", t, target))?;
     let increment = options
         .offset_increment
         .as_deref()
-        .map_or(Ok(0), |t| size_or_share("offset_increment", t, facts))?;
+        .map_or(Ok(0), |t| size_or_share("offset_increment", t, target))?;
     if split && increment > 0 {
-        return Err(PlanError::Conflict(
-            "--split and --offset_increment both say where threads work; use one".to_owned(),
+        return Err(conflict(
+            "--split and --offset_increment both say where threads work; use one",
         ));
     }
+    // Saturated sums lie beyond the end of any drive, which is refused below; an area that would begin there is empty.
     let shift = increment.saturating_mul(u64::from(numjobs - 1));
-    let usable = facts.capacity_bytes / u64::from(unit) * u64::from(unit);
+    let usable = target.capacity_bytes / u64::from(unit) * u64::from(unit);
     let size_bytes = match options.size.as_deref() {
-        Some(text) => size_or_share("size", text, facts)?,
-        None => usable.saturating_sub(offset_bytes).saturating_sub(shift),
+        Some(text) => size_or_share("size", text, target)?,
+        None => usable.saturating_sub(offset_bytes.saturating_add(shift)),
     };
     for (option, bytes) in [
         ("offset", offset_bytes),
         ("size", size_bytes),
         ("offset_increment", increment),
     ] {
-        aligned(facts, option, bytes, unit)?;
+        aligned(target, option, bytes, unit)?;
     }
     let end = offset_bytes
         .saturating_add(size_bytes)
         .saturating_add(shift);
     if size_bytes == 0 && offset_bytes.saturating_add(shift) < usable.max(1) {
         return Err(PlanError::EmptyArea {
-            drive: facts.name.clone(),
+            drive: target.name.clone(),
             block_bytes: unit,
-            capacity_bytes: facts.capacity_bytes,
+            capacity_bytes: target.capacity_bytes,
         });
     }
     if end > usable || size_bytes == 0 {
         return Err(PlanError::BeyondEnd {
-            drive: facts.name.clone(),
+            drive: target.name.clone(),
             offset_bytes,
             end_bytes: end.max(offset_bytes.saturating_add(u64::from(unit))),
-            capacity_bytes: facts.capacity_bytes,
+            capacity_bytes: target.capacity_bytes,
         });
     }
     Ok((
@@ -206,8 +214,8 @@ pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPatte
         });
     };
     if !random {
-        return Err(PlanError::Conflict(
-            "--random_distribution needs a random --rw: randread, randwrite or randrw".to_owned(),
+        return Err(conflict(
+            "--random_distribution needs a random --rw: randread, randwrite or randrw",
         ));
     }
     match text.split_once(':') {
@@ -227,14 +235,14 @@ pub(super) fn pattern(options: &JobOptions, random: bool) -> Result<AddressPatte
 
 pub(super) fn align(
     options: &JobOptions,
-    facts: &TargetProperties,
+    target: &TargetProperties,
     unit: u32,
 ) -> Result<Option<u32>, PlanError> {
     let Some(text) = options.blockalign.as_deref() else {
         return Ok(None);
     };
     let bytes = size("blockalign", text)?;
-    aligned(facts, "blockalign", bytes, unit)?;
+    aligned(target, "blockalign", bytes, unit)?;
     u32::try_from(bytes)
         .map(Some)
         .map_err(|_| PlanError::Range {
@@ -246,14 +254,12 @@ pub(super) fn align(
 
 pub(super) fn zones(
     options: &JobOptions,
-    facts: &TargetProperties,
+    target: &TargetProperties,
     unit: u32,
 ) -> Result<Option<StridedZones>, PlanError> {
     let Some(zone) = options.zonesize.as_deref() else {
         if options.zonerange.is_some() || options.zoneskip.is_some() {
-            return Err(PlanError::Conflict(
-                "--zonerange and --zoneskip need --zonesize".to_owned(),
-            ));
+            return Err(conflict("--zonerange and --zoneskip need --zonesize"));
         }
         return Ok(None);
     };
@@ -271,7 +277,7 @@ pub(super) fn zones(
         ("zonerange", range_bytes),
         ("zoneskip", skip_bytes),
     ] {
-        aligned(facts, option, bytes, unit)?;
+        aligned(target, option, bytes, unit)?;
     }
     Ok(Some(StridedZones {
         size_bytes,
@@ -280,7 +286,11 @@ pub(super) fn zones(
     }))
 }
 
-pub(super) fn pacing(options: &JobOptions, sizes: &BlockSizes) -> Result<Pacing, PlanError> {
+pub(super) fn pacing(
+    options: &JobOptions,
+    sizes: &BlockSizes,
+    threads: u32,
+) -> Result<Pacing, PlanError> {
     let poisson = match options.arrival.as_deref() {
         None | Some("constant") => false,
         Some("poisson") => true,
@@ -292,54 +302,48 @@ pub(super) fn pacing(options: &JobOptions, sizes: &BlockSizes) -> Result<Pacing,
             });
         }
     };
-    let given = [&options.rate, &options.rate_iops, &options.rate_bw]
-        .iter()
-        .filter(|o| o.is_some())
-        .count();
-    if given > 1 {
-        return Err(PlanError::Conflict(
-            "--rate (open loop), --rate_iops and --rate_bw (limits of a closed loop) exclude one another".to_owned(),
-        ));
-    }
-    if let Some(text) = options.rate.as_deref() {
-        return Ok(Pacing::Open {
-            iops: positive_rate("rate", text)?,
-            poisson,
-        });
-    }
+    let pacing = match (&options.rate, &options.rate_iops, &options.rate_bw) {
+        (None, None, None) => Pacing::Closed,
+        (Some(iops), None, None) => {
+            return Ok(Pacing::Open {
+                iops: total_rate("rate", iops, threads)?,
+                poisson,
+            });
+        }
+        (None, Some(iops), None) => Pacing::Limited {
+            rate: Rate::iops(total_rate("rate_iops", iops, threads)?),
+        },
+        (None, None, Some(bytes)) => Pacing::Limited {
+            rate: Rate::of_bytes(total_rate("rate_bw", bytes, threads)?, sizes.mean_bytes()),
+        },
+        _ => {
+            return Err(conflict(
+                "--rate (open loop), --rate_iops and --rate_bw (limits of a closed loop) exclude one another",
+            ));
+        }
+    };
     if options.arrival.is_some() {
-        return Err(PlanError::Conflict(
-            "--arrival needs --rate: how many I/Os per second arrive".to_owned(),
+        return Err(conflict(
+            "--arrival needs --rate: how many I/Os per second arrive",
         ));
     }
-    if let Some(text) = options.rate_iops.as_deref() {
-        return Ok(Pacing::Limited {
-            rate: Rate::iops(positive_rate("rate_iops", text)?),
-        });
-    }
-    if let Some(text) = options.rate_bw.as_deref() {
-        let bytes_per_second = positive_rate("rate_bw", text)?;
-        return Ok(Pacing::Limited {
-            rate: Rate::of_bytes(bytes_per_second, sizes.mean_bytes()),
-        });
-    }
-    Ok(Pacing::Closed)
+    Ok(pacing)
 }
 
 pub(super) fn engine(
     options: &JobOptions,
-    facts: &TargetProperties,
+    target: &TargetProperties,
     iodepth: u32,
     direct: bool,
 ) -> Result<(Engine, bool), PlanError> {
     let wanted = options.engine.as_deref().unwrap_or("auto");
     let hipri = options.hipri.unwrap_or(false);
-    let own = match facts.kind {
+    let own = match target.kind {
         TargetKind::Null => Some(Engine::Null),
         TargetKind::Simulated => Some(Engine::Sim),
         TargetKind::Block { .. } | TargetKind::File => None,
     };
-    let passthru = match facts.kind {
+    let passthru = match target.kind {
         TargetKind::Block { passthru, .. } => passthru,
         _ => PassthruSupport::No,
     };
@@ -348,10 +352,10 @@ pub(super) fn engine(
             Engine::Passthru
         }
         (_, None) if passthru == PassthruSupport::Named => {
-            return Err(PlanError::Conflict(format!(
+            return Err(conflict(format!(
                 "{}: an NVMe generic device takes commands only; for --engine {wanted} name the block device ({})",
-                facts.name,
-                facts.name.replacen("/ng", "/nvme", 1)
+                target.name,
+                target.name.replacen("/ng", "/nvme", 1)
             )));
         }
         ("passthru" | "io_uring_cmd", None) if passthru == PassthruSupport::Possible => {
@@ -364,14 +368,14 @@ pub(super) fn engine(
         ("auto" | "uring" | "io_uring", None) => Engine::Uring,
         ("sync" | "psync", None) if iodepth == 1 => Engine::Sync,
         ("sync" | "psync", _) => {
-            return Err(PlanError::Conflict(format!(
+            return Err(conflict(format!(
                 "--engine {wanted} has one I/O in flight per thread, not {iodepth}; use --numjobs {iodepth} or --engine uring"
             )));
         }
         ("passthru" | "io_uring_cmd", _) => {
-            return Err(PlanError::Conflict(format!(
+            return Err(conflict(format!(
                 "{}: --engine passthru sends NVMe commands, and needs a whole NVMe namespace with a generic device (/dev/ngXnY); use uring",
-                facts.name
+                target.name
             )));
         }
         _ => {
@@ -385,20 +389,20 @@ pub(super) fn engine(
     if (hipri || options.sqpoll.unwrap_or(false))
         && !matches!(engine, Engine::Uring | Engine::Passthru)
     {
-        return Err(PlanError::Conflict(format!(
+        return Err(conflict(format!(
             "--hipri and --sqpoll are io_uring's; the engine here is {}: use --engine uring on a real drive",
             engine.name()
         )));
     }
     if hipri && !direct {
-        return Err(PlanError::Conflict(
-            "--hipri needs --direct true: the page cache is not polled".to_owned(),
+        return Err(conflict(
+            "--hipri needs --direct true: the page cache is not polled",
         ));
     }
-    if hipri && !matches!(facts.kind, TargetKind::Block { io_poll: true, .. }) {
-        return Err(PlanError::Conflict(format!(
+    if hipri && !matches!(target.kind, TargetKind::Block { io_poll: true, .. }) {
+        return Err(conflict(format!(
             "{}: has no polling queues, so --hipri cannot work (for NVMe, load the driver with poll_queues=N)",
-            facts.name
+            target.name
         )));
     }
     Ok((engine, hipri))
@@ -406,34 +410,33 @@ pub(super) fn engine(
 
 pub(super) fn verify(
     options: &JobOptions,
-    facts: &TargetProperties,
+    target: &TargetProperties,
     access: &AccessConfig,
     increment: u64,
     area: Region,
 ) -> Result<Option<u32>, PlanError> {
     if !options.verify.unwrap_or(false) {
         if options.do_verify.is_some() {
-            return Err(PlanError::Conflict("--do_verify needs --verify".to_owned()));
+            return Err(conflict("--do_verify needs --verify"));
         }
         if options.verify_interval.is_some() {
-            return Err(PlanError::Conflict(
-                "--verify_interval needs --verify".to_owned(),
-            ));
+            return Err(conflict("--verify_interval needs --verify"));
         }
         return Ok(None);
     }
-    if facts.kind == TargetKind::Null {
-        return Err(PlanError::Conflict(
-            "the null target keeps no data, so nothing on it can be verified".to_owned(),
+    if target.kind == TargetKind::Null {
+        return Err(conflict(
+            "the null target keeps no data, so nothing on it can be verified",
         ));
     }
     if increment > 0 && increment < area.size_bytes {
-        return Err(PlanError::Conflict(format!(
+        return Err(conflict(format!(
             "--verify needs threads that do not overwrite one another: make --offset_increment at least --size ({})",
             text::format_size(area.size_bytes)
         )));
     }
     let chosen = match options.verify_interval.as_deref() {
+        // What does not fit is refused like any other length over 4 MiB.
         Some(text) => Some(u32::try_from(size("verify_interval", text)?).unwrap_or(u32::MAX)),
         None => None,
     };
