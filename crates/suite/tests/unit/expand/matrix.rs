@@ -23,7 +23,7 @@ fn every_option_takes_a_parameter_as_its_type() {
             OptionKind::Text | OptionKind::Number => "8",
             OptionKind::Bool | OptionKind::Flag => "true",
         };
-        let value = typed(option.name, &toml::Value::String(text.to_owned())).unwrap();
+        let value = typed_option(option.name, &toml::Value::String(text.to_owned())).unwrap();
         let table = toml::Table::from_iter([(option.name.to_owned(), value)]);
         let options: JobOptions = table.try_into().unwrap();
         assert!(options.command_line().contains(option.name));
