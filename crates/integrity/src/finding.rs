@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::mismatch::MismatchClass;
+
 /// What a block must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -106,14 +108,14 @@ pub struct Finding {
 }
 
 impl FindingKind {
-    /// One word: `corrupt`, `torn`, `misplaced`, `stale` or `lost`.
-    pub fn name(&self) -> &'static str {
+    /// Class of the mismatch.
+    pub fn class(&self) -> MismatchClass {
         match self {
-            FindingKind::Corrupt { .. } => "corrupt",
-            FindingKind::Torn { .. } => "torn",
-            FindingKind::Misplaced { .. } => "misplaced",
-            FindingKind::Stale { .. } => "stale",
-            FindingKind::Lost { .. } => "lost",
+            FindingKind::Corrupt { .. } => MismatchClass::Corrupt,
+            FindingKind::Torn { .. } => MismatchClass::Torn,
+            FindingKind::Misplaced { .. } => MismatchClass::Misplaced,
+            FindingKind::Stale { .. } => MismatchClass::Stale,
+            FindingKind::Lost { .. } => MismatchClass::Lost,
         }
     }
 }
@@ -260,12 +262,12 @@ impl Findings {
     #[cold]
     pub fn push(&mut self, finding: Finding) {
         let counts = &mut self.counts;
-        *match finding.kind {
-            FindingKind::Corrupt { .. } => &mut counts.corrupt,
-            FindingKind::Torn { .. } => &mut counts.torn,
-            FindingKind::Misplaced { .. } => &mut counts.misplaced,
-            FindingKind::Stale { .. } => &mut counts.stale,
-            FindingKind::Lost { .. } => &mut counts.lost,
+        *match finding.kind.class() {
+            MismatchClass::Corrupt => &mut counts.corrupt,
+            MismatchClass::Torn => &mut counts.torn,
+            MismatchClass::Misplaced => &mut counts.misplaced,
+            MismatchClass::Stale => &mut counts.stale,
+            MismatchClass::Lost => &mut counts.lost,
         } += 1;
         if self.first.len() < Findings::KEPT {
             self.first.push(finding);

@@ -17,4 +17,5 @@ pub mod blocks;
 pub mod checker;
 pub mod data;
 pub mod finding;
+pub mod mismatch;
 pub mod pattern;

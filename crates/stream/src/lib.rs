@@ -1,37 +1,36 @@
-//! Record, replay and prove: continuous streams to and from drives, with every byte accounted for.
+//! Continuous recording and replay of byte streams on block devices, with integrity checks.
 //!
 //! # Purpose
-//! What MLE's NVMe Streamer (report C) does with an FPGA, in software and with the same words: a stream that goes onto a drive and comes back at the
-//! drive's full rate; a pattern by which every beat of it can be proved; a test bench that finds out whether a drive keeps what it says.
+//! Software counterpart of a hardware streaming core (MLE NVMe Streamer): records a stream at the drive's full rate, replays it in order, and
+//! checks every beat of a test pattern.
 //!
 //! # Architecture
-//! - [`registers`]: what a streamer is told and tells, as registers of a core.
-//! - [`range`]: checked addresses; which chunk goes to which drive.
-//! - [`queue`]: one drive of a stream with its ring of buffers, over any `assay_io::Target`.
-//! - [`drives`]: opening them. [`source`]: where streams come from and go to; [`endpoint`]: their names.
-//! - [`proof`]: the pattern of [`assay_integrity`] as a source and its checker as a sink.
-//! - [`record`](mod@record), [`replay`](mod@replay): the two loops. `checkpoint` makes a recording durable as it goes on.
-//! - [`index`]: recordings that describe themselves, so that they can be found, verified and replayed after anything.
-//! - [`buffer_table`]: which buffer a rate needs, which rate a buffer bears. [`status`]: what came of a stream.
+//! - [`registers`]: control and status registers of a streaming core, as atomics.
+//! - [`range`]: checked addresses, and striping of chunks over drives.
+//! - [`queue`]: one drive with its ring of buffers, over any `assay_io::Target`. [`drives`]: opens them.
+//! - [`source`]: sources and sinks; [`endpoint`]: their names. [`pattern_stream`]: the LFSR pattern of [`assay_integrity`] as source and sink.
+//! - [`record`](mod@record), [`replay`](mod@replay): the two loops. `checkpoint` makes a recording durable while it continues.
+//! - [`index`]: on-media index by which a recording is found, verified and replayed after a crash.
+//! - [`buffer_table`]: buffer needed per source rate. [`status`]: results of a stream.
 //!
 //! # Example
 //! ```
-//! use assay_stream::lane::Lane;
-//! use assay_stream::range::{DEFAULT_CHUNK_BYTES, Media, Range, RangeRequest};
+//! use assay_io::null::NullTarget;
+//! use assay_stream::queue::StreamQueue;
+//! use assay_stream::range::{DEFAULT_CHUNK_BYTES, DriveExtent, RangeRequest, StreamRange};
 //! use assay_stream::record::{RecordOptions, record};
 //! use assay_stream::registers::{Registers, StatusBits};
-//! use assay_stream::source::Bytes;
-//! use assay_io::null::NullTarget;
+//! use assay_stream::source::MemorySource;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let slots = 33; // a ring of 32 chunks, and one for the index
-//! let mut lanes = [StreamQueue::new("null:", NullTarget::new(slots), slots, DEFAULT_CHUNK_BYTES)];
-//! let media = [DriveExtent { drive: "null:".to_owned(), capacity_bytes: 1 << 30, min_io_bytes: 512 }];
+//! let mut queues = [StreamQueue::new("null:", NullTarget::new(slots), slots, DEFAULT_CHUNK_BYTES)];
+//! let drives = [DriveExtent { drive: "null:".to_owned(), capacity_bytes: 1 << 30, min_io_bytes: 512 }];
 //! let request = RangeRequest { first: None, last: None, chunk_bytes: DEFAULT_CHUNK_BYTES };
-//! let range = Range::new(&request, &media)?;
+//! let range = StreamRange::new(&request, &drives)?;
 //! let stream = vec![7; 300_000];
 //! let registers = Registers::default();
-//! let recorded = record(&mut lanes, &range, &mut Bytes::new(&stream), &RecordOptions::default(), &registers)?;
+//! let recorded = record(&mut queues, &range, &mut MemorySource::new(&stream), &RecordOptions::default(), &registers)?;
 //! assert_eq!(recorded.status.bytes, 300_000);
 //! assert_eq!(recorded.status.last_address_written, Some(2 * u64::from(DEFAULT_CHUNK_BYTES)));
 //! assert!(registers.status().has(StatusBits::EARLY_LAST));
@@ -40,19 +39,20 @@
 //! ```
 //!
 //! # Memory
-//! The ring, and what has a fixed size: stalls kept are the longest 64, the table of rates has 1113 rows, the index in memory is that since the
-//! last checkpoint but one. Nothing grows with the stream.
+//! The ring, plus tables of fixed size: the longest 64 stalls, 1113 rates, the index entries since the last checkpoint but one. Nothing grows with
+//! the length of the stream.
 //!
 //! # Copies
-//! One, which the kernel forces: between a pipe, socket or file and the ring. The drive's part is `O_DIRECT` from and to registered buffers, as far as the
-//! target does that. A pattern is made in the ring and checked in it.
+//! One, in the kernel, between a pipe, socket or file and the ring. I/O to the drive is `O_DIRECT` with registered buffers where the target supports
+//! it. A pattern is generated and checked in the ring.
 //!
 //! # Non-goals
-//! No file system, no container format, no network protocol: bytes in, the same bytes out. No thread: whoever wants to watch or end a stream does it
-//! through its registers.
+//! No file system, no container format, no network protocol. No threads: a stream is observed and ended through its registers.
 //!
 //! # Key constants
-//! [`range::DEFAULT_CHUNK_BYTES`] (128 KiB), [`registers::BEAT_BYTES`] (16), [`record::DEFAULT_CHECKPOINT_BYTES`] (64 MiB), [`index::ENTRIES`] (504 chunks per block).
+//! [`range::DEFAULT_CHUNK_BYTES`] (128 KiB), [`registers::BEAT_BYTES`] (16), [`record::DEFAULT_CHECKPOINT_BYTES`] (64 MiB), [`index::ENTRIES`] (504
+//! chunks per block).
+#![forbid(unsafe_code)]
 
 pub mod buffer_table;
 mod checkpoint;

@@ -6,9 +6,9 @@ use assay_device::session::{DriveSession, SessionError};
 use assay_units::rng::splitmix64;
 
 use super::describe::{StreamLog, sentence};
-use super::layout::{Compare, Comparison, ExpectedLayout};
 use super::{BenchError, BenchObserver, BenchOptions, StreamRates, TestSetup};
-use assay_integrity::pattern::Pattern;
+use crate::compare::CompareSink;
+use assay_integrity::pattern::{ExpectedLayout, Pattern, StreamFindings, StreamVerifier};
 use assay_stream::drives::{Drives, QueueOptions};
 use assay_stream::pattern_stream::PatternSource;
 use assay_stream::queue::StreamQueue;
@@ -18,6 +18,9 @@ use assay_stream::registers::{BEAT_BYTES, ControlBits, Registers, StatusBits};
 use assay_stream::replay::{ReplayOptions, ReplaySource, replay};
 use assay_stream::source::{FillResult, StreamSink, StreamSource};
 use assay_stream::status::{StreamError, StreamStatus};
+
+/// Mismatched chunks that are diagnosed.
+const MAX_DIAGNOSED: usize = 4;
 
 /// Why a test ended before its end.
 pub(super) enum TestError {
@@ -216,7 +219,7 @@ impl TestContext<'_> {
         queues: &mut [StreamQueue<'_>],
         range: &StreamRange,
         layout: &ExpectedLayout,
-    ) -> Result<(Comparison, StreamStatus), TestError> {
+    ) -> Result<(StreamFindings, StreamStatus), TestError> {
         let (done, total, observer) = (&mut self.done_bytes, self.total_bytes, &mut *self.observer);
         let mut watch = |bytes: u64, registers: &Registers| {
             tick(done, total, observer, bytes, registers);
@@ -224,9 +227,12 @@ impl TestContext<'_> {
         let chunk_bytes = u64::from(range.chunk_bytes);
         // Where it may have come from: the whole window, or the range where that is longer.
         let chunks = range.chunks().max(self.window.chunks());
-        let mut sink = Compare::new(layout, chunk_bytes, chunks, &mut watch);
+        let mut sink = CompareSink {
+            verifier: StreamVerifier::new(layout.clone(), chunk_bytes, chunks),
+            progress: &mut watch,
+        };
         let status = self::read(queues, range, layout.bytes(), self.min_io_bytes, &mut sink)?;
-        let found = sink.found();
+        let found = sink.verifier.finish(MAX_DIAGNOSED, None);
         if self.observer.stop_requested() {
             return Err(TestError::Stopped);
         }
@@ -252,7 +258,7 @@ impl TestContext<'_> {
         what: &str,
     ) -> Result<StreamStatus, TestError> {
         let (found, status) = self.look(queues, range, layout)?;
-        match found.wrong.first() {
+        match found.chunks.first() {
             None => Ok(status),
             Some(_) => fail(format!(
                 "{what}: {}",
@@ -267,9 +273,9 @@ impl TestContext<'_> {
         queues: &mut [StreamQueue<'_>],
         range: &StreamRange,
         layout: &ExpectedLayout,
-        found: &Comparison,
+        found: &StreamFindings,
     ) -> Result<String, TestError> {
-        let again = match found.wrong.first() {
+        let again = match found.chunks.first() {
             Some(first) => {
                 let chunk = first.at_byte / u64::from(range.chunk_bytes);
                 let (queue, address) = range.locate(chunk);
@@ -281,7 +287,7 @@ impl TestContext<'_> {
                 };
                 let part = layout.part(self.chunks(chunk), self.chunks(1));
                 match self.look(&mut queues[queue..=queue], &one, &part) {
-                    Ok((found, _)) => Some(found.wrong.is_empty()),
+                    Ok((found, _)) => Some(found.chunks.is_empty()),
                     Err(TestError::Failed(_)) => None,
                     Err(other) => return Err(other),
                 }

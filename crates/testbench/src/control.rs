@@ -2,8 +2,7 @@
 
 use super::TestDetail;
 use super::context::{BenchRun, CommandAfter, TestContext, TestError, WriteMode, fail, read};
-use super::layout::{ExpectedData, ExpectedLayout};
-use assay_integrity::pattern::{Diagnosis, Pattern, StreamLength};
+use assay_integrity::pattern::{Diagnosis, ExpectedData, ExpectedLayout, Pattern, StreamLength};
 use assay_stream::queue::StreamQueue;
 use assay_stream::range::StreamRange;
 use assay_stream::registers::{BEAT_BYTES, ControlBits, StatusBits};
@@ -67,7 +66,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError>
         context.compare(queues, &window, &right, "no error")?;
 
         let (found, status) = context.look(queues, &window, &ExpectedLayout::stream(other, bytes))?;
-        let first = found.wrong.first();
+        let first = found.chunks.first();
         let named = first.and_then(|wrong| wrong.diagnosis.clone());
         if first.map(|wrong| wrong.beat) != Some(0) || named != Some(Diagnosis::WrongSeed { seed }) {
             return fail(format!(
@@ -78,7 +77,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError>
         // Longer than it is: the first beat that is not whole must be found.
         let end = bytes / BEAT_BYTES;
         let (found, _) = context.look(queues, &window, &ExpectedLayout::stream(seed, bytes + context.chunks(1)))?;
-        let first = found.wrong.first().map(|wrong| wrong.beat);
+        let first = found.chunks.first().map(|wrong| wrong.beat);
         if first != Some(end) {
             return fail(format!(
                 "wrong length: the checker of a longer stream should fail at beat {end}, and failed at {first:?}"
@@ -203,7 +202,7 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestErr
             .then(block_end - bytes, ExpectedData::Zeroes)
             .then(window.bytes() - block_end, behind);
         let (found, _) = context.look(queues, &window, &layout)?;
-        if let Some(first) = found.wrong.first() {
+        if let Some(first) = found.chunks.first() {
             let what = if first.at_byte < bytes {
                 "a stream that ended early"
             } else {
@@ -296,7 +295,7 @@ fn checked(
     context.compare(queues, &window, &head, "up to the captured last address")?;
     let all = ExpectedLayout::stream(cut.new, window.bytes());
     let (found, _) = context.look(queues, &window, &all)?;
-    let first = found.wrong.first();
+    let first = found.chunks.first();
     match first.map(|wrong| wrong.beat) {
         Some(beat) if beat == cut.first_stale_beat => {}
         Some(beat) => {

@@ -1,7 +1,8 @@
 //! From wrong beats to a sentence: what happened, to which chunk, and whose data is there instead.
 
-use super::layout::{Comparison, ExpectedData, MismatchedChunk};
-use assay_integrity::pattern::{DataOrigin, Diagnosis};
+use assay_integrity::pattern::{
+    DataOrigin, Diagnosis, ExpectedData, MismatchedChunk, StreamFindings,
+};
 use assay_stream::range::StreamRange;
 
 /// A stream that the bench has written.
@@ -53,7 +54,7 @@ fn describe(log: &StreamLog, wrong: &MismatchedChunk, range: &StreamRange) -> (S
     let (word, text) = match &wrong.diagnosis {
         None => ("overrun", "bytes that should be zeroes are not".to_owned()),
         Some(Diagnosis::Stale { seed } | Diagnosis::WrongSeed { seed }) => {
-            let (owner_text, later) = log.owner_text(*seed, wrong.holds);
+            let (owner_text, later) = log.owner_text(*seed, wrong.expected);
             if later {
                 (
                     "overwritten",
@@ -67,7 +68,7 @@ fn describe(log: &StreamLog, wrong: &MismatchedChunk, range: &StreamRange) -> (S
             }
         }
         Some(Diagnosis::StaleElsewhere { seed, beat }) => {
-            let (owner_text, later) = log.owner_text(*seed, wrong.holds);
+            let (owner_text, later) = log.owner_text(*seed, wrong.expected);
             let text = format!(
                 "the chunk holds chunk {} of what {owner_text}",
                 chunk_of(*beat)
@@ -122,7 +123,7 @@ fn torn(
             format!("{beats} are {origin}, the rest is right"),
         );
     };
-    let (owner_text, later) = log.owner_text(seed, wrong.holds);
+    let (owner_text, later) = log.owner_text(seed, wrong.expected);
     if later {
         (
             "overrun",
@@ -148,11 +149,11 @@ fn after_colon(diagnosis: &Diagnosis) -> String {
 /// The sentence. `again` is what a second read of the first wrong chunk gave: right, or not; `None` where there was none.
 pub(super) fn sentence(
     log: &StreamLog,
-    found: &Comparison,
+    found: &StreamFindings,
     range: &StreamRange,
     again: Option<bool>,
 ) -> String {
-    let Some(first) = found.wrong.first() else {
+    let Some(first) = found.chunks.first() else {
         return "nothing is wrong".to_owned();
     };
     let chunk = first.at_byte / u64::from(range.chunk_bytes);
@@ -160,9 +161,9 @@ pub(super) fn sentence(
     let (mut word, text) = describe(log, first, range);
     // A chunk in a wrong place whose own place was not written: one write went astray.
     let astray = found
-        .wrong
+        .chunks
         .iter()
-        .any(|wrong| match (&wrong.diagnosis, wrong.holds) {
+        .any(|wrong| match (&wrong.diagnosis, wrong.expected) {
             (Some(Diagnosis::Misplaced { .. }), ExpectedData::Stream(..)) => true,
             (Some(Diagnosis::StaleElsewhere { seed, .. }), holds) => log.owner_text(*seed, holds).1,
             _ => false,
@@ -181,7 +182,7 @@ pub(super) fn sentence(
             first.beat
         )
     };
-    for wrong in found.wrong.iter().skip(1).take(2) {
+    for wrong in found.chunks.iter().skip(1).take(2) {
         let chunk = wrong.at_byte / u64::from(range.chunk_bytes);
         let (_, text) = describe(log, wrong, range);
         out += &format!("; chunk {chunk}: {text}");

@@ -2,7 +2,7 @@
 
 use super::TestDetail;
 use super::context::{BenchRun, TestContext, TestError, fail, read};
-use super::layout::ExpectedLayout;
+use assay_integrity::pattern::ExpectedLayout;
 use assay_stream::queue::StreamQueue;
 use assay_stream::range::{DriveExtent, RangeRequest, StreamRange};
 use assay_stream::registers::StatusBits;

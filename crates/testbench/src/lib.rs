@@ -33,12 +33,12 @@
 //! [`MAX_SWEEP_CHUNKS`] (32768, MLE NVMe Streamer), [`MIN_CHUNKS`].
 #![forbid(unsafe_code)]
 
+mod compare;
 mod context;
 mod control;
 mod describe;
 mod errors;
 pub mod faulty;
-mod layout;
 mod link;
 mod rates;
 mod render;

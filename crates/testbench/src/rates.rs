@@ -3,8 +3,8 @@
 use assay_units::text::{format_size, group_digits};
 
 use super::context::{BenchRun, TestContext, TestError, WriteMode, fail};
-use super::layout::ExpectedLayout;
 use super::{MAX_SWEEP_CHUNKS, StreamRates, TestDetail};
+use assay_integrity::pattern::ExpectedLayout;
 use assay_stream::queue::StreamQueue;
 use assay_stream::range::StreamRange;
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use assay_device::session::SessionOptions;
-use assay_integrity::pattern::{Pattern, StreamLength};
+use assay_integrity::pattern::{Pattern, StreamFindings, StreamLength};
 use assay_stream::drives::Drives;
 use assay_stream::endpoint::Endpoint;
 use assay_stream::index::{IndexError, Recording};
-use assay_stream::pattern_stream::{PatternSink, StreamFinding};
+use assay_stream::pattern_stream::PatternSink;
 use assay_stream::registers::Registers;
 use assay_stream::replay::{ReplayOptions, ReplayOutcome, ReplaySource, replay};
 use assay_stream::source::{StreamSink, WriteSink};
@@ -70,7 +70,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
                 packet_beats: None,
             };
             let shape = recording.is_none().then_some(shape);
-            (replayed, Some(sink.finding(shape)))
+            (replayed, Some(sink.findings(shape)))
         }
         None => {
             // Who waits for a visitor is ended by the first signal: there is nothing yet that would have to be ended well.
@@ -93,7 +93,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     } else {
         output.show(text, document)?;
     }
-    let wrong = finding.is_some_and(|finding| !finding.is_right());
+    let wrong = finding.is_some_and(|finding| !finding.is_clean());
     if wrong || !replayed.is_right() {
         return Ok(CommandOutcome::DriveFailed);
     }
@@ -200,7 +200,7 @@ fn text(
     names: &str,
     replayed: &ReplayOutcome,
     recording: Option<&Recording>,
-    finding: Option<&StreamFinding>,
+    finding: Option<&StreamFindings>,
 ) -> String {
     let status = &replayed.status;
     let mut lines = Lines::default();
@@ -215,7 +215,7 @@ fn text(
         tell_recording(&mut lines, recording, replayed);
     }
     if let Some(finding) = finding {
-        let right = finding.is_right();
+        let right = finding.is_clean();
         let words = if right {
             format!(
                 "{} beats, all as they should be",
@@ -233,7 +233,7 @@ fn text(
         if let Some(first) = &finding.first {
             lines.line("first wrong", first.to_string());
         }
-        if let Some(diagnosis) = &finding.diagnosis {
+        if let Some(diagnosis) = finding.diagnosis() {
             lines.line("diagnosis", diagnosis.to_string());
         }
     }
@@ -243,7 +243,7 @@ fn text(
 fn document(
     replayed: &ReplayOutcome,
     recording: Option<&Recording>,
-    finding: Option<&StreamFinding>,
+    finding: Option<&StreamFindings>,
 ) -> Value {
     let checked = finding.map(|finding| {
         json!({
@@ -251,7 +251,7 @@ fn document(
             "wrong_beats": finding.wrong_beats,
             "wrong_chunks": finding.wrong_chunks,
             "first_wrong_beat": finding.first.map(|first| first.beat),
-            "diagnosis": finding.diagnosis.as_ref().map(ToString::to_string),
+            "diagnosis": finding.diagnosis().map(ToString::to_string),
         })
     });
     json!({

@@ -12,6 +12,7 @@ use super::map::{GENERATION_BITS, earlier_generation, is_older};
 use super::{MAX_COUNTED_FLIPS, Verifier};
 use crate::data::DataPattern;
 use crate::finding::{Expected, FindingKind, FoundInstead};
+use crate::mismatch::{self, ClassifiedRun, MismatchClass, OriginClass};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 /// How many writes back (and, when only the seed is known, forward) a torn block's other part is looked for.
@@ -280,31 +281,40 @@ impl SectorComparison<'_> {
         else {
             return SectorVerdict::NotOurs;
         };
+        let exact = |m: &SectorMatch| m.similarity != Similarity::Foreign;
         let near = matches
             .iter()
-            .any(|o| matches!(o.similarity, Similarity::Near(_)));
-        let first_foreign = matches
-            .iter()
-            .position(|o| o.similarity == Similarity::Foreign);
-        let first_other = matches
-            .iter()
-            .position(|o| o.similarity != Similarity::Foreign && o.candidate != newest);
+            .any(|m| matches!(m.similarity, Similarity::Near(_)));
         if !near && matches!(self.expected, Expected::Uncertain { .. }) {
             return SectorVerdict::AcceptedMixture;
         }
-        let torn = |older: Option<u64>, sector: usize| {
-            SectorVerdict::Ours(FindingKind::Torn {
-                newer: candidates[newest],
-                older,
-                first_old_sector: sector as u32,
-            })
+        let origin = |m: &SectorMatch| match m.similarity {
+            Similarity::Exact if m.candidate == newest => None,
+            Similarity::Exact => Some(OriginClass::Earlier),
+            Similarity::Near(_) => Some(OriginClass::Damaged),
+            // Of a first write: the rest may be what this location held before.
+            Similarity::Foreign if candidates[newest] == 1 => Some(OriginClass::Earlier),
+            Similarity::Foreign => Some(OriginClass::Foreign),
         };
-        match (near, first_foreign, first_other) {
-            (false, None, Some(sector)) => {
-                torn(Some(candidates[matches[sector].candidate]), sector)
+        let runs: Vec<ClassifiedRun> = (0_u64..)
+            .zip(&matches)
+            .filter_map(|(sector, m)| {
+                origin(m).map(|origin| ClassifiedRun {
+                    granules: sector..sector + 1,
+                    origin,
+                })
+            })
+            .collect();
+        match mismatch::classify(&runs, &(0..matches.len() as u64)) {
+            Some(MismatchClass::Torn) => {
+                let sector = runs[0].granules.start as usize;
+                let older = Some(&matches[sector]).filter(|m| exact(m));
+                SectorVerdict::Ours(FindingKind::Torn {
+                    newer: candidates[newest],
+                    older: older.map(|m| candidates[m.candidate]),
+                    first_old_sector: sector as u32,
+                })
             }
-            // The first write of this block: what is not of it may be what stood here before.
-            (false, Some(sector), None) if candidates[newest] == 1 => torn(None, sector),
             _ => self.corrupt(&candidates, &matches, newest, &mut image),
         }
     }

@@ -21,6 +21,8 @@
 //! # Key constants
 //! [`MAX_FLIPPED_BITS`], [`MAX_PIECES`], [`MAX_SEARCHES`], [`MAX_UNKNOWN_BEATS`].
 
+use crate::mismatch::{MismatchClass, classify};
+
 use super::search::{self, MAX_BEATS, MAX_CHUNKS};
 use super::{BEAT_BYTES, DataOrigin, Diagnosis, Mismatch, MismatchRun, Pattern, PatternChecker};
 
@@ -63,49 +65,47 @@ pub fn diagnose(
     chunk: &ReadChunk,
     other: Option<&ReadChunk>,
 ) -> Option<Diagnosis> {
-    let apart = Dissection::take(context, chunk);
-    let first = *apart.pieces.first()?;
-    let end_beat = chunk
-        .first_beat
-        .saturating_add(chunk.bytes.len().div_ceil(BEAT_BYTES) as u64);
+    let dissection = Dissection::take(context, chunk);
+    let runs = dissection.pieces.as_slice();
+    let first = *runs.first()?;
+    let beats = chunk.bytes.len().div_ceil(BEAT_BYTES) as u64;
+    let unit = chunk.first_beat..chunk.first_beat.saturating_add(beats);
+    let classified: Vec<_> = runs.iter().map(MismatchRun::classified).collect();
+    let class = classify(&classified, &unit)?;
     let corrupt = Diagnosis::Corrupt {
         first_beat: first.first_beat,
-        beats: apart.wrong_beats,
+        beats: dissection.wrong_beats,
     };
-    Some(match (apart.pieces.as_slice(), first.origin) {
-        _ if apart.gave_up || apart.pieces.iter().all(unknown) => corrupt,
-        (pieces, DataOrigin::Flipped { mask }) if pieces.iter().all(flipped) => {
+    if dissection.gave_up || runs.iter().all(unknown) {
+        return Some(corrupt);
+    }
+    Some(match (class, first.origin) {
+        (MismatchClass::Corrupt, DataOrigin::Flipped { mask }) if runs.iter().all(flipped) => {
             Diagnosis::BitFlip {
                 beat: first.first_beat,
                 mask,
-                beats: apart.wrong_beats,
+                beats: dissection.wrong_beats,
             }
         }
-        ([piece], origin) if piece.first_beat == chunk.first_beat && piece.end_beat == end_beat => {
-            match origin {
-                DataOrigin::Seed { seed } if is_whole_stream(seed, chunk, other) => {
-                    Diagnosis::WrongSeed { seed }
-                }
-                DataOrigin::Seed { seed } => Diagnosis::Stale { seed },
-                DataOrigin::SeedElsewhere { seed, beat } => {
-                    Diagnosis::StaleElsewhere { seed, beat }
-                }
-                DataOrigin::Place { beat } => Diagnosis::Misplaced { beat },
-                DataOrigin::Shifted { byte } => Diagnosis::Shifted { byte },
-                DataOrigin::Zero => Diagnosis::Zero,
-                DataOrigin::Ones => Diagnosis::Ones,
-                DataOrigin::Flipped { .. } | DataOrigin::Unknown => corrupt,
-            }
-        }
-        ([piece], origin) => Diagnosis::Torn {
-            first_beat: piece.first_beat,
-            end_beat: piece.end_beat,
+        (MismatchClass::Torn, origin) if runs.len() == 1 => Diagnosis::Torn {
+            first_beat: first.first_beat,
+            end_beat: first.end_beat,
             origin,
         },
-        (pieces, _) if pieces.len() <= MAX_PIECES => Diagnosis::Patchwork {
-            pieces: pieces.to_vec(),
+        (MismatchClass::Torn | MismatchClass::Corrupt, _) if runs.len() > MAX_PIECES => corrupt,
+        (MismatchClass::Torn | MismatchClass::Corrupt, _) => Diagnosis::Patchwork {
+            pieces: runs.to_vec(),
         },
-        _ => corrupt,
+        (_, DataOrigin::Seed { seed }) if is_whole_stream(seed, chunk, other) => {
+            Diagnosis::WrongSeed { seed }
+        }
+        (_, DataOrigin::Seed { seed }) => Diagnosis::Stale { seed },
+        (_, DataOrigin::SeedElsewhere { seed, beat }) => Diagnosis::StaleElsewhere { seed, beat },
+        (_, DataOrigin::Place { beat }) => Diagnosis::Misplaced { beat },
+        (_, DataOrigin::Shifted { byte }) => Diagnosis::Shifted { byte },
+        (_, DataOrigin::Zero) => Diagnosis::Zero,
+        (_, DataOrigin::Ones) => Diagnosis::Ones,
+        (_, DataOrigin::Flipped { .. } | DataOrigin::Unknown) => corrupt,
     })
 }
 

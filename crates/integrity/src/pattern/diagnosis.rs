@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::mismatch::{ClassifiedRun, MismatchClass, OriginClass, classify};
+
 /// Where wrong beats come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataOrigin {
@@ -138,7 +140,50 @@ pub enum Diagnosis {
     },
 }
 
+impl DataOrigin {
+    /// What the class of a mismatch depends on.
+    pub fn class(&self) -> OriginClass {
+        match self {
+            DataOrigin::Seed { .. } | DataOrigin::SeedElsewhere { .. } => OriginClass::Earlier,
+            DataOrigin::Place { .. } | DataOrigin::Shifted { .. } => OriginClass::Elsewhere,
+            DataOrigin::Zero | DataOrigin::Ones => OriginClass::Blank,
+            DataOrigin::Flipped { .. } => OriginClass::Damaged,
+            DataOrigin::Unknown => OriginClass::Unknown,
+        }
+    }
+}
+
+impl MismatchRun {
+    /// As [`classify`] takes it.
+    pub fn classified(&self) -> ClassifiedRun {
+        ClassifiedRun {
+            granules: self.first_beat..self.end_beat,
+            origin: self.origin.class(),
+        }
+    }
+}
+
 impl Diagnosis {
+    /// Class of the mismatch; `None` for a wrong length.
+    pub fn class(&self) -> Option<MismatchClass> {
+        Some(match self {
+            Diagnosis::WrongSeed { .. }
+            | Diagnosis::Stale { .. }
+            | Diagnosis::StaleElsewhere { .. } => MismatchClass::Stale,
+            Diagnosis::Misplaced { .. } | Diagnosis::Shifted { .. } => MismatchClass::Misplaced,
+            Diagnosis::Zero | Diagnosis::Ones => MismatchClass::Lost,
+            Diagnosis::Torn { .. } => MismatchClass::Torn,
+            Diagnosis::BitFlip { .. } | Diagnosis::Corrupt { .. } => MismatchClass::Corrupt,
+            Diagnosis::Patchwork { pieces } => {
+                let runs: Vec<_> = pieces.iter().map(MismatchRun::classified).collect();
+                return classify(&runs, &(0..u64::MAX));
+            }
+            Diagnosis::Short { .. } | Diagnosis::Long { .. } | Diagnosis::Partial { .. } => {
+                return None;
+            }
+        })
+    }
+
     /// Which bits of the beat are wrong, lowest first; none but for [`Diagnosis::BitFlip`].
     pub fn bits(&self) -> Vec<u32> {
         match self {

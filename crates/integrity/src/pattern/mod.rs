@@ -80,6 +80,7 @@ mod shape;
 #[cfg(test)]
 #[path = "../../tests/unit/pattern.rs"]
 mod tests;
+mod verifier;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod x86;
@@ -94,6 +95,7 @@ pub use generator::PatternGenerator;
 pub use pages::{MAX_ANNOUNCED, PatternPages};
 pub use search::{MAX_BEATS, MAX_CHUNKS};
 pub use shape::StreamLength;
+pub use verifier::{ExpectedData, ExpectedLayout, MismatchedChunk, StreamFindings, StreamVerifier};
 
 use assay_units::rng::splitmix64;
 

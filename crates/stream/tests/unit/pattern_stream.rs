@@ -1,4 +1,5 @@
 use super::*;
+use assay_integrity::pattern::Diagnosis;
 
 fn stream(seed: u64, bytes: usize) -> Vec<u8> {
     let mut out = vec![0; bytes];
@@ -6,13 +7,13 @@ fn stream(seed: u64, bytes: usize) -> Vec<u8> {
     out
 }
 
-fn check(expected: u64, bytes: &[u8], length_bytes: u64) -> StreamFinding {
+fn check(expected: u64, bytes: &[u8], length_bytes: u64) -> StreamFindings {
     let chunks = bytes.len().div_ceil(8192) as u64;
     let mut sink = PatternSink::new(Pattern::new(expected), 8192, chunks);
     for chunk in bytes.chunks(8192) {
         sink.put(chunk, &Registers::default()).unwrap();
     }
-    sink.finding(Some(StreamLength {
+    sink.findings(Some(StreamLength {
         length_bytes,
         packet_beats: None,
     }))
@@ -33,7 +34,7 @@ fn a_right_stream_is_right_and_a_source_makes_it() {
     }
     assert_eq!(all, stream(5, 20_001));
     let found = check(5, &all, 20_001);
-    assert!(found.is_right(), "{found:?}");
+    assert!(found.is_clean(), "{found:?}");
     assert_eq!(found.beats, 1251);
 }
 
@@ -46,14 +47,14 @@ fn a_stream_without_its_beginning_is_checked_from_where_it_begins() {
     let mut last = all[16_384..].to_vec();
     last[100] ^= 1;
     sink.put(&last, &Registers::default()).unwrap();
-    let found = sink.finding(None);
+    let found = sink.findings(None);
     assert_eq!(
         (found.beats, found.wrong_beats, found.wrong_chunks),
         (738, 1, 1)
     );
     assert_eq!(found.first.map(|first| first.beat), Some(1024 + 6));
     assert!(matches!(
-        found.diagnosis,
+        found.diagnosis().cloned(),
         Some(Diagnosis::BitFlip { beat: 1030, .. })
     ));
 }
@@ -63,19 +64,22 @@ fn what_is_wrong_is_named() {
     let mut old = stream(1, 40_000);
     let new = stream(2, 40_000);
     assert_eq!(
-        check(2, &old, 40_000).diagnosis,
+        check(2, &old, 40_000).diagnosis().cloned(),
         Some(Diagnosis::WrongSeed { seed: 1 })
     );
     // The third chunk was not written.
     old[..16_384].copy_from_slice(&new[..16_384]);
     old[24_576..].copy_from_slice(&new[24_576..]);
     let found = check(2, &old, 40_000);
-    assert_eq!(found.diagnosis, Some(Diagnosis::Stale { seed: 1 }));
+    assert_eq!(
+        found.diagnosis().cloned(),
+        Some(Diagnosis::Stale { seed: 1 })
+    );
     assert_eq!(found.first.map(|m| m.beat), Some(1024));
     assert_eq!((found.wrong_beats, found.wrong_chunks), (512, 1));
     let short = check(2, &new[..30_000], 40_000);
     assert!(
-        matches!(short.diagnosis, Some(Diagnosis::Short { .. })),
+        matches!(short.diagnosis(), Some(Diagnosis::Short { .. })),
         "{short:?}"
     );
 }

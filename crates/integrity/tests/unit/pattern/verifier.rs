@@ -1,17 +1,14 @@
 use super::*;
 
-fn compare(layout: &ExpectedLayout, bytes: &[u8]) -> Comparison {
-    let mut quiet = |_: u64, _: &Registers| {};
-    let mut sink = Compare::new(layout, 8192, 8, &mut quiet);
-    for chunk in bytes.chunks(8192) {
-        sink.put(chunk, &Registers::default()).unwrap();
-    }
-    sink.found()
+fn compare(layout: &ExpectedLayout, bytes: &[u8]) -> StreamFindings {
+    let mut verifier = StreamVerifier::new(layout.clone(), 8192, 8);
+    bytes.chunks(8192).for_each(|chunk| verifier.check(chunk));
+    verifier.finish(4, None)
 }
 
 fn made(layout: &ExpectedLayout) -> Vec<u8> {
     let mut out = Vec::new();
-    for &(length, holds) in &layout.pieces {
+    for &(length, holds) in &layout.extents {
         let mut piece = vec![0; length as usize];
         if let ExpectedData::Stream(pattern, beat) = holds {
             pattern.generator(beat).fill(&mut piece);
@@ -31,28 +28,31 @@ fn pieces_are_compared_each_with_its_own_and_wrong_ones_are_named() {
     assert_eq!(bytes.len() as u64, layout.bytes());
     let found = compare(&layout, &bytes);
     assert!(
-        found.wrong.is_empty() && found.bytes == layout.bytes(),
+        found.chunks.is_empty() && found.bytes == layout.bytes(),
         "{found:?}"
     );
     // Any part of it, too.
     let part = layout.part(8192, 16_384);
     assert_eq!(made(&part), bytes[8192..24_576]);
-    assert!(compare(&part, &bytes[8192..24_576]).wrong.is_empty());
+    assert!(compare(&part, &bytes[8192..24_576]).chunks.is_empty());
     bytes[20_100] = 1;
     bytes[24_576..32_768]
         .copy_from_slice(&made(&ExpectedLayout::stream(3, 40_960))[24_576..32_768]);
     let found = compare(&layout, &bytes);
     assert_eq!(found.wrong_beats, 1 + 512);
-    assert_eq!(found.wrong.len(), 2);
+    assert_eq!(found.chunks.len(), 2);
     assert_eq!(
-        (found.wrong[0].at_byte, found.wrong[0].holds),
+        (found.chunks[0].at_byte, found.chunks[0].expected),
         (20_100, ExpectedData::Zeroes)
     );
     assert_eq!(
-        (found.wrong[1].at_byte, found.wrong[1].beat),
+        (found.chunks[1].at_byte, found.chunks[1].beat),
         (24_576, 1536)
     );
-    assert_eq!(found.wrong[1].diagnosis, Some(Diagnosis::Stale { seed: 3 }));
+    assert_eq!(
+        found.chunks[1].diagnosis,
+        Some(Diagnosis::Stale { seed: 3 })
+    );
     let anything = ExpectedLayout::default().then(bytes.len() as u64, ExpectedData::Anything);
-    assert!(compare(&anything, &bytes).wrong.is_empty());
+    assert!(compare(&anything, &bytes).chunks.is_empty());
 }

@@ -1,0 +1,278 @@
+//! Verification of a stream, chunk by chunk, against the data that each extent of it should hold.
+
+use super::{
+    BEAT_BYTES, Diagnosis, DiagnosisContext, Mismatch, Pattern, PatternChecker, ReadChunk,
+    StreamLength, diagnose,
+};
+
+/// Mismatched chunks that are saved for the diagnosis.
+const MAX_DIAGNOSED: usize = 4;
+
+/// Data that an extent should hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpectedData {
+    /// This stream, from this beat on.
+    Stream(Pattern, u64),
+    /// Zeroes.
+    Zeroes,
+    /// Not checked.
+    Anything,
+}
+
+/// Consecutive extents in stream order, each with its length in bytes.
+#[derive(Clone, Debug, Default)]
+pub struct ExpectedLayout {
+    extents: Vec<(u64, ExpectedData)>,
+}
+
+impl ExpectedLayout {
+    /// Append an extent.
+    #[must_use]
+    pub fn then(mut self, bytes: u64, expected: ExpectedData) -> ExpectedLayout {
+        if bytes > 0 {
+            self.extents.push((bytes, expected));
+        }
+        self
+    }
+
+    /// A stream from its first beat on.
+    pub fn stream(seed: u64, bytes: u64) -> ExpectedLayout {
+        ExpectedLayout::default().then(bytes, ExpectedData::Stream(Pattern::new(seed), 0))
+    }
+
+    /// The extents.
+    pub fn extents(&self) -> &[(u64, ExpectedData)] {
+        &self.extents
+    }
+
+    /// Bytes of all extents.
+    pub fn bytes(&self) -> u64 {
+        self.extents.iter().map(|(bytes, _)| bytes).sum()
+    }
+
+    /// These bytes of it; `from` must be at a whole beat of its extent.
+    #[must_use]
+    pub fn part(&self, from: u64, bytes: u64) -> ExpectedLayout {
+        let end = from + bytes;
+        let mut out = ExpectedLayout::default();
+        let mut begin = 0;
+        for &(length, expected) in &self.extents {
+            let (low, high) = (from.max(begin), end.min(begin + length));
+            if low < high {
+                let expected = match expected {
+                    ExpectedData::Stream(pattern, beat) => {
+                        ExpectedData::Stream(pattern, beat + (low - begin) / BEAT_BYTES as u64)
+                    }
+                    other => other,
+                };
+                out = out.then(high - low, expected);
+            }
+            begin += length;
+        }
+        out
+    }
+}
+
+/// A chunk that does not hold the expected data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MismatchedChunk {
+    /// Byte of the layout at which the first wrong beat begins.
+    pub at_byte: u64,
+    /// Number of that beat in the expected stream; for zeroes, counted from the start of the extent.
+    pub beat: u64,
+    /// What should be there.
+    pub expected: ExpectedData,
+    /// What is wrong; `None` for bytes that should be zero.
+    pub diagnosis: Option<Diagnosis>,
+}
+
+/// Result of a verified stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamFindings {
+    /// Bytes compared.
+    pub bytes: u64,
+    /// Beats compared, a partial one counted.
+    pub beats: u64,
+    /// Beats that differ.
+    pub wrong_beats: u64,
+    /// Chunks with any wrong beat.
+    pub wrong_chunks: u64,
+    /// The first wrong beat of a stream.
+    pub first: Option<Mismatch>,
+    /// The first mismatched chunks, diagnosed.
+    pub chunks: Vec<MismatchedChunk>,
+    /// [`Diagnosis::Short`], [`Diagnosis::Long`] or [`Diagnosis::Partial`].
+    pub length: Option<Diagnosis>,
+}
+
+impl StreamFindings {
+    /// No mismatch, and the length is right as far as it was checked.
+    pub fn is_clean(&self) -> bool {
+        self.wrong_beats == 0 && self.length.is_none()
+    }
+
+    /// Diagnosis of the first mismatched chunk, or of the length.
+    pub fn diagnosis(&self) -> Option<&Diagnosis> {
+        let first = self
+            .chunks
+            .first()
+            .and_then(|chunk| chunk.diagnosis.as_ref());
+        first.or(self.length.as_ref())
+    }
+}
+
+/// A mismatched chunk, kept for the diagnosis.
+#[derive(Clone, Debug)]
+struct SavedChunk {
+    at_byte: u64,
+    mismatch_beat: u64,
+    pattern: Pattern,
+    first_beat: u64,
+    bytes: Vec<u8>,
+}
+
+/// Compares a stream with a layout.
+#[derive(Clone, Debug)]
+pub struct StreamVerifier {
+    layout: ExpectedLayout,
+    chunk_bytes: u64,
+    chunks: u64,
+    extent: usize,
+    /// Bytes of the extent that were compared.
+    within: u64,
+    checker: Option<PatternChecker>,
+    findings: StreamFindings,
+    saved: Vec<SavedChunk>,
+    /// The chunk after the first mismatched one, of the same stream: it distinguishes a wrong seed from a lost first write.
+    next: Option<(u64, Vec<u8>)>,
+}
+
+impl StreamVerifier {
+    /// Against this layout. The medium has `chunks` chunks of `chunk_bytes`, among which misplaced data are searched for.
+    pub fn new(layout: ExpectedLayout, chunk_bytes: u64, chunks: u64) -> StreamVerifier {
+        StreamVerifier {
+            layout,
+            chunk_bytes,
+            chunks,
+            extent: 0,
+            within: 0,
+            checker: None,
+            findings: StreamFindings::default(),
+            saved: Vec::new(),
+            next: None,
+        }
+    }
+
+    /// Compare the next chunk; bytes beyond the layout are ignored.
+    pub fn check(&mut self, chunk: &[u8]) {
+        let before = self.findings.wrong_beats;
+        self.findings.beats += chunk.len().div_ceil(BEAT_BYTES) as u64;
+        let mut rest = chunk;
+        while !rest.is_empty() {
+            let Some(&(length, expected)) = self.layout.extents.get(self.extent) else {
+                break;
+            };
+            let left = length - self.within;
+            let now = usize::try_from(left).map_or(rest.len(), |left| left.min(rest.len()));
+            self.compare(expected, &rest[..now]);
+            self.within += now as u64;
+            self.findings.bytes += now as u64;
+            if self.within == length {
+                (self.extent, self.within, self.checker) = (self.extent + 1, 0, None);
+            }
+            rest = &rest[now..];
+        }
+        self.findings.wrong_chunks += u64::from(self.findings.wrong_beats > before);
+    }
+
+    fn compare(&mut self, expected: ExpectedData, bytes: &[u8]) {
+        let at = self.findings.bytes;
+        match expected {
+            ExpectedData::Anything => {}
+            ExpectedData::Zeroes => {
+                let Some(wrong) = bytes.iter().position(|&byte| byte != 0) else {
+                    return;
+                };
+                let beats = bytes.chunks(BEAT_BYTES);
+                let beats = beats.filter(|beat| beat.iter().any(|&b| b != 0)).count();
+                self.findings.wrong_beats += beats as u64;
+                if self.findings.chunks.is_empty() {
+                    self.findings.chunks.push(MismatchedChunk {
+                        at_byte: at + wrong as u64,
+                        beat: (self.within + wrong as u64) / BEAT_BYTES as u64,
+                        expected,
+                        diagnosis: None,
+                    });
+                }
+            }
+            ExpectedData::Stream(pattern, first) => {
+                let first_beat = first + self.within / BEAT_BYTES as u64;
+                let checker = self
+                    .checker
+                    .get_or_insert_with(|| pattern.checker(first_beat));
+                let counted = checker.count_wrong(bytes);
+                self.findings.wrong_beats += counted.beats;
+                self.findings.first = self.findings.first.or(counted.first);
+                if let [first, ..] = &self.saved[..]
+                    && self.next.is_none()
+                    && first.pattern == pattern
+                {
+                    self.next = Some((first_beat, bytes.to_vec()));
+                }
+                if let Some(mismatch) = counted.first
+                    && self.saved.len() < MAX_DIAGNOSED
+                {
+                    self.saved.push(SavedChunk {
+                        at_byte: at + mismatch.offset_bytes,
+                        mismatch_beat: mismatch.beat,
+                        pattern,
+                        first_beat,
+                        bytes: bytes.to_vec(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// The findings, with a diagnosis of the first `diagnosed` mismatched chunks (each may take seconds) and, with an expected length, of the
+    /// stream's length.
+    pub fn finish(mut self, diagnosed: usize, length: Option<StreamLength>) -> StreamFindings {
+        let next = self.next.as_ref();
+        for (n, saved) in self.saved.iter().take(diagnosed).enumerate() {
+            let context = DiagnosisContext {
+                pattern: saved.pattern,
+                chunk_bytes: self.chunk_bytes,
+                chunks: self.chunks,
+            };
+            let other = next
+                .filter(|_| n == 0)
+                .map(|(first_beat, bytes)| ReadChunk {
+                    first_beat: *first_beat,
+                    bytes,
+                });
+            self.findings.chunks.push(MismatchedChunk {
+                at_byte: saved.at_byte,
+                beat: saved.mismatch_beat,
+                expected: ExpectedData::Stream(saved.pattern, saved.first_beat),
+                diagnosis: diagnose(
+                    &context,
+                    &ReadChunk {
+                        first_beat: saved.first_beat,
+                        bytes: &saved.bytes,
+                    },
+                    other.as_ref(),
+                ),
+            });
+        }
+        self.findings.chunks.sort_by_key(|chunk| chunk.at_byte);
+        if self.findings.wrong_beats == 0 {
+            let bytes = self.findings.bytes;
+            self.findings.length = length.and_then(|length| length.check_end(bytes).err());
+        }
+        self.findings
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/pattern/verifier.rs"]
+mod tests;
