@@ -1,4 +1,4 @@
-//! Verification as one worker does it: stamps what it writes, checks what it reads, and reads back what it wrote at the end.
+//! Verification by one worker of a job: stamps writes, checks reads, and reads back what was written.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,38 +6,38 @@ use crate::blocks::{BlockHeader, GenerationMap, Verifier, VerifyError};
 use crate::data::DataPattern;
 use crate::finding::{Expected, Finding, Findings};
 
-/// What verification found.
+/// Result of verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
     /// Blocks checked, and what was wrong with them.
     pub findings: Findings,
-    /// Blocks that could not be read back at all.
+    /// Blocks that could not be read.
     pub unreadable_blocks: u64,
-    /// The seed the blocks carry: needed to verify them again later.
+    /// Seed of the blocks, needed to verify them again later.
     pub seed: Option<u64>,
 }
 
 impl VerifyReport {
-    /// Add another worker's of the same job, whose workers all have the same seed if they have any.
+    /// Add another worker's report of the same job.
     pub fn merge(&mut self, other: &VerifyReport) {
         self.findings.merge(&other.findings);
         self.unreadable_blocks += other.unreadable_blocks;
         self.seed = self.seed.or(other.seed);
     }
 
-    /// Nothing wrong, and everything was readable?
+    /// No finding and no unreadable block.
     pub fn is_clean(&self) -> bool {
         self.findings.is_clean() && self.unreadable_blocks == 0
     }
 }
 
-/// Seed and pattern of the first intact block that a job which only reads has found, for all its workers: blocks of any other seed
-/// are findings, whoever reads them. Cloned handles are of one job.
+/// Seed and pattern of the first intact block found by any worker of a read-only job; blocks of other seeds are
+/// findings. Clones are shared.
 #[derive(Clone, Debug, Default)]
 pub struct LearnedSeed(Arc<OnceLock<(u64, DataPattern)>>);
 
 impl LearnedSeed {
-    /// What was found first: by any worker until now, or else in these blocks.
+    /// The learned seed, or that of the first intact block in the buffer.
     fn or_of(&self, buffer: &[u8], interval_bytes: u32) -> Option<(u64, DataPattern)> {
         if let Some(known) = self.0.get() {
             return Some(*known);
@@ -50,7 +50,7 @@ impl LearnedSeed {
     }
 }
 
-/// What one worker of a job verifies.
+/// Options of one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckerOptions {
     /// Seed of the blocks; `None`: that of the first intact block that is read.
@@ -59,7 +59,7 @@ pub struct CheckerOptions {
     pub pattern: DataPattern,
     /// Length of a block, bytes.
     pub interval_bytes: u32,
-    /// The worker's area: first byte and length.
+    /// First byte of the worker's area.
     pub offset_bytes: u64,
     /// Length of the area, bytes.
     pub size_bytes: u64,
@@ -71,15 +71,15 @@ pub struct CheckerOptions {
     pub max_io_bytes: u32,
 }
 
-/// One worker's checking.
+/// Verification state of one worker.
 #[derive(Debug)]
 pub struct JobChecker {
     interval_bytes: u32,
     pattern: DataPattern,
-    /// `None` until a read-only job has seen the first intact block and taken its seed and pattern.
+    /// `None` until a read-only job has learned its seed.
     verifier: Option<Verifier>,
     learned: LearnedSeed,
-    /// What a job that writes expects where.
+    /// Expected blocks of a job that writes.
     map: Option<GenerationMap>,
     reads_back: bool,
     options: CheckerOptions,
@@ -118,12 +118,12 @@ impl JobChecker {
         })
     }
 
-    /// Does the job read back what it wrote when it is done?
+    /// Whether the job reads back what it wrote.
     pub fn reads_back(&self) -> bool {
         self.reads_back
     }
 
-    /// May this I/O start? False while it overlaps one in flight in a way that leaves its outcome undefined.
+    /// Start an I/O; false while it overlaps one in flight such that its result is undefined.
     #[inline]
     pub fn begin(&mut self, write: bool, offset_bytes: u64, len_bytes: u32) -> bool {
         match &mut self.map {
@@ -133,21 +133,21 @@ impl JobChecker {
         }
     }
 
-    /// Fill the buffer of a write that was begun.
+    /// Fill the buffer of a write that was started.
     pub fn stamp(&mut self, buffer: &mut [u8], offset_bytes: u64) {
         if let (Some(verifier), Some(map)) = (&self.verifier, &self.map) {
             verifier.stamp_write(buffer, offset_bytes, map);
         }
     }
 
-    /// A write that was begun has ended.
+    /// A write completed.
     pub fn finish_write(&mut self, offset_bytes: u64, len_bytes: u32, ok: bool) {
         if let Some(map) = &mut self.map {
             map.finish_write(offset_bytes, len_bytes, ok);
         }
     }
 
-    /// A read that was begun has ended; `buffer` is what it brought, `None` when it failed.
+    /// A read completed; `None` when it failed.
     pub fn finish_read(&mut self, offset_bytes: u64, len_bytes: u32, buffer: Option<&[u8]>) {
         match buffer {
             Some(buffer) => self.check(buffer, offset_bytes),
@@ -170,7 +170,7 @@ impl JobChecker {
             (Some(verifier), None) => {
                 verifier.check_all(buffer, offset_bytes, |_| Expected::AnyOfSeed, findings);
             }
-            // Not one intact block seen so far: no seed can be right.
+            // No intact block so far: every block is a finding.
             (None, _) => {
                 if let Ok(nobody) = Verifier::new(0, self.interval_bytes, self.pattern) {
                     nobody.check_all(buffer, offset_bytes, |_| Expected::AnyOfSeed, findings);
@@ -179,7 +179,6 @@ impl JobChecker {
         }
     }
 
-    /// Take seed and pattern from the first block with an intact header that any worker of the job has seen.
     fn learn(&mut self, buffer: &[u8]) {
         let Some((seed, pattern)) = self.learned.or_of(buffer, self.interval_bytes) else {
             return;
@@ -189,7 +188,7 @@ impl JobChecker {
         self.verifier = Verifier::new(seed, self.interval_bytes, pattern).ok();
     }
 
-    /// The next piece to read back: blocks that were written, in order of address. `None` when all have been.
+    /// The next extent to read back, in address order. `None` at the end.
     pub fn next_read_back(&mut self) -> Option<(u64, u32)> {
         let map = self.map.as_mut()?;
         let step = u64::from(self.interval_bytes);
@@ -208,17 +207,17 @@ impl JobChecker {
         }
         self.read_back_at = stop;
         let len_bytes = (stop - start) as u32;
-        // Nothing else is in flight there: writes have settled, and the cursor reads every block once.
+        // Nothing else is in flight: writes have completed, and each block is read once.
         (len_bytes > 0 && map.begin_read(start, len_bytes)).then_some((start, len_bytes))
     }
 
-    /// What was found so far.
+    /// The result so far.
     pub fn report(&self) -> VerifyReport {
         self.report.clone()
     }
 }
 
-/// The first findings in words, for people.
+/// The first findings as text.
 pub fn examples(findings: &[Finding], at_most: usize) -> Vec<String> {
     findings
         .iter()

@@ -1,4 +1,4 @@
-//! What verification found, and the collector that keeps it bounded.
+//! Findings of block verification, in bounded memory.
 
 use std::fmt;
 
@@ -6,104 +6,104 @@ use serde::{Deserialize, Serialize};
 
 use crate::mismatch::MismatchClass;
 
-/// What a block must hold.
+/// Expected content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expected {
-    /// Exactly this generation: its write was acknowledged and none came after.
+    /// This generation: its write was acknowledged and none followed.
     Generation(u64),
-    /// A write of this generation failed or was abandoned: it, any older one, a mixture of them, or what stood before.
+    /// A write of this generation failed: the block may hold it, an older one, a mixture, or its content before the
+    /// job.
     Uncertain {
-        /// The newest generation that was ever submitted.
+        /// The newest generation submitted.
         newest: u64,
     },
-    /// Some generation of this seed: the block is known to have been written, but not how often (verifying what an earlier
-    /// run wrote).
+    /// Some generation of this seed: written, with unknown count (verification of an earlier run).
     AnyOfSeed,
-    /// This job has not written here: anything, but for a block of this seed that belongs elsewhere.
+    /// Not written by this job: anything but a block of this seed that belongs elsewhere.
     Unwritten,
 }
 
-/// What was found in place of a write that never arrived.
+/// Content found in place of a lost write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundInstead {
-    /// Nothing but zeroes.
+    /// Zeroes.
     Zeroes,
-    /// Bytes that no job of this tool wrote.
+    /// Bytes without a valid header.
     ForeignBytes,
     /// An intact header of a job with another seed.
     OtherSeed {
         /// That seed.
         seed: u64,
     },
-    /// An intact block for this place of the same seed but with a generation that was not written yet: an earlier run with
-    /// the same seed.
+    /// An intact block of the same seed and offset with a generation not written yet: an earlier run with the same
+    /// seed.
     FutureGeneration {
         /// That generation.
         generation: u64,
     },
-    /// An intact header of the same seed and place, but of another block length or data pattern: an earlier run with the same
-    /// seed and other options.
+    /// A valid header of the same seed and offset, with another block length or data pattern: an earlier run with
+    /// other options.
     OtherLayout {
         /// Its block length in bytes.
         len_bytes: u32,
     },
 }
 
-/// What is wrong with a block. See the decision table in [`crate::blocks`].
+/// Mismatch of a block; decision table in [`crate::blocks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// Our block, but with bytes that we did not write.
+    /// The block was written by this job and has wrong bytes.
     Corrupt {
-        /// The first byte that differs from what was written, counted from the block's start.
+        /// First wrong byte, from the block's start.
         first_bad_byte: u32,
-        /// How many bits differ, when at most [`crate::blocks::MAX_COUNTED_FLIPS`].
+        /// Number of wrong bits, if at most [`crate::blocks::MAX_COUNTED_FLIPS`].
         flipped_bits: Option<u32>,
     },
-    /// Sectors of two writes: the newer one arrived in part.
+    /// Sectors of two writes: the newer one is incomplete.
     Torn {
         /// Generation of the newer part.
         newer: u64,
-        /// Generation of the older part; none when it is what stood before the first write.
+        /// Generation of the older part; `None`: content before the first write.
         older: Option<u64>,
-        /// The first sector (512 bytes, counted from the block's start) that is not of the newer write.
+        /// First sector (512 bytes, from the block's start) that is not of the newer write.
         first_old_sector: u32,
     },
-    /// An intact block of this seed that belongs elsewhere.
+    /// An intact block of this seed for another offset.
     Misplaced {
         /// Byte offset it was written for.
         belongs_to_bytes: u64,
         /// Its generation.
         found_generation: u64,
     },
-    /// An intact block for this place, but an older one.
+    /// An intact, older block of this offset.
     Stale {
-        /// The generation that is there.
+        /// Generation found.
         found_generation: u64,
-        /// The generation that should be; none when only the seed was known.
+        /// Expected generation; `None` if only the seed was known.
         expected: Option<u64>,
-        /// The seed that is there, when it is not this job's.
+        /// Seed found, if not this job's.
         found_seed: Option<u64>,
     },
-    /// What stood here before this job: none of its writes arrived.
+    /// No trace of this job's writes.
     Lost {
-        /// What is there.
+        /// Content found.
         instead: FoundInstead,
     },
 }
 
-/// One bad block.
+/// A mismatched block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What is wrong.
+    /// The mismatch.
     pub kind: FindingKind,
-    /// Byte offset of the block on the target.
+    /// Byte offset on the target.
     pub offset_bytes: u64,
-    /// Length of the block in bytes.
+    /// Length, bytes.
     pub len_bytes: u32,
-    /// What should have been there.
+    /// Expected content.
     pub expected: Expected,
 }
 
@@ -121,7 +121,7 @@ impl FindingKind {
 }
 
 impl Finding {
-    /// The first byte on the target that is not what was written, in bytes from its start.
+    /// First wrong byte on the target.
     pub fn first_bad_byte(&self) -> u64 {
         self.offset_bytes
             + match self.kind {
@@ -134,7 +134,6 @@ impl Finding {
     }
 }
 
-/// A sentence for people.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -215,45 +214,44 @@ impl fmt::Display for Finding {
     }
 }
 
-/// How many findings there were of each kind.
+/// Number of findings by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingCounts {
-    /// Our block, damaged.
+    /// Wrong bytes.
     pub corrupt: u64,
-    /// Parts of two writes.
+    /// Incomplete writes.
     pub torn: u64,
-    /// Intact, but belongs elsewhere.
+    /// Blocks of another offset.
     pub misplaced: u64,
-    /// Intact, but old.
+    /// Older blocks.
     pub stale: u64,
-    /// Never arrived.
+    /// Missing writes.
     pub lost: u64,
 }
 
 impl FindingCounts {
-    /// All kinds together.
+    /// Sum over all classes.
     pub fn total(&self) -> u64 {
         self.corrupt + self.torn + self.misplaced + self.stale + self.lost
     }
 }
 
-/// Counts every finding and keeps the first [`Findings::KEPT`] in full, so that a drive that fails every block does not fill the
-/// memory.
+/// Counts all findings and keeps the first [`Findings::KEPT`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
-    /// How many blocks were checked.
+    /// Blocks checked.
     pub blocks_checked: u64,
-    /// How many findings of each kind.
+    /// Findings by class.
     pub counts: FindingCounts,
-    /// The first ones.
+    /// The first findings.
     pub first: Vec<Finding>,
 }
 
 impl Findings {
-    /// How many are kept in full.
+    /// Number of findings kept.
     pub const KEPT: usize = 100;
 
-    /// None yet.
+    /// No findings.
     pub fn new() -> Findings {
         Findings::default()
     }
@@ -274,7 +272,7 @@ impl Findings {
         }
     }
 
-    /// Add what another worker found.
+    /// Add another worker's findings.
     pub fn merge(&mut self, other: &Findings) {
         self.blocks_checked += other.blocks_checked;
         self.counts.corrupt += other.counts.corrupt;
@@ -286,7 +284,7 @@ impl Findings {
         self.first.extend(other.first.iter().take(room));
     }
 
-    /// Was anything found?
+    /// No finding.
     pub fn is_clean(&self) -> bool {
         self.counts.total() == 0
     }

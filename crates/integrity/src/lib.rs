@@ -1,11 +1,18 @@
-//! Data integrity: self-describing test data, checkers, and the classification of mismatches.
+//! Data integrity: self-describing test data, their verification, and the classification of mismatches.
 //!
 //! # Architecture
 //! - [`data`]: contents of writes: incompressible, compressible by a given ratio, or zero.
-//! - [`blocks`]: the block format of jobs, which write at random addresses and more than once: a header with seed, offset, generation and
-//!   checksums in each block.
-//! - [`pattern`]: the 128-bit LFSR pattern of streams, which are written once and in order.
-//! - [`finding`]: what is wrong with a block, and bounded collection of findings. [`checker`]: verification by one worker of a job.
+//! - [`blocks`]: the block format of jobs; [`checker`]: verification by one worker; [`finding`]: its findings.
+//! - [`pattern`]: the LFSR pattern of streams, with [`pattern::StreamVerifier`].
+//! - [`mismatch`]: the classes of mismatches (corrupt, torn, misplaced, stale, lost) and the decision table that both formats use.
+//!
+//! # Two encodings
+//! Both formats identify seed and location of every unit; one encoding cannot serve both:
+//! - Jobs overwrite blocks in random order. A block therefore carries the generation of its write, and its payload has the compression ratio of the
+//!   job: 64 bytes of header with XXH3-64 checksums, payload keyed by (seed, offset, generation).
+//! - The pattern of a stream must be generated and checked by a streaming core in an FPGA, a beat of 128 bits per clock cycle with one layer of XORs
+//!   ([`pattern`] has the Verilog). A header with 64-bit multiplications and checksums over a block does not fit, and every beat, not only every block, must
+//!   identify itself, because streams are cut at any byte. A stream is written once, so its seed takes the place of the generation.
 //!
 //! # Non-goals
 //! No I/O, no clock, no policy: the caller decides whether a finding ends a job. Not for secrets: seeds are not keys.

@@ -1,19 +1,18 @@
-//! What buffer a rate needs, and what rate a buffer bears, from what a drive did.
+//! Buffer size needed per source rate, from the drive's measured progress.
 //!
 //! # Mechanism
-//! A source that cannot wait delivers `rate * t` bytes by the time `t`. What the drive has not taken by then must be held somewhere. The most
-//! that ever has to be held is the buffer that the rate needs:
+//! A source that cannot wait delivers `rate * t` bytes by the time `t`. The buffer it needs is the maximum backlog:
 //!
 //! ```text
 //! need(rate) = max over s <= t of  rate * (t - s) - taken(s, t)
 //! ```
 //!
-//! which is the recursion of a queue (Lindley 1952): `held = max(0, held + rate * dt - taken)`. It is computed as the stream runs, for a fixed
-//! grid of rates at once, so memory does not grow with the stream. A drive that is written flat out shows what it *can* take at every
-//! moment; then the table holds for every rate. A drive that was offered less shows that only up to the rate it was offered.
+//! computed by the recursion of a queue (Lindley 1952), `held = max(0, held + rate * dt - taken)`, for a fixed grid of
+//! rates, so memory does not grow with the stream. The table is valid for all rates if the drive was written without a
+//! rate limit, else up to the offered rate.
 //!
 //! # Non-goals
-//! No prediction beyond the stream that was measured: a drive that falls off its cache after it needs to have been written that far.
+//! No extrapolation beyond the measured stream, for example to the end of an SLC cache that it did not reach.
 //!
 //! # Key constants
 //! Rates from 1 MB/s to 64 GB/s in steps of 1 %.
@@ -27,7 +26,7 @@ const FASTEST: f64 = 64e9;
 /// Ratio of neighbours in the grid.
 const STEP: f64 = 1.01;
 
-/// The table of rates and the buffers they need.
+/// Buffer needed per rate.
 #[derive(Clone, Debug)]
 pub struct BufferTable {
     rates: Vec<f64>,
@@ -39,7 +38,7 @@ pub struct BufferTable {
 }
 
 impl BufferTable {
-    /// A stream begins at this time.
+    /// A table for a stream that starts now.
     pub fn new(start: Nanos) -> BufferTable {
         let steps = (FASTEST / SLOWEST).ln() / STEP.ln();
         let rates: Vec<f64> = (0..=steps.ceil() as i32)
@@ -55,7 +54,7 @@ impl BufferTable {
         }
     }
 
-    /// By `now` the drive has taken so many bytes more.
+    /// The drive has taken `bytes` more by `now`.
     pub fn taken(&mut self, now: Nanos, bytes: u64) {
         let seconds = now.0.saturating_sub(self.last.0) as f64 / 1e9;
         let bytes_taken = bytes as f64;
@@ -74,15 +73,15 @@ impl BufferTable {
         assay_units::rate::per_second(self.taken_bytes, Nanos(self.last.0 - self.began.0))
     }
 
-    /// The buffer that a source of this rate would have needed, bytes; `None` beyond the grid.
+    /// Buffer needed by a source of this rate, bytes; `None` beyond the grid.
     pub fn buffer_for(&self, rate_bytes_per_s: f64) -> Option<u64> {
         let at = self.rates.partition_point(|&r| r < rate_bytes_per_s);
         self.most.get(at).map(|&bytes| bytes.ceil() as u64)
     }
 
-    /// The greatest rate of the grid that needed no more than this buffer, bytes per second; 0 if none did.
+    /// The greatest rate of the grid that needed at most this buffer, bytes per second; 0 if none.
     pub fn rate_for(&self, buffer_bytes: u64) -> u64 {
-        // What a rate needs grows with the rate.
+        // The need is monotonic in the rate.
         let fits = self
             .most
             .partition_point(|&most| most <= buffer_bytes as f64);

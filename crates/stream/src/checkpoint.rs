@@ -1,4 +1,4 @@
-//! Making a recording durable while it goes on: index blocks, then a flush, then the word.
+//! Checkpoints: make a recording durable while it continues. Index blocks, then a flush, then the report.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,17 @@ use crate::index::{BLOCK_BYTES, ChunkEntry, IndexWriter};
 use crate::queue::{EndedIo, IoPurpose, StreamQueue};
 use crate::status::StreamError;
 
-/// What a checkpoint is waiting for.
+/// State of the checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CheckpointStep {
     Idle,
-    /// Index blocks are being written.
+    /// Index blocks are in flight.
     Index,
-    /// Flushes are under way.
+    /// Flushes are in flight.
     Flush,
 }
 
-/// A block of the index waiting for a slot: lane, address, bytes.
+/// An index block waiting for a slot: queue, address, bytes.
 type Queued = (usize, u64, Box<[u8; BLOCK_BYTES as usize]>);
 
 /// Checkpoints of a recording, one at a time.
@@ -26,12 +26,12 @@ type Queued = (usize, u64, Box<[u8; BLOCK_BYTES as usize]>);
 pub(crate) struct Checkpoints {
     writers: Vec<IndexWriter>,
     every_chunks: Option<u64>,
-    /// How far the stream may be ahead of the index, chunks.
+    /// How far the stream may run ahead of the index, chunks.
     window_chunks: u64,
-    /// Ahead of an index that is flushed, that is: in a ring the stream writes over what the index before tells of.
+    /// In a ring: ahead of the flushed index, because the stream overwrites chunks of the index before.
     ring: bool,
     step: CheckpointStep,
-    /// Chunks that the checkpoint under way covers, and those that the one before did.
+    /// Chunks covered by the checkpoint in progress; chunks covered by the previous one.
     covers: u64,
     indexed: u64,
     durable: u64,
@@ -39,12 +39,12 @@ pub(crate) struct Checkpoints {
     to_flush: VecDeque<usize>,
     in_flight: usize,
     requested: bool,
-    /// The last one may leave out the flush.
+    /// False: the last checkpoint omits the flush.
     flush: bool,
-    /// Something it wrote failed: nothing more becomes durable.
+    /// An index write or a flush failed: nothing more becomes durable.
     broken: bool,
-    /// A chunk failed. The drive may have lost its power, and with it what it had taken before: nothing more is called durable, only told of,
-    /// for the checksums to judge.
+    /// A chunk failed. The drive may have lost power and the contents of its cache: nothing more is reported durable;
+    /// entries are still written, and the checksums decide.
     durability_unknown: bool,
 }
 
@@ -78,34 +78,34 @@ impl Checkpoints {
         !self.writers.is_empty()
     }
 
-    /// Chunks that are durable.
+    /// Durable chunks.
     pub fn durable(&self) -> u64 {
         self.durable
     }
 
-    /// The next chunk of a lane was taken.
+    /// The next chunk of a queue was submitted.
     pub fn add_entry(&mut self, queue: usize, entry: ChunkEntry) {
         if let Some(writer) = self.writers.get_mut(queue) {
             writer.add_entry(entry);
         }
     }
 
-    /// Make what is done durable as soon as possible.
+    /// Start a checkpoint as soon as possible.
     pub fn request(&mut self) {
         self.requested = true;
     }
 
-    /// Must the stream wait before it takes this chunk, because the index is too far behind?
+    /// Whether the stream must wait before it takes this chunk, because the index is too far behind.
     pub fn blocks_stream(&self, next: u64) -> bool {
         self.is_indexed() && !self.broken && next.saturating_sub(self.indexed) >= self.window_chunks
     }
 
-    /// A lane on which something is in flight for whoever must wait for the index.
+    /// A queue with I/Os in flight, to wait for.
     pub fn busy_queue(&self, queues: &[StreamQueue<'_>]) -> Option<usize> {
         (0..queues.len()).find(|&queue| queues[queue].in_flight() > 0)
     }
 
-    /// Put the header on the drives and wait until it is there, before the first chunk.
+    /// Write the header and wait for it, before the first chunk.
     pub fn begin(&mut self, queues: &mut [StreamQueue<'_>], now: Nanos) -> Result<(), StreamError> {
         if !self.is_indexed() {
             return Ok(());
@@ -135,19 +135,17 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Nobody waits for that any more.
     pub fn cancel_request(&mut self) {
         self.requested = false;
     }
 
-    /// Something of the checkpoint has ended.
+    /// An I/O of the checkpoint completed.
     pub fn ended(&mut self, purpose: IoPurpose) {
         debug_assert!(!matches!(purpose, IoPurpose::Chunk(_)));
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// Something failed. Without index or flush nothing more becomes durable; a chunk that failed stops the run of those that are done, and
-    /// what lies before it can still be told of.
+    /// An I/O failed.
     pub fn failed(&mut self, purpose: IoPurpose) {
         if matches!(purpose, IoPurpose::Chunk(_)) {
             self.durability_unknown = true;
@@ -157,7 +155,7 @@ impl Checkpoints {
         }
     }
 
-    /// Go on with the checkpoint as far as slots allow, or begin one if it is time. `contiguous_chunks`: chunks that are done.
+    /// Continue the checkpoint as far as slots allow, or start one if it is due.
     pub fn advance(
         &mut self,
         queues: &mut [StreamQueue<'_>],
@@ -183,7 +181,7 @@ impl Checkpoints {
         self.push(queues, now)
     }
 
-    /// Nothing of the stream is in flight any more, `chunks` are done: a last checkpoint, and with `stream_bytes` the word that this was all,
+    /// The last checkpoint, with nothing of the stream in flight; with `stream_bytes` it marks the recording as ended,
     /// unless something failed.
     pub fn end(
         &mut self,
@@ -193,12 +191,12 @@ impl Checkpoints {
         flush: bool,
         now: Nanos,
     ) -> Result<(), StreamError> {
-        // Everything in flight has ended, so the checkpoint before has, too.
+        // Nothing is in flight, so the previous checkpoint has completed.
         if !flush && !self.is_indexed() || self.broken {
             return Ok(());
         }
         if self.durability_unknown && stream_bytes.is_some() && flush {
-            // It has had its last checkpoint; the word is not said.
+            // The header is not marked as ended.
             return Ok(());
         }
         let stream_bytes = stream_bytes.filter(|_| !self.durability_unknown);
@@ -280,7 +278,7 @@ impl Checkpoints {
                     }
                     self.durable = self.durable.max(self.covers);
                     for (queue, writer) in self.writers.iter_mut().enumerate() {
-                        // What was just written may now be written a second time.
+                        // The second copies may be written from now on.
                         writer.durable(of_drive(self.covers, queue, queues.len()));
                     }
                 }
@@ -289,13 +287,12 @@ impl Checkpoints {
     }
 }
 
-/// Chunks of a lane among the first so many of the stream.
+/// Chunks of one drive among the first `chunks` of the stream.
 fn of_drive(chunks: u64, queue: usize, queues: usize) -> u64 {
     (chunks + (queues - 1 - queue) as u64) / queues as u64
 }
 
-/// A simulated drive that was left alone is behind; what is given to it now is given at the stream's time. Completions are taken by
-/// whoever collects: here is only waited without anything in flight.
+/// Advance the clock of an idle simulated drive to the stream time. Completions are reaped elsewhere.
 fn advance_clock(queue: &mut StreamQueue<'_>, now: Nanos) -> Result<(), StreamError> {
     if queue.in_flight() == 0 && queue.now() < now {
         let mut none = Vec::new();

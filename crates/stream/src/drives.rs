@@ -1,4 +1,4 @@
-//! The drives of a stream, opened.
+//! Opening the drives of a stream.
 
 use assay_device::identity::DriveInfo;
 use assay_device::session::OpenTarget;
@@ -11,26 +11,26 @@ use assay_io::uring::{UringOptions, UringTarget};
 use crate::queue::StreamQueue;
 use crate::range::DriveExtent;
 
-/// How drives are opened.
+/// Options for opening drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueOptions {
-    /// Will they be written?
+    /// The drives will be written.
     pub writes: bool,
     /// I/Os in flight on each.
     pub depth: u32,
     /// Bytes of each buffer.
     pub chunk_bytes: u32,
-    /// Past the page cache.
+    /// O_DIRECT.
     pub direct: bool,
-    /// Which calls move the bytes of real drives.
+    /// System calls for I/O on real drives.
     pub calls: IoCalls,
 }
 
-/// Which calls move the bytes of real drives.
+/// System calls for I/O on real drives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoCalls {
-    /// Blocking ones on drives that are memory, io_uring on all others: on zram and RAM disks the kernel does the whole I/O by processor, and
-    /// io_uring hands each to a kernel thread, because they do not answer `RWF_NOWAIT`. One chunk at a time also stays in the processor's cache.
+    /// Blocking calls on RAM-backed drives, io_uring on all others. zram and RAM disks do not support `RWF_NOWAIT`, so
+    /// io_uring would pass each I/O to a kernel thread; one chunk at a time also stays in the processor cache.
     #[default]
     Auto,
     /// io_uring with registered buffers.
@@ -40,7 +40,7 @@ pub enum IoCalls {
 }
 
 impl IoCalls {
-    /// Blocking ones on this drive?
+    /// Whether this drive gets blocking calls.
     pub fn block_on(self, info: &DriveInfo) -> bool {
         match self {
             IoCalls::Auto => matches!(info.transport.as_deref(), Some("zram" | "ram")),
@@ -50,14 +50,14 @@ impl IoCalls {
     }
 }
 
-/// The drives of a stream, each lent by its session for as long as this lives.
+/// The open drives of a stream; released on drop.
 pub struct Drives<'s> {
     sessions: &'s mut [DriveSession],
     targets: Vec<OpenTarget>,
     options: QueueOptions,
 }
 
-/// What a drive must be known by, for its range.
+/// The properties of a drive that limit a range.
 pub fn media(info: &DriveInfo) -> DriveExtent {
     DriveExtent {
         drive: info.spec.clone(),
@@ -67,10 +67,10 @@ pub fn media(info: &DriveInfo) -> DriveExtent {
 }
 
 impl<'s> Drives<'s> {
-    /// Open them.
+    /// Open the drives.
     ///
     /// # Errors
-    /// When one cannot be opened, or would be written without leave.
+    /// When one cannot be opened, or writing is not permitted.
     pub fn open(
         sessions: &'s mut [DriveSession],
         options: QueueOptions,
@@ -87,20 +87,20 @@ impl<'s> Drives<'s> {
         Ok(drives)
     }
 
-    /// Lanes from now on have buffers of so many bytes: a recording has chunks of its own size.
+    /// Set the buffer size of queues created from now on: a recording determines its own chunk size.
     pub fn set_chunk_bytes(&mut self, chunk_bytes: u32) {
         self.options.chunk_bytes = chunk_bytes;
     }
 
-    /// Lanes over them. One slot more than the depth: for the index.
+    /// Queues over the drives, with one slot more than the depth, for the index.
     ///
     /// # Errors
-    /// When memory or a ring cannot be had.
+    /// When memory or a ring cannot be allocated.
     pub fn queues(&mut self) -> Result<Vec<StreamQueue<'_>>, SessionError> {
         self.queues_through(&mut PassThrough)
     }
 
-    /// Lanes over them, with something in between.
+    /// [`Drives::queues`] with a layer between queue and target.
     ///
     /// # Errors
     /// As [`Drives::queues`].
@@ -135,12 +135,12 @@ impl<'s> Drives<'s> {
     }
 }
 
-/// What stands between lanes and their targets.
+/// A layer between queues and targets, for example for fault injection.
 pub trait TargetLayer {
-    /// Slots it needs for itself on each target, each with a buffer of a chunk.
+    /// Slots it needs on each target, each with a buffer of a chunk.
     fn spare_slots(&self) -> u32;
 
-    /// Put it before this drive's target, whose slots from `first_spare` on are its own.
+    /// Wrap this drive's target; slots from `first_spare` on belong to the layer.
     fn wrap<'t>(
         &mut self,
         drive: usize,
@@ -149,7 +149,7 @@ pub trait TargetLayer {
     ) -> Box<dyn Target + 't>;
 }
 
-/// Nothing in between.
+/// No layer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PassThrough;
 

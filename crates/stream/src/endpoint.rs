@@ -1,4 +1,4 @@
-//! Names of what streams come from and go to.
+//! Names of stream sources and sinks.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,7 +8,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// A name taken apart.
+/// A parsed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// `-`: standard input or output.
@@ -17,42 +17,42 @@ pub enum Endpoint {
     File(PathBuf),
     /// `unix:PATH`: a Unix socket to connect to.
     Unix(PathBuf),
-    /// `unix-listen:PATH`: a Unix socket to make, for one who connects.
+    /// `unix-listen:PATH`: a Unix socket to listen on, for one connection.
     UnixListen(PathBuf),
     /// `tcp:HOST:PORT`: to connect to.
     Tcp(String),
-    /// `tcp-listen:HOST:PORT`: to wait at for one who connects.
+    /// `tcp-listen:HOST:PORT`: to listen on, for one connection.
     TcpListen(String),
 }
 
-/// Why a stream has no beginning or end.
+/// Why a source or sink cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    /// A name that says nothing.
+    /// An invalid name.
     #[error(
         "{text:?} names no stream: give - (standard input or output), a path, unix:PATH, unix-listen:PATH, tcp:HOST:PORT or tcp-listen:HOST:PORT"
     )]
     Name {
-        /// As typed.
+        /// As given.
         text: String,
     },
-    /// The system refuses.
+    /// A system call failed.
     #[error("cannot {what} {name}: {source}")]
     System {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// On what.
+        /// Its object.
         name: String,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file is there already.
+    /// The file exists.
     #[error("{name} exists and is not written over; remove it or name another")]
     Exists {
-        /// Which.
+        /// Its path.
         name: String,
     },
-    /// Bytes of a stream on a terminal.
+    /// Standard output is a terminal.
     #[error(
         "a stream is not written to a terminal; redirect it (assay replay DRIVE > stream) or name where it goes with --to"
     )]
@@ -60,10 +60,10 @@ pub enum EndpointError {
 }
 
 impl Endpoint {
-    /// Take a name apart.
+    /// Parse a name.
     ///
     /// # Errors
-    /// When it says nothing.
+    /// When it is invalid.
     pub fn parse(text: &str) -> Result<Endpoint, EndpointError> {
         let name = || EndpointError::Name {
             text: text.to_owned(),
@@ -89,7 +89,7 @@ impl Endpoint {
         }
     }
 
-    /// What to call it in messages.
+    /// Name for messages.
     pub fn name(&self, writes: bool) -> String {
         match self {
             Endpoint::Standard if writes => "standard output".to_owned(),
@@ -102,25 +102,25 @@ impl Endpoint {
         }
     }
 
-    /// Open it to read from, waiting for whoever connects.
+    /// Open for reading; waits for a connection when listening.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When a system call fails.
     pub fn open_source(&self) -> Result<OwnedFd, EndpointError> {
         let open = |path: &PathBuf| File::open(path);
         self.open(false, open)
     }
 
-    /// Open it to write to: a file must be new.
+    /// Open for writing: a file must be new.
     ///
     /// # Errors
-    /// When the system refuses, a file is there already, or standard output is a terminal.
+    /// When a system call fails, a file exists, or standard output is a terminal.
     pub fn open_sink(&self) -> Result<OwnedFd, EndpointError> {
         if *self == Endpoint::Standard && io::IsTerminal::is_terminal(&io::stdout()) {
             return Err(EndpointError::Terminal);
         }
         let open = |path: &PathBuf| {
-            // A pipe or device is written to; a file that is there is somebody's.
+            // Existing pipes and devices are opened; existing files are refused.
             let special = std::fs::metadata(path).is_ok_and(|m| !m.is_file());
             OpenOptions::new()
                 .write(true)
@@ -159,7 +159,7 @@ impl Endpoint {
             Endpoint::UnixListen(path) => {
                 let listener = bind(path).map_err(failed("listen at"))?;
                 let accepted = listener.accept().map_err(failed("wait at"));
-                // One stream, one visitor: the name is free again.
+                // One connection per socket: the path is free again.
                 let _ = std::fs::remove_file(path);
                 accepted?.0.into()
             }
@@ -171,12 +171,12 @@ impl Endpoint {
     }
 }
 
-/// A socket of this name. One that a program left when it was killed is in nobody's use, and makes way.
+/// Bind a socket; a stale one left by a killed process is replaced.
 fn bind(path: &Path) -> io::Result<UnixListener> {
     let bound = UnixListener::bind(path);
     let in_use = |e: &io::Error| e.kind() == io::ErrorKind::AddrInUse;
     let nobody = |e: io::Error| e.kind() == io::ErrorKind::ConnectionRefused;
-    // A file refuses connections as well, and is somebody's.
+    // Connecting to a regular file is refused as well.
     let is_socket = || std::fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket());
     if bound.as_ref().is_err_and(in_use)
         && is_socket()

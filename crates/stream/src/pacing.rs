@@ -1,4 +1,4 @@
-//! Sources with a rate of their own, and every time a stream had to wait for the drive.
+//! Rate-limited sources, and accounting of stalls.
 
 use assay_io::Nanos;
 
@@ -6,16 +6,16 @@ use crate::buffer_table::BufferTable;
 use crate::registers::Registers;
 use crate::status::{Backlog, Stall, Stalls};
 
-/// A source that delivers at a rate of its own.
+/// A source that delivers at a fixed rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceRate {
     /// Bytes per second.
     pub rate_bytes_per_s: u64,
-    /// The longest the source can wait before it loses data; `None`: it can wait for ever.
+    /// The longest the source can be blocked before it loses data; `None`: indefinitely.
     pub deadline: Option<Nanos>,
 }
 
-/// When a chunk was wanted, when it was taken, and whether a slot had to be waited for.
+/// When a chunk was requested and taken, and whether it waited for a slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkTimes {
     pub wanted_at: Nanos,
@@ -23,14 +23,14 @@ pub(crate) struct ChunkTimes {
     pub waited: bool,
 }
 
-/// The accounts of one recording.
+/// Stalls of one recording.
 #[derive(Debug)]
 pub(crate) struct StallAccounting {
     source_rate: Option<SourceRate>,
     began: Nanos,
     chunk_bytes: u64,
     pub stalls: Stalls,
-    /// The stall of a source with a rate of its own that is not over, and when the chunk before this one was taken.
+    /// The open stall of a rate-limited source; the time at which the previous chunk was taken.
     open: Option<Stall>,
     taken_at: Nanos,
     high_water_bytes: u64,
@@ -49,7 +49,7 @@ impl StallAccounting {
         }
     }
 
-    /// When the source will have delivered a chunk; `None` for one that gives whenever it is asked.
+    /// When the source will have delivered a chunk; `None` for a source without a rate.
     pub fn due(&self, chunk: u64) -> Option<Nanos> {
         let source_rate = self.source_rate?;
         let bytes = u128::from(chunk + 1) * u128::from(self.chunk_bytes);
@@ -57,7 +57,7 @@ impl StallAccounting {
         Some(self.began + Nanos(u64::try_from(ns).unwrap_or(u64::MAX / 2)))
     }
 
-    /// A chunk is taken; `done` chunks are on the drive.
+    /// A chunk is taken; `done` chunks have completed.
     pub fn taken(&mut self, chunk: u64, done: u64, times: ChunkTimes, registers: &Registers) {
         match self.due(chunk) {
             Some(due) => {
@@ -78,7 +78,8 @@ impl StallAccounting {
         self.taken_at = times.now;
     }
 
-    /// Waits run together into one stall until a chunk is taken that was not there yet when the one before it was.
+    /// Consecutive waits form one stall, until a chunk is taken that had not been delivered when the previous one was
+    /// taken.
     fn paced(&mut self, chunk: u64, due: Nanos, times: ChunkTimes, registers: &Registers) {
         let (began, now) = (self.began.0, times.now.0);
         let behind = due <= self.taken_at;
@@ -98,7 +99,7 @@ impl StallAccounting {
         }
     }
 
-    /// How much was delivered and is not on the drive?
+    /// Track the bytes delivered and not yet written.
     fn watch(&mut self, done: u64, now: Nanos) {
         if let Some(source_rate) = self.source_rate {
             let elapsed = u128::from(now.0.saturating_sub(self.began.0));
@@ -109,7 +110,7 @@ impl StallAccounting {
         }
     }
 
-    /// A stall that is open is over.
+    /// Close an open stall.
     pub fn end(&mut self, registers: &Registers) {
         if let Some(stall) = self.open.take() {
             self.add(stall, registers);
@@ -124,7 +125,7 @@ impl StallAccounting {
         registers.stalled(stall.duration_ns);
     }
 
-    /// What a source that cannot wait would have met with a ring of so many bytes.
+    /// Backlog of a source that cannot wait, with a ring of this size.
     pub fn backlog(
         &self,
         buffer_bytes: u64,

@@ -1,9 +1,9 @@
-//! Where the chunks of a recording go.
+//! Placement of chunks on the drives.
 
 use crate::index::{IndexError, IndexLayout};
 use crate::range::StreamRange;
 
-/// Where chunks go: straight into the range, or behind an index.
+/// Chunks are placed in the range itself, or behind an index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ChunkPlacement {
     Plain(StreamRange),
@@ -34,7 +34,7 @@ impl ChunkPlacement {
     }
 }
 
-/// How a range is parted between index and stream.
+/// Partition a range into index and stream.
 pub(crate) fn indexed(
     range: &StreamRange,
     ring: bool,

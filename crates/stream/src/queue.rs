@@ -1,16 +1,16 @@
-//! One drive of a stream: its ring of buffers and what is in flight on it.
+//! One drive of a stream: its ring of buffers and the I/Os in flight.
 
 use assay_io::{Completion, DataClass, Io, Nanos, Op, Target, TargetError};
 
 use crate::status::{DeviceFailure, StreamError};
 
-/// How often a waiting loop looks whether the stream is to end.
+/// Interval at which waiting loops check for a stop request.
 pub(crate) const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// Most I/Os that are started together.
+/// Most I/Os that are submitted together.
 const MAX_DEFERRED_IOS: usize = 4;
 
-/// The time of a stream: that of the drive that is furthest.
+/// Stream time: the clock of the drive that is furthest ahead.
 pub(crate) fn latest(queues: &mut [StreamQueue<'_>]) -> Nanos {
     queues
         .iter_mut()
@@ -19,7 +19,7 @@ pub(crate) fn latest(queues: &mut [StreamQueue<'_>]) -> Nanos {
         .unwrap_or(Nanos::ZERO)
 }
 
-/// Is there room for a chunk in every slot?
+/// Check that a slot holds a chunk.
 pub(crate) fn fits(queues: &[StreamQueue<'_>], chunk_bytes: u32) -> Result<(), StreamError> {
     match queues.iter().find(|queue| queue.slot_bytes < chunk_bytes) {
         None => Ok(()),
@@ -31,18 +31,18 @@ pub(crate) fn fits(queues: &[StreamQueue<'_>], chunk_bytes: u32) -> Result<(), S
     }
 }
 
-/// What an I/O in flight is for.
+/// Purpose of an I/O in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IoPurpose {
-    /// A chunk of the stream, by its number.
+    /// A chunk of the stream, by number.
     Chunk(u64),
-    /// A flush; the number is the caller's.
+    /// A flush, with the caller's number.
     Flush(u64),
     /// Part of the index.
     Index,
 }
 
-/// An I/O that ended.
+/// A completed I/O.
 #[derive(Debug)]
 pub(crate) struct EndedIo {
     pub purpose: IoPurpose,
@@ -58,17 +58,17 @@ struct StartedIo {
     op: Op,
 }
 
-/// A drive with its ring: a target, which of its slots are free, and what the others are for.
+/// A target with its free and used slots.
 ///
-/// Slots are buffers of one chunk each, registered with the kernel where the target is an io_uring. A target that moves no bytes (null,
-/// or a simulated drive that keeps none) gets one buffer for all: what is in it is of no account once it was submitted.
+/// Slots are buffers of one chunk each, registered with the kernel for io_uring. A target that moves no bytes (null,
+/// or a simulated drive without data) has one buffer for all slots.
 pub struct StreamQueue<'t> {
     name: String,
     target: Box<dyn Target + 't>,
     free: Vec<u32>,
     started: Vec<Option<StartedIo>>,
     in_flight: usize,
-    /// I/Os that were submitted since the target was last looked at, and may not have begun.
+    /// I/Os submitted since the last reap, which may not have started.
     unstarted: usize,
     slot_bytes: u32,
     scratch: Option<Vec<u8>>,
@@ -76,7 +76,7 @@ pub struct StreamQueue<'t> {
 }
 
 impl<'t> StreamQueue<'t> {
-    /// A lane over a target with `slots` slots of at least `slot_bytes`. No I/O of the lane is longer than that.
+    /// A queue over a target with `slots` slots of at least `slot_bytes`, the longest I/O.
     pub fn new(
         name: impl Into<String>,
         target: impl Target + 't,
@@ -90,7 +90,7 @@ impl<'t> StreamQueue<'t> {
         StreamQueue {
             name: name.into(),
             target,
-            // Taken from the end: low slots first, so that a short stream touches little memory.
+            // Popped from the end: low slots first, so that a short stream touches little memory.
             free: (0..slots).rev().collect(),
             started: vec![None; slots as usize],
             in_flight: 0,
@@ -101,27 +101,27 @@ impl<'t> StreamQueue<'t> {
         }
     }
 
-    /// As named.
+    /// Name of the drive.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Does it move bytes, or only their number?
+    /// Whether the target moves bytes, or only counts them.
     pub fn moves_bytes(&self) -> bool {
         self.scratch.is_none()
     }
 
-    /// Slots.
+    /// Number of slots.
     pub fn slots(&self) -> usize {
         self.started.len()
     }
 
-    /// Bytes of each slot: the longest I/O, and the largest chunk that a stream over this lane may have.
+    /// Bytes of each slot: the largest chunk.
     pub fn slot_bytes(&self) -> u32 {
         self.slot_bytes
     }
 
-    /// The time on its clock.
+    /// Time on the drive's clock.
     pub fn now(&mut self) -> Nanos {
         self.target.now()
     }
@@ -130,8 +130,8 @@ impl<'t> StreamQueue<'t> {
         self.in_flight
     }
 
-    /// May what was submitted since the last look wait for more of its kind? While the drive has half a ring to do, starting I/Os a few at a time
-    /// costs it nothing, and saves system calls and, on virtual machines, doorbells.
+    /// Whether submitted I/Os may wait for more before they are started. While more than half of the ring is in
+    /// flight, batching costs no throughput and saves system calls and, in virtual machines, doorbells.
     pub(crate) fn may_defer(&self) -> bool {
         self.unstarted < MAX_DEFERRED_IOS && self.in_flight - self.unstarted > self.slots() / 2
     }
@@ -148,11 +148,10 @@ impl<'t> StreamQueue<'t> {
         self.free.push(slot);
     }
 
-    /// The buffer of a slot that is not in flight: of a target that rounds up no more than was asked for.
+    /// The buffer of a slot that is not in flight, without the target's rounding.
     pub(crate) fn buffer(&mut self, slot: u32) -> &mut [u8] {
         let buffer = match &mut self.scratch {
             Some(scratch) => scratch,
-            // Checked when the lane was made; a target does not change its mind.
             None => self.target.buffer(slot).unwrap_or_default(),
         };
         let bytes = buffer.len().min(self.slot_bytes as usize);
@@ -167,7 +166,7 @@ impl<'t> StreamQueue<'t> {
         address: u64,
         len_bytes: u32,
     ) -> Result<(), TargetError> {
-        // Whatever a header on a drive says, nothing is read past a buffer's end.
+        // A header read from a drive may claim any length.
         if len_bytes > self.slot_bytes {
             return Err(TargetError::Io {
                 drive: self.name.clone(),
@@ -193,7 +192,7 @@ impl<'t> StreamQueue<'t> {
         Ok(())
     }
 
-    /// Wait for `min` I/Os or until `until`. The slots of chunks that were read stay taken, all others are free again.
+    /// Wait for `min` I/Os or until `until`. Slots of chunk reads stay taken, others are freed.
     pub(crate) fn reap(
         &mut self,
         min: usize,
@@ -231,7 +230,7 @@ impl<'t> StreamQueue<'t> {
         Ok(())
     }
 
-    /// Wait until `until` whatever completes, as far as the target can wait without anything in flight.
+    /// Wait until `until`, whatever completes.
     pub(crate) fn wait_until(
         &mut self,
         until: Nanos,
@@ -239,7 +238,6 @@ impl<'t> StreamQueue<'t> {
     ) -> Result<(), TargetError> {
         while self.target.now() < until {
             if self.in_flight == 0 {
-                // Nothing can come: the target waits out the time.
                 self.completions.clear();
                 self.target.reap(1, until, &mut self.completions)?;
             } else {

@@ -1,31 +1,31 @@
-//! Where on the drives a stream lies: checked addresses, and which chunk goes where.
+//! Address range of a stream on its drives: checked addresses and striping.
 //!
-//! Addresses are byte addresses of chunks on each drive, as in report C: the first and, inclusively, the last one of the range, both
-//! multiples of the chunk size. With several drives the chunks go to them in turn, each drive using the same range.
+//! Addresses are byte addresses of chunks, inclusive, as in the MLE NVMe Streamer. With several drives, chunks are
+//! striped over them round-robin, at the same addresses on each.
 
 use assay_io::MAX_IO_BYTES;
 use serde::Serialize;
 
 use crate::registers::StatusBits;
 
-/// The chunk size of report C, bytes.
+/// Chunk size of the MLE NVMe Streamer, bytes.
 pub const DEFAULT_CHUNK_BYTES: u32 = 128 << 10;
 
-/// What a range is asked to be.
+/// A requested range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RangeRequest {
-    /// Address of the first chunk; 0 if not said.
+    /// Address of the first chunk; default 0.
     pub first: Option<u64>,
-    /// Address of the last chunk; the last whole one of the smallest drive if not said.
+    /// Address of the last chunk; default the last whole one of the smallest drive.
     pub last: Option<u64>,
     /// Bytes per chunk.
     pub chunk_bytes: u32,
 }
 
-/// A drive as a range must know it.
+/// Properties of a drive that limit a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriveExtent {
-    /// As named.
+    /// Name of the drive.
     pub drive: String,
     /// Bytes.
     pub capacity_bytes: u64,
@@ -33,19 +33,19 @@ pub struct DriveExtent {
     pub min_io_bytes: u32,
 }
 
-/// Why a range is none.
+/// Why a range is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
-    /// A chunk no drive takes.
+    /// The drive does not accept this chunk size.
     #[error(
         "{drive}: a chunk of {chunk_bytes} bytes is not possible there; it must be a multiple of {min_io_bytes} and at most {MAX_IO_BYTES}"
     )]
     Chunk {
-        /// Which drive.
+        /// The drive.
         drive: String,
-        /// As asked.
+        /// As requested.
         chunk_bytes: u32,
-        /// What it must be a multiple of.
+        /// Required divisor.
         min_io_bytes: u32,
     },
     /// An address inside a chunk.
@@ -56,39 +56,39 @@ pub enum RangeError {
     Unaligned {
         /// "first" or "last".
         which: &'static str,
-        /// As asked.
+        /// As requested.
         address: u64,
         /// Bytes per chunk.
         chunk_bytes: u32,
     },
-    /// The wrong way round.
+    /// First and last are reversed.
     #[error(
         "the first address {first} lies after the last {last}; the last is that of the last chunk, inclusive"
     )]
     FirstAfterLast {
-        /// As asked.
+        /// As requested.
         first: u64,
-        /// As asked.
+        /// As requested.
         last: u64,
     },
-    /// Not on the media.
+    /// Beyond the drive's capacity.
     #[error(
         "{drive}: a chunk of {chunk_bytes} bytes at address {last} ends beyond the drive's {capacity_bytes} bytes"
     )]
     OutOfRange {
-        /// Which drive.
+        /// The drive.
         drive: String,
-        /// The last address, as asked, or the first when even that is beyond.
+        /// The requested last address, or the first when that is beyond, too.
         last: u64,
         /// Bytes per chunk.
         chunk_bytes: u32,
-        /// What the drive has.
+        /// Capacity of the drive.
         capacity_bytes: u64,
     },
 }
 
 impl RangeError {
-    /// The bit of `STATUS` that says this.
+    /// The bit of `STATUS` for this error.
     pub fn status(&self) -> StatusBits {
         match self {
             RangeError::Chunk { .. } | RangeError::Unaligned { .. } => StatusBits::UNALIGNED,
@@ -107,16 +107,16 @@ pub struct StreamRange {
     pub last: u64,
     /// Bytes per chunk.
     pub chunk_bytes: u32,
-    /// Drives.
+    /// Number of drives.
     #[serde(rename = "lanes")]
     pub drives: u32,
 }
 
 impl StreamRange {
-    /// Check a range on these drives, in the order report C gives its errors: alignment, order, media.
+    /// Check a range on these drives, in the order of the MLE core: alignment, order, capacity.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The first violation.
     pub fn new(request: &RangeRequest, media: &[DriveExtent]) -> Result<StreamRange, RangeError> {
         let chunk_bytes = request.chunk_bytes;
         for drive in media {
@@ -184,7 +184,7 @@ impl StreamRange {
         self.chunks().saturating_mul(u64::from(self.chunk_bytes))
     }
 
-    /// Drive and byte address of a chunk of the stream. Beyond the range's end it begins again at its first (a ring).
+    /// Drive and byte address of a chunk of the stream; wraps around after the end of the range (ring).
     pub fn locate(&self, chunk: u64) -> (usize, u64) {
         let drives = u64::from(self.drives);
         let local = (chunk / drives) % self.chunks_per_drive();

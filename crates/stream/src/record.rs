@@ -1,13 +1,13 @@
-//! Recording: a stream onto drives.
+//! Recording: writes a stream to drives.
 //!
 //! # The loop
-//! One thread. While a slot of the next chunk's drive is free: fill it from the source, submit it, look for completions. When none is free: wait
-//! for one; that is a stall. Chunks complete in any order; what is told (`LAST_ADDRESS_WRITTEN`, bytes, durable bytes) is the unbroken run from the
-//! first on.
+//! One thread. While a slot of the next chunk's drive is free: fill it from the source, submit it, reap completions.
+//! Otherwise wait for one; that is a stall. Chunks complete in any order; `LAST_ADDRESS_WRITTEN`, bytes and durable
+//! bytes describe the contiguous run from the first chunk on.
 //!
 //! # Time
-//! All drives of a stream are kept at one time: before a chunk is handed to a drive whose clock is behind (simulated ones have each their
-//! own), that clock is moved up.
+//! All drives share one stream time: before a chunk is submitted to a drive whose clock is behind (simulated drives
+//! have one each), that clock is advanced.
 
 mod ending;
 
@@ -28,48 +28,48 @@ use crate::status::{DeviceFailure, StreamError, StreamStatus};
 
 pub use crate::pacing::SourceRate;
 
-/// How to record.
+/// Options of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct RecordOptions {
-    /// Flush when the stream has ended.
+    /// Flush after the end of the stream.
     pub flush_after: bool,
-    /// Begin again at the first address when the range is full.
+    /// Wrap to the first address when the range is full.
     pub ring: bool,
-    /// Make the recording describe itself.
+    /// Write an index.
     pub index: Option<IndexOptions>,
-    /// Make what is recorded durable, and with an index findable, after so many bytes; in a ring with an index at least four times a turn.
+    /// Checkpoint interval, bytes: what is recorded becomes durable and, with an index, recoverable. At most a quarter
+    /// of an indexed ring.
     pub checkpoint_bytes: Option<u64>,
-    /// Deliver the stream at a rate.
+    /// The source has a fixed rate.
     pub source_rate: Option<SourceRate>,
-    /// Smallest I/O of the drives, bytes: what a short last chunk is rounded up to.
+    /// Smallest I/O of the drives, bytes: a short last chunk is padded to a multiple.
     pub min_io_bytes: u32,
-    /// Wait, when the range is full, to learn whether the source has more.
+    /// When the range is full, wait until the source reports whether it has more.
     pub ask_for_more: bool,
-    /// Keep the table of rates and buffers ([`BufferTable`]).
+    /// Compute the [`BufferTable`].
     pub buffer_table: bool,
 }
 
-/// What came of a recording.
+/// Result of a recording.
 #[derive(Clone, Debug)]
 pub struct RecordOutcome {
     /// Registers and counts.
     pub status: StreamStatus,
-    /// What buffer which rate would have needed.
+    /// Buffer needed per source rate.
     pub buffer_table: Option<BufferTable>,
 }
 
-/// Bytes between checkpoints if nothing is said and there is an index.
+/// Default checkpoint interval with an index, bytes.
 pub const DEFAULT_CHECKPOINT_BYTES: u64 = 64 << 20;
 
-/// Slots a lane must have: one for the index beside the stream's.
+/// One slot for the stream and one for the index.
 const MIN_SLOTS: usize = 2;
 
-/// Record a stream onto lanes, one per drive of the range.
-///
-/// The status says how it ended; a drive that fails a command ends it with `DEVICE_ERROR`, and everything before stays.
+/// Record a stream on queues, one per drive of the range. A failed command ends it with `DEVICE_ERROR`; chunks before
+/// it stay.
 ///
 /// # Errors
-/// When the source fails (after what it gave was written), the index has no room, or a target as a whole cannot go on.
+/// When the source fails (what it gave before is written), the index has no room, or a target fails as a whole.
 pub fn record(
     queues: &mut [StreamQueue<'_>],
     range: &StreamRange,
@@ -90,12 +90,12 @@ struct Recorder<'a, 't> {
     began: Nanos,
     /// Chunks submitted.
     next: u64,
-    /// The chunk that the source is still filling: drive, slot, bytes so far.
+    /// The chunk that is being filled: queue, slot, bytes so far.
     filling: Option<(usize, u32, usize)>,
-    /// Chunks below this are done; `done` says which of the following are.
+    /// Chunks below this have completed; `done` holds the state of the following ones.
     contiguous_chunks: u64,
     done: VecDeque<bool>,
-    /// Bytes in the last chunk when it was short.
+    /// Bytes in the last chunk if it is short.
     last_bytes: Option<u64>,
     checkpoints: Checkpoints,
     ended: Vec<EndedIo>,
@@ -128,11 +128,12 @@ impl<'a, 't> Recorder<'a, 't> {
             None => (ChunkPlacement::Plain(*range), Vec::new(), u64::MAX),
             Some(index) => {
                 let layout = indexed(range, options.ring, queues[0].name())?;
-                // What may run ahead of the index: a checkpoint's worth while one is under way and the next is due, and the slots.
+                // How far the stream may run ahead of the index: the checkpoint in progress, the next one, and the
+                // slots.
                 let mut every = every_chunks.unwrap_or(1);
                 let mut window = 2 * every + slots;
                 if options.ring {
-                    // Half of a ring outlives any accident.
+                    // A crash must leave at least half of a ring.
                     let half = (layout.chunks.saturating_mul(u64::from(range.drives)) / 2).max(1);
                     every = every.min(half.div_ceil(2));
                     window = (2 * every + slots).min(half);
@@ -187,7 +188,7 @@ impl<'a, 't> Recorder<'a, 't> {
             Ok(status) => status,
             Err(error @ StreamError::Target(_)) => return Err(error),
             Err(error) => {
-                // The source failed: what it gave is finished and told of all the same.
+                // The chunks received before the source failed are completed and reported.
                 self.finish(false)?;
                 return Err(error);
             }
@@ -211,14 +212,14 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(self.outcome(status, more))
     }
 
-    /// Take the stream until it ends, the range is full, or somebody says so.
+    /// Take the stream until it ends, the range is full, or a stop is requested.
     fn take_all(&mut self, source: &mut dyn StreamSource) -> Result<StatusBits, StreamError> {
         loop {
             if self.failure.is_some() {
                 return Ok(StatusBits::DEVICE_ERROR);
             }
             if self.registers.stop_requested() {
-                // What came of a chunk is not thrown away.
+                // A partial chunk is written.
                 if let Some((queue, slot, bytes)) = self.filling.take() {
                     self.submit(queue, slot, bytes)?;
                 }
@@ -247,7 +248,7 @@ impl<'a, 't> Recorder<'a, 't> {
             let FillResult { bytes: more, last } = match source.fill(rest, self.registers) {
                 Ok(filled) => filled,
                 Err(error) => {
-                    // As much as it gave is kept.
+                    // A partial chunk is written.
                     let failed = self.source_failed(source, before as u64, error);
                     self.submit(queue, slot, before)?;
                     return Err(failed);
@@ -255,7 +256,7 @@ impl<'a, 't> Recorder<'a, 't> {
             };
             let bytes = before + more;
             if bytes < whole && !last {
-                // The source pauses: time to look after what is done, and to make it durable if that is wanted at all.
+                // The source pauses: process completions and, with an index, make the stream durable.
                 self.filling = Some((queue, slot, bytes));
                 if more == 0 && self.checkpoints.is_indexed() {
                     self.checkpoints.request();
@@ -264,7 +265,7 @@ impl<'a, 't> Recorder<'a, 't> {
                 continue;
             }
             let early = self.submit(queue, slot, bytes)?;
-            // A rate, or a table of rates, is about when each chunk begins and ends.
+            // Rates and buffer tables need the exact start and end of each chunk.
             if self.buffer_table.is_some() || !self.queues[queue].may_defer() {
                 self.collect(queue, 0)?;
             }
@@ -279,7 +280,7 @@ impl<'a, 't> Recorder<'a, 't> {
         }
     }
 
-    /// Hand a chunk to its drive; true when the stream ended inside it.
+    /// Submit a chunk; true when the stream ended inside it.
     fn submit(&mut self, queue: usize, slot: u32, bytes: usize) -> Result<bool, StreamError> {
         let whole = self.chunk_bytes as usize;
         if bytes == 0 {
@@ -309,13 +310,14 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(early)
     }
 
-    /// A free slot on the next chunk's drive, at the time the chunk is there; `None` when something else must be looked at first.
+    /// A free slot on the next chunk's drive, once the chunk is delivered; `None` when the registers must be checked
+    /// first.
     fn wait_for_slot(&mut self) -> Result<Option<(usize, u32)>, StreamError> {
         let (queue, _) = self.places.locate(self.next);
         let due = self.pacing.due(self.next);
         let now = self.now();
         if let Some(due) = due.filter(|&due| due > now) {
-            // In steps, so that an order to end is seen.
+            // In steps, so that a stop request is seen.
             let until = due.min(now + POLL_INTERVAL);
             self.queues[queue].wait_until(until, &mut self.ended)?;
             self.process_completions()?;
@@ -331,10 +333,10 @@ impl<'a, 't> Recorder<'a, 't> {
             self.checkpoints
                 .advance(self.queues, self.contiguous_chunks, now)?;
             let blocked = self.checkpoints.blocks_stream(self.next);
-            // One slot is always left to the index: it must be able to move when the stream cannot.
+            // One slot is reserved for the index, which must progress when the stream cannot.
             let spare = usize::from(self.checkpoints.is_indexed());
             let has_place = !self.is_in_flight(self.next.checked_sub(self.places.chunks()));
-            // First of all: after a failure nothing more is written.
+            // First: after a failure nothing more is written.
             if self.failure.is_some() || (waited && self.registers.stop_requested()) {
                 return Ok(None);
             }
@@ -364,7 +366,7 @@ impl<'a, 't> Recorder<'a, 't> {
         latest(self.queues)
     }
 
-    /// Bring a lane's clock up to the stream's time.
+    /// Advance a queue's clock to the stream time.
     fn advance_clock(&mut self, queue: usize) -> Result<(), StreamError> {
         let now = self.now();
         if self.queues[queue].now() < now {
@@ -374,7 +376,7 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(())
     }
 
-    /// Take completions of a lane, waiting for `min` of them, at most until it is time to look up.
+    /// Reap completions of a queue: `min` of them, for at most a poll interval.
     fn collect(&mut self, queue: usize, min: usize) -> Result<(), StreamError> {
         let until = match min {
             0 => self.queues[queue].now(),
@@ -384,18 +386,17 @@ impl<'a, 't> Recorder<'a, 't> {
         self.process_completions()
     }
 
-    /// Take what has completed on any lane, without waiting.
+    /// Reap completions of all queues without waiting.
     fn collect_all(&mut self) -> Result<(), StreamError> {
         for queue in 0..self.queues.len() {
             self.collect(queue, 0)?;
         }
-        // With nothing in flight there is nothing to take, and a checkpoint may be due all the same.
+        // A checkpoint may be due with nothing in flight.
         let now = self.now();
         self.checkpoints
             .advance(self.queues, self.contiguous_chunks, now)
     }
 
-    /// Account for what has ended.
     fn process_completions(&mut self) -> Result<(), StreamError> {
         if self.ended.is_empty() {
             return Ok(());
@@ -439,7 +440,8 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(())
     }
 
-    /// Is this chunk submitted and not yet done? In a ring the next one on its place must wait: a drive keeps no order (NVMe Base 2.0, 3.4.1).
+    /// Whether this chunk is in flight. In a ring, the next chunk for its address must wait: a drive need not keep the
+    /// order (NVMe Base 2.0, 3.4.1).
     fn is_in_flight(&self, chunk: Option<u64>) -> bool {
         let place = chunk.and_then(|chunk| chunk.checked_sub(self.contiguous_chunks));
         place.and_then(|at| self.done.get(at as usize)) == Some(&false)

@@ -1,14 +1,14 @@
-//! What a streamer is told and what it tells: the registers of a streaming core, in memory.
+//! Register map of a streaming core, as atomics.
 //!
 //! # Purpose
-//! One vocabulary for software and hardware. A streaming core in an FPGA (MLE's NVMe Streamer brief, report C) is driven through a handful of
-//! registers; this is that handful, with the same words, so that the test bench and the tools above it need not know which of the two
-//! they talk to. Here they are atomics: any thread may read them, and write [`ControlBits`], while a stream runs.
+//! One interface for software and hardware: a streaming core in an FPGA (MLE NVMe Streamer) is controlled through
+//! these registers, so the test bench and the tools above need not distinguish the two. Any thread may read them, and
+//! write [`ControlBits`], while a stream runs.
 //!
 //! # Register map
 //! Offsets for a memory-mapped core, little-endian. 64-bit registers may be read as two 32-bit halves, low half first.
 //!
-//! | offset | name | bits | what |
+//! | offset | name | bits | content |
 //! |---|---|---|---|
 //! | 0x00 | `ID` | 32 | 0x59415341, "ASAY" |
 //! | 0x04 | `VERSION` | 32 | 1 |
@@ -17,17 +17,17 @@
 //! | 0x10 | `FIRST_ADDRESS` | 64 | byte address of the first chunk |
 //! | 0x18 | `LAST_ADDRESS` | 64 | byte address of the last chunk, inclusive |
 //! | 0x20 | `CHUNK_BYTES` | 32 | size of a chunk |
-//! | 0x28 | `LAST_ADDRESS_WRITTEN` | 64 | byte address of the last chunk of the unbroken run of chunks that are done; valid with `LAST_VALID` |
+//! | 0x28 | `LAST_ADDRESS_WRITTEN` | 64 | byte address of the last chunk of the contiguous run of completed chunks; valid with `LAST_VALID` |
 //! | 0x30 | `BYTES` | 64 | bytes of the stream in that run |
-//! | 0x38 | `BEATS` | 64 | the same in beats of 16 bytes, a begun one counted |
-//! | 0x40 | `STALLS` | 64 | how often the stream had to wait for the drive |
-//! | 0x48 | `STALL_TIME` | 64 | nanoseconds of all of them |
+//! | 0x38 | `BEATS` | 64 | the same in beats of 16 bytes, rounded up |
+//! | 0x40 | `STALLS` | 64 | number of times the stream had to wait for the drive |
+//! | 0x48 | `STALL_TIME` | 64 | total duration of these, nanoseconds |
 //! | 0x50 | `PATTERN_SEED` | 64 | seed of the pattern generator and checker |
 //! | 0x58 | `PACKET_BEATS` | 64 | beats per packet, 0 for one packet of the whole stream |
-//! | 0x60 | `DURABLE_BYTES` | 64 | bytes of the stream that a flush has made durable |
+//! | 0x60 | `DURABLE_BYTES` | 64 | bytes of the stream covered by a completed flush |
 //!
 //! # Non-goals
-//! No clearing on read, no interrupt register: a program waits for the call to return.
+//! No clear-on-read, no interrupt register: a program waits for the call to return.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -36,13 +36,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub struct ControlBits(u32);
 
 impl ControlBits {
-    /// Begin. A software stream begins with its call; a core with this bit.
+    /// Start. A software stream starts with its call; a core with this bit.
     pub const START: ControlBits = ControlBits(1);
-    /// Take no more of the stream; what is in flight ends, nothing is flushed.
+    /// Accept no more of the stream; I/Os in flight complete, no flush.
     pub const STOP: ControlBits = ControlBits(1 << 1);
-    /// As [`ControlBits::STOP`], and the drive is flushed.
+    /// As [`ControlBits::STOP`], followed by a flush.
     pub const ABORT: ControlBits = ControlBits(1 << 2);
-    /// Flush what is done, now, while the stream goes on.
+    /// Flush completed chunks now, while the stream continues.
     pub const FLUSH_NOW: ControlBits = ControlBits(1 << 3);
     /// Flush when the stream has ended.
     pub const FLUSH_AFTER_WRITE: ControlBits = ControlBits(1 << 4);
@@ -52,7 +52,7 @@ impl ControlBits {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct StatusBits(u32);
 
-/// The bits of [`StatusBits`] with their names, in order.
+/// Names of the bits, in order.
 const NAMES: [(StatusBits, &str); 10] = [
     (StatusBits::RUNNING, "running"),
     (StatusBits::FINISHED, "finished"),
@@ -69,7 +69,7 @@ const NAMES: [(StatusBits, &str); 10] = [
 impl StatusBits {
     /// A stream is under way.
     pub const RUNNING: StatusBits = StatusBits(1);
-    /// It ended by itself: the stream was over, or the range was.
+    /// The stream or the range ended.
     pub const FINISHED: StatusBits = StatusBits(1 << 1);
     /// The stream ended inside a chunk.
     pub const EARLY_LAST: StatusBits = StatusBits(1 << 2);
@@ -88,18 +88,18 @@ impl StatusBits {
     /// `LAST_ADDRESS_WRITTEN` holds an address: at least one chunk is done.
     pub const LAST_VALID: StatusBits = StatusBits(1 << 9);
 
-    /// Are all of these set?
+    /// All of these bits are set.
     pub fn has(self, bits: StatusBits) -> bool {
         self.0 & bits.0 == bits.0
     }
 
-    /// With these set, too.
+    /// With these bits set.
     #[must_use]
     pub fn with(self, bits: StatusBits) -> StatusBits {
         StatusBits(self.0 | bits.0)
     }
 
-    /// Without these.
+    /// Without these bits.
     #[must_use]
     pub fn without(self, bits: StatusBits) -> StatusBits {
         StatusBits(self.0 & !bits.0)
@@ -144,26 +144,26 @@ pub struct Registers {
     durable_bytes: AtomicU64,
 }
 
-/// Bytes of a beat: the 128-bit bus of report C's core.
+/// Bytes of a beat: the 128-bit bus of the core.
 pub const BEAT_BYTES: u64 = assay_integrity::pattern::BEAT_BYTES as u64;
 
 impl Registers {
-    /// Write to `CONTROL`: the bits given are set, others stay.
+    /// Write to `CONTROL`: sets these bits.
     pub fn command(&self, control: ControlBits) {
         self.control.fetch_or(control.0, Ordering::SeqCst);
     }
 
-    /// Is this bit of `CONTROL` set?
+    /// Any of these bits of `CONTROL` is set.
     pub fn commanded(&self, control: ControlBits) -> bool {
         self.control.load(Ordering::Relaxed) & control.0 != 0
     }
 
-    /// Is the stream to end before its end?
+    /// `STOP` or `ABORT` is set.
     pub fn stop_requested(&self) -> bool {
         self.commanded(ControlBits(ControlBits::STOP.0 | ControlBits::ABORT.0))
     }
 
-    /// Take a bit of `CONTROL` back: it was acted on.
+    /// Clear a bit of `CONTROL`; true if it was set.
     pub(crate) fn acknowledge(&self, control: ControlBits) -> bool {
         self.control.fetch_and(!control.0, Ordering::SeqCst) & control.0 != 0
     }
@@ -192,18 +192,18 @@ impl Registers {
         self.chunk_bytes.load(Ordering::Relaxed)
     }
 
-    /// `LAST_ADDRESS_WRITTEN` (of a replay: read), bytes; `None` before the first chunk is done.
+    /// `LAST_ADDRESS_WRITTEN` (of a replay: read), bytes; `None` before the first completed chunk.
     pub fn last_address_written(&self) -> Option<u64> {
         let valid = self.status().has(StatusBits::LAST_VALID);
         valid.then(|| self.last_address_written.load(Ordering::SeqCst))
     }
 
-    /// `BYTES` of the stream that are done without a gap.
+    /// `BYTES`.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// `BEATS`: the same in beats, a begun one counted.
+    /// `BEATS`.
     pub fn beats(&self) -> u64 {
         self.bytes().div_ceil(BEAT_BYTES)
     }
@@ -238,7 +238,7 @@ impl Registers {
         self.set_status(StatusBits::RUNNING);
     }
 
-    /// The unbroken run of chunks that are done now ends with the one at `address`.
+    /// The contiguous run of completed chunks now ends with the one at `address`.
     pub(crate) fn progress(&self, address: u64, bytes: u64) {
         self.bytes.store(bytes, Ordering::Relaxed);
         self.last_address_written.store(address, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Replaying: a stream from drives, in order, whatever order it is read in.
+//! Replay: reads a stream from drives and delivers it in order.
 
 use std::io;
 
@@ -15,52 +15,52 @@ use crate::status::{DeviceFailure, Stall, StreamError, StreamStatus};
 pub enum ReplaySource<'r> {
     /// Bytes of a range as they are. `None`: all of it.
     Raw(StreamRange, Option<u64>),
-    /// A recording that describes itself, every chunk checked before it is handed on.
+    /// An indexed recording; every chunk is checked before it is delivered.
     Recording(&'r mut Recording),
 }
 
-/// How to replay.
+/// Options of a replay.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReplayOptions {
-    /// Go on over chunks whose checksum is wrong, count them, and hand them on as they are (`assay verify`).
+    /// Count chunks with a wrong checksum and deliver them as they are (`assay verify`), instead of stopping.
     pub keep_going: bool,
     /// Smallest I/O of the drives, bytes.
     pub min_io_bytes: u32,
 }
 
-/// A chunk that is not what was recorded.
+/// A chunk whose checksum is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct BadChunk {
     /// Number in the stream.
     pub chunk: u64,
-    /// Which drive, counted as in the recording from 0.
+    /// Drive, numbered from 0 as in the recording.
     #[serde(rename = "lane")]
     pub drive: usize,
-    /// Where on it.
+    /// Byte address on it.
     pub address: u64,
 }
 
-/// What came of a replay.
+/// Result of a replay.
 #[derive(Clone, Debug)]
 pub struct ReplayOutcome {
-    /// Registers and counts; `bytes` were handed on.
+    /// Registers and counts; `bytes` were delivered.
     pub status: StreamStatus,
     /// Chunks checked against the index.
     pub checked_chunks: u64,
-    /// Chunks that are not what was recorded.
+    /// Chunks with a wrong checksum.
     pub bad_chunks: u64,
     /// The first of them.
     pub first_bad: Option<BadChunk>,
-    /// Chunks that must be there and of which the index does not tell: [`Recording::missing`].
+    /// Chunks that must exist and are not in the index: [`Recording::missing`].
     pub missing_chunks: u64,
-    /// Chunks at the end that were never told to be durable and are not whole: where the recorder was cut off.
+    /// Incomplete chunks at the end that were never reported durable: the recorder was interrupted there.
     pub not_durable_chunks: u64,
-    /// Chunks at the old end of a ring that were being written over when the recorder was cut off.
+    /// Chunks at the old end of a ring that were being overwritten when the recorder was interrupted.
     pub partially_overwritten_chunks: u64,
 }
 
 impl ReplayOutcome {
-    /// Is everything that was checked what was recorded, and nothing of it missing?
+    /// No bad and no missing chunk.
     pub fn is_right(&self) -> bool {
         self.bad_chunks == 0 && self.missing_chunks == 0
     }
@@ -69,7 +69,8 @@ impl ReplayOutcome {
 /// Replay a stream to a sink.
 ///
 /// # Errors
-/// When the sink fails, the lanes' slots are smaller than a chunk, or a target as a whole cannot go on. What the drive fails is in the status.
+/// When the sink fails, a slot is smaller than a chunk, or a target fails as a whole. Failed commands are in the
+/// status.
 pub fn replay(
     queues: &mut [StreamQueue<'_>],
     mut what: ReplaySource<'_>,
@@ -103,7 +104,7 @@ pub fn replay(
     Ok(replayed)
 }
 
-/// A chunk that is being read or waits for those before it.
+/// A chunk being read, or waiting for those before it.
 #[derive(Debug)]
 struct PendingRead {
     chunk: u64,
@@ -113,14 +114,14 @@ struct PendingRead {
     failure: Option<DeviceFailure>,
 }
 
-/// What became of a chunk.
+/// Result of delivering a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChunkDelivery {
-    /// It went on, whole.
+    /// Delivered completely.
     On,
     /// The stream ends before it.
     End,
-    /// Told to end while it was handed on: not all of it went.
+    /// Interrupted by a stop request.
     Cut,
 }
 
@@ -130,7 +131,7 @@ struct Replayer<'a, 't, 'r> {
     options: ReplayOptions,
     registers: &'a Registers,
     chunk_bytes: u64,
-    /// Chunks of the stream to be handed on: from, to.
+    /// Chunks of the stream to deliver.
     from: u64,
     to: u64,
     /// Bytes in the last of them.
@@ -170,7 +171,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
                 let chunk_bytes = layout.map_or(1, |l| l.chunk_bytes);
                 let first = layout.map_or(0, |l| l.data_first);
                 let last = layout.map_or(0, |l| l.chunk_address(l.chunks - 1));
-                // Entries say how long each chunk is.
+                // The index holds the length of each chunk.
                 let whole = u64::from(chunk_bytes);
                 (
                     chunk_bytes,
@@ -219,7 +220,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
 
     fn run(mut self, sink: &mut dyn StreamSink) -> Result<ReplayOutcome, StreamError> {
         let ending = self.all(sink);
-        // Nothing may be in flight when buffers go, whatever happened.
+        // Buffers must not be freed with I/Os in flight.
         self.drain()?;
         let mut status = ending?;
         if self.out.status.failure.is_some() {
@@ -248,7 +249,6 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             }
             self.read_ahead()?;
             if !self.wait_for(chunk)? {
-                // Told to end while waiting.
                 return Ok(self.stop_status());
             }
             match self.deliver(sink)? {
@@ -266,7 +266,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         Ok(StatusBits::FINISHED.with(early))
     }
 
-    /// Why it ends before its end.
+    /// `ABORTED` or `STOPPED`.
     fn stop_status(&self) -> StatusBits {
         if self.registers.commanded(ControlBits::ABORT) {
             StatusBits::ABORTED
@@ -275,7 +275,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         }
     }
 
-    /// Submit reads as far ahead as there are slots. One per lane is left for the index.
+    /// Submit reads while slots are free; one per queue is reserved for the index.
     fn read_ahead(&mut self) -> Result<(), StreamError> {
         while self.next < self.to {
             let (queue, address) = self.locate(self.next);
@@ -321,7 +321,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         bytes.next_multiple_of(unit).min(self.chunk_bytes) as u32
     }
 
-    /// Wait until the chunk, the oldest that is being read, is there; false when it will not come.
+    /// Wait for the oldest chunk; false on a stop request.
     fn wait_for(&mut self, chunk: u64) -> Result<bool, StreamError> {
         let Some(&PendingRead { queue, .. }) = self.reading.front() else {
             return Ok(false);
@@ -332,7 +332,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             if waited && self.registers.stop_requested() {
                 return Ok(false);
             }
-            // The first look starts what was submitted and takes what is there.
+            // The first reap starts submitted I/Os and takes what is there.
             let until = self.queues[queue].now() + POLL_INTERVAL;
             self.queues[queue].reap(usize::from(waited), until, &mut self.ended)?;
             self.process_completions();
@@ -366,7 +366,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         }
     }
 
-    /// Check the oldest chunk and hand it on.
+    /// Check the oldest chunk and deliver it.
     fn deliver(&mut self, sink: &mut dyn StreamSink) -> Result<ChunkDelivery, StreamError> {
         let Some(PendingRead {
             chunk,
@@ -393,7 +393,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             let (_, local, _) = recording.locate(chunk);
             let part = &mut recording.parts[queue];
             let entry = part.entry(&mut self.queues[queue], local, &mut self.ended)?;
-            // What was stopped without a flush was whole all the same when its recorder said that it ended.
+            // A recording that was stopped without a flush is complete if its header says that it ended.
             durable = chunk < recording.durable || recording.is_ended();
             let bytes = self.queues[queue].buffer(slot);
             if let Some(entry) = entry.filter(|entry| entry.len_bytes as usize <= bytes.len()) {
@@ -428,7 +428,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         self.queues[queue].give_slot(slot);
         if let Err(source) = put {
             if source.kind() == io::ErrorKind::Interrupted && self.registers.stop_requested() {
-                // Some of the chunk may have been taken: it does not count.
+                // A partially taken chunk does not count.
                 return Ok(ChunkDelivery::Cut);
             }
             return Err(StreamError::Sink {

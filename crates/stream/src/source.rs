@@ -1,4 +1,4 @@
-//! Where streams come from and go to.
+//! Sources and sinks of streams.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -11,51 +11,52 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::queue::POLL_INTERVAL;
 use crate::registers::{ControlBits, Registers};
 
-/// What a source put into a chunk.
+/// Result of filling a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FillResult {
     /// Bytes, from the chunk's beginning.
     pub bytes: usize,
-    /// The stream has ended with them.
+    /// The stream ended with these bytes.
     pub last: bool,
 }
 
-/// A stream to be recorded.
+/// A stream to record.
 pub trait StreamSource {
-    /// What to call it in messages.
+    /// Name for messages.
     fn name(&self) -> String;
 
-    /// Fill this part of a chunk: whole, or as far as the stream goes, or as far as it came within a while, so that whoever asks can look
-    /// after other things. Who gave less than there was room for, and not the last, is asked again.
+    /// Fill this part of a chunk: completely, to the end of the stream, or with the bytes that arrived within a poll
+    /// interval. After a partial fill that is not the last, it is called again.
     ///
     /// # Errors
-    /// When the stream cannot be read. What the failing call put into the chunk counts for nothing: who has got something gives that, and fails
-    /// when it is asked again.
+    /// When the stream cannot be read. Bytes placed by a failing call are discarded: a source returns what it has
+    /// first and fails at the next call.
     fn fill(&mut self, chunk: &mut [u8], registers: &Registers) -> io::Result<FillResult>;
 
-    /// The range is full: is there more? Waits for the answer if `wait`; `None` where only waiting would tell.
+    /// Whether more follows, when the range is full. Waits for the answer if `wait`; `None` where only waiting could
+    /// tell.
     ///
     /// # Errors
     /// When the stream cannot be read.
     fn has_more(&mut self, wait: bool, registers: &Registers) -> io::Result<Option<bool>>;
 }
 
-/// A stream to be replayed to.
+/// A receiver of a replayed stream.
 pub trait StreamSink {
-    /// What to call it in messages.
+    /// Name for messages.
     fn name(&self) -> String;
 
-    /// What is put begins with this byte of the stream: not with the first, where the beginning of a ring was written over.
+    /// The first byte delivered is this byte of the stream: not 0 where the start of a ring was overwritten.
     fn begin(&mut self, _first_byte: u64) {}
 
     /// Take the next bytes of the stream, all of them.
     ///
     /// # Errors
-    /// When they cannot be taken; of kind [`io::ErrorKind::BrokenPipe`] when nobody wants them.
+    /// When they cannot be taken; of kind [`io::ErrorKind::BrokenPipe`] when the receiver closed.
     fn put(&mut self, bytes: &[u8], registers: &Registers) -> io::Result<()>;
 }
 
-/// Wait until a descriptor is ready; false when the stream is to end first.
+/// Wait until a descriptor is ready; false on a stop request.
 fn ready(fd: &File, flags: PollFlags, registers: &Registers) -> io::Result<bool> {
     loop {
         if registers.stop_requested() {
@@ -67,7 +68,7 @@ fn ready(fd: &File, flags: PollFlags, registers: &Registers) -> io::Result<bool>
     }
 }
 
-/// Wait for this long, but no longer than a signal lets.
+/// Poll once; a signal ends the wait.
 fn poll_once(fd: &File, flags: PollFlags, span: Nanos) -> io::Result<bool> {
     let mut fds = [PollFd::new(fd, flags)];
     let span = Timespec {
@@ -81,22 +82,22 @@ fn poll_once(fd: &File, flags: PollFlags, span: Nanos) -> io::Result<bool> {
     }
 }
 
-/// Pipes are widened to this many bytes, where the system lets them: fewer wake-ups per chunk.
+/// Pipe capacity requested, bytes: fewer wake-ups per chunk.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// A pipe, socket, file or terminal at an end of a stream.
+/// A pipe, socket, file or terminal.
 #[derive(Debug)]
 struct EndpointFd {
     name: String,
     file: File,
-    /// A regular file never makes anyone wait.
+    /// False for regular files, which never block.
     waits: bool,
 }
 
 impl EndpointFd {
     fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<EndpointFd> {
         let file = File::from(fd.as_fd().try_clone_to_owned()?);
-        // Only advice; a file or socket is no pipe, and a limit may forbid it.
+        // Fails for files and sockets and at the system's limit, without consequence.
         let _ = rustix::pipe::fcntl_setpipe_size(&file, PIPE_BYTES);
         let is_regular =
             |stat: rustix::fs::Stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
@@ -108,13 +109,13 @@ impl EndpointFd {
     }
 }
 
-/// A pipe, socket, file or terminal to read from: one copy, from the kernel into the ring's buffer.
+/// A descriptor to read from: one copy, from the kernel into the ring.
 #[derive(Debug)]
 pub struct ReadSource {
     end: EndpointFd,
     clock: Clock,
     ahead: Option<u8>,
-    /// It failed in a call that had got something, which was given first.
+    /// Error of a call that had already read bytes; reported by the next call.
     failed: Option<io::Error>,
 }
 
@@ -122,7 +123,7 @@ impl ReadSource {
     /// Read from a descriptor.
     ///
     /// # Errors
-    /// When the system cannot duplicate it.
+    /// When it cannot be duplicated.
     pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<ReadSource> {
         Ok(ReadSource {
             end: EndpointFd::new(name, fd)?,
@@ -132,9 +133,8 @@ impl ReadSource {
         })
     }
 
-    /// As [`StreamSource::fill`] from `bytes` on, which is kept up; true when the stream has ended.
-    ///
-    /// Of a source that makes wait, no more than what comes within [`POLL_INTERVAL`] is taken: however steadily bytes drip in, who asked must look up.
+    /// [`StreamSource::fill`] from `bytes` on, which is updated; true at the end of the stream. From a blocking source
+    /// it takes only what arrives within [`POLL_INTERVAL`], so that a slow source cannot block the caller.
     fn read_on(
         &mut self,
         chunk: &mut [u8],
@@ -163,7 +163,7 @@ impl ReadSource {
     }
 }
 
-/// Is it only to be tried again?
+/// Retry after this error.
 fn is_transient(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -224,7 +224,7 @@ impl StreamSource for ReadSource {
     }
 }
 
-/// A pipe, socket or file to write to: one copy, from the ring's buffer into the kernel.
+/// A descriptor to write to: one copy, from the ring into the kernel.
 #[derive(Debug)]
 pub struct WriteSink {
     end: EndpointFd,
@@ -234,7 +234,7 @@ impl WriteSink {
     /// Write to a descriptor.
     ///
     /// # Errors
-    /// When the system cannot duplicate it.
+    /// When it cannot be duplicated.
     pub fn new(name: impl Into<String>, fd: impl AsFd) -> io::Result<WriteSink> {
         Ok(WriteSink {
             end: EndpointFd::new(name, fd)?,
@@ -242,7 +242,7 @@ impl WriteSink {
     }
 }
 
-/// A blocking write to a pipe takes no notice of registers until it is done; pieces of this size keep that short.
+/// Longest blocking write to a pipe: it cannot be interrupted by the registers.
 const PIECE_BYTES: usize = 64 << 10;
 
 impl StreamSink for WriteSink {
@@ -271,7 +271,7 @@ impl StreamSink for WriteSink {
     }
 }
 
-/// Takes everything and keeps nothing: for rates.
+/// Discards everything; for rate measurements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DiscardSink;
 
@@ -285,14 +285,14 @@ impl StreamSink for DiscardSink {
     }
 }
 
-/// So many bytes of whatever is in the ring: for rates of the drive alone, without a source's cost.
+/// Bytes left in the ring; for rates of the drive without the cost of a source.
 #[derive(Clone, Copy, Debug)]
 pub struct UninitSource {
     left_bytes: u64,
 }
 
 impl UninitSource {
-    /// A stream of so many bytes.
+    /// A stream of this length.
     pub fn new(bytes: u64) -> UninitSource {
         UninitSource { left_bytes: bytes }
     }
@@ -318,7 +318,7 @@ impl StreamSource for UninitSource {
     }
 }
 
-/// Bytes in memory: for tests and for short streams.
+/// Bytes in memory.
 #[derive(Clone, Debug)]
 pub struct MemorySource<'a> {
     left: &'a [u8],

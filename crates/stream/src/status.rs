@@ -1,4 +1,4 @@
-//! What came of a stream.
+//! Results of a stream.
 
 use serde::Serialize;
 
@@ -8,13 +8,13 @@ use crate::registers::StatusBits;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{drive}: a {op} at address {address} failed: {}", describe(*.result))]
 pub struct DeviceFailure {
-    /// Which drive.
+    /// The drive.
     pub drive: String,
     /// read, write or flush.
     pub op: &'static str,
     /// Byte address on that drive.
     pub address: u64,
-    /// A negated `errno`, or the bytes that were moved when they were too few.
+    /// A negated `errno`, or the bytes moved if fewer than requested.
     pub result: i32,
 }
 
@@ -26,34 +26,34 @@ fn describe(result: i32) -> String {
     }
 }
 
-/// A time the stream had to wait for the drive.
+/// A wait of the stream for the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Stall {
     /// Nanoseconds since the stream began.
     pub at_ns: u64,
-    /// How long, nanoseconds. Of a source with a rate of its own: until the stream had caught up with it.
+    /// Duration, nanoseconds. For a rate-limited source: until the stream had caught up.
     pub duration_ns: u64,
-    /// The most that a chunk was taken after it was delivered, nanoseconds; 0 for sources without a rate.
+    /// Maximum delay between delivery and acceptance of a chunk, nanoseconds; 0 for sources without a rate.
     pub late_ns: u64,
-    /// The (first) chunk that had to wait.
+    /// The first chunk that had to wait.
     pub chunk: u64,
 }
 
-/// How many of the longest stalls are kept.
+/// Number of longest stalls kept.
 pub const STALLS_KEPT: usize = 64;
 
-/// All stalls of a stream: exactly counted, the longest kept one by one, so that memory does not grow with the stream.
+/// All stalls of a stream: counted, the longest kept individually.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stalls {
-    /// How many.
+    /// Number of stalls.
     pub count: u64,
-    /// All of them, nanoseconds.
+    /// Total duration, nanoseconds.
     pub total_ns: u64,
     /// The longest, nanoseconds.
     pub longest_ns: u64,
-    /// The most that a chunk was taken after it was delivered, nanoseconds; 0 for sources without a rate.
+    /// Maximum delay between delivery and acceptance of a chunk, nanoseconds; 0 for sources without a rate.
     pub latest_ns: u64,
-    /// In how many data was taken later than a source that cannot wait can hold it (`--lossy-deadline`).
+    /// Stalls in which a chunk was later than the deadline of the source (`--lossy-deadline`).
     pub over_deadline: u64,
     /// The [`STALLS_KEPT`] longest, in order of time.
     pub longest: Vec<Stall>,
@@ -78,21 +78,21 @@ impl Stalls {
     }
 }
 
-/// What a source that cannot wait would have met, and what it would have needed.
+/// Backlog of a source that cannot wait.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Backlog {
     /// Rate at which the source delivered, bytes per second.
     pub rate_bytes_per_s: u64,
-    /// The ring, bytes: what the stream may be behind before the source has to wait.
+    /// Size of the ring, bytes.
     pub buffer_bytes: u64,
-    /// The most that was delivered and not yet on the drive, bytes. More than the ring: the source had to hold it.
+    /// Maximum of bytes delivered and not yet written. Above the ring size the source had to buffer.
     pub high_water_bytes: u64,
-    /// The greatest rate at which this drive, over this stream, never needed more than the ring, bytes per second. Never more than
-    /// the rate offered: what was not tried is not known.
+    /// The greatest rate that never needed more than the ring on this drive and stream, bytes per second; at most the
+    /// offered rate.
     pub sustainable_bytes_per_s: u64,
 }
 
-/// What came of a stream.
+/// Result of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StreamStatus {
     /// The `STATUS` register at the end.
@@ -106,25 +106,25 @@ pub struct StreamStatus {
     /// Drives of the stream.
     #[serde(rename = "lanes")]
     pub drives: u32,
-    /// Address of the last chunk of the unbroken run of chunks that are done.
+    /// Address of the last chunk of the contiguous run of completed chunks.
     pub last_address_written: Option<u64>,
-    /// Bytes of the stream in that run (of a replay: handed on).
+    /// Bytes of the stream in that run (of a replay: delivered).
     pub bytes: u64,
-    /// The same in beats of 16 bytes, a begun one counted.
+    /// The same in beats of 16 bytes, rounded up.
     pub beats: u64,
     /// Chunks in that run.
     pub chunks: u64,
-    /// Bytes that a flush has made durable.
+    /// Bytes covered by a completed flush.
     pub durable_bytes: u64,
-    /// Did the source have more than the range takes? `None`: nobody asked it.
+    /// Whether the source had more than the range holds; `None`: not determined.
     pub source_had_more: Option<bool>,
-    /// Times the stream had to wait for the drive.
+    /// Waits for the drive.
     pub stalls: Stalls,
     /// For sources that cannot wait.
     pub backlog: Option<Backlog>,
-    /// From the first chunk to the end of the last I/O, nanoseconds on the drive's clock.
+    /// From the first chunk to the last completion, nanoseconds on the drive's clock.
     pub elapsed_ns: u64,
-    /// What the drive failed, the first of it.
+    /// The first command that the drive failed.
     pub failure: Option<DeviceFailure>,
 }
 
@@ -134,7 +134,7 @@ impl StreamStatus {
         assay_units::rate::per_second(self.bytes, assay_units::Nanos(self.elapsed_ns))
     }
 
-    /// Did it end as it should: by itself, with nothing failed and no deadline missed?
+    /// No failed command and no missed deadline.
     pub fn is_clean(&self) -> bool {
         self.failure.is_none()
             && self.stalls.over_deadline == 0
@@ -142,10 +142,10 @@ impl StreamStatus {
     }
 }
 
-/// Why a stream could not be run at all. What the drive failed on the way is in [`StreamStatus::failure`].
+/// Why a stream could not run. Failed commands are in [`StreamStatus::failure`].
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// The target as a whole cannot go on.
+    /// The target failed as a whole.
     #[error(transparent)]
     Target(#[from] assay_io::TargetError),
     /// The source failed.
@@ -153,24 +153,24 @@ pub enum StreamError {
         "reading the stream from {source_name} failed after {bytes} bytes: {source}; what was read until then is on the drive"
     )]
     Source {
-        /// Where it came from.
+        /// Name of the source.
         source_name: String,
-        /// Bytes taken until then.
+        /// Bytes taken before.
         bytes: u64,
-        /// The system's answer.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The sink failed.
     #[error("writing the stream to {sink_name} failed after {bytes} bytes: {source}")]
     Sink {
-        /// Where it went.
+        /// Name of the sink.
         sink_name: String,
-        /// Bytes handed on until then.
+        /// Bytes delivered before.
         bytes: u64,
-        /// The system's answer.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Nothing to stream to or from.
+    /// No drive or too few slots.
     #[error(
         "a stream needs at least one drive, and each at least {needed} slots; give it a deeper queue"
     )]
@@ -178,22 +178,22 @@ pub enum StreamError {
         /// Slots per drive.
         needed: usize,
     },
-    /// A ring made for smaller chunks.
+    /// The slots are smaller than a chunk.
     #[error(
         "{drive}: chunks of {chunk_bytes} bytes do not fit into slots of {slot_bytes}; open it with slots of a chunk each"
     )]
     SmallSlots {
-        /// Which drive.
+        /// The drive.
         drive: String,
         /// Bytes of its slots.
         slot_bytes: u32,
         /// Bytes per chunk of the stream.
         chunk_bytes: u32,
     },
-    /// The range was refused.
+    /// The range is invalid.
     #[error(transparent)]
     Range(#[from] crate::range::RangeError),
-    /// The index cannot be where it should.
+    /// The index cannot be placed or read.
     #[error(transparent)]
     Index(#[from] crate::index::IndexError),
 }

@@ -1,4 +1,4 @@
-//! Sink that compares a stream with the data expected at each place.
+//! Stream sink that compares with expected data.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What all tests work with: drives opened for a test, streams written and compared, seeds and words.
+//! Test context: opened drives, streams written and compared, seeds.
 
 use std::io;
 
@@ -22,13 +22,13 @@ use assay_stream::status::{StreamError, StreamStatus};
 /// Mismatched chunks that are diagnosed.
 const MAX_DIAGNOSED: usize = 4;
 
-/// Why a test ended before its end.
+/// Why a test ended early.
 pub(super) enum TestError {
-    /// It failed, and why.
+    /// Failed, with the reason.
     Failed(String),
-    /// The user has had enough.
+    /// A stop was requested.
     Stopped,
-    /// Nothing more can be tested.
+    /// No test can continue.
     BenchRun(BenchError),
 }
 
@@ -44,12 +44,12 @@ impl From<SessionError> for TestError {
     }
 }
 
-/// A test that went wrong, with this detail.
+/// A failed test.
 pub(super) fn fail<T>(detail: impl Into<String>) -> Result<T, TestError> {
     Err(TestError::Failed(detail.into()))
 }
 
-/// The drives and everything else.
+/// The drives and the context.
 pub(super) struct BenchRun<'a> {
     pub drives: &'a mut [DriveSession],
     pub setup: &'a mut dyn TestSetup,
@@ -57,7 +57,7 @@ pub(super) struct BenchRun<'a> {
 }
 
 impl BenchRun<'_> {
-    /// Open the drives, do something with their lanes, and close them again.
+    /// Open the drives, run `work` on their queues, and close them again.
     pub fn open<R>(
         &mut self,
         work: impl FnOnce(&mut [StreamQueue<'_>], &mut TestContext<'_>) -> Result<R, TestError>,
@@ -67,7 +67,7 @@ impl BenchRun<'_> {
         work(&mut queues, &mut self.context)
     }
 
-    /// Cut the power, where that can be done.
+    /// Cut the power, if possible.
     pub fn lose_power(&mut self) -> bool {
         self.setup.lose_power(self.drives)
     }
@@ -79,13 +79,13 @@ pub(super) struct TestContext<'a> {
     pub observer: &'a mut dyn BenchObserver,
     /// The whole range.
     pub range: StreamRange,
-    /// What the short tests use of it, from its beginning.
+    /// The part used by the short tests, from the start.
     pub window: StreamRange,
     pub queue_options: QueueOptions,
     pub min_io_bytes: u32,
     pub capacity_bytes: u64,
     pub log: StreamLog,
-    /// Which test is running.
+    /// The running test.
     pub test: &'static str,
     pub seeds: u64,
     pub done_bytes: u64,
@@ -97,20 +97,20 @@ pub(super) struct TestContext<'a> {
 /// How a stream is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WriteMode {
-    /// Flush when it has ended.
+    /// Flush after the end.
     pub flush_after: bool,
-    /// Say these when so many chunks have been taken.
+    /// Register commands, each after a number of chunks.
     pub orders: [Option<(u64, ControlBits)>; 2],
 }
 
 impl WriteMode {
-    /// Flush when it has ended.
+    /// Flush after the end.
     pub const FLUSH: WriteMode = WriteMode {
         flush_after: true,
         orders: [None, None],
     };
 
-    /// Say this when so many chunks have been taken.
+    /// A register command after this number of chunks.
     pub fn order(chunks: u64, control: ControlBits) -> WriteMode {
         WriteMode {
             flush_after: false,
@@ -120,7 +120,7 @@ impl WriteMode {
 }
 
 impl TestContext<'_> {
-    /// A seed nobody had.
+    /// A new seed.
     pub fn seed(&mut self) -> u64 {
         self.seeds += 1;
         let mut state = self.options.seed ^ self.seeds.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -132,12 +132,12 @@ impl TestContext<'_> {
         u64::from(self.range.chunk_bytes) / BEAT_BYTES
     }
 
-    /// Bytes of so many chunks.
+    /// Bytes of this many chunks.
     pub fn chunks(&self, chunks: u64) -> u64 {
         chunks * u64::from(self.range.chunk_bytes)
     }
 
-    /// Part of the window: chunks of each drive.
+    /// Chunks of the window, counted on each drive.
     pub fn part(&self, from: u64, count: u64) -> StreamRange {
         let first = self.window.first + self.chunks(from);
         StreamRange {
@@ -147,7 +147,7 @@ impl TestContext<'_> {
         }
     }
 
-    /// A new stream written over all of a range, and flushed: what was there before is known from now on.
+    /// Write a new stream over a whole range and flush, so that its content is known.
     pub fn lay(
         &mut self,
         queues: &mut [StreamQueue<'_>],
@@ -198,7 +198,7 @@ impl TestContext<'_> {
         }
     }
 
-    /// Did a stream end as it should that filled its range?
+    /// Check that a stream ended normally and filled its range.
     pub fn ended(&self, status: &StreamStatus, bytes: u64, last: u64) -> Result<(), TestError> {
         let whole = StatusBits::FINISHED.with(StatusBits::LAST_VALID);
         if status.status != whole
@@ -225,7 +225,7 @@ impl TestContext<'_> {
             tick(done, total, observer, bytes, registers);
         };
         let chunk_bytes = u64::from(range.chunk_bytes);
-        // Where it may have come from: the whole window, or the range where that is longer.
+        // Misplaced data may come from the whole window, or from a longer range.
         let chunks = range.chunks().max(self.window.chunks());
         let mut sink = CompareSink {
             verifier: StreamVerifier::new(layout.clone(), chunk_bytes, chunks),
@@ -249,7 +249,7 @@ impl TestContext<'_> {
         Ok((found, status))
     }
 
-    /// Read a range back and compare; what is wrong fails the test, in words that begin with `what`.
+    /// Read a range back and compare; a mismatch fails the test with a text that starts with `what`.
     pub fn compare(
         &mut self,
         queues: &mut [StreamQueue<'_>],
@@ -267,7 +267,7 @@ impl TestContext<'_> {
         }
     }
 
-    /// What is wrong, in words, after a second look at the first wrong chunk.
+    /// Describe the mismatch, after reading the first wrong chunk again.
     pub fn explain(
         &mut self,
         queues: &mut [StreamQueue<'_>],
@@ -328,7 +328,7 @@ fn tick(
     }
 }
 
-/// A pattern that gives orders at chunks.
+/// A pattern with register commands at certain chunks.
 struct CommandedSource<'a> {
     stream: PatternSource,
     orders: [Option<(u64, ControlBits)>; 2],
@@ -357,7 +357,7 @@ impl StreamSource for CommandedSource<'_> {
     }
 }
 
-/// Hands bytes on until so many chunks have come, and then gives an order.
+/// Issues a register command after a number of chunks.
 pub(super) struct CommandAfter<'a> {
     pub left: u64,
     pub control: ControlBits,

@@ -1,4 +1,4 @@
-//! Tests 01 to 07: streams that end before their end, side by side, and flushed.
+//! Tests 01 to 07: interrupted, adjacent and flushed streams.
 
 use super::TestDetail;
 use super::context::{BenchRun, CommandAfter, TestContext, TestError, WriteMode, fail, read};
@@ -9,17 +9,17 @@ use assay_stream::registers::{BEAT_BYTES, ControlBits, StatusBits};
 use assay_stream::source::DiscardSink;
 use assay_stream::status::StreamStatus;
 
-/// A stream's end inside a chunk: five beats and seven bytes.
+/// A stream end inside a chunk: five beats and seven bytes.
 const ODD_BYTES: u64 = 5 * BEAT_BYTES + 7;
 
-/// 01: a stream that was cut short leaves nothing in the ring for the next one. All of it on the same rings.
+/// 01: an interrupted stream leaves no data in the ring for the next one; all on the same rings.
 pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     bench.open(|queues, context| {
         let window = context.window;
         let half = window.chunks_per_drive() / 2;
         let (low, high) = (context.part(0, half), context.part(half, half));
         let first = context.lay(queues, &window, "the first stream")?;
-        // Reading: what was read ahead when the replay was stopped must not come with the next.
+        // Reading: data read ahead of a stopped replay must not appear in the next one.
         let few = half * u64::from(window.drives) / 2;
         let mut sink = CommandAfter {
             left: few,
@@ -38,7 +38,7 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestErro
         }
         let layout = ExpectedLayout::stream(first, window.bytes()).part(low.bytes(), high.bytes());
         context.compare(queues, &high, &layout, "the replay after one that was stopped")?;
-        // Writing: chunks of a stream that was stopped must not come with the next.
+        // Writing: chunks of a stopped stream must not appear in the next one.
         let (cut, next) = (context.seed(), context.seed());
         let order = WriteMode::order(few, ControlBits::STOP);
         let stopped = context.write(queues, &low, (cut, "the stream that was stopped"), low.bytes(), order)?;
@@ -54,7 +54,7 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestErro
     })
 }
 
-/// 02: the checker fails where it must and passes where it must.
+/// 02: the checker detects a wrong seed and a wrong length.
 pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     bench.open(|queues, context| {
         let window = context.window;
@@ -74,7 +74,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError>
             ));
         }
 
-        // Longer than it is: the first beat that is not whole must be found.
+        // A longer expected length: the first partial beat must be found.
         let end = bytes / BEAT_BYTES;
         let (found, _) = context.look(queues, &window, &ExpectedLayout::stream(seed, bytes + context.chunks(1)))?;
         let first = found.chunks.first().map(|wrong| wrong.beat);
@@ -102,7 +102,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError>
     })
 }
 
-/// 03: what was called durable is there after a loss of power.
+/// 03: durable data survive a power loss.
 pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     let (first, window) = bench.open(|queues, context| {
         let window = context.window;
@@ -137,7 +137,7 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
             &ExpectedLayout::stream(first, window.bytes()),
             what,
         )?;
-        // A flush while the stream goes on, and an end without one.
+        // A flush while the stream continues, and an end without one.
         let seed = context.seed();
         let chunks = window.chunks();
         let mode = WriteMode {
@@ -194,7 +194,7 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestErr
                 (bits, Some(last), bytes, beats)
             ));
         }
-        // The drive takes whole blocks: the rest of the last one is zeroes.
+        // The drive takes whole blocks: the last one is padded with zeroes.
         let unit = u64::from(context.min_io_bytes.max(1));
         let block_end = bytes.next_multiple_of(unit).min(context.chunks(chunks + 1));
         let behind = ExpectedData::Stream(Pattern::new(old), block_end / BEAT_BYTES);
@@ -217,7 +217,7 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestErr
     })
 }
 
-/// A stream over an old pattern, ended on the way; what it said, and where the first old beat must be.
+/// An interrupted stream over an old pattern, its status, and the first beat that must be old.
 struct Cut {
     old: u64,
     new: u64,
@@ -258,7 +258,7 @@ fn cut(
     let Some(last) = status.last_address_written else {
         return fail("no last address was captured");
     };
-    // The captured address must be that of the last chunk counted; with one drive that is address arithmetic alone.
+    // The captured address must be that of the last chunk counted.
     let counted = status
         .chunks
         .checked_sub(1)
@@ -283,7 +283,8 @@ fn cut(
     })
 }
 
-/// The checker of the new stream fails at exactly the first beat behind the captured chunk, and everything from there on is old.
+/// The checker of the new stream fails at the first beat after the captured chunk, and everything from there on is
+/// old.
 fn checked(
     queues: &mut [StreamQueue<'_>],
     context: &mut TestContext<'_>,
@@ -326,7 +327,7 @@ fn told(context: &TestContext<'_>, cut: &Cut) -> String {
     )
 }
 
-/// 05: aborted mid-write; a flush follows.
+/// 05: abort mid-write, with a flush.
 pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     let cut = bench.open(|queues, context| {
         let cut = cut(queues, context, ControlBits::ABORT)?;
@@ -350,7 +351,7 @@ pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     })
 }
 
-/// 06: stopped mid-write; nothing is flushed.
+/// 06: stop mid-write, without a flush.
 pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     bench.open(|queues, context| {
         let cut = cut(queues, context, ControlBits::STOP)?;
@@ -365,7 +366,7 @@ pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     })
 }
 
-/// 07: four sessions side by side, written third, first, fourth, second.
+/// 07: four adjacent sessions, written third, first, fourth, second.
 pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     const ORDER: [u64; 4] = [2, 0, 3, 1];
     bench.open(|queues, context| {

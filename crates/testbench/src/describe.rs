@@ -1,25 +1,25 @@
-//! From wrong beats to a sentence: what happened, to which chunk, and whose data is there instead.
+//! Text of a mismatch: what happened to which chunk, and whose data it holds.
 
 use assay_integrity::pattern::{
     DataOrigin, Diagnosis, ExpectedData, MismatchedChunk, StreamFindings,
 };
 use assay_stream::range::StreamRange;
 
-/// A stream that the bench has written.
+/// A stream written by the bench.
 #[derive(Clone, Debug)]
 struct LoggedStream {
     seed: u64,
     what: String,
 }
 
-/// The streams that were written, in order.
+/// The streams written, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StreamLog {
     written: Vec<LoggedStream>,
 }
 
 impl StreamLog {
-    /// Note a stream, before it is written.
+    /// Add a stream, before it is written.
     pub fn add(&mut self, seed: u64, what: String) {
         self.written.push(LoggedStream { seed, what });
     }
@@ -31,7 +31,7 @@ impl StreamLog {
             .map(|(at, stream)| (at, stream.what.as_str()))
     }
 
-    /// Whose seed this is, in words, and whether it was written after this other one.
+    /// The stream with this seed, and whether it was written after the expected one.
     fn owner_text(&self, seed: u64, expected: ExpectedData) -> (String, bool) {
         let expected = match expected {
             ExpectedData::Stream(pattern, _) => self.find(pattern.seed()).map(|(at, _)| at),
@@ -47,7 +47,7 @@ impl StreamLog {
     }
 }
 
-/// What happened to a chunk, in a word and a sentence.
+/// Mismatch of a chunk: a term and a sentence.
 fn describe(log: &StreamLog, wrong: &MismatchedChunk, range: &StreamRange) -> (String, String) {
     let chunk_beats = u64::from(range.chunk_bytes) / assay_stream::registers::BEAT_BYTES;
     let chunk_of = |beat: u64| beat / chunk_beats.max(1);
@@ -137,7 +137,7 @@ fn torn(
     }
 }
 
-/// A diagnosis without its own first words.
+/// The text of a diagnosis after its first words.
 fn after_colon(diagnosis: &Diagnosis) -> String {
     let text = diagnosis.to_string();
     match text.split_once(": ") {
@@ -146,7 +146,7 @@ fn after_colon(diagnosis: &Diagnosis) -> String {
     }
 }
 
-/// The sentence. `again` is what a second read of the first wrong chunk gave: right, or not; `None` where there was none.
+/// The text of a comparison. `again`: whether a second read of the first wrong chunk was right; `None` without one.
 pub(super) fn sentence(
     log: &StreamLog,
     found: &StreamFindings,
@@ -159,7 +159,7 @@ pub(super) fn sentence(
     let chunk = first.at_byte / u64::from(range.chunk_bytes);
     let (_, address) = range.locate(chunk);
     let (mut word, text) = describe(log, first, range);
-    // A chunk in a wrong place whose own place was not written: one write went astray.
+    // A misplaced chunk whose own location was not written: one misdirected write.
     let astray = found
         .chunks
         .iter()

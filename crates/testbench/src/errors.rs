@@ -1,4 +1,4 @@
-//! Test 09: bad addresses.
+//! Test 09: invalid addresses.
 
 use super::TestDetail;
 use super::context::{BenchRun, TestContext, TestError, fail, read};
@@ -8,7 +8,7 @@ use assay_stream::range::{DriveExtent, RangeRequest, StreamRange};
 use assay_stream::registers::StatusBits;
 use assay_stream::source::DiscardSink;
 
-/// What is asked, and the bit that must answer.
+/// First and last address, and the expected status bit.
 type AddressCase = (&'static str, Option<u64>, Option<u64>, StatusBits);
 
 fn address_cases(context: &TestContext<'_>) -> [AddressCase; 6] {
@@ -55,7 +55,7 @@ fn address_cases(context: &TestContext<'_>) -> [AddressCase; 6] {
     ]
 }
 
-/// 09: each has its bit, nothing is written, and the drive itself fails what lies beyond it.
+/// 09: each invalid address sets its bit, nothing is written, and the drive fails a read beyond its end.
 pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     let media: Vec<DriveExtent> = bench
         .drives
@@ -92,7 +92,7 @@ pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     })
 }
 
-/// What the range's check would have let through, the drive must fail. Only read: a file would grow.
+/// The drive must fail accesses beyond its end. Only reads: a write would extend a file.
 fn beyond(queues: &mut [StreamQueue<'_>], context: &mut TestContext<'_>) -> Result<(), TestError> {
     let chunk = u64::from(context.range.chunk_bytes);
     let Some(end) = context.capacity_bytes.checked_next_multiple_of(chunk) else {

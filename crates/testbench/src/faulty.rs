@@ -1,21 +1,21 @@
-//! A target with planned faults: what drives and streamers do wrong, done on purpose, so that a test bench can be tested.
+//! Fault injection: a target with planned faults, to test the test bench.
 //!
 //! # Mechanism
-//! [`FaultyTarget`] stands before any [`Target`] and passes I/Os on, but for those that a plan names: these are dropped, shortened, sent elsewhere,
-//! answered too early or too old. It needs nothing of the target but the trait, and one slot of its own for I/Os that nobody asked for. What
-//! a fault has to remember (what stood there before, what was not flushed) is kept in [`Faults`], which outlives the target: a drive is opened
-//! anew for each test and stays the same drive.
+//! [`FaultyTarget`] wraps any [`Target`] and passes I/Os on, except those selected by a plan: these are dropped,
+//! shortened, misdirected, or completed too early or with old data. It needs one slot for its own I/Os. Old data
+//! (before the last write, before the last flush) are kept in [`Faults`], which outlives the target: a drive is
+//! reopened for each test.
 //!
-//! # Loss of power
-//! With [`Faults::volatile`] everything written since the last flush is remembered as it was before. [`Faults::lose_power`] puts all of it back: the
-//! harshest drive that keeps the contract. A lost flush is then a flush that is answered and not done.
+//! # Power loss
+//! With [`Faults::volatile`], the data before every write since the last flush are saved, and [`Faults::lose_power`]
+//! restores all of them: the worst case that the specification permits. A lost flush is acknowledged without effect.
 //!
 //! # Non-goals
-//! Not for measuring: what is remembered is read first, and costs time. Errors that a drive reports are left to the simulated ones
-//! (`fault=write-error@N`): nothing has to be found out about them.
+//! Not for measurements: old data are read before each write. Reported errors are left to simulated drives
+//! (`fault=write-error@N`).
 //!
 //! # Key constants
-//! [`BLOCK_BYTES`], the granule of what is remembered.
+//! [`BLOCK_BYTES`], the granularity of saved data.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,52 +24,52 @@ use assay_io::{Completion, DataClass, Io, Nanos, Op, Target, TargetError, Teleme
 
 use assay_integrity::pattern;
 
-/// Granule of what is remembered, bytes.
+/// Granularity of saved data, bytes.
 pub const BLOCK_BYTES: u64 = 512;
 
-/// How long a wait for an I/O of its own lasts before it looks again.
+/// Longest wait for an own I/O before polling again.
 const POLL_INTERVAL: Nanos = Nanos::from_millis(50);
 
-/// What goes wrong.
+/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The write is acknowledged and nothing is stored.
     DroppedWrite,
-    /// The write is acknowledged and only its beginning is stored.
+    /// The write is acknowledged and only its start is stored.
     TornWrite {
-        /// Bytes that are; whole blocks of the drive.
+        /// Bytes stored; whole blocks of the drive.
         kept_bytes: u32,
     },
     /// One bit of the write's data is flipped.
     BitFlip {
-        /// Which, counted from its first; beyond its end it comes round again.
+        /// Bit number, modulo the length.
         bit: u64,
     },
     /// The write goes to another address.
     MisdirectedWrite {
-        /// How far off, bytes.
+        /// Distance, bytes.
         by_bytes: i64,
     },
-    /// The write runs over its end: the stream's next bytes go where nobody asked for them.
+    /// The write continues past its end with the stream's next bytes.
     Overrun {
-        /// How far, bytes; at most a chunk.
+        /// Distance, bytes; at most a chunk.
         bytes: u32,
     },
-    /// The write is acknowledged at once and done later.
+    /// The write is acknowledged at once and executed later.
     EarlyWrite {
-        /// So many I/Os later.
+        /// Delay in I/Os.
         late_ios: u64,
     },
-    /// The read returns each block as it was before its last write.
+    /// The read returns each block's data before its last write.
     StaleRead,
-    /// The read is acknowledged and moves nothing: the buffer holds what was left over in it.
+    /// The read is acknowledged without data transfer: the buffer keeps its old content.
     UnfilledRead,
-    /// The flush is acknowledged and not done.
+    /// The flush is acknowledged without effect.
     LostFlush,
 }
 
 impl Fault {
-    /// What kind of I/O it strikes.
+    /// Operation affected.
     pub fn op(self) -> Op {
         match self {
             Fault::StaleRead | Fault::UnfilledRead => Op::Read,
@@ -79,12 +79,12 @@ impl Fault {
     }
 }
 
-/// Which I/Os of its kind a fault strikes, counted from 1 since the faults were armed.
+/// I/Os affected, counted by operation from 1 since the faults were armed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// This one.
     Once(u64),
-    /// Every so many.
+    /// Every n-th.
     Every(u64),
 }
 
@@ -110,7 +110,7 @@ pub struct Counts {
 
 type Block = [u8; BLOCK_BYTES as usize];
 
-/// A write that was acknowledged and is still to be done.
+/// A delayed write.
 #[derive(Debug)]
 struct DelayedWrite {
     left_ios: u64,
@@ -125,21 +125,21 @@ struct FaultState {
     counts: Counts,
     triggered: u64,
     volatile: bool,
-    /// By block number: what stood there at the last flush.
+    /// Data at the last flush, by block number.
     before_flush: BTreeMap<u64, Block>,
-    /// By block number: what stood there before the last write.
+    /// Data before the last write, by block number.
     before_write: BTreeMap<u64, Block>,
     late: Vec<DelayedWrite>,
-    /// Power was lost: what was not flushed is to be put back.
+    /// Power was lost: unflushed blocks must be restored.
     lost: bool,
 }
 
-/// The faults of one drive, planned, and what they have to remember. A handle: clones are the same faults.
+/// Planned faults of one drive and the old data they need. Clones are shared.
 #[derive(Clone, Debug, Default)]
 pub struct Faults(Arc<Mutex<FaultState>>);
 
 impl Faults {
-    /// Faults to strike, armed.
+    /// These faults, armed.
     pub fn new(plan: &[(Fault, Trigger)]) -> Faults {
         Faults(Arc::new(Mutex::new(FaultState {
             plan: plan.to_vec(),
@@ -148,14 +148,14 @@ impl Faults {
         })))
     }
 
-    /// The drive forgets what was not flushed when it loses power.
+    /// Unflushed data are lost on power loss.
     #[must_use]
     pub fn volatile(self) -> Faults {
         self.state().volatile = true;
         self
     }
 
-    /// Arm or disarm them. Arming begins to count anew.
+    /// Arm or disarm. Arming resets the counters.
     pub fn arm(&self, armed: bool) {
         let mut state = self.state();
         if armed {
@@ -169,12 +169,12 @@ impl Faults {
         self.state().counts
     }
 
-    /// How often a fault has struck.
+    /// Number of faults triggered.
     pub fn triggered(&self) -> u64 {
         self.state().triggered
     }
 
-    /// The drive loses its power now, with nothing in flight; false where it is not [`Faults::volatile`].
+    /// Lose power, with nothing in flight; false unless [`Faults::volatile`].
     pub fn lose_power(&self) -> bool {
         let mut state = self.state();
         if state.volatile {
@@ -184,12 +184,12 @@ impl Faults {
         state.volatile
     }
 
-    /// Nothing is done half under this lock.
+    /// No operation under this lock is left incomplete by a panic.
     fn state(&self) -> MutexGuard<'_, FaultState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Count an I/O and say what strikes it.
+    /// Count an I/O; returns its fault.
     fn trigger(&self, op: Op) -> Option<Fault> {
         let mut state = self.state();
         if !state.armed {
@@ -209,7 +209,7 @@ impl Faults {
         Some(fault)
     }
 
-    /// Must it be known what stands where something is written?
+    /// Whether old data must be saved before writes.
     fn saves_old_data(&self) -> bool {
         let state = self.state();
         let stale = |&(fault, _): &(Fault, Trigger)| fault == Fault::StaleRead;
@@ -227,7 +227,7 @@ impl Faults {
         }
     }
 
-    /// Put what stood there before the last write over what was read.
+    /// Replace the data read by the data before the last write.
     fn make_stale(&self, offset_bytes: u64, bytes: &mut [u8]) {
         let state = self.state();
         let (blocks, _) = bytes.as_chunks_mut::<{ BLOCK_BYTES as usize }>();
@@ -242,7 +242,7 @@ impl Faults {
         self.state().before_flush.clear();
     }
 
-    /// What has to be put back after a loss of power.
+    /// Blocks to restore after a power loss.
     fn take_lost(&self) -> BTreeMap<u64, Block> {
         let mut state = self.state();
         if !std::mem::take(&mut state.lost) {
@@ -255,7 +255,7 @@ impl Faults {
         self.state().late.push(late);
     }
 
-    /// Acknowledged writes whose time has come.
+    /// Delayed writes that are due.
     fn take_due(&self) -> Vec<DelayedWrite> {
         let mut state = self.state();
         for late in &mut state.late {
@@ -268,29 +268,29 @@ impl Faults {
     }
 }
 
-/// What is to become of a completion.
+/// Change of a completion.
 #[derive(Clone, Copy, Debug)]
 enum Fixup {
-    /// The short write that it is of is told to have been whole.
+    /// A shortened write is reported as complete.
     Whole { wrote: u32, told: u32 },
-    /// What was read from here is made stale.
+    /// The data read are replaced by old data.
     Stale { offset_bytes: u64, len_bytes: u32 },
 }
 
-/// A target before which faults stand.
+/// A target with planned faults.
 #[derive(Debug)]
 pub struct FaultyTarget<T> {
     inner: T,
     faults: Faults,
-    /// The slot of its own.
+    /// Slot for own I/Os.
     spare: u32,
     mend: BTreeMap<u32, Fixup>,
-    /// To be handed on with the next [`Target::reap`].
+    /// Completions for the next [`Target::reap`].
     done: Vec<Completion>,
 }
 
 impl<T: Target> FaultyTarget<T> {
-    /// Faults before a target, whose slot `spare` nobody else uses and whose buffers hold the longest I/O.
+    /// Wraps a target whose slot `spare` is otherwise unused and whose buffers hold the longest I/O.
     pub fn new(inner: T, faults: Faults, spare: u32) -> FaultyTarget<T> {
         FaultyTarget {
             inner,
@@ -371,7 +371,7 @@ impl<T: Target> FaultyTarget<T> {
         }
     }
 
-    /// Say that it is done.
+    /// Complete an I/O without executing it.
     fn answer(&mut self, io: &Io) {
         self.done.push(Completion {
             slot: io.slot,
@@ -402,7 +402,7 @@ impl<T: Target> FaultyTarget<T> {
         bytes
     }
 
-    /// Remember what stands where something is about to be written.
+    /// Save the data that a write will replace.
     fn save_old_data(&mut self, offset_bytes: u64, len_bytes: u32) -> Result<(), TargetError> {
         if self.faults.saves_old_data() {
             let mut bytes = vec![0; len_bytes as usize];
@@ -417,7 +417,7 @@ impl<T: Target> FaultyTarget<T> {
         self.side_io(Op::Write, offset_bytes, bytes)
     }
 
-    /// After a loss of power: what was not flushed is as it was.
+    /// After a power loss, restore unflushed blocks.
     fn put_back(&mut self) -> Result<(), TargetError> {
         for (number, mut block) in self.faults.take_lost() {
             self.side_io(Op::Write, number * BLOCK_BYTES, &mut block)?;
@@ -425,7 +425,7 @@ impl<T: Target> FaultyTarget<T> {
         Ok(())
     }
 
-    /// An I/O of its own, waited for. What comes of it is nobody's business but the drive's.
+    /// An own, synchronous I/O.
     fn side_io(&mut self, op: Op, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), TargetError> {
         let spare = self.spare;
         if let (Op::Write, Some(buffer)) = (op, self.inner.buffer(spare)) {

@@ -1,33 +1,31 @@
-//! The test bench: twelve tests that find out whether a drive behind a streamer keeps what it says.
+//! Test bench for a drive behind a streaming core: twelve tests with a PASS/FAIL summary.
 //!
 //! # Purpose
-//! Report C (MLE's brief on an NVMe streamer) ends its hardware bring-up with twelve tests and a PASS/FAIL summary. These are the same twelve in
-//! the same order, on any drive: real, file, simulated. A core in hardware is driven by the same registers and judged by the same pattern, so the
-//! bench that proves the software is the one that will prove the core.
+//! The hardware bring-up of the MLE NVMe Streamer ends with twelve tests. These are the same tests in the same order, on any drive: real, file,
+//! simulated. A core in hardware has the same registers and the same pattern, so the bench can test it, too.
 //!
-//! | id | test | what must hold |
+//! | id | test | requirement |
 //! |---|---|---|
-//! | 00 | link status | the PCIe link is up; which it is |
-//! | 01 | left-over beats | a stream that was cut short leaves nothing behind in the ring for the next one |
-//! | 02 | pattern checker | told a wrong seed or length it fails, and where; told the right ones it passes |
-//! | 03 | flush after write | what a flush made durable is there, after a loss of power where that can be had |
-//! | 04 | early last | a stream that ends inside a chunk is told so, and nothing behind its end is touched |
-//! | 05 | abort mid-write | the last address is captured, everything up to it is new and durable, everything behind it is old |
-//! | 06 | stop mid-write | the same without the flush; the checker fails at exactly the first beat behind the captured chunk |
-//! | 07 | adjacent sessions | sessions side by side, written out of order: none overwrites another |
+//! | 00 | link status | the PCIe link is up |
+//! | 01 | left-over beats | an interrupted stream leaves nothing in the ring for the next one |
+//! | 02 | pattern checker | detects a wrong seed or length at the right beat; accepts the right ones |
+//! | 03 | flush after write | flushed data are there, after a power loss where one can be caused |
+//! | 04 | early last | a stream that ends inside a chunk is reported so; nothing after its end is changed |
+//! | 05 | abort mid-write | the last address is captured; everything up to it is new and durable, everything after it old |
+//! | 06 | stop mid-write | the same without the flush; the checker fails at exactly the first beat after the captured chunk |
+//! | 07 | adjacent sessions | adjacent sessions, written out of order, do not overwrite each other |
 //! | 08 | chunk sweep | 1, 2, 4 ... 32768 chunks written, read and compared, with rates |
-//! | 09 | error codes | bad addresses are refused with their bit of `STATUS`, and nothing is written |
+//! | 09 | error codes | invalid addresses are refused with their bit of `STATUS`, and nothing is written |
 //! | 10 | full disk | the whole range as one stream, read back and compared, with rates |
-//! | 11 | link status again | unchanged against 00 |
+//! | 11 | link status again | unchanged since 00 |
 //!
 //! # Architecture
-//! Every stream has a seed of its own, so whatever is read says which stream it is of and which place of that. Tests lie one over another at the
-//! beginning of the range; what a test must not touch was laid down before by the test itself. `layout` compares, `words` says what happened, `context` is
-//! what tests work with. [`TestSetup`] is what lies between bench and drives; [`FaultInjection`] puts faults there (`tests/testbench.rs` has the table
-//! of which test finds which).
+//! Every stream has its own seed, so any data read identify their stream and position. Tests overlap at the start of the range; each first writes the
+//! data that it must not change. `context` writes and compares streams, `describe` words the mismatches. [`TestSetup`] is the layer between bench and
+//! drives; [`FaultInjection`] injects the faults of [`faulty`] there (`tests/faults.rs` lists which test detects which).
 //!
 //! # Non-goals
-//! No performance verdict: rates are told, not judged. No test without writing.
+//! Rates are reported without a verdict. No test without writing.
 //!
 //! # Key constants
 //! [`MAX_SWEEP_CHUNKS`] (32768, MLE NVMe Streamer), [`MIN_CHUNKS`].
@@ -58,33 +56,34 @@ use context::{BenchRun, TestContext, TestError};
 pub use render::{line, render};
 pub use setup::{FaultInjection, TestSetup};
 
-/// The longest stream of the sweep, chunks: report C's 4 GiB in chunks of 128 KiB.
+/// The longest stream of the sweep, chunks: 4 GiB in chunks of 128 KiB (MLE NVMe Streamer).
 pub const MAX_SWEEP_CHUNKS: u64 = 32_768;
-/// A drive must have room for so many chunks.
+/// Minimum number of chunks per drive.
 pub const MIN_CHUNKS: u64 = 16;
-/// What the short tests use at most, chunks per drive.
+/// Maximum window of the short tests, chunks per drive.
 const MAX_WINDOW_CHUNKS: u64 = 1024;
-/// What they use at least, where there is room.
+/// Minimum window of the short tests, where the range permits.
 const WINDOW_CHUNKS: u64 = 64;
 
-/// How to test.
+/// Options.
 #[derive(Clone, Debug)]
 pub struct BenchOptions {
-    /// Address of the first chunk, bytes; 0 if not said.
+    /// Address of the first chunk, bytes; default 0.
     pub first: Option<u64>,
-    /// Address of the last chunk, inclusive, bytes; the drive's last if not said.
+    /// Address of the last chunk, inclusive, bytes; default the drive's last.
     pub last: Option<u64>,
     /// Bytes per chunk.
     pub chunk_bytes: u32,
     /// Chunks in flight.
     pub depth: u32,
-    /// What all seeds come from. On a drive that keeps its data a new one for each run: data of the same seed are right wherever they come from.
+    /// Seed of all seeds. On a drive that keeps its data each run needs a new one: old data of the same seed would be
+    /// right.
     pub seed: u64,
-    /// Most bytes that test 08 and test 10 write at once; none: the sweep goes to [`MAX_SWEEP_CHUNKS`], test 10 over the whole range.
+    /// Maximum bytes that tests 08 and 10 write at once; `None`: [`MAX_SWEEP_CHUNKS`], and the whole range.
     pub span_bytes: Option<u64>,
-    /// Which calls move the bytes of a real drive.
+    /// System calls for I/O on real drives.
     pub calls: IoCalls,
-    /// Where simulated drives learn which pages they can make again instead of keeping them: what their sessions were opened with.
+    /// Page generator of simulated drives; the same that their sessions were opened with.
     pub pages: Option<Arc<PatternPages>>,
 }
 
@@ -103,32 +102,32 @@ impl Default for BenchOptions {
     }
 }
 
-/// How a test ended.
+/// Result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestOutcome {
-    /// What must hold holds.
+    /// Passed.
     Pass,
-    /// It does not.
+    /// Failed.
     Fail,
-    /// Nothing to test here.
+    /// Not applicable to this drive.
     NotApplicable,
 }
 
-/// A test that has ended.
+/// A completed test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TestResult {
     /// "00" to "11".
     pub id: &'static str,
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// How it ended.
+    /// Result.
     pub result: TestOutcome,
-    /// What was seen: rates, addresses, the first wrong beat and what happened there.
+    /// Observations: rates, addresses, the first wrong beat and its diagnosis.
     pub detail: String,
 }
 
-/// Rates of one stream and of reading it back.
+/// Rates of writing one stream and of reading it back.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StreamRates {
     /// Chunks of the stream.
@@ -141,30 +140,30 @@ pub struct StreamRates {
     pub read_bytes_per_s: f64,
 }
 
-/// What came of the bench.
+/// Report of the test bench.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BenchReport {
     /// The drives, as named.
     pub drives: Vec<String>,
-    /// Is any of them simulated?
+    /// Any drive is simulated.
     pub simulated: bool,
-    /// Did I/O bypass the page cache? If not, what was read may never have been on the drive.
+    /// I/O bypassed the page cache. Otherwise the data read may never have been on the drive.
     pub direct: bool,
-    /// The seed that all seeds came from.
+    /// Seed of all seeds.
     pub seed: u64,
     /// The range.
     pub range: StreamRange,
     /// Chunks in flight.
     pub depth: u32,
-    /// The tests that ended, in order.
+    /// Completed tests, in order.
     pub tests: Vec<TestResult>,
-    /// How many passed.
+    /// Number of tests passed.
     pub passed: u32,
-    /// How many failed.
+    /// Number of tests failed.
     pub failed: u32,
-    /// How many had nothing to test.
+    /// Number of tests not applicable.
     pub not_applicable: u32,
-    /// Ended by the user before the last test.
+    /// A stop was requested before the last test.
     pub interrupted: bool,
     /// Test 08, by size.
     pub sweep: Vec<StreamRates>,
@@ -172,49 +171,49 @@ pub struct BenchReport {
     pub continuous: Option<StreamRates>,
 }
 
-/// Why there is nothing to report.
+/// Why the tests cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// The range is no range.
+    /// The range is invalid.
     #[error(transparent)]
     Range(#[from] RangeError),
     /// A drive cannot be opened.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// Nothing named.
+    /// No drive given.
     #[error("the test bench needs a drive; name one")]
     NoDrive,
-    /// Not enough room.
+    /// The range is too small.
     #[error(
         "{drive}: the range has {chunks} chunks of {chunk_bytes} bytes on each drive and the test bench needs {MIN_CHUNKS}; widen it or take smaller chunks"
     )]
     TooSmall {
-        /// Which drive, the first of several.
+        /// The first drive.
         drive: String,
-        /// Chunks there are.
+        /// Chunks in the range.
         chunks: u64,
         /// Bytes of each.
         chunk_bytes: u32,
     },
-    /// It keeps nothing.
+    /// The drive keeps no data.
     #[error(
         "{drive}: keeps nothing of what is written to it, so there is nothing to test; name a drive, a file or a simulated drive"
     )]
     KeepsNothing {
-        /// Which drive.
+        /// The drive.
         drive: String,
     },
 }
 
-/// Who watches.
+/// Observes the progress.
 pub trait BenchObserver {
-    /// A test begins.
+    /// A test starts.
     fn began(&mut self, _id: &'static str, _name: &'static str) {}
-    /// So much of everything has been written and read, bytes; the whole is an estimate.
+    /// Bytes written and read so far, and the estimated total.
     fn progress(&mut self, _done_bytes: u64, _total_bytes: u64) {}
-    /// A test has ended.
+    /// A test has completed.
     fn ended(&mut self, _result: &TestResult) {}
-    /// Is it enough? Asked at every chunk.
+    /// Whether to stop; called for every chunk.
     fn stop_requested(&self) -> bool {
         false
     }
@@ -222,20 +221,20 @@ pub trait BenchObserver {
 
 impl BenchObserver for () {}
 
-/// What a test came to when nothing went wrong.
+/// Result of a test without failure.
 enum TestDetail {
     Pass(String),
     NotApplicable(String),
 }
 
-/// A test: its id, name, and what it does.
+/// A test: id, name, function.
 type Test = (
     &'static str,
     &'static str,
     fn(&mut BenchRun<'_>, &mut Links) -> Result<TestDetail, TestError>,
 );
 
-/// The links of all drives, as test 00 found them.
+/// Links of all drives, from test 00.
 type Links = Option<Vec<Option<PcieLink>>>;
 
 const TESTS: [Test; 12] = [
@@ -261,13 +260,13 @@ const TESTS: [Test; 12] = [
     }),
 ];
 
-/// Run the tests on drives that may be written; one stream over all of them where there are several.
+/// Run the tests; several drives form one stream. All data on the range are lost.
 ///
-/// What is on the range is lost. A simulated drive must keep data (`SessionOptions::keep_data`); opened with [`BenchOptions::pages`] as its
-/// generator, and alone, it keeps four bytes per page.
+/// A simulated drive must keep data (`SessionOptions::keep_data`); a single one with [`BenchOptions::pages`] as its
+/// generator needs four bytes per page.
 ///
 /// # Errors
-/// When the range is bad, a drive cannot be opened or keeps nothing. What a drive fails is a failed test.
+/// When the range is invalid, or a drive cannot be opened or keeps no data. Faults of a drive are failed tests.
 pub fn run(
     drives: &mut [DriveSession],
     options: &BenchOptions,
@@ -276,7 +275,7 @@ pub fn run(
     run_through(drives, &mut PassThrough, options, observer)
 }
 
-/// [`run`], with something between the bench and the drives.
+/// [`run`], with a layer between bench and drives.
 ///
 /// # Errors
 /// As [`run`].
@@ -323,7 +322,7 @@ pub fn run_through(
     let window_chunks = wanted
         .clamp(WINDOW_CHUNKS, MAX_WINDOW_CHUNKS)
         .min(range.chunks_per_drive());
-    // Four equal parts (test 07).
+    // Divisible by four for test 07.
     let window_chunks = window_chunks / 4 * 4;
     let window = StreamRange {
         last: range.first + (window_chunks - 1) * u64::from(range.chunk_bytes),

@@ -1,4 +1,4 @@
-//! Tests 00 and 11: the link.
+//! Tests 00 and 11: PCIe link status.
 
 use assay_device::identity::PcieLink;
 use assay_device::session::DriveSession;
@@ -6,7 +6,7 @@ use assay_device::session::DriveSession;
 use super::context::{BenchRun, TestError, fail};
 use super::{Links, TestDetail};
 
-/// How a link is worded: speed and lanes.
+/// Text of a link: speed and width.
 fn link_text(speed: Option<&String>, width: Option<u32>) -> String {
     let speed = speed.map_or("unknown speed", String::as_str);
     match width {
@@ -19,7 +19,7 @@ fn now(link: &PcieLink) -> String {
     link_text(link.speed.as_ref(), link.width)
 }
 
-/// Is it up: a speed and at least a lane?
+/// Whether the link is up: a speed and a width.
 fn is_up(link: &PcieLink) -> bool {
     let speed = link.speed.as_ref();
     speed.is_some_and(|speed| speed.starts_with(|c: char| c.is_ascii_digit()))
@@ -38,7 +38,7 @@ fn look(bench: &mut BenchRun<'_>) -> Vec<Option<PcieLink>> {
     drives.iter().map(|drive| bench.setup.link(drive)).collect()
 }
 
-/// 00: is the link up, and which is it?
+/// 00: link status.
 pub(super) fn status(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<TestDetail, TestError> {
     let found = look(bench);
     *links = Some(found.clone());
@@ -71,7 +71,7 @@ pub(super) fn status(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<Test
     })
 }
 
-/// 11: is it still the same?
+/// 11: link status, compared with test 00.
 pub(super) fn again(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<TestDetail, TestError> {
     let found = look(bench);
     let before = links.take().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Tests 08 and 10: every byte of streams of every size, with their rates.
+//! Tests 08 and 10: streams of all sizes compared, with rates.
 
 use assay_units::text::{format_size, group_digits};
 
@@ -8,7 +8,7 @@ use assay_integrity::pattern::ExpectedLayout;
 use assay_stream::queue::StreamQueue;
 use assay_stream::range::StreamRange;
 
-/// Short tests write and read the window about so often.
+/// Approximate number of passes of the short tests over the window.
 const WINDOW_PASSES: u64 = 30;
 
 /// Chunks of the longest stream of the sweep.
@@ -24,7 +24,7 @@ fn full_chunks(range: &StreamRange, span_bytes: Option<u64>) -> u64 {
     span.clamp(1, range.chunks_per_drive())
 }
 
-/// About how much all tests write and read, bytes.
+/// Estimated bytes written and read by all tests.
 pub(super) fn planned_bytes(
     range: &StreamRange,
     window: &StreamRange,
@@ -76,7 +76,7 @@ fn best(rows: &[StreamRates], rate: impl Fn(&StreamRates) -> f64) -> Option<&Str
     rows.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))
 }
 
-/// 08: 1, 2, 4 ... chunks.
+/// 08: streams of 1, 2, 4 ... chunks.
 pub(super) fn sweep(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     bench.open(|queues, context| {
         let range = context.range;
@@ -114,7 +114,7 @@ pub(super) fn sweep(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     })
 }
 
-/// 10: all of it as one stream.
+/// 10: the whole range as one stream.
 pub(super) fn full(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     bench.open(|queues, context| {
         let whole = context.range;

@@ -1,13 +1,13 @@
-//! The log, as people read it.
+//! Text log of the test bench.
 
 use assay_units::text::{format_size, group_digits};
 
 use super::{BenchReport, TestOutcome, TestResult};
 
-/// Width of the longest name of a test.
+/// Width of the longest test name.
 const NAME: usize = 18;
 
-/// One test in one line.
+/// One test as a line.
 pub fn line(test: &TestResult) -> String {
     let word = match test.result {
         TestOutcome::Pass => "PASS",
@@ -17,7 +17,7 @@ pub fn line(test: &TestResult) -> String {
     format!("{word}  {}  {:<NAME$} {}", test.id, test.name, test.detail)
 }
 
-/// All of it: what was tested and how, a line per test, and a summary.
+/// The log: drives and options, a line per test, a summary.
 pub fn render(report: &BenchReport) -> String {
     let mut out = String::new();
     let simulated = if report.simulated { " (simulated)" } else { "" };

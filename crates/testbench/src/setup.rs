@@ -1,4 +1,4 @@
-//! What lies between the bench and the drives: nothing, or planned faults.
+//! Layer between the bench and the drives: none, or fault injection.
 
 use assay_device::identity::PcieLink;
 use assay_device::session::DriveSession;
@@ -7,18 +7,18 @@ use assay_io::Target;
 use crate::faulty::{Faults, FaultyTarget};
 use assay_stream::drives::{PassThrough, TargetLayer};
 
-/// How the bench reaches the drives.
+/// Access of the bench to the drives.
 pub trait TestSetup: TargetLayer {
-    /// A test begins.
+    /// A test starts.
     fn begin(&mut self, _test: &'static str) {}
 
-    /// Cut the power of all drives and give it back; false where that cannot be done.
+    /// Power-cycle all drives; false where this is not possible.
     fn lose_power(&mut self, drives: &mut [DriveSession]) -> bool {
         let simulated = drives.iter().all(|drive| drive.info().simulated);
         simulated && drives.iter_mut().all(DriveSession::lose_power)
     }
 
-    /// The drive's PCIe link as it is now.
+    /// Current PCIe link of the drive.
     fn link(&mut self, drive: &DriveSession) -> Option<PcieLink> {
         drive.pcie()
     }
@@ -26,7 +26,7 @@ pub trait TestSetup: TargetLayer {
 
 impl TestSetup for PassThrough {}
 
-/// Faults before each drive, for all tests or for one of them.
+/// Fault injection on each drive, in all tests or in one.
 #[derive(Clone, Debug)]
 pub struct FaultInjection {
     faults: Vec<Faults>,
@@ -34,7 +34,7 @@ pub struct FaultInjection {
 }
 
 impl FaultInjection {
-    /// Faults, one set per drive, that strike in the test of this id; in all of them, counted through, if none is named.
+    /// One set of faults per drive, armed in the test of this id, or in all tests with continuous counting.
     pub fn new(faults: &[Faults], only: Option<&'static str>) -> FaultInjection {
         FaultInjection {
             faults: faults.to_vec(),

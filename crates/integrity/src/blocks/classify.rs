@@ -1,8 +1,8 @@
-//! What is wrong with a block that is not as it should be. The cold half of verification: it may take its time and allocate.
+//! Classification of a mismatched block. Off the fast path: it may allocate.
 //!
-//! The decision table is in [`crate::blocks`]. Where a block is not intact as a whole, its sectors are compared one by one with
-//! what every write that could have left them would have put there; payloads are keyed by generation, so a single sector is enough
-//! to tell whose it is.
+//! The decision table is in [`crate::blocks`]. Where a block is not intact as a whole, each sector is compared with
+//! the content that each candidate write would have left; payloads are keyed by generation, so one sector identifies
+//! its write.
 
 use assay_units::SECTOR_BYTES;
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,16 +15,16 @@ use crate::finding::{Expected, FindingKind, FoundInstead};
 use crate::mismatch::{self, ClassifiedRun, MismatchClass, OriginClass};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
-/// How many writes back (and, when only the seed is known, forward) a torn block's other part is looked for.
+/// Number of earlier (and, if only the seed is known, later) writes that are candidates.
 const GENERATIONS_AROUND: u64 = 8;
-/// An invalid header with at most this many of its 512 bits wrong is a damaged one of ours. That of another write, place or seed
-/// differs in some 32 bits of its own checksum alone, with a standard deviation of 4.
+/// Maximum number of wrong bits in a damaged header (512 bits). Headers of other writes differ in 32 bits of the
+/// checksum alone (standard deviation 4).
 const MAX_HEADER_FLIPS: u32 = 16;
-/// A sector with at most this many of its bits (one in eight) wrong is a damaged one of ours: unrelated payloads differ in 50 % of their bits
-/// when incompressible, in 30 % when made of 32 different bytes, which is the smallest alphabet there is.
+/// Maximum number of wrong bits in a damaged sector (one in eight). Unrelated payloads differ in 50 % of their bits if
+/// incompressible, in 30 % with an alphabet of 32 bytes, the smallest.
 const MAX_SECTOR_FLIPS: u32 = SECTOR as u32;
 
-/// What is wrong, or `None` when the block is as it may be. Blocks that are plainly right need not come here, but may.
+/// The mismatch, or `None` when the block holds what it may hold.
 #[cold]
 pub(super) fn classify(
     verifier: &Verifier,
@@ -72,7 +72,7 @@ pub(super) fn classify(
     let claims_to_be_here = HeaderClaim::read(block, MAX_COUNTED_FLIPS)
         .is_some_and(|claim| claim.seed == verifier.seed && claim.offset_bytes == offset_bytes);
     if claims_to_be_here {
-        // Ours by its header, but no write we know of would have left these bytes.
+        // Header of this block, but no candidate write explains the content.
         let first_bad_byte = if here.is_some() {
             HEADER_BYTES as u32
         } else {
@@ -97,7 +97,7 @@ pub(super) fn classify(
     }
 }
 
-/// An intact block of this seed for this place.
+/// An intact block of this seed and offset.
 fn by_generation(found_generation: u64, expected: Expected) -> Option<FindingKind> {
     let future = Some(FindingKind::Lost {
         instead: FoundInstead::FutureGeneration {
@@ -123,7 +123,7 @@ fn by_generation(found_generation: u64, expected: Expected) -> Option<FindingKin
     }
 }
 
-/// Nothing of ours: a finding where a write must have arrived, none where it may not have.
+/// No trace of this job: a finding unless the write may be missing.
 fn lost(expected: Expected, instead: FoundInstead) -> Option<FindingKind> {
     match expected {
         Expected::Generation(_) | Expected::AnyOfSeed => Some(FindingKind::Lost { instead }),
@@ -135,26 +135,26 @@ fn differing_bits(a: &[u8], b: &[u8]) -> u32 {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
 }
 
-/// How a sector compares to what a write would have put there; better is smaller.
+/// Similarity of a sector to the content of a candidate write; smaller is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Similarity {
     Exact,
-    /// So close that it must come from that write; with the number of differing bits.
+    /// Close enough to come from that write; number of wrong bits.
     Near(u32),
     Foreign,
 }
 
-/// Whose a sector is.
+/// Best candidate for a sector.
 #[derive(Clone, Copy, Debug)]
 struct SectorMatch {
     similarity: Similarity,
-    /// Index into the candidate generations; meaningless for foreign sectors.
+    /// Index of the candidate generation; meaningless for foreign sectors.
     candidate: usize,
 }
 
 enum SectorVerdict {
     Ours(FindingKind),
-    /// Whole sectors of writes that may have left them.
+    /// Whole sectors of writes that may have reached the medium.
     AcceptedMixture,
     NotOurs,
 }
@@ -164,17 +164,17 @@ struct SectorComparison<'a> {
     block: &'a [u8],
     offset_bytes: u64,
     expected: Expected,
-    /// A valid header of another seed or place is no damaged one of ours, however similar.
+    /// A valid header of another seed or offset excludes damage, however similar.
     header_may_be_damaged: bool,
 }
 
 impl SectorComparison<'_> {
-    /// Does the payload of a sector tell whose it is? Zeroes do not.
+    /// Whether a sector's payload identifies its write; zeroes do not.
     fn is_keyed(&self) -> bool {
         self.verifier.payload.pattern != DataPattern::Zero
     }
 
-    /// The generations that could have left something here, the likeliest and newest first.
+    /// Generations that may have left a sector here, the likeliest and newest first.
     fn candidates(&self, header: Option<BlockHeader>) -> Vec<u64> {
         let back_from = |newest: u64| {
             (0..=GENERATIONS_AROUND).map_while(move |steps| earlier_generation(newest, steps))
@@ -208,7 +208,7 @@ impl SectorComparison<'_> {
         candidates
     }
 
-    /// Compare sector by sector with every candidate and keep the best.
+    /// Best candidate per sector.
     fn matches(&self, candidates: &[u64], image: &mut [u8]) -> Vec<SectorMatch> {
         let foreign = SectorMatch {
             similarity: Similarity::Foreign,
@@ -241,7 +241,7 @@ impl SectorComparison<'_> {
         let header_near = index == 0
             && self.header_may_be_damaged
             && differing_bits(&found[..HEADER_BYTES], &written[..HEADER_BYTES]) <= MAX_HEADER_FLIPS;
-        // Of the first sector of a zero block, the header is all there is to recognise.
+        // The first sector of a zero block is identified by its header alone.
         let sector_near = bits <= MAX_SECTOR_FLIPS && (index > 0 || self.is_keyed());
         if header_near || sector_near {
             Similarity::Near(bits)
@@ -255,7 +255,7 @@ impl SectorComparison<'_> {
         let mut image = vec![0; self.block.len()];
         let mut matches = self.matches(&candidates, &mut image);
         if !self.is_keyed() {
-            // Zeroes look alike whoever wrote them: all hangs on the header.
+            // Zeroes of all writes are equal: the header decides.
             if matches[0].similarity == Similarity::Foreign {
                 return SectorVerdict::NotOurs;
             }
@@ -265,7 +265,7 @@ impl SectorComparison<'_> {
                 .for_each(|matched| matched.candidate = candidate);
         }
         let ours = |matched: &&SectorMatch| matched.similarity != Similarity::Foreign;
-        // Candidates are listed newest first but where only the seed is known, so go by the numbers.
+        // Candidates are in order of age unless only the seed is known.
         let newer = |a: usize, b: usize| {
             if is_older(candidates[a], candidates[b]) {
                 b
@@ -292,7 +292,7 @@ impl SectorComparison<'_> {
             Similarity::Exact if m.candidate == newest => None,
             Similarity::Exact => Some(OriginClass::Earlier),
             Similarity::Near(_) => Some(OriginClass::Damaged),
-            // Of a first write: the rest may be what this location held before.
+            // Of a first write, the rest may be the content before it.
             Similarity::Foreign if candidates[newest] == 1 => Some(OriginClass::Earlier),
             Similarity::Foreign => Some(OriginClass::Foreign),
         };
@@ -319,7 +319,7 @@ impl SectorComparison<'_> {
         }
     }
 
-    /// The first byte that its sector's writer did not write, and how many bits differ in all.
+    /// First wrong byte and number of wrong bits.
     fn corrupt(
         &self,
         candidates: &[u64],

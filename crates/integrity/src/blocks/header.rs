@@ -1,4 +1,4 @@
-//! The 64 bytes at the start of every verify block.
+//! Header of a verify block: 64 bytes.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -6,12 +6,12 @@ use crate::data::{DataPattern, Ratio};
 
 /// Length of the header, in bytes.
 pub const HEADER_BYTES: usize = 64;
-/// The first eight bytes of every verify block.
+/// Magic number.
 pub const MAGIC: [u8; 8] = *b"ASSAYBLK";
-/// The layout described by [`BlockHeader`].
+/// Version of the layout.
 pub const FORMAT_VERSION: u16 = 1;
 
-/// What a verify block says about itself. Little-endian on the medium:
+/// Contents of the header. Little-endian on the medium:
 ///
 /// | bytes | field |
 /// |---|---|
@@ -28,13 +28,13 @@ pub const FORMAT_VERSION: u16 = 1;
 /// | 56..64 | XXH3-64 of bytes 0..56 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockHeader {
-    /// What the payload was made of.
+    /// Payload pattern.
     pub pattern: DataPattern,
-    /// Seed of the job that wrote the block.
+    /// Seed of the job.
     pub seed: u64,
-    /// Where it was meant to go, in bytes.
+    /// Byte offset on the target.
     pub offset_bytes: u64,
-    /// Which write of this block it was.
+    /// Write count of this block.
     pub generation: u64,
     /// Length in bytes, header included.
     pub len_bytes: u32,
@@ -42,20 +42,20 @@ pub struct BlockHeader {
     pub payload_checksum: u64,
 }
 
-/// Why bytes are not a header.
+/// Why bytes are not a valid header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockHeaderError {
     /// Fewer than 64 bytes.
     TooShort,
-    /// The magic is not there.
+    /// Wrong magic.
     NoMagic,
-    /// The magic is there but the header's checksum does not hold.
+    /// Wrong header checksum.
     BadChecksum,
-    /// The checksum holds but version, length or pattern are unknown: written by another version of this tool.
+    /// Unknown version, length or pattern: written by another version.
     Unknown,
 }
 
-/// A ratio in thousandths is over 1000, so small codes are free for the other patterns.
+/// Ratios in thousandths are above 1000, so small codes are free.
 pub(super) fn pattern_code(pattern: DataPattern) -> u32 {
     match pattern {
         DataPattern::Incompressible => 0,
@@ -87,7 +87,7 @@ fn u64_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
 }
 
 impl BlockHeader {
-    /// As it stands on the medium.
+    /// Encode.
     #[inline]
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
@@ -105,10 +105,10 @@ impl BlockHeader {
         bytes
     }
 
-    /// Read a header from the start of a block.
+    /// Decode the header of a block.
     ///
     /// # Errors
-    /// When the bytes are no header, or a damaged one; see [`BlockHeaderError`].
+    /// When the bytes are no valid header; see [`BlockHeaderError`].
     #[inline]
     pub fn decode(block: &[u8]) -> Result<BlockHeader, BlockHeaderError> {
         let Some(bytes) = block.first_chunk::<HEADER_BYTES>() else {
@@ -139,7 +139,7 @@ impl BlockHeader {
     }
 }
 
-/// What a header says about whose it is, whether or not it is valid.
+/// Identity in a header, valid or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeaderClaim {
     pub(super) seed: u64,
@@ -148,7 +148,7 @@ pub(super) struct HeaderClaim {
 }
 
 impl HeaderClaim {
-    /// What the first bytes of a block claim, if they resemble a header: the magic is there but for `max_flips` bits.
+    /// The identity, if at most `max_flips` bits of the magic are wrong.
     pub(super) fn read(block: &[u8], max_flips: u32) -> Option<HeaderClaim> {
         let bytes = block.first_chunk::<HEADER_BYTES>()?;
         let flips: u32 = bytes

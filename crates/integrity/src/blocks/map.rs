@@ -1,4 +1,4 @@
-//! What every verify block of a worker's region must hold, in four bytes each.
+//! Expected generation of every verify block, in four bytes each.
 
 use super::VerifyError;
 use crate::finding::Expected;
@@ -9,15 +9,15 @@ const GENERATION_MASK: u32 = (1 << GENERATION_BITS) - 1;
 /// Bits 24..30: reads in flight.
 const READER: u32 = 1 << 24;
 const READERS_MASK: u32 = 63 << 24;
-/// Bit 30: a write failed since the last one that succeeded.
+/// Bit 30: a write failed since the last successful one.
 const UNCERTAIN: u32 = 1 << 30;
 /// Bit 31: a write is in flight.
 const WRITING: u32 = 1 << 31;
 
-/// Generations run from 1 to this and start again at 1, compared as serial numbers (RFC 1982): a block must be more than eight
-/// million writes behind before its age is misread.
+/// Generations run from 1 to this and wrap to 1, compared as serial numbers (RFC 1982): ages above eight million
+/// writes are misread.
 pub const MAX_GENERATION: u64 = GENERATION_MASK as u64;
-/// The most reads of one block in flight at a time.
+/// Maximum number of reads of one block in flight.
 pub const MAX_READERS: u32 = 63;
 
 /// The generation after this one.
@@ -30,13 +30,12 @@ pub(super) fn next_generation(generation: u32) -> u32 {
     }
 }
 
-/// The generation `steps` before this one, if the block had one then. After a wrap the count is unknown, so going back over 1
-/// gives none.
+/// The generation `steps` before this one; `None` below 1, since the count before a wrap is unknown.
 pub(super) fn earlier_generation(generation: u64, steps: u64) -> Option<u64> {
     generation.checked_sub(steps).filter(|&earlier| earlier > 0)
 }
 
-/// Is `generation` older than `than`, in serial-number order?
+/// Serial-number order.
 pub(super) fn is_older(generation: u64, than: u64) -> bool {
     if generation == 0 || generation > MAX_GENERATION {
         return false;
@@ -45,13 +44,12 @@ pub(super) fn is_older(generation: u64, than: u64) -> bool {
     behind > 0 && behind <= MAX_GENERATION / 2
 }
 
-/// Generation and traffic of every verify block of a region.
+/// Generation and I/Os in flight of every verify block of an area.
 ///
-/// It is also the referee between overlapping I/Os: what a read must return is only defined when no write of the same block
-/// is in flight, so [`GenerationMap::begin_write`] and [`GenerationMap::begin_read`] refuse overlaps (many reads, or one
-/// write), and the caller takes another address or waits.
+/// It also arbitrates overlapping I/Os: the result of a read is defined only without a concurrent write of the block,
+/// so [`GenerationMap::begin_write`] and [`GenerationMap::begin_read`] refuse overlaps (many reads, or one write).
 ///
-/// Memory: 4 bytes per verify block, 1 GiB per TiB of region at 4 KiB blocks; pages of the map that are never touched cost nothing.
+/// Memory: 4 bytes per block, 1 GiB per TiB at 4 KiB blocks; untouched pages of the map cost nothing.
 #[derive(Clone, Debug)]
 pub struct GenerationMap {
     offset_bytes: u64,
@@ -60,10 +58,11 @@ pub struct GenerationMap {
 }
 
 impl GenerationMap {
-    /// A map of the `size_bytes` from `offset_bytes` on in blocks of `interval_bytes`, nothing written yet. Bytes after the last whole block have no entry.
+    /// A map of the `size_bytes` from `offset_bytes` on, nothing written yet. Bytes after the last whole block have no
+    /// entry.
     ///
     /// # Errors
-    /// When the interval is bad (see [`super::Verifier::new`]) or the memory cannot be had.
+    /// When the interval is bad (see [`super::Verifier::new`]) or the memory cannot be allocated.
     pub fn new(
         offset_bytes: u64,
         size_bytes: u64,
@@ -77,8 +76,8 @@ impl GenerationMap {
             interval_bytes,
         };
         let count = usize::try_from(count).map_err(|_| no_memory.clone())?;
-        // Ask first: a size that cannot be had must be an error, and `vec!` below would abort. It in turn gets zeroed pages
-        // from the system that cost nothing until touched, which growing a reserved vector would not.
+        // Reserve first, because `vec!` aborts on failure. `vec!` in turn gets zeroed pages that cost nothing until
+        // touched.
         Vec::<u32>::new()
             .try_reserve_exact(count)
             .map_err(|_| no_memory)?;
@@ -94,12 +93,12 @@ impl GenerationMap {
         1 << self.shift
     }
 
-    /// Memory of the map when all of it has been touched, in bytes.
+    /// Memory of the map when fully touched, bytes.
     pub fn memory_bytes(&self) -> u64 {
         self.blocks.len() as u64 * 4
     }
 
-    /// The entries of an I/O; `None` when it is not wholly made of blocks of the map.
+    /// Entries of an I/O; `None` unless it consists of whole blocks of the map.
     #[inline]
     fn range(&self, offset_bytes: u64, len_bytes: u32) -> Option<std::ops::Range<usize>> {
         let relative = offset_bytes.checked_sub(self.offset_bytes)?;
@@ -112,9 +111,8 @@ impl GenerationMap {
         (end <= self.blocks.len() as u64).then_some(start as usize..end as usize)
     }
 
-    /// Start a write: its blocks go on to their next generation, which [`super::Verifier::stamp_write`] puts into the data.
-    /// False, and nothing changed, when a block has an I/O in flight, or the write does not consist of whole blocks of this
-    /// region.
+    /// Start a write: its blocks advance to the next generation, for [`super::Verifier::stamp_write`]. False, without
+    /// effect, when a block has an I/O in flight or the write is not of whole blocks of this area.
     #[inline]
     #[must_use]
     pub fn begin_write(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
@@ -132,8 +130,8 @@ impl GenerationMap {
         true
     }
 
-    /// A write begun with [`GenerationMap::begin_write`] has ended. After `ok` its blocks must hold its generation; after a
-    /// failure they may hold it, an older one or parts of both, until a later write succeeds.
+    /// A write completed. After a failure its blocks may hold its generation, an older one or a mixture, until a later
+    /// write succeeds.
     #[inline]
     pub fn finish_write(&mut self, offset_bytes: u64, len_bytes: u32, ok: bool) {
         let Some(range) = self.range(offset_bytes, len_bytes) else {
@@ -148,8 +146,8 @@ impl GenerationMap {
         }
     }
 
-    /// Start a read. False, and nothing changed, when a block is being written, is being read [`MAX_READERS`] times already,
-    /// or the read does not consist of whole blocks of this region.
+    /// Start a read. False, without effect, when a block is being written or has [`MAX_READERS`] reads in flight, or
+    /// the read is not of whole blocks of this area.
     #[inline]
     #[must_use]
     pub fn begin_read(&mut self, offset_bytes: u64, len_bytes: u32) -> bool {
@@ -167,8 +165,7 @@ impl GenerationMap {
         true
     }
 
-    /// A read begun with [`GenerationMap::begin_read`] has ended, well or not. Check its data before or after, but before the next
-    /// `begin_write`.
+    /// A read completed; its data must be checked before the next `begin_write`.
     #[inline]
     pub fn finish_read(&mut self, offset_bytes: u64, len_bytes: u32) {
         let Some(range) = self.range(offset_bytes, len_bytes) else {
@@ -181,8 +178,8 @@ impl GenerationMap {
         }
     }
 
-    /// A discard or write-zeroes went over these blocks, or anything else that makes their content unknown: from now on they may
-    /// hold what they held or anything, until a later write succeeds. The generation is kept so that none is used twice.
+    /// The content became unknown (discard, write-zeroes): anything is accepted until a later write succeeds.
+    /// Generations are kept, so that none repeats.
     #[inline]
     pub fn forget(&mut self, offset_bytes: u64, len_bytes: u32) {
         let Some(range) = self.range(offset_bytes, len_bytes) else {
@@ -195,7 +192,7 @@ impl GenerationMap {
         }
     }
 
-    /// What the block at this offset must hold; [`Expected::Unwritten`] outside the region.
+    /// Expected content of the block at this offset; [`Expected::Unwritten`] outside the area.
     #[inline]
     pub fn expected(&self, offset_bytes: u64) -> Expected {
         let index = offset_bytes
@@ -211,7 +208,7 @@ impl GenerationMap {
         }
     }
 
-    /// The generation last begun for the block at this offset; 0 when there was none.
+    /// Generation last begun for the block at this offset; 0 for none.
     #[inline]
     pub fn generation(&self, offset_bytes: u64) -> u64 {
         match self.expected(offset_bytes) {
@@ -222,7 +219,7 @@ impl GenerationMap {
         }
     }
 
-    /// How many blocks were ever written (with success or not).
+    /// Number of blocks ever written, successfully or not.
     pub fn written_blocks(&self) -> u64 {
         self.blocks
             .iter()
@@ -230,8 +227,8 @@ impl GenerationMap {
             .count() as u64
     }
 
-    /// Offsets and lengths in bytes of the contiguous runs of blocks that were ever written, each cut to at most `max_len_bytes`:
-    /// what a verifying pass at the end of a job must read.
+    /// Contiguous runs of written blocks as offset and length in bytes, each at most `max_len_bytes`: the extents to
+    /// read back.
     pub fn written_runs(&self, max_len_bytes: u32) -> impl Iterator<Item = (u64, u32)> + '_ {
         let max_blocks = (max_len_bytes >> self.shift).max(1) as usize;
         let mut at = 0;

@@ -1,50 +1,42 @@
-//! Proof that what was written comes back: self-describing blocks, and a name for whatever is wrong with one.
+//! Self-describing verify blocks for random writes.
 //!
 //! # Architecture
-//! - [`BlockHeader`]: the 64 bytes at the start of every verify block: whose, where, which write, how long, and checksums of the payload
-//!   and of itself. The payload follows the job's data pattern, keyed by (seed, offset, generation): every sector of every
-//!   write is unlike any other, and can be made again to name the first wrong byte.
-//! - [`Verifier`]: stamps write buffers and checks read buffers. A good block costs two checksums; `classify` looks at the others.
-//! - [`GenerationMap`]: what every block of a worker's region must hold, and the referee between overlapping I/Os.
-//! - [`Findings`]: counts by kind, the first hundred in full.
+//! - [`BlockHeader`]: 64 bytes at the start of every block: seed, offset, generation, length, checksums of payload and header. The payload follows the job's
+//!   data pattern, keyed by (seed, offset, generation): every sector of every write is unique and can be regenerated to find the first wrong byte.
+//! - [`Verifier`]: stamps write buffers and checks read buffers. A good block costs two checksums; `classify` handles the others.
+//! - [`GenerationMap`]: expected generation of every block, and arbitration of overlapping I/Os.
 //!
-//! # The decision table
-//! Rows are tried from the top; "ours" is a valid header of this seed, block length and pattern, "intact" one whose payload checksum
-//! holds too. `g` is the expected generation ([`Expected::Generation`]).
+//! # Decision table
+//! Rows are tried from the top. "Ours": a valid header of this seed, block length and pattern; "intact": the payload
+//! checksum matches, too. `g` is the expected generation ([`Expected::Generation`]). Rows that compare sectors apply
+//! [`crate::mismatch::classify`].
 //!
-//! | what the block is | finding |
+//! | block | finding |
 //! |---|---|
 //! | ours, intact, this offset, generation `g` | none |
-//! | valid header of this seed, but another block length or pattern | **lost** (an earlier run's) |
+//! | valid header of this seed, but another block length or pattern | **lost** (an earlier run) |
 //! | ours, intact, another offset | **misplaced** |
 //! | ours, intact, this offset, older generation | **stale** |
-//! | ours, intact, this offset, generation not yet written | **lost** (an earlier run's) |
-//! | every sector is exactly of one of the last nine writes of this block, not all of the same | **torn** |
-//! | some sectors exactly of the first write, the others nothing like it | **torn** (the rest is what stood before) |
+//! | ours, intact, this offset, generation not yet written | **lost** (an earlier run) |
+//! | every sector exactly of one of the last nine writes of this block, not all of the same | **torn** |
+//! | some sectors exactly of the first write, the others unlike it | **torn** (the rest is the content before) |
 //! | some sector or the header exactly of, or close to, one of the last nine writes | **corrupt** |
 //! | header valid, or its seed and offset still readable, but no known write explains the rest | **corrupt** |
 //! | valid header of another seed | **lost** |
 //! | zeroes | **lost** |
 //! | anything else | **lost** |
 //!
-//! Close means: at most 16 of the header's 512 bits differ, or at most one in eight of a sector's. With other expectations:
-//! - [`Expected::Uncertain`] (a write failed): older generations, what stood before, and mixtures of whole sectors are all right;
-//!   misplaced blocks, generations not yet written, and damaged sectors are findings.
-//! - [`Expected::AnyOfSeed`]: any generation is right; an intact block of another seed for this offset is **stale** (whether a write
-//!   of this seed ever landed is not known), everything else as above.
-//! - [`Expected::Unwritten`]: only a header of this seed that belongs elsewhere is a finding (**misplaced**: a write went astray).
+//! Close: at most 16 of the header's 512 bits differ, or at most one in eight of a sector's. Other expectations:
+//! - [`Expected::Uncertain`] (a write failed): older generations, the content before, and mixtures of whole sectors are accepted; misplaced blocks,
+//!   generations not yet written, and damaged sectors are findings.
+//! - [`Expected::AnyOfSeed`]: any generation is accepted; an intact block of another seed for this offset is **stale** (whether a write of this seed
+//!   completed is unknown), the rest as above.
+//! - [`Expected::Unwritten`]: only a valid header of this seed for another offset is a finding (**misplaced**: a misdirected write).
 //!
-//! # What it cannot tell
-//! - With the `zero` pattern payloads are alike, so a tear behind the first sector leaves no trace, and a wiped header makes a
-//!   block lost rather than corrupt.
-//! - A block whose first write was torn and one whose sector was replaced by garbage right after its first write look the same: torn.
-//! - A block that an earlier run of the *same seed* left is ours: give every run its own seed.
-//!
-//! # Non-goals
-//! No I/O and no policy: whether a finding ends the job is the caller's matter. Not for secrets: seeds are no keys.
-//!
-//! # Key constants
-//! [`HEADER_BYTES`] (64), [`DEFAULT_INTERVAL_BYTES`] (4096), [`MAX_GENERATION`] (2^24 - 1), [`MAX_READERS`] (63).
+//! # Limitations
+//! - With the `zero` pattern payloads are equal, so a tear behind the first sector leaves no trace, and a block with an erased header is lost, not corrupt.
+//! - A torn first write and garbage in a sector after it look the same: torn.
+//! - A block of an earlier run with the *same seed* is ours: each run needs its own seed.
 
 mod classify;
 mod header;
@@ -64,32 +56,32 @@ pub use header::{BlockHeader, BlockHeaderError, FORMAT_VERSION, HEADER_BYTES, MA
 pub use map::{GenerationMap, MAX_GENERATION, MAX_READERS};
 pub use pages::VerifyBlocks;
 
-/// Up to this many differing bits, a corrupt block's finding counts them.
+/// Maximum number of wrong bits that a finding counts.
 pub const MAX_COUNTED_FLIPS: u32 = 8;
-/// The largest verify block chosen when nobody chooses.
+/// Maximum default length of a verify block.
 pub const DEFAULT_INTERVAL_BYTES: u32 = 4096;
-/// The largest verify block, bytes: the largest I/O.
+/// Maximum length of a verify block: the largest I/O.
 pub const MAX_INTERVAL_BYTES: u32 = 4 << 20;
 
 /// Why data cannot be verified.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
-    /// A block length that cannot be.
+    /// Invalid block length.
     #[error(
         "verify interval {interval_bytes} bytes is not a power of two from 512 bytes to 4 MiB; choose one that divides the block size"
     )]
     BadInterval {
-        /// What was asked for.
+        /// As requested.
         interval_bytes: u32,
     },
-    /// I/Os would cut verify blocks.
+    /// The interval does not divide the block sizes.
     #[error(
         "verify interval {interval_bytes} bytes does not divide the block size {block_bytes} bytes; use a smaller interval or other block sizes"
     )]
     IntervalDoesNotDivide {
-        /// What was asked for.
+        /// As requested.
         interval_bytes: u32,
-        /// The size that it does not divide (or the alignment).
+        /// The block size or alignment that it does not divide.
         block_bytes: u32,
     },
     /// Not enough memory.
@@ -98,7 +90,7 @@ pub enum VerifyError {
          area or a larger verify interval"
     )]
     MapTooLarge {
-        /// Length of the region.
+        /// Length of the area.
         size_bytes: u64,
         /// Length of a verify block.
         interval_bytes: u32,
@@ -140,7 +132,7 @@ pub fn interval_for(
     Ok(interval_bytes)
 }
 
-/// Stamps write buffers and checks read buffers of one job. Every worker of the job may have a copy.
+/// Stamps write buffers and checks read buffers of one job; may be cloned per worker.
 #[derive(Clone, Debug)]
 pub struct Verifier {
     seed: u64,
@@ -149,10 +141,10 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier of blocks of `interval_bytes` whose payload follows `pattern`.
+    /// A verifier of blocks of `interval_bytes` with this payload pattern.
     ///
-    /// `seed` must be the same for all workers of a job and **new for every run** (for example `mix(user seed, run id)`): a
-    /// block that an earlier run left behind is only told from one of this run by its seed.
+    /// `seed` must be the same for all workers of a job and **new for every run** (for example `mix(user seed, run
+    /// id)`): blocks of an earlier run are distinguished by their seed alone.
     ///
     /// # Errors
     /// When the interval is not a power of two from 512 bytes to 4 MiB.
@@ -179,14 +171,14 @@ impl Verifier {
         self.seed
     }
 
-    /// Make `buffer` what write number `generation` of the blocks from `offset_bytes` on writes. A part of a block at the
-    /// end of the buffer is zeroed.
+    /// Fill `buffer` with write number `generation` of the blocks from `offset_bytes` on. A partial block at the end
+    /// is zeroed.
     #[inline]
     pub fn stamp(&self, buffer: &mut [u8], offset_bytes: u64, generation: u64) {
         self.stamp_with(buffer, offset_bytes, |_| generation);
     }
 
-    /// The same for a write begun with [`GenerationMap::begin_write`]: every block gets its own generation.
+    /// The same for a write begun with [`GenerationMap::begin_write`]: each block gets its own generation.
     #[inline]
     pub fn stamp_write(&self, buffer: &mut [u8], offset_bytes: u64, map: &GenerationMap) {
         self.stamp_with(buffer, offset_bytes, |offset| map.generation(offset));
@@ -220,7 +212,7 @@ impl Verifier {
         *head = header.encode();
     }
 
-    /// Check the blocks of a buffer read from `offset_bytes`, all against the same expectation, up to the first bad one.
+    /// Check the blocks of a buffer read from `offset_bytes` against one expectation, up to the first finding.
     ///
     /// # Errors
     /// The first finding.
@@ -239,8 +231,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Check all blocks of a buffer read from `offset_bytes` against what the map expects; adds to `findings` and returns how many
-    /// were bad.
+    /// Check all blocks against the map; adds to `findings` and returns the number of bad ones.
     #[inline]
     pub fn check_read(
         &self,
@@ -257,7 +248,7 @@ impl Verifier {
         )
     }
 
-    /// The same with an expectation per block of the caller's making.
+    /// The same with the caller's expectation per block.
     #[inline]
     pub fn check_all(
         &self,
@@ -279,7 +270,7 @@ impl Verifier {
         bad
     }
 
-    /// The quick way through for a good block; anything else is looked at closely.
+    /// Fast path for a good block.
     fn check_block(
         &self,
         block: &[u8],
@@ -319,7 +310,7 @@ impl Verifier {
     }
 }
 
-/// What stands behind the header: the data pattern, keyed by seed, offset and generation.
+/// Payload: the data pattern, keyed by seed, offset and generation.
 #[derive(Clone, Debug)]
 struct Payload {
     pattern: DataPattern,

@@ -1,4 +1,4 @@
-//! Verify blocks made again for simulated drives, which then need not keep them.
+//! Regeneration of verify blocks for simulated drives, which then need not store them.
 
 use assay_units::regenerate::{Family, PageGenerator};
 
@@ -6,10 +6,10 @@ use super::header::{BlockHeader, pattern_code, pattern_of};
 use super::map::MAX_GENERATION;
 use super::{DEFAULT_INTERVAL_BYTES, Verifier};
 
-/// The blocks that [`Verifier`] stamps, for drives that keep data to verify (`data=checksum`).
+/// Blocks stamped by [`Verifier`], for `data=checksum`.
 ///
-/// A page is recognised by the header at its start: blocks of up to a page that were written together. What blocks longer than a
-/// page have in their later pages, and pages whose blocks are of several writes, simulated drives keep whole.
+/// A page is recognised by the header at its start: blocks of up to a page, written together. Later pages of longer
+/// blocks, and pages with blocks of several writes, are stored whole.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyBlocks;
 

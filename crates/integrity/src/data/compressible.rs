@@ -1,44 +1,41 @@
-//! Data that compresses by a given ratio, everywhere and at every scale.
+//! Generator of data with a given compression ratio.
 //!
-//! # The generator
-//! A source in the image of what a compressor looks for: *records* of on average [`RECORD_BYTES`], each a copy of bytes that
-//! stand a fixed distance of 48 to 79 bytes before (a short-range match) followed by a run of new literals from a small
-//! alphabet (so that entropy coding gains too). Lengths vary uniformly by 80 % around their means. Every 4 KiB starts
-//! afresh with its own distance and refers to nothing outside itself, so a drive gains as much from a single 4 KiB block as
-//! from a long stream, and since the entropy of the source is real, a larger window gains nothing more.
+//! # Method
+//! *Records* of [`RECORD_BYTES`] on average: a copy of bytes at a fixed distance of 48 to 79 bytes (a short match),
+//! then new literals from a small alphabet (for entropy coding). Lengths vary uniformly by 80 %. Every 4 KiB unit has
+//! its own distance and no references outside, so a compressor gains the same from a 4 KiB block as from a long
+//! stream.
 //!
-//! # The formula
-//! A record of `P` bytes with `L` literals costs a compressor `L * h + c` bits, where `h` is the entropy of one literal (known
-//! exactly from the alphabet) and `c` what it takes to describe one match and one run. For ratio `R` the cost must be `8 P /
-//! R`, hence `L = (8 P / R - c) / h`. The one number that depends on the compressor is `c`; fitted against zstd 1.5 at level 3
-//! it is 21 to 24 bits from R = 1.2 on, which is what one sequence (literal length, match length, repeated offset) costs there
-//! plus its share of headers and tables (below 1.2, with its longer records, up to 44). The fitted values are in [`OVERHEAD_BITS`]; the test at the end of this file
-//! measures the result again.
+//! # Formula
+//! A record of `P` bytes with `L` literals costs a compressor `L * h + c` bits: `h` is the entropy of a literal, known
+//! from the alphabet, `c` the cost of one match and one run. For ratio `R` the cost must be `8 P / R`, hence `L = (8 P
+//! / R - c) / h`. Fitted against zstd 1.5 at level 3, `c` is 21 to 24 bits from R = 1.2 on (one sequence with its
+//! share of headers and tables), below, with longer records, up to 44: [`OVERHEAD_BITS`], verified by the unit tests.
 //!
-//! The alphabet shrinks with the ratio ([`alphabet_for`]) so that literals and copies both contribute; it stays at 32 or above
-//! because with fewer different literals accidental long-range matches mislead zstd in large windows.
+//! The alphabet shrinks with the ratio ([`alphabet_for`]) and has at least 32 literals: with fewer, accidental
+//! long-range matches mislead zstd.
 
 use super::{NoiseReader, Ratio};
 
-/// Compressible data is made in pieces of this many bytes; nothing in a piece refers outside it.
+/// Unit in which compressible data are generated; no reference crosses it.
 pub const UNIT_BYTES: usize = 4096;
 
-/// Mean length of a record: a run of literals and the copy before it.
+/// Mean length of a record.
 const RECORD_BYTES: f64 = 96.0;
-/// The same for ratios below [`SPARSE_BELOW`], where copies get too short for a compressor to take unless they are rarer.
+/// The same below [`SPARSE_BELOW`], where copies must be rarer to be long enough for a compressor.
 const SPARSE_RECORD_BYTES: f64 = 192.0;
 const SPARSE_BELOW: f64 = 1.2;
 /// Lengths are uniform within this share of their mean.
 const SPREAD: f64 = 0.8;
-/// Shorter matches are not worth taking to zstd.
+/// zstd ignores shorter matches.
 const MIN_COPY: f64 = 5.0;
 
-/// `c` of the formula in bits, as fitted at these ratios; linear in the logarithm of the ratio in between.
+/// `c` of the formula in bits, as fitted at these ratios; interpolated linearly in the logarithm of the ratio.
 const OVERHEAD_BITS: [(f64, f64); 12] = [
     (1.05, 43.5),
     (1.1, 42.5),
     (1.15, 33.0),
-    // The step is where records get longer, see SPARSE_BELOW.
+    // Records get longer here, see SPARSE_BELOW.
     (1.199, 29.0),
     (1.2, 20.8),
     (1.5, 21.0),
@@ -50,17 +47,17 @@ const OVERHEAD_BITS: [(f64, f64); 12] = [
     (20.0, 22.4),
 ];
 
-/// Copies are made in steps of this many bytes, so none may reach less far back.
+/// Copies are made in steps of this many bytes, the minimum distance.
 const STEP: usize = 32;
-/// How far back copies reach: 48..80, fixed within a piece.
+/// Distance of copies: 48..80, fixed within a unit.
 const MIN_DISTANCE: usize = 48;
 const DISTANCE_BITS: u32 = 5;
-/// Literals are made this many at a time.
+/// Literals are generated in batches of this size.
 const POOL: usize = 512;
-/// Room behind pool and piece for the last run or copy, which may be 1.8 * 192 bytes long, and for its last step.
+/// Space behind pool and unit for the last run or copy (up to 1.8 * 192 bytes) and its last step.
 const SLACK: usize = 512;
 
-/// How to make data of one ratio.
+/// Parameters for one ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CompressibleRecipe {
     /// Number of different literals, 32..=256.
@@ -77,11 +74,11 @@ struct Lengths {
 }
 
 impl Lengths {
-    /// Uniform within [`SPREAD`] of the mean, but not below `least` bytes.
+    /// Uniform within [`SPREAD`] of the mean, at least `least` bytes.
     fn around(mean: f64, least: f64) -> Lengths {
         let mean = mean.max(least);
         let min = (mean * (1.0 - SPREAD)).max(least);
-        // Half a byte more: drawing rounds down.
+        // Half a byte more, since drawing rounds down.
         Lengths {
             min: ((min + 0.5) * 65_536.0) as u32,
             span: (2.0 * (mean - min) * 65_536.0) as u32,
@@ -95,7 +92,7 @@ impl Lengths {
     }
 }
 
-/// 280 / R^1.5 different literals: entropy per literal falls about as fast as the share of literals does.
+/// 280 / R^1.5 literals: entropy per literal falls about as fast as the share of literals.
 fn alphabet_for(ratio: f64) -> u16 {
     (280.0 / ratio.powf(1.5)).round().clamp(32.0, 240.0) as u16
 }
@@ -130,7 +127,7 @@ fn overhead_bits(ratio: f64) -> f64 {
 }
 
 impl CompressibleRecipe {
-    /// The recipe for a ratio: solves the formula of this module for the mean run of literals.
+    /// Solves the formula for the mean number of literals.
     pub(crate) fn new(ratio: Ratio) -> CompressibleRecipe {
         let ratio = ratio.as_f64();
         let alphabet = alphabet_for(ratio);
@@ -149,15 +146,14 @@ impl CompressibleRecipe {
         }
     }
 
-    /// Fill a buffer, piece by piece.
     pub(crate) fn fill(&self, noise: &mut NoiseReader, buffer: &mut [u8]) {
         for unit in buffer.chunks_mut(UNIT_BYTES) {
             self.fill_unit(noise, unit);
         }
     }
 
-    /// Copies and runs are written in steps of [`STEP`] bytes in ascending order; what a last step writes too much, the next run
-    /// or copy overwrites.
+    /// Copies and runs are written in steps of [`STEP`] bytes in ascending order; the excess of a last step is
+    /// overwritten by the next.
     fn fill_unit(&self, noise: &mut NoiseReader, unit: &mut [u8]) {
         let mut block = [0_u8; UNIT_BYTES + SLACK];
         let mut pool = [0_u8; POOL + SLACK];
@@ -165,7 +161,7 @@ impl CompressibleRecipe {
         let distance = MIN_DISTANCE + (noise.next_u64() >> (64 - DISTANCE_BITS)) as usize;
         let mut at = 0;
         let mut taken = 0;
-        // The first run fills the distance that the first copy reaches back.
+        // The first run fills the copy distance.
         let mut run = distance;
         loop {
             for done in (0..run).step_by(STEP) {

@@ -1,16 +1,15 @@
-//! What the bytes of a write are.
+//! Contents of writes.
 //!
 //! # Architecture
-//! - [`DataPattern`]: the words of the command line (`incompressible`, `zero`, `compress=R`) and what they mean to a simulated
-//!   drive ([`DataPattern::data_class`]).
-//! - [`Filler`]: fills write buffers; every call gives new bytes, so that no deduplicating drive can save a write.
-//! - `noise`: keyed noise at memory speed; `compressible`: the generator behind `compress=R`.
+//! - [`DataPattern`]: the patterns of the command line (`incompressible`, `zero`, `compress=R`), and their class for simulated drives.
+//! - [`Filler`]: fills write buffers; data never repeat, so that a deduplicating drive saves nothing.
+//! - `noise`: keyed pseudo-random data; `compressible`: the generator behind `compress=R`.
 //!
 //! # Non-goals
-//! Nothing here estimates how compressible foreign data is, and nothing imitates a particular application's files.
+//! No estimate of the compressibility of foreign data, no imitation of application files.
 //!
 //! # Key constants
-//! [`MIN_RATIO`] (1.05), [`MAX_RATIO`] (20), [`UNIT_BYTES`] (4096, the piece in which compressible data is made and inside which it refers to itself).
+//! [`MIN_RATIO`] (1.05), [`MAX_RATIO`] (20), [`UNIT_BYTES`] (4096, the unit of compressible data).
 
 mod compressible;
 mod noise;
@@ -25,37 +24,36 @@ pub(crate) use compressible::CompressibleRecipe;
 pub use compressible::UNIT_BYTES;
 pub(crate) use noise::{Noise, NoiseReader};
 
-/// The smallest compression ratio that can be asked for: below it, matches are too rare to be worth finding and a compressor
-/// sees noise.
+/// Minimum compression ratio: below, matches are too rare for a compressor.
 pub const MIN_RATIO: f64 = 1.05;
-/// The largest compression ratio that can be asked for: beyond it, a compressor's own headers decide.
+/// Maximum compression ratio: above, a compressor's headers dominate.
 pub const MAX_RATIO: f64 = 20.0;
 
-/// Why a data pattern could not be understood.
+/// Why a data pattern is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DataError {
-    /// No such word.
+    /// Unknown pattern.
     #[error(
         "{text:?} is no data pattern; write incompressible, zero or compress=R (for example compress=2)"
     )]
     UnknownPattern {
-        /// What was given.
+        /// As given.
         text: String,
     },
-    /// A ratio that cannot be made.
+    /// Ratio out of range.
     #[error(
         "compression ratio {ratio} is outside {MIN_RATIO} to {MAX_RATIO}; for less use incompressible"
     )]
     BadRatio {
-        /// What was given.
+        /// As given.
         ratio: String,
     },
 }
 
-/// A compression ratio R, original size over compressed size, from [`MIN_RATIO`] to [`MAX_RATIO`], in thousandths.
+/// Compression ratio, original over compressed size, from [`MIN_RATIO`] to [`MAX_RATIO`], in thousandths.
 ///
-/// Measured with zstd at level 3 it is met within 5 % up to R = 6, 7 % up to 10 and 15 % up to 20, by single 4 KiB blocks, 64 KiB
-/// and 1 MiB streams alike.
+/// With zstd at level 3 it is met within 5 % up to R = 6, 7 % up to 10 and 15 % up to 20, by 4 KiB blocks, 64 KiB and
+/// 1 MiB streams alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Ratio {
@@ -104,16 +102,16 @@ impl From<Ratio> for u32 {
     }
 }
 
-/// What the bytes of a job's writes are like.
+/// Data pattern of a job's writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataPattern {
-    /// Noise: no compressor gets anything out of it.
+    /// Pseudo-random data.
     #[default]
     Incompressible,
     /// All bytes zero.
     Zero,
-    /// Compresses by this ratio, in every 4 KiB and as a whole (see [`Filler`]).
+    /// This compression ratio, in every 4 KiB and as a whole.
     Compressible {
         /// Original size over compressed size.
         ratio: Ratio,
@@ -121,13 +119,13 @@ pub enum DataPattern {
 }
 
 impl DataPattern {
-    /// What a simulated drive is told about the data.
+    /// Data class for a simulated drive.
     pub fn data_class(self) -> DataClass {
         match self {
             DataPattern::Incompressible => DataClass::Incompressible,
             DataPattern::Zero => DataClass::Zero,
             DataPattern::Compressible { ratio } => DataClass::Compressible {
-                // Below 1000 (ratio over 1), at least 50 (ratio 20): fits.
+                // Between 50 (ratio 20) and 952 (ratio 1.05).
                 permille: (1_000_000 / ratio.permille) as u16,
             },
         }
@@ -167,8 +165,8 @@ impl fmt::Display for DataPattern {
     }
 }
 
-/// Fills write buffers of one worker. Every call gives bytes that no call before gave (but for `zero`); same pattern, seed
-/// and worker: same bytes.
+/// Fills write buffers of one worker. Data never repeat (except `zero`); the same pattern, seed and worker give the
+/// same data.
 #[derive(Clone, Debug)]
 pub struct Filler {
     pattern: DataPattern,
@@ -184,7 +182,7 @@ enum Source {
 }
 
 impl Filler {
-    /// A filler for worker number `worker` of the job with this seed.
+    /// A filler for a worker of the job with this seed.
     pub fn new(pattern: DataPattern, seed: u64, worker: u32) -> Filler {
         let source = match pattern {
             DataPattern::Incompressible => Source::Noise,
@@ -201,18 +199,17 @@ impl Filler {
         }
     }
 
-    /// The pattern given at the start.
+    /// The data pattern.
     pub fn pattern(&self) -> DataPattern {
         self.pattern
     }
 
-    /// Do buffers that were filled once stay right for every later write? True for `zero` only: the caller may then skip
-    /// [`Filler::fill`] for a buffer that nothing else wrote to.
+    /// Whether a filled buffer stays right for every later write (`zero`), so that [`Filler::fill`] may be skipped.
     pub fn is_constant(&self) -> bool {
         matches!(self.source, Source::Zero)
     }
 
-    /// Fill the whole buffer.
+    /// Fill the buffer.
     #[inline]
     pub fn fill(&mut self, buffer: &mut [u8]) {
         match &self.source {

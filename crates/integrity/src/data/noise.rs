@@ -1,18 +1,15 @@
-//! Fast keyed noise: words that no compressor and no deduplicator gets anything out of, addressable by position.
+//! Keyed pseudo-random data with random access.
 
 use assay_units::{Rng, rng::mix};
 
-/// Distance between the arguments of consecutive words: odd, so that all 2^64 are visited (2^64 / golden ratio, the
-/// increment of splitmix64).
+/// Increment of the Weyl sequence (splitmix64: 2^64 / golden ratio); odd, so the period is 2^64.
 const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A keyed function from a position to 64 bits: the product of two differently keyed copies of a Weyl sequence, its halves folded
-/// together.
+/// A keyed function from a position to 64 bits: the folded product of two differently keyed copies of a Weyl sequence.
 ///
-/// One 64 x 64 -> 128 bit multiplication per 8 bytes, no dependence of one word on the one before: about 20 GB/s on one core
-/// without any SIMD, and any word can be had without those before it, which is how [`crate::blocks`] names the first
-/// wrong byte. The folded multiply as a mixer is that of Wang Yi's `wyhash`/`wyrand` (2019), which passes BigCrush and
-/// PractRand. Not for secrets.
+/// One 64 x 64 -> 128 bit multiplication per 8 bytes without dependency between words: about 20 GB/s per core without
+/// SIMD. Random access finds the first wrong byte of a block. The folded multiply is the mixer of Wang Yi's
+/// `wyhash`/`wyrand` (2019), which passes BigCrush and PractRand. Not for secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Noise {
     start: u64,
@@ -20,12 +17,12 @@ pub(crate) struct Noise {
 }
 
 impl Noise {
-    /// The noise of a key. Different keys give unrelated noise, not shifted copies of one sequence.
+    /// The noise of a key. Different keys give unrelated data, not shifted copies.
     #[inline]
     pub(crate) fn new(key: u64) -> Noise {
         Noise {
             start: mix(key, 0x6e6f_6973_652d_6131),
-            // Odd: with an even tweak the lowest bits of both factors would agree and leave their mark in the product.
+            // With an even tweak the lowest bits of both factors would correlate.
             tweak: mix(key, 0x6e6f_6973_652d_6232) | 1,
         }
     }
@@ -46,8 +43,7 @@ impl Noise {
         self.start.wrapping_add(position.wrapping_mul(INCREMENT))
     }
 
-    /// Fill `buffer` with the words from `position` on, little-endian; a last part of less than 8 bytes gets the beginning
-    /// of its word.
+    /// Fill `buffer` with the words from `position` on, little-endian; a partial last word is truncated.
     #[inline]
     pub(crate) fn fill(self, position: u64, buffer: &mut [u8]) {
         let mut argument = self.argument(position);
@@ -76,7 +72,7 @@ fn fold(argument: u64, tweak: u64) -> u64 {
     (wide as u64) ^ ((wide >> 64) as u64)
 }
 
-/// A reader of noise that remembers its position.
+/// A sequential reader of noise.
 #[derive(Clone, Debug)]
 pub(crate) struct NoiseReader {
     noise: Noise,

@@ -1,25 +1,23 @@
-//! The kernel: 256 beats at once out of the 256 before, by XOR of whole beats.
+//! Pattern kernel: 256 beats from the 256 before, by XOR of whole beats.
 //!
-//! # Why that is the same stream
-//! Let α = x^128, the element that every beat is multiplied by to give the next. Squaring is additive in characteristic 2, so
-//! p(α) = p(x^(2^7)) = p(x)^(2^7) = 0: α is a root of p just as x is, which says α^128 = α^7 + α^2 + α + 1. Squared once more,
-//! α^256 = α^14 + α^4 + α^2 + 1. Times the register, that is a relation between beats:
+//! # Derivation
+//! Let α = x^128, the factor between beats. Squaring is additive in characteristic 2, so p(α) = p(x^(2^7)) =
+//! p(x)^(2^7) = 0: α is a root of p like x, hence α^128 = α^7 + α^2 + α + 1 and, squared, α^256 = α^14 + α^4 + α^2 +
+//! 1. Times the register, this is a relation between beats:
 //!
 //! ```text
 //! beat[n + 256] = beat[n + 14] ^ beat[n + 4] ^ beat[n + 2] ^ beat[n]
 //! ```
 //!
-//! No shift, no carry, no lane: bytes, 4096 of them later, at distances of 224, 64, 32 and 0. It vectorises at any width and alignment,
-//! in plain Rust, and whatever is already in the buffer, made *or checked*, is the register. Made by x^(128*8) = x^56 + x^16 + x^8 + 1
-//! instead, eight beats at a time, each 32 bytes need six byte shifts, three bit shifts and nine XORs; this needs four loads and three XORs.
-//! `x86` has it compiled for the vectors of AVX2 where the processor has them: about twice as fast in a ring that fits the cache; beyond the
-//! cache memory is the limit of both.
+//! No shifts and no carries: bytes at distances of 224, 64, 32 and 0, which vectorise at any width in plain Rust, and
+//! the data before, generated *or checked*, are the register: four loads and three XORs per vector. (By x^(128*8) =
+//! x^56 + x^16 + x^8 + 1, eight beats at a time, each 32 bytes would need six byte shifts, three bit shifts and nine
+//! XORs.) `x86` compiles it for AVX2: about twice as fast in a ring that fits the cache; beyond it, memory is the
+//! limit. This doubling makes all distances multiples of 32 bytes, so aligned buffers give aligned vectors.
 //!
-//! The doubling was taken that makes all distances multiples of 32 bytes, so that aligned buffers give aligned vectors.
-//!
-//! # Checking without making
-//! If the block before is right, a block is right exactly if the relation holds all through it: by induction the first byte that breaks
-//! it is the first that is wrong. So the checker reads and writes nothing ([`follows`]).
+//! # Checking without generating
+//! If the block before is right, a block is right exactly if the relation holds throughout: by induction, the first
+//! byte that violates it is the first wrong one. So the checker writes nothing ([`follows`]).
 //!
 //! # Key constants
 //! [`BLOCK_BYTES`], and the distances.
@@ -34,13 +32,13 @@ pub const BLOCK_BYTES: usize = BLOCK_BEATS as usize * BEAT_BYTES;
 const NEAR: usize = 2 * BEAT_BYTES;
 const MIDDLE: usize = 4 * BEAT_BYTES;
 const FAR: usize = 14 * BEAT_BYTES;
-/// Bytes of a block that follow from the one before alone.
+/// Bytes of a block that depend on the previous block alone.
 const BULK: usize = BLOCK_BYTES - FAR;
 
-/// 256 beats, in the stream's bytes.
+/// 256 beats.
 pub type Block = [u8; BLOCK_BYTES];
 
-/// The block that begins with the beat of this register.
+/// The block that starts with the beat of this register.
 pub fn from(register: u128) -> Block {
     let mut block = [0; BLOCK_BYTES];
     let mut beat = register;
@@ -49,7 +47,7 @@ pub fn from(register: u128) -> Block {
         *place = beat.to_le_bytes();
         beat = field::next_beat(beat);
     }
-    // The relation before it was squared: beat[n + 128] = beat[n + 7] ^ beat[n + 2] ^ beat[n + 1] ^ beat[n].
+    // The relation before squaring: beat[n + 128] = beat[n + 7] ^ beat[n + 2] ^ beat[n + 1] ^ beat[n].
     for n in 128 * BEAT_BYTES..BLOCK_BYTES {
         let from = n - 128 * BEAT_BYTES;
         block[n] = block[from]
@@ -60,7 +58,7 @@ pub fn from(register: u128) -> Block {
     block
 }
 
-/// Make the block that comes after `previous`.
+/// Generate the block after `previous`.
 pub fn step(previous: &Block, next: &mut Block) {
     #[cfg(target_arch = "x86_64")]
     if super::x86::step(previous, next) {
@@ -69,7 +67,7 @@ pub fn step(previous: &Block, next: &mut Block) {
     portable_step(previous, next);
 }
 
-/// Is `next` what comes after `previous`, which is known to be right?
+/// Whether `next` is the block after `previous`, which is known to be right.
 pub fn follows(previous: &Block, next: &Block) -> bool {
     #[cfg(target_arch = "x86_64")]
     if let Some(answer) = super::x86::follows(previous, next) {
@@ -78,7 +76,7 @@ pub fn follows(previous: &Block, next: &Block) -> bool {
     portable_follows(previous, next)
 }
 
-/// [`step`], for the vectors of whatever function it is inlined into.
+/// [`step`], vectorised for the function it is inlined into.
 #[inline(always)]
 pub fn portable_step(previous: &Block, next: &mut Block) {
     for i in 0..BULK {
@@ -90,8 +88,8 @@ pub fn portable_step(previous: &Block, next: &mut Block) {
     }
 }
 
-/// [`follows`], for the vectors of whatever function it is inlined into. All of a block before the answer: a test per vector would cost
-/// more than it saves.
+/// [`follows`], vectorised for the function it is inlined into. It compares a whole block first: a test per vector
+/// would cost more than it saves.
 #[inline(always)]
 pub fn portable_follows(previous: &Block, next: &Block) -> bool {
     let mut wrong = 0;
@@ -107,7 +105,7 @@ pub fn portable_follows(previous: &Block, next: &Block) -> bool {
     wrong == 0
 }
 
-/// What the last 224 bytes of a block follow from: the end of the one before and the beginning of their own.
+/// The bytes on which the last 224 bytes of a block depend: the end of the previous block and the start of this one.
 #[inline(always)]
 fn seam(previous: &Block, next: &Block) -> [u8; 2 * FAR] {
     let mut window = [0; 2 * FAR];

@@ -1,44 +1,44 @@
-//! Is it the stream? The first beat that is not, and how many are not.
+//! Pattern checker: the first wrong beat, and the number of wrong beats.
 
 use super::block::{self, BLOCK_BYTES};
 use super::{BEAT_BYTES, Pattern, PatternGenerator};
 
-/// The first wrong beat of some bytes.
+/// A wrong beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("beat {beat} of the stream is {found:032x} and should be {expected:032x}")]
 pub struct Mismatch {
-    /// Which beat of the stream.
+    /// Its number in the stream.
     pub beat: u64,
-    /// Where that beat begins in the bytes that were given.
+    /// Its offset in the bytes checked.
     pub offset_bytes: u64,
-    /// What it should be. Of a beat that the bytes end inside of, the bytes given; the others are zero.
+    /// Expected value; of a partial beat the bytes given, the others zero.
     pub expected: u128,
-    /// What it is; the bytes not given are zero.
+    /// Value found; bytes not given are zero.
     pub found: u128,
 }
 
 impl Mismatch {
-    /// The bits that differ.
+    /// The wrong bits.
     pub fn wrong_bits(&self) -> u128 {
         self.expected ^ self.found
     }
 }
 
-/// How wrong some bytes are.
+/// Mismatch counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WrongBeats {
-    /// Beats with any bit wrong.
+    /// Beats with any wrong bit.
     pub beats: u64,
-    /// Bits wrong.
+    /// Wrong bits.
     pub bits: u64,
-    /// The first of them.
+    /// The first wrong beat.
     pub first: Option<Mismatch>,
 }
 
-/// Compares bytes with the stream, in order. 4 KiB of state, none of it on the heap; what is right is read once and written nowhere.
+/// Compares bytes with the stream, in order. 4 KiB of state without heap; right data are read once and written
+/// nowhere.
 #[derive(Clone, Debug)]
 pub struct PatternChecker {
-    /// What should come next.
     expected: PatternGenerator,
 }
 
@@ -49,25 +49,25 @@ impl PatternChecker {
         }
     }
 
-    /// The pattern that is expected.
+    /// The expected pattern.
     pub fn pattern(&self) -> Pattern {
         self.expected.pattern()
     }
 
-    /// The beat that is expected next; after a mismatch, the wrong one.
+    /// The next expected beat; after a mismatch, the wrong one.
     pub fn position(&self) -> u64 {
         self.expected.position()
     }
 
-    /// Go on at this beat, after a mismatch for example. Near ahead costs less than far or back (about 2 µs).
+    /// Continue at this beat. A short distance ahead costs less than a long one or back (about 2 µs).
     pub fn skip_to(&mut self, beat: u64) {
         self.expected.seek(beat);
     }
 
-    /// Compare the bytes with what comes next. As with [`PatternGenerator::fill`], bytes that end inside of a beat leave the rest of it out.
+    /// Compare with the next bytes. As with [`PatternGenerator::fill`], a partial last beat skips its rest.
     ///
     /// # Errors
-    /// The first wrong beat, at which the checker stays; [`PatternChecker::skip_to`] goes on.
+    /// The first wrong beat, at which the checker stays; [`PatternChecker::skip_to`] continues.
     pub fn check(&mut self, bytes: &[u8]) -> Result<(), Mismatch> {
         let (head, rest) = bytes.split_at(bytes.len().min(self.expected.ready().len()));
         self.compare(head, 0)?;
@@ -96,8 +96,7 @@ impl PatternChecker {
         }
     }
 
-    /// Compare all of the bytes, whatever is wrong with them, and count. Where nothing is wrong it is as fast as [`PatternChecker::check`].
-    /// The checker has then passed all of them.
+    /// Compare all of the bytes and count mismatches. As fast as [`PatternChecker::check`] where nothing is wrong.
     pub fn count_wrong(&mut self, bytes: &[u8]) -> WrongBeats {
         let begin = self.position();
         let mut counted = WrongBeats::default();
@@ -106,7 +105,7 @@ impl PatternChecker {
             mismatch.offset_bytes += done as u64;
             counted.first.get_or_insert(mismatch);
             done = mismatch.offset_bytes as usize;
-            // Beats one by one to the end of this block: where one is wrong, others are.
+            // Beat by beat to the end of this block: wrong beats are clustered.
             let expected = self.expected.ready();
             let compared = expected.len().min(bytes.len() - done);
             let found = bytes[done..][..compared].chunks(BEAT_BYTES);
@@ -122,7 +121,7 @@ impl PatternChecker {
         counted
     }
 
-    /// Compare bytes within the block; `offset` is where they begin in what the caller was given.
+    /// Compare bytes within the block; `offset` is their offset in the caller's bytes.
     fn compare(&mut self, bytes: &[u8], offset: usize) -> Result<(), Mismatch> {
         let expected = &self.expected.ready()[..bytes.len()];
         if expected == bytes {
@@ -143,7 +142,7 @@ impl PatternChecker {
     }
 }
 
-/// The first `len` bytes (at most a beat) as a beat, zeroes above.
+/// The first `len` bytes (at most a beat) as a beat, zero-extended.
 pub(super) fn word(bytes: &[u8], len: usize) -> u128 {
     let mut beat = [0; BEAT_BYTES];
     beat[..len].copy_from_slice(&bytes[..len]);

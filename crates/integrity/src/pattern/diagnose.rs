@@ -1,22 +1,20 @@
-//! From wrong bytes to what happened.
+//! Diagnosis of mismatched pattern data.
 //!
-//! The bytes are taken apart into pieces: right ones, and wrong ones each with one origin, from the first wrong beat on as far as that
-//! origin explains them. A piece's origin is told by its first beat: zeroes and ones; few bits off the expected beat; the stream of
-//! another seed (the beat taken back to beat 0 gives a genuine register, see the module's head); the same stream elsewhere, by whole
-//! beats or not, or another one elsewhere (`search`). The pieces then make the diagnosis.
+//! The bytes are divided into runs: right ones, and wrong ones of one origin each, from the first wrong beat on as far
+//! as that origin explains them. The first beat determines the origin: zeroes or ones; few bits from the expected
+//! beat; the stream of another seed (the beat taken back to beat 0 gives a valid start register); the same stream
+//! elsewhere, by whole beats or not, or another one elsewhere (`search`). The runs are classified by
+//! [`crate::mismatch`].
 //!
-//! # What it cannot tell
-//! - *Lost write or later overwrite by an old copy*: both leave stale data. Equally a stream that was recorded shorter than expected
-//!   leaves what was there before, which is [`Diagnosis::Stale`] or [`Diagnosis::Torn`]; [`StreamLength::check_end`](super::StreamLength::check_end)
-//!   tells where the length is known.
-//! - *Wrong seed or a lost first write*, when the first chunk is all there is to see: show another chunk.
-//! - *A misdirected write or a misdirected read*: look whether the place that the data belongs to holds them as well.
-//! - *A write of the same seed before this one*: its bytes are the right ones. Take a new seed for each recording.
-//! - Data of another seed from another place of its chunk, and data shifted by other than whole beats and far (256 KiB), is of unknown
-//!   origin; so is a beat inside of which the right data begins again, or a flipped bit in stale data. Of unknown beats only [`MAX_SEARCHES`] are searched for
-//!   elsewhere.
-//! - Random bytes pass for another seed's once in 2^64 beats, for those of another seed elsewhere once in 2^64 / chunks: at 2^24 chunks
-//!   once in 2^40.
+//! # Limitations
+//! - *Lost write or later overwrite by an old copy*: both leave stale data, and so does a stream shorter than expected ([`Diagnosis::Stale`] or
+//!   [`Diagnosis::Torn`]); [`StreamLength::check_end`](super::StreamLength::check_end) decides where the length is known.
+//! - *Wrong seed or a lost first write*, when only the first chunk is given: pass another chunk.
+//! - *Misdirected write or misdirected read*: check whether the location the data belong to holds them as well.
+//! - *An earlier write with the same seed*: its bytes are right. Use a new seed for each recording.
+//! - Of unknown origin: data of another seed from another offset in its chunk; data shifted by partial beats beyond 256 KiB; a beat inside which the right
+//!   data start again; a flipped bit in stale data. Only [`MAX_SEARCHES`] unknown beats are searched for elsewhere.
+//! - Random bytes match another seed once in 2^64 beats, and another seed elsewhere once in 2^64 / chunks.
 //!
 //! # Key constants
 //! [`MAX_FLIPPED_BITS`], [`MAX_PIECES`], [`MAX_SEARCHES`], [`MAX_UNKNOWN_BEATS`].
@@ -26,40 +24,39 @@ use crate::mismatch::{MismatchClass, classify};
 use super::search::{self, MAX_BEATS, MAX_CHUNKS};
 use super::{BEAT_BYTES, DataOrigin, Diagnosis, Mismatch, MismatchRun, Pattern, PatternChecker};
 
-/// More wrong bits of a beat are not called flipped. Unrelated beats agree so far once in 2^88 times.
+/// Maximum number of wrong bits in a flipped beat. Unrelated beats agree this far once in 2^88.
 pub const MAX_FLIPPED_BITS: u32 = 8;
-/// More pieces are corruption.
+/// Maximum number of runs of a patchwork.
 pub const MAX_PIECES: usize = 16;
-/// Searches for a place elsewhere: up to a second each at the largest range.
+/// Maximum number of searches elsewhere: up to a second each at the largest range.
 pub const MAX_SEARCHES: u32 = 4;
 /// Beats of unknown origin after which the rest is only counted.
 pub const MAX_UNKNOWN_BEATS: u64 = 1024;
 
-/// What was read from and what should be there.
+/// Expected pattern, and the medium to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiagnosisContext {
-    /// The pattern that should be there.
+    /// The expected pattern.
     pub pattern: Pattern,
-    /// Length of a chunk in bytes: what lies elsewhere is looked for at distances of chunks first.
+    /// Length of a chunk, bytes: data elsewhere are searched at chunk distances first.
     pub chunk_bytes: u64,
-    /// How many chunks the range has that was written.
+    /// Number of chunks on the medium.
     pub chunks: u64,
 }
 
-/// Bytes that were read, usually a chunk.
+/// Bytes read, usually a chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadChunk<'a> {
-    /// The beat that they should begin with.
+    /// The expected first beat.
     pub first_beat: u64,
-    /// The bytes, at least from the first wrong beat on to the end of the chunk.
+    /// The bytes, at least from the first wrong beat to the end of the chunk.
     pub bytes: &'a [u8],
 }
 
-/// What is wrong with the bytes of `chunk`; none: they are right. It reads them a few times, and in the worst case searches for
-/// seconds.
+/// Diagnose a chunk; `None` if it is right. Reads it a few times and in the worst case searches for seconds.
 ///
-/// `other` is a chunk elsewhere in the stream, right or wrong, if there is one to see: only that tells a stream of another seed
-/// from a first chunk that was not written. Without it, a first chunk wholly of another seed counts as [`Diagnosis::WrongSeed`].
+/// `other` is another chunk of the stream, right or wrong: it distinguishes a stream of another seed from a lost first
+/// write. Without it, a first chunk entirely of another seed is [`Diagnosis::WrongSeed`].
 pub fn diagnose(
     context: &DiagnosisContext,
     chunk: &ReadChunk,
@@ -109,7 +106,7 @@ pub fn diagnose(
     })
 }
 
-/// Is all that is seen of the stream of this seed, its beginning included?
+/// Whether all chunks given, including the first of the stream, are of this seed.
 fn is_whole_stream(seed: u64, chunk: &ReadChunk, other: Option<&ReadChunk>) -> bool {
     let of_seed = |seen: &ReadChunk| {
         let mut checker = Pattern::new(seed).checker(seen.first_beat);
@@ -119,12 +116,12 @@ fn is_whole_stream(seed: u64, chunk: &ReadChunk, other: Option<&ReadChunk>) -> b
     (begins(chunk) || other.is_some_and(begins)) && other.is_none_or(of_seed)
 }
 
-/// Bytes taken apart.
+/// A chunk divided into runs.
 struct Dissection {
-    /// The wrong pieces in order, up to one more than [`MAX_PIECES`] but for flipped ones.
+    /// Wrong runs in order, up to one more than [`MAX_PIECES`] without flipped ones.
     pieces: Vec<MismatchRun>,
     wrong_beats: u64,
-    /// Too much of it is of unknown origin.
+    /// Too many beats of unknown origin.
     gave_up: bool,
 }
 
@@ -169,7 +166,7 @@ impl Dissection {
         apart
     }
 
-    /// Add a piece, the bytes before it being these; false: it only made the last one longer.
+    /// Add a run after these bytes; false if it extended the last one.
     fn add(&mut self, piece: MismatchRun, before: &[u8], pattern: Pattern) -> bool {
         match self.pieces.last_mut() {
             Some(last) if last.end_beat != piece.first_beat => {}
@@ -199,7 +196,7 @@ fn flipped(piece: &MismatchRun) -> bool {
     matches!(piece.origin, DataOrigin::Flipped { .. })
 }
 
-/// If the one beat `last` begins right and goes on as `piece` does, it is torn inside: both are one piece.
+/// A beat that starts right and continues like `piece` is torn inside: both are one run.
 fn spliced(
     last: &MismatchRun,
     piece: &MismatchRun,
@@ -221,7 +218,7 @@ fn spliced(
     })
 }
 
-/// The beat before one of this origin, and that origin one beat earlier.
+/// The beat before one of this origin, and its origin.
 fn one_earlier(
     origin: DataOrigin,
     beat: u64,
@@ -253,7 +250,6 @@ fn one_earlier(
     })
 }
 
-/// Finds origins.
 struct Tracer<'a> {
     context: &'a DiagnosisContext,
     searches: u32,
@@ -302,7 +298,7 @@ impl Tracer<'_> {
     }
 }
 
-/// How many bytes, from a wrong beat on, are of its origin.
+/// Bytes from a wrong beat on that are of its origin.
 fn extent(origin: DataOrigin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -> usize {
     let follow = |mut checker: PatternChecker| match checker.check(rest) {
         Ok(()) => rest.len(),
@@ -322,11 +318,12 @@ fn extent(origin: DataOrigin, wrong: &Mismatch, rest: &[u8], pattern: Pattern) -
         DataOrigin::Ones => same(0xff),
         DataOrigin::Flipped { .. } | DataOrigin::Unknown => 0,
     };
-    // At least the beat itself, so that this comes to an end.
+    // At least the beat itself, so that the loop ends.
     bytes.max(BEAT_BYTES.min(rest.len()))
 }
 
-/// How many bytes are those of the stream from this byte on, to whole beats; the first two beats, where it may begin, are not looked at.
+/// Bytes of the stream from this byte on, in whole beats. The first two beats, where the shift may start, are not
+/// compared.
 fn shifted_extent(pattern: Pattern, byte: u64, rest: &[u8]) -> usize {
     let beat_bytes = BEAT_BYTES as u64;
     let first = byte.div_ceil(beat_bytes) + 1;

@@ -1,137 +1,139 @@
-//! What can be wrong with a stream, in words.
+//! Diagnoses of a mismatched stream, and their text.
 
 use std::fmt;
 
 use crate::mismatch::{ClassifiedRun, MismatchClass, OriginClass, classify};
 
-/// Where wrong beats come from.
+/// Origin of wrong beats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataOrigin {
-    /// This very place in the stream of another seed.
+    /// The same location in the stream of another seed.
     Seed {
-        /// Which.
+        /// The seed.
         seed: u64,
     },
-    /// Another place of the same stream.
+    /// Another location of the same stream.
     Place {
-        /// The beat that the first of them is.
+        /// First beat found.
         beat: u64,
     },
-    /// Another place of the same stream, shifted by other than whole beats.
+    /// Another location of the same stream, not at a beat boundary.
     Shifted {
-        /// The byte of the stream that the first of them begins with; of the first beat some bytes may be right instead.
+        /// First byte found; some bytes of the first beat may be right.
         byte: u64,
     },
-    /// Another place in the stream of another seed.
+    /// Another location in the stream of another seed.
     SeedElsewhere {
-        /// Which.
+        /// The seed.
         seed: u64,
-        /// The beat of that stream that the first of them is.
+        /// First beat found.
         beat: u64,
     },
-    /// All bits 0.
+    /// Zeroes.
     Zero,
-    /// All bits 1.
+    /// Ones.
     Ones,
     /// The right beat with few bits wrong.
     Flipped {
         /// The wrong bits.
         mask: u128,
     },
-    /// None of these.
+    /// Unknown.
     Unknown,
 }
 
-/// Wrong beats that lie together and come from one origin.
+/// Consecutive wrong beats of one origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MismatchRun {
-    /// The first of them: its number in the stream that should be there.
+    /// First beat, numbered as in the expected stream.
     pub first_beat: u64,
-    /// The beat after the last of them.
+    /// End of the run.
     pub end_beat: u64,
-    /// Where they come from.
+    /// Origin of the data found.
     pub origin: DataOrigin,
 }
 
-/// What is wrong, as far as the bytes tell. Beats are numbered as in the stream that should be there.
+/// What is wrong, as far as the bytes show. Beats are numbered as in the expected stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Diagnosis {
-    /// The stream is of another seed from its beginning: somebody else's recording, or the wrong seed was asked for.
+    /// The whole stream is of another seed: another recording, or the wrong seed was given.
     WrongSeed {
         /// Its seed.
         seed: u64,
     },
-    /// The chunk holds what an earlier stream left at this place: the write of this one was lost.
+    /// The chunk holds an earlier stream's data of this location: the write was lost.
     Stale {
-        /// The earlier stream's seed.
+        /// Seed of the earlier stream.
         seed: u64,
     },
-    /// The chunk holds what an earlier stream had elsewhere: this write was lost, and that stream lay elsewhere or was misdirected.
+    /// The chunk holds an earlier stream's data of another location: the write was lost, and the earlier stream
+    /// started elsewhere or was misdirected.
     StaleElsewhere {
-        /// The earlier stream's seed.
+        /// Seed of the earlier stream.
         seed: u64,
-        /// The beat of it that the chunk begins with.
+        /// First beat found.
         beat: u64,
     },
-    /// The chunk is one of this stream that belongs elsewhere: a misdirected write or read, or the stream lost or gained beats before.
+    /// The chunk holds another chunk of this stream: a misdirected write or read, or beats were lost or duplicated
+    /// before.
     Misplaced {
-        /// The beat that the chunk begins with.
+        /// First beat found.
         beat: u64,
     },
-    /// The chunk holds this stream shifted by other than whole beats: bytes were lost or doubled on the way.
+    /// The chunk holds this stream shifted by partial beats: bytes were lost or duplicated.
     Shifted {
-        /// The byte of the stream that the chunk begins with.
+        /// First byte found.
         byte: u64,
     },
-    /// A part of the chunk is right and one part, at the end, the beginning or in between, is not.
+    /// One part of the chunk is wrong.
     Torn {
         /// First beat of the wrong part.
         first_beat: u64,
-        /// The beat after its last.
+        /// End of the wrong part.
         end_beat: u64,
-        /// What it holds.
+        /// Its origin.
         origin: DataOrigin,
     },
-    /// Right but for few bits of single beats.
+    /// Few wrong bits in single beats.
     BitFlip {
         /// The first such beat.
         beat: u64,
-        /// Its wrong bits; bit *i* is bit *i* % 8 of byte *i* / 8.
+        /// Wrong bits; bit *i* is bit *i* % 8 of byte *i* / 8.
         mask: u128,
-        /// How many beats of the chunk are like that.
+        /// Number of such beats.
         beats: u64,
     },
-    /// Reads as zeroes: never written, discarded, or not in the map any more.
+    /// Zeroes: never written, discarded, or unmapped.
     Zero,
-    /// Reads as ones: erased flash.
+    /// Ones: erased flash.
     Ones,
     /// The packet or the stream ended early.
     Short {
-        /// Beats there were.
+        /// Beats found.
         beats: u64,
-        /// Beats there should be.
+        /// Beats expected.
         expected: u64,
     },
-    /// The packet or the stream did not end where it should.
+    /// The packet or the stream did not end in time.
     Long {
-        /// Beats there were, at least.
+        /// Minimum number of beats.
         beats: u64,
-        /// Beats there should be.
+        /// Beats expected.
         expected: u64,
     },
-    /// The stream has as many beats as it should, but its last one has a wrong number of bytes.
+    /// The right number of beats, but a wrong number of bytes in the last one.
     Partial {
-        /// Bytes it has.
+        /// Bytes found.
         bytes: usize,
-        /// Bytes it should have.
+        /// Bytes expected.
         expected: usize,
     },
-    /// Several wrong parts, some of them of known origin.
+    /// Several wrong parts, some of known origin.
     Patchwork {
         /// The wrong parts, in order.
         pieces: Vec<MismatchRun>,
     },
-    /// Wrong, and like nothing known.
+    /// Wrong, of unknown origin.
     Corrupt {
         /// The first wrong beat.
         first_beat: u64,
@@ -141,7 +143,7 @@ pub enum Diagnosis {
 }
 
 impl DataOrigin {
-    /// What the class of a mismatch depends on.
+    /// Class of the origin.
     pub fn class(&self) -> OriginClass {
         match self {
             DataOrigin::Seed { .. } | DataOrigin::SeedElsewhere { .. } => OriginClass::Earlier,
@@ -154,7 +156,7 @@ impl DataOrigin {
 }
 
 impl MismatchRun {
-    /// As [`classify`] takes it.
+    /// Argument of [`classify`].
     pub fn classified(&self) -> ClassifiedRun {
         ClassifiedRun {
             granules: self.first_beat..self.end_beat,
@@ -184,7 +186,7 @@ impl Diagnosis {
         })
     }
 
-    /// Which bits of the beat are wrong, lowest first; none but for [`Diagnosis::BitFlip`].
+    /// Wrong bits of the beat, lowest first; only for [`Diagnosis::BitFlip`].
     pub fn bits(&self) -> Vec<u32> {
         match self {
             Diagnosis::BitFlip { mask, .. } => {

@@ -1,32 +1,31 @@
-//! Arithmetic in GF(2^128), the field that the pattern's register lives in.
+//! Arithmetic in GF(2^128), the field of the pattern's register.
 //!
-//! An element is a `u128` whose bit *i* is the coefficient of x^i; addition is XOR, and products are taken modulo
-//! p(x) = x^128 + x^7 + x^2 + x + 1. That p is primitive (x passes through all 2^128 - 1 elements but zero) is proved by a test of this
-//! module.
+//! An element is a `u128` whose bit *i* is the coefficient of x^i; addition is XOR, products are taken modulo p(x) =
+//! x^128 + x^7 + x^2 + x + 1. The unit tests prove that p is primitive.
 //!
 //! # Non-goals
-//! No secrets: multiplication takes tables and skips zeroes.
+//! No secrets: not constant-time.
 
-/// x^128 modulo p: x^7 + x^2 + x + 1. The other coefficients of p, its "taps".
+/// x^128 modulo p: x^7 + x^2 + x + 1.
 pub const TAPS: u128 = 0x87;
 /// x^-1 modulo p: (p(x) - 1) / x = x^127 + x^6 + x + 1.
 const X_INVERSE: u128 = 1 << 127 | 1 << 6 | 1 << 1 | 1;
 
 /// One clock of the LFSR: multiply by x.
 pub const fn clock(register: u128) -> u128 {
-    // All ones if a bit leaves at the top.
+    // All ones if the top bit is shifted out.
     let carry = ((register as i128) >> 127) as u128;
     register << 1 ^ carry & TAPS
 }
 
-/// One beat, which is 128 clocks at once: multiply by x^128 = x^7 + x^2 + x + 1.
+/// One beat, 128 clocks: multiply by x^128 = x^7 + x^2 + x + 1.
 pub const fn next_beat(register: u128) -> u128 {
-    // What the shifts push out at the top, at most 7 bits, comes back times x^128.
+    // The at most 7 bits shifted out, to be multiplied by x^128.
     let over = register >> 127 ^ register >> 126 ^ register >> 121;
     register ^ register << 1 ^ register << 2 ^ register << 7 ^ fold(over)
 }
 
-/// `over` times x^128, for an `over` of at most 121 bits: nothing is pushed out again.
+/// `over` times x^128, for at most 121 bits.
 const fn fold(over: u128) -> u128 {
     over ^ over << 1 ^ over << 2 ^ over << 7
 }
@@ -51,7 +50,7 @@ pub const fn multiply(a: u128, b: u128) -> u128 {
     product
 }
 
-/// x^(128 * 2^k) for k = 0...63, or its inverse's powers.
+/// x^(128 * 2^k) for k = 0...63, or the powers of the inverse.
 const fn powers(first: u128) -> [u128; 64] {
     let mut powers = [first; 64];
     let mut k = 1;
@@ -74,12 +73,12 @@ static BACKWARD: [u128; 64] = {
     powers(first)
 };
 
-/// `element` times x^(128 * `beats`): the register so many beats on.
+/// `element` times x^(128 * `beats`).
 pub fn forward(element: u128, beats: u64) -> u128 {
     along(element, beats, &FORWARD)
 }
 
-/// `element` times x^(-128 * `beats`): the register so many beats ago.
+/// `element` times x^(-128 * `beats`).
 pub fn backward(element: u128, beats: u64) -> u128 {
     along(element, beats, &BACKWARD)
 }
@@ -93,13 +92,13 @@ fn along(element: u128, mut beats: u64, powers: &[u128; 64]) -> u128 {
     product
 }
 
-/// Multiplies many elements by the same one: tables of 64 KiB, a lookup per byte.
+/// Multiplication by a constant: tables of 64 KiB, a lookup per byte.
 pub struct Multiplier {
     tables: Box<[[u128; 256]]>,
 }
 
 impl Multiplier {
-    /// By this element.
+    /// Tables for this factor.
     pub fn new(factor: u128) -> Multiplier {
         let mut tables = vec![[0_u128; 256]; 16].into_boxed_slice();
         let mut power = factor;

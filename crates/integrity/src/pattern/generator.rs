@@ -1,16 +1,15 @@
-//! The stream's bytes from any beat on.
+//! Pattern generator.
 
 use super::block::{self, BLOCK_BEATS, BLOCK_BYTES, Block};
 use super::{BEAT_BYTES, Pattern};
 
-/// Makes the stream's bytes in order. 4 KiB of state, none of it on the heap.
+/// Generates the stream in order from any beat. 4 KiB of state without heap.
 #[derive(Clone, Debug)]
 pub struct PatternGenerator {
     pattern: Pattern,
-    /// The beats from `first_beat` on.
     block: Block,
     first_beat: u64,
-    /// Bytes of the block that are given out: whole beats.
+    /// Bytes of the block already used, in whole beats.
     used_bytes: usize,
 }
 
@@ -24,19 +23,18 @@ impl PatternGenerator {
         }
     }
 
-    /// The pattern that is made.
+    /// The pattern.
     pub fn pattern(&self) -> Pattern {
         self.pattern
     }
 
-    /// The beat that comes next.
+    /// The next beat.
     pub fn position(&self) -> u64 {
         let used = self.used_bytes / BEAT_BYTES;
         self.first_beat.wrapping_add(used as u64)
     }
 
-    /// Fill `out` with what comes next. A length that is no multiple of [`BEAT_BYTES`] leaves the rest of its last beat out: the
-    /// position is then the beat after it.
+    /// Fill `out` with the next bytes. A partial last beat skips its rest.
     pub fn fill(&mut self, out: &mut [u8]) {
         let ready = self.ready();
         let (head, rest) = out.split_at_mut(out.len().min(ready.len()));
@@ -60,9 +58,9 @@ impl PatternGenerator {
         self.used_bytes = self.used_bytes.next_multiple_of(BEAT_BYTES);
     }
 
-    /// Go to this beat. Near ahead costs less than far or back (about 2 µs).
+    /// Go to this beat. A short distance ahead costs less than a long one or back (about 2 µs).
     pub fn seek(&mut self, beat: u64) {
-        /// Blocks to step rather than begin anew.
+        /// Maximum distance that is stepped.
         const NEAR_BLOCKS: u64 = 16;
         let ahead = beat.wrapping_sub(self.first_beat);
         if ahead > NEAR_BLOCKS * BLOCK_BEATS {
@@ -77,22 +75,22 @@ impl PatternGenerator {
         self.used_bytes = left as usize * BEAT_BYTES;
     }
 
-    /// What is left of the block.
+    /// Unused bytes of the block.
     pub(super) fn ready(&self) -> &[u8] {
         &self.block[self.used_bytes..]
     }
 
-    /// The block that was reached.
+    /// The current block.
     pub(super) fn block(&self) -> &Block {
         &self.block
     }
 
-    /// So many bytes of [`PatternGenerator::ready`] were taken.
+    /// Use bytes of [`PatternGenerator::ready`].
     pub(super) fn take(&mut self, bytes: usize) {
         self.used_bytes = (self.used_bytes + bytes).min(BLOCK_BYTES);
     }
 
-    /// `made` blocks after this one have passed, of which this was the last.
+    /// `made` blocks after this one were passed, the last of which is this.
     pub(super) fn continue_after(&mut self, last: Option<&Block>, made: u64) {
         if let Some(last) = last {
             self.block = *last;
@@ -101,7 +99,7 @@ impl PatternGenerator {
         }
     }
 
-    /// The next block, nothing of it used.
+    /// Go to the next block.
     pub(super) fn next_block(&mut self) {
         let previous = self.block;
         block::step(&previous, &mut self.block);

@@ -1,15 +1,14 @@
-//! The pattern that streams are proved with: made and checked as fast as memory allows, and every beat of it says where it belongs.
+//! LFSR test pattern of streams.
 //!
 //! # Purpose
-//! A recorder is proved by writing what can be made again, and reading it back. [`Pattern`] is a stream of 128-bit *beats*, the words of a
-//! hardware stream; [`PatternGenerator`] makes it, [`PatternChecker`] compares and names the first wrong beat, [`diagnose()`] says what is wrong
-//! there, [`StreamLength`] knows where packets and the stream end, and [`PatternPages`] spares simulated drives from keeping it.
+//! [`Pattern`] is a stream of 128-bit *beats*, the words of a hardware stream. [`PatternGenerator`] generates it, [`PatternChecker`] finds the first wrong
+//! beat, [`StreamVerifier`] verifies a stream chunk by chunk, [`diagnose()`] explains mismatches, [`StreamLength`] holds packet and stream length, and
+//! [`PatternPages`] saves simulated drives from storing it.
 //!
 //! # The format
 //! The register is a Galois LFSR of 128 bits over p(x) = x^128 + x^7 + x^2 + x + 1, which is primitive (proved by a test of `field`): bit *i* is the
-//! coefficient of x^*i*, and a clock multiplies by x: all bits move up by one, and the bit that leaves at the top is XORed into bits 0, 1, 2
-//! and 7. **A beat is the register, and 128 clocks lie between beats**: beat *n* = beat 0 * x^(128 *n*) mod p. The period is 2^128 - 1 beats
-//! (128 and 2^128 - 1 share no factor). Beats lie in memory and on the drive in little-endian order: byte *k* of a beat is bits 8*k*...8*k* + 7. A
+//! coefficient of x^*i*, and a clock multiplies by x: all bits move up by one, and the bit shifted out is XORed into bits 0, 1, 2 and 7. **A beat is the register, and 128 clocks lie between beats**: beat *n* = beat 0 * x^(128 *n*) mod p. The period is 2^128 - 1 beats
+//! (128 and 2^128 - 1 are coprime). Beats are stored in memory and on the drive in little-endian order: byte *k* of a beat is bits 8*k*...8*k* + 7. A
 //! stream may end inside a beat; the lower bytes of it then count.
 //!
 //! **Beat 0** is the seed in bits 0...63 and, in bits 64...127, splitmix64 of the seed: with all arithmetic modulo 2^64,
@@ -22,7 +21,7 @@
 //! ```
 //!
 //! (S. Vigna's splitmix64, 2015, after G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014.) It is never zero: of
-//! seed 0 it is 0xe220a8397b1dcdaf. The hardware need not know it: the driver computes it and loads the register by two writes of 64 bits.
+//! seed 0 it is 0xe220a8397b1dcdaf. The driver computes it and loads the register by two writes of 64 bits.
 //!
 //! | beat | seed 0 | seed 0x0123456789abcdef |
 //! |---|---|---|
@@ -34,13 +33,13 @@
 //! | 2^32 | `903c654bb1eed690131dbde26b81fe72` | `53b2bc46a83b6a7847be5c6d2a78386f` |
 //!
 //! As numbers, highest bit first; in memory beat 0 of the second stream begins with the bytes `ef cd ab 89`. The first eight beats of a small
-//! seed still show its zeroes; from then on they are mixed.
+//! seed still contain its zeroes.
 //!
 //! ## In hardware
 //! A beat per clock cycle is one layer of XORs of at most nine inputs, because x^128 = x^7 + x^2 + x + 1 is sparse:
 //!
 //! ```verilog
-//! // r: the register, which is the beat. over: what the shifts push out at the top, to be multiplied by x^128 once more.
+//! // r: the register, which is the beat. over: the bits shifted out, to be multiplied by x^128 once more.
 //! wire [6:0]   over = {r[127], r[126], r[125], r[124], r[123], r[127] ^ r[122], r[127] ^ r[126] ^ r[121]};
 //! wire [127:0] next = r ^ (r << 1) ^ (r << 2) ^ (r << 7)
 //!                   ^ {121'b0, over} ^ {120'b0, over, 1'b0} ^ {119'b0, over, 2'b0} ^ {114'b0, over, 7'b0};
@@ -50,23 +49,22 @@
 //!     else if (valid && ready) r <= next;
 //! ```
 //!
-//! To begin at beat *n*, load [`Pattern::beat`]\(*n*) instead. A checker is the same register beside a comparator.
+//! To begin at beat *n*, load [`Pattern::beat`]\(*n*) instead. A checker is the same register and a comparator.
 //!
 //! # Mechanism
-//! - *Any beat at once*: x^(128 *n*) by the powers x^(128 * 2^*k*), tables made at compile time; 1 to 2 µs.
-//! - *Speed*: beats satisfy beat\[n + 256] = beat\[n + 14] ^ beat\[n + 4] ^ beat\[n + 2] ^ beat\[n] (`block` has the proof), so bulk is
-//!   four loads and three XORs for each vector, and checking needs nothing made at all: the right data before is the register.
-//! - *Who wrote this?* A beat taken from a known place and multiplied by x^(-128 *n*) is that stream's beat 0, and says so itself: its
-//!   upper half is splitmix64 of the lower one. Random bytes pass once in 2^64 times. So stale data names its seed without a list of
-//!   seeds ([`Pattern::of_beat`]), and a beat of the same stream its distance ([`diagnose()`]). splitmix64 is not linear, so neither
-//!   flipped bits nor sums of streams look like another seed.
+//! - *Random access*: x^(128 *n*) by the powers x^(128 * 2^*k*), tables made at compile time; 1 to 2 µs.
+//! - *Speed*: beat\[n + 256] = beat\[n + 14] ^ beat\[n + 4] ^ beat\[n + 2] ^ beat\[n] (proved in `block`): four loads and three XORs per vector, and checking
+//!   needs nothing generated, since the right data before are the register.
+//! - *Identity*: a beat at a known position, multiplied by x^(-128 *n*), is that stream's beat 0, whose upper half is splitmix64 of the lower one; random
+//!   bytes match once in 2^64. So stale data identify their seed without a list of seeds ([`Pattern::of_beat`]), and a beat of the same stream its distance
+//!   ([`diagnose()`]). splitmix64 is not linear, so neither flipped bits nor sums of streams look like another seed.
 //!
 //! # Non-goals
-//! Not for secrets: 16 bytes and their place give the whole stream away, which is the point. It does not pass for random where
-//! linearity is tested. It does not compress and no beat occurs twice, which is all that a drive must not find in it.
+//! Not for secrets: 16 bytes and their position determine the whole stream. Not random under tests of linearity. It does not compress, and no beat occurs
+//! twice.
 //!
 //! # Key constants
-//! [`BEAT_BYTES`] and the polynomial; what is searched for when something is wrong: [`MAX_CHUNKS`], [`MAX_BEATS`].
+//! [`BEAT_BYTES`] and the polynomial; limits of the diagnosis: [`MAX_CHUNKS`], [`MAX_BEATS`].
 
 mod block;
 mod checker;
@@ -102,29 +100,29 @@ use assay_units::rng::splitmix64;
 /// Bytes of a beat: 128 bits.
 pub const BEAT_BYTES: usize = 16;
 
-/// A stream without end: the beats of one seed.
+/// An endless stream: the beats of one seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     seed: u64,
 }
 
 impl Pattern {
-    /// The stream of this seed. All seeds are good ones.
+    /// The stream of this seed; every seed is valid.
     pub const fn new(seed: u64) -> Pattern {
         Pattern { seed }
     }
 
-    /// Which seed.
+    /// The seed.
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Beat `index` of the stream, as the number whose little-endian bytes it is. 1 to 2 µs, wherever it is.
+    /// Beat `index` of the stream, little-endian. 1 to 2 µs.
     pub fn beat(&self, index: u64) -> u128 {
         self.register(index)
     }
 
-    /// The stream's bytes from this beat on.
+    /// Generates the stream from this beat on.
     pub fn generator(&self, first_beat: u64) -> PatternGenerator {
         PatternGenerator::new(*self, first_beat)
     }
@@ -134,7 +132,7 @@ impl Pattern {
         PatternChecker::new(*self, first_beat)
     }
 
-    /// The stream that has this beat at this place, if it is of any. That of arbitrary bytes is taken for one in 2^64 times.
+    /// The stream that has this beat at this position, if any; random bytes match once in 2^64.
     pub fn of_beat(index: u64, beat: u128) -> Option<Pattern> {
         genuine(field::backward(beat, index))
     }
@@ -144,7 +142,7 @@ impl Pattern {
     }
 }
 
-/// What follows the last block of these bytes in their stream, whichever that is; false, and nothing done, where they are less than a block.
+/// Continue the stream whose bytes these are; false, without effect, if they are less than a block.
 pub fn continue_stream(bytes: &[u8], out: &mut [u8]) -> bool {
     let Some(last) = bytes.last_chunk::<{ block::BLOCK_BYTES }>() else {
         return false;
@@ -165,7 +163,7 @@ fn start(seed: u64) -> u128 {
     u128::from(splitmix64(&mut state)) << 64 | u128::from(seed)
 }
 
-/// The pattern whose register at beat 0 this is, if it is one.
+/// The pattern with this register at beat 0, if any.
 fn genuine(register: u128) -> Option<Pattern> {
     let seed = register as u64;
     (start(seed) == register).then_some(Pattern { seed })

@@ -1,4 +1,4 @@
-//! Pages of pattern streams, made again for simulated drives, which then need not keep them.
+//! Regeneration of pattern pages for simulated drives, which then need not store them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,16 +7,17 @@ use assay_units::regenerate::{Family, PAGE_BYTES, PageGenerator};
 use super::block::{self, BLOCK_BEATS, BLOCK_BYTES, Block};
 use super::{BEAT_BYTES, Pattern};
 
-/// Most streams that are looked for at once; the ones announced first are given up for later ones.
+/// Maximum number of streams recognised at once; the oldest are dropped.
 pub const MAX_ANNOUNCED: usize = 64;
 
-/// The streams on a simulated drive (`data=checksum`), which then holds four bytes for each 4 KiB page of them.
+/// Streams on a simulated drive (`data=checksum`), which stores four bytes per 4 KiB page of them.
 ///
-/// Announce each stream before it is written: its seed, and where on the drive its beat 0 lies. Announcing serves recognition only; a
-/// page that was recognised is kept as seed and address, and stays what it was when others have been announced since.
+/// Announce each stream before it is written: its seed, and the address of its beat 0. Announcing serves recognition
+/// only; a recognised page is stored as seed and address.
 ///
-/// Pages that lie anywhere but at their own address (misdirected, or a chunk of a ring that has come round, unless that round is announced),
-/// damaged ones and the partial one at a stream's end are kept whole. So whoever puts faults into a drive sees them, and pays for them alone.
+/// Pages elsewhere than at their own address (misdirected, or a later wrap of a ring that was not announced), damaged
+/// ones and the partial one at a stream's end are stored whole. So injected faults are visible, and only they cost
+/// memory.
 #[derive(Debug, Default)]
 pub struct PatternPages {
     state: Mutex<State>,
@@ -26,19 +27,19 @@ pub struct PatternPages {
 struct State {
     /// Most recent last.
     announced: Vec<Family>,
-    /// The page made last, by its first beat (at most 2^60): drives are mostly written and read in order, and the next page then costs a
-    /// step instead of a beginning.
+    /// The last page generated, by its first beat (at most 2^60): drives are mostly accessed in order, and the next
+    /// page then costs one step.
     made: Option<(Family, u64, Box<Block>)>,
 }
 
 impl PatternPages {
-    /// None announced.
+    /// No streams.
     pub fn new() -> PatternPages {
         PatternPages::default()
     }
 
-    /// A stream of this seed is about to be written, its beat 0 at `first_address` (in bytes). Of a round of a ring, the address is
-    /// that of the round's place minus the bytes before, modulo 2^64.
+    /// A stream of this seed will be written with its beat 0 at `first_address` (bytes). For a wrap of a ring: the
+    /// address of the wrap's start minus the bytes before, modulo 2^64.
     pub fn announce(&self, seed: u64, first_address: u64) {
         let mut state = self.state();
         let family = [seed, first_address];
@@ -49,14 +50,14 @@ impl PatternPages {
         state.announced.push(family);
     }
 
-    /// A panic of another thread leaves nothing half done here that matters: what is recognised is compared by the drive.
+    /// A panic of another thread leaves no inconsistent state: the drive compares what is recognised.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    /// The page of that stream at that address; none where its beats do not begin with the page.
+    /// The page of that stream at that address; `None` where its beats are not aligned to the page.
     fn page(&mut self, family: Family, offset: u64) -> Option<&Block> {
         let [seed, first_address] = family;
         let ahead = offset.wrapping_sub(first_address);
@@ -81,7 +82,7 @@ impl State {
 impl PageGenerator for PatternPages {
     fn recognise(&self, offset: u64, page: &[u8; BLOCK_BYTES]) -> Option<(Family, u32)> {
         let state = &mut *self.state();
-        // The stream of the page before goes on most often.
+        // The stream of the previous page continues most often.
         if let Some((family, ..)) = state.made
             && state.page(family, offset).is_some_and(|made| made == page)
         {

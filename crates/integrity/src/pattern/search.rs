@@ -1,24 +1,25 @@
-//! Where else a beat belongs.
+//! Location of a beat elsewhere in its stream or in another.
 //!
-//! Two beats of one stream differ by a factor of α^d, d their distance. Finding d is a discrete logarithm, hard in general and cheap in a
-//! known range: by D. Shanks' baby steps and giant steps, the square root of the range (some thousand products for 2^24 chunks). A beat of
-//! an unknown seed has no such counterpart; there every chunk's place is tried, one product and one mixing of the seed each.
+//! Two beats of one stream differ by a factor α^d, where d is their distance. Finding d is a discrete logarithm, cheap
+//! in a bounded range by Shanks' baby-step giant-step algorithm: the square root of the range (some thousand products
+//! for 2^24 chunks). For a beat of unknown seed, every chunk position is tried, with one product and one hash of the
+//! seed each.
 
 use std::collections::HashMap;
 
 use super::field::{self, Multiplier};
 use super::{BEAT_BYTES, Pattern, genuine};
 
-/// Chunks that are searched, to either side.
+/// Maximum number of chunks searched, to either side.
 pub const MAX_CHUNKS: u64 = 1 << 24;
-/// Beats that are searched for distances that are no multiple of the chunk, to either side: 2 TiB.
+/// Maximum number of beats searched for distances that are no multiple of the chunk, to either side: 2 TiB.
 pub const MAX_BEATS: u64 = 1 << 37;
-/// Beats that are searched for data shifted by part of a beat, to either side: 256 KiB.
+/// Maximum number of beats searched for data shifted by partial beats, to either side: 256 KiB.
 pub const MAX_SHIFT_BEATS: u64 = 1 << 14;
-/// Baby steps at most: 262,144, some 13 MiB for the time of the search.
+/// Maximum number of baby steps: 13 MiB during the search.
 const MAX_BABY_STEPS: u64 = 1 << 18;
 
-/// How many beats `found` is ahead of `expected` in one stream: a multiple of `unit` between `-most * unit` and `most * unit`.
+/// Beats by which `found` is ahead of `expected`: a multiple of `unit` between `-most * unit` and `most * unit`.
 pub fn distance(expected: u128, found: u128, unit: u64, most: u64) -> Option<i64> {
     if expected == 0 || found == 0 || unit == 0 {
         return None;
@@ -47,8 +48,8 @@ pub fn distance(expected: u128, found: u128, unit: u64, most: u64) -> Option<i64
     None
 }
 
-/// Which byte of the stream `bytes` begin with, if within two beats they go on as the same stream shifted by other than whole beats: words
-/// were lost or doubled on the way. `expected` is the beat that should be there, its number `beat`.
+/// First byte of `bytes` in the stream, if within two beats they continue as the same stream shifted by partial beats.
+/// `expected` is the beat that should be there, its number `beat`.
 pub fn shifted(expected: u128, beat: u64, bytes: &[u8]) -> Option<u64> {
     let windows = bytes.windows(BEAT_BYTES).enumerate().take(2 * BEAT_BYTES);
     let mut ahead = windows.filter(|(skipped, _)| skipped % BEAT_BYTES != 0);
@@ -61,7 +62,7 @@ pub fn shifted(expected: u128, beat: u64, bytes: &[u8]) -> Option<u64> {
     })
 }
 
-/// The stream and the beat of it that `found` is, if it lies there at the same place of a chunk as here: chunks of `chunk_beats`, at most
+/// Stream and beat of `found`, if it is at the same offset of a chunk there as here: chunks of `chunk_beats`, at most
 /// `chunks` of them.
 pub fn elsewhere(found: u128, beat: u64, chunk_beats: u64, chunks: u64) -> Option<(Pattern, u64)> {
     if chunk_beats == 0 {

@@ -1,4 +1,4 @@
-//! How long a stream is, and where its packets end.
+//! Length of a stream and its packets.
 
 use std::num::NonZeroU64;
 
@@ -6,23 +6,23 @@ use super::{BEAT_BYTES, Diagnosis};
 
 /// Length of a stream and of its packets.
 ///
-/// The last beat of every packet carries the flag `last`. The stream's own last beat does too, whether or not a packet is full then, and
-/// may be partial: of its 16 bytes the lower ones count ([`StreamLength::bytes_of`]).
+/// The last beat of every packet, and of the stream, carries the flag `last`. The last beat of the stream may be
+/// partial: its lower bytes count ([`StreamLength::bytes_of`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLength {
     /// Bytes of the stream.
     pub length_bytes: u64,
-    /// Beats of a packet; none: the stream is one packet.
+    /// Beats of a packet; `None`: the stream is one packet.
     pub packet_beats: Option<NonZeroU64>,
 }
 
 impl StreamLength {
-    /// Beats of the stream, the partial one included.
+    /// Beats, a partial one counted.
     pub fn beats(&self) -> u64 {
         self.length_bytes.div_ceil(BEAT_BYTES as u64)
     }
 
-    /// Packets of the stream, the partial one included.
+    /// Packets, a partial one counted.
     pub fn packets(&self) -> u64 {
         match self.packet_beats {
             Some(beats) => self.beats().div_ceil(beats.get()),
@@ -30,7 +30,7 @@ impl StreamLength {
         }
     }
 
-    /// How many bytes of this beat belong to the stream: 16, fewer in a partial last beat, none beyond.
+    /// Bytes of this beat that belong to the stream.
     pub fn bytes_of(&self, beat: u64) -> usize {
         let begin = beat.saturating_mul(BEAT_BYTES as u64);
         self.length_bytes
@@ -38,18 +38,18 @@ impl StreamLength {
             .min(BEAT_BYTES as u64) as usize
     }
 
-    /// Does this beat carry `last`?
+    /// Whether this beat carries `last`.
     pub fn is_last(&self, beat: u64) -> bool {
         let ends = |packet: NonZeroU64| (beat % packet) + 1 == packet.get();
         beat.checked_add(1) == Some(self.beats())
             || (beat < self.beats() && self.packet_beats.is_some_and(ends))
     }
 
-    /// Is `last` where it should be? `last_seen` is what this beat carried.
+    /// Check the flag `last` of this beat.
     ///
     /// # Errors
-    /// [`Diagnosis::Short`] when `last` came too early, [`Diagnosis::Long`] when it did not come, or the stream had ended before; counted
-    /// in beats of the packet.
+    /// [`Diagnosis::Short`] when it came too early, [`Diagnosis::Long`] when it did not come or the stream had ended
+    /// before, in beats of the packet.
     pub fn check_last(&self, beat: u64, last_seen: bool) -> Result<(), Diagnosis> {
         if beat < self.beats() && last_seen == self.is_last(beat) {
             return Ok(());
@@ -65,17 +65,17 @@ impl StreamLength {
         Err(if beats < expected {
             Diagnosis::Short { beats, expected }
         } else {
-            // Without `last` there is more to come.
+            // Without `last`, more follows.
             let beats = beats.saturating_add(u64::from(!last_seen));
             Diagnosis::Long { beats, expected }
         })
     }
 
-    /// Is a stream that ended after so many bytes as long as it should be?
+    /// Check the length of a stream that has ended.
     ///
     /// # Errors
-    /// [`Diagnosis::Short`] or [`Diagnosis::Long`], in beats (a partial one counts as one), or [`Diagnosis::Partial`] when only the last
-    /// beat has a wrong number of bytes.
+    /// [`Diagnosis::Short`] or [`Diagnosis::Long`], in beats, or [`Diagnosis::Partial`] when only the last beat has a
+    /// wrong number of bytes.
     pub fn check_end(&self, length_bytes: u64) -> Result<(), Diagnosis> {
         let beats = length_bytes.div_ceil(BEAT_BYTES as u64);
         let expected = self.beats();

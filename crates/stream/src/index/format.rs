@@ -1,4 +1,4 @@
-//! The bytes of headers and index blocks.
+//! Encoding of recording headers and index blocks.
 
 use serde::Serialize;
 
@@ -7,28 +7,28 @@ use super::{BLOCK_BYTES, IndexLayout, index_blocks};
 const BLOCK: usize = BLOCK_BYTES as usize;
 const HEADER_MAGIC: &[u8; 8] = b"ASSAYREC";
 const INDEX_MAGIC: &[u8; 8] = b"ASSAYIDX";
-/// Version of this layout, and that of the header of a ring with a block of the index to spare.
+/// Version of this layout; version of a ring header with a spare index block.
 const VERSION: u32 = 1;
 const RING_VERSION: u32 = 2;
 /// Bytes of an index block before its entries.
 const HEAD: usize = 64;
 const ENTRY: usize = 8;
-/// Chunks of which one index block tells.
+/// Chunks per index block.
 pub const ENTRIES: u64 = ((BLOCK - HEAD) / ENTRY) as u64;
-/// The checksum of a block is its last four bytes of head, at this offset, and is computed with zeroes there.
+/// Offset of the checksum, computed with zeroes in its place.
 const CHECKSUM_AT: usize = 12;
 /// Longest label, bytes.
 pub(super) const LABEL_BYTES: usize = 256;
 
-/// What tells recordings apart: 128 bits nobody else has.
+/// Unique identifier of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub [u8; 16]);
 
 impl StreamId {
-    /// A new one, from the system's randomness.
+    /// A random identifier.
     ///
     /// # Errors
-    /// When the system has none.
+    /// When the system has no randomness.
     pub fn random() -> std::io::Result<StreamId> {
         let mut id = [0; 16];
         let mut filled = 0;
@@ -52,65 +52,65 @@ impl Serialize for StreamId {
     }
 }
 
-/// What a recording says of itself.
+/// Header of a recording on one drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordingHeader {
-    /// Whose.
+    /// The recording.
     pub stream: StreamId,
-    /// Which drive of the stream this is, from 0.
+    /// Number of this drive in the stream, from 0.
     #[serde(rename = "lane")]
     pub drive: u32,
-    /// How many drives it is on.
+    /// Number of drives.
     #[serde(rename = "lanes")]
     pub drives: u32,
-    /// Where its parts are.
+    /// Location of index and data.
     pub layout: IndexLayout,
-    /// The oldest is overwritten when the range is full.
+    /// The oldest chunks are overwritten when the range is full.
     pub ring: bool,
-    /// Counts the writings of this header: the copy with the higher one is the newer.
+    /// Write count of this header: the copy with the higher one is newer.
     pub generation: u64,
-    /// Chunks of this drive known to be durable when this was written.
+    /// Durable chunks of this drive when this was written.
     pub durable_chunks: u64,
-    /// Chunks of the stream that may be on the medium without an entry (in flight, or finished since the last checkpoint), at most.
+    /// Maximum number of chunks on the medium without an index entry (in flight, or completed since the last
+    /// checkpoint).
     pub window_chunks: u64,
-    /// The recording ended by itself or was told to; `stream_bytes` is its length.
+    /// The recorder ended the recording; `stream_bytes` is its length.
     pub ended: bool,
     /// Bytes of the whole stream on all drives; valid when `ended`.
     pub stream_bytes: u64,
-    /// When it began: seconds since 1970, UTC.
+    /// Start time: seconds since 1970, UTC.
     pub began_unix_s: u64,
-    /// What its maker calls it.
+    /// User's label.
     pub label: String,
 }
 
-/// How many bytes of a chunk count, and their CRC-32C (Castagnoli, RFC 3720 appendix B.4).
+/// Index entry of a chunk: its length and CRC-32C (Castagnoli, RFC 3720 appendix B.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChunkEntry {
     /// CRC-32C of those bytes.
     pub crc32c: u32,
-    /// Bytes from the chunk's beginning.
+    /// Bytes from the start of the chunk.
     pub len_bytes: u32,
 }
 
 impl ChunkEntry {
-    /// Is this a chunk whose bytes are those that were recorded?
+    /// Whether the checksum matches this chunk.
     pub fn is_of(&self, chunk: &[u8]) -> bool {
         let bytes = chunk.get(..self.len_bytes as usize);
         bytes.is_some_and(|bytes| crc32c::crc32c(bytes) == self.crc32c)
     }
 }
 
-/// An index block: what it is, and consecutive entries.
+/// Consecutive entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct IndexBlock {
     pub stream: StreamId,
-    /// Number on this drive, counted through all turns of a ring, of the first chunk.
+    /// Number of the first chunk on this drive, counted through all wraps of a ring.
     pub first_local: u64,
     pub generation: u64,
     pub entries: Vec<ChunkEntry>,
 }
 
-/// Writes fields one after another.
 struct Put<'a>(&'a mut [u8], usize);
 
 impl Put<'_> {
@@ -127,7 +127,7 @@ impl Put<'_> {
     }
 }
 
-/// Reads them back; beyond the end there are zeroes, which mean nothing anywhere.
+/// Reads past the end as zeroes.
 struct Get<'a>(&'a [u8], usize);
 
 impl<'a> Get<'a> {
@@ -171,22 +171,21 @@ fn version(block: &[u8; BLOCK], magic: &[u8; 8]) -> Option<u32> {
 }
 
 impl RecordingHeader {
-    /// Chunks of the whole stream, if its recorder ended it.
+    /// Chunks of the whole stream, if the recorder ended it.
     pub fn ended_chunks(&self) -> Option<u64> {
         let chunk_bytes = u64::from(self.layout.chunk_bytes.max(1));
         self.ended.then(|| self.stream_bytes.div_ceil(chunk_bytes))
     }
 
-    /// Chunks of this drive that were written, as far as this header knows.
+    /// Chunks of this drive that were written, as far as this header shows.
     pub(super) fn known_chunks(&self) -> u64 {
         let all = self.ended_chunks().unwrap_or(0);
         let drives = u64::from(self.drives.max(1));
-        // Chunk s of the stream is on drive s % lanes.
+        // Chunk s of the stream is on drive s % drives.
         let own = all / drives + u64::from(all % drives > u64::from(self.drive));
         self.durable_chunks.max(own)
     }
 
-    /// Its block.
     pub(super) fn encode(&self) -> [u8; BLOCK] {
         let mut block = [0; BLOCK];
         let spare = self.layout.has_spare();
@@ -221,7 +220,7 @@ impl RecordingHeader {
         block
     }
 
-    /// What a block says, if it is a header and makes sense.
+    /// Decode a block, if it is a valid header.
     pub(super) fn decode(block: &[u8; BLOCK]) -> Option<RecordingHeader> {
         let spare = match version(block, HEADER_MAGIC)? {
             VERSION => false,
@@ -245,7 +244,7 @@ impl RecordingHeader {
             chunk_bytes,
             index_blocks: index_blocks(chunks, spare),
         };
-        // A checksum says that the block is as it was written, not that its writer was this program in its right mind.
+        // The checksum does not exclude values written by a faulty program.
         let span = chunks.checked_mul(u64::from(chunk_bytes));
         let end = span.and_then(|span| data_first.checked_add(span));
         let sound = drive < drives
@@ -294,7 +293,7 @@ impl IndexBlock {
         block
     }
 
-    /// What a block says, if it is one of this stream's.
+    /// Decode a block, if it is a valid index block of this stream.
     pub(super) fn decode(block: &[u8; BLOCK], stream: StreamId) -> Option<IndexBlock> {
         if version(block, INDEX_MAGIC) != Some(VERSION) {
             return None;
@@ -305,7 +304,7 @@ impl IndexBlock {
         }
         let (first_local, generation) = (get.u64(), get.u64());
         let count = u64::from(get.u32());
-        // The second: more chunks than anything could have written.
+        // The second condition: beyond any possible number of chunks.
         if count > ENTRIES || first_local >> 48 > 0 {
             return None;
         }

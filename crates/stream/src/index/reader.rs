@@ -1,4 +1,4 @@
-//! Finding a recording again.
+//! Recovery of a recording from its index.
 
 use assay_io::{Nanos, Op, TargetError};
 
@@ -9,7 +9,7 @@ use crate::status::DeviceFailure;
 
 const BLOCK: usize = BLOCK_BYTES as usize;
 
-/// Why there is no recording to be had.
+/// Why a recording cannot be read or placed.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// No header.
@@ -17,60 +17,60 @@ pub enum IndexError {
         "{drive}: no recording begins at address {first}; was it recorded with --index, and from this address (--first)?"
     )]
     None {
-        /// Which drive.
+        /// The drive.
         drive: String,
-        /// Where was looked.
+        /// Address searched.
         first: u64,
     },
-    /// The range has no room for it.
+    /// The range is too small.
     #[error(
         "{drive}: a range of {chunks} chunks of {chunk_bytes} bytes has no room for an index and a chunk; give it more, or leave out --index"
     )]
     NoRoom {
-        /// Which drive.
+        /// The drive.
         drive: String,
         /// Chunks of the range.
         chunks: u64,
         /// Bytes of each.
         chunk_bytes: u32,
     },
-    /// Chunks too small for blocks of the index.
+    /// Chunks smaller than an index block.
     #[error(
         "chunks of {chunk_bytes} bytes are too small for an index, whose blocks have {BLOCK_BYTES}; use at least {BLOCK_BYTES}, or leave out --index"
     )]
     SmallChunks {
-        /// As asked.
+        /// As requested.
         chunk_bytes: u32,
     },
-    /// Not all drives of one stream.
+    /// The drives do not form one recording.
     #[error("{drive}: {what}; name all drives of one recording, each once")]
     Mixed {
-        /// Which drive.
+        /// The drive.
         drive: String,
-        /// What does not fit.
+        /// The contradiction.
         what: String,
     },
-    /// The recording lies beyond the drive: a copy of a larger one?
+    /// The recording ends beyond the drive's capacity, as in a truncated copy.
     #[error(
         "{drive}: the recording found there ends at {end}, beyond the drive's {capacity_bytes} bytes: is this a cut-off copy?"
     )]
     Beyond {
-        /// Which drive.
+        /// The drive.
         drive: String,
-        /// Where it would end.
+        /// Its end.
         end: u64,
-        /// What there is.
+        /// Capacity of the drive.
         capacity_bytes: u64,
     },
     /// The drive cannot be read.
     #[error(transparent)]
     Device(#[from] DeviceFailure),
-    /// The target as a whole cannot go on.
+    /// The target failed as a whole.
     #[error(transparent)]
     Target(#[from] TargetError),
 }
 
-/// Consecutive chunks of one drive of which an index block tells.
+/// Consecutive chunks of one drive in an index block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct IndexSpan {
     first_local: u64,
@@ -89,19 +89,18 @@ impl IndexSpan {
 pub struct RecordingPart {
     /// Its header.
     pub header: RecordingHeader,
-    /// The run of chunks that the index tells of, first and one beyond the last, counted on this drive through all turns of a ring.
+    /// First chunk of the indexed run, counted on this drive through all wraps of a ring.
     pub from: u64,
-    /// See `from`.
+    /// End of that run.
     pub to: u64,
-    /// First chunk that must be there, if the index is not damaged.
+    /// First chunk that must exist if the index is intact.
     pub(super) begins: u64,
     spans: Vec<IndexSpan>,
     loaded: Option<(IndexSpan, Vec<ChunkEntry>)>,
 }
 
 impl StreamQueue<'_> {
-    /// Read bytes now, whatever the length; for what is read once and not streamed. What else ends meanwhile goes to `others`. What the drive
-    /// fails is the inner error.
+    /// Read bytes synchronously. Other completions go to `others`; the inner error is a failed command.
     pub(crate) fn read_now(
         &mut self,
         address: u64,
@@ -111,7 +110,7 @@ impl StreamQueue<'_> {
         let mut done = 0;
         while done < bytes.len() {
             let Some(slot) = self.take_slot() else {
-                // Whoever streams leaves one to the index.
+                // A streaming caller reserves one slot for the index.
                 return Ok(Err(DeviceFailure {
                     drive: self.name().to_owned(),
                     op: Op::Read.name(),
@@ -140,8 +139,8 @@ impl StreamQueue<'_> {
         Ok(Ok(()))
     }
 
-    /// Read blocks of the index, at once if the drive lets and one by one if not: what cannot be read of them is left zero, which is no block. The
-    /// first failure, if there was one.
+    /// Read index blocks, in one piece or else one by one; unreadable ones are left zero, which is no valid block.
+    /// Returns the first failure.
     fn read_blocks(
         &mut self,
         address: u64,
@@ -165,9 +164,8 @@ impl StreamQueue<'_> {
     }
 }
 
-/// Look for a recording's part at this address of a drive of so many bytes.
-///
-/// A copy of a header or an index block that cannot be read is one that is not there.
+/// Find one drive's part of a recording at this address. An unreadable copy of a header or index block is treated as
+/// absent.
 ///
 /// # Errors
 /// When there is none, or no copy of its header can be read.
@@ -218,7 +216,7 @@ pub fn find(
     })
 }
 
-/// Which chunks the index tells of: of copies of the same chunks the newer.
+/// The indexed chunks, from the newer copy of each block.
 fn read_spans(
     queue: &mut StreamQueue<'_>,
     layout: IndexLayout,
@@ -261,14 +259,14 @@ fn read_spans(
     Ok(spans)
 }
 
-/// The run of chunks without a gap: from 0, or in a ring the one that holds what is durable, as far back as there are places.
+/// The run of chunks without a gap: from 0, or in a ring the one that contains the durable end, at most one wrap long.
 ///
-/// Beyond the gap that a torn block leaves there may be newer ones; they are of the same checkpoint, and like it came to nothing.
+/// Blocks beyond a gap that a torn block left belong to the same interrupted checkpoint.
 fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
     let durable = header.durable_chunks.saturating_sub(1);
     let anchor = if header.ring {
         let holds = |span: &IndexSpan| span.first_local <= durable && durable < span.end();
-        // A ring of version 1 may have gone round since its header was written: there the newest counts.
+        // A ring of version 1 may have wrapped since its header was written: the newest run is used.
         let newest = spans.len().checked_sub(1);
         spans.iter().position(holds).or(newest)
     } else {
@@ -287,28 +285,28 @@ fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
         spans[anchor - before].first_local,
         spans[anchor + after].end(),
     );
-    // Older blocks of a ring tell of chunks that newer ones lie on.
+    // Older blocks of a ring describe chunks that newer ones have overwritten.
     (from.max(overwritten(header, to)).min(to), to)
 }
 
-/// Chunks below this one have been written over by then: no more fit, and the header may know of more than is told of.
+/// Chunks below this one have been overwritten; the header may count more chunks than the index.
 fn overwritten(header: &RecordingHeader, to: u64) -> u64 {
     let known = header.known_chunks().max(to);
     known.saturating_sub(header.layout.chunks)
 }
 
-/// The first chunk that the index of this header must tell of, where it tells of those from `from` to `to`.
+/// The first chunk that an intact index with the run `from..to` must contain.
 fn oldest(header: &RecordingHeader, from: u64, to: u64) -> u64 {
     match (header.ring, header.layout.has_spare()) {
         (false, _) => 0,
         (true, true) => overwritten(header, to),
-        // A ring of version 1 told of less than a turn.
+        // The index of a version 1 ring covered less than a wrap.
         (true, false) => from,
     }
 }
 
 impl RecordingPart {
-    /// What the index says of a chunk of this drive.
+    /// Index entry of a chunk of this drive.
     ///
     /// # Errors
     /// When the index cannot be read again.
@@ -326,8 +324,8 @@ impl RecordingPart {
             };
             let mut bytes = [0; BLOCK];
             let read = queue.read_now(span.address, &mut bytes, others)?;
-            // It could be read when the recording was found. If not now, or if somebody wrote it meanwhile, what it said is gone, and is not
-            // asked for again for each of its chunks.
+            // The block was readable when the recording was found. If it has failed or changed since, its entries are
+            // dropped and not requested again.
             let block = IndexBlock::decode(&bytes, self.header.stream)
                 .filter(|block| read.is_ok() && block.first_local == span.first_local);
             let entries = block.map(|block| block.entries).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A recording put together again from its parts.
+//! A recording assembled from its parts.
 
 use super::{IndexError, RecordingHeader, RecordingPart};
 use crate::queue::StreamQueue;
@@ -8,23 +8,23 @@ use crate::queue::StreamQueue;
 pub struct Recording {
     /// Parts, in the order of the stream.
     pub parts: Vec<RecordingPart>,
-    /// First chunk of the stream that is there.
+    /// First chunk of the stream.
     pub from: u64,
-    /// One beyond the last.
+    /// End of the chunks.
     pub to: u64,
-    /// All chunks before this one were durable when the recorder last said so, whether the index still tells of them or not.
+    /// All chunks before this one were reported durable, whether the index still contains them or not.
     pub durable: u64,
-    /// Chunks that must be there, durable or of a recording that ended, and are not told of: the index is damaged, in both copies of a block, or
-    /// its recorder was stopped and what it had not flushed is lost.
+    /// Chunks that must exist (durable, or of an ended recording) and are not indexed: both copies of an index block
+    /// are damaged, or the recorder was stopped and unflushed data are lost.
     pub missing: u64,
 }
 
 impl Recording {
-    /// Put the parts of one recording together; `drives` names them for messages. The lanes must then be used in the order that is
-    /// returned beside it.
+    /// Assemble the parts of one recording, named for messages. The second result is the order in which the queues
+    /// must be used.
     ///
     /// # Errors
-    /// When they are not all parts of one.
+    /// When they are not all parts of one recording.
     pub fn assemble(
         mut found: Vec<(String, RecordingPart)>,
     ) -> Result<(Recording, Vec<usize>), IndexError> {
@@ -67,7 +67,7 @@ impl Recording {
         let parts: Vec<RecordingPart> = order.iter().filter_map(|&at| slots[at].take()).collect();
         let drives = parts.len() as u64;
         let numbered = || (0_u64..).zip(&parts);
-        // Chunk s of the stream is chunk s / lanes of drive s % lanes.
+        // Chunk s of the stream is chunk s / drives of drive s % drives.
         let first_of = |local: fn(&RecordingPart) -> u64| {
             let first = |(drive, part)| match u64::checked_sub(local(part), 1) {
                 Some(before) => before.saturating_mul(drives).saturating_add(drive + 1),
@@ -78,7 +78,7 @@ impl Recording {
         let to = numbered()
             .map(|(drive, part)| part.to * drives + drive)
             .min();
-        // What a header says is not to be trusted with arithmetic.
+        // Header values may be arbitrary: no overflow.
         let durable = numbered()
             .map(|(drive, part)| {
                 let chunks = part.header.durable_chunks;
@@ -101,34 +101,34 @@ impl Recording {
         Ok((recording, order))
     }
 
-    /// The header of its first drive.
+    /// Header of the first drive.
     pub fn header(&self) -> Option<&RecordingHeader> {
         self.parts.first().map(|part| &part.header)
     }
 
-    /// Did its recorder end it, and say so on every drive?
+    /// Every header is marked as ended.
     pub fn is_ended(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.header.ended)
     }
 
-    /// Did its recorder end it, and is all of it told of?
+    /// Ended, and completely indexed.
     pub fn is_whole(&self) -> bool {
         let length = self.header().and_then(RecordingHeader::ended_chunks);
         self.is_ended() && self.missing == 0 && length == Some(self.to)
     }
 
-    /// In a ring whose recorder was cut off, chunks at the old end may have been written over by chunks that no index tells of. Leave out all
-    /// up to the last that is not what it was, or cannot be read; returns how many that are.
+    /// In a ring whose recorder was interrupted, chunks at the old end may have been overwritten by unindexed chunks.
+    /// Drops all up to the last one that is unreadable or has a wrong checksum; returns their number.
     ///
     /// # Errors
-    /// When a target as a whole cannot go on.
+    /// When a target fails as a whole.
     pub fn trim(&mut self, queues: &mut [StreamQueue<'_>]) -> Result<u64, IndexError> {
         let cut_off = self
             .parts
             .iter()
             .filter(|part| part.header.ring && !part.header.ended);
-        // The window is the whole stream's; drives may differ by one chunk in how far they had got. What is not known to be durable belongs to the
-        // new end: where that is torn, the stream ends, it does not begin.
+        // The window counts chunks of the whole stream; drives may differ by one chunk. Chunks that are not known to
+        // be durable belong to the new end and are not dropped here.
         let window = cut_off.map(|part| part.header.window_chunks).max();
         let suspects = window
             .map_or(0, |window| window.saturating_add(self.parts.len() as u64))
@@ -150,13 +150,13 @@ impl Recording {
         Ok(trimmed)
     }
 
-    /// The byte of the stream that it begins with.
+    /// First byte of the stream in this recording.
     pub fn first_byte(&self) -> u64 {
         let chunk_bytes = self.header().map_or(0, |header| header.layout.chunk_bytes);
         self.from.saturating_mul(u64::from(chunk_bytes))
     }
 
-    /// Where a chunk of the stream is: part, number on its drive, address.
+    /// Part, number on its drive and address of a chunk.
     pub(crate) fn locate(&self, chunk: u64) -> (usize, u64, u64) {
         let drives = self.parts.len().max(1) as u64;
         let (drive, local) = ((chunk % drives) as usize, chunk / drives);

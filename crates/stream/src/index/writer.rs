@@ -1,29 +1,29 @@
-//! What a recorder writes of its index, and when.
+//! Index of a recording in progress.
 
 use std::collections::VecDeque;
 
 use super::format::IndexBlock;
 use super::{BLOCK_BYTES, ChunkEntry, ENTRIES, IndexLayout, RecordingHeader, StreamId};
 
-/// How a recording is to describe itself.
+/// Identity of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexOptions {
-    /// Whose.
+    /// The identifier.
     pub stream: StreamId,
-    /// What its maker calls it, up to 256 bytes of UTF-8.
+    /// User's label, up to 256 bytes of UTF-8.
     pub label: String,
-    /// When it began: seconds since 1970, UTC.
+    /// Start time: seconds since 1970, UTC.
     pub began_unix_s: u64,
 }
 
-/// A block to be written.
+/// Address and content of a block.
 pub(crate) type BlockWrite = (u64, Box<[u8; BLOCK_BYTES as usize]>);
 
-/// The index of one drive of a recording: entries as chunks are taken, blocks and header at each checkpoint.
+/// Index of one drive: entries as chunks are submitted, blocks and header at each checkpoint.
 #[derive(Debug)]
 pub struct IndexWriter {
     header: RecordingHeader,
-    /// Copy of each block that was written last.
+    /// Last written copy of each block.
     newest_copy: Vec<bool>,
     /// Entries from `base` on, the first chunk of the first block that is not full on the drive.
     entries: VecDeque<ChunkEntry>,
@@ -31,13 +31,14 @@ pub struct IndexWriter {
     /// Entries written so far.
     written: u64,
     generation: u64,
-    /// Blocks that the latest checkpoint wrote, and those of them that are durable: their other copy may be written.
+    /// Blocks written by the latest checkpoint, and durable blocks whose other copy may be written.
     fresh: Vec<(u64, BlockWrite)>,
     once: Vec<(u64, BlockWrite)>,
 }
 
 impl IndexWriter {
-    /// The index of drive `drive` of `drives`. `window_chunks` is how many chunks of this drive the recorder lets run ahead of the index.
+    /// The index of drive `drive` of `drives`. `window_chunks`: maximum number of this drive's chunks ahead of the
+    /// index.
     pub fn new(
         options: &IndexOptions,
         layout: IndexLayout,
@@ -70,31 +71,31 @@ impl IndexWriter {
         }
     }
 
-    /// What must be on the drive before the first chunk: this header, and no trace of another recording's.
+    /// Writes before the first chunk: the header, and the erasure of another recording's.
     pub(crate) fn begin(&mut self) -> Vec<BlockWrite> {
         let layout = self.header.layout;
         let blank = Box::new([0; BLOCK_BYTES as usize]);
         vec![(layout.header_address(1), blank), self.header_write()]
     }
 
-    /// The next chunk of this drive was taken.
+    /// The next chunk of this drive was submitted.
     pub(crate) fn add_entry(&mut self, entry: ChunkEntry) {
         self.entries.push_back(entry);
     }
 
-    /// All of this drive's chunks below `finished` are on it: what tells so. `ended` is the length of the whole stream once it is known.
+    /// Writes of a checkpoint that covers this drive's chunks below `finished`. `ended` is the length of the ended
+    /// stream.
     ///
-    /// A block that says nothing new is written a second time, over its older copy, once the newer is durable: then no one bad block of the
-    /// drive costs what it told of. The two are the same to the byte, so whichever of them a torn write leaves says all.
+    /// A block without new entries is written a second time over its older copy once the newer one is durable, so that
+    /// one bad block loses nothing. Both copies are identical, so a torn write leaves a valid one.
     pub(crate) fn checkpoint(&mut self, finished: u64, ended: Option<u64>) -> Vec<BlockWrite> {
         let layout = self.header.layout;
         let (mut writes, mut fresh) = (Vec::new(), Vec::new());
         while self.written < finished {
-            // `written` is inside the block that begins at `base`, or at its beginning.
             let block = self.base / ENTRIES % layout.index_blocks;
             let told = ENTRIES.min(finished - self.base);
             let Some(newest) = self.newest_copy.get_mut(block as usize) else {
-                // A layout without an index: there is none.
+                // No index blocks in this layout.
                 break;
             };
             *newest = !*newest;
@@ -126,7 +127,7 @@ impl IndexWriter {
         writes
     }
 
-    /// A flush has ended after which all chunks below this are durable.
+    /// A flush has completed: all chunks below this are durable.
     pub(crate) fn durable(&mut self, chunks: u64) {
         self.header.durable_chunks = self.header.durable_chunks.max(chunks);
         self.once.append(&mut self.fresh);

@@ -1,15 +1,15 @@
-//! The end of a recording: the last checkpoints, and what came of it.
+//! End of a recording: last checkpoints and the result.
 
 use super::{RecordOutcome, Recorder};
 use crate::registers::{ControlBits, StatusBits};
 use crate::status::{StreamError, StreamStatus};
 
 impl Recorder<'_, '_> {
-    /// Everything in flight ends, the index is completed, and the drive is flushed if that was asked for.
+    /// Complete everything in flight, complete the index, and flush if requested.
     pub(super) fn finish(&mut self, stopped: bool) -> Result<(), StreamError> {
         self.pacing.end(self.registers);
         if stopped {
-            // What a pause of the source asked for would flush the chunk that the stop hands over.
+            // A stop must not flush, even if a pause of the source had requested a checkpoint.
             self.checkpoints.cancel_request();
         }
         self.drain()?;
@@ -23,9 +23,9 @@ impl Recorder<'_, '_> {
         let over = Some(self.bytes_of(self.contiguous_chunks));
         let steps: &[Option<u64>] = match (indexed, flush) {
             (false, _) => &[None],
-            // Without a flush in between, a second header would be written over the only one that is durable.
+            // Without a flush in between, a second header would overwrite the only durable one.
             (true, false) => &[over],
-            // Only with everything durable is the recording said to have ended, and then in both copies of the header.
+            // The header is marked as ended only when everything is durable, and then in both copies.
             (true, true) => &[None, over, over],
         };
         for &stream_bytes in steps {
@@ -37,7 +37,7 @@ impl Recorder<'_, '_> {
         Ok(())
     }
 
-    /// Wait for everything in flight, including what a checkpoint does step by step.
+    /// Wait for everything in flight, including the steps of a checkpoint.
     fn drain(&mut self) -> Result<(), StreamError> {
         while let Some(queue) =
             (0..self.queues.len()).find(|&queue| self.queues[queue].in_flight() > 0)
