@@ -1,4 +1,4 @@
-//! Arguments, exactly as typed. Each command turns its own into a plan; nothing below sees them.
+//! Command-line arguments as typed. Each command converts its own into a plan; lower crates do not see them.
 
 mod job;
 pub mod serve;
@@ -24,35 +24,35 @@ const STYLES: Styles = Styles::styled()
 
 const AFTER: &str = "\
 DRIVE is a block device (/dev/nvme0n1), a file, a simulated drive (sim:samsung-951, sim:intel-600p,seed=7,state=fresh,
-sim:./my-drive.toml), or null: (measures this program itself).
+sim:./my-drive.toml), or null: (measures assay's own overhead).
 
 First steps:
-  assay list                                  what drives are here, and which can be simulated
-  assay run quick sim:samsung-951             a first look, under a minute, read-only
-  assay run bandwidth /dev/nvme0n1            the whole procedure, read-only until --destroy names the drive
+  assay list                                  drives of this host, and simulated drives
+  assay run quick sim:samsung-951             a short read-only test, under a minute
+  assay run bandwidth /dev/nvme0n1            the full procedure, read-only unless --destroy names the drive
   assay job FILE --rw randread --bs 4k --iodepth 32 --runtime 5s
   assay report RUN -o report.html             one self-contained page
-  producer | assay record DRIVE --index       a stream onto a drive; assay replay DRIVE > stream gives it back
-  assay fit samsung-951 --to RUN --name mine  a simulated drive that does what yours did
-  assay serve sim:samsung-951 --nbd unix:PATH a simulated drive that other programs can use
+  producer | assay record DRIVE --index       record a stream; assay replay DRIVE > stream reads it back
+  assay fit samsung-951 --to RUN --name mine  fit a simulated drive to a measured one
+  assay serve sim:samsung-951 --nbd unix:PATH a simulated drive for other programs
 
-Nothing is ever written to a drive unless --destroy names it, and never to one that is in use.
-Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 130 ended by the user.";
+A drive is written only if --destroy names it, and never while it is in use.
+Exit status: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 130 interrupted by the user.";
 
-/// The open lab that finds out what an SSD is really made of.
+/// Measures SSDs, real and simulated.
 #[derive(Debug, Parser)]
 #[command(name = "assay", version, styles = STYLES, after_help = AFTER, max_term_width = 110, disable_help_subcommand = true)]
 pub struct Arguments {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
-    /// One JSON document on stdout instead of text; progress stays on stderr.
+    /// Print one JSON document on stdout instead of text; progress stays on stderr.
     #[arg(long, global = true)]
     json: bool,
 }
 
 impl Arguments {
-    /// How output is wanted.
+    /// Output format.
     pub fn output(&self) -> Output {
         Output { json: self.json }
     }
@@ -61,15 +61,15 @@ impl Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Drives on this machine, and drives that can be simulated.
+    /// List the drives of this host, and the simulated drives.
     #[command(after_help = "\
 Examples:
   assay list
   assay list --json | jq -r .simulated[].spec")]
     List,
-    /// What a drive is: identity, geometry, link, queues, scheduler, temperature, and whether it may be written.
+    /// Show identity, geometry, link, queues, scheduler and temperature of a drive, and whether it may be written.
     Probe(ProbeArguments),
-    /// The suites: what each does, where it comes from, how long it takes, whether it destroys data.
+    /// List the suites: procedure, source, duration, and whether they destroy data.
     #[command(after_help = "\
 Examples:
   assay suites
@@ -79,33 +79,33 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
     Suites,
     /// Run a suite on one or several drives, into a run folder.
     Run(RunArguments),
-    /// Run one workload, in fio's words.
+    /// Run one workload, with fio's option names.
     Job(Box<JobArguments>),
-    /// Make one self-contained HTML page of one or several runs.
+    /// Render one self-contained HTML page of one or several runs.
     Report(ReportArguments),
-    /// Runs side by side in the terminal, and which differences are known.
+    /// Compare runs in the terminal: values, and significant differences.
     Compare(CompareArguments),
-    /// What all runs together say of each drive, with reasons, by a policy that you can replace.
+    /// Evaluate each drive over all runs by a policy, with reasons.
     Verdict(VerdictArguments),
-    /// Fit a simulated drive's numbers to measured figures: of a table, of a run (a digital twin), or the published ones.
+    /// Fit the parameters of a simulated drive to measured figures: a table, a run (custom profile), or the published ones.
     Fit(Box<FitArguments>),
-    /// The simulated drives beside what was published of the real ones, as one HTML page.
+    /// Compare the simulated drives with published figures of the real ones, as one HTML page.
     Fidelity(FidelityArguments),
-    /// A run as Parquet, CSV, JSON, or JSON in fio's layout.
+    /// Export a run as Parquet, CSV, JSON, or JSON in fio's layout.
     Export(ExportArguments),
-    /// Record a stream onto a drive, with every byte accounted for.
+    /// Record a stream onto a drive, with an index and checksums.
     Record(Box<stream::RecordArguments>),
-    /// Replay what was recorded.
+    /// Replay a recording.
     Replay(stream::ReplayArguments),
-    /// Is a recording what was recorded?
+    /// Verify a recording.
     Verify(stream::VerifyArguments),
-    /// Twelve tests that find out whether a drive keeps every byte of a stream.
+    /// Run twelve data-integrity tests of stream recording on a drive.
     Testbench(testbench::TestbenchArguments),
-    /// Erase a drive by the best means it has, and say what was reached.
+    /// Purge a drive: sanitize, format or discard.
     Purge(PurgeArguments),
-    /// A simulated drive as a block device for other programs and virtual machines.
+    /// Serve a simulated drive to other programs and virtual machines.
     Serve(serve::ServeArguments),
-    /// Completions for a shell, to be put where it looks for them.
+    /// Print shell completions.
     Completions(CompletionsArguments),
 }
 
@@ -115,18 +115,18 @@ Run one with `assay run SUITE DRIVE`; write your own as a TOML file (docs/suites
 Examples:
   assay purge /dev/nvme0n1 --destroy S4EWNX0M
   assay purge /dev/nvme0n1 --destroy S4EWNX0M --how format
-  assay purge /dev/nvme0n1 --destroy S4EWNX0M --how sanitize --destroy nvme0n2     reaches the other namespace too, which must be named
+  assay purge /dev/nvme0n1 --destroy S4EWNX0M --how sanitize --destroy nvme0n2     also erases the other namespace, which must be named
   assay purge disk.img --destroy disk.img
 
-auto takes the most thorough way that reaches nothing but this drive: sanitize where it is the only namespace, format where a format is of one
-namespace, else discard. A discard is advice, and said to be so. docs/real-drives.md has the whole story.")]
+auto selects the most thorough method that affects only this drive: sanitize if it is the only namespace, format if it affects one
+namespace only, else discard. A discard is advisory, and reported as such. See docs/real-drives.md.")]
 pub struct PurgeArguments {
     /// The drive.
     pub drive: String,
-    /// Allow this drive to be erased: its serial (or a file's name); other namespaces that are reached by their names (nvme0n2)
+    /// Allow erasing this drive: its serial (or a file's name); also the names of other affected namespaces (nvme0n2)
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Vec<String>,
-    /// How
+    /// Method
     #[arg(long, default_value = "auto", value_parser = purge_how())]
     pub how: PurgeHow,
 }
@@ -150,7 +150,7 @@ Examples:
   assay probe ./disk.img
   assay probe sim:samsung-951 --json
 
-Needs no --destroy and writes nothing; it tells what --destroy would have to name.")]
+Read-only; shows the serial that --destroy needs.")]
 pub struct ProbeArguments {
     /// The drive.
     pub drive: String,
@@ -170,16 +170,16 @@ pub struct RunArguments {
     /// The suite: a name from `assay suites`, or the path of a suite file (.toml).
     #[arg(required_unless_present = "resume")]
     pub suite: Option<String>,
-    /// The drives, measured one after the other, and together where the suite says so.
+    /// The drives; measured one after the other, and concurrently where the suite requires it.
     #[arg(value_name = "DRIVE", required_unless_present = "resume")]
     pub drives: Vec<String>,
-    /// The run folder to make [default: assay-runs/DATE-SUITE].
+    /// The run folder to create [default: assay-runs/DATE-SUITE].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Set a parameter of the suite.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Multiply every duration; reports say so.
+    /// Multiply every duration; reports mark the run.
     #[arg(
         long,
         value_name = "FACTOR",
@@ -187,17 +187,17 @@ pub struct RunArguments {
         allow_negative_numbers = true
     )]
     pub scale: f64,
-    /// Seed of every random choice.
+    /// Seed of the random number generators.
     #[arg(long, default_value_t = assay_workload::plan::DEFAULT_SEED)]
     pub seed: u64,
-    /// Allow this drive to be overwritten: its serial (or a file's name), once per drive. A file system or partition table on it
-    /// must be named by a further --destroy (the refusal says which).
+    /// Allow overwriting this drive: its serial (or a file's name), once per drive. A file system or partition table on it
+    /// needs a further --destroy (the refusal names it).
     #[arg(long, value_name = "SERIAL")]
     pub destroy: Vec<String>,
-    /// A program that prints the drive's watts, one reading per line (for one drive): its power, in place of what the drive tells.
+    /// Program that prints the power of the drive in watts, one reading per line; replaces the drive's own readings (one drive only).
     #[arg(long, value_name = "COMMAND")]
     pub power_meter: Option<String>,
-    /// Continue a run that was cut off, at the first cell it did not finish.
+    /// Continue an interrupted run at its first unfinished cell.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["suite", "drives", "out", "set", "scale", "seed"])]
     pub resume: Option<PathBuf>,
 }
@@ -218,13 +218,13 @@ pub struct JobArguments {
     pub drive: String,
     #[command(flatten)]
     workload: WorkloadArguments,
-    /// Allow this drive to be overwritten: its serial (or a file's name).
+    /// Allow overwriting this drive: its serial (or a file's name).
     #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
     pub destroy: Vec<String>,
-    /// A program that prints the drive's watts, one reading per line: its power, in place of what the drive tells.
+    /// Program that prints the power of the drive in watts, one reading per line; replaces the drive's own readings.
     #[arg(long, value_name = "COMMAND", help_heading = "Safety and output")]
     pub power_meter: Option<String>,
-    /// Keep a run folder of the job here, for reports and exports.
+    /// Keep the run folder of the job, for reports and exports.
     #[arg(long, value_name = "DIR", help_heading = "Safety and output")]
     pub out: Option<PathBuf>,
 }
@@ -243,7 +243,7 @@ Examples:
   assay report assay-runs/20261121T120000Z-quick-1a2b
   assay report old-drive new-drive -o both.html
 
-Several runs make one page with their drives side by side. The page works offline and can be mailed as it is.")]
+Several runs give one page with their drives side by side. The page is self-contained and works offline.")]
 pub struct ReportArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]
@@ -260,8 +260,8 @@ Examples:
   assay compare before after
   assay compare drive-a drive-b drive-c --json
 
-Runs of the same drive stand on one side, and the first drive is the baseline; runs of one drive only are compared with each other.
-Every metric is answered with faster, slower, same or can't tell, and the interval that says so (docs/statistics.md).")]
+Runs of the same drive are pooled; the first drive is the baseline. Runs of only one drive are compared with each other.
+Each metric is reported as faster, slower, same or can't tell, with its confidence interval (docs/statistics.md).")]
 pub struct CompareArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]
@@ -278,7 +278,7 @@ pub struct VerdictArguments {
     /// Run folders.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
-    /// Rules to judge by, a TOML file like policies/client.toml [default: that one].
+    /// Verdict rules, a TOML file like policies/client.toml [default: that file].
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
 }
@@ -305,40 +305,40 @@ pub struct ExportArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  assay fit samsung-951 --to assay-runs/my-run --name my-drive        a digital twin of the drive that was run
-  assay run bandwidth sim:./my-drive.toml                             ... and what it would do
-  assay fit wd-black --to measurements.csv --hold-out 'threads=64' -o twin.toml
+  assay fit samsung-951 --to assay-runs/my-run --name my-drive        a custom profile of the measured drive
+  assay run bandwidth sim:./my-drive.toml                             runs a suite on it
+  assay fit wd-black --to measurements.csv --hold-out 'threads=64' -o mine.toml
   assay fit samsung-951 --to published --free nand.read_ns=40000..90000 --evaluations 500
 
-docs/fit.md explains tables of measurements, free numbers and residuals. A fit that was cut off goes on with the same command.")]
+docs/fit.md explains measurement tables, free parameters and residuals. The same command continues an interrupted fit.")]
 pub struct FitArguments {
     /// Where the fit starts: a simulated drive's name, or the path of a profile (.toml).
     pub profile: String,
-    /// What to fit to: a table of measurements (.csv), a run folder, or the word published.
+    /// Figures to fit to: a table of measurements (.csv), a run folder, or "published".
     #[arg(long, value_name = "WHAT", default_value = "published")]
     pub to: String,
-    /// Seed, evaluations, free numbers, where they begin and what is held out, as a file of recipes has them for this profile.
+    /// Recipe file with this profile's seed, evaluations, free parameters, start values and held-out figures.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["free", "hold_out", "evaluations", "seed"])]
     pub recipe: Option<PathBuf>,
-    /// Which drive of a run of several, by its label.
+    /// Label of the drive, in a run of several.
     #[arg(long, value_name = "LABEL")]
     pub drive: Option<String>,
-    /// A number that may move, and within what: nand.read_ns=20000..90000 [default: those that were fitted before]
+    /// Free parameter, with its range: nand.read_ns=20000..90000 [default: the parameters marked as fitted]
     #[arg(long, value_name = "PATH[=LOW..HIGH]")]
     pub free: Vec<String>,
-    /// Keep back the measurements whose name contains this: they are not fitted to but predicted.
+    /// Hold out the measurements whose name contains TEXT: they are predicted, not fitted.
     #[arg(long = "hold-out", value_name = "TEXT")]
     pub hold_out: Vec<String>,
-    /// Candidates to try.
+    /// Number of evaluations.
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub evaluations: u64,
     /// Seed of the search.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Threads that simulate; the result does not depend on it [default: the processors]
+    /// Simulation threads; the result does not depend on them [default: number of CPUs]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Name of the new profile [default: that of the old one]
+    /// Name of the new profile [default: the old name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// The profile to write [default: NAME.toml]
@@ -350,11 +350,11 @@ pub struct FitArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  assay fidelity                          all of them; some minutes
+  assay fidelity                          all drives; some minutes
   assay fidelity samsung-951 -o 951.html
   assay fidelity --json | jq '.drives[] | [.name, .summary.median_error_pct]'
 
-Every published figure is asked of the simulated drive by the same procedure. Figures that no fit has seen are marked.")]
+Each published figure is simulated by the same procedure. Held-out figures, not used by any fit, are marked.")]
 pub struct FidelityArguments {
     /// Simulated drives, by name or as the path of a profile (.toml) of that name [default: all that are built in]
     #[arg(value_name = "NAME")]
@@ -362,13 +362,13 @@ pub struct FidelityArguments {
     /// The page to write.
     #[arg(short, long, value_name = "FILE", default_value = "fidelity.html")]
     pub output: PathBuf,
-    /// The same as Markdown.
+    /// Also write the page as Markdown.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// The errors of each profile as a table, which `assay list` shows once built in.
+    /// Also write the errors of each profile as a table (shown by `assay list` when built in).
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
-    /// Threads that simulate [default: the processors]
+    /// Simulation threads [default: number of CPUs]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
 }

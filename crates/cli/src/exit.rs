@@ -1,5 +1,5 @@
-//! Exit statuses, a contract: 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error;
-//! 130 ended by the user.
+//! Exit statuses (contract): 0 done, 1 the drive or its data failed, 2 usage, 3 refused for safety, 4 I/O error, 130
+//! interrupted by the user.
 
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -19,14 +19,14 @@ use assay_testbench::BenchError;
 
 use crate::terminal::Output;
 
-/// What a command came to.
+/// Outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandOutcome {
-    /// Done, nothing to complain about.
+    /// Success.
     Done,
     /// The drive or its data failed.
     DriveFailed,
-    /// Ended by the user.
+    /// Interrupted by the user.
     Interrupted,
 }
 
@@ -36,9 +36,9 @@ const REFUSED: u8 = 3;
 const IO_ERROR: u8 = 4;
 const INTERRUPTED: u8 = 130;
 
-/// Clap's own message, with the contract's status for bad usage.
+/// Print clap's message; returns the status.
 pub fn usage(error: &clap::Error) -> ExitCode {
-    // Printing help can only fail when nobody is listening.
+    // Fails only on a closed stdout.
     let _ = error.print();
     if error.use_stderr() {
         ExitCode::from(USAGE)
@@ -47,7 +47,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// The status of an outcome; an error is printed, with its causes.
+/// The status of an outcome; prints an error with its causes.
 pub fn status(outcome: anyhow::Result<CommandOutcome>, output: Output) -> ExitCode {
     match outcome {
         Ok(CommandOutcome::Done) => ExitCode::SUCCESS,
@@ -63,7 +63,7 @@ pub fn status(outcome: anyhow::Result<CommandOutcome>, output: Output) -> ExitCo
     }
 }
 
-/// Whoever read our output has had enough: no failure of ours.
+/// The reader closed stdout, as `head` does: not an error.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause
@@ -177,7 +177,7 @@ fn store_code(error: &StoreError) -> u8 {
     }
 }
 
-/// Something the user asked for makes no sense.
+/// Invalid usage.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);

@@ -1,9 +1,9 @@
-//! The JSON documents of `assay job` and `assay run`: a contract that scripts depend on (`docs/json.md`).
+//! JSON documents of `assay job`, `assay run` and `assay compare` (contract: `docs/json.md`).
 
 use assay_analysis::compare::{Matched, Metric};
 use assay_device::identity::DriveInfo;
+use assay_stats::Estimate;
 use assay_stats::compare::Terms;
-use assay_stats::{Estimate, OpSummary};
 use assay_store::Run;
 use assay_store::model::CellResult;
 use assay_store::read::{CellDrive, CellRecord, CellState};
@@ -21,8 +21,8 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
             json!({
                 "workload": cell.plan.workload,
                 "elapsed_ns": result.elapsed,
-                "read": operation(&result.read),
-                "write": operation(&result.write),
+                "read": result.read,
+                "write": result.write,
                 "verify": result.verify,
                 "values": result.values,
             })
@@ -37,11 +37,6 @@ pub fn job(run: &Run, info: &DriveInfo) -> Value {
         "warnings": run.warnings,
         "outcome": run.outcome,
     })
-}
-
-/// Summaries serialise with the contract's names.
-fn operation(summary: &OpSummary) -> Value {
-    json!(summary)
 }
 
 fn host(run: &Run) -> Value {
@@ -153,8 +148,8 @@ fn cell_of(cell: &CellRecord, drive: Option<&CellDrive>) -> Value {
         put("latency_ns", json!(result.latency()));
         put("errors", json!(result.errors()));
         put("elapsed_ns", json!(result.elapsed));
-        put("read", operation(&result.read));
-        put("write", operation(&result.write));
+        put("read", json!(result.read));
+        put("write", json!(result.write));
         put("host", json!(result.host));
         put("values", json!(result.values));
         if let Some(verify) = &result.verify {
@@ -179,7 +174,7 @@ fn interval(estimate: Option<Estimate>) -> Value {
     })
 }
 
-/// `assay compare --json`: the runs, and the answers of every other drive (or run) against the first.
+/// `assay compare --json`: the runs, and the comparison of each other drive (or run) with the first.
 pub fn compare(runs: &[Run]) -> Value {
     let terms = Terms::default();
     let all = assay_analysis::compare::of(runs, terms);

@@ -1,7 +1,7 @@
-//! `assay`: finds out what an SSD is really made of. Wiring only; the rooms do the work.
+//! The command `assay`: argument parsing and wiring of the library crates.
 //!
-//! The pipeline: arguments are parsed ([`args`]), one command turns them into a validated plan and carries it out, and what came
-//! of it decides the exit status ([`exit`]). Nothing downstream of a command sees flags.
+//! Pipeline: [`args`] parses the arguments, a command converts them into a validated plan and executes it, and its outcome gives the
+//! exit status ([`exit`]). Library crates do not see flags.
 #![forbid(unsafe_code)]
 
 mod args;

@@ -1,4 +1,4 @@
-//! Progress on stderr: a bar with the time left on a terminal, nothing where nobody watches.
+//! Progress bars on stderr with the estimated time left; hidden if stderr is no terminal.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::terminal::Output;
 
-/// A cell without a runtime is weighed as if it moved its bytes at this rate, bytes per second, until it shows better.
-const GUESSED_BYTES_PER_S: u64 = 500 << 20;
+/// Assumed rate of cells without a runtime, bytes per second.
+const ASSUMED_BYTES_PER_S: u64 = 500 << 20;
 
-/// A bar with the time left, of so many steps; hidden where nobody watches.
+/// A bar of `steps` with the time left; hidden if stderr is no terminal.
 pub fn bar(output: Output, steps: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr());
     if !output.shows_progress() {
@@ -31,10 +31,10 @@ pub fn bar(output: Output, steps: u64) -> ProgressBar {
     bar
 }
 
-/// Watches a run.
+/// Progress bar of a run.
 pub struct RunProgress {
     bar: ProgressBar,
-    /// Milliseconds each cell is expected to take; a simulated one hardly any.
+    /// Expected duration of each cell, milliseconds.
     weights_ms: Vec<u64>,
     done_ms: u64,
     current: usize,
@@ -51,14 +51,14 @@ fn weight_ms(cell: &Cell) -> u64 {
             .iter()
             .filter_map(|w| w.planned_bytes())
             .sum();
-        rate::transfer_time(bytes, GUESSED_BYTES_PER_S)
+        rate::transfer_time(bytes, ASSUMED_BYTES_PER_S)
     };
     let span = cell.planned_span().unwrap_or_else(by_bytes);
     (span.0 / 1_000_000).max(1)
 }
 
 impl RunProgress {
-    /// Begin to watch a plan whose run folder is this.
+    /// The bar of a plan; prints the run folder.
     pub fn new(output: Output, plan: &RunPlan, folder: &Path) -> RunProgress {
         let weights_ms: Vec<u64> = plan.cells.iter().map(weight_ms).collect();
         let bar = bar(output, weights_ms.iter().sum());
@@ -76,7 +76,7 @@ impl RunProgress {
         }
     }
 
-    /// Take the bar away.
+    /// Remove the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -93,8 +93,8 @@ impl Progress for RunProgress {
     fn interval(&mut self, _drive: usize, at: Nanos, bytes: u64, interval: &Interval) {
         let weight = self.weights_ms[self.current];
         let by_time = at.0 / 1_000_000;
-        let by_bytes = rate::transfer_time(bytes, GUESSED_BYTES_PER_S).0 / 1_000_000;
-        // Whichever ends this cell: time where it has a runtime, bytes where it has not.
+        let by_bytes = rate::transfer_time(bytes, ASSUMED_BYTES_PER_S).0 / 1_000_000;
+        // By time if the cell has a runtime, else by bytes.
         let within = if by_time > weight {
             by_bytes
         } else {
@@ -134,6 +134,6 @@ impl Progress for RunProgress {
     }
 
     fn warned(&mut self, _warning: &Warning) {
-        // Shown with the results, where they are read.
+        // Shown with the results.
     }
 }

@@ -1,9 +1,10 @@
 //! Drive sessions: a drive is identified and authorised once per run, and opened per job with the rights that the job needs.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::identity::{self, DriveInfo, DriveKind, IdentityError, PcieLink};
-use crate::interlock::{self, Refusal};
+use crate::interlock::{self, Refusal, WritePermit};
 use crate::nvme::CommandError;
 use crate::nvme::location;
 use crate::nvme::probe::Probe;
@@ -247,12 +248,7 @@ impl DriveSession {
                 let beside = generic.then(|| location::block_beside(path)).flatten();
                 let mut info = identity::identify(beside.as_deref().unwrap_or(path))?;
                 info.spec = spec.text().to_owned();
-                let named = options.destroy.contains(&info.serial);
-                let permit = if options.will_write || named {
-                    Some(interlock::authorise(&info, &options.destroy)?)
-                } else {
-                    None
-                };
+                let permit = write_permit(&info, options)?;
                 Ok(DriveSession {
                     info,
                     kind: Kind::Real(Box::new(RealDrive::new(
@@ -265,6 +261,17 @@ impl DriveSession {
                 })
             }
         }
+    }
+
+    /// Apply `options` to a drive opened without write permission, as [`DriveSession::open`] does.
+    ///
+    /// # Errors
+    /// When the drive may not be written as requested.
+    pub fn authorise(&mut self, options: &SessionOptions) -> Result<(), SessionError> {
+        if let Kind::Real(drive) = &mut self.kind {
+            drive.authorise(write_permit(&self.info, options)?, options.destroy.clone());
+        }
+        Ok(())
     }
 
     /// Identity of the drive.
@@ -395,6 +402,24 @@ impl DriveSession {
     }
 }
 
+/// The permit of a real drive that `--destroy` names, or that will be written.
+fn write_permit(
+    info: &DriveInfo,
+    options: &SessionOptions,
+) -> Result<Option<WritePermit>, SessionError> {
+    let requested = options.will_write || options.destroy.contains(&info.serial);
+    let permit = requested.then(|| interlock::authorise(info, &options.destroy));
+    Ok(permit.transpose()?)
+}
+
+/// Simulated drives built by sessions of this process: the measured ones, and the reference instances of their probes.
+static SIMULATED_DRIVES: AtomicU64 = AtomicU64::new(0);
+
+/// Simulated drives built by sessions of this process; each can take gigabytes and seconds.
+pub fn simulated_drives_built() -> u64 {
+    SIMULATED_DRIVES.load(Ordering::Relaxed)
+}
+
 fn simulated(
     spec: &str,
     profile_name: &str,
@@ -423,6 +448,7 @@ fn simulated(
     let (state, own_power_state) = (options.state, options.power_state);
     // Before the drive is created: the tables of a large one take a gigabyte and should not exist twice.
     let simulated_probe = simulated::probe(spec, &profile, &options);
+    SIMULATED_DRIVES.fetch_add(1, Ordering::Relaxed);
     let mut target = SimTarget::new(spec, profile, options)?;
     if let Some(generator) = &session.generator {
         target.set_generator(Arc::clone(generator));

@@ -252,10 +252,10 @@ fn procedures_that_make_no_sense_say_where() {
     for (rest, says) in [
         (
             "job = { queue_depth = 4, numjobs = 2 }",
-            "stands for iodepth and numjobs",
+            "sets iodepth and numjobs",
         ),
-        ("most_threads = 4", "most_threads is about"),
-        ("job = { load_pct = 5 }", "go together"),
+        ("most_threads = 4", "most_threads needs"),
+        ("job = { load_pct = 5 }", "need each other"),
         ("job = { load_pct = 5 }\nload_of = \"b\"", "no earlier step"),
         ("wants = \"b\"", "no earlier step leaves"),
         ("leaves = \"b\"", "kind prepare or purge"),
@@ -400,7 +400,7 @@ fn a_mix_below_the_drive_s_block_is_skipped_with_a_warning_and_the_run_goes_on()
     let warned = run
         .warnings
         .iter()
-        .filter(|w| w.code == "block-mix-unsupported_block");
+        .filter(|w| w.code == "block-mix-unfit");
     let warned: Vec<_> = warned.collect();
     assert_eq!(warned.len(), 1, "once for all rounds");
     assert!(warned[0].message.contains("512 B") && warned[0].message.contains("step mix"));
@@ -578,15 +578,15 @@ fn streams_and_repeats_that_make_no_sense_are_refused() {
         (
             "iodepth = 8",
             "iodepth = 8, size = \"1m\"",
-            "stands for a size",
+            "sets the size",
         ),
-        ("view = \"peak\"", "", "averaged by the views"),
+        ("view = \"peak\"", "", "needs the view"),
         ("repeats = 2", "repeats = 0", "a whole number from 1"),
         ("[1, 64, 20000000]", "[0]", "a whole number above 0"),
         (
             "repeats = 2",
             "rounds = { most = 5 }\nrepeats = 2",
-            "not both",
+            "give one",
         ),
     ] {
         let suite = Suite::parse("test", &text(&STREAMS.replacen(from, to, 1)));

@@ -18,7 +18,7 @@ fn suites_that_make_no_sense_say_where() {
     let step = "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"measure\"\njob = { rw = \"read\" }\n";
     for (rest, says) in [
         (String::new(), "has no [[step]]"),
-        (format!("{step}{step}"), "two steps are called"),
+        (format!("{step}{step}"), "two steps have the id"),
         (
             step.replace("\"a\"", "\"a b\""),
             "letters, digits and hyphens",
@@ -37,7 +37,7 @@ fn suites_that_make_no_sense_say_where() {
             format!(
                 "{step}[[verdict.rule]]\nabout = \"x\"\nfigure = \"best_rate\"\ngood = 1\nbad = 0\nadvice = \"y\"\n"
             ),
-            "must say of which step",
+            "needs a step",
         ),
         ("name = 5".to_owned(), "duplicate key"),
     ] {

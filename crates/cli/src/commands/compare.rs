@@ -5,7 +5,7 @@ use crate::exit::CommandOutcome;
 use crate::json;
 use crate::terminal::Output;
 
-/// Show runs side by side, and which differences between them are known.
+/// Show runs side by side with their significant differences.
 pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let runs = super::open_runs(&arguments.runs, output)?;
     output.show(

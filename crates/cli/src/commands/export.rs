@@ -45,7 +45,7 @@ fn to_stdout(run: &Run, format: ExportFormat) -> anyhow::Result<CommandOutcome> 
         ExportFormat::FioJson => export_fio_json(run, &mut stdout),
         ExportFormat::Csv | ExportFormat::Parquet => {
             return Err(UsageError(format!(
-                "{} makes several files, which do not fit on stdout; name a folder with -o",
+                "{} writes several files, not one for stdout; name a folder with -o",
                 format.name()
             ))
             .into());

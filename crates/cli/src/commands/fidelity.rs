@@ -1,4 +1,4 @@
-//! `assay fidelity`: the simulated drives beside what was published of the real ones.
+//! `assay fidelity`: simulated drives compared with published figures of the real ones.
 
 use std::path::Path;
 
@@ -106,7 +106,7 @@ fn page(all: &[ProfileComparison]) -> Page {
     }
 }
 
-/// What is known before anything is simulated.
+/// The published part of a figure.
 fn figure(m: &Measurement) -> Figure {
     let quantile = m.metric.quantile();
     let (goal, error_unit) = match m.tolerance {

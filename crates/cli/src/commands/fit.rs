@@ -12,28 +12,27 @@ use assay_calibrate::{FitResult, FitSettings, fit, published, run_folder, table}
 use assay_sim_host::profile_file::load;
 use assay_ssd::Profile;
 use assay_store::Run;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::args::FitArguments;
 use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
-/// The word for the figures that came with the program.
+/// Value of `--to` for the built-in published figures.
 const PUBLISHED: &str = "published";
-/// The measuring machine's own time: free when the figures were taken on another machine than the published ones.
+/// Overhead of the measuring host: free if the figures come from another host than the published ones.
 const HOST_OVERHEAD: &str = "bench.host_overhead_ns";
 
-/// What is fitted to.
+/// The figures to fit to.
 struct Targets {
     measurements: Vec<Measurement>,
-    /// In the words that stand beside fitted numbers.
+    /// Label of fitted parameters.
     label: String,
-    /// What gave no figure, and why.
+    /// Cells without a usable figure, with the reason.
     left_out: Vec<(String, String)>,
 }
 
-/// Fit a profile and write it, with what remains beside it.
+/// Fit a profile; writes the profile and its residuals.
 pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let (text, profile) = load(&arguments.profile)?;
     let recipe = recipe(&arguments, &profile.name)?;
@@ -48,7 +47,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
             .map(|m| m.key())
             .collect();
         let what = format!(
-            "{pattern:?} is to be held out and is part of no measurement's name; they are called, for example: {}",
+            "{pattern:?} matches no measurement to hold out; examples of names: {}",
             some.join("; ")
         );
         return Err(UsageError(what).into());
@@ -59,7 +58,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
-    may_be_replaced(&path)?;
+    check_profile_path(&path)?;
     let mut state_file = path.clone().into_os_string();
     state_file.push(".fit-state");
     let settings = FitSettings {
@@ -72,7 +71,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
         keep_words: arguments.to == PUBLISHED,
     };
     let stop = super::stop_flag()?;
-    let bar = bar(output, settings.evaluations);
+    let bar = crate::progress::bar(output, settings.evaluations);
     let fitted = fit(&text, &targets.measurements, &settings, &stop, &mut |p| {
         bar.set_length(p.of);
         bar.set_position(p.done);
@@ -85,7 +84,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
     let mut fitted = fitted?;
     if !fitted.complete {
         anstream::eprintln!(
-            "Interrupted after {} evaluations, which are kept in {}; the same command goes on.",
+            "Interrupted after {} evaluations, kept in {}; the same command continues.",
             fitted.evaluations,
             Path::new(&state_file).display()
         );
@@ -98,7 +97,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
     super::write_atomically(&path, &fitted.text)?;
     let table = path.with_extension("residuals.csv");
     super::write_atomically(&table, &fitted.residuals.to_csv())?;
-    // Whoever runs the same command again wants it done again.
+    // The same command then starts a new fit.
     let _ = std::fs::remove_file(&state_file);
     output.show(
         || shown(&fitted, &targets, &path, &table),
@@ -113,7 +112,7 @@ fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<Target
         let measurements = published::published(&profile.name)?;
         if measurements.is_empty() {
             let what = format!(
-                "nothing was published of {}; fit it to a table of measurements or to a run",
+                "there are no published figures of {}; fit it to a table of measurements or to a run",
                 profile.name
             );
             return Err(UsageError(what).into());
@@ -135,7 +134,7 @@ fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<Target
     }
     if !path.exists() {
         let what = format!(
-            "--to {}: there is no such file or folder; give a table of measurements (.csv), a run folder, or the word published",
+            "--to {}: there is no such file or folder; give a table of measurements (.csv), a run folder, or published",
             arguments.to
         );
         return Err(UsageError(what).into());
@@ -149,7 +148,7 @@ fn targets(arguments: &FitArguments, profile: &Profile) -> anyhow::Result<Target
     })
 }
 
-/// From its file, or from the command line.
+/// The recipe, from its file or from the command line.
 fn recipe(arguments: &FitArguments, profile: &str) -> anyhow::Result<FitRecipe> {
     let Some(path) = &arguments.recipe else {
         return Ok(FitRecipe {
@@ -193,29 +192,29 @@ fn free(
     Ok(free)
 }
 
-/// A name that `sim:` and file names can carry.
+/// Error unless the name is valid in `sim:` and as a file name.
 fn check_name(name: &str) -> Result<(), UsageError> {
     let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || !name.chars().all(fine) {
         return Err(UsageError(format!(
-            "--name {name:?}: write small letters, digits and hyphens, as in my-drive"
+            "--name {name:?}: write lower-case letters, digits and hyphens, as in my-drive"
         )));
     }
     Ok(())
 }
 
-/// May the profile be written here? What is replaced must be one.
-fn may_be_replaced(path: &Path) -> anyhow::Result<()> {
+/// Error unless `path` is free, or an earlier profile.
+fn check_profile_path(path: &Path) -> anyhow::Result<()> {
     if path.exists() && load(&path.to_string_lossy()).is_err() {
         let what = format!(
-            "{} exists and is no profile; remove it first or name another file (.toml) with -o",
+            "{} exists and is not a profile; remove it first or name another file (.toml) with -o",
             path.display()
         );
         return Err(UsageError(what).into());
     }
     if path.extension().is_none_or(|e| e != "toml") {
         let what = format!(
-            "-o {}: a profile's file is called NAME.toml",
+            "-o {}: the file of a profile is named NAME.toml",
             path.display()
         );
         return Err(UsageError(what).into());
@@ -223,22 +222,10 @@ fn may_be_replaced(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How many threads simulate.
-pub(super) fn threads(asked: Option<usize>) -> usize {
+/// Number of simulation threads.
+pub(super) fn threads(given: Option<usize>) -> usize {
     let here = || std::thread::available_parallelism().map_or(1, usize::from);
-    asked.unwrap_or_else(here).max(1)
-}
-
-fn bar(output: Output, length: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
-    if !output.shows_progress() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    let template = "{elapsed_precise} [{bar:28}] {percent:>3} %  {eta:>6} left  {wide_msg}";
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style.progress_chars("=> "));
-    }
-    bar
+    given.unwrap_or_else(here).max(1)
 }
 
 fn number(value: f64) -> String {
@@ -306,10 +293,10 @@ fn shown(fitted: &FitResult, targets: &Targets, path: &Path, table: &Path) -> St
         summary_line(&mut text, title, fitted.residuals.summary(role));
         text.push('\n');
     }
-    text.push_str("Free numbers\n");
+    text.push_str("Free parameters\n");
     for number in &fitted.moved {
         let bound = if fitted.at_bounds.iter().any(|b| b.starts_with(&number.path)) {
-            "  at a bound: the true one may lie beyond, see --free"
+            "  at a bound: the optimum may lie beyond it, see --free"
         } else {
             ""
         };
@@ -320,10 +307,7 @@ fn shown(fitted: &FitResult, targets: &Targets, path: &Path, table: &Path) -> St
         );
     }
     for path in &fitted.unfelt {
-        let _ = writeln!(
-            text,
-            "  {path:<36} left as it is: none of these figures feels it"
-        );
+        let _ = writeln!(text, "  {path:<36} unchanged: no figure depends on it");
     }
     if !targets.left_out.is_empty() {
         let _ = writeln!(text, "\nNot used, {} cells:", targets.left_out.len());
@@ -373,7 +357,7 @@ pub(super) fn residuals(all: &Residuals) -> Vec<Value> {
         .collect()
 }
 
-/// Their sum as JSON.
+/// Summary of residuals as JSON.
 pub(super) fn summary(summary: ErrorSummary) -> Value {
     json!({
         "figures": summary.count,

@@ -1,16 +1,16 @@
-//! `assay job DRIVE ...`: one workload, in fio's words.
+//! `assay job DRIVE ...`: one workload, with fio's option names.
 
 use std::sync::Arc;
 
 use anyhow::Context;
-use assay_device::session::{DriveSession, SessionOptions};
+use assay_device::session::SessionOptions;
 use assay_integrity::blocks::VerifyBlocks;
 use assay_store::{Destination, Run, RunWriter};
+use assay_suite::SuiteError;
 use assay_suite::drive_state_cache::DriveStateCache;
 use assay_suite::execute::{Resume, Runner};
 use assay_suite::expand::single_job;
 use assay_suite::manifest::manifest;
-use assay_workload::plan::Workload;
 
 use crate::args::JobArguments;
 use crate::exit::{CommandOutcome, UsageError};
@@ -18,7 +18,7 @@ use crate::json;
 use crate::progress::RunProgress;
 use crate::terminal::Output;
 
-/// Run one workload. Without `--out` its run folder is temporary: figures are computed from it and it is removed.
+/// Run one workload. Without `--out` the run folder is temporary.
 pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let options = arguments.options();
     let session_options = SessionOptions {
@@ -31,13 +31,23 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         power_meter: super::power_meter(arguments.power_meter.as_deref(), 1)?,
         generator: Some(Arc::new(VerifyBlocks)),
     };
-    let names = [arguments.drive];
-    let mut drives = open_checked(&names, &session_options, &options)?;
-    let plan = single_job(&options, &drives[0])?;
+    // Opened read-only first: an invalid option is reported before a safety refusal.
+    let read_only = SessionOptions {
+        will_write: false,
+        destroy: Vec::new(),
+        ..session_options.clone()
+    };
+    let mut drives = super::open_drives(&[arguments.drive], &read_only)?;
+    let plan = single_job(&options, &drives[0]).map_err(|error| match error {
+        SuiteError::Cell { source, .. } => UsageError(source.to_string()).into(),
+        other => anyhow::Error::new(other),
+    })?;
+    drives[0].authorise(&session_options)?;
+    super::check_destroy_serials(&drives, &session_options.destroy)?;
     let stop = super::stop_flag()?;
-    // Dropped, and with it the folder, when the command ends.
+    // Removed when the command ends.
     let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir().context(
-        "cannot make a temporary folder for the job's records: set TMPDIR to one that can be written, or keep a run folder with --out",
+        "cannot create a temporary run folder: set TMPDIR to a writable directory, or keep a run folder with --out",
     )?;
     let kept = arguments.out.is_some();
     let destination = arguments.out.map_or_else(
@@ -48,19 +58,19 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
     let writer = RunWriter::create(&destination, &manifest)?;
     let folder = writer.path().to_owned();
     let audit = assay_workload::audit::audit()?;
-    let mut watch = RunProgress::new(output, &plan, &folder);
-    let ending = Runner {
+    let mut progress = RunProgress::new(output, &plan, &folder);
+    let summary = Runner {
         plan: &plan,
         drives: &mut drives,
         writer,
         audit,
         stop: &stop,
-        progress: &mut watch,
+        progress: &mut progress,
         drive_states: DriveStateCache::for_user(),
     }
     .run(&Resume::default());
-    watch.finish();
-    let ending = ending?;
+    progress.finish();
+    let summary = summary?;
     let run = Run::open(&folder)?;
     output.show(
         || {
@@ -75,23 +85,9 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         },
         || json::job(&run, drives[0].info()),
     )?;
-    Ok(super::outcome_of(&ending))
+    Ok(super::outcome_of(&summary))
 }
 
-/// Check the workload before the interlock is asked, so that a typing error is not answered with a safety refusal.
-fn open_checked(
-    names: &[String],
-    session_options: &SessionOptions,
-    options: &assay_workload::options::JobOptions,
-) -> anyhow::Result<Vec<DriveSession>> {
-    let read_only = SessionOptions {
-        will_write: false,
-        destroy: Vec::new(),
-        ..session_options.clone()
-    };
-    let looked_at = super::open_drives(names, &read_only)?;
-    let facts = looked_at[0].target_properties();
-    Workload::plan(options, &facts).map_err(|error| UsageError(error.to_string()))?;
-    drop(looked_at);
-    super::open_drives(names, session_options)
-}
+#[cfg(test)]
+#[path = "../../tests/unit/commands/job.rs"]
+mod tests;

@@ -15,7 +15,7 @@ struct Simulated {
     name: &'static str,
     model: String,
     capacity_bytes: u64,
-    /// Of its controller; none on Serial ATA.
+    /// None for Serial ATA.
     nvme_version: Option<String>,
     published: usize,
     fitted: usize,
@@ -50,14 +50,14 @@ fn simulated() -> anyhow::Result<Vec<Simulated>> {
         .collect()
 }
 
-/// Show drives here and simulated profiles.
+/// Show the drives of this host and the simulated drives.
 pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
     let drives = list_drives();
     let profiles = simulated()?;
     let text = || {
         let mut text = String::from("Drives on this machine\n");
         if drives.is_empty() {
-            text.push_str("  none found (files can be measured too: name one)\n");
+            text.push_str("  none found (a file can be measured too)\n");
         } else {
             let _ = writeln!(
                 text,
@@ -106,9 +106,9 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
             );
         }
         text.push_str(
-            "  Errors against published figures; docs/fidelity.md has them all and says which were predicted.\n",
+            "  Errors against published figures; docs/fidelity.md lists all figures, and those that were predicted.\n",
         );
-        text.push_str("\nnull: measures this program itself. `assay probe DRIVE` says more about one drive.\n");
+        text.push_str("\nnull: measures assay's own overhead. `assay probe DRIVE` shows one drive in detail.\n");
         text
     };
     let json = || {

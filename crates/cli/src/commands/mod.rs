@@ -1,4 +1,4 @@
-//! One module per command. Each turns its arguments into a plan, carries it out with the rooms below, and shows what came of it.
+//! One module per command: converts the arguments into a plan, executes it, and shows the result.
 
 pub mod compare;
 pub mod completions;
@@ -34,8 +34,8 @@ use assay_store::model::Tool;
 
 use crate::exit::{CommandOutcome, UsageError};
 
-/// Signals that end a command in order: Ctrl-C (SIGINT), SIGTERM, and SIGHUP, which comes when a terminal is closed: a drive is left as it was found
-/// then too. Whoever started the program with SIGHUP ignored, as nohup does, wants it to go on.
+/// Signals that end a command in order: SIGINT, SIGTERM, and SIGHUP (closed terminal), so that drives are restored to their power
+/// state. SIGHUP stays ignored if the parent ignored it, as nohup does.
 pub fn ending_signals() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = vec![SIGINT, SIGTERM];
@@ -53,11 +53,11 @@ fn hangup_is_ignored() -> bool {
         .is_some_and(|mask| mask & 1 != 0)
 }
 
-/// Set by each of [`ending_signals`]; a second one ends the program at once.
+/// Set by each of [`ending_signals`]; a second signal ends the process at once.
 pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in ending_signals() {
-        // Registered first, so that it sees the flag of the signal before: only the second signal ends the program.
+        // Registered first, so that it sees the flag of the previous signal: only the second signal ends the process.
         signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
             .context("cannot listen for Ctrl-C")?;
@@ -65,7 +65,7 @@ pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Start the power meter of a run, which measures one drive.
+/// Start the power meter of a run; it measures one drive.
 pub fn power_meter(
     command: Option<&str>,
     drives: usize,
@@ -75,7 +75,7 @@ pub fn power_meter(
     };
     if drives != 1 {
         return Err(UsageError(format!(
-            "--power-meter measures one drive, and {drives} are named; measure them one after the other"
+            "--power-meter measures one drive, and {drives} are named; run them one after the other"
         ))
         .into());
     }
@@ -84,7 +84,7 @@ pub fn power_meter(
         .map_err(|error| UsageError(error.to_string()).into())
 }
 
-/// Take drives into a run. The same drive twice would measure it against itself.
+/// Open the drives of a run. Naming one drive twice is an error.
 pub fn open_drives(
     names: &[String],
     options: &SessionOptions,
@@ -93,35 +93,40 @@ pub fn open_drives(
     for name in names {
         let spec = DriveSpec::parse(name).map_err(assay_device::session::SessionError::from)?;
         let drive = DriveSession::open(&spec, options)?;
-        let twin = drives
+        let duplicate = drives
             .iter()
             .find(|other| drive.info().path.is_some() && other.info().path == drive.info().path);
-        if let Some(twin) = twin {
+        if let Some(duplicate) = duplicate {
             return Err(UsageError(format!(
                 "{name} and {} are the same drive; name it once",
-                twin.info().spec
+                duplicate.info().spec
             ))
             .into());
         }
         drives.push(drive);
     }
-    let known: Vec<&str> = drives.iter().map(|d| d.info().serial.as_str()).collect();
-    let signature = |word: &str| word.chars().next().is_some_and(|c| c.is_ascii_lowercase());
-    if let Some(word) = options
-        .destroy
-        .iter()
-        .find(|w| !known.contains(&w.as_str()) && !signature(w))
-    {
-        return Err(UsageError(format!(
-            "--destroy {word} names none of the drives given; their serials are: {}",
-            known.join(", ")
-        ))
-        .into());
-    }
+    check_destroy_serials(&drives, &options.destroy)?;
     Ok(drives)
 }
 
-/// Which build this is.
+/// Error for a `--destroy` value that names none of the drives. Signatures, which it names too, start with a lower-case letter.
+pub fn check_destroy_serials(drives: &[DriveSession], destroy: &[String]) -> anyhow::Result<()> {
+    let known: Vec<&str> = drives.iter().map(|d| d.info().serial.as_str()).collect();
+    let is_signature = |name: &str| name.chars().next().is_some_and(|c| c.is_ascii_lowercase());
+    match destroy
+        .iter()
+        .find(|name| !known.contains(&name.as_str()) && !is_signature(name))
+    {
+        None => Ok(()),
+        Some(name) => Err(UsageError(format!(
+            "--destroy {name} names none of the drives given; their serials are: {}",
+            known.join(", ")
+        ))
+        .into()),
+    }
+}
+
+/// Version and commit of this build.
 pub fn tool() -> Tool {
     Tool {
         name: "assay".to_owned(),
@@ -137,12 +142,12 @@ pub fn command_line() -> Vec<String> {
         .collect()
 }
 
-/// Read run folders, and say which of them are damaged.
+/// Read run folders; prints a note for damaged ones.
 pub fn open_runs(paths: &[PathBuf], output: Output) -> anyhow::Result<Vec<Run>> {
     paths.iter().map(|path| open_run(path, output)).collect()
 }
 
-/// Read a run folder, and say if it is damaged.
+/// Read a run folder; prints a note if it is damaged.
 pub fn open_run(path: &Path, output: Output) -> anyhow::Result<Run> {
     let run = Run::open(path)?;
     if let [first, rest @ ..] = &run.damaged_lines[..] {
@@ -155,21 +160,21 @@ pub fn open_run(path: &Path, output: Output) -> anyhow::Result<Run> {
     Ok(run)
 }
 
-/// What a run means for the exit status.
-pub fn outcome_of(ending: &assay_suite::execute::RunSummary) -> CommandOutcome {
+/// The command outcome of a run.
+pub fn outcome_of(summary: &assay_suite::execute::RunSummary) -> CommandOutcome {
     use assay_store::model::Outcome;
-    let failed = ending.io_errors > 0 || ending.bad_blocks > 0 || ending.failed_cells > 0;
-    if failed || !ending.lost_drives.is_empty() {
+    let failed = summary.io_errors > 0 || summary.bad_blocks > 0 || summary.failed_cells > 0;
+    if failed || !summary.lost_drives.is_empty() {
         CommandOutcome::DriveFailed
-    } else if ending.outcome == Outcome::Interrupted {
+    } else if summary.outcome == Outcome::Interrupted {
         CommandOutcome::Interrupted
     } else {
         CommandOutcome::Done
     }
 }
 
-/// May an output be written here? What is replaced must be an earlier output, which begins with `head` whatever its case: a slip
-/// must not put a page where a drive's image or device was (renaming onto `/dev/null` would take that away from everybody).
+/// Error if an output must not replace `path`: only a regular file that begins with `head` (in any case), an earlier output, is
+/// replaced. This protects drive images and device nodes from a mistyped path.
 pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
     let Ok(there) = std::fs::metadata(path) else {
         return Ok(());
@@ -197,7 +202,7 @@ pub fn check_replaceable(path: &Path, head: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Write a file so that it is there whole or not at all.
+/// Write a file atomically.
 pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path
         .parent()
@@ -206,7 +211,7 @@ pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
     let write = || -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         std::io::Write::write_all(&mut file, text.as_bytes())?;
-        // A page is for anybody to read, unlike a temporary file.
+        // Readable by all, unlike a temporary file.
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
         file.as_file().set_permissions(mode)?;
         file.persist(path).map_err(|e| e.error)?;
@@ -214,7 +219,7 @@ pub fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
     };
     write().with_context(|| {
         format!(
-            "cannot write {}: is the folder there and writable, and is there room?",
+            "cannot write {}: check that the folder exists, is writable and has free space",
             path.display()
         )
     })

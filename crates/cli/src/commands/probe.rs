@@ -14,7 +14,7 @@ use crate::args::ProbeArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Show everything known about a drive, and what `--destroy` would have to name.
+/// Show the properties of a drive, and the serials that `--destroy` needs.
 pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let mut sessions = super::open_drives(
         std::slice::from_ref(&arguments.drive),
@@ -24,14 +24,14 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
     let telemetry = session.telemetry();
     let info = session.info();
     let probe = session.probe();
-    // A reading is waited for only so long; the probe itself waits for its answers.
+    // The telemetry has a timeout; the probe waits for its commands.
     let temperature_c = telemetry
         .as_ref()
         .and_then(|t| t.temperature_c)
         .or_else(|| Some(f64::from(probe?.ok()?.health.composite_c)))
         .or_else(|| temperature_celsius(info));
     let real = matches!(info.kind, DriveKind::Block | DriveKind::File);
-    // Asked as if its serial had been named: what else stands in the way?
+    // Refusals that remain when the serial is named.
     let refusal = real
         .then(|| interlock::authorise(info, std::slice::from_ref(&info.serial)).err())
         .flatten();
@@ -71,13 +71,13 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
         }
         match &refusal {
             None if real => line("may be written", &format!("with --destroy {}", info.serial)),
-            None => line("may be written", "yes, it holds nobody's data"),
+            None => line("may be written", "yes, it is not a real drive"),
             Some(refusal) if refusal.can_be_overridden() => {
-                let words: Vec<String> = std::iter::once(info.serial.clone())
+                let options: Vec<String> = std::iter::once(info.serial.clone())
                     .chain(refusal.missing_words())
                     .map(|word| format!("--destroy {word}"))
                     .collect();
-                line("may be written", &format!("with {}", words.join(" ")));
+                line("may be written", &format!("with {}", options.join(" ")));
             }
             Some(_) => line("may be written", "no"),
         }
@@ -93,7 +93,7 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
                 });
             }
             Some(Err(error)) => {
-                let _ = writeln!(text, "\nits controller cannot be asked: {error}");
+                let _ = writeln!(text, "\nits controller cannot be read: {error}");
             }
             None => {}
         }

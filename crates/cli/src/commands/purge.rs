@@ -14,7 +14,7 @@ use crate::terminal::Output;
 /// Steps of the progress bar.
 const STEPS: u64 = 1000;
 
-/// Erase a drive, and tell how and what was reached.
+/// Purge a drive; shows method and scope.
 pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let options = SessionOptions {
         destroy: arguments.destroy,
@@ -24,12 +24,12 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<CommandO
     let mut drives = super::open_drives(std::slice::from_ref(&arguments.drive), &options)?;
     let session = &mut drives[0];
     let stop = super::stop_flag()?;
-    let memory = DriveStateCache::for_user();
-    if let Err(error) = memory.record_purge_start(session.info()) {
+    let drive_states = DriveStateCache::for_user();
+    if let Err(error) = drive_states.record_purge_start(session.info()) {
         eprintln!("assay: {error}");
     }
     let bar = bar(output, STEPS);
-    bar.set_message(format!("erasing {}", session.info().spec));
+    bar.set_message(format!("purging {}", session.info().spec));
     let purged = session.purge_as(arguments.how, &mut |share| {
         bar.set_position((share * STEPS as f64) as u64);
         !stop.load(Ordering::Relaxed)
@@ -38,20 +38,20 @@ pub fn run(arguments: PurgeArguments, output: Output) -> anyhow::Result<CommandO
     let purged = purged?;
     let info = session.info();
     if !info.simulated {
-        // The drive is erased whether or not that can be remembered.
-        if let Err(error) = memory.record_purge(info, purged.how, purged.complete) {
+        // The purge succeeded even if it cannot be recorded.
+        if let Err(error) = drive_states.record_purge(info, purged.how, purged.complete) {
             eprintln!("assay: {error}");
         }
     }
-    let word = if info.simulated { " (simulated)" } else { "" };
+    let mark = if info.simulated { " (simulated)" } else { "" };
     let text = || {
-        let sure = if purged.complete {
-            "nothing that was on it can be read back"
+        let effect = if purged.complete {
+            "no earlier data can be read back"
         } else {
-            "the drive may keep what it held: none of it is certain to be gone, and a drive that was full may begin slower than a new one"
+            "the drive may retain data, and a drive that was full may start slower than a fresh one"
         };
         format!(
-            "{}{word}: {}; reached: {}\n{sure}\n",
+            "{}{mark}: {}; reached: {}\n{effect}\n",
             info.spec, purged.how, purged.scope
         )
     };

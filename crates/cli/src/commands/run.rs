@@ -21,10 +21,10 @@ use crate::json;
 use crate::progress::RunProgress;
 use crate::terminal::Output;
 
-/// Where run folders go unless said.
+/// Default parent of run folders.
 const DEFAULT_FOLDER: &str = "assay-runs";
 
-/// What is to be run: from the command line, or from the run that is resumed.
+/// Suite, drives and settings: from the command line, or from the resumed run.
 struct Request {
     suite: Suite,
     drives: Vec<String>,
@@ -72,21 +72,21 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
     };
     let folder = writer.path().to_owned();
     let audit = assay_workload::audit::audit()?;
-    let mut watch = RunProgress::new(output, &plan, &folder);
-    let ending = Runner {
+    let mut progress = RunProgress::new(output, &plan, &folder);
+    let summary = Runner {
         plan: &plan,
         drives: &mut drives,
         writer,
         audit,
         stop: &stop,
-        progress: &mut watch,
+        progress: &mut progress,
         drive_states: DriveStateCache::for_user(),
     }
     .run(&resume);
-    watch.finish();
-    let ending = ending?;
-    show(&folder, &plan, &ending, output)?;
-    Ok(super::outcome_of(&ending))
+    progress.finish();
+    let summary = summary?;
+    show(&folder, &plan, &summary, output)?;
+    Ok(super::outcome_of(&summary))
 }
 
 fn destination(out: Option<PathBuf>) -> Destination {
@@ -119,12 +119,12 @@ fn new_request(arguments: RunArguments) -> anyhow::Result<Request> {
     })
 }
 
-/// The same suite text, parameters, drives and seed; only the permission to write must be given again.
+/// Suite text, parameters, drives and seed of the interrupted run; only `--destroy` is given again.
 fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request> {
     let manifest = Manifest::load(path)?;
     if manifest.suite.text.is_empty() {
         return Err(UsageError(format!(
-            "{}: is the run of a single job, which has nothing to resume; run it again",
+            "{} is the run of a single job, which cannot be resumed; run the job again",
             path.display()
         ))
         .into());
@@ -141,7 +141,7 @@ fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request>
     })
 }
 
-/// A drive named relative to the folder the run was started in is found from any other.
+/// The absolute path of a real drive: its name may be relative to the directory of the first attempt.
 fn resumed_spec(drive: &Drive) -> String {
     let path = drive
         .details
@@ -150,7 +150,7 @@ fn resumed_spec(drive: &Drive) -> String {
     path.cloned().unwrap_or_else(|| drive.spec.clone())
 }
 
-/// Figures of two drives must not end up in one run.
+/// Error unless the drives are those of the interrupted run.
 fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
     for (before, session) in run.manifest.drives.iter().zip(drives) {
         let now = drive(session.info(), &before.label);
@@ -163,7 +163,7 @@ fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
             )
         };
         if identity(before) != identity(&now) {
-            let words = |d: &Drive| {
+            let text = |d: &Drive| {
                 format!(
                     "{} serial {}, {} bytes",
                     d.model, d.serial, d.capacity_bytes
@@ -174,10 +174,10 @@ fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
             return Err(SuiteError::NotTheSame {
                 run: run.path.display().to_string(),
                 why: format!(
-                    "{} is another drive than it was: {} then, {} now",
+                    "{} is now another drive: {} then, {} now",
                     before.spec,
-                    words(before),
-                    words(&now)
+                    text(before),
+                    text(&now)
                 ),
             });
         }
@@ -185,7 +185,7 @@ fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
     Ok(())
 }
 
-fn show(folder: &Path, plan: &RunPlan, ending: &RunSummary, output: Output) -> anyhow::Result<()> {
+fn show(folder: &Path, plan: &RunPlan, summary: &RunSummary, output: Output) -> anyhow::Result<()> {
     use assay_store::model::Outcome;
     let run = Run::open(folder)?;
     let shown = folder.display();
@@ -194,8 +194,8 @@ fn show(folder: &Path, plan: &RunPlan, ending: &RunSummary, output: Output) -> a
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        if ending.outcome == Outcome::Interrupted {
-            text.push_str(&interruption(&run, ending, &shown.to_string()));
+        if summary.outcome == Outcome::Interrupted {
+            text.push_str(&interruption(&run, summary, &shown.to_string()));
         }
         text.push_str(&format!(
             "\nRun folder: {shown}\nReport:     assay report {shown} -o {}.html\n",
@@ -207,19 +207,19 @@ fn show(folder: &Path, plan: &RunPlan, ending: &RunSummary, output: Output) -> a
     Ok(())
 }
 
-/// Why a run is not complete, and how to go on with it.
-fn interruption(run: &Run, ending: &RunSummary, folder: &str) -> String {
-    let gone: Vec<&str> = ending
+/// Reason of an interruption, and the command to resume.
+fn interruption(run: &Run, summary: &RunSummary, folder: &str) -> String {
+    let gone: Vec<&str> = summary
         .lost_drives
         .iter()
         .filter_map(|&drive| Some(run.manifest.drives.get(drive)?.spec.as_str()))
         .collect();
     let resume = format!("assay run --resume {folder}");
     if gone.is_empty() {
-        return format!("\nInterrupted: what was measured is kept. Continue with: {resume}\n");
+        return format!("\nInterrupted: measured intervals are kept. Continue with: {resume}\n");
     }
     format!(
-        "\nInterrupted: gone in mid-run: {}. What was measured is kept. Once it is there again, continue with: {resume}\n",
+        "\nInterrupted: drive lost: {}. Measured intervals are kept. When it is back, continue with: {resume}\n",
         gone.join(", ")
     )
 }

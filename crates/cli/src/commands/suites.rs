@@ -34,7 +34,9 @@ pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
             }
             text.push('\n');
         }
-        text.push_str("Your own: assay run PATH.toml DRIVE (docs/suites.md explains the format)\n");
+        text.push_str(
+            "Other suites: assay run PATH.toml DRIVE (docs/suites.md explains the format)\n",
+        );
         text
     };
     let json = || {

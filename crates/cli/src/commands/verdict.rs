@@ -1,4 +1,4 @@
-//! `assay verdict RUN...`: what all runs together say of each drive, by a policy.
+//! `assay verdict RUN...`: verdict of each drive over all runs, by a policy.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use crate::args::VerdictArguments;
 use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
-/// Judge every drive of the runs.
+/// Evaluate every drive of the runs.
 pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let (name, rules) = policy(arguments.policy.as_deref())?;
     let runs = super::open_runs(&arguments.runs, output)?;
-    let judged: Vec<(String, bool, Verdict)> = VerdictSubject::all(&runs)
+    let evaluated: Vec<(String, bool, Verdict)> = VerdictSubject::all(&runs)
         .iter()
         .map(|subject| {
             let drive = subject.drive().cloned().unwrap_or_default();
@@ -24,7 +24,7 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Comma
         })
         .collect();
     let text = || {
-        let list: Vec<(String, Verdict)> = judged
+        let list: Vec<(String, Verdict)> = evaluated
             .iter()
             .map(|(label, simulated, verdict)| {
                 let mark = if *simulated { " (simulated)" } else { "" };
@@ -36,7 +36,7 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Comma
         text
     };
     let json = || {
-        let drives: Vec<_> = judged
+        let drives: Vec<_> = evaluated
             .iter()
             .map(|(label, simulated, verdict)| {
                 json!({ "drive": label, "simulated": simulated, "verdict": verdict })

@@ -97,7 +97,7 @@ fn a_table_of_measurements_is_fitted_to_and_the_same_command_gives_the_same_prof
     for part in [
         "Fitted to",
         "Held out",
-        "Free numbers",
+        "Free parameters",
         "sim:./one.toml",
         "nand.read_ns",
     ] {
@@ -145,9 +145,12 @@ fn what_cannot_be_fitted_is_refused_with_what_would_be_right() {
         ("fit samsung-951 --to good.csv --hold-out bs=4k", "held out"),
         (
             "fit samsung-951 --to good.csv --name My_Drive",
-            "small letters",
+            "lower-case letters",
         ),
-        ("fit samsung-951 --to good.csv -o notes.toml", "no profile"),
+        (
+            "fit samsung-951 --to good.csv -o notes.toml",
+            "not a profile",
+        ),
         ("fit samsung-951 --to good.csv -o twin", "NAME.toml"),
         (
             "fit samsung-951 --to good.csv --recipe missing.toml",

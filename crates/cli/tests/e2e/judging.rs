@@ -138,9 +138,10 @@ fn a_score_of_a_drive_that_is_not_at_rest_is_marked_and_not_judged() {
     assert!(lab.text("short.html").contains("not steady"));
 }
 
-/// Report A's M8Pe(G) falls for about ten seconds in forty once it is warm: its last seconds are as fast as its first, and yet the policy sees it.
+/// The M8Pe(G) of the DragonFly tests throttles for about ten seconds in forty once warm: its last seconds are as fast as its first, and
+/// the policy detects it by the duty cycle.
 #[test]
-fn heat_that_comes_and_goes_is_judged_by_its_duty_and_by_what_is_left() {
+fn cyclic_throttling_is_evaluated_by_duty_cycle_and_rate() {
     let lab = Lab::on_disk();
     let heat = |drive: &str| -> Value {
         lab.json(&format!(
@@ -150,7 +151,10 @@ fn heat_that_comes_and_goes_is_judged_by_its_duty_and_by_what_is_left() {
         said["drives"][0]["verdict"].clone()
     };
     let cycling = heat("plextor-m8pe-g");
-    let text = reason(&cycling, "temperature, once settled: time spent throttled");
+    let text = reason(
+        &cycling,
+        "temperature, in thermal steady state: time spent throttled",
+    );
     let figure = |text: &str, after: &str| -> f64 {
         let rest = text.split(after).nth(1).unwrap();
         rest.split_whitespace().next().unwrap().parse().unwrap()
@@ -162,17 +166,23 @@ fn heat_that_comes_and_goes_is_judged_by_its_duty_and_by_what_is_left() {
     assert!(text.contains("stalls again and again"), "{text}");
     let text = reason(
         &cycling,
-        "temperature, once settled: rate once it throttles",
+        "temperature, in thermal steady state: rate while throttling",
     );
-    assert!(text.contains("heat takes much of its rate"), "{text}");
+    assert!(
+        text.contains("throttling reduces the rate strongly"),
+        "{text}"
+    );
     // One that stays cool enough is not blamed.
     let cool = heat("wd-black");
-    let text = reason(&cool, "temperature, once settled: time spent throttled");
+    let text = reason(
+        &cool,
+        "temperature, in thermal steady state: time spent throttled",
+    );
     assert!(text.contains("never throttled"), "{text}");
 }
 
-/// Report D's C916 in the state that gives it 10 W: what its controller says of its states is in the run folder, and names the limit without a run in state 0 to
-/// compare with.
+/// The C916 of AnandTech PBlaze5 in its 10 W power state: the run folder holds the controller's power states, and the report names the limit
+/// without a run in state 0.
 #[test]
 fn a_power_states_limit_is_named() {
     let lab = Lab::on_disk();

@@ -85,7 +85,9 @@ fn data_do_not_repeat_from_job_to_job() {
     for verify in ["", "--verify"] {
         lab.noise("disk", MIB);
         let written = || {
-            lab.ok(&format!("job disk --rw write --bs 4k --destroy disk {verify}"));
+            lab.ok(&format!(
+                "job disk --rw write --bs 4k --destroy disk {verify}"
+            ));
             lab.read("disk")
         };
         let (first, second) = (written(), written());

@@ -93,7 +93,7 @@ fn a_suite_goes_on_without_a_drive_that_is_gone_and_is_resumed_when_it_is_back()
     let told = lab.run(&format!("run quick {drive} --scale 0.1 --out alone"));
     let told = told.expect(1);
     assert!(
-        told.stdout.contains(&format!("gone in mid-run: {drive}"))
+        told.stdout.contains(&format!("drive lost: {drive}"))
             && told.stdout.contains("assay run --resume alone"),
         "{told}"
     );

@@ -80,6 +80,12 @@ impl RealDrive {
         Some(found.as_ref().map(AsRef::as_ref))
     }
 
+    /// Replace the permit and the serials of `--destroy`.
+    pub(super) fn authorise(&mut self, permit: Option<WritePermit>, destroy: Vec<String>) {
+        self.permit = permit;
+        self.destroy = destroy;
+    }
+
     pub(super) fn may_write(&self) -> bool {
         self.permit.is_some()
     }

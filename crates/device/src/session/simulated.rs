@@ -55,6 +55,7 @@ pub(super) fn pcie_link(link: &LinkProfile) -> Option<PcieLink> {
 }
 
 fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, SessionError> {
+    super::SIMULATED_DRIVES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let drive = Drive::new(profile, options).map_err(|e| TargetError::Simulation {
         drive: spec.to_owned(),
         message: e.to_string(),
