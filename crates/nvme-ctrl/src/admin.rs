@@ -74,46 +74,32 @@ fn admin_commands<M: HostMemory>() -> [(AdminOpcode, CommandEffects, AdminHandle
         (
             Op::CREATE_COMPLETION_QUEUE,
             NoChange,
-            |controller, command, _| {
-                controller.create_completion_queue(command.view(), command.entry.prp1())
-            },
+            Controller::create_completion_queue,
         ),
         (
             Op::CREATE_SUBMISSION_QUEUE,
             NoChange,
-            |controller, command, _| {
-                controller.create_submission_queue(command.view(), command.entry.prp1())
-            },
+            Controller::create_submission_queue,
         ),
         (
             Op::DELETE_COMPLETION_QUEUE,
             NoChange,
-            |controller, command, _| controller.delete_completion_queue(command.view()),
+            Controller::delete_completion_queue,
         ),
         (
             Op::DELETE_SUBMISSION_QUEUE,
             NoChange,
-            |controller, command, _| controller.delete_submission_queue(command.view()),
+            Controller::delete_submission_queue,
         ),
         (Op::IDENTIFY, NoChange, Controller::identify),
         (Op::GET_LOG_PAGE, NoChange, Controller::get_log_page),
         (Op::GET_FEATURES, NoChange, Controller::get_features),
         (Op::SET_FEATURES, NoChange, Controller::set_features),
-        (
-            Op::ASYNC_EVENT_REQUEST,
-            NoChange,
-            |controller, command, _| controller.events.request(command.entry.cid()),
-        ),
+        (Op::ASYNC_EVENT_REQUEST, NoChange, Controller::request_event),
         (Op::ABORT, NoChange, Controller::abort),
-        (Op::DEVICE_SELF_TEST, NoChange, |controller, command, _| {
-            controller.self_test(command.now_ns, command.view())
-        }),
-        (Op::FORMAT_NVM, FormatNamespace, |controller, command, _| {
-            controller.format(command.now_ns, command.view())
-        }),
-        (Op::SANITIZE, EraseSubsystem, |controller, command, _| {
-            controller.sanitize(command.now_ns, command.view())
-        }),
+        (Op::DEVICE_SELF_TEST, NoChange, Controller::self_test),
+        (Op::FORMAT_NVM, FormatNamespace, Controller::format),
+        (Op::SANITIZE, EraseSubsystem, Controller::sanitize),
     ]
 }
 

@@ -102,12 +102,10 @@ pub struct Controller {
     /// Latency of a command without media access, in nanoseconds.
     pub(crate) command_ns: u64,
     pub(crate) features: Features,
-    /// Feature values at power-on.
     pub(crate) default_features: Features,
     pub(crate) errors: ErrorLog,
     pub(crate) events: AsyncEvents,
     pub(crate) background: Background,
-    /// Power state at power-on.
     pub(crate) first_power_state: u8,
     /// Time at which the oldest outstanding command began, while there is one.
     busy_since_ns: Option<u64>,
@@ -185,7 +183,7 @@ impl Controller {
         &self.drive
     }
 
-    /// The drive, for its telemetry and digest. Commands must be submitted flush_after the controller.
+    /// The drive, for its telemetry and digest. Commands must be submitted through the controller.
     pub fn drive_mut(&mut self) -> &mut Drive {
         &mut self.drive
     }
@@ -322,14 +320,12 @@ impl Controller {
         self.blocks = id.capacity_bytes >> self.block_shift;
     }
 
-    /// Schedules the completion of a slot.
     pub(crate) fn schedule(&mut self, at_ns: u64, number: u32) {
         self.next_order += 1;
         self.scheduled
             .push(Reverse((at_ns, self.next_order, number)));
     }
 
-    /// Adds an outstanding command.
     #[inline]
     fn add_command(&mut self, slot: CommandSlot, now_ns: u64) -> u32 {
         self.busy_since_ns.get_or_insert(now_ns);
@@ -337,7 +333,6 @@ impl Controller {
         self.slots.add(slot)
     }
 
-    /// Removes an outstanding command.
     #[inline]
     fn remove_command(&mut self, number: u32, now_ns: u64) {
         self.slots.free(number);
@@ -363,12 +358,10 @@ impl Controller {
         }
     }
 
-    /// Value of the register VS.
     pub(crate) fn version_raw(&self) -> u32 {
         self.version.raw()
     }
 
-    /// Largest queue size in entries.
     pub(crate) fn max_queue_entries(&self) -> u32 {
         u32::from(self.capabilities.mqes()) + 1
     }

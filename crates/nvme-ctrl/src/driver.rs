@@ -77,7 +77,7 @@ pub trait Transport {
 pub enum DriverError<E: std::error::Error + 'static> {
     /// The controller is not reachable.
     #[error("the controller is not reachable: {0}")]
-    Transport(E),
+    Transport(#[from] E),
     /// Controller Fatal Status, or the controller does not become ready.
     #[error("the controller does not become ready (CSTS {csts:#x}); reset it")]
     NotReady {
@@ -145,8 +145,7 @@ impl QueuePair {
             return Ok(());
         }
         let doorbell = cq_doorbell(self.qid, stride);
-        let written = transport.write_register(doorbell, 4, u64::from(self.head));
-        written.map_err(DriverError::Transport)
+        Ok(transport.write_register(doorbell, 4, u64::from(self.head))?)
     }
 }
 
@@ -167,9 +166,7 @@ impl<B: Transport> Driver<B> {
     pub fn new(mut transport: B) -> Result<Driver<B>, DriverError<B::Error>> {
         let base = transport.base();
         let admin = QueuePair::new(0, base);
-        let raw = transport
-            .read_register(CAP, 8)
-            .map_err(DriverError::Transport)?;
+        let raw = transport.read_register(CAP, 8)?;
         let stride = Capabilities::from_raw(raw).doorbell_stride();
         let size = u64::from(ENTRIES - 1);
         let mut on = Configuration::default();
@@ -180,9 +177,7 @@ impl<B: Transport> Driver<B> {
         for queue in 0..QUEUES.len() as u64 * 2 {
             let page = [0; PAGE_BYTES as usize];
             let at = base + queue * PAGE_BYTES;
-            transport
-                .write_memory(at, &page)
-                .map_err(DriverError::Transport)?;
+            transport.write_memory(at, &page)?;
         }
         for (offset, bytes, value) in [
             (CC, 4, 0),
@@ -191,20 +186,17 @@ impl<B: Transport> Driver<B> {
             (ACQ, 8, admin.cq),
             (CC, 4, u64::from(on.raw())),
         ] {
-            let written = transport.write_register(offset, bytes, value);
-            written.map_err(DriverError::Transport)?;
+            transport.write_register(offset, bytes, value)?;
         }
         loop {
-            let csts = transport
-                .read_register(CSTS, 4)
-                .map_err(DriverError::Transport)? as u32;
+            let csts = transport.read_register(CSTS, 4)? as u32;
             let status = ControllerStatus::from_raw(csts);
             // All ones: the device is gone.
             let failed = status.fatal() || csts == u32::MAX;
             if status.ready() && !failed {
                 break;
             }
-            if failed || !transport.wait(None).map_err(DriverError::Transport)? {
+            if failed || !transport.wait(None)? {
                 return Err(DriverError::NotReady { csts });
             }
         }
@@ -312,8 +304,7 @@ impl<B: Transport> Driver<B> {
             pages => {
                 let rest = (1..pages).map(|page| (at + page * PAGE_BYTES).to_le_bytes());
                 let rest: Vec<u8> = rest.flatten().collect();
-                let written = self.transport.write_memory(list, &rest);
-                written.map_err(DriverError::Transport)?;
+                self.transport.write_memory(list, &rest)?;
                 list
             }
         };
@@ -322,15 +313,11 @@ impl<B: Transport> Driver<B> {
         }
         let (sends, receives) = (entry.opcode() & 1 != 0, entry.opcode() & 2 != 0);
         if sends {
-            self.transport
-                .write_memory(at, data)
-                .map_err(DriverError::Transport)?;
+            self.transport.write_memory(at, data)?;
         }
         let done = self.run(qid, entry)?;
         if receives && done.status().is_success() {
-            self.transport
-                .read_memory(at, data)
-                .map_err(DriverError::Transport)?;
+            self.transport.read_memory(at, data)?;
         }
         Ok(done)
     }
@@ -363,20 +350,14 @@ impl<B: Transport> Driver<B> {
         let transport = &mut self.transport;
         pair.acknowledge(transport, self.stride)?;
         let at = pair.sq + u64::from(pair.tail) * SubmissionEntry::SIZE as u64;
-        transport
-            .write_memory(at, entry.as_bytes())
-            .map_err(DriverError::Transport)?;
+        transport.write_memory(at, entry.as_bytes())?;
         pair.tail = (pair.tail + 1) % ENTRIES;
         let doorbell = sq_doorbell(pair.qid, self.stride);
-        transport
-            .write_register(doorbell, 4, u64::from(pair.tail))
-            .map_err(DriverError::Transport)?;
+        transport.write_register(doorbell, 4, u64::from(pair.tail))?;
         loop {
             let mut raw = [0; CompletionEntry::SIZE];
             let at = pair.cq + u64::from(pair.head) * CompletionEntry::SIZE as u64;
-            transport
-                .read_memory(at, &mut raw)
-                .map_err(DriverError::Transport)?;
+            transport.read_memory(at, &mut raw)?;
             let done = CompletionEntry::from_bytes(raw);
             if done.phase() == pair.phase {
                 pair.head = (pair.head + 1) % ENTRIES;
@@ -384,10 +365,7 @@ impl<B: Transport> Driver<B> {
                 pair.doorbell_pending = true;
                 return Ok(done);
             }
-            if !transport
-                .wait(Some(pair.qid))
-                .map_err(DriverError::Transport)?
-            {
+            if !transport.wait(Some(pair.qid))? {
                 let opcode = entry.opcode();
                 return Err(DriverError::NoCompletion { opcode });
             }

@@ -169,7 +169,6 @@ impl Interrupts {
         std::mem::take(&mut self.raised)
     }
 
-    /// Controller reset.
     pub(crate) fn reset(&mut self, setting: CoalescingSetting) {
         *self = Interrupts::new(self.count(), setting);
     }

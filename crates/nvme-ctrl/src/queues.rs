@@ -35,7 +35,6 @@ impl SubmissionQueue {
         }
     }
 
-    /// Whether there are entries that were not fetched.
     #[inline]
     pub(crate) fn has_entries(&self) -> bool {
         self.head != self.tail
@@ -51,7 +50,6 @@ impl SubmissionQueue {
         }
     }
 
-    /// Address of the head.
     #[inline]
     pub(crate) fn head_address(&self) -> u64 {
         self.base
@@ -125,7 +123,6 @@ impl CompletionQueue {
         (address, phase)
     }
 
-    /// Whether there are entries that the host has not consumed.
     pub(crate) fn has_entries(&self) -> bool {
         self.head != self.tail
     }

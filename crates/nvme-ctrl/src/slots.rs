@@ -92,7 +92,6 @@ impl CommandSlots {
         }
     }
 
-    /// A slot in use.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &CommandSlot {
         let slot = &self.slots[number as usize];
@@ -100,7 +99,6 @@ impl CommandSlots {
         slot
     }
 
-    /// A slot in use.
     #[inline]
     pub(crate) fn get_mut(&mut self, number: u32) -> &mut CommandSlot {
         let slot = &mut self.slots[number as usize];
@@ -114,13 +112,11 @@ impl CommandSlots {
         self.free.push(number);
     }
 
-    /// Slots in use.
     #[inline]
     pub(crate) fn used(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Marks the commands that match as orphaned.
     pub(crate) fn orphan(&mut self, matches: impl Fn(&CommandSlot) -> bool) {
         for slot in &mut self.slots {
             if !matches!(slot.state, SlotState::Free | SlotState::Shutdown) && matches(slot) {

@@ -44,13 +44,17 @@ impl DataPointer {
         single.then_some(self.first)
     }
 
-    /// Segments of a transfer of `len` bytes.
     pub(crate) fn segments(&self, len: u64, page_bytes: u64, to_host: bool) -> Segments {
         let next = if self.is_sgl {
             let mut raw = [0; 16];
             self.first.store(&mut raw);
             self.second.store(&mut raw[8..]);
-            NextSegment::Sgl(SglPosition::Inline(SglDescriptor::from_bytes(raw)))
+            NextSegment::Sgl(SglPosition {
+                inline: Some(SglDescriptor::from_bytes(raw)),
+                address: 0,
+                count: 0,
+                is_last: false,
+            })
         } else {
             NextSegment::First
         };
@@ -136,27 +140,22 @@ pub(crate) struct Segments {
 /// Location of the next segment's description.
 #[derive(Debug)]
 enum NextSegment {
-    /// PRP Entry 1.
     First,
-    /// PRP Entry 2.
     Second,
     /// Entry of a PRP list at this address.
     List(u64),
-    /// SGL descriptor.
     Sgl(SglPosition),
 }
 
 /// Position in an SGL.
 #[derive(Clone, Copy, Debug)]
-enum SglPosition {
-    /// Descriptor in the command.
-    Inline(SglDescriptor),
+struct SglPosition {
+    /// Descriptor in the command, until it is processed.
+    inline: Option<SglDescriptor>,
     /// Remaining descriptors of a segment.
-    Segment {
-        address: u64,
-        count: u32,
-        is_last: bool,
-    },
+    address: u64,
+    count: u32,
+    is_last: bool,
 }
 
 impl Segments {
@@ -185,7 +184,7 @@ impl Segments {
             }
             NextSegment::Second => self.page(self.pointer.second).map(Some),
             NextSegment::List(at) => self.next_of_list(memory, at).map(Some),
-            NextSegment::Sgl(list) => self.next_of_sgl(memory, list),
+            NextSegment::Sgl(list) => self.next_of_sgl(memory, list).map(Some),
         }
     }
 
@@ -209,19 +208,22 @@ impl Segments {
 
     /// The page of the list entry at `at`. The last entry of a list page points to the next list page if more than one page of
     /// data is left.
-    fn next_of_list<M: HostMemory>(&mut self, memory: &M, at: u64) -> Result<Segment, StatusCode> {
-        let mut at = at;
+    fn next_of_list<M: HostMemory>(
+        &mut self,
+        memory: &M,
+        mut at: u64,
+    ) -> Result<Segment, StatusCode> {
         if at & (PRP_ENTRY_BYTES - 1) != 0 {
             return Err(StatusCode::INVALID_PRP_OFFSET);
         }
         let is_last = at & (self.page_bytes - 1) == self.page_bytes - PRP_ENTRY_BYTES;
-        let mut entry = read_entry(memory, at)?;
+        let mut entry = u64::from_le_bytes(read_array(memory, at)?);
         if is_last && self.left > self.page_bytes {
             at = entry;
             if at & (self.page_bytes - 1) != 0 {
                 return Err(StatusCode::INVALID_PRP_OFFSET);
             }
-            entry = read_entry(memory, at)?;
+            entry = u64::from_le_bytes(read_array(memory, at)?);
         }
         self.next = NextSegment::List(at.wrapping_add(PRP_ENTRY_BYTES));
         self.page(entry)
@@ -230,89 +232,66 @@ impl Segments {
     fn next_of_sgl<M: HostMemory>(
         &mut self,
         memory: &M,
-        list: SglPosition,
-    ) -> Result<Option<Segment>, StatusCode> {
-        let mut list = list;
-        while self.left > 0 {
+        mut list: SglPosition,
+    ) -> Result<Segment, StatusCode> {
+        const DESCRIPTOR_BYTES: u32 = SglDescriptor::SIZE as u32;
+        loop {
             self.descriptors_left = self
                 .descriptors_left
                 .checked_sub(1)
                 .ok_or(StatusCode::INVALID_SGL_COUNT)?;
-            let (descriptor, rest) = match list {
-                SglPosition::Inline(descriptor) => (descriptor, None),
-                SglPosition::Segment { count: 0, .. } => {
-                    return Err(StatusCode::INVALID_SGL_DATA_LENGTH);
+            let descriptor = match list.inline.take() {
+                Some(descriptor) => descriptor,
+                None if list.count == 0 => return Err(StatusCode::INVALID_SGL_DATA_LENGTH),
+                None => {
+                    let raw = read_array(memory, list.address)?;
+                    list.address = list.address.wrapping_add(u64::from(DESCRIPTOR_BYTES));
+                    list.count -= 1;
+                    SglDescriptor::from_bytes(raw)
                 }
-                SglPosition::Segment {
-                    address,
-                    count,
-                    is_last,
-                } => {
-                    let mut raw = [0; SglDescriptor::SIZE];
-                    memory
-                        .read(address, &mut raw)
-                        .map_err(|_| StatusCode::DATA_TRANSFER_ERROR)?;
-                    let address = address.wrapping_add(SglDescriptor::SIZE as u64);
-                    (
-                        SglDescriptor::from_bytes(raw),
-                        Some((address, count - 1, is_last)),
-                    )
-                }
-            };
-            let (after, left, is_last) = rest.unwrap_or((0, 0, false));
-            list = SglPosition::Segment {
-                address: after,
-                count: left,
-                is_last,
             };
             if descriptor.sub_type() != 0 {
                 return Err(StatusCode::INVALID_SGL_TYPE);
             }
+            let (address, len) = (descriptor.address(), descriptor.length());
             match descriptor.sgl_type() {
-                SglType::DATA_BLOCK if descriptor.length() == 0 => {}
-                SglType::DATA_BLOCK => {
+                SglType::DATA_BLOCK | SglType::BIT_BUCKET if len == 0 => {}
+                // Ignored in transfers to the controller (Base 4.1.2.1).
+                SglType::BIT_BUCKET if !self.to_host => {}
+                kind @ (SglType::DATA_BLOCK | SglType::BIT_BUCKET) => {
                     self.next = NextSegment::Sgl(list);
-                    return Ok(Some(
-                        self.take(descriptor.address(), u64::from(descriptor.length())),
-                    ));
-                }
-                // A Bit Bucket is ignored in transfers to the controller (Base 4.1.2.1).
-                SglType::BIT_BUCKET if !self.to_host || descriptor.length() == 0 => {}
-                SglType::BIT_BUCKET => {
-                    self.next = NextSegment::Sgl(list);
-                    let mut segment = self.take(0, u64::from(descriptor.length()));
-                    segment.is_bit_bucket = true;
-                    return Ok(Some(segment));
+                    return Ok(Segment {
+                        is_bit_bucket: kind == SglType::BIT_BUCKET,
+                        ..self.take(address, u64::from(len))
+                    });
                 }
                 kind @ (SglType::SEGMENT | SglType::LAST_SEGMENT) => {
+                    let is_valid = len > 0 && len.is_multiple_of(DESCRIPTOR_BYTES);
                     // Only as the last descriptor of a segment other than the last one.
-                    let len = descriptor.length();
-                    if left > 0
-                        || is_last
-                        || len == 0
-                        || !len.is_multiple_of(SglDescriptor::SIZE as u32)
-                    {
+                    if list.count > 0 || list.is_last || !is_valid {
                         return Err(StatusCode::INVALID_SGL_SEGMENT);
                     }
-                    list = SglPosition::Segment {
-                        address: descriptor.address(),
-                        count: len / SglDescriptor::SIZE as u32,
+                    list = SglPosition {
+                        inline: None,
+                        address,
+                        count: len / DESCRIPTOR_BYTES,
                         is_last: kind == SglType::LAST_SEGMENT,
                     };
                 }
                 _ => return Err(StatusCode::INVALID_SGL_TYPE),
             }
         }
-        Ok(None)
     }
 }
 
-fn read_entry<M: HostMemory>(memory: &M, at: u64) -> Result<u64, StatusCode> {
-    let mut raw = [0; PRP_ENTRY_BYTES as usize];
-    memory
-        .read(at, &mut raw)
-        .map_err(|_| StatusCode::DATA_TRANSFER_ERROR)?;
-    Ok(u64::from_le_bytes(raw))
+fn read_array<const N: usize, M: HostMemory>(
+    memory: &M,
+    address: u64,
+) -> Result<[u8; N], StatusCode> {
+    let mut raw = [0; N];
+    let read = memory.read(address, &mut raw);
+    read.map_err(|_| StatusCode::DATA_TRANSFER_ERROR)?;
+    Ok(raw)
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ wire! {
     }
 
     /// Autonomous Power State Transition, Command Dword 11 (Base 5.27.1.9).
-    pub struct AutonomousPower[4] {
+    pub struct AutonomousPowerConfig[4] {
         enabled / set_enabled: bool = 0, u32[0..=0], "Autonomous Power State Transition Enable (APSTE).";
     }
 
@@ -159,7 +159,7 @@ dwords!(
     WriteAtomicity,
     AsyncEventConfig,
     AsyncEvent,
-    AutonomousPower,
+    AutonomousPowerConfig,
     HostThermal,
     NonOperationalPower
 );

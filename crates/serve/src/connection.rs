@@ -14,12 +14,9 @@ const RECEIVE_BUFFER_BYTES: usize = 256 << 10;
 /// An empty send buffer is freed above this capacity, in bytes.
 const KEPT_SEND_BUFFER_BYTES: usize = 1 << 20;
 
-/// A connected socket.
 #[derive(Debug)]
 pub enum SocketStream {
-    /// A Unix socket.
     Unix(UnixStream),
-    /// A TCP socket.
     Tcp(TcpStream),
 }
 
@@ -68,12 +65,10 @@ pub struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    /// Bytes received and not consumed.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Consumes bytes.
     pub fn consume(&mut self, bytes: usize) {
         self.start += bytes;
         assert!(self.start <= self.end, "consumed more than was received");
@@ -96,7 +91,6 @@ impl ReceiveBuffer {
         }
     }
 
-    /// Reads once from the socket.
     pub fn fill(&mut self, stream: &mut SocketStream) -> ReadOutcome {
         if self.end == self.buffer.len() {
             self.reserve(self.end - self.start + 1);
@@ -119,13 +113,11 @@ impl ReceiveBuffer {
 /// Replies: `bytes[sent..]` are not sent.
 #[derive(Debug, Default)]
 pub struct SendBuffer {
-    /// Append replies here.
     pub bytes: Vec<u8>,
     sent: usize,
 }
 
 impl SendBuffer {
-    /// Bytes not sent yet.
     pub fn unsent(&self) -> usize {
         self.bytes.len() - self.sent
     }
@@ -156,7 +148,6 @@ impl SendBuffer {
     }
 }
 
-/// One client.
 #[derive(Debug)]
 pub struct Connection {
     pub stream: SocketStream,
@@ -165,7 +156,6 @@ pub struct Connection {
     pub replies: SendBuffer,
     /// Counts the connections that used this slot.
     pub generation: u32,
-    /// Requests in flight.
     pub in_flight: u32,
     /// Their cost, see [`crate::executor::ActiveRequest::cost_bytes`].
     pub in_flight_bytes: u64,
@@ -210,7 +200,6 @@ impl Connection {
         self.in_flight_bytes + self.replies.unsent() as u64
     }
 
-    /// Events to register with epoll.
     pub fn wanted_events(&self) -> EventFlags {
         let mut wanted = EventFlags::empty();
         wanted.set(EventFlags::IN, !self.closing && !self.stalled);
@@ -218,7 +207,6 @@ impl Connection {
         wanted
     }
 
-    /// Whether it can be closed.
     pub fn is_finished(&self) -> bool {
         self.closing && self.in_flight == 0 && self.replies.unsent() == 0
     }

@@ -172,7 +172,7 @@ impl NbdServer {
         self.executor.into_pacer().into_drive()
     }
 
-    /// Number of connected connections.
+    /// Number of connections.
     pub fn connected(&self) -> usize {
         self.connections.iter().flatten().count()
     }
@@ -287,7 +287,7 @@ impl NbdServer {
     }
 
     fn accept(&mut self) -> Result<(), ServeError> {
-        // One per iteration, so that connected connections are not delayed.
+        // One per iteration, so that connected clients are not delayed.
         match self.listener.as_ref().map(Listener::accept) {
             Some(Ok(stream)) if self.connected() < MAX_CONNECTIONS => self.add_connection(stream),
             // Too many connections, or the client has disconnected already.
@@ -322,7 +322,6 @@ impl NbdServer {
         }
     }
 
-    /// A socket is readable or writable.
     fn on_ready(&mut self, slot: usize, flags: EventFlags) {
         let Some(Some(connection)) = self.connections.get_mut(slot) else {
             return;
@@ -481,7 +480,6 @@ impl NbdServer {
         self.update_held_bytes(slot);
     }
 
-    /// Updates the sum of held bytes after a change of a connection.
     fn update_held_bytes(&mut self, slot: usize) {
         if let Some(Some(connection)) = self.connections.get_mut(slot) {
             let held_bytes = connection.held_bytes();
@@ -507,7 +505,6 @@ fn append_reply(
     match reply {
         Reply::Extents(extents) => session.block_status_reply(cookie, extents, out),
         Reply::Failed(error) => session.error_reply(cookie, *error, out),
-        // A read of length 0.
         _ if matches!(command, NbdCommand::Read { .. }) => {
             session.read_reply(cookie, 0, 0, true, out, |_, _| {});
         }

@@ -315,7 +315,7 @@ fn summary_text(summary: &ServeSummary) -> String {
     )
 }
 
-/// ServeSummary of a PCIe function; empty if it was not used or not paced.
+/// Summary of a PCIe function; empty if it was not used or not paced.
 fn function_summary_text(late: Lateness) -> String {
     match late.count {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! `assay serve`: other people's programs on a simulated drive over NBD.
+//! `assay serve` with NBD clients: fio, qemu-img, libnbd tools.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -8,9 +8,9 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::lab::{Done, KIB, Lab, MIB, is_heard, send, wait_until};
-use crate::serving::Serving;
+use crate::serving::ServeProcess;
 
-/// Are these programs here? Says what is not tested without them.
+/// Whether these programs are installed; reports a skipped test.
 fn has(programs: &[&str]) -> bool {
     let missing = programs.iter().find(|program| {
         let found = Command::new("sh")
@@ -25,10 +25,10 @@ fn has(programs: &[&str]) -> bool {
     missing.is_none()
 }
 
-/// What fio says of a job on this server; with `fails`, it has to fail.
+/// Runs a fio job on this server: JSON of the job and output. With `fails` it must fail.
 #[track_caller]
 fn fio(lab: &Lab, uri: &str, options: &str, fails: bool) -> (Value, String) {
-    let output = Command::new("fio")
+    let result = Command::new("fio")
         .args([
             "--name=job",
             "--thread",
@@ -40,16 +40,16 @@ fn fio(lab: &Lab, uri: &str, options: &str, fails: bool) -> (Value, String) {
         .current_dir(lab.path("."))
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let said = format!("{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.success(), !fails, "{options}: {said}");
+    let text = String::from_utf8_lossy(&result.stdout).into_owned();
+    let output = format!("{text}{}", String::from_utf8_lossy(&result.stderr));
+    assert_eq!(result.status.success(), !fails, "{options}: {output}");
     let document = text.find('{').map_or("null", |at| &text[at..]);
     let document: Value = serde_json::from_str(document).unwrap_or(Value::Null);
-    (document["jobs"][0].clone(), said)
+    (document["jobs"][0].clone(), output)
 }
 
 #[test]
-fn it_says_where_it_is_and_ends_cleanly() {
+fn it_reports_its_uri_and_ends_cleanly() {
     let lab = Lab::in_memory();
     for (signal, address) in [
         (Signal::INT, "unix:drive.sock"),
@@ -59,13 +59,13 @@ fn it_says_where_it_is_and_ends_cleanly() {
         if !is_heard(signal) {
             continue;
         }
-        let serving = Serving::start(&lab, &format!("sim:samsung-951,seed=4 --nbd {address}"));
-        let told = &serving.told;
-        assert_eq!(told["simulated"], true);
-        assert_eq!(told["serial"], "SIM-SAMSUNG-951-4");
-        assert_eq!(told["capacity_bytes"], 128_035_676_160_u64);
-        assert!(told["floor_ns"]["p50"].as_u64().unwrap() > 0);
-        assert!(told["model"].as_str().unwrap().contains("simulated"));
+        let serving = ServeProcess::start(&lab, &format!("sim:samsung-951,seed=4 --nbd {address}"));
+        let document = &serving.document;
+        assert_eq!(document["simulated"], true);
+        assert_eq!(document["serial"], "SIM-SAMSUNG-951-4");
+        assert_eq!(document["capacity_bytes"], 128_035_676_160_u64);
+        assert!(document["floor_ns"]["p50"].as_u64().unwrap() > 0);
+        assert!(document["model"].as_str().unwrap().contains("simulated"));
         let uri = serving.uri();
         if address.starts_with("unix") {
             assert!(uri.starts_with("nbd+unix:///?socket=/"), "{uri}");
@@ -76,11 +76,11 @@ fn it_says_where_it_is_and_ends_cleanly() {
                 "{uri}"
             );
         }
-        let told = serving.end(signal);
-        assert_eq!(told["requests"], 0);
+        let document = serving.end(signal);
+        assert_eq!(document["requests"], 0);
         assert!(!lab.path("drive.sock").exists());
     }
-    // In words.
+    // Text output.
     let mut child = lab
         .command("serve sim:intel-optane-memory-32gb --nbd unix:drive.sock --pace free")
         .spawn()
@@ -96,11 +96,11 @@ fn it_says_where_it_is_and_ends_cleanly() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_arguments_are_rejected() {
     let lab = Lab::in_memory();
     lab.noise("disk", MIB);
     lab.write("precious", "not a socket");
-    for (words, status, said) in [
+    for (arguments, status, output) in [
         ("disk --nbd unix:s", 2, "is not a simulated drive"),
         ("null: --nbd unix:s", 2, "is not a simulated drive"),
         ("sim:nothing --nbd unix:s", 2, "nothing"),
@@ -128,29 +128,30 @@ fn what_makes_no_sense_is_refused() {
             "cannot listen",
         ),
     ] {
-        lab.run(&format!("serve {words}")).refuses(status, &[said]);
+        lab.run(&format!("serve {arguments}"))
+            .refuses(status, &[output]);
     }
     assert_eq!(lab.text("precious"), "not a socket");
-    let serving = Serving::start(&lab, "sim:intel-optane-memory-32gb --nbd unix:s");
+    let serving = ServeProcess::start(&lab, "sim:intel-optane-memory-32gb --nbd unix:s");
     let taken = lab.run("serve sim:intel-optane-memory-32gb --nbd unix:s");
     taken.refuses(4, &["another server listens"]);
-    // A killed server leaves its file, and the next one takes its place.
+    // A killed server leaves its socket file, which the next one replaces.
     drop(serving);
     assert!(lab.path("s").exists());
-    Serving::start(&lab, "sim:intel-optane-memory-32gb --nbd unix:s").end(Signal::INT);
+    ServeProcess::start(&lab, "sim:intel-optane-memory-32gb --nbd unix:s").end(Signal::INT);
 }
 
 #[test]
 fn a_function_waits_for_a_virtual_machine_and_ends_cleanly() {
     let lab = Lab::in_memory();
     for signal in [Signal::INT, Signal::TERM] {
-        let mut serving = Serving::start(&lab, "sim:samsung-951 --vfio-user nvme.sock");
-        assert_eq!(serving.told["vfio_user"], "nvme.sock");
-        assert!(serving.told["uri"].is_null());
-        assert!(serving.told["floor_ns"]["p50"].as_u64().unwrap() > 0);
-        // A client that is none.
-        let mut rude = UnixStream::connect(lab.path("nvme.sock")).unwrap();
-        rude.write_all(b"GET / HTTP/1.1").unwrap();
+        let mut serving = ServeProcess::start(&lab, "sim:samsung-951 --vfio-user nvme.sock");
+        assert_eq!(serving.document["vfio_user"], "nvme.sock");
+        assert!(serving.document["uri"].is_null());
+        assert!(serving.document["floor_ns"]["p50"].as_u64().unwrap() > 0);
+        // A client that sends garbage.
+        let mut garbage = UnixStream::connect(lab.path("nvme.sock")).unwrap();
+        garbage.write_all(b"GET / HTTP/1.1").unwrap();
         let child = serving.child.take().unwrap();
         send(&child, signal);
         let done = Done::of("serve", child).expect(0);
@@ -165,7 +166,7 @@ fn fio_verifies_what_it_wrote() {
         return;
     }
     let lab = Lab::in_memory();
-    let serving = Serving::start(&lab, "sim:samsung-951 --nbd unix:s --pace free");
+    let serving = ServeProcess::start(&lab, "sim:samsung-951 --nbd unix:s --pace free");
     for options in [
         "--rw=write --bs=128k --size=64m --iodepth=16 --verify=crc32c",
         "--rw=randwrite --bs=4k --size=16m --iodepth=32 --verify=crc32c --verify_backlog=512",
@@ -173,12 +174,12 @@ fn fio_verifies_what_it_wrote() {
         "--rw=randwrite --bs=4k --size=8m --numjobs=3 --offset_increment=8m --iodepth=8 --fsync=100 --verify=crc32c --group_reporting",
         "--rw=trimwrite --bs=16k --size=8m --iodepth=4",
     ] {
-        let (job, said) = fio(&lab, serving.uri(), options, false);
-        assert_eq!(job["error"], 0, "{options}: {said}");
+        let (job, output) = fio(&lab, serving.uri(), options, false);
+        assert_eq!(job["error"], 0, "{options}: {output}");
     }
-    let told = serving.end(Signal::INT);
-    assert_eq!(told["failed"], 0);
-    assert!(told["connections"].as_u64().unwrap() >= 6);
+    let document = serving.end(Signal::INT);
+    assert_eq!(document["failed"], 0);
+    assert!(document["connections"].as_u64().unwrap() >= 6);
 }
 
 #[test]
@@ -187,11 +188,11 @@ fn paced_latencies_are_the_models() {
         return;
     }
     let lab = Lab::in_memory();
-    let serving = Serving::start(
+    let serving = ServeProcess::start(
         &lab,
         "sim:intel-600p --nbd unix:s --fault latency-spike@5=80ms",
     );
-    let (job, said) = fio(
+    let (job, output) = fio(
         &lab,
         serving.uri(),
         "--rw=randread --bs=4k --size=4m --io_size=200k",
@@ -199,34 +200,34 @@ fn paced_latencies_are_the_models() {
     );
     let least = job["read"]["lat_ns"]["min"].as_f64().unwrap();
     let most = job["read"]["lat_ns"]["max"].as_f64().unwrap();
-    // A sense of this flash takes tens of microseconds; a busy machine may only add to what the model says.
-    assert!(least > 20_000.0 && most >= 80_000_000.0, "{said}");
-    let told = serving.end(Signal::INT);
-    assert!(told["lateness_ns"]["mean"].as_u64().unwrap() > 0);
+    // A sense of this flash takes tens of microseconds; a loaded machine can only add latency.
+    assert!(least > 20_000.0 && most >= 80_000_000.0, "{output}");
+    let document = serving.end(Signal::INT);
+    assert!(document["lateness_ns"]["mean"].as_u64().unwrap() > 0);
 }
 
 #[test]
-fn faults_reach_fio_as_errors_and_spoiled_data() {
+fn faults_reach_fio_as_errors_and_corrupt_data() {
     if !has(&["fio"]) {
         return;
     }
     let lab = Lab::in_memory();
     let faults = "--fault media-error@1m+4k --fault corrupt-write@20";
-    let serving = Serving::start(
+    let serving = ServeProcess::start(
         &lab,
         &format!(
             "sim:intel-optane-memory-32gb,fault=write-error@300 --nbd unix:s --pace free {faults}"
         ),
     );
-    let (_, said) = fio(&lab, serving.uri(), "--rw=read --bs=4k --size=4m", true);
-    assert!(said.contains("Input/output error"), "{said}");
+    let (_, output) = fio(&lab, serving.uri(), "--rw=read --bs=4k --size=4m", true);
+    assert!(output.contains("Input/output error"), "{output}");
     let verify = "--rw=write --bs=4k --offset=4m --size=1m --verify=crc32c";
-    let (_, said) = fio(&lab, serving.uri(), verify, true);
-    assert!(said.contains("verify"), "{said}");
-    let (_, said) = fio(&lab, serving.uri(), "--rw=write --bs=4k --size=1m", true);
-    assert!(said.contains("Input/output error"), "{said}");
-    let told = serving.end(Signal::INT);
-    assert_eq!(told["failed"], 2);
+    let (_, output) = fio(&lab, serving.uri(), verify, true);
+    assert!(output.contains("verify"), "{output}");
+    let (_, output) = fio(&lab, serving.uri(), "--rw=write --bs=4k --size=1m", true);
+    assert!(output.contains("Input/output error"), "{output}");
+    let document = serving.end(Signal::INT);
+    assert_eq!(document["failed"], 2);
 }
 
 #[test]
@@ -235,7 +236,7 @@ fn nbd_tools_see_and_copy_it() {
         return;
     }
     let lab = Lab::in_memory();
-    let serving = Serving::start(
+    let serving = ServeProcess::start(
         &lab,
         "sim:intel-optane-memory-32gb,state=fresh --nbd tcp:127.0.0.1:0 --pace free",
     );
@@ -264,7 +265,7 @@ fn nbd_tools_see_and_copy_it() {
 
     let noise = lab.noise("image", 24 * MIB + 512);
     lab.tool("nbdcopy", &["--connections=4", "--flush", "image", &uri]);
-    // Only what was written is allocated.
+    // Only written data is allocated.
     let total = lab.tool("nbdinfo", &["--map", "--totals", &uri]);
     let data = total.lines().find(|line| line.contains("data")).unwrap();
     let bytes: usize = data.split_whitespace().next().unwrap().parse().unwrap();
@@ -272,7 +273,7 @@ fn nbd_tools_see_and_copy_it() {
         (noise.len()..=noise.len() + 4 * KIB).contains(&bytes),
         "{total}"
     );
-    // And back: the tools skip the holes, so that 29 GB take no time.
+    // The tools skip holes, so that 29 GB take little time.
     lab.tool("nbdcopy", &["--connections=4", &uri, "back"]);
     let back = std::fs::File::open(lab.path("back")).unwrap();
     assert_eq!(back.metadata().unwrap().len(), 29_260_513_280);
@@ -292,7 +293,7 @@ fn qemu_img_converts_compares_and_maps() {
         return;
     }
     let lab = Lab::in_memory();
-    let serving = Serving::start(
+    let serving = ServeProcess::start(
         &lab,
         "sim:intel-optane-memory-32gb,state=fresh --nbd unix:s --pace free",
     );
@@ -332,9 +333,9 @@ fn qemu_img_converts_compares_and_maps() {
     serving.end(Signal::INT);
 }
 
-/// fio that would be at work on this server for an hour, and is at work now.
-fn fio_at_work(serving: &Serving) -> Child {
-    // Written pages make the server grow.
+/// A fio process with a runtime of an hour that has begun to write.
+fn running_fio(serving: &ServeProcess) -> Child {
+    // The server grows with written pages.
     let pid = serving.child.as_ref().unwrap().id();
     let resident = || -> u64 {
         let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap();
@@ -355,30 +356,30 @@ fn fio_at_work(serving: &Serving) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_until("fio is at work", || resident() > before + 100);
+    wait_until("fio to write", || resident() > before + 100);
     client
 }
 
 #[test]
-fn a_killed_server_is_an_error_for_its_client_and_its_place_can_be_taken() {
+fn a_killed_server_is_an_error_for_its_client_and_can_be_replaced() {
     if !has(&["fio"]) {
         return;
     }
     let lab = Lab::in_memory();
-    let words = "sim:samsung-951 --nbd unix:s --pace real";
-    let serving = Serving::start(&lab, words);
-    let client = fio_at_work(&serving);
-    // SIGKILL, which nothing can answer.
+    let arguments = "sim:samsung-951 --nbd unix:s --pace real";
+    let serving = ServeProcess::start(&lab, arguments);
+    let client = running_fio(&serving);
+    // SIGKILL.
     drop(serving);
-    // Ends at all, long before its hour, and with an error.
+    // It ends before its runtime, with an error.
     let output = client.wait_with_output().unwrap();
     assert!(!output.status.success());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned()
+    let output = String::from_utf8_lossy(&output.stderr).into_owned()
         + &String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("error"), "{said}");
-    // The dead server's socket file is there, and nobody behind it; a new server serves at once.
+    assert!(output.contains("error"), "{output}");
+    // The stale socket file refuses connections; a new server replaces it.
     assert!(UnixStream::connect(lab.path("s")).is_err());
-    let serving = Serving::start(&lab, words);
+    let serving = ServeProcess::start(&lab, arguments);
     let (job, _) = fio(
         &lab,
         serving.uri(),
@@ -390,15 +391,15 @@ fn a_killed_server_is_an_error_for_its_client_and_its_place_can_be_taken() {
 }
 
 #[test]
-fn a_killed_client_and_a_rude_one_leave_it_serving() {
+fn killed_and_malformed_clients_do_not_affect_others() {
     if !has(&["fio"]) {
         return;
     }
     let lab = Lab::in_memory();
-    let serving = Serving::start(&lab, "sim:samsung-951 --nbd unix:s --pace real");
-    let mut rude = UnixStream::connect(lab.path("s")).unwrap();
-    rude.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-    let mut client = fio_at_work(&serving);
+    let serving = ServeProcess::start(&lab, "sim:samsung-951 --nbd unix:s --pace real");
+    let mut garbage = UnixStream::connect(lab.path("s")).unwrap();
+    garbage.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let mut client = running_fio(&serving);
     client.kill().unwrap();
     client.wait().unwrap();
     let (job, _) = fio(
@@ -408,6 +409,6 @@ fn a_killed_client_and_a_rude_one_leave_it_serving() {
         false,
     );
     assert_eq!(job["error"], 0);
-    let told = serving.end(Signal::TERM);
-    assert_eq!(told["failed"], 0);
+    let document = serving.end(Signal::TERM);
+    assert_eq!(document["failed"], 0);
 }

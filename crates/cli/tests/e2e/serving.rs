@@ -1,4 +1,4 @@
-//! `assay serve` for one test, taken down whatever happens.
+//! An `assay serve` process for one test, killed on drop.
 
 use std::io::{BufRead, BufReader};
 use std::process::Child;
@@ -8,52 +8,52 @@ use serde_json::Value;
 
 use crate::lab::{Done, Lab, send};
 
-/// A server of one test. Its first document has been read.
-pub struct Serving {
+/// A running server with its first JSON document.
+pub struct ServeProcess {
     pub child: Option<Child>,
-    pub told: Value,
-    words: String,
+    pub document: Value,
+    arguments: String,
 }
 
-impl Serving {
+impl ServeProcess {
     #[track_caller]
-    pub fn start(lab: &Lab, words: &str) -> Serving {
-        let words = format!("serve {words} --json");
-        let mut child = lab.command(&words).spawn().unwrap();
+    pub fn start(lab: &Lab, arguments: &str) -> ServeProcess {
+        let arguments = format!("serve {arguments} --json");
+        let mut child = lab.command(&arguments).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut text = String::new();
-        let told = loop {
+        let document = loop {
             let Some(line) = lines.next() else {
-                panic!("{}", Done::of(&words, child));
+                panic!("{}", Done::of(&arguments, child));
             };
             text.push_str(&line.unwrap());
-            if let Ok(told) = serde_json::from_str(&text) {
-                break told;
+            if let Ok(document) = serde_json::from_str(&text) {
+                break document;
             }
         };
-        Serving {
+        ServeProcess {
             child: Some(child),
-            told,
-            words,
+            document,
+            arguments,
         }
     }
 
     pub fn uri(&self) -> &str {
-        self.told["uri"].as_str().unwrap()
+        self.document["uri"].as_str().unwrap()
     }
 
-    /// End it as Ctrl-C does; the document that it says then, behind what it said in words.
+    /// Ends it by a signal; returns the JSON document on stderr, which follows the messages.
     #[track_caller]
     pub fn end(mut self, signal: Signal) -> Value {
         let child = self.child.take().unwrap();
         send(&child, signal);
-        let done = Done::of(&self.words, child).expect(0);
+        let done = Done::of(&self.arguments, child).expect(0);
         let document = done.stderr.find('{').map(|at| &done.stderr[at..]);
         serde_json::from_str(document.unwrap_or_default()).unwrap_or_else(|_| panic!("{done}"))
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
             let _ = child.kill();

@@ -4,7 +4,7 @@ use rustix::process::Signal;
 
 use crate::guest::Setup;
 use crate::lab::number;
-use crate::serving::Serving;
+use crate::serving::ServeProcess;
 
 #[test]
 fn a_simulated_drive_lies_under_qemus_controller() {
@@ -16,7 +16,7 @@ fn a_simulated_drive_lies_under_qemus_controller() {
         "sim:samsung-951,state=fresh --nbd unix:{} --pace free",
         socket.display()
     );
-    let serving = Serving::start(&setup.lab, &words);
+    let serving = ServeProcess::start(&setup.lab, &words);
     let mut guest = setup
         .tools(&["mkfs.ext4", "fsck.ext4"])
         .over_nbd("disk", "SIM1", &socket)
@@ -27,7 +27,7 @@ fn a_simulated_drive_lies_under_qemus_controller() {
     let probe = guest.json(&format!("probe {device}"));
     assert_eq!(
         number(&probe, "/nvme/namespaces/0/size_bytes"),
-        number(&serving.told, "/capacity_bytes")
+        number(&serving.document, "/capacity_bytes")
     );
     assert_eq!(probe["nvme"]["model"], "QEMU NVMe Ctrl");
     assert_eq!(probe["nvme"]["power_states"].as_array().unwrap().len(), 1);

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::guest::{Guest, Setup};
 use crate::lab::number;
-use crate::serving::Serving;
+use crate::serving::ServeProcess;
 
 #[test]
 fn a_guest_takes_a_simulated_drive_for_a_real_one() {
@@ -17,8 +17,8 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
         "sim:samsung-951 --vfio-user {} --pace free",
         socket.display()
     );
-    let serving = Serving::start(&setup.lab, &words);
-    let told = &serving.told;
+    let serving = ServeProcess::start(&setup.lab, &words);
+    let told = &serving.document;
     let serial = told["serial"].as_str().unwrap();
     let mut guest = setup
         .tools(&["nvme", "fio", "mkfs.ext4", "fsck.ext4"])
@@ -106,8 +106,8 @@ fn the_guest_sees_the_models_latencies() {
         "sim:samsung-951 --vfio-user {} --fault latency-spike@3000={spike_ms}ms",
         socket.display()
     );
-    let serving = Serving::start(&setup.lab, &words);
-    let serial = serving.told["serial"].as_str().unwrap();
+    let serving = ServeProcess::start(&setup.lab, &words);
+    let serial = serving.document["serial"].as_str().unwrap();
     let mut guest = setup.plugged(&socket).boot();
     let device = guest.device(serial);
     // The reads before (the kernel's search for partitions, udev's) are some dozens: the 3000th is among these.
@@ -138,8 +138,8 @@ fn a_run_that_is_cut_off_gives_the_power_state_back() {
         "sim:samsung-951 --vfio-user {} --pace free",
         socket.display()
     );
-    let serving = Serving::start(&setup.lab, &words);
-    let serial = serving.told["serial"].as_str().unwrap();
+    let serving = ServeProcess::start(&setup.lab, &words);
+    let serial = serving.document["serial"].as_str().unwrap();
     let mut guest = setup.tools(&["nvme"]).plugged(&socket).boot();
     let device = guest.device(serial);
     let controller = format!("/dev/{}", guest.controller(serial));

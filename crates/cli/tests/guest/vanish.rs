@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::guest::{Guest, Setup};
 use crate::lab::{Done, Lab, number, send};
-use crate::serving::Serving;
+use crate::serving::ServeProcess;
 
 /// A guest on this drive whose kernel gives commands up that nobody answers for five seconds, instead of 30.
 fn impatient(setup: Setup, socket: &Path) -> Guest {
@@ -41,8 +41,8 @@ fn a_drive_that_vanishes_is_pulled_out() {
     let socket_words = socket.display();
     let words = format!("sim:samsung-951 --vfio-user {socket_words} --fault vanish@20000");
     let lab = Lab::in_memory();
-    let serving = Serving::start(&lab, &words);
-    let serial = serving.told["serial"].as_str().unwrap().to_owned();
+    let serving = ServeProcess::start(&lab, &words);
+    let serial = serving.document["serial"].as_str().unwrap().to_owned();
     let mut guest = impatient(setup, &socket);
     let device = &guest.device(&serial);
     put_to_work(&mut guest, device);
@@ -57,8 +57,8 @@ fn a_server_that_is_killed_takes_its_drive_along() {
     let socket = sockets.path().join("nvme");
     let words = format!("sim:samsung-951 --vfio-user {}", socket.display());
     let lab = Lab::in_memory();
-    let mut serving = Serving::start(&lab, &words);
-    let serial = serving.told["serial"].as_str().unwrap().to_owned();
+    let mut serving = ServeProcess::start(&lab, &words);
+    let serial = serving.document["serial"].as_str().unwrap().to_owned();
     let mut guest = impatient(setup, &socket);
     let device = &guest.device(&serial);
     put_to_work(&mut guest, device);
@@ -77,8 +77,8 @@ fn a_server_that_is_killed_takes_its_drive_along() {
 
     // The next server takes the place of the dead one's socket.
     assert!(socket.exists());
-    let next = Serving::start(&lab, &words);
-    assert_eq!(next.told["serial"], serial.as_str());
+    let next = ServeProcess::start(&lab, &words);
+    assert_eq!(next.document["serial"], serial.as_str());
 }
 
 /// What is under way ends in errors, and so does everything that is begun.

@@ -13,7 +13,7 @@ use assay_nvme_spec::opcode::AdminOpcode;
 use assay_nvme_spec::{NSID_ALL, StatusCode};
 use assay_units::Nanos;
 
-use super::{AdminOutcome, AdminResult};
+use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::{Controller, NAMESPACE};
 use crate::memory::HostMemory;
 
@@ -159,7 +159,8 @@ impl Controller {
     }
 
     /// Format NVM (Base 5.14): purges all data, with any Secure Erase Setting.
-    pub(super) fn format(&mut self, now_ns: u64, command: FormatNvm) -> AdminResult {
+    pub(super) fn format<M>(&mut self, command: &AdminCommand, _: &mut M) -> AdminResult {
+        let (now_ns, command): (u64, FormatNvm) = (command.now_ns, command.view());
         if !matches!(command.nsid(), NAMESPACE | NSID_ALL) {
             return Err(StatusCode::INVALID_NAMESPACE);
         }
@@ -190,7 +191,8 @@ impl Controller {
     }
 
     /// Sanitize (Base 5.24): block erase, in the background.
-    pub(super) fn sanitize(&mut self, now_ns: u64, command: Sanitize) -> AdminResult {
+    pub(super) fn sanitize<M>(&mut self, command: &AdminCommand, _: &mut M) -> AdminResult {
+        let (now_ns, command): (u64, Sanitize) = (command.now_ns, command.view());
         match SanitizeAction(command.action()) {
             // A sanitize of this drive never fails.
             SanitizeAction::EXIT_FAILURE_MODE => return Ok(AdminOutcome::Done(0)),
@@ -238,7 +240,8 @@ impl Controller {
     }
 
     /// Device Self-test (Base 5.9, 8.6).
-    pub(super) fn self_test(&mut self, now_ns: u64, command: DeviceSelfTest) -> AdminResult {
+    pub(super) fn self_test<M>(&mut self, command: &AdminCommand, _: &mut M) -> AdminResult {
+        let (now_ns, command): (u64, DeviceSelfTest) = (command.now_ns, command.view());
         if !matches!(command.nsid(), 0 | NAMESPACE | NSID_ALL) {
             return Err(StatusCode::INVALID_NAMESPACE);
         }

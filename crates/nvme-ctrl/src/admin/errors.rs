@@ -16,7 +16,6 @@ pub(crate) struct ErrorLog {
 }
 
 impl ErrorLog {
-    /// Adds the entry of a failed command.
     pub(crate) fn add(&mut self, completion: &CompletionEntry, opcode: u8, nsid: u32, lba: u64) {
         self.count += 1;
         let mut entry = ErrorEntry::default();
@@ -35,12 +34,10 @@ impl ErrorLog {
         self.entries.push_front(entry);
     }
 
-    /// Errors since power-on.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The log page, latest first.
     pub(crate) fn page(&self) -> Vec<u8> {
         let mut page: Vec<u8> = self
             .entries

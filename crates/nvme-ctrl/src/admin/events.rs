@@ -7,7 +7,7 @@ use assay_nvme_spec::admin::AsyncEventRequest;
 use assay_nvme_spec::feature::{AsyncEvent, AsyncEventType};
 use assay_nvme_spec::log::LogId;
 
-use super::{AdminOutcome, AdminResult};
+use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::Controller;
 use crate::memory::HostMemory;
 use crate::slots::{CommandSlot, SlotState};
@@ -17,7 +17,6 @@ pub(crate) const EVENT_REQUESTS: usize = 4;
 /// Most pending events; further ones are dropped.
 const MAX_PENDING: usize = 16;
 
-/// Requests and events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AsyncEvents {
     requests: VecDeque<u16>,
@@ -27,7 +26,6 @@ pub(crate) struct AsyncEvents {
 }
 
 impl AsyncEvents {
-    /// An Asynchronous Event Request.
     pub(crate) fn request(&mut self, cid: u16) -> AdminResult {
         if self.requests.len() >= EVENT_REQUESTS {
             return Err(StatusCode::AER_LIMIT_EXCEEDED);
@@ -94,12 +92,10 @@ impl AsyncEvents {
         Some((cid, event))
     }
 
-    /// Controller reset.
     pub(crate) fn reset(&mut self) {
         *self = AsyncEvents::default();
     }
 
-    /// Whether a request can be completed.
     pub(crate) fn has_completion(&self) -> bool {
         !self.requests.is_empty() && self.next_unmasked().is_some()
     }
@@ -113,6 +109,11 @@ pub(super) fn request_slot(cid: u16) -> CommandSlot {
 }
 
 impl Controller {
+    /// Asynchronous Event Request (Base 5.2).
+    pub(super) fn request_event<M>(&mut self, command: &AdminCommand, _: &mut M) -> AdminResult {
+        self.events.request(command.entry.cid())
+    }
+
     /// Completes requests with pending events.
     pub(crate) fn post_events<M: HostMemory>(&mut self, now_ns: u64, memory: &mut M) {
         while self.is_operational()

@@ -3,7 +3,7 @@
 use assay_nvme_spec::StatusCode;
 use assay_nvme_spec::admin::{GetFeatures, SetFeatures, select};
 use assay_nvme_spec::feature::{
-    Arbitration, AsyncEventConfig, AutonomousPower, AutonomousTable, AutonomousTransition,
+    Arbitration, AsyncEventConfig, AutonomousPowerConfig, AutonomousTable, AutonomousTransition,
     ErrorRecovery, FeatureId, HostThermal, InterruptCoalescing, InterruptVector,
     NonOperationalPower, NumberOfQueues, PowerManagement, TemperatureThreshold, Timestamp,
     VolatileWriteCache,
@@ -47,7 +47,6 @@ impl Thresholds {
     }
 }
 
-/// Feature values.
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
     pub(crate) write_cache: bool,
@@ -57,7 +56,6 @@ pub(crate) struct Features {
     pub(crate) coalescing: CoalescingSetting,
     /// Throttling has an effect on this drive.
     pub(crate) can_throttle: bool,
-    /// Power state changes by a host.
     pub(crate) power_state_changes: u64,
     /// Data of the last telemetry capture.
     pub(crate) telemetry: Vec<u8>,
@@ -239,8 +237,7 @@ impl Controller {
             FeatureId::ERROR_RECOVERY => features.error_recovery,
             FeatureId::VOLATILE_WRITE_CACHE => {
                 let mut cache = VolatileWriteCache::default();
-                cache.set_enabled(features.write_cache);
-                cache.raw()
+                cache.set_enabled(features.write_cache).raw()
             }
             FeatureId::NUMBER_OF_QUEUES => self.queues_granted(u16::MAX - 1, u16::MAX - 1),
             FeatureId::INTERRUPT_COALESCING => {
@@ -252,8 +249,8 @@ impl Controller {
                 let mut coalescing = InterruptCoalescing::default();
                 coalescing
                     .set_threshold(setting.threshold)
-                    .set_time_100us(setting.time_100us);
-                coalescing.raw()
+                    .set_time_100us(setting.time_100us)
+                    .raw()
             }
             FeatureId::INTERRUPT_VECTOR => {
                 let selected = InterruptVector::from_raw(value).vector();
@@ -264,15 +261,14 @@ impl Controller {
                 let mut vector = InterruptVector::default();
                 vector
                     .set_vector(selected)
-                    .set_coalescing_disabled(disabled && is_current);
-                vector.raw()
+                    .set_coalescing_disabled(disabled && is_current)
+                    .raw()
             }
             FeatureId::WRITE_ATOMICITY => 0,
             FeatureId::ASYNC_EVENT => features.async_events.raw(),
             FeatureId::AUTONOMOUS_POWER if self.has_non_operational_states() => {
-                let mut autonomous = AutonomousPower::default();
-                autonomous.set_enabled(features.autonomous);
-                autonomous.raw()
+                let mut autonomous = AutonomousPowerConfig::default();
+                autonomous.set_enabled(features.autonomous).raw()
             }
             FeatureId::TIMESTAMP => 0,
             FeatureId::HOST_THERMAL if features.can_throttle => features.thermal.raw(),
@@ -283,7 +279,6 @@ impl Controller {
         })
     }
 
-    /// Whether the drive has non-operational power states.
     pub(super) fn has_non_operational_states(&self) -> bool {
         self.drive
             .identity()
@@ -298,8 +293,8 @@ impl Controller {
         let mut granted = NumberOfQueues::default();
         granted
             .set_submission(submission.min(most))
-            .set_completion(completion.min(most));
-        granted.raw()
+            .set_completion(completion.min(most))
+            .raw()
     }
 
     pub(super) fn set_features<M: HostMemory>(
@@ -370,7 +365,11 @@ impl Controller {
                 let mut table = AutonomousTable::default();
                 let pointer = command.pointer();
                 pointer.gather(memory, table.as_bytes_mut(), self.page_bytes)?;
-                self.set_autonomous(now_ns, AutonomousPower::from_raw(value).enabled(), table)?;
+                self.set_autonomous(
+                    now_ns,
+                    AutonomousPowerConfig::from_raw(value).enabled(),
+                    table,
+                )?;
             }
             FeatureId::TIMESTAMP => {
                 let mut stamp = Timestamp::default();
@@ -438,7 +437,6 @@ impl Controller {
         Ok(())
     }
 
-    /// Passes the autonomous transitions to the drive.
     fn apply_autonomous(&mut self, now_ns: u64) {
         let transitions = if self.features.autonomous {
             // From the last operational state, also if a host selected a non-operational one.

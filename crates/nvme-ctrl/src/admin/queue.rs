@@ -5,12 +5,11 @@ use assay_nvme_spec::admin::{
     CreateCompletionQueue, CreateSubmissionQueue, DeleteCompletionQueue, DeleteSubmissionQueue,
 };
 
-use super::{AdminOutcome, AdminResult};
+use super::{AdminCommand, AdminOutcome, AdminResult};
 use crate::controller::Controller;
 use crate::queues::{CompletionQueue, SubmissionQueue};
 
 impl Controller {
-    /// Index of an I/O queue.
     fn io_queue_index(&self, qid: u16) -> Result<usize, StatusCode> {
         if qid == 0 || qid > self.queue_pairs {
             return Err(StatusCode::INVALID_QUEUE_ID);
@@ -38,11 +37,12 @@ impl Controller {
         Ok(entries)
     }
 
-    pub(super) fn create_completion_queue(
+    pub(super) fn create_completion_queue<M>(
         &mut self,
-        command: CreateCompletionQueue,
-        base: u64,
+        command: &AdminCommand,
+        _: &mut M,
     ) -> AdminResult {
+        let (base, command): (u64, CreateCompletionQueue) = (command.entry.prp1(), command.view());
         let index = self.io_queue_index(command.qid())?;
         if self.cqs[index].is_some() {
             return Err(StatusCode::INVALID_QUEUE_ID);
@@ -56,11 +56,12 @@ impl Controller {
         Ok(AdminOutcome::Done(0))
     }
 
-    pub(super) fn create_submission_queue(
+    pub(super) fn create_submission_queue<M>(
         &mut self,
-        command: CreateSubmissionQueue,
-        base: u64,
+        command: &AdminCommand,
+        _: &mut M,
     ) -> AdminResult {
+        let (base, command): (u64, CreateSubmissionQueue) = (command.entry.prp1(), command.view());
         let index = self.io_queue_index(command.qid())?;
         if self.sqs[index].is_some() {
             return Err(StatusCode::INVALID_QUEUE_ID);
@@ -75,10 +76,12 @@ impl Controller {
     }
 
     /// Outstanding commands of the queue complete implicitly, without completion entries.
-    pub(super) fn delete_submission_queue(
+    pub(super) fn delete_submission_queue<M>(
         &mut self,
-        command: DeleteSubmissionQueue,
+        command: &AdminCommand,
+        _: &mut M,
     ) -> AdminResult {
+        let command: DeleteSubmissionQueue = command.view();
         self.io_queue_index(command.qid())?;
         if !self.remove_sq(command.qid()) {
             return Err(StatusCode::INVALID_QUEUE_ID);
@@ -86,10 +89,12 @@ impl Controller {
         Ok(AdminOutcome::Done(0))
     }
 
-    pub(super) fn delete_completion_queue(
+    pub(super) fn delete_completion_queue<M>(
         &mut self,
-        command: DeleteCompletionQueue,
+        command: &AdminCommand,
+        _: &mut M,
     ) -> AdminResult {
+        let command: DeleteCompletionQueue = command.view();
         let qid = command.qid();
         let index = self.io_queue_index(qid)?;
         if self.cqs[index].is_none() {
@@ -103,7 +108,6 @@ impl Controller {
         Ok(AdminOutcome::Done(0))
     }
 
-    /// Whether any I/O queue exists.
     pub(crate) fn has_io_queues(&self) -> bool {
         let sqs = self.sqs.iter().skip(1).any(Option::is_some);
         sqs || self.cqs.iter().skip(1).any(Option::is_some)

@@ -16,7 +16,6 @@ use crate::slots::{CommandSlot, SlotState};
 /// Most bytes of one deallocation by the drive, whose lengths have 32 bits.
 const DEALLOCATE_BYTES: u64 = 1 << 31;
 
-/// Status code of a status of the drive.
 #[inline]
 pub(crate) fn status_of(status: assay_ssd::Status) -> StatusCode {
     let (sct, sc) = status.code();
@@ -104,7 +103,6 @@ impl Controller {
         }
     }
 
-    /// A scheduled completion is due.
     pub(super) fn finish_scheduled<M: HostMemory>(
         &mut self,
         number: u32,
@@ -118,7 +116,6 @@ impl Controller {
         }
     }
 
-    /// Transfers the data of a read to the host.
     fn transfer_read_data<M: HostMemory>(
         &mut self,
         completion: &Completion,
@@ -132,7 +129,6 @@ impl Controller {
         transferred.err().unwrap_or(StatusCode::SUCCESS)
     }
 
-    /// Compares the data of the host with that of the drive.
     fn compare<M: HostMemory>(
         &mut self,
         completion: &Completion,

@@ -132,7 +132,6 @@ impl Controller {
         self.wake_ns = self.wake_ns.min(now_ns);
     }
 
-    /// A write of Controller Configuration.
     fn configure(&mut self, now_ns: u64, cc: Configuration) {
         let old = self.registers.cc;
         self.registers.cc = cc;
@@ -212,7 +211,6 @@ impl Controller {
         self.drive.submit(Nanos(now_ns), flush);
     }
 
-    /// The flush of a shutdown is complete.
     pub(super) fn finish_shutdown(&mut self) {
         let csts: &mut ControllerStatus = &mut self.registers.csts;
         if csts.shutdown() == shutdown_status::OCCURRING {

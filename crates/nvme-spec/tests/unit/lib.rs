@@ -97,7 +97,7 @@ fn fields_have_their_layout() {
             }
             feature::{
                 Arbitration, PowerManagement, TemperatureThreshold, ErrorRecovery, VolatileWriteCache, NumberOfQueues,
-                InterruptCoalescing, InterruptVector, WriteAtomicity, AsyncEventConfig, AsyncEvent, AutonomousTransition, AutonomousPower,
+                InterruptCoalescing, InterruptVector, WriteAtomicity, AsyncEventConfig, AsyncEvent, AutonomousTransition, AutonomousPowerConfig,
                 AutonomousTable, HostThermal, NonOperationalPower,
             }
             data_pointer::{SglDescriptor}

@@ -132,7 +132,7 @@ impl PciFunction {
         self.advance(state);
     }
 
-    /// PciFunction-level reset; data on the drive is unaffected.
+    /// Function-level reset; data on the drive is unaffected.
     pub(super) fn reset(&self) {
         let mut state = self.lock();
         let now = state.clock.now();
