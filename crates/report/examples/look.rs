@@ -19,7 +19,7 @@ fn main() {
     }
     let mut number = |or: u64| arguments.next().map_or(or, |n| n.parse().unwrap());
     let (drives, seconds) = (number(5) as usize, number(3600));
-    let all = common::labs::all(drives, seconds);
+    let all = common::views::all(drives, seconds);
     for run in &all {
         write(&folder, &run.manifest.suite.name, std::slice::from_ref(run));
         let name = format!("{folder}/{}.txt", run.manifest.suite.name);

@@ -1,20 +1,20 @@
-//! The axes along which the cells of a step differ.
+//! Workload properties by which the cells of a step differ.
 
 use assay_store::model::{CellPlan, View, Workload};
 use assay_units::text::format_size;
 
 use crate::format;
 
-/// One property of a planned cell that a table can have as rows or columns.
+/// A property of a planned cell that can be the rows or columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Axis {
-    /// The circumstance that cells of several steps share: `Default`, `25 % spare`.
+    /// The variant of several steps: `Default`, `25 % spare`.
     Variant,
     /// NVMe power state.
     PowerState,
     /// read, write, randread, ... .
     Rw,
-    /// Random or sequential, where the share of reads says the rest.
+    /// Random or sequential, beside an axis of the share of reads.
     Pattern,
     /// Reads of a mixed workload.
     ReadShare,
@@ -27,8 +27,8 @@ pub enum Axis {
     /// In flight altogether, where threads and depth vary together.
     TotalDepth,
     /// Offered rate as a share of what an earlier cell reached.
-    Share,
-    /// What the area holds.
+    LoadShare,
+    /// Data pattern of the area.
     Data,
     /// O_DIRECT or through the page cache.
     Direct,
@@ -38,11 +38,11 @@ pub enum Axis {
     Engine,
     /// Area.
     Span,
-    /// Where the area begins.
+    /// Start of the area.
     Offset,
 }
 
-/// Axes that are shown whenever they vary: the reader must see them.
+/// Axes that are shown whenever they vary.
 pub const MAIN: [Axis; 10] = [
     Axis::Variant,
     Axis::PowerState,
@@ -51,24 +51,33 @@ pub const MAIN: [Axis; 10] = [
     Axis::BlockSize,
     Axis::Threads,
     Axis::Depth,
-    Axis::Share,
+    Axis::LoadShare,
     Axis::Data,
     Axis::Direct,
 ];
 
-/// Axes that are shown only where the main ones do not tell two cells apart.
+/// Axes that are shown only where the main ones do not distinguish two cells.
 pub const SECONDARY: [Axis; 4] = [Axis::Rate, Axis::Engine, Axis::Span, Axis::Offset];
 
-/// A value on an axis: how it sorts and how it reads.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Value {
-    /// Position on a numeric axis; `None` on an axis of words, which sort as they first occur.
+/// A value on an axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AxisValue {
+    /// Position on a numeric axis; `None` on an axis of text, ordered by first occurrence.
     pub number: Option<f64>,
-    /// In words, short: `4 KiB`, `16 threads`.
+    /// Short label: `4 KiB`, `16 threads`.
     pub label: String,
 }
 
 impl Axis {
+    /// True for axes ordered by number, queue depths and sizes among them.
+    pub fn is_numeric(self) -> bool {
+        use Axis::{Data, Direct, Engine, Pattern, PowerState, Rw, Variant};
+        !matches!(
+            self,
+            Variant | PowerState | Rw | Pattern | Data | Direct | Engine
+        )
+    }
+
     /// Heading of a row or column of such values.
     pub fn title(self) -> &'static str {
         match self {
@@ -81,7 +90,7 @@ impl Axis {
             Axis::Threads => "threads",
             Axis::Depth => "queue depth per thread",
             Axis::TotalDepth => "queue depth, all threads",
-            Axis::Share => "offered load",
+            Axis::LoadShare => "offered load",
             Axis::Data => "data",
             Axis::Direct => "page cache",
             Axis::Rate => "offered rate",
@@ -91,25 +100,25 @@ impl Axis {
         }
     }
 
-    /// Where a planned cell is on this axis.
-    pub fn value(self, plan: &CellPlan) -> Value {
+    /// The value of a planned cell on this axis.
+    pub fn value(self, plan: &CellPlan) -> AxisValue {
         let workload = &plan.workload;
-        let number = |n: f64, label: String| Value {
+        let number = |n: f64, label: String| AxisValue {
             number: Some(n),
             label,
         };
-        let word = |label: &str| Value {
+        let text = |label: &str| AxisValue {
             number: None,
             label: label.to_owned(),
         };
         match self {
-            Axis::Variant => word(plan.variant.as_deref().unwrap_or("")),
+            Axis::Variant => text(plan.variant.as_deref().unwrap_or("")),
             Axis::PowerState => match workload.power_state {
                 Some(state) => number(f64::from(state), format!("power state {state}")),
                 None => number(-1.0, String::new()),
             },
-            Axis::Rw => word(rw_words(&workload.rw)),
-            Axis::Pattern => word(if workload.rw.starts_with("rand") {
+            Axis::Rw => text(rw_text(&workload.rw)),
+            Axis::Pattern => text(if workload.rw.starts_with("rand") {
                 "random"
             } else {
                 "sequential"
@@ -131,12 +140,12 @@ impl Axis {
                 let depth = u64::from(workload.numjobs) * u64::from(workload.iodepth);
                 number(depth as f64, format!("depth {depth}"))
             }
-            Axis::Share => match &plan.load {
+            Axis::LoadShare => match &plan.load {
                 Some(load) => number(load.percent, format!("{} %", format::figure(load.percent))),
                 None => number(-1.0, String::new()),
             },
-            Axis::Data => word(&workload.data),
-            Axis::Direct => word(if workload.direct {
+            Axis::Data => text(&workload.data),
+            Axis::Direct => text(if workload.direct {
                 "direct"
             } else {
                 "buffered"
@@ -146,7 +155,7 @@ impl Axis {
                 format!("{} IOPS offered", format::figure(workload.rate_iops)),
             ),
             Axis::Rate => number(0.0, "unlimited".to_owned()),
-            Axis::Engine => word(&workload.engine),
+            Axis::Engine => text(&workload.engine),
             Axis::Span => {
                 let stream = plan.view.is_some_and(View::is_stream);
                 let what = if stream { "stream" } else { "area" };
@@ -163,7 +172,7 @@ impl Axis {
     }
 }
 
-/// Reads among all operations of a workload, percent; `None` where it is mixed and does not say.
+/// Share of reads of a workload, percent; `None` for a mixed one without a declared share.
 pub fn read_share(workload: &Workload) -> Option<u8> {
     match workload.rw.as_str() {
         "read" | "randread" => Some(100),
@@ -172,8 +181,8 @@ pub fn read_share(workload: &Workload) -> Option<u8> {
     }
 }
 
-/// fio's `rw` in plain words.
-pub fn rw_words(rw: &str) -> &str {
+/// Description of fio's `rw`.
+pub fn rw_text(rw: &str) -> &str {
     match rw {
         "read" => "sequential read",
         "write" => "sequential write",

@@ -1,7 +1,7 @@
-//! The fidelity page: every published figure of every simulated drive beside the simulated one, as Markdown and as one
-//! self-contained HTML page in the form of a run's report.
+//! Model fidelity: published figures of drives beside those of their simulation, as Markdown and as a self-contained HTML
+//! page.
 //!
-//! What is compared is handed over as plain figures ([`Page`]): this room knows neither drives nor where the figures come from.
+//! The input is a list of plain figures ([`FidelityPage`]), independent of drives and of the origin of the figures.
 
 mod html;
 mod markdown;
@@ -13,32 +13,32 @@ use crate::format::figure;
 pub use html::html;
 pub use markdown::markdown;
 
-/// Everything on the page.
+/// Contents of the page.
 #[derive(Clone, Debug, Default)]
-pub struct Page {
+pub struct FidelityPage {
     /// The drives, in the order shown.
-    pub drives: Vec<Drive>,
-    /// What the model does not have, one line each.
+    pub drives: Vec<FidelityDrive>,
+    /// Limitations of the model, one line each.
     pub limits: Vec<String>,
 }
 
 /// One simulated drive.
 #[derive(Clone, Debug, Default)]
-pub struct Drive {
+pub struct FidelityDrive {
     /// Short name.
     pub name: String,
-    /// The real drive, for people.
+    /// Name of the real drive.
     pub title: String,
     /// Its figures.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<FidelityFigure>,
 }
 
-/// What a figure is of; decides where it stands.
+/// Category of a figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// Bandwidth of random reads, report A's cells.
+pub enum FigureKind {
+    /// Bandwidth of random reads (DragonFly 2018).
     RandomRead,
-    /// Bandwidth of sequential reads, report A's cells.
+    /// Bandwidth of sequential reads (DragonFly 2018).
     SequentialRead,
     /// Rate of a stream of some length.
     Stream,
@@ -51,41 +51,45 @@ pub enum Kind {
 
 /// One published figure with the simulated one.
 #[derive(Clone, Debug, Default)]
-pub struct Figure {
-    /// What it is of.
-    pub kind: Kind,
-    /// In words.
+pub struct FidelityFigure {
+    /// Its category.
+    pub kind: FigureKind,
+    /// Its title.
     pub title: String,
     /// As published.
     pub published: f64,
-    /// As simulated; `None` where the drive shows nothing of the kind.
+    /// As simulated; `None` where the simulation gives none.
     pub simulated: Option<f64>,
     /// Unit of both.
     pub unit: String,
-    /// How far off, signed: per cent, or kelvin.
+    /// Signed error, percent or kelvin.
     pub error: Option<f64>,
     /// `%` or `C`.
     pub error_unit: String,
-    /// Near enough?
+    /// Within its goal.
     pub met: bool,
-    /// What is near enough, in the error's unit.
+    /// Largest accepted error, in the error's unit.
     pub goal: f64,
-    /// No fit has seen it.
+    /// Held out from the fit of the profile.
     pub predicted: bool,
-    /// Who published it.
+    /// Its publisher.
     pub source: String,
-    /// Its place on a curve: the curve's name and the size in bytes, of a block or a stream.
+    /// Its position on a curve: name, and size of the block or stream in bytes.
     pub curve: Option<(String, f64)>,
 }
 
-impl Figure {
-    /// The error's size where it is one in per cent.
+impl FidelityFigure {
+    /// Absolute error, where it is in percent.
     fn size_pct(&self) -> Option<f64> {
         self.error.filter(|_| self.error_unit == "%").map(f64::abs)
     }
 
     fn shown(&self) -> String {
         self.simulated.map_or_else(|| "none".to_owned(), figure)
+    }
+
+    fn predicted_text(&self) -> &'static str {
+        if self.predicted { "predicted" } else { "" }
     }
 
     fn error_text(&self) -> String {
@@ -96,24 +100,24 @@ impl Figure {
     }
 }
 
-/// Errors of some figures.
+/// Error statistics of figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Sum {
+struct ErrorStatistics {
     count: usize,
     met: usize,
     median: f64,
     worst: f64,
 }
 
-impl Sum {
-    fn of<'a>(figures: impl Iterator<Item = &'a Figure>) -> Sum {
+impl ErrorStatistics {
+    fn of<'a>(figures: impl Iterator<Item = &'a FidelityFigure>) -> ErrorStatistics {
         let (mut count, mut met, mut sizes) = (0, 0, Vec::new());
         for figure in figures {
             count += 1;
             met += usize::from(figure.met);
             sizes.extend(figure.size_pct());
         }
-        Sum {
+        ErrorStatistics {
             count,
             met,
             worst: sizes.iter().copied().fold(0.0, f64::max),
@@ -122,16 +126,16 @@ impl Sum {
     }
 }
 
-impl Drive {
-    fn sum(&self, counts: impl Fn(&Figure) -> bool) -> Sum {
-        Sum::of(self.figures.iter().filter(|f| counts(f)))
+impl FidelityDrive {
+    fn statistics(&self, counts: impl Fn(&FidelityFigure) -> bool) -> ErrorStatistics {
+        ErrorStatistics::of(self.figures.iter().filter(|f| counts(f)))
     }
 }
 
-/// How the page came about, for its head.
-const ABOUT: &str = "Each figure was published by others for the real drive; beside it stands what the simulated drive gives to the same procedure. Errors are relative to the published figure, those of temperatures in kelvin. A figure marked \"predicted\" was kept back when the profile's numbers were fitted: nobody tuned a number to it. Which mechanisms a drive has (channels, caches, firmware costs) was decided with all figures in view, and a figure became a target where the fit without it showed that one was missing. All others were fitting targets, so they show how nearly the mechanisms can meet all of them at once with one set of numbers.";
-/// Why it is the same everywhere.
-const SAME: &str = "Simulated with seed 0, deterministic: the same figures on every machine.";
+/// Method of the comparison, for the head of the page.
+const ABOUT: &str = "Each published figure of a real drive is listed beside the result of the same procedure on the simulated drive. Errors are relative to the published figure; those of temperatures are in kelvin. Figures marked \"predicted\" were held out when the parameters of the profile were fitted. The mechanisms of a drive (channels, caches, firmware costs) were chosen with all figures in view, and a figure became a fitting target where the fit without it showed that one was missing. All other figures were fitting targets: their errors show how closely one set of parameters meets all of them.";
+/// Reproducibility.
+const SAME: &str = "Simulated with seed 0; deterministic, with identical figures on every machine.";
 
 #[cfg(test)]
 #[path = "../tests/unit/fidelity.rs"]

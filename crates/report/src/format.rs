@@ -1,8 +1,7 @@
-//! Figures as text, the same in the page and in the terminal.
+//! Number formatting common to the page and the terminal.
 //!
-//! Rates keep three significant digits below 100 and whole units above; latencies are microseconds with three
-//! significant digits below 100; both group thousands. A figure keeps at least as many digits as it was measured with
-//! (histograms hold three significant digits).
+//! Rates and latencies (microseconds) have three significant digits below 100 and whole units with grouped thousands
+//! above, at least the three significant digits that histograms resolve.
 
 use assay_units::text::{format_size, group_digits};
 
@@ -49,7 +48,7 @@ pub fn ratio(value: f64) -> String {
     }
 }
 
-/// A duration for people: `5 s`, `2 min`, `1 h 30 min`, `250 ms`.
+/// A duration: `5 s`, `2 min`, `1 h 30 min`, `250 ms`.
 pub fn duration(nanoseconds: u64) -> String {
     let seconds = nanoseconds as f64 / 1e9;
     if seconds < 1.0 {
@@ -63,8 +62,11 @@ pub fn duration(nanoseconds: u64) -> String {
         };
     }
     let whole = seconds.round() as u64;
-    let (hours, minutes, rest) = (whole / 3600, whole % 3600 / 60, whole % 60);
-    let parts = [(hours, "h"), (minutes, "min"), (rest, "s")];
+    let parts = [
+        (whole / 3600, "h"),
+        (whole % 3600 / 60, "min"),
+        (whole % 60, "s"),
+    ];
     let shown: Vec<String> = parts
         .iter()
         .filter(|(n, _)| *n > 0)
@@ -73,7 +75,7 @@ pub fn duration(nanoseconds: u64) -> String {
     shown.join(" ")
 }
 
-/// A capacity as it is sold and as it is addressed: `128 GB (119 GiB)`.
+/// A capacity in decimal and binary units: `128 GB (119 GiB)`.
 pub fn capacity(bytes: u64) -> String {
     if bytes == 0 {
         return "unknown".to_owned();
@@ -97,20 +99,20 @@ pub fn capacity(bytes: u64) -> String {
 /// An RFC 3339 stamp as `2026-11-21 03:15 UTC`; anything else unchanged.
 pub fn stamp(rfc3339: &str) -> String {
     let bytes = rfc3339.as_bytes();
-    let shaped = bytes.len() >= 20
+    let is_stamp = bytes.len() >= 20
         && rfc3339.is_ascii()
         && bytes[4] == b'-'
         && bytes[10] == b'T'
         && bytes[13] == b':'
         && rfc3339.ends_with('Z');
-    if shaped {
+    if is_stamp {
         format!("{} {} UTC", &rfc3339[..10], &rfc3339[11..16])
     } else {
         rfc3339.to_owned()
     }
 }
 
-/// A key of a value as words, its unit last: `zero_blocks_pct` as `zero blocks, %`.
+/// A key of a value as text, its unit last: `zero_blocks_pct` as `zero blocks, %`.
 pub fn humanise(key: &str) -> String {
     const UNITS: [(&str, &str); 8] = [
         ("_pct", "%"),
@@ -132,32 +134,14 @@ pub fn humanise(key: &str) -> String {
     }
 }
 
-/// Text for HTML element content and for attribute values in double quotes.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // Control characters are not allowed in HTML, and in a terminal they would act.
-            c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Text for a terminal: a drive's model must not move the cursor or change colours.
+/// Text without control characters: a drive's model must not act on the terminal or the page.
 pub fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '\u{fffd}' } else { c })
         .collect()
 }
 
-/// Rounded to five significant digits, for drawing: finer than a pixel, and a third of the bytes.
+/// Rounded to five significant digits for drawing: finer than a pixel, a third of the bytes.
 pub fn for_drawing(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;

@@ -1,53 +1,55 @@
-//! Cells grouped by step and laid out along the axes that vary.
+//! Results grouped by step and arranged along the workload axes that vary.
 
 use assay_analysis::steady_state;
 use assay_store::model::{CellKind, CellPlan, CellResult, View};
-use assay_store::read::{CellDrive, CellRecord, CellState, Run};
+use assay_store::read::{CellDrive, CellRecord, CellState};
+use assay_store::series::IntervalSample;
 
-use crate::axis::{Axis, MAIN, SECONDARY, Value};
-use crate::lineup::Lineup;
-use crate::metric::Metric;
+use crate::axis::{Axis, AxisValue, MAIN, SECONDARY};
+use crate::drive_set::DriveSet;
+use crate::metric::ResultMetric;
+use crate::views::{self, MergeRule, SectionView};
 
-/// All cells of one step, of all runs: one section of a report.
+/// A section of a report: all cells of one step, of all runs.
 #[derive(Clone, Debug)]
 pub struct Section<'a> {
-    /// The suite that the step is of.
+    /// The suite of the step.
     pub suite: &'a str,
-    /// The step's name; of several that are read together, the first one's.
+    /// The step; of several that share a section, the first.
     pub step: &'a str,
-    /// Its title for people.
+    /// Its title.
     pub title: &'a str,
-    /// What it is for; of several, the one that needs the most particular display.
+    /// Kind of its cells; of several, the one with the most specific display.
     pub kind: CellKind,
-    /// How it is to be read, where the kind does not say.
+    /// The view its suite declares, where the kind is not enough.
     pub view: Option<View>,
     /// One per cell and drive.
     pub points: Vec<Point<'a>>,
     /// Axis of the rows, when cells differ.
     pub row_axis: Option<Axis>,
     /// The rows, in order; one unnamed row where nothing varies.
-    pub rows: Vec<Value>,
+    pub rows: Vec<AxisValue>,
     /// Axes that make up the columns under each drive.
     pub column_axes: Vec<Axis>,
     /// The columns under each drive, in order, as values of `column_axes`.
-    pub columns: Vec<Vec<Value>>,
-    /// Drives that occur, as positions in the line-up.
+    pub columns: Vec<Vec<AxisValue>>,
+    /// Drives that occur, as positions in the drive set.
     pub drives: Vec<usize>,
 }
 
-/// One drive's part in one cell.
+/// One drive's result in one cell.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
-    /// Which run.
+    /// Index of the run.
     pub run: usize,
     /// The cell.
     pub cell: &'a CellRecord,
-    /// The drive, as a position in the line-up.
+    /// The drive, as a position in the drive set.
     pub drive: usize,
-    /// What was measured, when anything was.
-    pub part: Option<&'a CellDrive>,
-    /// Why its figures are not those of a drive at rest, where they should be.
-    pub unrest: Option<String>,
+    /// Its measurements, if any.
+    pub data: Option<&'a CellDrive>,
+    /// Why the drive was not in steady state, where the cell requires it.
+    pub not_steady_reason: Option<String>,
     /// Index into [`Section::rows`].
     pub row: usize,
     /// Index into [`Section::columns`].
@@ -57,7 +59,14 @@ pub struct Point<'a> {
 impl<'a> Point<'a> {
     /// The result, complete or not.
     pub fn result(&self) -> Option<&'a CellResult> {
-        self.part.and_then(|p| p.result.as_ref())
+        self.data.and_then(|p| p.result.as_ref())
+    }
+
+    /// Its measured intervals; none without measurements.
+    pub fn measured_intervals(&self) -> Vec<IntervalSample> {
+        self.data
+            .map(CellDrive::measured_intervals)
+            .unwrap_or_default()
     }
 
     /// The plan.
@@ -65,16 +74,16 @@ impl<'a> Point<'a> {
         &self.cell.plan
     }
 
-    /// Are several drives measured at once in its cell?
-    pub fn together(&self) -> bool {
+    /// True when its cell measures several drives concurrently.
+    pub fn is_concurrent(&self) -> bool {
         self.cell.plan.drives.len() > 1
     }
 
-    /// Why there is no result, or why it is not a whole one: (short, in full). `None` for a finished cell.
+    /// Why the result is missing or incomplete: (short, in full). `None` for a finished cell.
     pub fn remark(&self) -> Option<(&'static str, String)> {
         match &self.cell.state {
             CellState::Finished if self.result().is_some() => {
-                self.unrest.clone().map(|why| ("not steady", why))
+                self.not_steady_reason.clone().map(|why| ("not steady", why))
             }
             CellState::Finished => Some(("no result", "the cell finished without a result for this drive".to_owned())),
             CellState::Planned => Some(("not reached", "the run ended before this cell".to_owned())),
@@ -87,7 +96,7 @@ impl<'a> Point<'a> {
         }
     }
 
-    /// The coordinates in words, without those in `but`: `4 KiB, 16 threads, depth 1`.
+    /// Its values on these axes: `4 KiB, 16 threads, depth 1`.
     pub fn coordinates(&self, axes: &[Axis]) -> String {
         let labels: Vec<String> = axes
             .iter()
@@ -98,8 +107,8 @@ impl<'a> Point<'a> {
     }
 }
 
-/// How particular a kind's display is.
-fn weight(kind: CellKind) -> u8 {
+/// How specific the display of a kind is.
+fn specificity(kind: CellKind) -> u8 {
     match kind {
         CellKind::Prepare | CellKind::Purge => 0,
         CellKind::Measure => 1,
@@ -109,32 +118,26 @@ fn weight(kind: CellKind) -> u8 {
     }
 }
 
-/// The sections of all runs, in the order their steps first occur. Preparations are left out: see [`preparations`].
-pub fn sections<'a>(lineup: &Lineup<'a>) -> Vec<Section<'a>> {
+/// The sections of all runs, in the order in which their steps first occur, without [`preparations`].
+pub fn sections<'a>(set: &DriveSet<'a>) -> Vec<Section<'a>> {
     let mut sections: Vec<Section<'a>> = Vec::new();
-    for (run, r) in lineup.runs.iter().enumerate() {
+    for (run, r) in set.runs.iter().enumerate() {
         let suite = r.manifest.suite.name.as_str();
-        for cell in cells(r).filter(|c| !prepares(c.plan.kind)) {
-            let points = points(lineup, run, cell);
+        for cell in r.cells.iter().filter(|c| !prepares(c.plan.kind)) {
+            let points = points(set, run, cell);
             match sections.iter_mut().find(|s| s.takes(suite, &cell.plan)) {
                 Some(section) => {
                     section.points.extend(points);
-                    if weight(cell.plan.kind) > weight(section.kind) {
+                    if specificity(cell.plan.kind) > specificity(section.kind) {
                         section.kind = cell.plan.kind;
                     }
                 }
                 None => sections.push(Section {
                     suite,
                     step: &cell.plan.step,
-                    title: if cell.plan.view == Some(View::Capacity) {
-                        "Every block, written and read back"
-                    } else if cell.plan.view.is_some_and(View::is_stream) {
-                        "Streams: peak against continuous"
-                    } else if cell.plan.title.is_empty() {
-                        &cell.plan.step
-                    } else {
-                        &cell.plan.title
-                    },
+                    title: views::of(cell.plan.view, CellKind::Measure)
+                        .title()
+                        .unwrap_or_else(|| step_title(&cell.plan)),
                     kind: cell.plan.kind,
                     view: cell.plan.view,
                     points,
@@ -153,36 +156,40 @@ pub fn sections<'a>(lineup: &Lineup<'a>) -> Vec<Section<'a>> {
     sections
 }
 
-/// The cells that only prepared, of all runs.
-pub fn preparations<'a>(lineup: &Lineup<'a>) -> Vec<Point<'a>> {
-    let runs = lineup.runs.iter().enumerate();
+/// The cells of all runs that prepared drives.
+pub fn preparations<'a>(set: &DriveSet<'a>) -> Vec<Point<'a>> {
+    let runs = set.runs.iter().enumerate();
     runs.flat_map(|(run, r)| {
-        cells(r)
-            .filter(|c| prepares(c.plan.kind))
-            .flat_map(move |cell| points(lineup, run, cell))
+        let cells = r.cells.iter().filter(|c| prepares(c.plan.kind));
+        cells.flat_map(move |cell| points(set, run, cell))
     })
     .collect()
 }
 
-/// Is nothing of such a cell a result?
+/// The title of a cell's step.
+pub fn step_title(plan: &CellPlan) -> &str {
+    if plan.title.is_empty() {
+        &plan.step
+    } else {
+        &plan.title
+    }
+}
+
+/// Kinds of cells without a result.
 fn prepares(kind: CellKind) -> bool {
     matches!(kind, CellKind::Prepare | CellKind::Purge)
 }
 
-fn cells(run: &Run) -> impl Iterator<Item = &CellRecord> {
-    run.cells.iter()
-}
-
-fn points<'a>(lineup: &Lineup<'a>, run: usize, cell: &'a CellRecord) -> Vec<Point<'a>> {
+fn points<'a>(set: &DriveSet<'a>, run: usize, cell: &'a CellRecord) -> Vec<Point<'a>> {
     let planned = cell.plan.drives.iter();
     planned
         .filter_map(|&drive| {
             Some(Point {
                 run,
                 cell,
-                drive: lineup.position(run, drive)?,
-                part: cell.drives.iter().find(|p| p.drive == drive),
-                unrest: steady_state::not_steady_reason(&lineup.runs[run], cell, drive),
+                drive: set.position(run, drive)?,
+                data: cell.drives.iter().find(|p| p.drive == drive),
+                not_steady_reason: steady_state::not_steady_reason(&set.runs[run], cell, drive),
                 row: 0,
                 column: 0,
             })
@@ -191,30 +198,43 @@ fn points<'a>(lineup: &Lineup<'a>, run: usize, cell: &'a CellRecord) -> Vec<Poin
 }
 
 impl<'a> Section<'a> {
-    /// Does a cell belong here: of the same step of the same suite, or the same under another circumstance?
+    /// True when a cell belongs to this section: the same step of the same suite, or the same test of another variant.
     fn takes(&self, suite: &str, plan: &CellPlan) -> bool {
-        // Short streams are read against the one without end, whichever suites they are of.
-        let stream = |view: Option<View>| view.is_some_and(View::is_stream);
-        if stream(self.view) || stream(plan.view) {
-            return stream(self.view) && stream(plan.view);
+        let rule = |view| views::of(view, CellKind::Measure).merge_rule();
+        let (own, other) = (rule(self.view), rule(plan.view));
+        if own == MergeRule::AllSuites || other == MergeRule::AllSuites {
+            return own == other;
         }
         if self.suite != suite {
             return false;
         }
-        // Writing the whole drive and reading it back are one test.
-        let whole = |view| view == Some(View::Capacity);
-        if self.step == plan.step || whole(self.view) && whole(plan.view) {
+        if self.step == plan.step || own == MergeRule::AllSteps && other == own {
             return true;
         }
         let Some(first) = self.points.first().map(Point::plan) else {
             return false;
         };
         let workload = |p: &CellPlan| (p.workload.rw.clone(), p.workload.bs_bytes);
-        let one_chart = matches!(plan.view, Some(View::Consistency | View::Saturation));
         first.variant.is_some()
             && plan.variant.is_some()
             && (first.view, first.kind) == (plan.view, plan.kind)
-            && (first.title == plan.title || one_chart && workload(first) == workload(plan))
+            && (first.title == plan.title
+                || other == MergeRule::EqualWorkloads && workload(first) == workload(plan))
+    }
+
+    /// Its descriptor.
+    pub fn descriptor(&self) -> &'static dyn SectionView {
+        views::of(self.view, self.kind)
+    }
+
+    /// True for streams of chunks.
+    pub fn is_stream(&self) -> bool {
+        self.view.is_some_and(View::is_stream)
+    }
+
+    /// Caption of one of its tables.
+    pub fn caption(&self, what: &str) -> String {
+        format!("{}: {what}", self.title)
     }
 
     /// The axes that differ between its cells, rows first.
@@ -224,12 +244,12 @@ impl<'a> Section<'a> {
         axes
     }
 
-    /// The figures that its tables and charts can show.
-    pub fn metrics(&self) -> Vec<Metric> {
-        Metric::offered(self.points.iter().filter_map(Point::result))
+    /// The metrics that its tables and charts can show.
+    pub fn metrics(&self) -> Vec<ResultMetric> {
+        ResultMetric::offered(self.points.iter().filter_map(Point::result))
     }
 
-    /// The point of a place in the table. Of several (equal workloads), the last that was measured.
+    /// The point of a table cell. Of several (equal workloads), the last that was measured.
     pub fn at(&self, row: usize, column: usize, drive: usize) -> Option<&Point<'a>> {
         let here = |p: &&Point| p.row == row && p.column == column && p.drive == drive;
         let mut measured = self.points.iter().rev().filter(|p| p.result().is_some());
@@ -264,21 +284,45 @@ impl<'a> Section<'a> {
         labels.join(", ")
     }
 
-    /// A place in the table in words: `4 KiB, 16 threads`; empty when nothing varies.
-    pub fn place(&self, row: usize, column: usize) -> String {
-        let labels = [self.rows[row].label.clone(), self.column_label(column)];
-        let named: Vec<&str> = labels
-            .iter()
-            .map(String::as_str)
-            .filter(|label| !label.is_empty())
-            .collect();
-        named.join(", ")
+    /// Row and column of a table cell: `4 KiB, 16 threads`; empty when nothing varies.
+    pub fn location(&self, row: usize, column: usize) -> String {
+        let mut labels = vec![self.rows[row].label.clone(), self.column_label(column)];
+        labels.retain(|label| !label.is_empty());
+        labels.join(", ")
     }
 
-    /// What all its cells have in common, in words, and what differs only between drives.
+    /// The same, or the section's title when nothing varies.
+    pub fn location_or_title(&self, row: usize, column: usize) -> String {
+        match self.location(row, column) {
+            none if none.is_empty() => self.title.to_owned(),
+            location => location,
+        }
+    }
+
+    /// Label of a row, or the section's title when no axis has rows.
+    pub fn row_label(&self, row: usize) -> String {
+        if self.row_axis.is_some() {
+            self.rows[row].label.clone()
+        } else {
+            self.title.to_owned()
+        }
+    }
+
+    /// Title of the axis of the rows.
+    pub fn row_title(&self) -> &'static str {
+        self.row_axis.map_or("", Axis::title)
+    }
+
+    /// The points without a complete result.
+    pub fn incomplete(&self) -> Vec<Point<'a>> {
+        let incomplete = self.points.iter().filter(|p| p.remark().is_some());
+        incomplete.cloned().collect()
+    }
+
+    /// The workload properties common to all cells, and those that differ only between drives.
     pub fn common(&self) -> String {
         if self.kind == CellKind::Idle {
-            return "no work".to_owned();
+            return "no workload".to_owned();
         }
         let mut parts = Vec::new();
         for axis in MAIN.into_iter().chain(SECONDARY) {
@@ -294,24 +338,21 @@ impl<'a> Section<'a> {
             }
             let no_host = |p: &Point| matches!(p.plan().workload.engine.as_str(), "sim" | "null");
             let trivial = match axis {
-                // A drive that is its own engine has no page cache either.
+                // Targets without an engine of the host have no page cache either.
                 Axis::Engine | Axis::Direct => self.points.iter().all(no_host),
                 Axis::Rate => labels == ["unlimited"],
-                // What is read alone or written alone says so.
+                // The workload's name implies it.
                 Axis::ReadShare => self
                     .points
                     .iter()
                     .all(|p| p.plan().workload.rwmixread.is_none()),
                 Axis::Threads | Axis::Depth => self.varying().contains(&Axis::TotalDepth),
                 Axis::Rw => self.varying().contains(&Axis::ReadShare),
-                // Areas of different data are at different places: the data are what matters.
+                // Areas of different data have different offsets, and so have consecutive streams.
                 Axis::Offset => {
-                    // Streams lie one after the other.
-                    labels == ["at 0 B"]
-                        || self.varying().contains(&Axis::Data)
-                        || self.view.is_some_and(View::is_stream)
+                    labels == ["at 0 B"] || self.varying().contains(&Axis::Data) || self.is_stream()
                 }
-                Axis::Span if self.view.is_some_and(View::is_stream) => labels.len() > 1,
+                Axis::Span if self.is_stream() => labels.len() > 1,
                 _ => false,
             };
             if trivial || labels.is_empty() {
@@ -329,6 +370,7 @@ impl<'a> Section<'a> {
         parts.join(" \u{b7} ")
     }
 
+    /// Chooses the axes of rows and columns, and places every point.
     fn lay_out(&mut self) {
         for point in &self.points {
             if !self.drives.contains(&point.drive) {
@@ -338,7 +380,7 @@ impl<'a> Section<'a> {
         self.drives.sort_unstable();
         let mut axes: Vec<Axis> = MAIN.into_iter().filter(|a| self.varies(*a)).collect();
         for axis in SECONDARY {
-            if self.has_twins(&axes) && self.varies(axis) {
+            if self.has_duplicates(&axes) && self.varies(axis) {
                 axes.push(axis);
             }
         }
@@ -352,12 +394,9 @@ impl<'a> Section<'a> {
             let plan = &self.points[i].cell.plan;
             let row = match self.row_axis {
                 Some(axis) => axis.value(plan),
-                None => Value {
-                    number: None,
-                    label: String::new(),
-                },
+                None => AxisValue::default(),
             };
-            let column: Vec<Value> = self.column_axes.iter().map(|a| a.value(plan)).collect();
+            let column: Vec<AxisValue> = self.column_axes.iter().map(|a| a.value(plan)).collect();
             if !self.rows.contains(&row) {
                 self.rows.push(row);
             }
@@ -365,8 +404,8 @@ impl<'a> Section<'a> {
                 self.columns.push(column);
             }
         }
-        // Stable sorts: words (no number) stay as they first occurred.
-        let number = |v: &Value| v.number.unwrap_or(0.0);
+        // Stable sorts: values without a number keep the order of their first occurrence.
+        let number = |v: &AxisValue| v.number.unwrap_or(0.0);
         self.rows.sort_by(|a, b| number(a).total_cmp(&number(b)));
         self.columns.sort_by(|a, b| {
             let pairs = a.iter().zip(b);
@@ -379,7 +418,7 @@ impl<'a> Section<'a> {
         for point in &mut self.points {
             let plan = &point.cell.plan;
             let row = row_axis.map(|a| a.value(plan));
-            let column: Vec<Value> = column_axes.iter().map(|a| a.value(plan)).collect();
+            let column: Vec<AxisValue> = column_axes.iter().map(|a| a.value(plan)).collect();
             point.row = row
                 .and_then(|r| self.rows.iter().position(|x| *x == r))
                 .unwrap_or(0);
@@ -387,7 +426,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Puts one axis in the place of two that say the same together.
+    /// Replaces two axes that carry the same information by one.
     fn simplify(&self, axes: &mut Vec<Axis>) {
         if axes.contains(&Axis::ReadShare) {
             if self
@@ -413,22 +452,17 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Does every total queue depth come from one number of threads and one depth of each?
+    /// True when every total queue depth has one combination of threads and depth per thread.
     fn one_depth_per_total(&self) -> bool {
-        let mut ways: Vec<(u64, u32)> = Vec::new();
-        for point in &self.points {
+        let mut threads_of = std::collections::BTreeMap::new();
+        self.points.iter().all(|point| {
             let w = &point.plan().workload;
-            let way = (u64::from(w.numjobs) * u64::from(w.iodepth), w.numjobs);
-            if !ways.contains(&way) {
-                ways.push(way);
-            }
-        }
-        let mut totals: Vec<u64> = ways.iter().map(|w| w.0).collect();
-        totals.sort_unstable();
-        totals.windows(2).all(|pair| pair[0] != pair[1])
+            let total = u64::from(w.numjobs) * u64::from(w.iodepth);
+            *threads_of.entry(total).or_insert(w.numjobs) == w.numjobs
+        })
     }
 
-    /// Does it vary within the cells of one drive? What differs only between drives is no axis of a table.
+    /// True when it varies within the cells of one drive; what differs only between drives is no axis of a table.
     fn varies(&self, axis: Axis) -> bool {
         self.drives.iter().any(|drive| {
             let mut values = self
@@ -441,21 +475,21 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// Do two cells of a drive coincide on these axes? A drive alone and the same among others do not count, nor do rounds.
-    fn has_twins(&self, axes: &[Axis]) -> bool {
+    /// True when two cells of a drive coincide on these axes; concurrent cells and rounds are kept apart.
+    fn has_duplicates(&self, axes: &[Axis]) -> bool {
         let mut seen = std::collections::HashSet::new();
         self.points.iter().any(|p| {
             let round = p.plan().round.as_ref().map(|r| r.number);
             let labels: Vec<String> = axes.iter().map(|x| x.value(p.plan()).label).collect();
-            !seen.insert((p.drive, p.together(), round, labels))
+            !seen.insert((p.drive, p.is_concurrent(), round, labels))
         })
     }
 
-    /// Rows are the numeric axis with most values (first of equals); words only when no number varies, and what the data
-    /// are like never: that is compared side by side.
+    /// The axis of the rows: as the view defines it, else the numeric axis with most values (the first of equals), else the
+    /// first other axis but not the data, which are compared side by side.
     fn choose_rows(&self, axes: &[Axis]) -> Option<Axis> {
         let count = |axis: Axis| {
-            let mut seen: Vec<Value> = Vec::new();
+            let mut seen: Vec<AxisValue> = Vec::new();
             for point in &self.points {
                 let value = axis.value(point.plan());
                 if !seen.contains(&value) {
@@ -464,31 +498,13 @@ impl<'a> Section<'a> {
             }
             seen.len()
         };
-        let depth = |a: &Axis| matches!(a, Axis::TotalDepth | Axis::Threads | Axis::Depth);
-        match self.view {
-            Some(View::Knee) if axes.iter().any(depth) => return axes.iter().copied().find(depth),
-            Some(View::Load) if axes.contains(&Axis::Share) => return Some(Axis::Share),
-            Some(View::Rounds) if axes.contains(&Axis::BlockSize) => return Some(Axis::BlockSize),
-            _ => {}
-        }
-        let words = [
-            Axis::Variant,
-            Axis::PowerState,
-            Axis::Rw,
-            Axis::Pattern,
-            Axis::Data,
-            Axis::Direct,
-            Axis::Engine,
-        ];
-        let numeric = |a: &&Axis| !words.contains(a);
-        let mut best: Option<(usize, Axis)> = None;
-        for axis in axes.iter().filter(numeric) {
-            let n = count(*axis);
-            if best.is_none_or(|(most, _)| n > most) {
-                best = Some((n, *axis));
-            }
-        }
-        best.map(|(_, axis)| axis)
-            .or_else(|| axes.iter().copied().find(|a| *a != Axis::Data))
+        let fixed = self.descriptor().row_axes().iter();
+        let mut fixed = fixed.filter(|axis| axes.contains(axis));
+        let numeric = axes.iter().rev().filter(|axis| axis.is_numeric());
+        fixed
+            .next()
+            .or_else(|| numeric.max_by_key(|axis| count(**axis)))
+            .or_else(|| axes.iter().find(|axis| **axis != Axis::Data))
+            .copied()
     }
 }

@@ -1,29 +1,29 @@
 //! One self-contained HTML page for one or several runs.
 //!
 //! # Architecture
-//! [`render`] lays the cells of all runs out as sections (`grid`), writes tables and charts as HTML and JSON, and
-//! puts them into `page/page.html` together with `page/page.css`, the scripts beside them and plotly's JavaScript
-//! (`library`), which is embedded once. MathJax, which its crate would embed with it, is left out: no chart has a formula. A
-//! Content-Security-Policy in the page forbids every request, so that the page cannot load anything even if a drive's name tried to
-//! make it.
+//! [`render`] arranges the cells of all runs in sections (`grid`), writes them with `maud` as their descriptors (`views`)
+//! define, and embeds CSS, scripts and the charts' JSON. plotly's JavaScript (`library`) is embedded once, without the
+//! MathJax of its crate: no chart contains a formula. The page's Content-Security-Policy forbids every request, so that
+//! it cannot load anything whatever a drive's name contains.
 
 mod appendix;
 mod cards;
+pub(crate) mod elements;
 mod library;
-mod section;
-mod views;
-mod words;
-pub(crate) mod write;
+
+use std::collections::HashSet;
 
 use assay_store::model::Outcome;
 use assay_store::model::warning::code;
-use assay_store::read::{CellState, Run};
+use assay_store::read::{CellRecord, CellState, Run};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::ReportError;
 use crate::charts::{self, Chart};
-use crate::format::{escape, figure, stamp};
+use crate::drive_set::DriveSet;
+use crate::format::{figure, stamp};
 use crate::grid;
-use crate::lineup::Lineup;
+use crate::views::Context;
 
 /// One self-contained HTML page for one or several runs. It needs no network and no other file.
 ///
@@ -33,152 +33,186 @@ pub fn render(runs: &[Run]) -> Result<String, ReportError> {
     if runs.is_empty() {
         return Err(ReportError::NoRuns);
     }
-    let lineup = Lineup::new(runs);
-    let sections = grid::sections(&lineup);
-    let mut body = String::new();
-    let mut contents = vec![("drives".to_owned(), "Drives".to_owned())];
+    let set = DriveSet::new(runs);
+    let sections = grid::sections(&set);
+    let entry = |id: &str, title: &str| (id.to_owned(), title.to_owned());
+    let mut contents = vec![entry("drives", "Drives")];
     let mut all_charts: Vec<Chart> = Vec::new();
-    let mut explained = false;
-    body.push_str(&cards::cards(&lineup, &sections));
-    let suites = suites(&lineup);
-    // Steps of several suites stand together by suite, and the contents name the suites.
+    let mut body = vec![cards::cards(&set, &sections)];
+    let suites = suites(&set);
+    // Steps of several suites are grouped by suite, and the contents list the suites.
     let grouped = suites.len() > 1;
     let mut order: Vec<usize> = (0..sections.len()).collect();
     order.sort_by_key(|i| suites.iter().position(|s| s.0 == sections[*i].suite));
     let mut current = "";
+    let mut explained = false;
     for i in order {
-        let s = &sections[i];
+        let section = &sections[i];
         let id = format!("s{}", i + 1);
-        if grouped && current != s.suite {
-            current = s.suite;
+        if grouped && current != section.suite {
+            current = section.suite;
             let title = suites
                 .iter()
-                .find(|x| x.0 == current)
-                .map_or(current, |x| x.1);
+                .find(|s| s.0 == current)
+                .map_or(current, |s| s.1);
             let suite_id = format!("suite-{}", i + 1);
-            let own = sections
-                .iter()
-                .enumerate()
-                .filter(|(_, x)| x.suite == current);
-            let links: Vec<String> = own
-                .map(|(n, x)| format!("<li><a href=\"#s{}\">{}</a></li>", n + 1, escape(x.title)))
-                .collect();
-            body.push_str(&format!(
-                "<div class=\"suite\" id=\"{suite_id}\"><p class=\"kicker\">Suite</p>\n<p class=\"name\">{}</p>\n<ul>{}</ul></div>\n",
-                escape(title),
-                links.join("")
+            body.push(html! {
+                div.suite id=(suite_id) {
+                    p.kicker { "Suite" } p.name { (title) }
+                    ul {
+                        @for (n, s) in sections.iter().enumerate().filter(|(_, s)| s.suite == current) {
+                            li { a href={ "#s" (n + 1) } { (s.title) } }
+                        }
+                    }
+                }
+            });
+            // A title up to its first colon or comma.
+            contents.push(entry(
+                &suite_id,
+                title.split([':', ',']).next().unwrap_or(title),
             ));
-            contents.push((suite_id, short(title).to_owned()));
         }
-        let charts = charts::of_section(&lineup, s, &sections, &id)?;
-        body.push_str(&section::section(
-            &lineup,
-            s,
-            &sections,
-            &charts,
-            &id,
-            &mut explained,
-        ));
+        let cx = Context {
+            set: &set,
+            section,
+            all: &sections,
+        };
+        let charts = charts::of_section(cx, &id);
+        body.push(self::section(cx, &charts, &id, &mut explained));
         if !grouped {
-            contents.push((id, s.title.to_owned()));
+            contents.push(entry(&id, section.title));
         }
         all_charts.extend(charts);
     }
-    let health = crate::tables::health::table(&lineup);
-    body.push_str(&appendix::appendix(&lineup, health.as_ref()));
+    let health = crate::tables::health::table(&set);
+    body.push(appendix::appendix(&set, health.as_ref()));
     if health.is_some() {
-        contents.push(("health".to_owned(), "Health".to_owned()));
+        contents.push(entry("health", "Health"));
     }
-    contents.push(("warnings".to_owned(), "Warnings".to_owned()));
-    contents.push(("environment".to_owned(), "Environment".to_owned()));
-    contents.push(("provenance".to_owned(), "Provenance".to_owned()));
-
-    let title = title(&lineup);
-    Shell {
+    let last = [
+        ("warnings", "Warnings"),
+        ("environment", "Environment"),
+        ("provenance", "Provenance"),
+    ];
+    contents.extend(last.map(|(id, title)| entry(id, title)));
+    let title = title(&set);
+    PageTemplate {
         title: &title,
-        header: &header(&lineup, &title),
+        header: &header(&set, &title),
         contents: &contents,
-        body: &body,
+        body: &html! { @for part in &body { (part) } },
         charts: &all_charts,
     }
     .page()
 }
 
-/// What a page is made of, whatever it is about.
-pub(crate) struct Shell<'a> {
+/// The parts of a page of any subject.
+pub(crate) struct PageTemplate<'a> {
     /// Plain text.
     pub title: &'a str,
-    /// HTML.
-    pub header: &'a str,
+    /// Above the first section.
+    pub header: &'a Markup,
     /// Ids and their titles, plain text.
     pub contents: &'a [(String, String)],
-    /// HTML.
-    pub body: &'a str,
-    /// The charts whose places are in the body.
+    /// The sections.
+    pub body: &'a Markup,
+    /// The charts of the body.
     pub charts: &'a [Chart],
 }
 
-impl Shell<'_> {
+impl PageTemplate<'_> {
     /// The page.
     ///
     /// # Errors
     /// When the charts cannot be embedded.
     pub fn page(&self) -> Result<String, ReportError> {
-        let contents: Vec<String> = self
-            .contents
-            .iter()
-            .map(|(id, text)| format!("<li><a href=\"#{id}\">{}</a></li>", escape(text)))
-            .collect();
-        let data = serde_json::to_string(self.charts)?;
-        Ok(fill(
-            include_str!("page/page.html"),
-            &[
-                ("title", &escape(self.title)),
-                ("style", include_str!("page/page.css")),
-                ("theme", include_str!("page/theme.js")),
-                ("header", self.header),
-                ("contents", &contents.join("\n")),
-                ("body", self.body),
-                // In JSON a `<` can only be inside a string, where \u003c means the same: no drive can end the element.
-                ("charts", &data.replace('<', "\\u003c")),
-                ("library", library::library()?.as_str()),
-                ("legend", include_str!("page/legend.js")),
-                ("dots", include_str!("page/dots.js")),
-                ("titles", include_str!("page/titles.js")),
-                ("script", include_str!("page/page.js")),
-            ],
-        ))
-    }
-}
-
-/// Put values into `{{name}}` places of a template. Values are not searched for places.
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let size = values.iter().map(|v| v.1.len()).sum::<usize>();
-    let mut out = String::with_capacity(template.len() + size);
-    let mut rest = template;
-    while let Some(start) = rest.find("{{") {
-        let Some(length) = rest[start..].find("}}") else {
-            break;
+        // In JSON a `<` is always inside a string, where \u003c is equivalent: no name can end the script element.
+        let charts = serde_json::to_string(self.charts)?.replace('<', "\\u003c");
+        let library = library::library()?;
+        let head = [include_str!("page/page.css"), include_str!("page/theme.js")].map(PreEscaped);
+        let scripts = [
+            include_str!("page/legend.js"),
+            include_str!("page/dots.js"),
+            include_str!("page/titles.js"),
+            include_str!("page/page.js"),
+        ]
+        .map(PreEscaped);
+        let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    // No effect, but found at once: without it plotly searches the whole page for a base before every drawing.
+                    base target="_self";
+                    meta http-equiv="Content-Security-Policy" content=(policy);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (sanitised(html! { (self.title) })) }
+                    style { (head[0]) }
+                    script { (head[1]) }
+                }
+                body {
+                    a.skip href="#main" { "Skip to the results" }
+                    nav.bar aria-label="Contents" {
+                        ul { @for (id, title) in self.contents { li { a href={ "#" (id) } { (sanitised(html! { (title) })) } } } }
+                        button type="button" id="theme" hidden { "theme: automatic" }
+                    }
+                    header {
+                        (sanitised(self.header.clone()))
+                        noscript {
+                            p class="banner caution" { "Scripts are disabled: charts cannot be drawn. The tables contain every figure; open \u{201c}All figures\u{201d} in each section." }
+                        }
+                    }
+                    main id="main" { (sanitised(self.body.clone())) }
+                    footer { p { "Generated by assay. The page is self-contained and needs no network." } }
+                    script type="application/json" id="charts" { (PreEscaped(&charts)) }
+                    script { (PreEscaped(&library)) }
+                    script { @for script in &scripts { (script) "\n" } }
+                }
+            }
         };
-        out.push_str(&rest[..start]);
-        let place = &rest[start + 2..start + length];
-        let value = values.iter().find(|v| v.0 == place);
-        out.push_str(value.map_or("", |v| v.1));
-        rest = &rest[start + length + 2..];
+        Ok(page.into_string())
     }
-    out.push_str(rest);
-    out
 }
 
-/// The suites of the runs: names and titles, in the order they first occur.
-fn suites<'a>(lineup: &Lineup<'a>) -> Vec<(&'a str, &'a str)> {
+/// Markup without control characters, which HTML does not allow.
+fn sanitised(markup: Markup) -> Markup {
+    let forbidden = |c: char| c.is_control() && c != '\n' && c != '\t';
+    PreEscaped(markup.into_string().replace(forbidden, "\u{fffd}"))
+}
+
+/// A section; `explained`: percentile curves were explained in an earlier section.
+fn section(cx: Context<'_, '_>, charts: &[Chart], id: &str, explained: &mut bool) -> Markup {
+    let view = cx.section.descriptor();
+    let curves = charts
+        .iter()
+        .any(|c| c.title.ends_with("latency percentiles"));
+    let explain = curves && !*explained;
+    *explained |= curves;
+    let how = html! {
+        (view.how_to_read(cx.section))
+        @if explain { " Percentile curves: at 99 %, the curve shows the latency that 99 of 100 operations do not exceed; every further nine has the same width. Lower and flatter is better; queueing begins where a curve turns up." }
+    };
+    let title = html! { (cx.section.title) };
+    elements::step(
+        id,
+        &title,
+        &cx.section.common(),
+        &how,
+        &view.html(cx, charts, id),
+    )
+}
+
+/// The suites of the runs: names and titles, in the order of their first occurrence.
+fn suites<'a>(set: &DriveSet<'a>) -> Vec<(&'a str, &'a str)> {
     let mut suites: Vec<(&str, &str)> = Vec::new();
-    for run in lineup.runs {
+    for run in set.runs {
         let suite = &run.manifest.suite;
         let title = if suite.title.is_empty() {
-            suite.name.as_str()
+            &suite.name
         } else {
-            suite.title.as_str()
+            &suite.title
         };
         if !suites.iter().any(|s| s.0 == suite.name) {
             suites.push((&suite.name, title));
@@ -187,175 +221,143 @@ fn suites<'a>(lineup: &Lineup<'a>) -> Vec<(&'a str, &'a str)> {
     suites
 }
 
-/// A title up to its first colon or comma.
-fn short(title: &str) -> &str {
-    title.split([':', ',']).next().unwrap_or(title)
-}
+/// Largest number of suites that a title lists.
+const MAX_LISTED: usize = 3;
 
-/// Most suites that a title names; of more it gives the number.
-const MOST_NAMED: usize = 3;
-
-fn title(lineup: &Lineup<'_>) -> String {
-    let mut titles: Vec<&str> = suites(lineup).into_iter().map(|s| s.1).collect();
+fn title(set: &DriveSet<'_>) -> String {
+    let mut titles: Vec<&str> = suites(set).into_iter().map(|s| s.1).collect();
     titles.dedup();
-    if titles.len() > MOST_NAMED {
-        return match lineup.drives.as_slice() {
-            [one] => format!("{}: {} suites", one.name, titles.len()),
-            drives => format!("{} drives, {} suites", drives.len(), titles.len()),
-        };
+    match (titles.len(), set.drives.as_slice()) {
+        (0..=MAX_LISTED, _) => titles.join(" and "),
+        (n, [one]) => format!("{}: {n} suites", one.name),
+        (n, drives) => format!("{} drives, {n} suites", drives.len()),
     }
-    titles.join(" and ")
 }
 
-fn header(lineup: &Lineup<'_>, title: &str) -> String {
-    let mut out = String::new();
-    let drives: Vec<String> = lineup
-        .drives
+/// `Run 2: ` where there are several.
+fn run_prefix(set: &DriveSet<'_>, run: usize) -> String {
+    if set.runs.len() > 1 {
+        format!("Run {}: ", run + 1)
+    } else {
+        String::new()
+    }
+}
+
+fn header(set: &DriveSet<'_>, title: &str) -> Markup {
+    let mut summaries: Vec<&str> = set
+        .runs
         .iter()
-        .map(|d| write::drive_name(&d.name, d.info.simulated))
+        .map(|r| r.manifest.suite.summary.as_str())
         .collect();
-    out.push_str(&format!(
-        "<h1>{}</h1>\n<p class=\"lede\">{}</p>\n",
-        escape(title),
-        drives.join("<span class=\"vs\" aria-hidden=\"true\"> \u{b7} </span>")
-    ));
-    let mut summaries: Vec<&str> = Vec::new();
-    out.push_str("<dl class=\"facts\">\n");
-    for (i, run) in lineup.runs.iter().enumerate() {
-        let m = &run.manifest;
-        let label = if lineup.runs.len() > 1 {
-            format!("Run {}", i + 1)
-        } else {
-            "Measured".to_owned()
-        };
-        out.push_str(&format!(
-            "<div><dt>{label}</dt><dd>{} on {}, {} {} (commit {})</dd></div>\n",
-            escape(&stamp(&m.created)),
-            escape(&m.host.cpu_model),
-            escape(&m.tool.name),
-            escape(&m.tool.version),
-            escape(&m.tool.commit.chars().take(12).collect::<String>()),
-        ));
-        if !summaries.contains(&m.suite.summary.as_str()) && !m.suite.summary.is_empty() {
-            summaries.push(&m.suite.summary);
+    let mut seen = HashSet::from([""]);
+    summaries.retain(|s| seen.insert(s));
+    html! {
+        h1 { (title) }
+        p.lede {
+            @for (i, drive) in set.drives.iter().enumerate() {
+                @if i > 0 { span.vs aria-hidden="true" { " \u{b7} " } }
+                (elements::drive_name(&drive.heading()))
+            }
         }
+        dl.facts {
+            @for (i, run) in set.runs.iter().enumerate() {
+                @let m = &run.manifest;
+                div {
+                    dt { @if set.runs.len() > 1 { "Run " (i + 1) } @else { "Measured" } }
+                    dd {
+                        (stamp(&m.created)) " on " (m.host.cpu_model) ", " (m.tool.name) " " (m.tool.version)
+                        " (commit " (m.tool.commit.chars().take(12).collect::<String>()) ")"
+                    }
+                }
+            }
+        }
+        @for summary in summaries { p.summary { (summary) } }
+        @for (class, text) in banners(set) { p class={ "banner " (class) } role="note" { (text) } }
     }
-    out.push_str("</dl>\n");
-    for summary in summaries {
-        out.push_str(&format!("<p class=\"summary\">{}</p>\n", escape(summary)));
-    }
-    for (class, text) in banners(lineup) {
-        out.push_str(&format!(
-            "<p class=\"banner {class}\" role=\"note\">{text}</p>\n"
-        ));
-    }
-    out
 }
 
-/// What a reader must know before any figure: (class, HTML).
-fn banners(lineup: &Lineup<'_>) -> Vec<(&'static str, String)> {
+/// Limitations that apply to the figures, with their CSS class.
+fn banners(set: &DriveSet<'_>) -> Vec<(&'static str, Markup)> {
     let mut banners = Vec::new();
-    let marked = "They come from a model of a drive, in virtual time, and are marked with that word wherever they stand.";
-    if lineup.all_simulated() {
-        banners.push((
-            "simulated",
-            format!("<strong>Every drive figure on this page is simulated.</strong> {marked}"),
-        ));
-    } else if lineup.any_simulated() {
-        banners.push((
-            "simulated",
-            format!("<strong>Some figures on this page are simulated.</strong> {marked}"),
-        ));
-    }
-    for (i, run) in lineup.runs.iter().enumerate() {
-        let which = if lineup.runs.len() > 1 {
-            format!("Run {}: ", i + 1)
+    if set.any_simulated() {
+        let which = if set.all_simulated() {
+            "Every drive figure"
         } else {
-            String::new()
+            "Some figures"
         };
-        let scale = run.manifest.scale;
-        if (scale - 1.0).abs() > f64::EPSILON {
-            let durations = if which.is_empty() {
-                "Durations"
-            } else {
-                "durations"
-            };
-            let consequence = if scale < 1.0 {
-                "Heat, caches and steady states may not have had the time to show."
-            } else {
-                "It was run for longer than published."
-            };
-            banners.push((
-                "caution",
-                format!(
-                    "<strong>{which}{durations} multiplied by {}</strong> (<code>--scale {}</code>): this is not the procedure as published. {consequence}",
-                    figure(scale),
-                    escape(&scale.to_string()),
-                ),
-            ));
-        }
-        let finished = |c: &&assay_store::read::CellRecord| {
-            matches!(c.state, CellState::Finished | CellState::Skipped(_))
-        };
-        let done = format!(
-            "{} of {} cells are done or were skipped with a reason; what was measured is shown, and <code>assay run --resume</code> continues.",
-            run.cells.iter().filter(finished).count(),
-            run.cells.len()
-        );
-        match run.outcome {
-            Some(Outcome::Complete) => {}
-            Some(Outcome::Interrupted) => {
-                let lost = run.warnings.iter().any(|w| w.code == code::DRIVE_LOST);
-                let by = if lost {
-                    "Interrupted, because a drive was gone."
-                } else {
-                    "Interrupted by its user."
-                };
-                banners.push(("caution", format!("<strong>{which}{by}</strong> {done}")));
-            }
-            None => banners.push((
-                "caution",
-                format!(
-                    "<strong>{which}Unfinished:</strong> the run was killed or is still running. {done}"
-                ),
-            )),
-        }
-        let failed = run
-            .cells
-            .iter()
-            .filter(|c| matches!(c.state, CellState::Failed(_)))
-            .count();
-        if failed > 0 {
-            let noun = if failed == 1 { "cell" } else { "cells" };
-            banners.push((
-                "alarm",
-                format!(
-                    "<strong>{which}{failed} {noun} failed.</strong> The sections below say why."
-                ),
-            ));
-        }
-        if !run.damaged_lines.is_empty() {
-            banners.push((
-                "alarm",
-                format!(
-                    "<strong>{which}{} damaged {} of the journal left out</strong>; <a href=\"#provenance\">provenance</a> lists them.",
-                    run.damaged_lines.len(),
-                    if run.damaged_lines.len() == 1 { "line" } else { "lines" },
-                ),
-            ));
-        }
+        let verb = if set.all_simulated() { "is" } else { "are" };
+        banners.push(("simulated", html! {
+            strong { (which) " on this page " (verb) " simulated." }
+            " They are results of a drive model in virtual time, and are marked as simulated throughout."
+        }));
     }
-    let warnings: usize = lineup.runs.iter().map(|r| r.warnings.len()).sum();
+    for (i, run) in set.runs.iter().enumerate() {
+        banners.extend(run_banners(run, &run_prefix(set, i)));
+    }
+    let warnings: usize = set.runs.iter().map(|r| r.warnings.len()).sum();
     if warnings > 0 {
         banners.push((
             "caution",
-            format!(
-                "<strong>{warnings} {}</strong> about these results, with what to do about {}: <a href=\"#warnings\">read {}</a>.",
-                if warnings == 1 { "warning" } else { "warnings" },
-                if warnings == 1 { "it" } else { "them" },
-                if warnings == 1 { "it" } else { "them" },
-            ),
+            html! {
+                strong { (warnings) @if warnings == 1 { " warning" } @else { " warnings" } }
+                " about these results, with advice: " a href="#warnings" { "see Warnings" } "."
+            },
         ));
+    }
+    banners
+}
+
+fn run_banners(run: &Run, which: &str) -> Vec<(&'static str, Markup)> {
+    let mut banners = Vec::new();
+    let scale = run.manifest.scale;
+    if (scale - 1.0).abs() > f64::EPSILON {
+        let durations = if which.is_empty() {
+            "Durations"
+        } else {
+            "durations"
+        };
+        banners.push(("caution", html! {
+            strong { (which) (durations) " multiplied by " (figure(scale)) }
+            " (" code { "--scale " (scale) } "): this is not the procedure as published. "
+            @if scale < 1.0 { "Thermal effects, full caches and steady state may not have been reached." }
+            @else { "It ran for longer than published." }
+        }));
+    }
+    let finished = |c: &&CellRecord| matches!(c.state, CellState::Finished | CellState::Skipped(_));
+    let reason = match run.outcome {
+        Some(Outcome::Complete) => None,
+        Some(Outcome::Interrupted) if run.warnings.iter().any(|w| w.code == code::DRIVE_LOST) => {
+            Some(html! { strong { (which) "Interrupted: a drive was lost." } })
+        }
+        Some(Outcome::Interrupted) => Some(html! { strong { (which) "Interrupted by its user." } }),
+        None => Some(
+            html! { strong { (which) "Unfinished:" } " the run was killed or is still in progress." },
+        ),
+    };
+    if let Some(reason) = reason {
+        banners.push(("caution", html! {
+            (reason) " " (run.cells.iter().filter(finished).count()) " of " (run.cells.len())
+            " cells are complete or were skipped with a reason; available results are shown, and "
+            code { "assay run --resume" } " continues."
+        }));
+    }
+    let failed = run
+        .cells
+        .iter()
+        .filter(|c| matches!(c.state, CellState::Failed(_)))
+        .count();
+    if failed > 0 {
+        banners.push(("alarm", html! {
+            strong { (which) (failed) @if failed == 1 { " cell" } @else { " cells" } " failed." }
+            " The sections below state the reasons."
+        }));
+    }
+    let damaged = run.damaged_lines.len();
+    if damaged > 0 {
+        banners.push(("alarm", html! {
+            strong { (which) (damaged) " damaged " @if damaged == 1 { "line" } @else { "lines" } " of the journal left out" }
+            "; listed in " a href="#provenance" { "Provenance" } "."
+        }));
     }
     banners
 }

@@ -1,11 +1,11 @@
-//! The figures a table or chart can show of a result.
+//! The figures of a result that tables and charts can show.
 
 use assay_stats::LatencySummary;
 use assay_store::model::CellResult;
 
 /// One figure of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
+pub enum ResultMetric {
     /// MiB per second.
     Bandwidth,
     /// Operations per second.
@@ -22,103 +22,88 @@ pub enum Metric {
     P99999,
 }
 
-/// Samples that a percentile needs to be one of its own and not the maximum.
-fn needed(metric: Metric) -> u64 {
-    match metric {
-        Metric::P9999 => 10_000,
-        Metric::P99999 => 100_000,
-        _ => 1,
-    }
-}
+use ResultMetric::{Bandwidth, Iops, Mean, Median, P99, P9999, P99999};
 
-impl Metric {
+impl ResultMetric {
     /// All, in the order they are offered.
-    pub const ALL: [Metric; 7] = [
-        Metric::Bandwidth,
-        Metric::Iops,
-        Metric::Mean,
-        Metric::Median,
-        Metric::P99,
-        Metric::P9999,
-        Metric::P99999,
-    ];
+    pub const ALL: [ResultMetric; 7] = [Bandwidth, Iops, Mean, Median, P99, P9999, P99999];
 
-    /// Those that at least one of the results has.
-    pub fn offered<'r>(results: impl Iterator<Item = &'r CellResult> + Clone) -> Vec<Metric> {
-        let mut offered = Metric::ALL.to_vec();
+    /// Name of its button, title of its axis, unit, and the samples below which a percentile is only the maximum.
+    fn properties(self) -> (&'static str, &'static str, &'static str, u64) {
+        match self {
+            Bandwidth => ("Bandwidth", "bandwidth, MiB/s", "MiB/s", 0),
+            Iops => ("IOPS", "operations per second", "IOPS", 0),
+            Mean => ("Mean latency", "mean latency, \u{b5}s", "\u{b5}s", 1),
+            Median => ("Median", "median latency, \u{b5}s", "\u{b5}s", 1),
+            P99 => (
+                "p99 latency",
+                "99th percentile latency, \u{b5}s",
+                "\u{b5}s",
+                1,
+            ),
+            P9999 => (
+                "p99.99",
+                "99.99th percentile latency, \u{b5}s",
+                "\u{b5}s",
+                10_000,
+            ),
+            P99999 => (
+                "p99.999",
+                "99.999th percentile latency, \u{b5}s",
+                "\u{b5}s",
+                100_000,
+            ),
+        }
+    }
+
+    /// The basic metrics, and those others that at least one of the results has.
+    pub fn offered<'r>(results: impl Iterator<Item = &'r CellResult> + Clone) -> Vec<ResultMetric> {
+        let mut offered = ResultMetric::ALL.to_vec();
         offered.retain(|m| {
-            matches!(
-                m,
-                Metric::Bandwidth | Metric::Iops | Metric::Mean | Metric::P99
-            ) || results.clone().any(|r| m.of(r).is_some())
+            matches!(m, Bandwidth | Iops | Mean | P99) || results.clone().any(|r| m.of(r).is_some())
         });
         offered
     }
 
-    /// Short name of a button, also its key in the page.
+    /// Name of its button; also its key in the page.
     pub fn label(self) -> &'static str {
-        match self {
-            Metric::Bandwidth => "Bandwidth",
-            Metric::Iops => "IOPS",
-            Metric::Mean => "Mean latency",
-            Metric::Median => "Median",
-            Metric::P99 => "p99 latency",
-            Metric::P9999 => "p99.99",
-            Metric::P99999 => "p99.999",
-        }
+        self.properties().0
     }
 
-    /// What a heading or an axis says.
+    /// Title of a heading or axis, with the unit.
     pub fn title(self) -> &'static str {
-        match self {
-            Metric::Bandwidth => "bandwidth, MiB/s",
-            Metric::Iops => "operations per second",
-            Metric::Mean => "mean latency, \u{b5}s",
-            Metric::Median => "median latency, \u{b5}s",
-            Metric::P99 => "99th percentile latency, \u{b5}s",
-            Metric::P9999 => "99.99th percentile latency, \u{b5}s",
-            Metric::P99999 => "99.999th percentile latency, \u{b5}s",
-        }
+        self.properties().1
     }
 
-    /// Unit alone.
+    /// The unit.
     pub fn unit(self) -> &'static str {
-        match self {
-            Metric::Bandwidth => "MiB/s",
-            Metric::Iops => "IOPS",
-            _ => "\u{b5}s",
-        }
+        self.properties().2
     }
 
-    /// Is more better?
-    pub fn more_is_better(self) -> bool {
-        matches!(self, Metric::Bandwidth | Metric::Iops)
+    /// True for latencies, which reads and writes have separately and where less is better.
+    pub fn is_latency(self) -> bool {
+        !matches!(self, Bandwidth | Iops)
     }
 
-    /// The figure in the metric's unit; `None` where too little completed for it to be one.
+    /// The figure in the metric's unit; `None` where too little completed.
     pub fn of(self, result: &CellResult) -> Option<f64> {
         match self {
-            Metric::Bandwidth => Some(result.mib_per_s()),
-            Metric::Iops => Some(result.iops()),
+            Bandwidth => Some(result.mib_per_s()),
+            Iops => Some(result.iops()),
             _ => self.of_latency(result.latency()),
         }
     }
 
-    /// Is it about single operations, so that reads and writes have one each?
-    pub fn is_latency(self) -> bool {
-        !matches!(self, Metric::Bandwidth | Metric::Iops)
-    }
-
     /// The figure of a distribution, microseconds; `None` for rates, and where too little completed.
     pub fn of_latency(self, latency: &LatencySummary) -> Option<f64> {
-        let micros = |ns: f64| (latency.samples >= needed(self)).then_some(ns / 1e3);
-        match self {
-            Metric::Bandwidth | Metric::Iops => None,
-            Metric::Mean => micros(latency.mean),
-            Metric::Median => micros(latency.p50 as f64),
-            Metric::P99 => micros(latency.p99 as f64),
-            Metric::P9999 => micros(latency.p99_99 as f64),
-            Metric::P99999 => micros(latency.p99_999 as f64),
-        }
+        let ns = match self {
+            Bandwidth | Iops => return None,
+            Mean => latency.mean,
+            Median => latency.p50 as f64,
+            P99 => latency.p99 as f64,
+            P9999 => latency.p99_99 as f64,
+            P99999 => latency.p99_999 as f64,
+        };
+        (latency.samples >= self.properties().3).then_some(ns / 1e3)
     }
 }

@@ -1,9 +1,11 @@
-//! Tables without a medium: the page and the terminal draw the same ones.
+//! Tables independent of the output medium: the page and the terminal show the same ones.
+
+use crate::format;
 
 /// A table with one row heading and columns that may be grouped under drives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What it shows, with the unit where all columns share one.
+    /// Title, with the unit where all columns share one.
     pub caption: String,
     /// Heading of the row headings.
     pub corner: String,
@@ -11,23 +13,23 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// Lines below: what marks mean, what was skipped and why.
+    /// Lines below: legends of marks, reasons of missing figures.
     pub notes: Vec<String>,
 }
 
-/// A heading, plain text.
+/// A plain-text heading of a row or group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Name {
+pub struct Heading {
     /// The text.
     pub text: String,
-    /// Of a simulated drive: the word is shown beside it.
+    /// Of a simulated drive, and marked as such.
     pub simulated: bool,
 }
 
-impl Name {
-    /// Not of a drive.
-    pub fn plain(text: impl Into<String>) -> Name {
-        Name {
+impl Heading {
+    /// Not of a simulated drive.
+    pub fn plain(text: impl Into<String>) -> Heading {
+        Heading {
             text: text.into(),
             simulated: false,
         }
@@ -37,8 +39,8 @@ impl Name {
 /// One column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
-    /// Drive (or other heading) it is grouped under with its neighbours of the same group.
-    pub group: Option<Name>,
+    /// Common heading of this column and its neighbours of the same group.
+    pub group: Option<Heading>,
     /// Its own heading; may be empty under a group.
     pub label: String,
     /// Unit, where columns differ.
@@ -46,20 +48,28 @@ pub struct Column {
 }
 
 impl Column {
-    /// With its own heading, in no group.
-    pub fn of(label: &str, unit: &'static str) -> Column {
+    /// A column without a group.
+    pub fn of(label: impl Into<String>, unit: &'static str) -> Column {
         Column {
-            label: label.to_owned(),
+            label: label.into(),
             unit,
             ..Column::default()
         }
     }
 
-    /// Under a heading that it shares with its neighbours; under none where that is empty.
+    /// A column under a group heading; an empty heading means no group.
     pub fn under(group: &str, label: &str, unit: &'static str) -> Column {
         Column {
-            group: (!group.is_empty()).then(|| Name::plain(group)),
+            group: (!group.is_empty()).then(|| Heading::plain(group)),
             ..Column::of(label, unit)
+        }
+    }
+
+    /// A column without a unit under the heading of a drive.
+    pub fn of_drive(group: &Heading, label: impl Into<String>) -> Column {
+        Column {
+            group: Some(group.clone()),
+            ..Column::of(label, "")
         }
     }
 }
@@ -68,47 +78,55 @@ impl Column {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// Its heading.
-    pub name: Name,
+    pub name: Heading,
     /// One cell per column.
     pub cells: Vec<Cell>,
 }
 
+impl Row {
+    /// A row.
+    pub fn new(name: Heading, cells: Vec<Cell>) -> Row {
+        Row { name, cells }
+    }
+}
+
 /// One cell.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Cell {
     /// A figure.
     Number(Number),
-    /// Words.
+    /// Text.
     Text(String),
-    /// No figure, and why: short, and in full.
+    /// A figure that is missing, and why: short, and in full.
     Missing(&'static str, String),
-    /// Nothing belongs here.
+    /// Not applicable.
+    #[default]
     Empty,
 }
 
-/// A figure with what makes it stand out.
+/// A figure and its emphasis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Number {
     /// As shown.
     pub text: String,
-    /// Share of the largest of its table, 0 to 1, for a bar behind it.
+    /// Share of the largest figure of the table, 0 to 1, for a bar behind it.
     pub share: Option<f64>,
     /// Best of its row among several drives.
     pub best: bool,
-    /// It stands for something wrong (errors).
+    /// Indicates a fault (errors).
     pub alarm: bool,
-    /// Not a whole result: `unfinished`, `3 errors`.
+    /// Marks a partial result: `unfinished`, `3 errors`.
     pub mark: Option<String>,
-    /// Half-width of its 95 % confidence interval, in its unit, where it is a mean with one.
+    /// Half-width of its 95 % confidence interval, in its unit.
     pub spread: Option<String>,
-    /// It is a mean over a series, and has a spread unless that was too short.
+    /// A mean over a series; it has a spread unless the series was too short.
     pub averaged: bool,
-    /// More about it, for a tooltip.
-    pub more: String,
+    /// Details for a tooltip.
+    pub details: String,
 }
 
 impl Cell {
-    /// A plain figure.
+    /// A figure as text.
     pub fn number(text: impl Into<String>) -> Cell {
         Cell::Number(Number {
             text: text.into(),
@@ -116,39 +134,95 @@ impl Cell {
         })
     }
 
-    /// A count that should be zero.
-    pub fn alarming(count: u64) -> Cell {
-        Cell::Number(Number {
-            text: assay_units::text::group_digits(count),
-            alarm: count > 0,
-            ..Number::default()
-        })
+    /// A value in the common notation ([`format::figure`]).
+    pub fn figure(value: f64) -> Cell {
+        Cell::number(format::figure(value))
+    }
+
+    /// A percentage ([`format::percent`]).
+    pub fn percent(value: f64) -> Cell {
+        Cell::number(format::percent(value))
+    }
+
+    /// Text.
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell::Text(text.into())
+    }
+
+    /// A count that should be zero; an alarm otherwise.
+    pub fn fault_count(count: u64) -> Cell {
+        Cell::number(assay_units::text::group_digits(count)).with(|n| n.alarm = count > 0)
+    }
+
+    /// The drive does not report the value.
+    pub fn unreported() -> Cell {
+        Cell::Missing("n/a", "not reported by the drive".to_owned())
+    }
+
+    /// A latency, or a dash where it has fewer samples than the percentile needs.
+    pub fn latency(ns: f64, samples: u64, needed: u64) -> Cell {
+        if samples >= needed {
+            Cell::number(format::micros(ns))
+        } else {
+            Cell::Missing(
+                "\u{2013}",
+                format!("{samples} samples, at least {needed} are needed"),
+            )
+        }
+    }
+
+    /// Changes the emphasis of a figure; other cells stay as they are.
+    pub fn with(mut self, change: impl FnOnce(&mut Number)) -> Cell {
+        if let Cell::Number(number) = &mut self {
+            change(number);
+        }
+        self
     }
 }
 
 impl Table {
-    /// Nothing in it?
+    /// A table with one row per drive, cell or phase; short rows are padded with empty cells.
+    pub fn of_drives(
+        caption: String,
+        columns: Vec<Column>,
+        mut rows: Vec<Row>,
+        notes: Vec<String>,
+    ) -> Table {
+        for row in &mut rows {
+            row.cells.resize(columns.len(), Cell::Empty);
+        }
+        Table {
+            caption,
+            corner: "drive".to_owned(),
+            columns,
+            rows,
+            notes,
+        }
+    }
+
+    /// True without rows or columns.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Without the columns in which nothing belongs in any row.
+    /// Removes the columns that are empty in every row.
     pub fn without_empty_columns(mut self) -> Table {
-        let says = |column: usize| {
-            let cell = |row: &Row| row.cells.get(column).is_some_and(|c| *c != Cell::Empty);
-            self.rows.iter().any(cell)
+        let used = |column: usize| self.rows.iter().any(|row| row.cells[column] != Cell::Empty);
+        let used: Vec<bool> = (0..self.columns.len()).map(used).collect();
+        let keep = |index: &mut usize| {
+            *index += 1;
+            used[*index - 1]
         };
-        let kept: Vec<bool> = (0..self.columns.len()).map(says).collect();
-        let mut keep = kept.iter().copied();
-        self.columns.retain(|_| keep.next().unwrap_or(true));
+        let mut index = 0;
+        self.columns.retain(|_| keep(&mut index));
         for row in &mut self.rows {
-            let mut keep = kept.iter().copied();
-            row.cells.retain(|_| keep.next().unwrap_or(true));
+            let mut index = 0;
+            row.cells.retain(|_| keep(&mut index));
         }
         self
     }
 
-    /// Runs of neighbouring columns under the same group: (first column, how many).
+    /// Runs of neighbouring columns of the same group: (first column, how many).
     pub fn groups(&self) -> Vec<(usize, usize)> {
         let mut groups: Vec<(usize, usize)> = Vec::new();
         for (i, column) in self.columns.iter().enumerate() {

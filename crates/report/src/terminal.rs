@@ -1,27 +1,29 @@
-//! Tables for the terminal: a run, or several compared.
+//! Terminal tables of one run, or of several runs compared.
 //!
-//! Nothing here is wider than asked for (80 columns by default of most callers), coloured unless asked for, or without
-//! the word "simulated" where a drive is.
+//! The text is never wider than requested, coloured only on request, and marks every simulated drive.
 
 mod answers;
 mod text;
 mod verdicts;
 
 use anstyle::AnsiColor;
+use assay_stats::LatencySummary;
 use assay_stats::compare::Terms;
-use assay_store::model::{CellKind, Outcome, View};
+use assay_store::model::{CellKind, CellResult, Outcome};
 use assay_store::read::Run;
+use assay_units::text::group_digits;
 
-use crate::format::{capacity, figure, micros, percent, printable, stamp};
+use crate::drive_set::DriveSet;
+use crate::format::{capacity, figure, humanise, micros, percent, printable, stamp};
 use crate::grid::{self, Point, Section};
-use crate::lineup::Lineup;
-use crate::metric::Metric;
-use crate::table::{Cell, Column, Name, Number, Row, Table};
-use crate::tables;
-use text::{Page, Paint};
+use crate::metric::ResultMetric;
+use crate::table::{Cell, Column, Heading, Number, Row, Table};
+use crate::tables::{self, figures, rounds};
+use crate::views::Context;
+use text::{Paint, TextPage};
 pub use verdicts::verdicts;
 
-/// With colour or without.
+/// Use of colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// No escape codes: for pipes, files and `NO_COLOR`.
@@ -30,17 +32,17 @@ pub enum Style {
     Colour,
 }
 
-/// Narrower than this no table can be read.
-const NARROWEST: usize = 40;
+/// Smallest width, columns.
+const MIN_WIDTH: usize = 40;
 
-/// A run as tables, at most `width` columns wide (not under 40): the drives, one table per step, verdicts, warnings.
-/// A run of a single measured cell is shown with all its figures instead.
+/// A run as tables, at most `width` columns wide (not under 40): the drives, the tables of every step, verdicts,
+/// warnings. A run of a single measured cell is shown with all its figures instead.
 pub fn render(run: &Run, width: usize, style: Style) -> String {
     let runs = std::slice::from_ref(run);
-    let lineup = Lineup::new(runs);
-    let mut page = Page::new(width.max(NARROWEST), style);
-    head(&mut page, &lineup);
-    let sections = grid::sections(&lineup);
+    let set = DriveSet::new(runs);
+    let mut page = TextPage::new(width.max(MIN_WIDTH), style);
+    head(&mut page, &set);
+    let sections = grid::sections(&set);
     let single = match sections.as_slice() {
         [section] if section.kind == CellKind::Measure && section.view.is_none() => {
             section.rows.len() * section.columns.len() == 1
@@ -50,55 +52,54 @@ pub fn render(run: &Run, width: usize, style: Style) -> String {
     for section in &sections {
         if single {
             for point in &section.points {
-                job(&mut page, &lineup, section, point);
+                job(&mut page, &set, section, point);
             }
-        } else {
-            if matches!(
-                section.view,
-                Some(View::Capacity | View::Peak | View::Continuous)
-            ) {
-                for alarm in tables::capacity::alarms(&lineup, section) {
-                    page.item("!! ", &alarm, Some(Paint::Alarm));
-                }
-            }
-            for table in tables::principal(&lineup, section, Metric::Bandwidth) {
-                page.table(&table);
-            }
+            continue;
+        }
+        let cx = Context {
+            set: &set,
+            section,
+            all: &sections,
+        };
+        for alarm in section.descriptor().alarms(cx) {
+            page.item("!! ", &alarm, Some(Paint::Alarm));
+        }
+        for table in section.descriptor().tables(cx) {
+            page.table(&table);
         }
     }
     if !single {
-        page.table(&tables::published::summary(&lineup, &sections));
+        page.table(&tables::published::summary(&set, &sections));
     }
-    conclusions(&mut page, &lineup);
-    warnings(&mut page, &lineup);
+    conclusions(&mut page, &set);
+    warnings(&mut page, &set);
     page.finish()
 }
 
-/// Several runs side by side, at most `width` columns wide: bandwidth and p99 latency of every workload that they
-/// have, and of exactly two drives the change from the first to the second; then, drive against drive, which differences are known.
+/// Several runs side by side, at most `width` columns wide: bandwidth and p99 latency of every workload, the change
+/// between exactly two drives, and the statistical comparison of each pair of drives.
 pub fn compare(runs: &[Run], width: usize, style: Style) -> String {
-    let lineup = Lineup::new(runs);
-    let mut page = Page::new(width.max(NARROWEST), style);
+    let set = DriveSet::new(runs);
+    let mut page = TextPage::new(width.max(MIN_WIDTH), style);
     for (i, run) in runs.iter().enumerate() {
-        page.line(
-            &format!(
-                "run {}: {}, {}, {}",
-                i + 1,
-                run.manifest.run_id,
-                run.manifest.suite.name,
-                stamp(&run.manifest.created)
-            ),
-            None,
+        let m = &run.manifest;
+        let line = format!(
+            "run {}: {}, {}, {}",
+            i + 1,
+            m.run_id,
+            m.suite.name,
+            stamp(&m.created)
         );
+        page.line(&line, None);
     }
-    circumstances(&mut page, &lineup);
+    limitations(&mut page, &set);
     page.blank();
-    for section in grid::sections(&lineup) {
-        if section.kind == CellKind::Inspect {
-            continue;
-        }
-        for metric in [Metric::Bandwidth, Metric::P99] {
-            page.table(&comparison(&lineup, &section, metric));
+    for section in grid::sections(&set)
+        .iter()
+        .filter(|s| s.kind != CellKind::Inspect)
+    {
+        for metric in [ResultMetric::Bandwidth, ResultMetric::P99] {
+            page.table(&comparison(&set, section, metric));
         }
     }
     answers::show(
@@ -109,83 +110,56 @@ pub fn compare(runs: &[Run], width: usize, style: Style) -> String {
 }
 
 /// Every workload of a section as a row, every drive as a column.
-fn comparison(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Table {
-    let mut columns: Vec<Column> = section
-        .drives
-        .iter()
-        .map(|d| Column {
-            label: lineup.drives[*d].full_name(),
-            ..Column::default()
-        })
+fn comparison(set: &DriveSet<'_>, section: &Section<'_>, metric: ResultMetric) -> Table {
+    let drives = section.drives.iter();
+    let mut columns: Vec<Column> = drives
+        .clone()
+        .map(|d| Column::of(set.full_name(*d), ""))
         .collect();
     let pair = <[usize; 2]>::try_from(section.drives.as_slice()).ok();
     if pair.is_some() {
-        columns.push(Column {
-            label: "change".to_owned(),
-            unit: "%",
-            group: None,
-        });
+        columns.push(Column::of("change", "%"));
     }
-    let rounds = match section.view {
-        Some(View::Rounds) => tables::rounds::of_section(lineup, section),
-        _ => Vec::new(),
+    let rounds = rounds::of_section(set, section);
+    let is_unsteady = |drive| {
+        rounds
+            .iter()
+            .any(|r| r.drive == drive && r.achieved() == Some(false))
     };
-    let mut unsteady = false;
     let mut rows = Vec::new();
     for row in 0..section.rows.len() {
         for column in 0..section.columns.len() {
-            let place = section.place(row, column);
-            let value = |drive: usize| at_rest(&rounds, section, (row, column, drive), metric);
-            let mut cells: Vec<Cell> = section
-                .drives
-                .iter()
-                .map(|d| match (value(*d), section.at(row, column, *d)) {
-                    (Some(v), _) => {
-                        let own = rounds.iter().find(|r| r.drive == *d);
-                        let moved = own.is_some_and(|r| r.achieved() == Some(false));
-                        unsteady |= moved;
-                        Cell::Number(Number {
-                            text: figure(v),
-                            mark: moved.then(|| "not steady".to_owned()),
-                            ..Number::default()
-                        })
-                    }
-                    (None, Some(point)) => point
-                        .remark()
-                        .map_or(Cell::Empty, |(short, full)| Cell::Missing(short, full)),
-                    (None, None) => Cell::Empty,
-                })
-                .collect();
+            let value = |drive: usize| steady_value(&rounds, section, (row, column, drive), metric);
+            let cell = |drive: &usize| match (value(*drive), section.at(row, column, *drive)) {
+                (Some(v), _) => Cell::figure(v)
+                    .with(|n| n.mark = is_unsteady(*drive).then(|| "not steady".to_owned())),
+                (None, Some(point)) => tables::reason(point),
+                (None, None) => Cell::Empty,
+            };
+            let mut cells: Vec<Cell> = drives.clone().map(cell).collect();
             if cells.iter().all(|c| *c == Cell::Empty) {
                 continue;
             }
             if let Some([a, b]) = pair {
-                cells.push(match (value(a), value(b)) {
-                    (Some(a), Some(b)) if a > 0.0 => {
-                        Cell::number(format!("{:+.1}", 100.0 * (b - a) / a))
-                    }
-                    _ => Cell::Empty,
-                });
+                let pair = value(a).zip(value(b)).filter(|(a, _)| *a > 0.0);
+                let change = pair.map(|(a, b)| format!("{:+.1}", 100.0 * (b - a) / a));
+                cells.push(change.map(Cell::number).unwrap_or_default());
             }
-            rows.push(Row {
-                name: Name::plain(if place.is_empty() {
-                    section.title.to_owned()
-                } else {
-                    place
-                }),
+            rows.push(Row::new(
+                Heading::plain(section.location_or_title(row, column)),
                 cells,
-            });
+            ));
         }
     }
     let mut notes = Vec::new();
     if !rounds.is_empty() {
-        notes.push("means of the rounds that count".to_owned());
+        notes.push("means of the measurement window".to_owned());
     }
-    if unsteady {
-        notes.push(format!("not steady: {}", tables::rounds::NOT_ACHIEVED));
+    if tables::any_number(&rows, |n| n.mark.is_some()) {
+        notes.push(format!("not steady: {}", rounds::NOT_ACHIEVED));
     }
     Table {
-        caption: format!("{}: {}", section.title, metric.title()),
+        caption: section.caption(metric.title()),
         corner: "workload".to_owned(),
         columns,
         rows,
@@ -193,37 +167,33 @@ fn comparison(lineup: &Lineup<'_>, section: &Section<'_>, metric: Metric) -> Tab
     }
 }
 
-/// A drive's figure at a place: of rounds and repetitions the mean of those that count.
-fn at_rest(
-    rounds: &[tables::rounds::Drive<'_, '_>],
+/// A drive's figure in a table cell; of rounds and repetitions, the mean over the measurement window.
+fn steady_value(
+    rounds: &[rounds::DriveRounds<'_, '_>],
     section: &Section<'_>,
     (row, column, drive): (usize, usize, usize),
-    metric: Metric,
+    metric: ResultMetric,
 ) -> Option<f64> {
-    let counts = |point: &&Point<'_>| {
-        let Some(round) = point.plan().round.as_ref() else {
-            return true;
-        };
+    let in_window = |point: &&Point<'_>| {
         let own = rounds.iter().find(|r| r.drive == drive);
-        own.is_none_or(|r| (r.window.0..=r.window.1).contains(&round.number))
+        let number = point.plan().round.as_ref().map(|r| r.number);
+        number
+            .zip(own)
+            .is_none_or(|(number, own)| (own.window.0..=own.window.1).contains(&number))
     };
     let here = |p: &&Point<'_>| (p.row, p.column, p.drive) == (row, column, drive);
-    let repeated = |p: &&Point<'_>| p.plan().round.is_some();
     let points = || section.points.iter().filter(here);
-    if !points().any(|p| repeated(&p)) {
+    if points().all(|p| p.plan().round.is_none()) {
         return metric.of(section.at(row, column, drive)?.result()?);
     }
-    let values: Option<Vec<f64>> = points()
-        .filter(counts)
-        .filter_map(Point::result)
-        .map(|result| metric.of(result))
-        .collect();
+    let results = points().filter(in_window).filter_map(Point::result);
+    let values: Option<Vec<f64>> = results.map(|result| metric.of(result)).collect();
     let values = values.filter(|values| !values.is_empty())?;
     Some(values.iter().sum::<f64>() / values.len() as f64)
 }
 
-fn head(page: &mut Page, lineup: &Lineup<'_>) {
-    for run in lineup.runs {
+fn head(page: &mut TextPage, set: &DriveSet<'_>) {
+    for run in set.runs {
         let m = &run.manifest;
         let title = if m.suite.title.is_empty() {
             &m.suite.name
@@ -231,24 +201,15 @@ fn head(page: &mut Page, lineup: &Lineup<'_>) {
             &m.suite.title
         };
         page.line(title, Some(Paint::Strong));
-        page.line(
-            &format!(
-                "{}, {} {} (commit {})",
-                stamp(&m.created),
-                m.tool.name,
-                m.tool.version,
-                m.tool.commit.chars().take(12).collect::<String>()
-            ),
-            None,
-        );
+        let commit: String = m.tool.commit.chars().take(12).collect();
+        let tool = format!("{} {} (commit {commit})", m.tool.name, m.tool.version);
+        page.line(&format!("{}, {tool}", stamp(&m.created)), None);
     }
-    for drive in &lineup.drives {
-        let mut parts = vec![
-            drive.info.model.clone(),
-            capacity(drive.info.capacity_bytes),
-        ];
-        if !drive.info.serial.is_empty() {
-            parts.push(format!("serial {}", drive.info.serial));
+    for drive in &set.drives {
+        let info = drive.info;
+        let mut parts = vec![info.model.clone(), capacity(info.capacity_bytes)];
+        if !info.serial.is_empty() {
+            parts.push(format!("serial {}", info.serial));
         }
         parts.retain(|p| !p.is_empty());
         page.line(
@@ -256,124 +217,132 @@ fn head(page: &mut Page, lineup: &Lineup<'_>) {
             None,
         );
     }
-    circumstances(page, lineup);
+    limitations(page, set);
     page.blank();
 }
 
-/// What must be known before any figure.
-fn circumstances(page: &mut Page, lineup: &Lineup<'_>) {
-    for (i, run) in lineup.runs.iter().enumerate() {
-        let which = if lineup.runs.len() > 1 {
+/// Limitations that apply to all figures.
+fn limitations(page: &mut TextPage, set: &DriveSet<'_>) {
+    for (i, run) in set.runs.iter().enumerate() {
+        let which = if set.runs.len() > 1 {
             format!("run {}: ", i + 1)
         } else {
             String::new()
         };
-        if (run.manifest.scale - 1.0).abs() > f64::EPSILON {
-            page.line(
-                &format!(
-                    "{which}durations multiplied by {} (--scale): not the procedure as published",
-                    run.manifest.scale
-                ),
-                Some(Paint::Caution),
+        let scale = run.manifest.scale;
+        let mut line = |text: String, paint| page.line(&format!("{which}{text}"), Some(paint));
+        if (scale - 1.0).abs() > f64::EPSILON {
+            let text = format!(
+                "durations multiplied by {scale} (--scale): not the procedure as published"
             );
+            line(text, Paint::Caution);
         }
         match run.outcome {
             Some(Outcome::Complete) => {}
-            Some(Outcome::Interrupted) => page.line(
-                &format!("{which}interrupted: continue with assay run --resume"),
-                Some(Paint::Caution),
-            ),
-            None => page.line(
-                &format!("{which}unfinished: killed, or still running"),
-                Some(Paint::Caution),
+            Some(Outcome::Interrupted) => {
+                line(
+                    "interrupted: continue with assay run --resume".to_owned(),
+                    Paint::Caution,
+                );
+            }
+            None => line(
+                "unfinished: killed or still in progress".to_owned(),
+                Paint::Caution,
             ),
         }
-        if !run.damaged_lines.is_empty() {
-            page.line(
-                &format!(
-                    "{which}{} damaged lines of the journal were left out",
-                    run.damaged_lines.len()
-                ),
-                Some(Paint::Alarm),
+        let damaged = run.damaged_lines.len();
+        if damaged > 0 {
+            line(
+                format!("{damaged} damaged lines of the journal were left out"),
+                Paint::Alarm,
             );
         }
     }
 }
 
-/// All figures of one drive's part of a cell.
-fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Point<'_>) {
-    page.line(&lineup.drives[point.drive].full_name(), Some(Paint::Strong));
+/// Mean and extremes of a distribution, and its percentiles with enough samples.
+fn latency_lines(l: &LatencySummary) -> [String; 2] {
+    let list = |parts: Vec<(&str, f64)>| {
+        let parts = parts
+            .into_iter()
+            .map(|(name, ns)| format!("{name} {}", micros(ns)));
+        parts.collect::<Vec<String>>().join(", ")
+    };
+    let percentiles = [
+        ("p50", l.p50, 1),
+        ("p90", l.p90, 10),
+        ("p99", l.p99, 100),
+        ("p99.9", l.p99_9, 1_000),
+        ("p99.99", l.p99_99, 10_000),
+    ];
+    let percentiles = percentiles
+        .into_iter()
+        .filter(|(_, _, needed)| l.samples >= *needed);
+    [
+        list(vec![
+            ("mean", l.mean),
+            ("std dev", l.stddev),
+            ("min", l.min as f64),
+            ("max", l.max as f64),
+        ]),
+        list(percentiles.map(|(name, ns, _)| (name, ns as f64)).collect()),
+    ]
+}
+
+/// All figures of a drive's result in a cell.
+fn job(page: &mut TextPage, set: &DriveSet<'_>, section: &Section<'_>, point: &Point<'_>) {
+    page.line(&set.full_name(point.drive), Some(Paint::Strong));
     page.line(&section.common().replace(" \u{b7} ", ", "), None);
     if let Some((short, full)) = point.remark() {
         page.line(&format!("{short}: {full}"), Some(Paint::Caution));
     }
-    let Some(result) = point.result() else {
-        page.blank();
-        return;
-    };
-    for (operation, o) in tables::figures::operations(result) {
-        let line = |l: &assay_stats::LatencySummary| {
-            [
-                ("mean", micros(l.mean)),
-                ("std dev", micros(l.stddev)),
-                ("min", micros(l.min as f64)),
-                ("max", micros(l.max as f64)),
-            ]
-            .map(|(k, v)| format!("{k} {v}"))
-            .join(", ")
-        };
-        let tail = |l: &assay_stats::LatencySummary| {
-            [
-                ("p50", l.p50, 1),
-                ("p90", l.p90, 10),
-                ("p99", l.p99, 100),
-                ("p99.9", l.p99_9, 1_000),
-                ("p99.99", l.p99_99, 10_000),
-            ]
-            .iter()
-            .filter(|(_, _, needed)| l.samples >= *needed)
-            .map(|(k, v, _)| format!("{k} {}", micros(*v as f64)))
-            .collect::<Vec<String>>()
-            .join(", ")
-        };
-        page.pair(
-            operation,
-            &format!(
-                "{} IOPS, {} MiB/s, {} operations",
-                figure(o.iops),
-                figure(o.mib_per_s),
-                assay_units::text::group_digits(o.ios)
-            ),
-            Some(Paint::Strong),
+    if let Some(result) = point.result() {
+        job_figures(page, result);
+    }
+    page.blank();
+}
+
+fn job_figures(page: &mut TextPage, result: &CellResult) {
+    for (operation, o) in figures::operations(result) {
+        let (iops, bandwidth) = (figure(o.iops), figure(o.mib_per_s));
+        let text = format!(
+            "{iops} IOPS, {bandwidth} MiB/s, {} operations",
+            group_digits(o.ios)
         );
-        if o.latency_ns.samples > 0 {
-            page.pair("latency, \u{b5}s", &line(&o.latency_ns), None);
-            page.pair("", &tail(&o.latency_ns), None);
-        }
-        if let Some(service) = &o.service_ns {
-            page.pair("service, \u{b5}s", &line(service), None);
-            page.pair("", &tail(service), None);
+        page.pair(operation, &text, Some(Paint::Strong));
+        let latency = (o.latency_ns.samples > 0).then_some(&o.latency_ns);
+        for (name, summary) in [
+            ("latency, \u{b5}s", latency),
+            ("service, \u{b5}s", o.service_ns.as_ref()),
+        ] {
+            if let Some([extremes, percentiles]) = summary.map(latency_lines) {
+                page.pair(name, &extremes, None);
+                page.pair("", &percentiles, None);
+            }
         }
         if o.latency_ns.overflow > 0 {
-            page.pair(
-                "overflow",
-                &format!("{} latencies over 73 minutes", o.latency_ns.overflow),
-                Some(Paint::Alarm),
-            );
+            let text = format!("{} latencies over 73 minutes", o.latency_ns.overflow);
+            page.pair("overflow", &text, Some(Paint::Alarm));
         }
-        let alarm = (o.errors > 0).then_some(Paint::Alarm);
-        page.pair("errors", &assay_units::text::group_digits(o.errors), alarm);
+        page.pair(
+            "errors",
+            &group_digits(o.errors),
+            (o.errors > 0).then_some(Paint::Alarm),
+        );
     }
     if let Some(load) = &result.host {
-        let split: Vec<String> = tables::figures::HOST
+        let shares = figures::HOST
             .iter()
-            .map(|(label, of)| format!("{label} {}", percent(of(load))))
-            .collect();
-        page.pair("host CPU, %", &split.join(", "), None);
+            .map(|(label, of)| format!("{label} {}", percent(of(load))));
+        page.pair(
+            "host CPU, %",
+            &shares.collect::<Vec<String>>().join(", "),
+            None,
+        );
         if let Some(watts) = load.package_w {
             page.pair(
                 "host power, W",
-                &format!("{watts:.1} (its processors, not the drive)"),
+                &format!("{watts:.1} (processors, not the drive)"),
                 None,
             );
         }
@@ -387,65 +356,46 @@ fn job(page: &mut Page, lineup: &Lineup<'_>, section: &Section<'_>, point: &Poin
         page.pair("own CPU, %", &text, None);
     }
     if let Some(verify) = &result.verify {
-        let bad = !verify.found.is_empty();
-        let found: Vec<String> = verify
-            .found
-            .iter()
-            .map(|(k, n)| format!("{n} {k}"))
-            .collect();
+        let alarm = (!verify.found.is_empty()).then_some(Paint::Alarm);
+        let checked = group_digits(verify.blocks_checked);
         page.pair(
             "verified",
-            &format!(
-                "{} blocks, found {}",
-                assay_units::text::group_digits(verify.blocks_checked),
-                if bad {
-                    found.join(", ")
-                } else {
-                    "nothing wrong".to_owned()
-                }
-            ),
-            bad.then_some(Paint::Alarm),
+            &format!("{checked} blocks, found {}", tables::verification(verify)),
+            alarm,
         );
         for example in &verify.examples {
             page.pair("", example, Some(Paint::Alarm));
         }
     }
     for (key, value) in &result.values {
-        page.pair(&crate::format::humanise(key), &figure(*value), None);
-    }
-    page.blank();
-}
-
-fn conclusions(page: &mut Page, lineup: &Lineup<'_>) {
-    let parts = lineup
-        .drives
-        .iter()
-        .flat_map(|d| d.parts.iter().map(move |part| (d, part)));
-    for (entrant, (run, drive)) in parts {
-        let Some(Some(verdict)) = lineup.runs[*run].verdicts.get(*drive) else {
-            continue;
-        };
-        verdicts::write(page, &entrant.full_name(), verdict);
+        page.pair(&humanise(key), &figure(*value), None);
     }
 }
 
-fn warnings(page: &mut Page, lineup: &Lineup<'_>) {
-    for (i, run) in lineup.runs.iter().enumerate() {
+fn conclusions(page: &mut TextPage, set: &DriveSet<'_>) {
+    for drive in &set.drives {
+        for (run, index) in &drive.origins {
+            if let Some(Some(verdict)) = set.runs[*run].verdicts.get(*index) {
+                verdicts::write(page, &drive.full_name(), verdict);
+            }
+        }
+    }
+}
+
+fn warnings(page: &mut TextPage, set: &DriveSet<'_>) {
+    for (i, run) in set.runs.iter().enumerate() {
         for warning in &run.warnings {
-            let drive = warning.drive.and_then(|d| lineup.position(i, d));
-            let about: Vec<String> = drive
-                .map(|d| lineup.drives[d].full_name())
-                .into_iter()
-                .chain(warning.cell.clone())
-                .collect();
-            let about = if about.is_empty() {
+            let drive = warning.drive.and_then(|d| set.position(i, d));
+            let drive = drive.map(|d| set.full_name(d));
+            let subject: Vec<String> = drive.into_iter().chain(warning.cell.clone()).collect();
+            let subject = if subject.is_empty() {
                 String::new()
             } else {
-                format!(" ({})", about.join(", "))
+                format!(" ({})", subject.join(", "))
             };
             page.item(
                 "warning: ",
-                &format!("{}{about}", warning.message),
+                &format!("{}{subject}", warning.message),
                 Some(Paint::Caution),
             );
             page.item("         ", &warning.advice, None);
@@ -456,7 +406,7 @@ fn warnings(page: &mut Page, lineup: &Lineup<'_>) {
     }
 }
 
-/// How a cell reads in a terminal, without colour.
+/// A cell as text, without colour.
 fn cell_text(cell: &Cell) -> String {
     match cell {
         Cell::Number(Number {
@@ -470,7 +420,7 @@ fn cell_text(cell: &Cell) -> String {
             if let Some(spread) = spread {
                 out.push_str(&format!(" \u{b1}{spread}"));
             }
-            // The mark before, so that the figure stays under its neighbours.
+            // The mark precedes the figure, so that figures stay aligned.
             if let Some(mark) = mark {
                 out = format!("({mark}) {out}");
             }
@@ -485,7 +435,7 @@ fn cell_text(cell: &Cell) -> String {
     }
 }
 
-/// The colour of a kind of text.
+/// Style of a kind of text.
 fn ansi(paint: Paint) -> anstyle::Style {
     let coloured = |c: AnsiColor| anstyle::Style::new().fg_color(Some(c.into()));
     match paint {

@@ -1,9 +1,9 @@
-//! Thinning long series for drawing, never for tables.
+//! Thinning of long series for drawing; tables are never thinned.
 
-/// Most points a drawn series has.
-pub const MOST_POINTS: usize = 1000;
+/// Largest number of points of a drawn series.
+pub const MAX_POINTS: usize = 1000;
 
-/// Which points of a series to draw so that every peak and dip stays visible: the indices, ascending.
+/// Min-max decimation: indices of the points to draw, ascending, so that every peak and dip stays visible.
 ///
 /// The series is cut into `most / 2` equal groups; of each the smallest and the largest value are kept, in their
 /// order. The first and the last point are always kept. A series of at most `most` points is kept whole.
@@ -35,8 +35,8 @@ pub fn min_max(values: &[f64], most: usize) -> Vec<usize> {
     kept
 }
 
-/// Which points of a rising curve to draw: of each of `most / 2` equal steps of `x` the first and the last, so that the
-/// drawn curve is nowhere further from the true one than a step is wide. Indices, ascending, ends included.
+/// Thinning of a rising curve: the first and the last point of each of `most / 2` equal steps of `x`, so that the drawn
+/// curve deviates by at most one step. Indices, ascending, ends included.
 pub fn rising(x: &[f64], most: usize) -> Vec<usize> {
     let n = x.len();
     if n <= most || most < 4 {
@@ -55,8 +55,8 @@ pub fn rising(x: &[f64], most: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Which points of a cloud to draw so that it looks the same: of those that would fall on the same dot of a drawing of `columns` by `rows`
-/// dots, the first. `log`: the vertical axis is logarithmic, and points that are not positive are not on it. Indices, ascending.
+/// Thinning of a scatter plot: of the points on the same dot of a drawing of `columns` by `rows` dots, the first.
+/// `log`: the vertical axis is logarithmic and has no place for points that are not positive. Indices, ascending.
 pub fn cloud(points: &[(f64, f64)], columns: usize, rows: usize, log: bool) -> Vec<usize> {
     let height = |y: f64| if log { y.log10() } else { y };
     let shown = |p: &(f64, f64)| !log || p.1 > 0.0;
@@ -66,7 +66,7 @@ pub fn cloud(points: &[(f64, f64)], columns: usize, rows: usize, log: bool) -> V
             (low.min(v), high.max(v))
         })
     };
-    let place = |v: f64, (low, high): (f64, f64), dots: usize| {
+    let dot = |v: f64, (low, high): (f64, f64), dots: usize| {
         ((v - low) / (high - low).max(f64::MIN_POSITIVE) * (dots.max(1) - 1) as f64).round()
             as usize
     };
@@ -75,7 +75,7 @@ pub fn cloud(points: &[(f64, f64)], columns: usize, rows: usize, log: bool) -> V
     (0..points.len())
         .filter(|&i| {
             let p = &points[i];
-            shown(p) && taken.insert((place(p.0, across, columns), place(height(p.1), up, rows)))
+            shown(p) && taken.insert((dot(p.0, across, columns), dot(height(p.1), up, rows)))
         })
         .collect()
 }

@@ -222,7 +222,7 @@ wait();
 
 #[test]
 fn every_suite_s_charts_are_drawn_and_switched() {
-    let runs = common::labs::all(2, 400);
+    let runs = common::views::all(2, 400);
     let page = page(&runs).replace("</body>", LAB_PROBE);
     let budget = ["--virtual-time-budget=60000"];
     let Some((root, console)) = opened(&page, "?draw=now&theme=light", &budget) else {
@@ -258,7 +258,7 @@ fn charts_below_the_window_are_drawn_without_scrolling() {
 #[test]
 fn a_phone_needs_no_sideways_scrolling() {
     let mut runs = vec![common::bandwidth()];
-    runs.extend(common::labs::all(2, 120));
+    runs.extend(common::views::all(2, 120));
     let inner = page(&runs).replace(
         "</body>",
         "<script>parent.postMessage([document.documentElement.scrollWidth, innerWidth, document.documentElement.dataset.drawn], '*')</script></body>",

@@ -31,7 +31,7 @@ fn the_random_read_table_holds_the_run_s_figures_in_their_places() {
     let (_, rows) = tables
         .iter()
         .find(|t| t.0 == "Random read: bandwidth, MiB/s")
-        .expect("the table of report A");
+        .expect("the table of DragonFly 2018");
     assert_eq!(rows.len(), common::SIZES.len());
     for (row, bs) in rows.iter().zip(common::SIZES) {
         assert_eq!(row.0, assay_units::text::format_size(bs));
@@ -200,7 +200,7 @@ fn second_by_second_reads_like_iostat() {
     let tables = tables(&page);
     let (_, rows) = tables
         .iter()
-        .find(|t| t.0.contains("second by second"))
+        .find(|t| t.0.contains("interval by interval"))
         .unwrap();
     assert_eq!(rows.len(), 31);
     for (i, (second, shown)) in rows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The page: well formed, self-contained, harmless whatever a drive is called, saying first what must be known first.
+//! The page: well formed, self-contained, safe for any name of a drive, with limitations before the figures.
 
 #![allow(clippy::unwrap_used)] // in helpers of tests, too
 
@@ -64,7 +64,7 @@ fn nothing_is_loaded_from_anywhere() {
 const HOSTILE: &str = "</script></title></style><script>document.documentElement.dataset.pwned=1</script>\
     <img src=x onerror=\"alert(1)\">\" onmouseover='x' {{charts}} %{y} <b>&amp;\u{1b}[31m]]>-->";
 
-/// A real drive that was asked what it is, and whose counters moved while it was measured.
+/// A probed real drive whose counters increase during the measurement.
 fn with_health() -> Run {
     let mut run = common::job();
     let fact = |group: &str, name: &str, value: &str| Fact {
@@ -104,22 +104,22 @@ fn with_health() -> Run {
 }
 
 #[test]
-fn a_probed_drive_has_its_facts_and_its_health_on_the_page() {
+fn a_probed_drive_has_its_properties_and_its_health_on_the_page() {
     let page = html::render(&[with_health()]).unwrap();
     let (rest, _) = without_library(&page);
     assert_well_formed(&rest);
-    // What the controller said, group by group, in its card.
-    let from = rest.find("What its controller says of itself").unwrap();
+    // The controller's properties, by group, in the card.
+    let from = rest.find("Reported by the controller").unwrap();
     let facts = &rest[from..from + rest[from..].find("</details>").unwrap()];
     assert_eq!(facts.matches("<h5>").count(), 2, "{facts}");
-    for said in [
+    for expected in [
         "<dt>NVMe version</dt><dd>1.4</dd>",
         "<dt>largest command</dt><dd>128 KiB</dd>",
         "<dt>warning</dt><dd>70 \u{b0}C &lt;hot&gt;</dd>",
     ] {
-        assert!(facts.contains(said), "{said}: {facts}");
+        assert!(facts.contains(expected), "{expected}: {facts}");
     }
-    // Its health: where it began, and what was added while it was measured.
+    // Its health: initial values and increments.
     let all = tables(&rest);
     let (_, rows) = all.iter().find(|t| t.0 == "Health").unwrap();
     let (name, cells) = &rows[0];
@@ -141,7 +141,7 @@ fn a_probed_drive_has_its_facts_and_its_health_on_the_page() {
     ];
     assert_eq!(*cells, expected);
     assert!(rest.contains("href=\"#health\""), "not in the contents");
-    // Watts of processors are never a drive's.
+    // The power of processors is not a drive's.
     assert!(rest.contains("host power, W") && rest.contains("RAPL"));
     let figures = all.iter().find(|t| t.0.ends_with("all figures")).unwrap();
     assert!(
@@ -149,15 +149,15 @@ fn a_probed_drive_has_its_facts_and_its_health_on_the_page() {
         "{figures:?}"
     );
 
-    // Where nobody asked and nothing was told there is neither.
+    // Neither without a probe and telemetry.
     let page = html::render(&[common::job()]).unwrap();
     let (rest, _) = without_library(&page);
-    for absent in ["What its controller says", "id=\"health\"", "host power"] {
+    for absent in ["Reported by the controller", "id=\"health\"", "host power"] {
         assert!(!rest.contains(absent), "{absent}");
     }
 }
 
-/// Hostile words wherever a run can carry words.
+/// Hostile text in every text field of a run.
 fn hostile() -> Run {
     let mut run = common::bandwidth();
     let m = &mut run.manifest;
@@ -228,7 +228,7 @@ fn hostile() -> Run {
 }
 
 #[test]
-fn hostile_names_stay_words() {
+fn hostile_names_stay_text() {
     let page = html::render(&[hostile()]).unwrap();
     let (rest, libraries) = without_library(&page);
     assert_eq!(libraries, 1);
@@ -253,7 +253,7 @@ fn hostile_names_stay_words() {
 }
 
 #[test]
-fn what_a_reader_must_know_first_is_said_first() {
+fn limitations_are_stated_first() {
     let plain = html::render(&[common::job()]).unwrap();
     let (plain, _) = without_library(&plain);
     for absent in [
@@ -279,7 +279,7 @@ fn what_a_reader_must_know_first_is_said_first() {
     run.damaged_lines = vec!["line 17: checksum differs".to_owned()];
     let page = html::render(&[run.clone()]).unwrap();
     let header = &page[page.find("<header>").unwrap()..page.find("<main").unwrap()];
-    for said in [
+    for expected in [
         "Every drive figure on this page is simulated.",
         "Durations multiplied by 0.05",
         "Interrupted by its user.",
@@ -287,7 +287,7 @@ fn what_a_reader_must_know_first_is_said_first() {
         "1 damaged line of the journal left out",
         "2 warnings",
     ] {
-        assert!(header.contains(said), "{said}");
+        assert!(header.contains(expected), "{expected}");
     }
     assert!(page.contains("failed: the drive stopped answering; power-cycle it"));
     assert!(page.contains("<small>unfinished</small>"));
@@ -297,7 +297,7 @@ fn what_a_reader_must_know_first_is_said_first() {
 }
 
 #[test]
-fn a_simulated_name_never_stands_without_the_word() {
+fn simulated_names_are_always_marked() {
     let page = html::render(&[common::bandwidth()]).unwrap();
     for (caption, rows) in tables(&page) {
         for (heading, _) in rows {
@@ -318,7 +318,7 @@ fn a_simulated_name_never_stands_without_the_word() {
 }
 
 #[test]
-fn drives_of_several_runs_stand_side_by_side_with_different_names() {
+fn drives_of_several_runs_have_different_names() {
     let page = html::render(&[common::bandwidth(), common::bandwidth()]).unwrap();
     for name in [
         "samsung-951, run 1",
@@ -336,7 +336,7 @@ fn drives_of_several_runs_stand_side_by_side_with_different_names() {
 }
 
 #[test]
-fn long_series_are_thinned_for_drawing_and_said_to_be() {
+fn long_series_are_thinned_for_drawing_with_a_note() {
     let page = html::render(&[common::bandwidth()]).unwrap();
     let charts = charts(&page);
     let mut longest = 0;
@@ -373,7 +373,7 @@ fn contrast(a: &str, b: &str) -> f64 {
 }
 
 #[test]
-fn colours_have_the_contrast_that_the_style_sheet_promises() {
+fn colours_have_the_contrast_that_the_style_sheet_states() {
     let css = include_str!("../src/page/page.css");
     let block = |selector: &str| -> BTreeMap<String, String> {
         let from = css.find(selector).unwrap_or_else(|| panic!("{selector}"));

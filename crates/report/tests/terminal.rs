@@ -1,4 +1,4 @@
-//! Terminal tables: as a reader sees them, and never wider than asked.
+//! Terminal tables: snapshots, width, colour, comparisons.
 
 #![allow(clippy::unwrap_used)] // in helpers of tests, too
 
@@ -46,7 +46,7 @@ fn two_runs_compared() {
 }
 
 #[test]
-fn no_line_is_wider_than_asked() {
+fn no_line_is_wider_than_requested() {
     let runs = [common::bandwidth(), common::job()];
     for width in [60, 80, 100, 160] {
         let mut texts: Vec<String> = runs
@@ -61,7 +61,7 @@ fn no_line_is_wider_than_asked() {
 }
 
 #[test]
-fn colour_is_only_there_when_asked_and_changes_no_word() {
+fn colour_is_optional_and_changes_no_text() {
     for run in [common::bandwidth(), common::job()] {
         let plain = render(&run, 80, Style::Plain);
         let coloured = render(&run, 80, Style::Colour);
@@ -90,7 +90,7 @@ fn a_drive_cannot_write_escape_codes() {
 }
 
 #[test]
-fn simulated_drives_carry_the_word() {
+fn simulated_drives_are_marked() {
     let text = render(&common::bandwidth(), 80, Style::Plain);
     for label in ["samsung-951", "intel-600p"] {
         for line in text
@@ -102,7 +102,7 @@ fn simulated_drives_carry_the_word() {
     }
 }
 
-/// Runs of two drives, two of each, with a difference that is known and one that is not; and what one run of each can say.
+/// Two runs of each of two drives, with one significant difference and one that is not; and one run of each.
 #[test]
 fn drives_are_compared_with_answers() {
     let run = |label: &str, mib_per_s: f64, seed: u64| {
@@ -138,9 +138,9 @@ fn drives_are_compared_with_answers() {
     insta::assert_snapshot!("two_drives_twice", compare(&runs, 80, Style::Plain));
 }
 
-/// Rounds are compared by the means of those that count, as the answers below them are, and say where they did not come to rest.
+/// Rounds are compared by the means of the measurement window, and unsteady ones are marked.
 #[test]
-fn rounds_are_compared_by_the_rounds_that_count() {
+fn rounds_are_compared_by_the_measurement_window() {
     let run = |label: &str, mib_per_s: f64, seed: u64| {
         let mut run = common::job();
         run.manifest.drives = vec![common::drive(label, label, label, 1 << 38)];
@@ -200,5 +200,5 @@ fn rounds_are_compared_by_the_rounds_that_count() {
         "{text}"
     );
     assert!(line.contains("not steady"), "{text}");
-    assert!(text.contains("means of the rounds that count"), "{text}");
+    assert!(text.contains("means of the measurement window"), "{text}");
 }

@@ -7,7 +7,9 @@ use assay_calibrate::measurement::{AccessPattern, CHUNK_BYTES};
 use assay_calibrate::measurement::{
     Measurement, Procedure, ReferenceMetric, ReferenceWorkload, Role, Tolerance,
 };
-use assay_report::fidelity::{Drive, Figure, Kind, Page, html, markdown};
+use assay_report::fidelity::{
+    FidelityDrive, FidelityFigure, FidelityPage, FigureKind, html, markdown,
+};
 use assay_sim_host::profile_file::load;
 use assay_ssd::Profile;
 use assay_units::Op;
@@ -82,18 +84,18 @@ fn shown(all: &[ProfileComparison], path: &Path) -> String {
     text
 }
 
-fn page(all: &[ProfileComparison]) -> Page {
-    Page {
+fn page(all: &[ProfileComparison]) -> FidelityPage {
+    FidelityPage {
         drives: all
             .iter()
-            .map(|one| Drive {
+            .map(|one| FidelityDrive {
                 name: one.name.clone(),
                 title: one.title.clone(),
                 figures: one
                     .residuals
                     .0
                     .iter()
-                    .map(|residual| Figure {
+                    .map(|residual| FidelityFigure {
                         simulated: residual.simulated,
                         error: residual.error(),
                         met: residual.is_met(),
@@ -107,13 +109,13 @@ fn page(all: &[ProfileComparison]) -> Page {
 }
 
 /// The published part of a figure.
-fn figure(m: &Measurement) -> Figure {
+fn figure(m: &Measurement) -> FidelityFigure {
     let quantile = m.metric.quantile();
     let (goal, error_unit) = match m.tolerance {
         Tolerance::Relative(share) => (share * 100.0, "%".to_owned()),
         Tolerance::Absolute(span) => (span, m.metric.unit().to_owned()),
     };
-    Figure {
+    FidelityFigure {
         kind: kind(m),
         title: if quantile.is_empty() {
             m.procedure.title()
@@ -127,7 +129,7 @@ fn figure(m: &Measurement) -> Figure {
         predicted: m.role == Role::HeldOut,
         source: m.source.clone(),
         curve: curve(m),
-        ..Figure::default()
+        ..FidelityFigure::default()
     }
 }
 
@@ -135,15 +137,15 @@ fn is_bandwidth(m: &Measurement, workload: &ReferenceWorkload) -> bool {
     m.metric == ReferenceMetric::MibPerS && workload.op == Op::Read && workload.queue_depth == 1
 }
 
-fn kind(m: &Measurement) -> Kind {
+fn kind(m: &Measurement) -> FigureKind {
     match &m.procedure {
         Procedure::Steady(w) if is_bandwidth(m, w) && w.access == AccessPattern::Random => {
-            Kind::RandomRead
+            FigureKind::RandomRead
         }
-        Procedure::Steady(w) if is_bandwidth(m, w) => Kind::SequentialRead,
-        Procedure::Steady(_) => Kind::Latency,
-        Procedure::Chunks { .. } | Procedure::FullStream { .. } => Kind::Stream,
-        _ => Kind::Other,
+        Procedure::Steady(w) if is_bandwidth(m, w) => FigureKind::SequentialRead,
+        Procedure::Steady(_) => FigureKind::Latency,
+        Procedure::Chunks { .. } | Procedure::FullStream { .. } => FigureKind::Stream,
+        _ => FigureKind::Other,
     }
 }
 

@@ -111,7 +111,7 @@ fn a_misdirected_write_is_found_and_told_from_a_faked_capacity() {
     assert_eq!(verdict["result"], "not_recommended", "{verdict:#}");
     lab.ok("report stray -o stray.html");
     let page = lab.text("stray.html");
-    assert!(page.contains("gave back wrong data"));
+    assert!(page.contains("returned wrong data"));
     assert!(!page.contains("faked capacity does"));
     // The same drive without the fault has nothing to hide.
     let run = lab.json("run capacity sim:samsung-951 --set area=128m --out honest");

@@ -1,125 +1,113 @@
-//! An hour of random writes as report B draws it: one dot per second on a logarithmic axis, and the last part by itself.
+//! Scatter plot of an hour of random writes (AnandTech M8Pe): one dot per second, and the scored part by itself.
 
-use super::draw::{Panel, Trace, panels, symbol_word};
-use super::{Chart, View, colour, phases};
-use crate::grid::{Point, Section};
-use crate::lineup::Lineup;
-use crate::tables::consistency::{circumstances, measured_intervals, score};
+use super::draw::{Trace, linear, logarithmic, panels};
+use super::{Chart, ChartView, colour, phases, symbol};
+use crate::drive_set::DriveSet;
+use crate::grid::Section;
+use crate::tables::consistency::{score, variants};
 use crate::thin;
 
-/// Dots of a drawing of the whole run, across and up: what a wide window shows.
+/// Resolution of the drawing of the whole run, dots across and up: that of a wide window.
 const DOTS: (usize, usize) = (1200, 260);
 
 /// Height of the chart of the whole run, pixels.
 const HEIGHT: u32 = 460;
 
-/// The whole run and its last part, each with one view per circumstance (and all of them together where there are several).
-///
-/// # Errors
-/// When nothing can be serialised.
-pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
-    let mut whole = Vec::new();
-    let mut settled = Vec::new();
+/// Markers by variant.
+const SYMBOLS: [&str; 4] = ["circle", "x-thin-open", "diamond-open", "square-open"];
+
+/// The whole run and its scored part, each with one view per variant and, where there are several, one of all.
+pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
+    let (mut whole, mut scored) = (Vec::new(), Vec::new());
     let mut thinned = false;
-    let mut halted = 0;
-    let circumstances = circumstances(section);
-    let mut choices: Vec<(String, Vec<usize>)> = circumstances
+    let mut without_completions = 0;
+    let variants = variants(section);
+    let mut choices: Vec<(&str, &[String])> = variants
         .iter()
-        .enumerate()
-        .map(|(i, c)| (c.clone(), vec![i]))
+        .map(|v| (v.as_str(), std::slice::from_ref(v)))
         .collect();
     if choices.len() > 1 {
-        choices.push(("both".to_owned(), (0..choices.len()).collect()));
+        choices.push(("both", &variants));
     }
-    for (label, of) in choices {
-        let chosen: Vec<(usize, &Point<'_>)> = section
-            .points
-            .iter()
-            .filter_map(|p| {
-                let own = p.plan().variant.as_deref().unwrap_or("");
-                let at = of.iter().position(|c| circumstances[*c] == own)?;
-                Some((at, p))
-            })
-            .collect();
-        let mut hour = Vec::new();
-        let mut zoom = Vec::new();
-        let mut rows = Vec::new();
-        for (style, point) in chosen {
-            let seconds = measured_intervals(point);
+    for (label, chosen) in choices {
+        let (mut hour, mut zoom, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for point in &section.points {
+            let variant = point.plan().variant.as_deref().unwrap_or("");
+            let Some(style) = chosen.iter().position(|v| v == variant) else {
+                continue;
+            };
+            let seconds = point.measured_intervals();
             if seconds.len() < 3 {
                 continue;
             }
-            let drive = lineup.drives[point.drive].full_name();
-            let name = match of.len() {
-                1 => drive,
-                _ => format!("{drive}, {}", point.plan().variant.as_deref().unwrap_or("")),
+            let drive = set.full_name(point.drive);
+            let name = if chosen.len() == 1 {
+                drive
+            } else {
+                format!("{drive}, {variant}")
             };
-            let all: Vec<(f64, f64)> = seconds
+            let all = seconds
                 .iter()
-                .map(|s| (s.start_s() + s.elapsed_s() / 2.0, s.iops()))
-                .collect();
+                .map(|s| (s.start_s() + s.elapsed_s() / 2.0, s.iops()));
+            let all: Vec<(f64, f64)> = all.collect();
             let kept = thin::cloud(&all, DOTS.0, DOTS.1, true);
             let positive = all.iter().filter(|p| p.1 > 0.0).count();
             thinned |= kept.len() < positive;
-            halted += all.len() - positive;
+            without_completions += all.len() - positive;
             let from = score(point).map_or(f64::INFINITY, |s| s.from_s);
-            let dots = |points: Vec<(f64, f64)>, size: f64| Trace {
-                name: name.clone(),
-                points,
-                mode: "markers",
-                colour: colour(point.drive),
-                symbol: ["circle", "x-thin-open", "diamond-open", "square-open"]
-                    .get(style)
-                    .copied()
-                    .unwrap_or(symbol_word(style)),
-                size,
-                hover: "%{y:,.4~g} IOPS at %{x:.0f} s".to_owned(),
-                ..Trace::default()
+            let dots = |points: Vec<(f64, f64)>, size: f64| {
+                let trace = Trace {
+                    name: name.clone(),
+                    points,
+                    mode: "markers",
+                    colour: colour(point.drive),
+                    symbol: SYMBOLS.get(style).copied().unwrap_or(symbol(style)),
+                    size,
+                    hover: "%{y:,.4~g} IOPS at %{x:.0f} s".to_owned(),
+                    ..Trace::default()
+                };
+                trace.json()
             };
             let size = if all.len() > 600 { 3.0 } else { 5.0 };
-            hour.push(dots(kept.into_iter().map(|i| all[i]).collect(), size).json());
-            zoom.push(dots(all.into_iter().filter(|p| p.0 >= from).collect(), 5.0).json());
-            rows.push(phases::Row {
-                name: name.clone(),
+            hour.push(dots(kept.into_iter().map(|i| all[i]).collect(), size));
+            zoom.push(dots(
+                all.iter().copied().filter(|p| p.0 >= from).collect(),
+                5.0,
+            ));
+            rows.push(phases::PhaseRow {
+                name,
                 colour: colour(point.drive),
-                phases: phases::of(lineup, point),
+                phases: phases::of(set, point),
             });
         }
         if hour.is_empty() {
             continue;
         }
-        let mut layout = panels("time since the start, s", &[panel("IOPS", true, 1.0)]);
+        let mut layout = panels("time since the start, s", &[logarithmic("IOPS")]);
         phases::put(&mut layout, &mut hour, &rows, HEIGHT);
-        layout["hovermode"] = "closest".into();
         layout["yaxis"]["rangemode"] = "normal".into();
-        whole.push(View {
-            label: super::plain(&label),
-            data: hour,
-            layout,
-        });
-        let mut layout = panels("time since the start, s", &[panel("IOPS", false, 1.0)]);
-        layout["hovermode"] = "closest".into();
+        whole.push(view(label, hour, layout));
+        let mut layout = panels("time since the start, s", &[linear("IOPS")]);
         layout["xaxis"]["rangemode"] = "normal".into();
-        settled.push(View {
-            label: super::plain(&label),
-            data: zoom,
-            layout,
-        });
+        scored.push(view(label, zoom, layout));
     }
     if whole.is_empty() {
         return Vec::new();
     }
     let mut notes = vec!["one dot per second".to_owned()];
     if thinned {
-        notes.push("seconds whose dots would fall on each other are drawn once; the run folder holds every one".to_owned());
+        notes.push(
+            "seconds whose dots would coincide are drawn once; the run folder contains every one"
+                .to_owned(),
+        );
     }
-    if halted > 0 {
+    if without_completions > 0 {
         notes.push(format!(
-            "{halted} seconds in which nothing completed have no place on a logarithmic axis; the table counts them as its minimum"
+            "{without_completions} seconds without completions have no position on a logarithmic axis; the table includes them in its minimum"
         ));
     }
     let chart = |title: &str, height, views, notes| Chart {
-        title: format!("{}: {title}", section.title),
+        title: section.caption(title),
         switch: "variant",
         log_switch: true,
         height,
@@ -129,10 +117,15 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
     };
     vec![
         chart("operations in every second", HEIGHT, whole, notes),
-        chart("the part that is scored", 360, settled, Vec::new()),
+        chart("scored part", 360, scored, Vec::new()),
     ]
 }
 
-fn panel(title: &str, log: bool, share: f64) -> Panel<'_> {
-    Panel { title, log, share }
+fn view(label: &str, data: Vec<serde_json::Value>, mut layout: serde_json::Value) -> ChartView {
+    layout["hovermode"] = "closest".into();
+    ChartView {
+        label: label.to_owned(),
+        data,
+        layout,
+    }
 }

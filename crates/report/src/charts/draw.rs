@@ -1,34 +1,37 @@
-//! Traces and layouts that the charts of the suites share: plotly's JSON, written down where its Rust types have no word for it.
+//! Traces and layouts in plotly's JSON, common to all charts.
 
 use serde_json::{Value, json};
 
 use super::plain;
 use crate::format::for_drawing;
+use crate::thin;
 
 /// One line, or one set of dots.
 pub struct Trace<'t> {
-    /// What the legend calls it; plain text.
+    /// Name in the legend, plain text.
     pub name: String,
     /// Points, in the order they are joined.
     pub points: Vec<(f64, f64)>,
     /// `lines`, `markers` or `lines+markers`.
     pub mode: &'t str,
-    /// Of the palette.
+    /// A colour of the palette.
     pub colour: String,
-    /// plotly's word for a broken line: `solid`, `dash`, `dot`, `dashdot`, `longdash`.
+    /// plotly's line style: `solid`, `dash`, `dot`, `dashdot`, `longdash`.
     pub dash: &'t str,
-    /// Of the line, or of the dots, pixels.
+    /// Width of the line or diameter of the dots, pixels.
     pub size: f64,
-    /// plotly's word for the marker: `circle`, `square`, `diamond`, ... .
+    /// plotly's marker: `circle`, `square`, `diamond`, ... .
     pub symbol: &'t str,
     /// Vertical axis: `y`, `y2`, ... .
     pub axis: &'t str,
-    /// What is shown at the pointer, in plotly's template language.
+    /// Text at the pointer, in plotly's template language.
     pub hover: String,
-    /// Shown in the legend?
+    /// Listed in the legend.
     pub listed: bool,
-    /// Words per point for `%{text}` of the template; may be empty.
+    /// Text per point for `%{text}` of the template; may be empty.
     pub texts: Vec<String>,
+    /// Traces of the same group are stacked.
+    pub stack: Option<&'t str>,
 }
 
 impl Default for Trace<'_> {
@@ -45,32 +48,25 @@ impl Default for Trace<'_> {
             hover: "%{y:,.4~g}".to_owned(),
             listed: true,
             texts: Vec::new(),
+            stack: None,
         }
     }
 }
 
 impl Trace<'_> {
-    /// As plotly takes it.
+    /// The trace as JSON.
     pub fn json(self) -> Value {
-        let (x, y): (Vec<f64>, Vec<f64>) = self
-            .points
-            .iter()
-            .map(|p| (for_drawing(p.0), for_drawing(p.1)))
-            .unzip();
+        let points = self.points.iter();
+        let (x, y): (Vec<f64>, Vec<f64>) =
+            points.map(|p| (for_drawing(p.0), for_drawing(p.1))).unzip();
         let marker_size = if self.mode == "markers" {
             self.size
         } else {
             7.0
         };
         let mut trace = json!({
-            "type": "scatter",
-            "name": plain(&self.name),
-            "x": x,
-            "y": y,
-            "mode": self.mode,
-            "yaxis": self.axis,
-            "line": {"color": self.colour, "dash": self.dash, "width": self.size},
-            "hovertemplate": self.hover,
+            "type": "scatter", "name": plain(&self.name), "x": x, "y": y, "mode": self.mode, "yaxis": self.axis,
+            "line": {"color": self.colour, "dash": self.dash, "width": self.size}, "hovertemplate": self.hover,
         });
         if self.mode != "lines" {
             trace["marker"] =
@@ -82,56 +78,98 @@ impl Trace<'_> {
         if !self.texts.is_empty() {
             trace["text"] = self.texts.iter().map(|t| plain(t)).collect();
         }
+        if let Some(group) = self.stack {
+            trace["stackgroup"] = group.into();
+        }
         trace
     }
 }
 
-/// plotly's words for the styles of `super::dash`.
-pub fn dash_word(n: usize) -> &'static str {
-    ["solid", "dash", "dot", "dashdot", "longdash"][n % 5]
+/// A ring around a knee.
+pub fn ring(name: &str, at: (f64, f64), colour: &str, axis: &str, hover: &str) -> Value {
+    let trace = Trace {
+        name: format!("{name}, knee"),
+        points: vec![at],
+        mode: "markers",
+        colour: colour.to_owned(),
+        symbol: "circle-open",
+        size: 15.0,
+        axis,
+        hover: hover.to_owned(),
+        listed: false,
+        ..Trace::default()
+    };
+    let mut ring = trace.json();
+    ring["marker"]["line"] = json!({"width": 2.5});
+    ring
 }
 
-/// plotly's words for the markers of `super::symbol`.
-pub fn symbol_word(n: usize) -> &'static str {
-    ["circle", "square", "diamond", "triangle-up", "cross", "x"][n % 6]
+/// At most [`thin::MAX_POINTS`] points that preserve every extreme, and whether points were left out.
+pub fn thinned(points: &[(f64, f64)]) -> (Vec<(f64, f64)>, bool) {
+    let values: Vec<f64> = points.iter().map(|p| p.1).collect();
+    let kept = thin::min_max(&values, thin::MAX_POINTS);
+    let left_out = kept.len() < points.len();
+    (kept.into_iter().map(|i| points[i]).collect(), left_out)
 }
 
-/// One of the panels that stand above each other on a common horizontal axis.
+/// The note below a chart with thinned lines.
+pub fn thinned_note() -> String {
+    format!(
+        "thinned for drawing to at most {} points a line, keeping the minimum and maximum of every group; the run folder contains every interval",
+        thin::MAX_POINTS
+    )
+}
+
+/// One of the panels above each other on a common horizontal axis.
 pub struct Panel<'p> {
     /// Title of its vertical axis, with the unit.
     pub title: &'p str,
-    /// Logarithmic?
+    /// Logarithmic axis.
     pub log: bool,
-    /// Share of the height, among the shares of the others.
+    /// Its share of the height, relative to the others.
     pub share: f64,
+}
+
+/// A linear panel.
+pub fn linear(title: &str) -> Panel<'_> {
+    Panel {
+        title,
+        log: false,
+        share: 1.0,
+    }
+}
+
+/// A logarithmic panel.
+pub fn logarithmic(title: &str) -> Panel<'_> {
+    Panel {
+        log: true,
+        ..linear(title)
+    }
+}
+
+/// Name of the vertical axis of panel `i`: `y`, `y2`, ... .
+pub fn axis_name(i: usize) -> &'static str {
+    ["y", "y2", "y3", "y4"][i]
 }
 
 /// A layout of panels from the top down: `y`, `y2`, ... on one horizontal axis.
 pub fn panels(x_title: &str, panels: &[Panel<'_>]) -> Value {
     const GAP: f64 = 0.07;
-    let room = 1.0 - GAP * panels.len().saturating_sub(1) as f64;
+    // Without a panel there is neither a gap nor an axis.
+    let last = panels.len().saturating_sub(1);
+    let available = 1.0 - GAP * last as f64;
     let all: f64 = panels.iter().map(|p| p.share).sum();
-    let lowest = match panels.len() {
-        0 | 1 => "y".to_owned(),
-        n => format!("y{n}"),
-    };
     let mut layout = json!({
-        "xaxis": {"title": {"text": x_title}, "anchor": lowest, "rangemode": "tozero"},
+        "xaxis": {"title": {"text": x_title}, "anchor": axis_name(last), "rangemode": "tozero"},
     });
     let mut top = 1.0;
     for (i, panel) in panels.iter().enumerate() {
-        let height = room * panel.share / all;
-        let bottom = if i + 1 == panels.len() {
+        let bottom = if i == last {
             0.0
         } else {
-            top - height
+            top - available * panel.share / all
         };
-        let key = if i == 0 {
-            "yaxis".to_owned()
-        } else {
-            format!("yaxis{}", i + 1)
-        };
-        layout[key] = json!({
+        layout[axis_name(i).replace('y', "yaxis")] = json!({
             "title": {"text": panel.title},
             "type": if panel.log { "log" } else { "linear" },
             "rangemode": "tozero",
@@ -142,7 +180,7 @@ pub fn panels(x_title: &str, panels: &[Panel<'_>]) -> Value {
     layout
 }
 
-/// A shaded band over the whole height between two places on the horizontal axis.
+/// A shaded band over the whole height between two positions on the horizontal axis.
 pub fn band(from: f64, to: f64, colour: &str) -> Value {
     json!({
         "type": "rect", "layer": "below", "xref": "x", "yref": "paper",
@@ -151,8 +189,8 @@ pub fn band(from: f64, to: f64, colour: &str) -> Value {
     })
 }
 
-/// Puts the values of the rows on the horizontal axis, each with its words; wide ranges on a logarithmic one.
-pub fn place_ticks(layout: &mut Value, values: &[f64], labels: &[String]) {
+/// Puts ticks at `values` of the horizontal axis; a wide range makes it logarithmic.
+pub fn set_ticks(layout: &mut Value, values: &[f64], labels: &[String]) {
     let wide = match (values.first(), values.last()) {
         (Some(first), Some(last)) => *first > 0.0 && last / first > 8.0,
         _ => false,

@@ -1,58 +1,50 @@
-//! A drive at rest: what it draws and how warm it is, over time.
+//! Power and temperature of idle drives over time.
 
-use super::draw::{Panel, Trace, panels};
-use super::{Chart, View, colour};
+use assay_store::model::TelemetryRecord;
+
+use super::draw::{Panel, Trace, linear, panels, thinned};
+use super::{Chart, ChartView, colour, dash};
+use crate::drive_set::DriveSet;
 use crate::grid::Section;
-use crate::lineup::Lineup;
-use crate::thin;
 
-/// Power and temperature of every drive; nothing where drives say neither.
-pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
-    type Reading = fn(&assay_store::model::TelemetryRecord) -> Option<f64>;
+/// Power and temperature of every drive; empty where no drive reports them.
+pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
+    type Reading = fn(&TelemetryRecord) -> Option<f64>;
     let readings: [(&str, &str, Reading); 2] = [
         ("power, W", "W", |t| Some(t.power_mw? as f64 / 1e3)),
         ("\u{b0}C", "\u{b0}C", |t| t.temperature_c),
     ];
     let mut data = Vec::new();
-    let mut shown = Vec::new();
+    let mut shown: Vec<Panel<'_>> = Vec::new();
     for (title, unit, of) in readings {
-        let axis = if shown.is_empty() { "y" } else { "y2" };
-        let mut any = false;
+        let before = data.len();
         for point in &section.points {
-            let Some(part) = point.part else { continue };
-            let values: Vec<(f64, f64)> = part
-                .telemetry
+            let telemetry = point.data.map_or(&[][..], |d| &d.telemetry);
+            let values = telemetry
                 .iter()
-                .filter_map(|t| Some((t.at.as_secs_f64(), of(t)?)))
-                .collect();
+                .filter_map(|t| Some((t.at.as_secs_f64(), of(t)?)));
+            let values: Vec<(f64, f64)> = values.collect();
             if values.len() < 2 {
                 continue;
             }
-            let heights: Vec<f64> = values.iter().map(|v| v.1).collect();
-            let kept = thin::min_max(&heights, thin::MOST_POINTS);
-            let drive = lineup.drives[point.drive].full_name();
+            let drive = set.full_name(point.drive);
             let trace = Trace {
-                name: match section.place(point.row, point.column).as_str() {
+                name: match section.location(point.row, point.column).as_str() {
                     "" => drive,
-                    place => format!("{drive}, {place}"),
+                    location => format!("{drive}, {location}"),
                 },
-                points: kept.into_iter().map(|i| values[i]).collect(),
+                points: thinned(&values).0,
                 colour: colour(point.drive),
-                dash: super::draw::dash_word(point.row + point.column),
-                axis,
+                dash: dash(point.row + point.column),
+                axis: if shown.is_empty() { "y" } else { "y2" },
                 hover: format!("%{{y:,.3~g}} {unit}"),
                 listed: shown.is_empty(),
                 ..Trace::default()
             };
             data.push(trace.json());
-            any = true;
         }
-        if any {
-            shown.push(Panel {
-                title,
-                log: false,
-                share: 1.0,
-            });
+        if data.len() > before {
+            shown.push(linear(title));
         }
     }
     if data.is_empty() {
@@ -63,10 +55,10 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
         layout[axis]["rangemode"] = "normal".into();
     }
     vec![Chart {
-        title: format!("{}: at rest", section.title),
+        title: section.caption("idle"),
         switch: "figure",
         height: 180 + 140 * shown.len() as u32,
-        views: vec![View {
+        views: vec![ChartView {
             label: String::new(),
             data,
             layout,

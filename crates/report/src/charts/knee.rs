@@ -1,119 +1,85 @@
-//! A sweep over queue depth: the rate and the tail of latency, and where more depth brings nothing any more (report D).
+//! Rate and tail latency by queue depth, with the knee (AnandTech PBlaze5).
 
-use super::draw::{Panel, Trace, dash_word, panels, place_ticks, symbol_word};
-use super::{Chart, View, look};
+use super::draw::{Panel, Trace, linear, logarithmic, panels, ring, set_ticks};
+use super::{Chart, ChartView, dash, series_name, style, symbol};
+use crate::drive_set::DriveSet;
 use crate::grid::{Point, Section};
-use crate::lineup::Lineup;
-use crate::tables::knee::{knees, small_blocks};
+use crate::tables::knee::{index, rate_of, rate_unit};
 
-/// Rate and tail latency against depth, every knee marked.
-pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
+/// Rate and tail latency by depth, every knee marked.
+pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
     let Some(axis) = section.row_axis else {
         return Vec::new();
     };
-    type Figure = fn(&Point<'_>) -> Option<f64>;
-    let rate: (&str, &str, Figure) = if small_blocks(section) {
-        ("operations per second", "IOPS", |p| {
-            Some(p.result()?.iops())
-        })
-    } else {
-        ("MB/s", "MB/s", |p| {
-            Some(p.result()?.mib_per_s() * crate::tables::power::MB_PER_MIB)
-        })
-    };
-    let tail: (&str, &str, Figure) = ("p99.99 latency, \u{b5}s", "\u{b5}s", |p| {
+    let unit = rate_unit(section);
+    let rate = |p: &Point<'_>| Some(rate_of(section, p.result()?));
+    let tail = |p: &Point<'_>| {
         let latency = p.result()?.latency();
         (latency.samples > 0).then_some(latency.p99_99 as f64 / 1e3)
-    });
+    };
+    type Figure<'f> = &'f dyn Fn(&Point<'_>) -> Option<f64>;
+    let figures: [(&str, &str, Figure<'_>); 2] = [("y", unit, &rate), ("y2", "\u{b5}s", &tail)];
     let mut data = Vec::new();
     let mut few = false;
     for points in section.series() {
-        let Some(first) = points.first() else {
-            continue;
-        };
-        let (colour, style) = look(section, first);
-        let drive = lineup.drives[first.drive].full_name();
-        let name = match section.column_label(first.column).as_str() {
-            "" => drive,
-            column => format!("{drive}, {column}"),
-        };
-        let knee = knees(&points);
-        for (i, (axis, (_, unit, figure))) in [("y", rate), ("y2", tail)].into_iter().enumerate() {
-            let place = |p: &Point<'_>| {
-                let depth = section.rows[p.row].number?;
-                Some((depth, figure(p)?))
-            };
+        let (colour, column) = style(section, points[0]);
+        let name = series_name(set, section, points[0]);
+        let knee = index(&points);
+        for (axis, unit, figure) in figures {
+            let position = |p: &Point<'_>| Some((section.rows[p.row].number?, figure(p)?));
             let line = Trace {
                 name: name.clone(),
-                points: points.iter().filter_map(|p| place(p)).collect(),
+                points: points.iter().filter_map(|p| position(p)).collect(),
                 mode: "lines+markers",
                 colour: colour.clone(),
-                dash: dash_word(style),
-                symbol: symbol_word(style),
+                dash: dash(column),
+                symbol: symbol(column),
                 axis,
                 hover: format!("%{{y:,.4~g}} {unit}"),
-                listed: i == 0,
+                listed: axis == "y",
                 ..Trace::default()
             };
             data.push(line.json());
-            if let Some(spot) = knee.and_then(|k| place(points[k])) {
-                let ring = Trace {
-                    name: format!("{name}, knee"),
-                    points: vec![spot],
-                    mode: "markers",
-                    colour: colour.clone(),
-                    symbol: "circle-open",
-                    size: 15.0,
-                    axis,
-                    hover: "knee: the lowest depth with 95 % of the best rate".to_owned(),
-                    listed: false,
-                    ..Trace::default()
-                };
-                let mut ring = ring.json();
-                ring["marker"]["line"] = serde_json::json!({"width": 2.5});
-                data.push(ring);
+            if let Some(at) = knee.and_then(|k| position(points[k])) {
+                let hover = "knee: the lowest depth with 95 % of the best rate";
+                data.push(ring(&name, at, &colour, axis, hover));
             }
         }
-        few |= points
-            .iter()
-            .filter_map(|p| p.result())
-            .any(|r| (1..10_000).contains(&r.latency().samples));
+        let mut results = points.iter().filter_map(|p| p.result());
+        few |= results.any(|r| (1..10_000).contains(&r.latency().samples));
     }
     if data.is_empty() {
         return Vec::new();
     }
+    let rate_title = if unit == "IOPS" {
+        "operations per second"
+    } else {
+        unit
+    };
+    let rate_panel = Panel {
+        share: 1.2,
+        ..linear(rate_title)
+    };
     let mut layout = panels(
         axis.title(),
-        &[
-            Panel {
-                title: rate.0,
-                log: false,
-                share: 1.2,
-            },
-            Panel {
-                title: tail.0,
-                log: true,
-                share: 1.0,
-            },
-        ],
+        &[rate_panel, logarithmic("p99.99 latency, \u{b5}s")],
     );
     let values: Vec<f64> = section.rows.iter().filter_map(|r| r.number).collect();
-    let labels: Vec<String> = values.iter().map(|v| format!("{v}")).collect();
-    place_ticks(&mut layout, &values, &labels);
+    let labels: Vec<String> = values.iter().map(f64::to_string).collect();
+    set_ticks(&mut layout, &values, &labels);
     let mut notes =
-        vec!["ringed: the lowest depth that reaches 95 % of the best rate of the sweep".to_owned()];
+        vec!["ringed: the lowest depth with 95 % of the best rate of the sweep".to_owned()];
     if few {
-        notes.push(
-            "with fewer than 10,000 operations at a depth, p99.99 is its slowest one".to_owned(),
-        );
+        notes
+            .push("with fewer than 10,000 operations at a depth, p99.99 is the maximum".to_owned());
     }
     vec![Chart {
         title: format!("{} by {}", section.title, axis.title()),
-        switch: "figure",
+        switch: "panel",
         log_switch: true,
         log_x_switch: true,
         height: 560,
-        views: vec![View {
+        views: vec![ChartView {
             label: "rate and latency".to_owned(),
             data,
             layout,

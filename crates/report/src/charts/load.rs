@@ -1,59 +1,51 @@
-//! Latency against offered load in an open loop: where queueing begins.
+//! Latency by offered load in an open loop.
 
+use assay_stats::LatencySummary;
 use serde_json::json;
 
-use super::draw::{Panel, Trace, dash_word, panels, symbol_word};
-use super::{Chart, View, look};
+use super::draw::{Trace, logarithmic, panels, ring};
+use super::{Chart, ChartView, dash, series_name, style, symbol};
+use crate::drive_set::DriveSet;
 use crate::grid::Section;
-use crate::lineup::Lineup;
-use crate::tables::load::{Offer, knee, offers};
+use crate::tables::load::{LoadResult, knee, loads};
 
-/// One chart against operations per second and one against the share of what the drive can do; one view per figure.
-pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
-    let all = offers(lineup, section);
+/// Position of a load on the horizontal axis.
+type Across = fn(&LoadResult<'_, '_>) -> f64;
+
+/// One chart over the share of the drive's rate and one over operations per second, with one view per latency figure.
+pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
+    let all = loads(set, section);
     if all.iter().all(|o| o.len() < 2) {
         return Vec::new();
     }
-    type Across = fn(&Offer<'_, '_>) -> f64;
     let mut axes: Vec<(&str, &str, Across)> =
-        vec![("offered load, IOPS", "operations per second", |o| o.offered)];
+        vec![("offered load, IOPS", "operations per second", |o| {
+            o.offered_iops
+        })];
     if all.iter().flatten().all(|o| o.percent > 0.0) {
-        axes.insert(
-            0,
-            (
-                "offered load, % of the closed loop's rate",
-                "share of its best rate",
-                |o| o.percent,
-            ),
-        );
+        let title = "offered load, % of the closed loop's rate";
+        axes.insert(0, (title, "share of its best rate", |o| o.percent));
     }
-    axes.into_iter()
-        .map(|(title, words, across)| Chart {
-            title: format!("{}: latency by {words}", section.title),
-            switch: "figure",
-            log_switch: true,
-            height: 420,
-            first: 2,
-            views: FIGURES
-                .iter()
-                .map(|figure| view(lineup, section, &all, title, across, figure))
-                .collect(),
-            notes: vec![
-                "solid: from the moment an operation was due; dotted: from the moment it was sent (service time). Between them is waiting for a free place in the queue".to_owned(),
-                "ringed: the knee. Crosses: not sustained, so that latency grows for as long as one measures".to_owned(),
-            ],
-            ..Chart::default()
-        })
-        .collect()
+    let charts = axes.into_iter().map(|(title, what, across)| Chart {
+        title: section.caption(&format!("latency by {what}")),
+        switch: "figure",
+        log_switch: true,
+        height: 420,
+        first: 2,
+        views: FIGURES.iter().map(|figure| view(set, section, &all, title, across, figure)).collect(),
+        notes: vec![
+            "solid: from the intended start; dotted: from submission (service time); the difference is the time in the queue".to_owned(),
+            "ringed: the knee; crosses: not sustained, latency grows with the duration of the measurement".to_owned(),
+        ],
+        ..Chart::default()
+    });
+    charts.collect()
 }
 
-type Figure = (
-    &'static str,
-    &'static str,
-    fn(&assay_stats::LatencySummary) -> f64,
-);
+/// Label, axis title and value in nanoseconds.
+type LatencyFigure = (&'static str, &'static str, fn(&LatencySummary) -> f64);
 
-const FIGURES: [Figure; 4] = [
+const FIGURES: [LatencyFigure; 4] = [
     ("mean", "mean latency, \u{b5}s", |l| l.mean),
     ("median", "median latency, \u{b5}s", |l| l.p50 as f64),
     ("p99", "p99 latency, \u{b5}s", |l| l.p99 as f64),
@@ -61,58 +53,43 @@ const FIGURES: [Figure; 4] = [
 ];
 
 fn view(
-    lineup: &Lineup<'_>,
+    set: &DriveSet<'_>,
     section: &Section<'_>,
-    all: &[Vec<Offer<'_, '_>>],
+    all: &[Vec<LoadResult<'_, '_>>],
     x_title: &str,
-    across: fn(&Offer<'_, '_>) -> f64,
-    (label, title, of): &Figure,
-) -> View {
+    across: Across,
+    (label, title, of): &LatencyFigure,
+) -> ChartView {
     let mut data = Vec::new();
-    for offers in all {
-        let Some(first) = offers.first() else {
-            continue;
-        };
-        let (colour, style) = look(section, first.point);
-        let drive = lineup.drives[first.point.drive].full_name();
-        let name = match section.column_label(first.point.column).as_str() {
-            "" => drive,
-            column => format!("{drive}, {column}"),
-        };
+    for loads in all {
+        let first = loads[0].point;
+        let (colour, column) = style(section, first);
+        let name = series_name(set, section, first);
+        let position = |o: &LoadResult<'_, '_>| (across(o), of(&o.latency) / 1e3);
         let line = Trace {
             name: name.clone(),
-            points: offers
-                .iter()
-                .map(|o| (across(o), of(&o.latency) / 1e3))
-                .collect(),
+            points: loads.iter().map(position).collect(),
             mode: "lines+markers",
             colour: colour.clone(),
-            dash: if style == 0 {
+            // Dotted lines are service times.
+            dash: if column == 0 {
                 "solid"
             } else {
-                dash_word(style + 2)
+                dash(column + 2)
             },
-            symbol: symbol_word(style),
             hover: "%{y:,.4~g} \u{b5}s".to_owned(),
             ..Trace::default()
         };
         let mut line = line.json();
-        let symbols: Vec<&str> = offers
+        let symbols = loads
             .iter()
-            .map(|o| {
-                if o.sustained() {
-                    symbol_word(style)
-                } else {
-                    "x"
-                }
-            })
-            .collect();
-        line["marker"]["symbol"] = json!(symbols);
+            .map(|o| if o.sustained() { symbol(column) } else { "x" });
+        line["marker"]["symbol"] = json!(symbols.collect::<Vec<&str>>());
         data.push(line);
-        let service: Vec<(f64, f64)> = offers
+        let service = loads
             .iter()
-            .filter_map(|o| Some((across(o), of(o.service.as_ref()?) / 1e3)))
-            .collect();
+            .filter_map(|o| Some((across(o), of(o.service.as_ref()?) / 1e3)));
+        let service: Vec<(f64, f64)> = service.collect();
         if !service.is_empty() {
             let trace = Trace {
                 name: format!("{name}, service"),
@@ -125,33 +102,13 @@ fn view(
             };
             data.push(trace.json());
         }
-        if let Some(at) = knee(offers).and_then(|k| offers.get(k)) {
-            let ring = Trace {
-                name: format!("{name}, knee"),
-                points: vec![(across(at), of(&at.latency) / 1e3)],
-                mode: "markers",
-                colour,
-                symbol: "circle-open",
-                size: 15.0,
-                hover: "knee".to_owned(),
-                listed: false,
-                ..Trace::default()
-            };
-            let mut ring = ring.json();
-            ring["marker"]["line"] = json!({"width": 2.5});
-            data.push(ring);
+        if let Some(at) = knee(loads) {
+            data.push(ring(&name, position(&loads[at]), &colour, "y", "knee"));
         }
     }
-    View {
+    ChartView {
         label: (*label).to_owned(),
         data,
-        layout: panels(
-            x_title,
-            &[Panel {
-                title,
-                log: true,
-                share: 1.0,
-            }],
-        ),
+        layout: panels(x_title, &[logarithmic(title)]),
     }
 }

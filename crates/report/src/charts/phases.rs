@@ -1,206 +1,185 @@
-//! Why a rate is what it is: the causes of a drive's phases, as labelled stretches beside the lines of a chart over time.
+//! Causes of the rate over time: a strip of labelled bars above the panels of a chart.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use assay_analysis::attribution::{self, Cause};
 use serde_json::{Value, json};
 
+use super::draw::band;
 use super::plain;
+use crate::drive_set::DriveSet;
 use crate::format::for_drawing;
 use crate::grid::Point;
-use crate::lineup::Lineup;
 
-/// A stretch of time with one cause.
+/// A phase with one cause.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Phase {
+pub struct PhaseBand {
     /// Since the cell's start, seconds.
     pub from_s: f64,
     /// Since the cell's start, seconds.
     pub to_s: f64,
-    /// Which kind of cause, for its colour and legend.
-    pub kind: Kind,
-    /// The cause in words, with its figures.
-    pub words: String,
+    /// Kind of its cause, for its colour and legend.
+    pub kind: CauseKind,
+    /// The cause, with its figures.
+    pub cause: String,
     /// Mean rate in it, MiB/s.
     pub mib_per_s: f64,
     /// Mean rate in it, completions per second.
     pub iops: f64,
-    /// Size of the write cache that had filled, bytes, where that is the cause.
+    /// Size of the exhausted write cache, bytes, where that is the cause.
     pub cache_bytes: Option<u64>,
-    /// What it rests on.
+    /// Evidence of the cause.
     pub evidence: String,
 }
 
 /// Kinds of causes, in the order of the legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// Writes find room ready.
+pub enum CauseKind {
+    /// Fresh flash.
     Fresh,
     /// The SLC cache is full.
     CacheFull,
-    /// Collection has begun.
-    CollectionOnset,
-    /// Collection keeps pace.
-    CollectionSteady,
-    /// Held back because of heat.
+    /// Garbage collection has begun.
+    GcOnset,
+    /// Garbage collection in steady state.
+    GcSteady,
+    /// Thermal throttling.
     Thermal,
-    /// Held back by its power state.
+    /// Limit of the power state.
     Power,
-    /// The measuring machine set the rate.
+    /// Limit of the host.
     Host,
-    /// Nothing changes.
+    /// No change.
     Steady,
-    /// Something changed, and nothing shows why.
+    /// A change without evidence of a cause.
     Unexplained,
 }
 
-impl Kind {
-    fn of(cause: &Cause) -> Kind {
+use CauseKind::{CacheFull, Fresh, GcOnset, GcSteady, Host, Power, Steady, Thermal, Unexplained};
+
+impl CauseKind {
+    fn of(cause: &Cause) -> CauseKind {
         match cause {
-            Cause::Fresh => Kind::Fresh,
-            Cause::SlcCacheExhausted { .. } => Kind::CacheFull,
-            Cause::GcOnset => Kind::CollectionOnset,
-            Cause::GcSteady { .. } => Kind::CollectionSteady,
-            Cause::ThermalThrottling { .. } => Kind::Thermal,
-            Cause::PowerLimited { .. } => Kind::Power,
-            Cause::HostLimited => Kind::Host,
-            Cause::Steady => Kind::Steady,
-            Cause::Unexplained => Kind::Unexplained,
+            Cause::Fresh => Fresh,
+            Cause::SlcCacheExhausted { .. } => CacheFull,
+            Cause::GcOnset => GcOnset,
+            Cause::GcSteady { .. } => GcSteady,
+            Cause::ThermalThrottling { .. } => Thermal,
+            Cause::PowerLimited { .. } => Power,
+            Cause::HostLimited => Host,
+            Cause::Steady => Steady,
+            Cause::Unexplained => Unexplained,
         }
     }
 
-    /// In the legend.
-    pub fn words(self) -> &'static str {
+    /// Name in the legend, and colour as the page's script defines it.
+    fn style(self) -> (&'static str, &'static str) {
         match self {
-            Kind::Fresh => "fresh",
-            Kind::CacheFull => "SLC cache full",
-            Kind::CollectionOnset => "collection begins",
-            Kind::CollectionSteady => "collection, steady",
-            Kind::Thermal => "thermal throttling",
-            Kind::Power => "power-state limit",
-            Kind::Host => "host-limited",
-            Kind::Steady => "steady",
-            Kind::Unexplained => "unexplained",
+            Fresh => ("fresh", "@2"),
+            CacheFull => ("SLC cache full", "@4"),
+            GcOnset => ("garbage collection begins", "@6"),
+            GcSteady => ("garbage collection, steady", "@0"),
+            Thermal => ("thermal throttling", "@1"),
+            Power => ("power-state limit", "@5"),
+            Host => ("host-limited", "@3"),
+            Steady => ("steady", "@line"),
+            Unexplained => ("unexplained", "@7"),
         }
-    }
-
-    /// Colour, as the page's script knows it.
-    pub fn colour(self) -> &'static str {
-        match self {
-            Kind::Fresh => "@2",
-            Kind::CacheFull => "@4",
-            Kind::CollectionOnset => "@6",
-            Kind::CollectionSteady => "@0",
-            Kind::Thermal => "@1",
-            Kind::Power => "@5",
-            Kind::Host => "@3",
-            Kind::Steady => "@line",
-            Kind::Unexplained => "@7",
-        }
-    }
-
-    /// Is it the absence of a cause, so that shading it would say nothing?
-    fn plain(self) -> bool {
-        self == Kind::Steady
     }
 }
 
-impl Phase {
-    fn of(concluded: attribution::RatePhase) -> Phase {
-        let words = match concluded.cause.details() {
-            Some(details) => format!("{}, {details}", concluded.cause.label()),
-            None => concluded.cause.label().to_owned(),
-        };
-        Phase {
-            from_s: concluded.from_s,
-            to_s: concluded.to_s,
-            kind: Kind::of(&concluded.cause),
-            words,
-            mib_per_s: concluded.mean_mib_per_s,
-            iops: concluded.mean_iops,
-            cache_bytes: match concluded.cause {
+impl PhaseBand {
+    fn of(phase: attribution::RatePhase) -> PhaseBand {
+        let cause = phase.cause.label();
+        PhaseBand {
+            from_s: phase.from_s,
+            to_s: phase.to_s,
+            kind: CauseKind::of(&phase.cause),
+            cause: match phase.cause.details() {
+                Some(details) => format!("{cause}, {details}"),
+                None => cause.to_owned(),
+            },
+            mib_per_s: phase.mean_mib_per_s,
+            iops: phase.mean_iops,
+            cache_bytes: match phase.cause {
                 Cause::SlcCacheExhausted { cache_bytes } => Some(cache_bytes),
                 _ => None,
             },
-            evidence: concluded.evidence,
+            evidence: phase.evidence,
         }
     }
 }
 
-/// The phases of a drive's part in a cell, in time order.
-pub fn of(lineup: &Lineup<'_>, point: &Point<'_>) -> Rc<Vec<Phase>> {
-    lineup.phases(point, |run, index| {
+/// The phases of a point, in time order.
+pub fn of(set: &DriveSet<'_>, point: &Point<'_>) -> Rc<Vec<PhaseBand>> {
+    set.phases(point, |run, index| {
         let phases = attribution::of_cell(run, point.cell, index);
-        phases.into_iter().map(Phase::of).collect()
+        phases.into_iter().map(PhaseBand::of).collect()
     })
 }
 
-/// A strip of bars, one row per drive, on the vertical axis `axis`; causes are listed once in the legend.
-fn strip(rows: &[Row], axis: &str) -> Vec<Value> {
-    let mut kinds: Vec<Kind> = rows
-        .iter()
-        .flat_map(|r| r.phases.iter())
-        .map(|p| p.kind)
-        .collect();
-    kinds.sort_unstable();
-    kinds.dedup();
+/// Bars in one row per drive, on the vertical axis `axis`; each cause is listed once in the legend.
+fn strip(rows: &[PhaseRow], axis: &str) -> Vec<Value> {
+    let phases = rows.iter().flat_map(|r| r.phases.iter());
+    let kinds: BTreeSet<CauseKind> = phases.map(|p| p.kind).collect();
     kinds
         .into_iter()
         .map(|kind| {
             let (mut base, mut length, mut names) = (Vec::new(), Vec::new(), Vec::new());
-            let mut texts = Vec::new();
-            let mut inside = Vec::new();
+            let (mut texts, mut inside) = (Vec::new(), Vec::new());
+            let (name, colour) = kind.style();
             for row in rows {
                 for phase in row.phases.iter().filter(|p| p.kind == kind) {
-                    inside.push(kind.words());
+                    inside.push(name);
                     base.push(for_drawing(phase.from_s));
                     length.push(for_drawing(phase.to_s - phase.from_s));
                     names.push(plain(&row.name));
-                    texts.push(plain(&format!("{}: {}", phase.words, phase.evidence)));
+                    texts.push(plain(&format!("{}: {}", phase.cause, phase.evidence)));
                 }
             }
             json!({
-                "type": "bar", "orientation": "h", "name": kind.words(),
+                "type": "bar", "orientation": "h", "name": name,
                 "base": base, "x": length, "y": names, "yaxis": axis,
                 "hovertext": texts, "hovertemplate": "%{hovertext}<extra>%{y}</extra>",
-                "marker": {"color": kind.colour(), "line": {"width": 0}},
+                "marker": {"color": colour, "line": {"width": 0}},
                 "width": 0.8, "text": inside, "textposition": "inside", "insidetextanchor": "start", "textangle": 0, "textfont": {"size": 10.5},
             })
         })
         .collect()
 }
 
-/// One row of the strip: whose phases they are.
-pub struct Row {
+/// One row of the strip: the phases of a drive.
+pub struct PhaseRow {
     /// Name, plain text.
     pub name: String,
-    /// Of the palette: what the drive's lines have.
+    /// Colour of the drive's lines.
     pub colour: String,
     /// In time order.
-    pub phases: Rc<Vec<Phase>>,
+    pub phases: Rc<Vec<PhaseBand>>,
 }
 
-/// Height of a row of the strip, pixels: room for a word.
+/// Height of a row of the strip, pixels: one line of text.
 const ROW_PX: f64 = 22.0;
 
-/// What the title bar, axis labels and margins take of a chart's height, pixels.
-const AROUND_PX: f64 = 82.0;
+/// Height of a chart's title bar, axis labels and margins, pixels.
+const MARGINS_PX: f64 = 82.0;
 
-/// The vertical axis of the strip: far from those of panels.
+/// The vertical axis of the strip, distinct from those of the panels.
 const AXIS: &str = "y9";
 
-/// Puts a strip of the drives' phases above the panels of a chart over time of that height, and shades them where there is one drive.
-pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[Row], height_px: u32) {
+/// Adds the strip above the panels of a chart over time of this height; the phases of a single drive are shaded.
+pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[PhaseRow], height_px: u32) {
     let strip = strip(rows, AXIS);
     if strip.is_empty() {
         return;
     }
-    let row = ROW_PX / (f64::from(height_px) - AROUND_PX).max(4.0 * ROW_PX);
+    let row = ROW_PX / (f64::from(height_px) - MARGINS_PX).max(4.0 * ROW_PX);
     let height = (row * rows.len() as f64).min(0.4);
-    let room = 1.0 - height - 0.02;
+    let remaining = 1.0 - height - 0.02;
     if let Some(axes) = layout.as_object_mut() {
         for (key, axis) in axes.iter_mut().filter(|(k, _)| k.starts_with("yaxis")) {
-            let domain = |i: usize, or: f64| axis["domain"][i].as_f64().unwrap_or(or) * room;
+            let domain = |i: usize, or: f64| axis["domain"][i].as_f64().unwrap_or(or) * remaining;
             let domain = json!([domain(0, 0.0), domain(1, 1.0)]);
             if key != "yaxis9" {
                 axis["domain"] = domain;
@@ -208,7 +187,7 @@ pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[Row], height_px: u
         }
     }
     let names: Vec<String> = rows.iter().map(|r| plain(&r.name)).collect();
-    // Each row begins with a square in the colour of its drive; the page's script knows `@0`.
+    // Each row begins with a square in the colour of its drive, which the page's script replaces.
     let squares: Vec<String> = rows
         .iter()
         .map(|r| format!("{}\u{25a0}", r.colour))
@@ -220,23 +199,16 @@ pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[Row], height_px: u
         "fixedrange": true, "domain": [1.0 - height, 1.0], "anchor": "x",
     });
     layout["barmode"] = "overlay".into();
-    // A word that does not fit into its bar is left out: the legend has it.
+    // A label that does not fit into its bar is left out: the legend has it.
     layout["uniformtext"] = json!({"minsize": 9, "mode": "hide"});
-    if let [Row { phases, .. }] = rows {
+    if let [PhaseRow { phases, .. }] = rows {
         let mut shapes = layout["shapes"].as_array().cloned().unwrap_or_default();
-        shapes.extend(bands(phases));
+        // A steady rate is the absence of a cause and is not shaded.
+        let causes = phases.iter().filter(|p| p.kind != Steady);
+        shapes.extend(causes.map(|p| band(p.from_s, p.to_s, &format!("{}~", p.kind.style().1))));
         layout["shapes"] = shapes.into();
     }
     data.extend(strip);
-}
-
-/// Shaded bands over the whole height, for a chart of one drive.
-fn bands(phases: &[Phase]) -> Vec<Value> {
-    phases
-        .iter()
-        .filter(|p| !p.kind.plain())
-        .map(|p| super::draw::band(p.from_s, p.to_s, &format!("{}~", p.kind.colour())))
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
-//! Rounds coming to rest (SNIA SSS PTS): the figure of every round, and the window that the judgement rests on.
+//! Steady state plots of SNIA SSS PTS: results by block size, convergence by round, measurement window.
 
 use assay_store::model::Steady;
 use serde_json::{Value, json};
 
-use super::draw::{Panel, Trace, dash_word, panels, place_ticks, symbol_word};
-use super::{Chart, View, colour};
+use super::draw::{Trace, band, linear, panels, set_ticks};
+use super::{Chart, ChartView, PALETTE, colour, dash, plain, symbol};
 use crate::axis::Axis;
+use crate::drive_set::DriveSet;
 use crate::grid::Section;
-use crate::lineup::Lineup;
-use crate::tables::rounds::{Drive, Figure, NOT_ACHIEVED, figures, of_section};
+use crate::tables::rounds::{DriveRounds, NOT_ACHIEVED, RoundFigure, figures, of_section};
 
 /// The means of the window by block size, the convergence of every cell, and the measurement window of every tracked one.
-pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
-    let figures = figures(lineup, section);
-    let drives = of_section(lineup, section);
+pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
+    let figures = figures(set, section);
+    let drives = of_section(set, section);
     let mut charts = Vec::new();
-    let mut add = |what: &str, switch, views: Vec<View>, notes| {
+    let mut add = |what: &str, switch, views: Vec<ChartView>, notes| {
         if !views.is_empty() {
             charts.push(Chart {
-                title: format!("{}: {what}", section.title),
+                title: section.caption(what),
                 switch,
                 log_switch: true,
                 height: 420,
@@ -28,45 +28,70 @@ pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Chart> {
             });
         }
     };
-    let sizes = by_size(lineup, section, &drives, &figures);
-    let settled =
-        "over the rounds that count: means, of the maximum latency the largest".to_owned();
-    add("by block size", "shown", sizes, vec![settled]);
-    let converging = figures
-        .iter()
-        .enumerate()
-        .flat_map(|(i, figure)| {
-            // The whole way of what is judged, and of the largest latency beside the mean one; of the others, that of the tracked cells.
-            let whole = i == 0 || figures[0].is_latency() && figure.largest;
-            convergence(lineup, section, &drives, figure, whole)
-        })
-        .collect();
-    let note = "shaded: the rounds that count".to_owned();
-    add("round by round", "shown", converging, vec![note]);
-    let windows = drives
-        .iter()
-        .flat_map(|drive| drive.steady.iter().map(move |steady| (drive, steady)))
-        .flat_map(|(drive, steady)| {
-            let judged = Course::judged(steady);
-            let others = figures[1..].iter();
-            let others = others.filter_map(|f| Course::beside(drive, steady, f));
-            std::iter::once(judged)
-                .chain(others)
-                .map(|course| window(lineup, section, drive, steady, &course))
-                .collect::<Vec<View>>()
-        })
-        .collect();
+    let note = "over the measurement window: means, and of the maximum latency the maximum";
+    add(
+        "by block size",
+        "shown",
+        by_size(set, section, &drives, &figures),
+        vec![note.to_owned()],
+    );
+    let converging = figures.iter().enumerate().flat_map(|(i, figure)| {
+        // Every cell for the evaluated figure, and for the maximum latency beside a mean latency; else only tracked ones.
+        let whole = i == 0 || figures[0].is_latency() && figure.largest;
+        convergence(set, section, &drives, figure, whole)
+    });
+    let note = "shaded: the measurement window".to_owned();
+    add("round by round", "shown", converging.collect(), vec![note]);
+    let mut windows = Vec::new();
+    for drive in &drives {
+        for steady in &drive.steady {
+            windows.push(window(
+                set,
+                section,
+                drive,
+                steady,
+                &RoundSeries::evaluated(steady),
+            ));
+            let others = figures[1..]
+                .iter()
+                .filter_map(|f| RoundSeries::of_figure(drive, steady, f));
+            windows.extend(others.map(|series| window(set, section, drive, steady, &series)));
+        }
+    }
     add("measurement window", "tracked", windows, rules(&drives));
     charts
 }
 
-/// SNIA's plot of the result: a figure over block sizes, with a line per mix of reads and writes. One view per drive and figure.
+/// A line with markers in the style of column or row `n`.
+fn line(name: String, points: Vec<(f64, f64)>, n: usize) -> Value {
+    let trace = Trace {
+        name,
+        points,
+        mode: "lines+markers",
+        colour: colour(n),
+        dash: dash(n / PALETTE),
+        symbol: symbol(n),
+        ..Trace::default()
+    };
+    trace.json()
+}
+
+fn label_or_title(label: &str, section: &Section<'_>) -> String {
+    if label.is_empty() {
+        section.title
+    } else {
+        label
+    }
+    .to_owned()
+}
+
+/// SNIA's results plot: a figure over block sizes, with a line per mix of reads and writes. One view per drive and figure.
 fn by_size(
-    lineup: &Lineup<'_>,
+    set: &DriveSet<'_>,
     section: &Section<'_>,
-    drives: &[Drive<'_, '_>],
-    figures: &[Figure],
-) -> Vec<View> {
+    drives: &[DriveRounds<'_, '_>],
+    figures: &[RoundFigure],
+) -> Vec<ChartView> {
     let sizes: Vec<f64> = section.rows.iter().filter_map(|r| r.number).collect();
     let labels: Vec<String> = section.rows.iter().map(|r| r.label.clone()).collect();
     if section.row_axis != Some(Axis::BlockSize) || sizes.len() != labels.len() || sizes.len() < 2 {
@@ -77,45 +102,32 @@ fn by_size(
         for drive in drives {
             let mut data = Vec::new();
             for column in 0..section.columns.len() {
-                let points: Vec<(f64, f64)> = sizes
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(row, size)| Some((*size, drive.settled(row, column, figure)?)))
-                    .collect();
-                if points.is_empty() {
-                    continue;
+                let rows = sizes.iter().enumerate();
+                let points = rows.filter_map(|(row, size)| {
+                    Some((*size, drive.over_window(row, column, figure)?))
+                });
+                let points: Vec<(f64, f64)> = points.collect();
+                if !points.is_empty() {
+                    data.push(line(
+                        label_or_title(&section.column_label(column), section),
+                        points,
+                        column,
+                    ));
                 }
-                let trace = Trace {
-                    name: match section.column_label(column) {
-                        label if label.is_empty() => section.title.to_owned(),
-                        label => label,
-                    },
-                    points,
-                    mode: "lines+markers",
-                    colour: colour(column),
-                    dash: dash_word(column / super::PALETTE),
-                    symbol: symbol_word(column),
-                    ..Trace::default()
-                };
-                data.push(trace.json());
             }
             if data.is_empty() {
                 continue;
             }
-            let panel = Panel {
-                title: figure.title,
-                log: false,
-                share: 1.0,
+            let mut layout = panels(section.row_title(), &[linear(figure.title)]);
+            set_ticks(&mut layout, &sizes, &labels);
+            let unsteady = drive.achieved() == Some(false);
+            let state = if unsteady {
+                format!(" ({NOT_ACHIEVED})")
+            } else {
+                String::new()
             };
-            let mut layout = panels(section.row_axis.map_or("", Axis::title), &[panel]);
-            place_ticks(&mut layout, &sizes, &labels);
-            let name = lineup.drives[drive.drive].full_name();
-            let unsteady = match drive.achieved() {
-                Some(false) => format!(" ({NOT_ACHIEVED})"),
-                _ => String::new(),
-            };
-            views.push(View {
-                label: super::plain(&format!("{}, {name}{unsteady}", figure.label)),
+            views.push(ChartView {
+                label: format!("{}, {}{state}", figure.label, set.full_name(drive.drive)),
                 data,
                 layout,
             });
@@ -124,9 +136,9 @@ fn by_size(
     views
 }
 
-/// What the filled dots are, and each rule by which they were judged, once.
-fn rules(drives: &[Drive<'_, '_>]) -> Vec<String> {
-    let mut notes = vec!["filled: the rounds that count. Dotted: as far as one of them may lie from the mean, where the rule limits that".to_owned()];
+/// Legend of the markers, and the rules of the evaluation.
+fn rules(drives: &[DriveRounds<'_, '_>]) -> Vec<String> {
+    let mut notes = vec!["filled: the measurement window; dotted: the largest deviation from the mean that the rule allows, where it has a limit".to_owned()];
     for steady in drives.iter().flat_map(|d| &d.steady) {
         let rule = format!("steady by {}", steady.rule);
         if !steady.rule.is_empty() && !notes.contains(&rule) {
@@ -136,75 +148,63 @@ fn rules(drives: &[Drive<'_, '_>]) -> Vec<String> {
     notes
 }
 
-/// An axis of rounds: no fractions, and no more labels than there is room for.
-fn whole_rounds(axis: &mut Value, most: u32) {
-    axis["dtick"] = match most {
+/// A layout over rounds, with the window shaded.
+fn layout_of_rounds(title: &str, most: u32, window: Option<(u32, u32)>) -> Value {
+    let mut layout = panels("round", &[linear(title)]);
+    layout["xaxis"]["dtick"] = match most {
         0..=12 => 1,
         13..=30 => 5,
         _ => 10,
     }
     .into();
-    axis["rangemode"] = "normal".into();
+    layout["xaxis"]["rangemode"] = "normal".into();
+    if let Some((from, to)) = window {
+        layout["shapes"] = json!([band(f64::from(from) - 0.5, f64::from(to) + 0.5, "@band")]);
+    }
+    layout
 }
 
-/// One view per drive and column with a line per row; of several drives, first one with what is tracked of each. Not `whole`: only the columns in which
-/// something is tracked.
+/// One view per drive and column with a line per row, after a view of the tracked cells of all drives where there are
+/// several. Not `whole`: only columns with a tracked cell.
 fn convergence(
-    lineup: &Lineup<'_>,
+    set: &DriveSet<'_>,
     section: &Section<'_>,
-    drives: &[Drive<'_, '_>],
-    figure: &Figure,
+    drives: &[DriveRounds<'_, '_>],
+    figure: &RoundFigure,
     whole: bool,
-) -> Vec<View> {
+) -> Vec<ChartView> {
     let mut views = Vec::new();
-    let layout = |window: Option<(u32, u32)>| {
-        let mut layout = panels(
-            "round",
-            &[Panel {
-                title: figure.title,
-                log: false,
-                share: 1.0,
-            }],
-        );
-        let most = drives.iter().map(|d| d.done).max().unwrap_or(0);
-        whole_rounds(&mut layout["xaxis"], most);
-        if let Some((from, to)) = window {
-            let (from, to) = (f64::from(from) - 0.5, f64::from(to) + 0.5);
-            layout["shapes"] = json!([super::draw::band(from, to, "@band")]);
-        }
-        layout
-    };
+    let most = drives.iter().map(|d| d.done).max().unwrap_or(0);
     if drives.len() > 1 {
-        let data: Vec<Value> = drives
-            .iter()
-            .flat_map(|drive| {
-                drive.steady.iter().enumerate().map(|(i, steady)| {
-                    let place = drive
-                        .place_of(steady)
-                        .map(|(r, c)| section.place(r, c))
-                        .unwrap_or_default();
-                    let course = match drive.judges(steady, figure) {
-                        true => Course::judged(steady),
-                        false => Course::beside(drive, steady, figure).unwrap_or_default(),
-                    };
-                    Trace {
-                        name: format!("{}, {place}", lineup.drives[drive.drive].full_name()),
-                        points: course.points,
-                        mode: "lines+markers",
-                        colour: colour(drive.drive),
-                        dash: dash_word(i),
-                        symbol: symbol_word(i),
-                        ..Trace::default()
-                    }
-                    .json()
-                })
-            })
-            .collect();
+        let mut data = Vec::new();
+        for drive in drives {
+            for (i, steady) in drive.steady.iter().enumerate() {
+                let series = if drive.evaluates(steady, figure) {
+                    RoundSeries::evaluated(steady)
+                } else {
+                    RoundSeries::of_figure(drive, steady, figure).unwrap_or_default()
+                };
+                let trace = Trace {
+                    name: format!(
+                        "{}, {}",
+                        set.full_name(drive.drive),
+                        drive.location_of(steady, section)
+                    ),
+                    points: series.points,
+                    mode: "lines+markers",
+                    colour: colour(drive.drive),
+                    dash: dash(i),
+                    symbol: symbol(i),
+                    ..Trace::default()
+                };
+                data.push(trace.json());
+            }
+        }
         if !data.is_empty() {
-            views.push(View {
-                label: format!("{}: what is tracked of every drive", figure.label),
+            views.push(ChartView {
+                label: format!("{}: tracked cells of every drive", figure.label),
                 data,
-                layout: layout(None),
+                layout: layout_of_rounds(figure.title, most, None),
             });
         }
     }
@@ -216,46 +216,36 @@ fn convergence(
             .collect();
         for column in (0..section.columns.len()).filter(|c| whole || tracked.contains(c)) {
             let mut data = Vec::new();
-            for row in 0..section.rows.len() {
-                let points: Vec<(f64, f64)> = (1..=drive.done)
-                    .filter_map(|n| Some((f64::from(n), drive.value(row, column, n, figure)?)))
-                    .collect();
-                if points.is_empty() {
-                    continue;
+            for (row, value) in section.rows.iter().enumerate() {
+                let points = drive.values(row, column, figure);
+                if !points.is_empty() {
+                    data.push(line(label_or_title(&value.label, section), points, row));
                 }
-                let trace = Trace {
-                    name: match section.rows[row].label.as_str() {
-                        "" => section.title.to_owned(),
-                        label => label.to_owned(),
-                    },
-                    points,
-                    mode: "lines+markers",
-                    colour: colour(row),
-                    dash: dash_word(row / super::PALETTE),
-                    symbol: symbol_word(row),
-                    ..Trace::default()
-                };
-                data.push(trace.json());
             }
-            if !data.is_empty() {
-                let drive_name = lineup.drives[drive.drive].full_name();
-                views.push(View {
-                    label: super::plain(&match section.column_label(column).as_str() {
-                        "" => format!("{}, {drive_name}", figure.label),
-                        label => format!("{}, {drive_name}, {label}", figure.label),
-                    }),
-                    data,
-                    layout: layout(Some(drive.window)),
-                });
+            if data.is_empty() {
+                continue;
             }
+            let column_label = match section.column_label(column) {
+                none if none.is_empty() => none,
+                label => format!(", {label}"),
+            };
+            views.push(ChartView {
+                label: format!(
+                    "{}, {}{column_label}",
+                    figure.label,
+                    set.full_name(drive.drive)
+                ),
+                data,
+                layout: layout_of_rounds(figure.title, most, Some(drive.window)),
+            });
         }
     }
     views
 }
 
-/// A figure of a tracked cell, round by round, with what the window makes of it.
+/// A figure of a tracked cell by round, with mean, best-fit slope and limits of the window.
 #[derive(Clone, Debug, Default)]
-struct Course {
+struct RoundSeries {
     title: String,
     points: Vec<(f64, f64)>,
     mean: f64,
@@ -263,11 +253,11 @@ struct Course {
     band: Option<f64>,
 }
 
-impl Course {
-    /// Of the figure that the rule judged.
-    fn judged(steady: &Steady) -> Course {
+impl RoundSeries {
+    /// Of the figure that the rule evaluates.
+    fn evaluated(steady: &Steady) -> RoundSeries {
         let values = steady.values.iter().enumerate();
-        Course {
+        RoundSeries {
             title: steady.figure.clone(),
             points: values.map(|(i, v)| ((i + 1) as f64, *v)).collect(),
             mean: steady.mean,
@@ -276,122 +266,98 @@ impl Course {
         }
     }
 
-    /// Of another figure of the same cell, which no rule limits.
-    fn beside(drive: &Drive<'_, '_>, steady: &Steady, figure: &Figure) -> Option<Course> {
+    /// Of another figure of the same cell, without limits.
+    fn of_figure(
+        drive: &DriveRounds<'_, '_>,
+        steady: &Steady,
+        figure: &RoundFigure,
+    ) -> Option<RoundSeries> {
         let (row, column) = drive.place_of(steady)?;
-        let value = |n: u32| Some((f64::from(n), drive.value(row, column, n, figure)?));
-        let points: Vec<(f64, f64)> = (1..=drive.done).filter_map(value).collect();
+        let points = drive.values(row, column, figure);
         let (from, to) = (f64::from(steady.window.0), f64::from(steady.window.1));
-        let window = points.iter().filter(|p| p.0 >= from && p.0 <= to);
-        let window: Vec<(f64, f64)> = window.copied().collect();
-        if window.is_empty() {
-            return None;
-        }
-        let n = window.len() as f64;
-        let mean = window.iter().map(|p| p.1).sum::<f64>() / n;
-        let middle = window.iter().map(|p| p.0).sum::<f64>() / n;
-        let (mut xy, mut xx) = (0.0, 0.0);
-        for (x, y) in &window {
-            xy += (x - middle) * (y - mean);
-            xx += (x - middle) * (x - middle);
-        }
-        Some(Course {
+        let window = || points.iter().filter(|p| (from..=to).contains(&p.0));
+        let n = window().count() as f64;
+        let mean = window().map(|p| p.1).sum::<f64>() / n;
+        let middle = window().map(|p| p.0).sum::<f64>() / n;
+        let xy: f64 = window().map(|(x, y)| (x - middle) * (y - mean)).sum();
+        let xx: f64 = window().map(|(x, _)| (x - middle) * (x - middle)).sum();
+        (n > 0.0).then(|| RoundSeries {
             title: figure.title.to_owned(),
-            points,
             mean,
             slope: if xx > 0.0 { xy / xx } else { 0.0 },
             band: None,
+            points: points.clone(),
         })
     }
 }
 
-/// What was tracked, its mean, the limits of the range, and the best-fit line.
+/// The tracked figure, its mean, the limits of the range, and the best-fit line.
 fn window(
-    lineup: &Lineup<'_>,
+    set: &DriveSet<'_>,
     section: &Section<'_>,
-    drive: &Drive<'_, '_>,
+    drive: &DriveRounds<'_, '_>,
     steady: &Steady,
-    course: &Course,
-) -> View {
-    let at = drive.drive;
+    series: &RoundSeries,
+) -> ChartView {
     let (from, to) = steady.window;
     let (first, last) = (f64::from(from), f64::from(to));
-    let rounds = &course.points;
-    let inside = |x: f64| x >= first && x <= last;
-    let place = drive
-        .place_of(steady)
-        .map(|(r, c)| section.place(r, c))
-        .unwrap_or_default();
-    let name = lineup.drives[at].full_name();
-    let symbols: Vec<&str> = rounds
+    let mut tracked = line(series.title.clone(), series.points.clone(), drive.drive);
+    tracked["line"]["dash"] = "solid".into();
+    let inside = |x: f64| (first..=last).contains(&x);
+    let symbols = series
+        .points
         .iter()
-        .map(|p| if inside(p.0) { "circle" } else { "circle-open" })
-        .collect();
-    let mut tracked = Trace {
-        name: course.title.clone(),
-        points: rounds.clone(),
-        mode: "lines+markers",
-        colour: colour(at),
-        ..Trace::default()
-    }
-    .json();
-    tracked["marker"]["symbol"] = json!(symbols);
-    let level = |name: &str, at: f64, dash, size| {
-        Trace {
+        .map(|p| if inside(p.0) { "circle" } else { "circle-open" });
+    tracked["marker"]["symbol"] = symbols.collect();
+    let segment = |name: &str, colour: String, ends: [f64; 2], dash, size| {
+        let trace = Trace {
             name: name.to_owned(),
-            points: vec![(first, at), (last, at)],
-            colour: "@ink".to_owned(),
+            points: vec![(first, ends[0]), (last, ends[1])],
+            colour,
             dash,
             size,
             ..Trace::default()
-        }
-        .json()
+        };
+        trace.json()
     };
-    let middle = (first + last) / 2.0;
-    let line = |x: f64| course.mean + course.slope * (x - middle);
-    let fit = Trace {
-        name: "best-fit line".to_owned(),
-        points: vec![(first, line(first)), (last, line(last))],
-        colour: colour(at + 1),
-        dash: "longdash",
-        size: 2.5,
-        ..Trace::default()
-    };
+    let level =
+        |name: &str, at: f64, dash, size| segment(name, "@ink".to_owned(), [at, at], dash, size);
     let mut data = vec![
         tracked,
-        level("mean of the window", course.mean, "solid", 1.5),
+        level("mean of the window", series.mean, "solid", 1.5),
     ];
-    if let Some(band) = course.band {
-        let share = crate::format::percent(100.0 * band / course.mean.abs().max(f64::MIN_POSITIVE));
-        for (sign, at) in [("+", course.mean + band), ("\u{2212}", course.mean - band)] {
+    if let Some(band) = series.band {
+        let share = crate::format::percent(100.0 * band / series.mean.abs().max(f64::MIN_POSITIVE));
+        for (sign, at) in [("+", series.mean + band), ("\u{2212}", series.mean - band)] {
             data.push(level(&format!("mean {sign} {share} %"), at, "dot", 1.2));
         }
     }
-    data.push(fit.json());
-    let mut layout = panels(
-        "round",
-        &[Panel {
-            title: &course.title,
-            log: false,
-            share: 1.0,
-        }],
-    );
-    whole_rounds(&mut layout["xaxis"], drive.done);
+    let middle = (first + last) / 2.0;
+    let ends = [first, last].map(|x| series.mean + series.slope * (x - middle));
+    data.push(segment(
+        "best-fit line",
+        colour(drive.drive + 1),
+        ends,
+        "longdash",
+        2.5,
+    ));
+    let mut layout = layout_of_rounds(&plain(&series.title), drive.done, Some(steady.window));
     layout["yaxis"]["rangemode"] = "normal".into();
-    layout["yaxis"]["title"] = json!({"text": super::plain(&course.title)});
-    layout["shapes"] = json!([super::draw::band(first - 0.5, last + 0.5, "@band")]);
     let state = if steady.achieved {
         format!("steady, rounds {from} to {to}")
     } else {
         NOT_ACHIEVED.to_owned()
     };
-    let what = if place.is_empty() {
-        String::new()
-    } else {
-        format!(", {place}")
+    let location = match drive.location_of(steady, section) {
+        none if none.is_empty() => none,
+        location => format!(", {location}"),
     };
-    View {
-        label: super::plain(&format!("{}, {name}{what}: {state}", course.title)),
+    ChartView {
+        label: format!(
+            "{}, {}{location}: {state}",
+            series.title,
+            set.full_name(drive.drive)
+        ),
         data,
         layout,
     }

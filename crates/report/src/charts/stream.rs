@@ -1,173 +1,148 @@
-//! Peak against continuous: the rate by the length of the stream, what the stream without end averages, and the cliff between them.
+//! Rate by stream length, the mean of the continuous stream, and the cliff between them (MLE NVMe Streamer).
 
+use assay_store::model::View;
 use assay_units::text::format_size;
 use serde_json::{Value, json};
 
-use super::draw::{Panel, Trace, dash_word, panels, place_ticks, symbol_word};
-use super::{Chart, View, colour, timeline};
+use super::draw::{Trace, band, linear, panels, set_ticks};
+use super::{Chart, ChartView, colour, dash, plain, symbol, timeline};
+use crate::drive_set::DriveSet;
 use crate::format;
 use crate::grid::Section;
-use crate::lineup::Lineup;
-use crate::tables::stream::{Course, WAYS, courses, mib};
+use crate::tables::stream::{DIRECTIONS, DriveStreams, mib, of_section, short_lengths};
 
 /// Height of the chart, pixels.
 const HEIGHT: u32 = 460;
-/// More labels of lengths than this run into each other.
-const MOST_LABELS: usize = 9;
+/// More labels of lengths than this overlap.
+const MAX_LABELS: usize = 9;
 
-/// The rate by length with one view per way, and the course of the stream without end over time.
-///
-/// # Errors
-/// When plotly's types cannot be serialised.
-pub fn charts(lineup: &Lineup<'_>, section: &Section<'_>) -> Result<Vec<Chart>, serde_json::Error> {
-    let courses = courses(lineup, section);
-    let views: Vec<View> = views(lineup, &courses);
+/// The rate by length with one view per direction, and the continuous stream over time.
+pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
+    let all = of_section(set, section);
     let mut charts = Vec::new();
-    if !views.is_empty() {
+    if all.iter().any(|d| !d.short.is_empty()) {
+        // Both directions in one view, and each by itself where several drives would overlap.
+        let mut choices: Vec<(&str, &[usize])> = vec![("write and read", &[0, 1])];
+        if all.len() > 1 {
+            choices.splice(0..0, [("write", &[0][..]), ("read", &[1][..])]);
+        }
+        let views = choices
+            .into_iter()
+            .map(|(label, directions)| view(set, &all, label, directions));
         charts.push(Chart {
-            title: format!("{}: rate by length", section.title),
-            switch: "way",
+            title: section.caption("rate by length"),
+            switch: "direction",
             log_switch: true,
             height: HEIGHT,
-            views,
+            views: views.collect(),
             notes: vec![
-                "points: short streams, each the mean of its repetitions; level lines: the average of the stream without end. Shaded: the cliff, between the longest stream that was fast and the shortest that was not".to_owned(),
+                "points: short streams, each the mean of its repetitions; level lines: mean of the continuous stream; shaded: the cliff, between the longest fast stream and the shortest slow one".to_owned(),
             ],
             ..Chart::default()
         });
     }
-    let mut endless = section.clone();
-    endless
+    let mut continuous = section.clone();
+    continuous
         .points
-        .retain(|p| p.plan().view == Some(assay_store::model::View::Continuous));
-    if let Some(mut chart) = timeline::chart(lineup, &endless)? {
-        // Writing is what changes on the way.
+        .retain(|p| p.plan().view == Some(View::Continuous));
+    if let Some(mut chart) = timeline::chart(set, &continuous) {
+        // Writes are the direction whose rate changes.
         let writes = chart.views.iter().position(|v| v.label.ends_with("write"));
         chart.first = writes.unwrap_or(chart.first);
-        chart.title = format!("{}: the stream without end, over time", section.title);
+        chart.title = section.caption("the continuous stream over time");
         charts.push(chart);
     }
-    Ok(charts)
+    charts
 }
 
-/// Both ways in one view, and each by itself where several drives would make that a tangle.
-fn views(lineup: &Lineup<'_>, courses: &[Course]) -> Vec<View> {
-    if courses.iter().all(|c| c.short.is_empty()) {
-        return Vec::new();
-    }
-    let mut sets: Vec<(&str, Vec<usize>)> = vec![("write and read", vec![0, 1])];
-    if courses.len() > 1 {
-        sets.insert(0, ("write", vec![0]));
-        sets.insert(1, ("read", vec![1]));
-    }
-    let view = |(label, ways): (&str, Vec<usize>)| one(lineup, courses, label, &ways);
-    sets.into_iter().map(view).collect()
-}
-
-fn one(lineup: &Lineup<'_>, courses: &[Course], label: &str, ways: &[usize]) -> View {
-    let mut lengths: Vec<u64> = courses
-        .iter()
-        .flat_map(|c| &c.short)
-        .map(|s| s.length_bytes)
-        .collect();
-    lengths.sort_unstable();
-    lengths.dedup();
-    let ends = lengths.first().copied().zip(lengths.last().copied());
-    let (mut data, mut shapes, mut words) = (Vec::new(), Vec::new(), Vec::new());
-    for course in courses {
-        for &way in ways {
-            let (op, word) = WAYS[way];
-            // Of one drive the ways differ by colour, of several the drives do.
-            let paint = colour(course.drive + if courses.len() > 1 { 0 } else { way });
-            let drive = lineup.drives[course.drive].full_name();
-            let who = match (courses.len(), ways.len()) {
-                (1, _) => word.to_owned(),
-                (_, 1) => drive,
-                _ => format!("{drive}, {word}"),
+fn view(set: &DriveSet<'_>, all: &[DriveStreams], label: &str, directions: &[usize]) -> ChartView {
+    let several = all.len() > 1;
+    let lengths = short_lengths(all);
+    let ends = lengths.first().zip(lengths.last());
+    let (mut data, mut shapes, mut annotations) = (Vec::new(), Vec::new(), Vec::new());
+    for streams in all {
+        for &direction in directions {
+            let (op, noun) = DIRECTIONS[direction];
+            // With one drive, directions differ by colour; with several, drives do.
+            let paint = colour(streams.drive + if several { 0 } else { direction });
+            let drive = set.full_name(streams.drive);
+            let name = match (several, directions.len()) {
+                (false, _) => noun.to_owned(),
+                (true, 1) => drive,
+                _ => format!("{drive}, {noun}"),
             };
-            let own: Vec<_> = course.short.iter().filter(|s| s.op == op).collect();
-            let dash = dash_word(if courses.len() > 1 && ways.len() > 1 {
-                way
-            } else {
-                0
-            });
+            let own: Vec<_> = streams.short.iter().filter(|s| s.op == op).collect();
             if !own.is_empty() {
                 let line = Trace {
-                    name: format!("{who}, by length"),
+                    name: format!("{name}, by length"),
                     points: own
                         .iter()
                         .map(|s| (mib(s.length_bytes), s.mib_per_s))
                         .collect(),
                     mode: "lines+markers",
                     colour: paint.clone(),
-                    dash,
-                    symbol: symbol_word(way),
+                    dash: dash(if several && directions.len() > 1 {
+                        direction
+                    } else {
+                        0
+                    }),
+                    symbol: symbol(direction),
                     hover: "%{y:,.4~g} MiB/s at %{text}".to_owned(),
                     texts: own.iter().map(|s| format_size(s.length_bytes)).collect(),
                     ..Trace::default()
                 };
                 data.push(line.json());
             }
-            if let (Some(endless), Some((from, to))) = (course.continuous(op), ends) {
+            if let (Some(continuous), Some((from, to))) = (streams.continuous(op), ends) {
+                let rate = continuous.mib_per_s;
                 let level = Trace {
-                    name: format!("{who}, continuous"),
-                    points: vec![(mib(from), endless.mib_per_s), (mib(to), endless.mib_per_s)],
+                    name: format!("{name}, continuous"),
+                    points: vec![(mib(*from), rate), (mib(*to), rate)],
                     colour: paint.clone(),
                     dash: "dot",
                     size: 1.8,
                     hover: format!(
                         "%{{y:,.4~g}} MiB/s over {}",
-                        format::capacity(endless.length_bytes)
+                        format::capacity(continuous.length_bytes)
                     ),
                     ..Trace::default()
                 };
                 data.push(level.json());
             }
-            for cliff in course.cliffs(op) {
+            for cliff in streams.cliffs(op) {
                 let (from, to) = (mib(cliff.before_bytes), mib(cliff.after_bytes));
-                shapes.push(super::draw::band(from, to, &format!("{paint}~")));
-                if courses.len() == 1 {
-                    words.push(mark(
-                        from,
-                        to,
-                        &format!(
-                            "{word}: {} \u{2192} {}",
-                            format::figure(cliff.from_mib_per_s),
-                            format::figure(cliff.to_mib_per_s)
-                        ),
-                        words.len(),
-                    ));
+                shapes.push(band(from, to, &format!("{paint}~")));
+                if !several {
+                    let (before, after) = (
+                        format::figure(cliff.from_mib_per_s),
+                        format::figure(cliff.to_mib_per_s),
+                    );
+                    let text = format!("{noun}: {before} \u{2192} {after}");
+                    annotations.push(annotation(from, to, &text, annotations.len()));
                 }
             }
         }
     }
-    let mut layout = panels(
-        "length of the stream",
-        &[Panel {
-            title: "MiB/s",
-            log: false,
-            share: 1.0,
-        }],
-    );
-    let step = lengths.len().div_ceil(MOST_LABELS).max(1);
-    let shown: Vec<u64> = lengths.iter().copied().step_by(step).collect();
+    let mut layout = panels("length of the stream", &[linear("MiB/s")]);
+    let step = lengths.len().div_ceil(MAX_LABELS).max(1);
+    let shown = lengths.iter().step_by(step);
     let (values, labels): (Vec<f64>, Vec<String>) =
-        shown.iter().map(|&l| (mib(l), format_size(l))).unzip();
-    place_ticks(&mut layout, &values, &labels);
+        shown.map(|&l| (mib(l), format_size(l))).unzip();
+    set_ticks(&mut layout, &values, &labels);
     layout["shapes"] = Value::Array(shapes);
-    layout["annotations"] = Value::Array(words);
-    View {
+    layout["annotations"] = Value::Array(annotations);
+    ChartView {
         label: label.to_owned(),
         data,
         layout,
     }
 }
 
-/// The words of a cliff, at the upper end of its band. plotly takes places on a logarithmic axis as powers of ten.
-fn mark(from: f64, to: f64, words: &str, row: usize) -> Value {
+/// The text of a cliff at the upper end of its band. On a logarithmic axis plotly takes positions as powers of ten.
+fn annotation(from: f64, to: f64, text: &str, row: usize) -> Value {
     let middle = (from * to).sqrt().log10();
     json!({
-        "x": format::for_drawing(middle), "xref": "x", "y": 1.0, "yref": "paper", "yshift": -15 * i64::try_from(row).unwrap_or(0),
-        "xanchor": "center", "yanchor": "top", "showarrow": false, "text": super::plain(words), "font": {"size": 11},
+        "x": format::for_drawing(middle), "xref": "x", "y": 1.0, "yref": "paper", "yshift": -15.0 * row as f64,
+        "xanchor": "center", "yanchor": "top", "showarrow": false, "text": plain(text), "font": {"size": 11},
     })
 }

@@ -1,64 +1,51 @@
-//! A figure against the axis of the rows: bandwidth over block size, drives and thread counts as lines.
+//! A metric by the axis of the rows: bandwidth over block size, drives and thread counts as lines.
 
 use assay_store::model::CellResult;
-use plotly::common::{Line, Marker, Mode, Orientation};
-use plotly::layout::{Axis as PlotAxis, AxisType, RangeMode};
-use plotly::{Bar, Layout, Scatter};
+use serde_json::json;
 
-use super::{Chart, View, colour, dash, look, plain, series_name, symbol};
-use crate::format::for_drawing;
+use super::draw::{Trace, linear, panels, set_ticks};
+use super::{Chart, ChartView, colour, dash, plain, series_name, style, symbol};
+use crate::drive_set::DriveSet;
+use crate::format::{figure, for_drawing};
 use crate::grid::{Point, Section};
-use crate::lineup::Lineup;
-use crate::metric::Metric;
+use crate::metric::ResultMetric;
 
 /// The chart, with one view per metric; `None` when fewer than two cells were measured.
-///
-/// # Errors
-/// When plotly's types cannot be serialised.
-pub fn chart(
-    lineup: &Lineup<'_>,
-    section: &Section<'_>,
-) -> Result<Option<Chart>, serde_json::Error> {
+pub fn chart(set: &DriveSet<'_>, section: &Section<'_>) -> Option<Chart> {
     let measured = section
         .points
         .iter()
         .filter(|p| p.result().is_some())
         .count();
     if measured < 2 {
-        return Ok(None);
+        return None;
     }
     let numeric = section.rows.len() > 1 && section.rows.iter().all(|r| r.number.is_some());
-    let mut views = Vec::new();
-    for metric in section.metrics() {
-        views.push(if numeric {
-            lines(lineup, section, metric)?
-        } else {
-            bars(lineup, section, metric)?
-        });
-    }
-    let across = section.row_axis.filter(|_| numeric);
-    Ok(Some(Chart {
-        id: String::new(),
-        title: match across {
+    let view = if numeric { lines } else { bars };
+    Some(Chart {
+        title: match section.row_axis.filter(|_| numeric) {
             Some(axis) => format!("{} by {}", section.title, axis.title()),
-            None => format!("{}: drives compared", section.title),
+            None => section.caption("drives compared"),
         },
         switch: "figure",
         log_switch: true,
         log_x_switch: numeric,
-        first: 0,
         height: if numeric {
             400
         } else {
-            130 + 40 * u32::try_from(measured).unwrap_or(20).min(20)
+            130 + 40 * measured.min(20) as u32
         },
-        views,
-        notes: Vec::new(),
-    }))
+        views: section
+            .metrics()
+            .into_iter()
+            .map(|metric| view(set, section, metric))
+            .collect(),
+        ..Chart::default()
+    })
 }
 
-/// A figure of a result, or of its reads or writes alone.
-type Part = fn(Metric, &CellResult) -> Option<f64>;
+/// A metric of a result, or of its reads or writes alone.
+type Selection = fn(ResultMetric, &CellResult) -> Option<f64>;
 
 fn mixed(point: &Point<'_>) -> bool {
     point
@@ -66,140 +53,95 @@ fn mixed(point: &Point<'_>) -> bool {
         .is_some_and(|r| r.read.ios > 0 && r.write.ios > 0)
 }
 
-fn lines(
-    lineup: &Lineup<'_>,
-    section: &Section<'_>,
-    metric: Metric,
-) -> Result<View, serde_json::Error> {
+fn lines(set: &DriveSet<'_>, section: &Section<'_>, metric: ResultMetric) -> ChartView {
     let mut data = Vec::new();
-    // Of mixed workloads reads and writes wait differently long: a line each.
-    let parts: &[(&str, Part)] = if metric.is_latency() && section.points.iter().any(mixed) {
-        &[
-            (", reads", |m, r| m.of_latency(&r.read.latency_ns)),
-            (", writes", |m, r| m.of_latency(&r.write.latency_ns)),
-        ]
-    } else {
-        &[("", |m, r| m.of(r))]
-    };
-    let series = section.series();
-    let lines = series.iter().flat_map(|points| {
-        parts
-            .iter()
-            .enumerate()
-            .map(move |(n, part)| (points, n, part))
-    });
-    for (points, n, (suffix, of)) in lines {
-        let (mut x, mut y, mut labels) = (Vec::new(), Vec::new(), Vec::new());
-        for point in points {
-            let value = point.result().and_then(|r| of(metric, r));
-            let (Some(number), Some(value)) = (section.rows[point.row].number, value) else {
+    // Reads and writes of mixed workloads have different latencies: a line each.
+    let selections: &[(&str, Selection)] =
+        if metric.is_latency() && section.points.iter().any(mixed) {
+            &[
+                (", reads", |m, r| m.of_latency(&r.read.latency_ns)),
+                (", writes", |m, r| m.of_latency(&r.write.latency_ns)),
+            ]
+        } else {
+            &[("", |m, r| m.of(r))]
+        };
+    for points in section.series() {
+        for (n, (suffix, of)) in selections.iter().enumerate() {
+            let values = points.iter().filter_map(|point| {
+                let value = point.result().and_then(|r| of(metric, r))?;
+                let row = &section.rows[point.row];
+                Some(((row.number?, value), row.label.clone()))
+            });
+            let (points_drawn, texts): (Vec<(f64, f64)>, Vec<String>) = values.unzip();
+            if points_drawn.is_empty() {
                 continue;
+            }
+            let (colour, column) = style(section, points[0]);
+            let style = column * selections.len() + n;
+            let trace = Trace {
+                name: format!("{}{suffix}", series_name(set, section, points[0])),
+                points: points_drawn,
+                mode: "lines+markers",
+                colour,
+                dash: dash(style),
+                symbol: symbol(style),
+                hover: format!("%{{y:,.4~g}} {} at %{{text}}", metric.unit()),
+                texts,
+                ..Trace::default()
             };
-            x.push(number);
-            y.push(for_drawing(value));
-            labels.push(plain(&section.rows[point.row].label));
+            data.push(trace.json());
         }
-        if x.is_empty() {
-            continue;
-        }
-        let (colour, style) = look(section, points[0]);
-        let style = style * parts.len() + n;
-        let trace = Scatter::new(x, y)
-            .name(format!(
-                "{}{suffix}",
-                series_name(lineup, section, points[0])
-            ))
-            .mode(Mode::LinesMarkers)
-            .text_array(labels)
-            .line(
-                Line::new()
-                    .color(colour.clone())
-                    .dash(dash(style))
-                    .width(2.0),
-            )
-            .marker(Marker::new().color(colour).symbol(symbol(style)).size(7))
-            .hover_template(format!("%{{y:,.4~g}} {} at %{{text}}", metric.unit()));
-        data.push(serde_json::to_value(trace)?);
     }
     let numbers: Vec<f64> = section.rows.iter().filter_map(|r| r.number).collect();
-    let wide = match (numbers.first(), numbers.last()) {
-        (Some(first), Some(last)) => *first > 0.0 && last / first > 8.0,
-        _ => false,
-    };
-    let axis = PlotAxis::new()
-        .title(section.row_axis.map_or("", crate::axis::Axis::title))
-        .tick_values(numbers)
-        .tick_text(section.rows.iter().map(|r| plain(&r.label)).collect())
-        .type_(if wide {
-            AxisType::Log
-        } else {
-            AxisType::Linear
-        });
-    let layout = Layout::new().x_axis(axis).y_axis(
-        PlotAxis::new()
-            .title(metric.title())
-            .range_mode(RangeMode::ToZero)
-            .type_(AxisType::Linear),
-    );
-    Ok(View {
-        label: metric.label().to_owned(),
-        data,
-        layout: serde_json::to_value(layout)?,
-    })
-}
-
-fn bars(
-    lineup: &Lineup<'_>,
-    section: &Section<'_>,
-    metric: Metric,
-) -> Result<View, serde_json::Error> {
-    let mut data = Vec::new();
-    for &drive in &section.drives {
-        let (mut length, mut label, mut texts) = (Vec::new(), Vec::new(), Vec::new());
-        for row in 0..section.rows.len() {
-            for column in 0..section.columns.len() {
-                let Some(point) = section.at(row, column, drive) else {
-                    continue;
-                };
-                let Some(value) = point.result().and_then(|r| metric.of(r)) else {
-                    continue;
-                };
-                let place = section.place(row, column);
-                length.push(for_drawing(value));
-                texts.push(crate::format::figure(value));
-                label.push(plain(&if place.is_empty() {
-                    lineup.drives[drive].full_name()
-                } else {
-                    place
-                }));
-            }
-        }
-        let trace = Bar::new(length, label)
-            .orientation(Orientation::Horizontal)
-            .name(plain(&lineup.drives[drive].full_name()))
-            .marker(Marker::new().color(colour(drive)))
-            .text_array(texts)
-            .hover_template(format!("%{{x:,.4~g}} {}", metric.unit()));
-        data.push(serde_json::to_value(trace)?);
-    }
-    // Bars are read from the top, as tables are.
-    let layout = Layout::new()
-        .x_axis(
-            PlotAxis::new()
-                .title(metric.title())
-                .range_mode(RangeMode::ToZero)
-                .type_(AxisType::Linear),
-        )
-        .y_axis(PlotAxis::new().type_(AxisType::Category).auto_margin(true));
-    let mut layout = serde_json::to_value(layout)?;
-    if section.rows.len() * section.columns.len() == 1 {
-        // Each bar has its drive's name beside it.
-        layout["showlegend"] = false.into();
-    }
-    layout["yaxis"]["autorange"] = "reversed".into();
-    Ok(View {
+    let labels: Vec<String> = section.rows.iter().map(|r| r.label.clone()).collect();
+    let mut layout = panels(section.row_title(), &[linear(metric.title())]);
+    set_ticks(&mut layout, &numbers, &labels);
+    ChartView {
         label: metric.label().to_owned(),
         data,
         layout,
-    })
+    }
+}
+
+fn bars(set: &DriveSet<'_>, section: &Section<'_>, metric: ResultMetric) -> ChartView {
+    let single = section.rows.len() * section.columns.len() == 1;
+    let mut data = Vec::new();
+    for &drive in &section.drives {
+        let (mut lengths, mut labels, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        for row in 0..section.rows.len() {
+            for column in 0..section.columns.len() {
+                let result = section.at(row, column, drive).and_then(Point::result);
+                let Some(value) = result.and_then(|r| metric.of(r)) else {
+                    continue;
+                };
+                let location = section.location(row, column);
+                lengths.push(for_drawing(value));
+                texts.push(figure(value));
+                labels.push(plain(&if location.is_empty() {
+                    set.full_name(drive)
+                } else {
+                    location
+                }));
+            }
+        }
+        data.push(json!({
+            "type": "bar", "orientation": "h", "name": plain(&set.full_name(drive)),
+            "x": lengths, "y": labels, "text": texts, "marker": {"color": colour(drive)},
+            "hovertemplate": format!("%{{x:,.4~g}} {}", metric.unit()),
+        }));
+    }
+    let mut layout = json!({
+        "xaxis": {"title": {"text": metric.title()}, "rangemode": "tozero", "type": "linear"},
+        // Bars run from the top, like the rows of tables.
+        "yaxis": {"type": "category", "automargin": true, "autorange": "reversed"},
+    });
+    if single {
+        // Each bar is labelled with its drive.
+        layout["showlegend"] = false.into();
+    }
+    ChartView {
+        label: metric.label().to_owned(),
+        data,
+        layout,
+    }
 }

@@ -1,25 +1,41 @@
-//! The page as Markdown.
+//! The fidelity page as Markdown.
 
 use std::fmt::Write;
 
-use super::{ABOUT, Drive, Figure, Kind, Page, SAME};
+use super::{ABOUT, ErrorStatistics, FidelityFigure, FidelityPage, FigureKind, SAME};
 use crate::format::figure;
 
-/// The page as Markdown, lines of text within 150 columns.
-pub fn markdown(page: &Page) -> String {
+/// The page as Markdown, lines of text within 130 columns.
+pub fn markdown(page: &FidelityPage) -> String {
     let mut out = String::from("# Fidelity: simulated drives against published figures\n\n");
     out.push_str("Written by `make fidelity`; do not edit. Published figures are those of [`reference/`](../reference/README.md).\n\n");
     for text in [ABOUT, SAME] {
-        wrapped(&mut out, text);
+        wrap(&mut out, text);
         out.push('\n');
     }
     summary(&mut out, page);
     for drive in &page.drives {
-        section(&mut out, drive);
+        let _ = writeln!(out, "\n## {}: {}\n", drive.name, drive.title);
+        out.push_str(
+            "| figure | published | simulated | error | | source |\n|---|--:|--:|--:|---|---|\n",
+        );
+        for f in &drive.figures {
+            let _ = writeln!(
+                out,
+                "| {} | {} {} | {} | {} | {} | {} |",
+                f.title,
+                figure(f.published),
+                f.unit,
+                f.shown(),
+                f.error_text(),
+                f.predicted_text(),
+                f.source,
+            );
+        }
     }
     misses(&mut out, page);
     if !page.limits.is_empty() {
-        out.push_str("\n## What the model does not have\n\n");
+        out.push_str("\n## Limitations of the model\n\n");
         for limit in &page.limits {
             let _ = writeln!(out, "- {limit}");
         }
@@ -27,7 +43,7 @@ pub fn markdown(page: &Page) -> String {
     out
 }
 
-fn wrapped(out: &mut String, text: &str) {
+fn wrap(out: &mut String, text: &str) {
     let mut column = 0;
     for word in text.split(' ') {
         if column > 0 && column + 1 + word.len() > 130 {
@@ -43,91 +59,71 @@ fn wrapped(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-fn summary(out: &mut String, page: &Page) {
+fn summary(out: &mut String, page: &FidelityPage) {
     out.push_str(
-        "## Summary\n\nErrors in per cent; the goals are a median of 3 and a worst of 10 for random reads, and 10 for each sequential read.\n\n",
+        "## Summary\n\nErrors in percent; the goals are a median of 3 and a worst of 10 for random reads, and 10 for each sequential read.\n\n\
+         | drive | random cells | median | worst | sequential cells | worst | other figures met | predicted | median | worst |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    out.push_str("| drive | random cells | median | worst | sequential cells | worst | other figures met | predicted | median | worst |\n");
-    out.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    let number = |s: &ErrorStatistics, value: f64| {
+        if s.count > 0 {
+            format!("{value:.1}")
+        } else {
+            "-".to_owned()
+        }
+    };
     for drive in &page.drives {
-        let random = drive.sum(|f| f.kind == Kind::RandomRead);
-        let sequential = drive.sum(|f| f.kind == Kind::SequentialRead);
-        let other = drive.sum(|f| f.kind > Kind::SequentialRead);
-        let predicted = drive.sum(|f| f.predicted);
-        let number = |count: usize, value: f64| {
-            if count > 0 {
-                format!("{value:.1}")
-            } else {
-                "-".to_owned()
-            }
-        };
+        let random = drive.statistics(|f| f.kind == FigureKind::RandomRead);
+        let sequential = drive.statistics(|f| f.kind == FigureKind::SequentialRead);
+        let other = drive.statistics(|f| f.kind > FigureKind::SequentialRead);
+        let predicted = drive.statistics(|f| f.predicted);
         let _ = writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {} of {} | {} | {} | {} |",
             drive.name,
             random.count,
-            number(random.count, random.median),
-            number(random.count, random.worst),
+            number(&random, random.median),
+            number(&random, random.worst),
             sequential.count,
-            number(sequential.count, sequential.worst),
+            number(&sequential, sequential.worst),
             other.met,
             other.count,
             predicted.count,
-            number(predicted.count, predicted.median),
-            number(predicted.count, predicted.worst),
+            number(&predicted, predicted.median),
+            number(&predicted, predicted.worst),
         );
     }
 }
 
-fn row(out: &mut String, f: &Figure) {
-    let _ = writeln!(
-        out,
-        "| {} | {} {} | {} | {} | {} | {} |",
-        f.title,
-        figure(f.published),
-        f.unit,
-        f.shown(),
-        f.error_text(),
-        if f.predicted { "predicted" } else { "" },
-        f.source,
-    );
-}
-
-fn section(out: &mut String, drive: &Drive) {
-    let _ = writeln!(out, "\n## {}: {}\n", drive.name, drive.title);
-    out.push_str(
-        "| figure | published | simulated | error | | source |\n|---|--:|--:|--:|---|---|\n",
-    );
-    for figure in &drive.figures {
-        row(out, figure);
+fn misses(out: &mut String, page: &FidelityPage) {
+    out.push_str("\n## Figures that miss their goals\n\n");
+    let drives = page.drives.iter();
+    let missed = drives.flat_map(|drive| {
+        drive
+            .figures
+            .iter()
+            .filter(|f| !f.met)
+            .map(move |f| (drive, f))
+    });
+    let missed: Vec<(_, &FidelityFigure)> = missed.collect();
+    if missed.is_empty() {
+        out.push_str("None.\n");
+        return;
     }
-}
-
-fn misses(out: &mut String, page: &Page) {
-    out.push_str("\n## What misses\n\nFigures further off than their goal.\n\n");
-    let mut any = false;
-    for drive in &page.drives {
-        for f in drive.figures.iter().filter(|f| !f.met) {
-            if !any {
-                out.push_str("| drive | figure | published | simulated | error | goal | |\n|---|---|--:|--:|--:|--:|---|\n");
-                any = true;
-            }
-            let _ = writeln!(
-                out,
-                "| {} | {} | {} {} | {} | {} | {} {} | {} |",
-                drive.name,
-                f.title,
-                figure(f.published),
-                f.unit,
-                f.shown(),
-                f.error_text(),
-                figure(f.goal),
-                f.error_unit,
-                if f.predicted { "predicted" } else { "" },
-            );
-        }
-    }
-    if !any {
-        out.push_str("Nothing.\n");
+    out.push_str("| drive | figure | published | simulated | error | goal | |\n|---|---|--:|--:|--:|--:|---|\n");
+    for (drive, f) in missed {
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} {} | {} | {} | {} {} | {} |",
+            drive.name,
+            f.title,
+            figure(f.published),
+            f.unit,
+            f.shown(),
+            f.error_text(),
+            figure(f.goal),
+            f.error_unit,
+            f.predicted_text(),
+        );
     }
 }

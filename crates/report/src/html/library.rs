@@ -1,33 +1,32 @@
-//! plotly's JavaScript, as the page embeds it.
+//! plotly's JavaScript as embedded in the page.
 //!
-//! It comes out of the `plotly` crate, which ships the whole bundle: 49 kinds of traces and extras, maps and surfaces among them. The page
-//! needs lines and dots, which are in the core, and bars. Two places of the bundle are changed so that it starts sooner, which is a tenth of
-//! the time until a page of eighty charts is drawn:
+//! The `plotly` crate contains the whole bundle of 49 trace types and extras; the page needs lines and dots, which are in
+//! the core, and bars. Two changes of the bundle save a tenth of the time until a page of eighty charts is drawn:
 //!
-//! * Only bars are registered. What is not registered is never run.
-//! * The function around the bundle is put in parentheses, by which browsers see that it is called at once; otherwise they skim all of it
-//!   first, to read it a second time when it is called (<https://v8.dev/blog/preparser#pife>).
+//! * Only bars are registered. Modules that are not registered are never run.
+//! * The function around the bundle is in parentheses, by which browsers compile it at once instead of preparsing it first
+//!   (<https://v8.dev/blog/preparser#pife>).
 //!
-//! Both places are known of one version of the bundle. Another version is embedded as it is.
+//! Both apply to one known version; another version is embedded unchanged.
 
 use plotly::Plot;
 
 use crate::ReportError;
 
-/// What stands before plotly's JavaScript in `Plot::offline_js_sources` of plotly 0.14.
+/// Text before plotly's JavaScript in `Plot::offline_js_sources` of plotly 0.14.
 const START: &str = "<script type=\"text/javascript\">";
-/// The version whose text is known.
+/// The version to which the changes apply.
 const KNOWN: &str = "plotly.js v3.0.1\n";
-/// Where the whole is a function without a name, and where that ends.
+/// Start and end of the function around the bundle.
 const FACTORY: &str = "this, () => {";
 const FACTORY_END: &str = "\n}));";
-/// Where what is not in the core is registered: `./bar` first (plotly.js, `lib/index.js`).
+/// Registration of the modules outside the core: `./bar` first (plotly.js, `lib/index.js`).
 const REGISTER: &str = ".register([";
 
-/// plotly's JavaScript, without the MathJax that the crate embeds beside it.
+/// plotly's JavaScript, without the crate's MathJax.
 ///
 /// # Errors
-/// When the crate embeds it in another way than expected.
+/// When the crate's text has another form than expected.
 pub fn library() -> Result<String, ReportError> {
     let sources = Plot::offline_js_sources();
     let script = sources
@@ -35,11 +34,11 @@ pub fn library() -> Result<String, ReportError> {
         .and_then(|rest| Some(&rest[..rest.find("</script>")?]))
         .filter(|script| script.contains("plotly.js v"))
         .ok_or(ReportError::PlotLibrary)?;
-    Ok(leaner(script).unwrap_or_else(|| script.to_owned()))
+    Ok(reduced(script).unwrap_or_else(|| script.to_owned()))
 }
 
-/// The same with less to start; `None` for a version that is not known.
-fn leaner(script: &str) -> Option<String> {
+/// The script with both changes; `None` for an unknown version.
+fn reduced(script: &str) -> Option<String> {
     if !script.contains(KNOWN) {
         return None;
     }

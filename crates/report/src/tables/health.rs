@@ -1,14 +1,14 @@
-//! What drives said of their health while they were measured, run by run: where they began and what was added.
+//! Health logs during the measurements, by run: initial values and increments.
 
 use assay_store::model::TelemetryRecord;
 use assay_units::text::format_size;
 
+use crate::drive_set::DriveSet;
 use crate::format;
-use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Row, Table};
 use crate::tables::name;
 
-/// First and last answer to one question in a run.
+/// First and last value in a run.
 fn ends<T>(
     readings: &[&TelemetryRecord],
     of: impl Fn(&TelemetryRecord) -> Option<T>,
@@ -18,108 +18,90 @@ fn ends<T>(
     Some((first, last))
 }
 
-/// What a counter grew by, alarming unless it is nothing.
-fn grown(ends: Option<(u64, u64)>) -> Cell {
-    ends.map_or(Cell::Empty, |(first, last)| {
-        Cell::alarming(last.saturating_sub(first))
-    })
+/// Increment of a counter as a cell. A counter that the drive resets counts as no increment.
+fn increment(ends: Option<(u64, u64)>, cell: impl Fn(u64) -> Cell) -> Cell {
+    ends.map(|(first, last)| cell(last.saturating_sub(first)))
+        .unwrap_or_default()
 }
 
-/// Seconds that a counter grew by.
-fn longer(ends: Option<(u64, u64)>) -> Cell {
-    ends.map_or(Cell::Empty, |(first, last)| {
-        match last.saturating_sub(first) {
-            0 => Cell::number("0"),
-            seconds => Cell::number(format::duration(seconds.saturating_mul(1_000_000_000))),
-        }
-    })
+fn seconds(increment: u64) -> Cell {
+    match increment {
+        0 => Cell::number("0"),
+        // A log can contain any time: one beyond 584 years is shown as 584 years.
+        seconds => Cell::number(format::duration(seconds.saturating_mul(1_000_000_000))),
+    }
 }
 
-/// Bytes that a counter grew by.
-fn moved(ends: Option<(u64, u64)>) -> Cell {
-    ends.map_or(Cell::Empty, |(first, last)| {
-        Cell::number(format_size(last.saturating_sub(first)))
-    })
-}
-
-/// One row per drive and run; `None` where no drive told anything of its health.
-pub fn table(lineup: &Lineup<'_>) -> Option<Table> {
-    let heat = "temperature, \u{b0}C";
-    let grew = "grew in the run";
-    let by_its_count = "moved in the run, by its own count";
+/// One row per drive and run; `None` where no drive reports its health.
+pub fn table(set: &DriveSet<'_>) -> Option<Table> {
+    let temperature = "temperature, \u{b0}C";
+    let added = "increment in the run";
+    let moved = "transferred in the run, by its own count";
     let columns = vec![
-        Column::under("", "run", ""),
-        Column::under(heat, "first", ""),
-        Column::under(heat, "highest", ""),
-        Column::under(grew, "time too warm", ""),
-        Column::under(grew, "time critical", ""),
-        Column::under(grew, "throttled", "times"),
-        Column::under(grew, "media errors", ""),
-        Column::under(grew, "error log", "entries"),
-        Column::under(by_its_count, "read", ""),
-        Column::under(by_its_count, "written", ""),
-        Column::under("life", "used", "%"),
-        Column::under("life", "spare left", "%"),
-        Column::under("", "says of itself", ""),
+        Column::of("run", ""),
+        Column::under(temperature, "first", ""),
+        Column::under(temperature, "highest", ""),
+        Column::under(added, "time too warm", ""),
+        Column::under(added, "time critical", ""),
+        Column::under(added, "throttled", "times"),
+        Column::under(added, "media errors", ""),
+        Column::under(added, "error log", "entries"),
+        Column::under(moved, "read", ""),
+        Column::under(moved, "written", ""),
+        Column::under("endurance", "used", "%"),
+        Column::under("endurance", "spare left", "%"),
+        Column::of("critical warnings", ""),
     ];
+    let celsius = |c: Option<f64>| {
+        c.map(|c| Cell::number(format!("{c:.0}")))
+            .unwrap_or_default()
+    };
+    let bytes = |increment: u64| Cell::number(format_size(increment));
     let mut rows = Vec::new();
-    for (position, entrant) in lineup.drives.iter().enumerate() {
-        for &(run, drive) in &entrant.parts {
-            let cells = lineup.runs[run].cells.iter();
-            let parts = cells.flat_map(|c| c.drives.iter().filter(|d| d.drive == drive));
-            let readings: Vec<&TelemetryRecord> = parts.flat_map(|d| &d.telemetry).collect();
+    for (position, drive) in set.drives.iter().enumerate() {
+        for &(run, index) in &drive.origins {
+            let cells = set.runs[run].cells.iter();
+            let own = cells.flat_map(|c| c.drives.iter().filter(|d| d.drive == index));
+            let readings: Vec<&TelemetryRecord> = own.flat_map(|d| &d.telemetry).collect();
             let Some(media) = ends(&readings, |r| r.media_errors) else {
                 continue;
             };
-            let mut warnings: Vec<&str> = readings
-                .iter()
-                .flat_map(|r| r.critical_warnings.iter().map(String::as_str))
-                .collect();
+            let warnings = readings.iter().flat_map(|r| &r.critical_warnings);
+            let mut warnings: Vec<&str> = warnings.map(String::as_str).collect();
             warnings.sort_unstable();
             warnings.dedup();
-            let degrees = readings.iter().filter_map(|r| r.temperature_c);
-            let celsius =
-                |c: Option<f64>| c.map_or(Cell::Empty, |c| Cell::number(format!("{c:.0}")));
-            let percent = |p: Option<(u8, u8)>| {
-                p.map_or(Cell::Empty, |(_, last)| Cell::number(last.to_string()))
+            let degrees = || readings.iter().filter_map(|r| r.temperature_c);
+            let counter = |of: fn(&TelemetryRecord) -> Option<u64>| ends(&readings, of);
+            let last = |of: fn(&TelemetryRecord) -> Option<u8>| {
+                ends(&readings, of)
+                    .map(|(_, last)| Cell::number(last.to_string()))
+                    .unwrap_or_default()
             };
-            let suite = lineup.runs[run].manifest.suite.title.as_str();
-            rows.push(Row {
-                name: name(lineup, position),
-                cells: vec![
-                    // What stands before a colon is the title, what follows explains it.
-                    Cell::Text(suite.split(':').next().unwrap_or(suite).to_owned()),
-                    celsius(degrees.clone().next()),
-                    celsius(degrees.reduce(f64::max)),
-                    longer(ends(&readings, |r| r.warning_time_s)),
-                    longer(ends(&readings, |r| r.critical_time_s)),
-                    grown(ends(&readings, |r| r.thermal_transitions)),
-                    grown(Some(media)),
-                    grown(ends(&readings, |r| r.error_log_entries)),
-                    moved(ends(&readings, |r| r.host_bytes_read)),
-                    moved(ends(&readings, |r| r.host_bytes_written)),
-                    percent(ends(&readings, |r| r.percentage_used)),
-                    percent(ends(&readings, |r| r.available_spare_pct)),
-                    if warnings.is_empty() {
-                        Cell::Text("nothing".to_owned())
-                    } else {
-                        Cell::Text(warnings.join(", "))
-                    },
-                ],
-            });
+            // The title is before the colon; the explanation follows it.
+            let suite = set.runs[run].manifest.suite.title.split(':').next();
+            let cells = vec![
+                Cell::text(suite.unwrap_or_default()),
+                celsius(degrees().next()),
+                celsius(degrees().reduce(f64::max)),
+                increment(counter(|r| r.warning_time_s), seconds),
+                increment(counter(|r| r.critical_time_s), seconds),
+                increment(counter(|r| r.thermal_transitions), Cell::fault_count),
+                increment(Some(media), Cell::fault_count),
+                increment(counter(|r| r.error_log_entries), Cell::fault_count),
+                increment(counter(|r| r.host_bytes_read), bytes),
+                increment(counter(|r| r.host_bytes_written), bytes),
+                last(|r| r.percentage_used),
+                last(|r| r.available_spare_pct),
+                Cell::Text(if warnings.is_empty() {
+                    "none".to_owned()
+                } else {
+                    warnings.join(", ")
+                }),
+            ];
+            rows.push(Row::new(name(set, position), cells));
         }
     }
-    (!rows.is_empty()).then(|| {
-        Table {
-        caption: "Health".to_owned(),
-        corner: "drive".to_owned(),
-        columns,
-        rows,
-        notes: vec![
-            "from the health log of each drive, read at every interval; real drives count the time too warm in whole minutes, and what was moved in thousands of \
-             512 bytes".to_owned(),
-        ],
-    }
-    .without_empty_columns()
-    })
+    let note = "from the health log of each drive, read at every interval; real drives count the time too warm in whole minutes and transfers in thousands of 512 bytes";
+    let table = Table::of_drives("Health".to_owned(), columns, rows, vec![note.to_owned()]);
+    (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }

@@ -1,110 +1,91 @@
-//! What a medium was found to hold, and what preparing it took.
+//! Contents of the medium, and its preparation.
 
+use assay_store::model::CellResult;
 use assay_units::text::format_size;
 
+use crate::drive_set::DriveSet;
 use crate::format;
-use crate::grid::Point;
-use crate::lineup::Lineup;
-use crate::table::{Cell, Column, Name, Row, Table};
-use crate::tables::{name, remarks};
+use crate::grid::{Point, step_title};
+use crate::table::{Cell, Column, Row, Table};
+use crate::tables::{name, reason, remarks};
 
-/// What inspection found: one row per cell and drive, one column per value.
-pub fn table(lineup: &Lineup<'_>, points: &[Point<'_>], title: &str) -> Table {
-    let mut keys: Vec<&str> = points
-        .iter()
-        .filter_map(Point::result)
+/// A row of leading cells, followed by those of the result or the reason why there is none.
+fn row(
+    set: &DriveSet<'_>,
+    point: &Point<'_>,
+    leading: Vec<Cell>,
+    of: impl Fn(&CellResult) -> Vec<Cell>,
+) -> Row {
+    let own = point.result().map_or_else(|| vec![reason(point)], of);
+    Row::new(
+        name(set, point.drive),
+        leading.into_iter().chain(own).collect(),
+    )
+}
+
+/// Results of inspections: one row per cell and drive, one column per value.
+pub fn table(set: &DriveSet<'_>, points: &[Point<'_>], title: &str) -> Table {
+    let results = points.iter().filter_map(Point::result);
+    let mut keys: Vec<&str> = results
         .flat_map(|r| r.values.keys().map(String::as_str))
         .collect();
     keys.sort_unstable();
     keys.dedup();
-    let mut columns = vec![Column {
-        label: "area".to_owned(),
-        ..Column::default()
-    }];
-    columns.extend(keys.iter().map(|k| Column {
-        label: format::humanise(k),
-        ..Column::default()
-    }));
-    let rows = points
-        .iter()
-        .map(|point| {
-            let workload = &point.plan().workload;
-            let mut cells = vec![Cell::Text(format!(
-                "{} at {}",
-                format_size(workload.span_bytes),
-                format_size(workload.offset_bytes)
-            ))];
-            match (point.result(), point.remark()) {
-                (Some(result), _) => cells.extend(keys.iter().map(|k| {
-                    let value = result.values.get(*k);
-                    value.map_or(Cell::Empty, |v| Cell::number(format::figure(*v)))
-                })),
-                (None, Some((short, full))) => cells.push(Cell::Missing(short, full)),
-                (None, None) => {}
-            }
-            cells.resize(columns.len(), Cell::Empty);
-            Row {
-                name: name(lineup, point.drive),
-                cells,
-            }
-        })
-        .collect();
-    Table {
-        caption: title.to_owned(),
-        corner: "drive".to_owned(),
+    let mut columns = vec![Column::of("area", "")];
+    columns.extend(keys.iter().map(|k| Column::of(format::humanise(k), "")));
+    let values = |result: &CellResult| {
+        let value = |k: &&str| {
+            result
+                .values
+                .get(*k)
+                .map(|v| Cell::figure(*v))
+                .unwrap_or_default()
+        };
+        keys.iter().map(value).collect()
+    };
+    let rows = points.iter().map(|point| {
+        let w = &point.plan().workload;
+        let area = format!(
+            "{} at {}",
+            format_size(w.span_bytes),
+            format_size(w.offset_bytes)
+        );
+        row(set, point, vec![Cell::Text(area)], values)
+    });
+    Table::of_drives(
+        title.to_owned(),
         columns,
-        rows,
-        notes: remarks(lineup, points),
-    }
+        rows.collect(),
+        remarks(set, points),
+    )
 }
 
-/// What preparing took: timed, but no result.
-pub fn preparations(lineup: &Lineup<'_>, points: &[Point<'_>]) -> Table {
-    let labels = ["what", "data", "written", "took", "bandwidth"];
-    let columns = labels
-        .map(|label| Column {
-            group: None,
-            label: label.to_owned(),
-            unit: if label == "bandwidth" { "MiB/s" } else { "" },
+/// Preparations: timed, but without a result.
+pub fn preparations(set: &DriveSet<'_>, points: &[Point<'_>]) -> Table {
+    let columns = [
+        ("what", ""),
+        ("data", ""),
+        ("written", ""),
+        ("took", ""),
+        ("bandwidth", "MiB/s"),
+    ];
+    let rows = points.iter().map(|point| {
+        let plan = point.plan();
+        let leading = vec![
+            Cell::text(step_title(plan)),
+            Cell::text(&plan.workload.data),
+        ];
+        row(set, point, leading, |result| {
+            vec![
+                Cell::number(format_size(result.read.bytes + result.write.bytes)),
+                Cell::number(format::duration(result.elapsed.0)),
+                Cell::figure(result.mib_per_s()),
+            ]
         })
+    });
+    let caption = "Preparation of the measured areas".to_owned();
+    let columns = columns
+        .map(|(label, unit)| Column::of(label, unit))
         .to_vec();
-    let rows = points
-        .iter()
-        .map(|point| {
-            let plan = point.plan();
-            let mut cells = vec![
-                Cell::Text(if plan.title.is_empty() {
-                    plan.step.clone()
-                } else {
-                    plan.title.clone()
-                }),
-                Cell::Text(plan.workload.data.clone()),
-            ];
-            match (point.result(), point.remark()) {
-                (Some(result), _) => {
-                    cells.push(Cell::number(format_size(
-                        result.read.bytes + result.write.bytes,
-                    )));
-                    cells.push(Cell::number(format::duration(result.elapsed.0)));
-                    cells.push(Cell::number(format::figure(result.mib_per_s())));
-                }
-                (None, Some((short, full))) => cells.push(Cell::Missing(short, full)),
-                (None, None) => {}
-            }
-            cells.resize(columns.len(), Cell::Empty);
-            Row {
-                name: Name {
-                    ..name(lineup, point.drive)
-                },
-                cells,
-            }
-        })
-        .collect();
-    Table {
-        caption: "Preparation of the areas that were measured".to_owned(),
-        corner: "drive".to_owned(),
-        columns,
-        rows,
-        notes: remarks(lineup, points),
-    }
+    Table::of_drives(caption, columns, rows.collect(), remarks(set, points))
 }

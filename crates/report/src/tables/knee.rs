@@ -1,60 +1,83 @@
-//! Drives at the lowest queue depth that reaches 95 % of their best rate (report D).
+//! Drives at the knee of a depth sweep: the lowest queue depth with 95 % of the best rate (AnandTech PBlaze5).
 
-use assay_analysis::estimate;
+use assay_analysis::estimate::{self, Estimates};
 use assay_analysis::knee::total_depth;
+use assay_stats::confidence::Estimate;
 use assay_stats::knee::{DepthKnee, SHARE, lowest_depth_reaching};
+use assay_store::model::CellResult;
 
 use super::power;
+use crate::drive_set::DriveSet;
 use crate::format;
 use crate::grid::{Point, Section};
-use crate::lineup::Lineup;
-use crate::table::{Cell, Column, Number, Row, Table};
+use crate::table::{Cell, Column, Row, Table};
 use crate::tables::{name, remarks, spread, spread_note};
 
-/// Blocks up to this size are counted in operations, larger ones in bytes.
+/// Rates of blocks up to this size are operations per second; of larger ones, bytes.
 const SMALL_BYTES: u64 = 16 << 10;
 
-/// Beside a knee that is the deepest point of its sweep.
+/// Marks a knee at the deepest point of its sweep.
 const STILL_RISING: &str = "still rising";
 
-/// Are operations what counts?
+/// True when rates are operations per second.
 pub fn small_blocks(section: &Section<'_>) -> bool {
     let all = section.points.iter().map(|p| p.plan().workload.bs_bytes);
     all.max().is_some_and(|largest| largest <= SMALL_BYTES)
 }
 
-/// Which point of a sweep is the knee. Only whole results count, and one alone is no sweep.
-pub fn knees(points: &[&Point<'_>]) -> Option<usize> {
+/// Unit of a section's rates.
+pub fn rate_unit(section: &Section<'_>) -> &'static str {
+    if small_blocks(section) {
+        "IOPS"
+    } else {
+        "MB/s"
+    }
+}
+
+/// A result's rate in [`rate_unit`].
+pub fn rate_of(section: &Section<'_>, result: &CellResult) -> f64 {
+    if small_blocks(section) {
+        result.iops()
+    } else {
+        result.mib_per_s() * power::MB_PER_MIB
+    }
+}
+
+/// Confidence interval of the rate, and one unit of the rate in its units.
+pub fn rate_estimate(section: &Section<'_>, estimates: &Estimates) -> (Option<Estimate>, f64) {
+    if small_blocks(section) {
+        (estimates.iops, 1.0)
+    } else {
+        (estimates.mib_per_s, 1.0 / power::MB_PER_MIB)
+    }
+}
+
+/// Index of the knee of a sweep. Only complete results count, and one point is no sweep.
+pub fn index(points: &[&Point<'_>]) -> Option<usize> {
     knee_of(points).map(|knee| knee.index)
 }
 
 fn knee_of(points: &[&Point<'_>]) -> Option<DepthKnee> {
-    let rates: Vec<(u32, f64)> = points
-        .iter()
-        .map(|p| {
-            let whole = p.result().filter(|_| p.remark().is_none());
-            let depth = total_depth(&p.plan().workload);
-            (depth, whole.map_or(0.0, |r| r.iops()))
-        })
-        .collect();
-    let knee = lowest_depth_reaching(&rates, SHARE)?;
+    let rates = points.iter().map(|p| {
+        let complete = p.result().filter(|_| p.remark().is_none());
+        (
+            total_depth(&p.plan().workload),
+            complete.map_or(0.0, |r| r.iops()),
+        )
+    });
+    let knee = lowest_depth_reaching(&rates.collect::<Vec<_>>(), SHARE)?;
     (points.len() > 1).then_some(knee)
 }
 
 /// One row per drive and column, at the knee.
-pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
+pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
     let several = section.columns.len() > 1;
-    let small = small_blocks(section);
+    let unit = rate_unit(section);
     let mut columns = Vec::new();
     if several {
-        columns.push(Column::under("", "what", ""));
+        columns.push(Column::of("what", ""));
     }
-    columns.push(Column::under("", "knee", ""));
-    columns.push(if small {
-        Column::under("", "rate", "IOPS")
-    } else {
-        Column::under("", "rate", "MB/s")
-    });
+    columns.extend([Column::of("knee", ""), Column::of("rate", unit)]);
     let latency = "latency at the knee, \u{b5}s";
     columns.extend(["mean", "p99", "p99.99"].map(|l| Column::under(latency, l, "")));
     let powered = section
@@ -62,27 +85,10 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         .iter()
         .any(|p| power::mean_watts(p).is_some());
     if powered {
-        columns.push(Column::under("", "power", "W"));
-        columns.push(if small {
-            Column::under("", "efficiency", "kIOPS/W")
-        } else {
-            Column::under("", "efficiency", "MB/s/W")
-        });
+        columns.extend([Column::of("power", "W"), power::efficiency_column(section)]);
     }
-    columns.push(Column::under(
-        "",
-        "best of the sweep",
-        if small { "IOPS" } else { "MB/s" },
-    ));
-    let rate = |p: &Point<'_>| {
-        p.result().map_or(0.0, |r| {
-            if small {
-                r.iops()
-            } else {
-                r.mib_per_s() * power::MB_PER_MIB
-            }
-        })
-    };
+    columns.push(Column::of("best of the sweep", unit));
+    let rate = |p: &Point<'_>| p.result().map_or(0.0, |r| rate_of(section, r));
     let mut rows = Vec::new();
     let mut rising = false;
     for points in section.series() {
@@ -93,79 +99,49 @@ pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
         let Some(result) = point.result() else {
             continue;
         };
-        let best = points
-            .iter()
-            .max_by(|a, b| rate(a).total_cmp(&rate(b)))
-            .copied()
-            .unwrap_or(point);
+        let best = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let best = best.copied().unwrap_or(point);
+        rising |= knee.still_rising;
         let mut cells = Vec::new();
         if several {
             cells.push(Cell::Text(section.column_label(point.column)));
         }
-        cells.push(Cell::Number(Number {
-            text: section.rows[point.row].label.clone(),
-            mark: knee.still_rising.then(|| STILL_RISING.to_owned()),
-            ..Number::default()
-        }));
-        rising |= knee.still_rising;
-        cells.push(Cell::Number(Number {
-            text: format::figure(rate(point)),
-            spread: point.part.and_then(|part| {
-                let known = estimate::of(part);
-                if small {
-                    spread(known.iops, 1.0)
-                } else {
-                    spread(known.mib_per_s, 1.0 / power::MB_PER_MIB)
-                }
-            }),
-            more: point.plan().id.clone(),
-            ..Number::default()
+        cells.push(
+            Cell::number(&section.rows[point.row].label)
+                .with(|n| n.mark = knee.still_rising.then(|| STILL_RISING.to_owned())),
+        );
+        cells.push(Cell::figure(rate(point)).with(|n| {
+            let estimates = point.data.map(estimate::of).unwrap_or_default();
+            let (estimate, unit) = rate_estimate(section, &estimates);
+            n.spread = spread(estimate, unit);
+            n.details = point.plan().id.clone();
         }));
         let l = result.latency();
-        for (value, needed) in [(l.mean, 1), (l.p99 as f64, 100), (l.p99_99 as f64, 10_000)] {
-            cells.push(if l.samples >= needed {
-                Cell::number(format::micros(value))
-            } else {
-                Cell::Missing("\u{2013}", format!("too few samples: {}", l.samples))
-            });
-        }
+        let latencies = [(l.mean, 1), (l.p99 as f64, 100), (l.p99_99 as f64, 10_000)];
+        cells.extend(latencies.map(|(ns, needed)| Cell::latency(ns, l.samples, needed)));
         if powered {
             let watts = power::mean_watts(point);
-            cells.push(watts.map_or_else(power::silent, |w| Cell::number(format::figure(w))));
-            cells.push(watts.map_or_else(power::silent, |w| {
-                let per_watt = if small {
-                    rate(point) / 1e3
-                } else {
-                    rate(point)
-                } / w;
-                Cell::number(format::figure(per_watt))
-            }));
+            cells.push(watts.map_or_else(power::unreported, Cell::figure));
+            cells.push(power::efficiency(section, rate(point), watts));
         }
+        let at = &section.rows[best.row].label;
         cells.push(Cell::Text(format!(
-            "{} at {}",
-            format::figure(rate(best)),
-            section.rows[best.row].label
+            "{} at {at}",
+            format::figure(rate(best))
         )));
-        rows.push(Row {
-            name: name(lineup, point.drive),
-            cells,
-        });
+        rows.push(Row::new(name(set, point.drive), cells));
     }
-    let mut notes = remarks(lineup, &section.points);
+    let mut notes = remarks(set, &section.points);
     notes.extend(spread_note(&rows));
-    notes.push("knee: the lowest depth that reaches 95 % of the best rate of the sweep; more depth buys little but waiting".to_owned());
+    notes.push(
+        "knee: the lowest depth with 95 % of the best rate of the sweep; more depth mainly adds latency".to_owned(),
+    );
     if rising {
         notes.push(format!(
-            "{STILL_RISING}: the sweep ended before the drive was saturated; its knee lies at this depth or beyond"
+            "{STILL_RISING}: the sweep ended before the drive was saturated; its knee is at this depth or beyond"
         ));
     }
-    Table {
-        caption: format!("{}: at the knee", section.title),
-        corner: "drive".to_owned(),
-        columns,
-        rows,
-        notes,
-    }
+    Table::of_drives(section.caption("at the knee"), columns, rows, notes)
 }
 
 #[cfg(test)]

@@ -1,45 +1,43 @@
-//! Why rates were what they were: phases, causes and the evidence for them.
+//! Causes of the rate: phases, causes and evidence.
 
 use crate::charts::phases;
-use crate::format;
+use crate::drive_set::DriveSet;
 use crate::grid::Section;
-use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Row, Table};
 use crate::tables::{axis_cells, axis_columns, name};
 
 /// One row per phase of every drive.
-pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
+pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
     let axes = section.varying();
     let mut columns = axis_columns(&axes);
-    columns.extend([
-        Column::of("from", "s"),
-        Column::of("to", "s"),
-        Column::of("cause", ""),
-        Column::of("mean", "MiB/s"),
-        Column::of("mean", "IOPS"),
-        Column::of("what shows it", ""),
-    ]);
+    let labels = [
+        ("from", "s"),
+        ("to", "s"),
+        ("cause", ""),
+        ("mean", "MiB/s"),
+        ("mean", "IOPS"),
+        ("evidence", ""),
+    ];
+    columns.extend(labels.map(|(label, unit)| Column::of(label, unit)));
     let mut rows = Vec::new();
     for point in &section.points {
-        for phase in phases::of(lineup, point).iter() {
+        for phase in phases::of(set, point).iter() {
             let mut cells = axis_cells(&axes, point);
-            cells.push(Cell::number(format::figure(phase.from_s)));
-            cells.push(Cell::number(format::figure(phase.to_s)));
-            cells.push(Cell::Text(phase.words.clone()));
-            cells.push(Cell::number(format::figure(phase.mib_per_s)));
-            cells.push(Cell::number(format::figure(phase.iops)));
-            cells.push(Cell::Text(phase.evidence.clone()));
-            rows.push(Row {
-                name: name(lineup, point.drive),
-                cells,
-            });
+            cells.extend([
+                Cell::figure(phase.from_s),
+                Cell::figure(phase.to_s),
+                Cell::text(&phase.cause),
+                Cell::figure(phase.mib_per_s),
+                Cell::figure(phase.iops),
+                Cell::text(&phase.evidence),
+            ]);
+            rows.push(Row::new(name(set, point.drive), cells));
         }
     }
-    Table {
-        caption: format!("{}: what set the rate", section.title),
-        corner: "drive".to_owned(),
+    Table::of_drives(
+        section.caption("causes of the rate"),
         columns,
         rows,
-        notes: Vec::new(),
-    }
+        Vec::new(),
+    )
 }

@@ -1,163 +1,147 @@
-//! What a drive draws, and what it does for it.
+//! Power and efficiency of drives under load, and idle power.
 
+use assay_analysis::{estimate, power};
+
+use super::knee::{rate_estimate, rate_of, rate_unit, small_blocks};
+use crate::drive_set::DriveSet;
 use crate::format;
 use crate::grid::{Point, Section};
-use crate::lineup::Lineup;
 use crate::table::{Cell, Column, Row, Table};
-use crate::tables::{axis_cells, axis_columns, cell_of, name, remarks, spread_notes, with_spread};
-use assay_analysis::{estimate, power};
+use crate::tables::{
+    axis_cells, axis_columns, cell_of, name, reason, remarks, spread_notes, with_spread,
+};
 
 /// 10^6 bytes in 2^20: published rates per watt are decimal.
 pub const MB_PER_MIB: f64 = 1.048_576;
 
-/// Mean power over the measured span, watts; `None` where the drive (or a meter) gives none.
+/// Mean power over the measured span, watts; `None` where neither the drive nor a meter reports it.
 pub fn mean_watts(point: &Point<'_>) -> Option<f64> {
-    power::mean_watts(point.part?)
+    power::mean_watts(point.data?)
 }
 
-/// The same as a cell, with its interval.
+/// The same as a cell, with its confidence interval.
 pub fn watts_cell(point: &Point<'_>) -> Option<Cell> {
-    let part = point.part?;
-    Some(with_spread(
-        Cell::number(format::figure(power::mean_watts(part)?)),
-        power::estimate(part),
-        1.0,
-    ))
+    let watts = Cell::figure(mean_watts(point)?);
+    Some(with_spread(watts, power::estimate(point.data?), 1.0))
 }
 
-/// Where there is no reading.
-pub fn silent() -> Cell {
+/// Power without a reading.
+pub fn unreported() -> Cell {
     Cell::Missing(
         "n/a",
-        "the drive does not say, and there is no meter".to_owned(),
+        "not reported by the drive, and there is no meter".to_owned(),
     )
 }
 
-/// Rate, power and rate per watt of every cell; `None` where no drive says what it draws.
-pub fn table(lineup: &Lineup<'_>, section: &Section<'_>) -> Option<Table> {
+/// Column of [`efficiency`].
+pub fn efficiency_column(section: &Section<'_>) -> Column {
+    Column::of(
+        "efficiency",
+        if small_blocks(section) {
+            "kIOPS/W"
+        } else {
+            "MB/s/W"
+        },
+    )
+}
+
+/// Rate per watt: thousands of operations per second, or MB/s.
+pub fn efficiency(section: &Section<'_>, rate: f64, watts: Option<f64>) -> Cell {
+    let rate = if small_blocks(section) {
+        rate / 1e3
+    } else {
+        rate
+    };
+    watts.map_or_else(unreported, |w| Cell::figure(rate / w))
+}
+
+/// Rate, power and rate per watt of every cell; `None` where no drive reports its power.
+pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Option<Table> {
     if section.points.iter().all(|p| mean_watts(p).is_none()) {
         return None;
     }
     let axes = section.varying();
-    let small = super::knee::small_blocks(section);
     let mut columns = axis_columns(&axes);
-    columns.push(if small {
-        Column::of("rate", "IOPS")
-    } else {
-        Column::of("rate", "MB/s")
-    });
-    columns.push(Column::of("power", "W"));
-    columns.push(if small {
-        Column::of("efficiency", "kIOPS/W")
-    } else {
-        Column::of("efficiency", "MB/s/W")
-    });
-    let rate = move |r: &assay_store::model::CellResult| {
-        if small {
-            r.iops()
-        } else {
-            r.mib_per_s() * MB_PER_MIB
+    let (rate, power) = (
+        Column::of("rate", rate_unit(section)),
+        Column::of("power", "W"),
+    );
+    columns.extend([rate, power, efficiency_column(section)]);
+    let row = |point: &Point<'_>| {
+        let mut cells = axis_cells(&axes, point);
+        let estimates = point.data.map(estimate::of).unwrap_or_default();
+        let (estimate, unit) = rate_estimate(section, &estimates);
+        cells.push(with_spread(
+            cell_of(point, |r| Some(rate_of(section, r))),
+            estimate,
+            unit,
+        ));
+        if let Some(result) = point.result() {
+            cells.push(watts_cell(point).unwrap_or_else(unreported));
+            cells.push(efficiency(
+                section,
+                rate_of(section, result),
+                mean_watts(point),
+            ));
         }
+        Row::new(name(set, point.drive), cells)
     };
-    let rows: Vec<Row> = section
-        .points
-        .iter()
-        .map(|point| {
-            let mut cells = axis_cells(&axes, point);
-            let known = point.part.map(estimate::of).unwrap_or_default();
-            let (known, unit) = if small {
-                (known.iops, 1.0)
-            } else {
-                (known.mib_per_s, 1.0 / MB_PER_MIB)
-            };
-            let figure = cell_of(point, |r| Some(rate(r)), format::figure);
-            cells.push(with_spread(figure, known, unit));
-            if let Some(result) = point.result() {
-                let watts = mean_watts(point);
-                cells.push(watts_cell(point).unwrap_or_else(silent));
-                cells.push(watts.map_or_else(silent, |w| {
-                    let per_watt = if small {
-                        rate(result) / 1e3
-                    } else {
-                        rate(result)
-                    } / w;
-                    Cell::number(format::figure(per_watt))
-                }));
-            }
-            cells.resize(columns.len(), Cell::Empty);
-            Row {
-                name: name(lineup, point.drive),
-                cells,
-            }
-        })
-        .collect();
-    Some(Table {
-        caption: format!("{}: power", section.title),
-        corner: "drive".to_owned(),
+    let rows: Vec<Row> = section.points.iter().map(row).collect();
+    let notes = spread_notes(remarks(set, &section.points), &rows);
+    Some(Table::of_drives(
+        section.caption("power"),
         columns,
-        notes: spread_notes(remarks(lineup, &section.points), &rows),
         rows,
-    })
+        notes,
+    ))
 }
 
-/// Rest: what a drive draws and how warm it is when nothing is asked of it.
-pub fn idle(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
+/// Power and temperature of idle drives.
+pub fn idle(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
     let axes = section.varying();
     let mut columns = axis_columns(&axes);
-    columns.extend([
-        Column::of("rested", ""),
-        Column::of("mean power", "W"),
-        Column::of("power at the end", "W"),
-        Column::of("power state at the end", ""),
-        Column::of("at start", "\u{b0}C"),
-        Column::of("at end", "\u{b0}C"),
-    ]);
-    let silent = || Cell::Missing("n/a", "the drive does not say".to_owned());
-    let rows: Vec<Row> =
-        section
-            .points
-            .iter()
-            .map(|point| {
-                let mut cells = axis_cells(&axes, point);
-                let readings = point.part.map_or(&[][..], |p| &p.telemetry);
-                match (readings.last(), point.remark()) {
-                    (Some(last), _) => {
-                        cells.push(Cell::number(format::duration(last.at.0)));
-                        cells.push(watts_cell(point).unwrap_or_else(silent));
-                        let watts = last.power_mw.filter(|mw| *mw > 0);
-                        cells.push(watts.map_or_else(silent, |mw| {
-                            Cell::number(format::figure(mw as f64 / 1e3))
-                        }));
-                        cells.push(match last.power_state {
-                            Some(state) => Cell::number(format!("PS{state}")),
-                            None => silent(),
-                        });
-                        let mut degrees = readings.iter().filter_map(|t| t.temperature_c);
-                        for t in [degrees.next(), last.temperature_c] {
-                            cells.push(t.map_or_else(silent, |t| Cell::number(format!("{t:.0}"))));
-                        }
-                    }
-                    (None, Some((short, full))) => cells.push(Cell::Missing(short, full)),
-                    (None, None) => cells.push(silent()),
-                }
-                cells.resize(columns.len(), Cell::Empty);
-                Row {
-                    name: name(lineup, point.drive),
-                    cells,
-                }
-            })
-            .collect();
-    let reasons: Vec<Point<'_>> = section
-        .points
-        .iter()
-        .filter(|p| p.part.is_none_or(|part| part.telemetry.is_empty()))
-        .cloned()
-        .collect();
-    Table {
-        caption: format!("{}: power and temperature at rest", section.title),
-        corner: "drive".to_owned(),
+    let labels = [
+        ("idle for", ""),
+        ("mean power", "W"),
+        ("power at the end", "W"),
+        ("power state at the end", ""),
+        ("at start", "\u{b0}C"),
+        ("at end", "\u{b0}C"),
+    ];
+    columns.extend(labels.map(|(label, unit)| Column::of(label, unit)));
+    let celsius =
+        |t: Option<f64>| t.map_or_else(Cell::unreported, |t| Cell::number(format!("{t:.0}")));
+    let row = |point: &Point<'_>| {
+        let mut cells = axis_cells(&axes, point);
+        let readings = point.data.map_or(&[][..], |d| &d.telemetry);
+        match (readings.last(), reason(point)) {
+            (Some(last), _) => {
+                let watts = last.power_mw.filter(|mw| *mw > 0).map(|mw| mw as f64 / 1e3);
+                let state = last
+                    .power_state
+                    .map(|state| Cell::number(format!("PS{state}")));
+                cells.extend([
+                    Cell::number(format::duration(last.at.0)),
+                    watts_cell(point).unwrap_or_else(Cell::unreported),
+                    watts.map_or_else(Cell::unreported, Cell::figure),
+                    state.unwrap_or_else(Cell::unreported),
+                    celsius(readings.iter().find_map(|t| t.temperature_c)),
+                    celsius(last.temperature_c),
+                ]);
+            }
+            (None, Cell::Empty) => cells.push(Cell::unreported()),
+            (None, reason) => cells.push(reason),
+        }
+        Row::new(name(set, point.drive), cells)
+    };
+    let rows: Vec<Row> = section.points.iter().map(row).collect();
+    let mut unmeasured = section.points.clone();
+    unmeasured.retain(|p| p.data.is_none_or(|data| data.telemetry.is_empty()));
+    let notes = spread_notes(remarks(set, &unmeasured), &rows);
+    Table::of_drives(
+        section.caption("idle power and temperature"),
         columns,
-        notes: spread_notes(remarks(lineup, &reasons), &rows),
         rows,
-    }
+        notes,
+    )
 }

@@ -1,30 +1,30 @@
-//! Published figures of a drive beside those that its simulation gives for the same workload.
+//! Published figures of a drive beside those of its simulation for the same workload.
 
 use assay_stats::LatencySummary;
-use assay_store::model::{CellKind, CellResult, Published, View, Workload};
+use assay_store::model::{CellKind, CellResult, Published, Workload};
+use assay_units::{MIB, median};
 
-use assay_units::median;
-
-use crate::axis::Axis;
+use crate::drive_set::DriveSet;
 use crate::format;
 use crate::grid::{Point, Section};
-use crate::lineup::Lineup;
-use crate::table::{Cell, Column, Name, Number, Row, Table};
-use crate::tables::stream;
+use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::tables::{name, stream};
 
-/// A simulated figure this far from the published one is marked.
-const FAR_PCT: f64 = 10.0;
+/// Errors above this are marked, percent.
+const ALARM_PCT: f64 = 10.0;
 
-/// One table per drive of which the section has measured something that was published.
-pub fn tables(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Table> {
-    section
-        .drives
-        .iter()
-        .filter_map(|drive| table(lineup, section, *drive))
+/// Columns of a comparison.
+const COLUMNS: [&str; 3] = ["published", "simulated", "error, %"];
+
+/// One table per drive with published figures for measured workloads.
+pub fn tables(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Table> {
+    let drives = section.drives.iter();
+    drives
+        .filter_map(|drive| table(set, section, *drive))
         .collect()
 }
 
-/// Was the rate of this stream published? A whole drive is so many whole chunks.
+/// True when the figure is of this stream. A whole drive has a whole number of chunks.
 fn same_stream(published: &Published, workload: &Workload) -> bool {
     let chunks = |bytes: u64| bytes / workload.bs_bytes.max(1);
     published.rw == workload.rw
@@ -33,6 +33,7 @@ fn same_stream(published: &Published, workload: &Workload) -> bool {
         && published.stream_bytes.map(chunks) == Some(chunks(workload.span_bytes))
 }
 
+/// True when the figure is of this workload.
 fn same(published: &Published, workload: &Workload) -> bool {
     published.stream_bytes.is_none()
         && published.rw == workload.rw
@@ -43,50 +44,35 @@ fn same(published: &Published, workload: &Workload) -> bool {
         && published.data == workload.data
 }
 
-/// How near each simulated drive comes, in a line per drive and section; empty when nothing of it was published.
-pub fn summary(lineup: &Lineup<'_>, sections: &[Section<'_>]) -> Table {
+/// Error statistics of the simulated drives, one row per drive and section; empty without published figures.
+pub fn summary(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Table {
     let mut rows = Vec::new();
     for section in sections {
         for &drive in &section.drives {
-            let compared = compared(lineup, section, drive);
+            let compared = compared(set, section, drive);
             let (Some(median), Some(worst)) = (median_size(&compared), worst(&compared)) else {
                 continue;
             };
-            let entrant = &lineup.drives[drive];
-            rows.push(Row {
-                name: Name {
-                    text: entrant.name.clone(),
-                    simulated: entrant.info.simulated,
-                },
-                cells: vec![
-                    Cell::Text(section.step.to_owned()),
-                    Cell::number(compared.len().to_string()),
-                    Cell::number(format!("{median:.1}")),
-                    Cell::number(format!("{:+.1}", worst.error_pct)),
-                    Cell::Text(section.place(worst.row, worst.column)),
-                ],
-            });
+            let cells = vec![
+                Cell::text(section.step),
+                Cell::number(compared.len().to_string()),
+                Cell::number(format!("{median:.1}")),
+                Cell::number(format!("{:+.1}", worst.error_pct)),
+                Cell::Text(section.location(worst.row, worst.column)),
+            ];
+            rows.push(Row::new(name(set, drive), cells));
         }
     }
-    let column = |label: &str| Column {
-        label: label.to_owned(),
-        ..Column::default()
-    };
+    let labels = ["step", "figures", "median error, %", "greatest, %", "at"];
     Table {
         caption: "Published and simulated bandwidth".to_owned(),
-        columns: vec![
-            column("step"),
-            column("figures"),
-            column("median error, %"),
-            column("greatest, %"),
-            column("at"),
-        ],
+        columns: labels.map(|label| Column::of(label, "")).to_vec(),
         rows,
         ..Table::default()
     }
 }
 
-/// A place in a section's table where a figure was measured that was published too.
+/// A published figure and the simulated one.
 struct Compared<'a> {
     row: usize,
     column: usize,
@@ -96,11 +82,10 @@ struct Compared<'a> {
     error_pct: f64,
 }
 
-/// Every comparison of a drive in a section, row by row.
-///
-/// Only steps measured for their own sake: a soak is hot, and drives together share a host.
-fn compared<'a>(lineup: &Lineup<'a>, section: &Section<'a>, drive: usize) -> Vec<Compared<'a>> {
-    let figures = &lineup.drives[drive].info.published;
+/// Every comparison of a drive in a section, row by row. Only measurements count: a soak is hot, and concurrent drives
+/// share a host.
+fn compared<'a>(set: &DriveSet<'a>, section: &Section<'a>, drive: usize) -> Vec<Compared<'a>> {
+    let published = &set.drives[drive].info.published;
     let mut compared = Vec::new();
     for row in 0..section.rows.len() {
         for column in 0..section.columns.len() {
@@ -108,93 +93,83 @@ fn compared<'a>(lineup: &Lineup<'a>, section: &Section<'a>, drive: usize) -> Vec
             let Some(point) = point.filter(|p| p.plan().kind == CellKind::Measure) else {
                 continue;
             };
-            let plan = point.plan();
-            let streams = plan.view.is_some_and(View::is_stream);
-            let same = if streams { same_stream } else { same };
-            let rated = figures.iter().filter(|p| p.mib_per_s > 0.0);
-            let figure = rated.into_iter().find(|p| same(p, &plan.workload));
-            let rate = if streams {
-                stream::mean_at(section, point)
+            let (same, rate): (fn(&Published, &Workload) -> bool, _) = if section.is_stream() {
+                (same_stream, stream::mean_at(section, point))
             } else {
-                point.result().map(CellResult::mib_per_s)
+                (same, point.result().map(CellResult::mib_per_s))
             };
-            let (Some(published), Some(simulated_mib_per_s)) = (figure, rate) else {
-                continue;
-            };
-            compared.push(Compared {
-                row,
-                column,
-                published,
-                simulated_mib_per_s,
-                error_pct: 100.0 * (simulated_mib_per_s / published.mib_per_s - 1.0),
-            });
+            let mut rated = published.iter().filter(|p| p.mib_per_s > 0.0);
+            let figure = rated.find(|p| same(p, &point.plan().workload));
+            if let (Some(published), Some(simulated_mib_per_s)) = (figure, rate) {
+                compared.push(Compared {
+                    row,
+                    column,
+                    published,
+                    simulated_mib_per_s,
+                    error_pct: error_pct(published.mib_per_s, simulated_mib_per_s),
+                });
+            }
         }
     }
     compared
 }
 
-fn table(lineup: &Lineup<'_>, section: &Section<'_>, drive: usize) -> Option<Table> {
-    let compared = compared(lineup, section, drive);
-    let (median, worst) = (median_size(&compared)?, worst(&compared)?);
-    let at = |row, column| compared.iter().find(|c| (c.row, c.column) == (row, column));
-    let columns: Vec<usize> = (0..section.columns.len())
-        .filter(|column| compared.iter().any(|c| c.column == *column))
-        .collect();
-    let rows = (0..section.rows.len())
-        .filter(|row| compared.iter().any(|c| c.row == *row))
-        .map(|row| Row {
-            name: Name::plain(if section.row_axis.is_some() {
-                section.rows[row].label.clone()
-            } else {
-                section.title.to_owned()
-            }),
-            cells: columns
-                .iter()
-                .flat_map(|&column| three(at(row, column)))
-                .collect(),
-        })
-        .collect();
+/// Relative error, percent.
+fn error_pct(published: f64, simulated: f64) -> f64 {
+    100.0 * (simulated / published - 1.0)
+}
+
+/// The publishers, each once.
+fn sources<'p>(published: impl Iterator<Item = &'p Published>) -> String {
     let mut sources: Vec<&str> = Vec::new();
-    for one in &compared {
-        if !sources.contains(&one.published.source.as_str()) {
-            sources.push(&one.published.source);
+    for one in published {
+        if !sources.contains(&one.source.as_str()) {
+            sources.push(&one.source);
         }
     }
+    sources.join("; ")
+}
+
+fn table(set: &DriveSet<'_>, section: &Section<'_>, drive: usize) -> Option<Table> {
+    let compared = compared(set, section, drive);
+    let (median, worst) = (median_size(&compared)?, worst(&compared)?);
+    let at = |row, column| compared.iter().find(|c| (c.row, c.column) == (row, column));
+    let mut columns: Vec<usize> = (0..section.columns.len()).collect();
+    columns.retain(|column| compared.iter().any(|c| c.column == *column));
+    let rows = (0..section.rows.len()).filter(|row| compared.iter().any(|c| c.row == *row));
+    let rows = rows.map(|row| {
+        let cells = columns.iter().flat_map(|&column| {
+            at(row, column).map_or([Cell::Empty, Cell::Empty, Cell::Empty], |c| {
+                comparison(c.published.mib_per_s, c.simulated_mib_per_s)
+            })
+        });
+        Row::new(Heading::plain(section.row_label(row)), cells.collect())
+    });
+    let headings = columns.iter().flat_map(|column| {
+        let label = section.column_label(*column);
+        COLUMNS.map(|heading| Column::under(&label, heading, ""))
+    });
     Some(Table {
-        caption: format!(
-            "{}: published and simulated, MiB/s",
-            lineup.drives[drive].full_name()
-        ),
-        corner: if section.view.is_some_and(View::is_stream) {
+        caption: format!("{}: published and simulated, MiB/s", set.full_name(drive)),
+        corner: if section.is_stream() {
             "stream"
         } else {
-            section.row_axis.map_or("", Axis::title)
+            section.row_title()
         }
         .to_owned(),
-        columns: columns
-            .iter()
-            .flat_map(|column| {
-                let label = section.column_label(*column);
-                let group = (!label.is_empty()).then(|| Name::plain(label));
-                ["published", "simulated", "error, %"].map(|heading| Column {
-                    group: group.clone(),
-                    label: heading.to_owned(),
-                    unit: "",
-                })
-            })
-            .collect(),
-        rows,
+        columns: headings.collect(),
+        rows: rows.collect(),
         notes: vec![format!(
             "{} published figures ({}): median error {median:.1} %, greatest {:+.1} % ({})",
             compared.len(),
-            sources.join("; "),
+            sources(compared.iter().map(|c| c.published)),
             worst.error_pct,
-            section.place(worst.row, worst.column)
+            section.location(worst.row, worst.column)
         )],
     })
 }
 
-/// A latency's published name, and what a result has of it, nanoseconds.
+/// A latency's name in published figures, and its value, nanoseconds.
 type LatencyFigure = (&'static str, fn(&LatencySummary) -> f64);
 
 /// The latencies that are published of some workloads.
@@ -205,15 +180,15 @@ const LATENCIES: [LatencyFigure; 4] = [
     ("p99.999", |l| l.p99_999 as f64),
 ];
 
-/// One table per drive of which the section has measured something whose latencies were published.
-pub fn latencies(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Table> {
-    let of = |drive: usize| {
-        let figures = &lineup.drives[drive].info.published;
-        let mut sources: Vec<&str> = Vec::new();
+/// One table per drive with published latencies for measured workloads.
+pub fn latencies(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Table> {
+    let of_drive = |drive: usize| {
+        let figures = &set.drives[drive].info.published;
+        let mut used: Vec<&Published> = Vec::new();
         let mut rows = Vec::new();
         for point in section.points.iter().filter(|p| p.drive == drive) {
-            let known = figures.iter().filter(|p| !p.latency_us.is_empty());
-            let known = known.into_iter().find(|p| same(p, &point.plan().workload));
+            let mut known = figures.iter().filter(|p| !p.latency_us.is_empty());
+            let known = known.find(|p| same(p, &point.plan().workload));
             let (Some(known), Some(result)) = (known, point.result()) else {
                 continue;
             };
@@ -221,89 +196,62 @@ pub fn latencies(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Table> {
             if point.plan().kind != CellKind::Measure || simulated.samples == 0 {
                 continue;
             }
-            if !sources.contains(&known.source.as_str()) {
-                sources.push(&known.source);
-            }
+            used.push(known);
             let cells = LATENCIES.iter().flat_map(|(name, of)| {
-                let Some(published_us) = known.latency_us.get(*name) else {
-                    return [Cell::Empty, Cell::Empty, Cell::Empty];
-                };
-                let us = of(simulated) / 1e3;
-                let error_pct = 100.0 * (us / published_us - 1.0);
-                triple(*published_us, us, error_pct)
+                let published_us = known.latency_us.get(*name);
+                published_us.map_or([Cell::Empty, Cell::Empty, Cell::Empty], |us| {
+                    comparison(*us, of(simulated) / 1e3)
+                })
             });
-            rows.push(Row {
-                name: Name::plain(match section.place(point.row, point.column) {
-                    place if place.is_empty() => section.title.to_owned(),
-                    place => place,
-                }),
-                cells: cells.collect(),
-            });
+            let heading = Heading::plain(section.location_or_title(point.row, point.column));
+            rows.push(Row::new(heading, cells.collect()));
         }
+        let columns = LATENCIES
+            .iter()
+            .flat_map(|(name, _)| COLUMNS.map(|heading| Column::under(name, heading, "")));
         (!rows.is_empty()).then(|| Table {
             caption: format!(
                 "{}: published and simulated latency, \u{b5}s",
-                lineup.drives[drive].full_name()
+                set.full_name(drive)
             ),
             corner: "workload".to_owned(),
-            columns: LATENCIES
-                .iter()
-                .flat_map(|(name, _)| {
-                    ["published", "simulated", "error, %"]
-                        .map(|heading| Column::under(name, heading, ""))
-                })
-                .collect(),
+            columns: columns.collect(),
             rows,
-            notes: vec![format!("published: {}", sources.join("; "))],
+            notes: vec![format!("published: {}", sources(used.into_iter()))],
         })
     };
-    section.drives.iter().filter_map(|d| of(*d)).collect()
+    section.drives.iter().filter_map(|d| of_drive(*d)).collect()
 }
 
-/// What was published of the score of a point, and how far the simulated one is from it, in a line.
-pub fn score_note(lineup: &Lineup<'_>, point: &Point<'_>, iops: f64) -> Option<String> {
-    let plan = point.plan();
-    // The whole drive: nothing was published of one with spare area.
-    let capacity = lineup.drives[point.drive].info.capacity_bytes;
-    if plan.workload.span_bytes * 100 < capacity * 99 {
+/// The published score of a point and the error of the simulated one, as a note.
+pub fn score_note(set: &DriveSet<'_>, point: &Point<'_>, iops: f64) -> Option<String> {
+    let workload = &point.plan().workload;
+    let info = set.drives[point.drive].info;
+    // Published scores are of the whole drive, without additional over-provisioning.
+    if workload.span_bytes * 100 < info.capacity_bytes * 99 {
         return None;
     }
-    let known = &lineup.drives[point.drive].info.published;
-    let known = known
-        .iter()
-        .find(|p| p.mib_per_s > 0.0 && same(p, &plan.workload))?;
-    let published = known.mib_per_s * (1 << 20) as f64 / known.bs_bytes.max(1) as f64;
+    let mut rated = info.published.iter().filter(|p| p.mib_per_s > 0.0);
+    let known = rated.find(|p| same(p, workload))?;
+    let published = known.mib_per_s * MIB as f64 / known.bs_bytes.max(1) as f64;
     Some(format!(
         "{}: published {} IOPS on average ({}), simulated {} ({:+.1} %)",
-        lineup.drives[point.drive].full_name(),
+        set.full_name(point.drive),
         format::figure(published),
         known.source,
         format::figure(iops),
-        100.0 * (iops / published - 1.0)
+        error_pct(published, iops)
     ))
 }
 
 /// Published, simulated, error.
-fn three(compared: Option<&Compared<'_>>) -> [Cell; 3] {
-    let Some(one) = compared else {
-        return [Cell::Empty, Cell::Empty, Cell::Empty];
-    };
-    triple(
-        one.published.mib_per_s,
-        one.simulated_mib_per_s,
-        one.error_pct,
-    )
-}
-
-fn triple(published: f64, simulated: f64, error_pct: f64) -> [Cell; 3] {
+fn comparison(published: f64, simulated: f64) -> [Cell; 3] {
+    let error_pct = error_pct(published, simulated);
+    let error = Cell::number(format!("{error_pct:+.1}"));
     [
-        Cell::number(format::figure(published)),
-        Cell::number(format::figure(simulated)),
-        Cell::Number(Number {
-            text: format!("{error_pct:+.1}"),
-            alarm: error_pct.abs() > FAR_PCT,
-            ..Number::default()
-        }),
+        Cell::figure(published),
+        Cell::figure(simulated),
+        error.with(|n| n.alarm = error_pct.abs() > ALARM_PCT),
     ]
 }
 
@@ -312,9 +260,8 @@ fn median_size(compared: &[Compared<'_>]) -> Option<f64> {
 }
 
 fn worst<'c, 'a>(compared: &'c [Compared<'a>]) -> Option<&'c Compared<'a>> {
-    compared
-        .iter()
-        .max_by(|a, b| a.error_pct.abs().total_cmp(&b.error_pct.abs()))
+    let size = |c: &Compared<'_>| c.error_pct.abs();
+    compared.iter().max_by(|a, b| size(a).total_cmp(&size(b)))
 }
 
 #[cfg(test)]

@@ -1,113 +1,104 @@
-//! Cells repeated in rounds until they come to rest (SNIA SSS PTS): did they, and what they gave in the rounds that count.
+//! Rounds repeated until steady state (SNIA SSS PTS): the verdict, and the results of the measurement window.
 
 use std::collections::BTreeMap;
 
+use assay_analysis::estimate;
+use assay_stats::LatencySummary;
+use assay_stats::confidence::Estimate;
 use assay_store::model::{CellResult, Steady};
 
-use crate::format;
+use crate::drive_set::DriveSet;
 use crate::grid::{Point, Section};
-use crate::lineup::Lineup;
-use crate::table::{Cell, Column, Name, Number, Row, Table};
-use crate::tables::{name, remarks, spread_notes, with_spread};
-use assay_analysis::estimate;
-use assay_stats::confidence::Estimate;
+use crate::table::{Cell, Column, Heading, Row, Table};
+use crate::tables::{name, spread_notes, with_spread};
 
-/// The words that stand wherever rounds did not come to rest.
+/// Stated wherever rounds did not reach steady state.
 pub const NOT_ACHIEVED: &str = "steady state not achieved";
 
-/// A figure of a cell that rounds are looked at by.
+/// A figure of a cell that is tracked over rounds.
 #[derive(Clone, Copy, Debug)]
-pub struct Figure {
-    /// Short name of a button.
+pub struct RoundFigure {
+    /// Short name of its button.
     pub label: &'static str,
-    /// What a heading says.
+    /// Title of its axis, with the unit.
     pub title: &'static str,
-    /// Of a result.
+    /// Its value in a result.
     pub of: fn(&CellResult) -> Option<f64>,
-    /// Over rounds the largest counts, not the mean.
+    /// Over rounds the maximum counts, not the mean.
     pub largest: bool,
 }
 
-impl Figure {
-    /// A latency?
+impl RoundFigure {
+    const fn new(
+        label: &'static str,
+        title: &'static str,
+        of: fn(&CellResult) -> Option<f64>,
+    ) -> RoundFigure {
+        RoundFigure {
+            label,
+            title,
+            of,
+            largest: false,
+        }
+    }
+
+    /// True for a latency.
     pub fn is_latency(&self) -> bool {
         self.title.contains("latency")
     }
 }
 
-fn micros(result: &CellResult, of: fn(&assay_stats::LatencySummary) -> f64) -> Option<f64> {
+fn micros(result: &CellResult, of: fn(&LatencySummary) -> f64) -> Option<f64> {
     let latency = result.latency();
     (latency.samples > 0).then(|| of(latency) / 1e3)
 }
 
 /// All, in the order they are offered.
-pub const FIGURES: [Figure; 5] = [
-    Figure {
-        label: "IOPS",
-        title: "operations per second",
-        of: |r| Some(r.iops()),
-        largest: false,
-    },
-    Figure {
-        label: "Throughput",
-        title: "throughput, MiB/s",
-        of: |r| Some(r.mib_per_s()),
-        largest: false,
-    },
-    Figure {
-        label: "Mean latency",
-        title: "mean latency, \u{b5}s",
-        of: |r| micros(r, |l| l.mean),
-        largest: false,
-    },
-    Figure {
-        label: "p99.999",
-        title: "99.999th percentile latency, \u{b5}s",
-        of: |r| micros(r, |l| l.p99_999 as f64),
-        largest: false,
-    },
-    Figure {
-        label: "Max latency",
-        title: "maximum latency, \u{b5}s",
-        of: |r| micros(r, |l| l.max as f64),
+pub const FIGURES: [RoundFigure; 5] = [
+    RoundFigure::new("IOPS", "operations per second", |r| Some(r.iops())),
+    RoundFigure::new("Throughput", "throughput, MiB/s", |r| Some(r.mib_per_s())),
+    RoundFigure::new("Mean latency", "mean latency, \u{b5}s", |r| {
+        micros(r, |l| l.mean)
+    }),
+    RoundFigure::new("p99.999", "99.999th percentile latency, \u{b5}s", |r| {
+        micros(r, |l| l.p99_999 as f64)
+    }),
+    RoundFigure {
         largest: true,
+        ..RoundFigure::new("Max latency", "maximum latency, \u{b5}s", |r| {
+            micros(r, |l| l.max as f64)
+        })
     },
 ];
 
-/// Which of [`FIGURES`] the words of a judgement are about.
-fn place_of_words(words: &str) -> usize {
-    match words.to_lowercase() {
-        words if words.contains("latency") => 2,
-        words if words.contains("b/s") => 1,
+/// Index in [`FIGURES`] of the figure that an evaluation names.
+fn index_of(figure: &str) -> usize {
+    match figure.to_lowercase() {
+        name if name.contains("latency") => 2,
+        name if name.contains("b/s") => 1,
         _ => 0,
     }
 }
 
-/// The figures of a section, the one that its steady state is judged by first.
-pub fn figures(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<Figure> {
-    let judged = of_section(lineup, section)
+/// The figures of a section, the one that decides on its steady state first.
+pub fn figures(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<RoundFigure> {
+    let evaluated = of_section(set, section)
         .into_iter()
-        .find_map(|d| d.steady.first().map(|s| s.figure.to_lowercase()));
-    let first = match judged.as_deref() {
-        Some(words) => place_of_words(words),
+        .find_map(|d| d.steady.first().copied());
+    let first = match evaluated {
+        Some(steady) => index_of(&steady.figure),
         None if super::knee::small_blocks(section) => 0,
         None => 1,
     };
-    let mut figures = vec![FIGURES[first]];
-    figures.extend(
-        FIGURES
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| *i != first)
-            .map(|(_, f)| *f),
-    );
+    let mut figures = FIGURES.to_vec();
+    figures[..=first].rotate_right(1);
     figures
 }
 
 /// The rounds of one drive in a section.
 #[derive(Clone, Debug)]
-pub struct Drive<'s, 'a> {
-    /// Position in the line-up.
+pub struct DriveRounds<'s, 'a> {
+    /// Position in the drive set.
     pub drive: usize,
     /// Its points by row, column and round.
     pub points: BTreeMap<(usize, usize, u32), &'s Point<'a>>,
@@ -115,30 +106,37 @@ pub struct Drive<'s, 'a> {
     pub done: u32,
     /// Rounds planned at most.
     pub most: u32,
-    /// The rounds that count: first and last.
+    /// The measurement window: first and last round.
     pub window: (u32, u32),
-    /// The judgements of its tracked cells.
+    /// The evaluations of its tracked cells.
     pub steady: Vec<&'a Steady>,
 }
 
-impl Drive<'_, '_> {
-    /// Did all that was tracked come to rest? `None` where nothing was judged.
+impl DriveRounds<'_, '_> {
+    /// True when every tracked cell reached steady state; `None` where none was evaluated.
     pub fn achieved(&self) -> Option<bool> {
         (!self.steady.is_empty()).then(|| self.steady.iter().all(|s| s.achieved))
     }
 
-    /// Is this the figure that a judgement is about?
-    pub fn judges(&self, steady: &Steady, figure: &Figure) -> bool {
-        FIGURES[place_of_words(&steady.figure)].label == figure.label
+    /// True when an evaluation is about this figure.
+    pub fn evaluates(&self, steady: &Steady, figure: &RoundFigure) -> bool {
+        FIGURES[index_of(&steady.figure)].label == figure.label
     }
 
     /// A figure in a round.
-    pub fn value(&self, row: usize, column: usize, round: u32, figure: &Figure) -> Option<f64> {
+    fn value(&self, row: usize, column: usize, round: u32, figure: &RoundFigure) -> Option<f64> {
         (figure.of)(self.points.get(&(row, column, round))?.result()?)
     }
 
-    /// A figure over the rounds that count; `None` where any of them is missing.
-    pub fn settled(&self, row: usize, column: usize, figure: &Figure) -> Option<f64> {
+    /// A figure by round, of the rounds measured.
+    pub fn values(&self, row: usize, column: usize, figure: &RoundFigure) -> Vec<(f64, f64)> {
+        let values = (1..=self.done)
+            .filter_map(|n| Some((f64::from(n), self.value(row, column, n, figure)?)));
+        values.collect()
+    }
+
+    /// A figure over the measurement window; `None` where any round of it is missing.
+    pub fn over_window(&self, row: usize, column: usize, figure: &RoundFigure) -> Option<f64> {
         let (from, to) = self.window;
         let values: Option<Vec<f64>> = (from..=to)
             .map(|round| self.value(row, column, round, figure))
@@ -151,16 +149,16 @@ impl Drive<'_, '_> {
         })
     }
 
-    /// How well the mean over a window is known: from the seconds of its rounds, one after the other.
-    pub fn estimate(&self, steady: &Steady) -> Option<Estimate> {
+    /// Confidence interval of the mean over a window, from the consecutive seconds of its rounds.
+    fn estimate(&self, steady: &Steady) -> Option<Estimate> {
         let (row, column) = self.place_of(steady)?;
         let (from, to) = steady.window;
-        let rounds = (from..=to).filter_map(|n| self.points.get(&(row, column, n))?.part);
-        let known = estimate::of_several(rounds);
+        let rounds = (from..=to).filter_map(|n| self.points.get(&(row, column, n))?.data);
+        let estimates = estimate::of_several(rounds);
         match steady.figure.as_str() {
-            "IOPS" => known.iops,
-            "MiB/s" => known.mib_per_s,
-            _ => known.latency_mean_ns.map(|ns| Estimate {
+            "IOPS" => estimates.iops,
+            "MiB/s" => estimates.mib_per_s,
+            _ => estimates.latency_mean_ns.map(|ns| Estimate {
                 mean: ns.mean / 1e3,
                 low: ns.low / 1e3,
                 high: ns.high / 1e3,
@@ -169,75 +167,83 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// The row and column of a tracked group, by its planned cell.
+    /// Row and column of a tracked group, by its planned cell.
     pub fn place_of(&self, steady: &Steady) -> Option<(usize, usize)> {
-        let mut tracked = self
-            .points
-            .iter()
-            .filter(|(_, p)| p.plan().round.as_ref().is_some_and(|r| r.tracked));
+        let tracked = |p: &Point<'_>| p.plan().round.as_ref().is_some_and(|r| r.tracked);
+        let mut tracked = self.points.iter().filter(|(_, p)| tracked(p));
         let of_group = tracked
             .clone()
             .find(|(_, p)| p.plan().id.starts_with(steady.group.as_str()));
-        of_group
-            .or_else(|| tracked.next())
-            .map(|(&(row, column, _), _)| (row, column))
+        let (&(row, column, _), _) = of_group.or_else(|| tracked.next())?;
+        Some((row, column))
+    }
+
+    /// Row and column of a tracked group as text; empty where nothing varies.
+    pub fn location_of(&self, steady: &Steady, section: &Section<'_>) -> String {
+        self.place_of(steady)
+            .map(|(row, column)| section.location(row, column))
+            .unwrap_or_default()
     }
 }
 
 /// The rounds of every drive.
-pub fn of_section<'s, 'a>(lineup: &Lineup<'a>, section: &'s Section<'a>) -> Vec<Drive<'s, 'a>> {
-    section
-        .drives
-        .iter()
-        .filter_map(|&drive| {
-            let mut points = BTreeMap::new();
-            let (mut done, mut most, mut span) = (0, 0, 5);
-            let own = section.points.iter().filter(|p| p.drive == drive);
-            for point in own {
-                let Some(round) = &point.plan().round else {
-                    continue;
-                };
-                most = most.max(round.most);
-                span = round.window.max(1);
-                if point.result().is_some() {
-                    done = done.max(round.number);
-                    points.insert((point.row, point.column, round.number), point);
-                }
-            }
-            if points.is_empty() {
-                return None;
-            }
-            let run = points.values().next().map_or(0, |p| p.run);
-            let index = lineup.index_in(run, drive);
-            let steady: Vec<&'a Steady> = lineup.runs[run]
-                .steady
-                .iter()
-                .filter(|s| Some(s.drive) == index && s.step == section.step)
-                .collect();
-            let judged = steady.iter().map(|s| s.window).max();
-            let window = judged
-                .filter(|w| w.0 >= 1 && w.1 <= done && w.0 <= w.1)
-                .unwrap_or((done.saturating_sub(span - 1).max(1), done));
-            Some(Drive {
-                drive,
-                points,
-                done,
-                most,
-                window,
-                steady,
-            })
-        })
+pub fn of_section<'s, 'a>(
+    set: &DriveSet<'a>,
+    section: &'s Section<'a>,
+) -> Vec<DriveRounds<'s, 'a>> {
+    let drives = section.drives.iter();
+    drives
+        .filter_map(|&drive| of_drive(set, section, drive))
         .collect()
 }
 
-/// Did the rounds come to rest? One row per tracked cell.
-pub fn judgement(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
+fn of_drive<'s, 'a>(
+    set: &DriveSet<'a>,
+    section: &'s Section<'a>,
+    drive: usize,
+) -> Option<DriveRounds<'s, 'a>> {
+    let mut points = BTreeMap::new();
+    let (mut done, mut most, mut length) = (0, 0, 5);
+    for point in section.points.iter().filter(|p| p.drive == drive) {
+        let Some(round) = &point.plan().round else {
+            continue;
+        };
+        most = most.max(round.most);
+        length = round.window.max(1);
+        if point.result().is_some() {
+            done = done.max(round.number);
+            points.insert((point.row, point.column, round.number), point);
+        }
+    }
+    let run = points.values().next()?.run;
+    let index = set.index_in(run, drive);
+    let steady = set.runs[run].steady.iter();
+    let steady: Vec<&'a Steady> = steady
+        .filter(|s| Some(s.drive) == index && s.step == section.step)
+        .collect();
+    let evaluated = steady.iter().map(|s| s.window).max();
+    // Without an evaluation the last rounds, or all of fewer than a window.
+    let last = (done.saturating_sub(length - 1).max(1), done);
+    Some(DriveRounds {
+        drive,
+        points,
+        done,
+        most,
+        window: evaluated
+            .filter(|w| w.0 >= 1 && w.1 <= done && w.0 <= w.1)
+            .unwrap_or(last),
+        steady,
+    })
+}
+
+/// The evaluation of steady state: one row per tracked cell.
+pub fn verdicts(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
     let over = "over the window";
     let columns = vec![
-        Column::under("", "tracked", ""),
-        Column::under("", "steady state", ""),
-        Column::under("", "rounds", ""),
-        Column::under("", "window", ""),
+        Column::of("tracked", ""),
+        Column::of("steady state", ""),
+        Column::of("rounds", ""),
+        Column::of("window", ""),
         Column::under(over, "mean", ""),
         Column::under(over, "max \u{2212} min, %", ""),
         Column::under(over, "rise of the line, %", ""),
@@ -245,138 +251,102 @@ pub fn judgement(lineup: &Lineup<'_>, section: &Section<'_>) -> Table {
     ];
     let mut rows = Vec::new();
     let mut notes = Vec::new();
-    for drive in of_section(lineup, section) {
+    for drive in of_section(set, section) {
         for steady in &drive.steady {
-            let what = drive
-                .place_of(steady)
-                .map(|(row, column)| section.place(row, column))
-                .filter(|w| !w.is_empty())
-                .unwrap_or_else(|| steady.group.clone());
-            rows.push(Row {
-                name: name(lineup, drive.drive),
-                cells: vec![
-                    Cell::Text(format!("{}, {what}", steady.figure)),
-                    if steady.achieved {
-                        Cell::Text("achieved".to_owned())
-                    } else {
-                        Cell::Number(Number {
-                            text: "NOT ACHIEVED".to_owned(),
-                            alarm: true,
-                            more: steady.why.clone().unwrap_or_default(),
-                            ..Number::default()
-                        })
-                    },
-                    Cell::number(format!("{} of {}", drive.done, drive.most)),
-                    Cell::number(format!("{} to {}", steady.window.0, steady.window.1)),
-                    with_spread(
-                        Cell::number(format::figure(steady.mean)),
-                        drive.estimate(steady),
-                        1.0,
-                    ),
-                    Cell::number(format::percent(steady.range_pct)),
-                    Cell::number(format::percent(steady.excursion_pct)),
-                    Cell::number(format::figure(steady.slope_per_round)),
-                ],
-            });
-            if let Some(why) = steady.why.as_ref().filter(|_| !steady.achieved) {
-                notes.push(format!(
-                    "{}, {what}: {NOT_ACHIEVED}: {why}",
-                    lineup.drives[drive.drive].full_name()
-                ));
-            }
+            let cell = match drive.location_of(steady, section) {
+                none if none.is_empty() => steady.group.clone(),
+                location => location,
+            };
+            let why = steady.why.as_ref().filter(|_| !steady.achieved);
+            notes.extend(why.map(|why| {
+                format!(
+                    "{}, {cell}: {NOT_ACHIEVED}: {why}",
+                    set.full_name(drive.drive)
+                )
+            }));
             let rule = format!("rule: {}", steady.rule);
             if !steady.rule.is_empty() && !notes.contains(&rule) {
                 notes.push(rule);
             }
+            let verdict = if steady.achieved {
+                Cell::text("achieved")
+            } else {
+                Cell::number("NOT ACHIEVED").with(|n| {
+                    n.alarm = true;
+                    n.details = steady.why.clone().unwrap_or_default();
+                })
+            };
+            let cells = vec![
+                Cell::Text(format!("{}, {cell}", steady.figure)),
+                verdict,
+                Cell::number(format!("{} of {}", drive.done, drive.most)),
+                Cell::number(format!("{} to {}", steady.window.0, steady.window.1)),
+                with_spread(Cell::figure(steady.mean), drive.estimate(steady), 1.0),
+                Cell::percent(steady.range_pct),
+                Cell::percent(steady.excursion_pct),
+                Cell::figure(steady.slope_per_round),
+            ];
+            rows.push(Row::new(name(set, drive.drive), cells));
         }
     }
-    Table {
-        caption: format!("{}: steady state", section.title),
-        corner: "drive".to_owned(),
-        columns,
-        notes: spread_notes(notes, &rows),
-        rows,
-    }
+    let notes = spread_notes(notes, &rows);
+    Table::of_drives(section.caption("steady state"), columns, rows, notes)
 }
 
-/// Rows by columns of one drive, over the rounds that count.
+/// Rows by columns of one drive, over the measurement window.
 pub fn matrix(
-    lineup: &Lineup<'_>,
+    set: &DriveSet<'_>,
     section: &Section<'_>,
-    drive: &Drive<'_, '_>,
-    figure: &Figure,
+    drive: &DriveRounds<'_, '_>,
+    figure: &RoundFigure,
 ) -> Table {
-    let settled = |row, column| drive.settled(row, column, figure);
-    let places = || {
-        let columns = 0..section.columns.len();
-        columns.flat_map(|c| (0..section.rows.len()).map(move |r| (r, c)))
+    let value = |row, column| drive.over_window(row, column, figure);
+    let columns = 0..section.columns.len();
+    let all = columns
+        .clone()
+        .flat_map(|c| (0..section.rows.len()).filter_map(move |r| value(r, c)));
+    let largest = all.fold(0.0, f64::max);
+    let unsteady = drive.achieved() == Some(false);
+    let cell = |row, column| match value(row, column) {
+        Some(value) => Cell::figure(value).with(|n| {
+            n.share = (largest > 0.0).then(|| value / largest);
+            n.mark = unsteady.then(|| "not steady".to_owned());
+        }),
+        None => Cell::Missing(
+            "incomplete",
+            "not measured in every round of the window".to_owned(),
+        ),
     };
-    let largest = places()
-        .filter_map(|(r, c)| settled(r, c))
-        .fold(0.0, f64::max);
-    let resting = drive.achieved();
-    let columns = (0..section.columns.len())
-        .map(|column| Column {
-            group: Some(name(lineup, drive.drive)),
-            label: match section.column_label(column) {
-                label if label.is_empty() => section.title.to_owned(),
-                label => label,
-            },
-            unit: "",
-        })
-        .collect();
-    let rows = (0..section.rows.len())
-        .map(|row| Row {
-            name: Name::plain(section.rows[row].label.clone()),
-            cells: (0..section.columns.len())
-                .map(|column| match settled(row, column) {
-                    Some(value) => Cell::Number(Number {
-                        text: format::figure(value),
-                        share: (largest > 0.0).then(|| value / largest),
-                        mark: (resting == Some(false)).then(|| "not steady".to_owned()),
-                        ..Number::default()
-                    }),
-                    None => Cell::Missing(
-                        "incomplete",
-                        "not measured in every round of the window".to_owned(),
-                    ),
-                })
-                .collect(),
-        })
-        .collect();
+    let rows = section.rows.iter().enumerate().map(|(row, value)| {
+        Row::new(
+            Heading::plain(&value.label),
+            columns.clone().map(|column| cell(row, column)).collect(),
+        )
+    });
+    let heading = name(set, drive.drive);
+    let label = |column| match section.column_label(column) {
+        none if none.is_empty() => section.title.to_owned(),
+        label => label,
+    };
     let (from, to) = drive.window;
-    let mut notes = vec![if figure.largest {
-        format!("largest of rounds {from} to {to}")
-    } else {
-        format!("mean of rounds {from} to {to}")
-    }];
-    match resting {
+    let what = if figure.largest { "maximum" } else { "mean" };
+    let mut notes = vec![format!("{what} of rounds {from} to {to}")];
+    match drive.achieved() {
         Some(false) => notes.push(format!(
-            "{NOT_ACHIEVED} in {} rounds: these figures are not those of a drive at rest, and must not be quoted as such",
+            "{NOT_ACHIEVED} in {} rounds: these are not steady-state figures and must not be quoted as such",
             drive.done
         )),
-        None => notes.push("no judgement of a steady state was recorded".to_owned()),
+        None => notes.push("steady state was not evaluated".to_owned()),
         Some(true) => {}
     }
     Table {
-        caption: format!("{}: {}", section.title, figure.title),
-        corner: section
-            .row_axis
-            .map_or("", crate::axis::Axis::title)
-            .to_owned(),
-        columns,
-        rows,
+        caption: section.caption(figure.title),
+        corner: section.row_title().to_owned(),
+        rows: rows.collect(),
+        columns: columns
+            .clone()
+            .map(|column| Column::of_drive(&heading, label(column)))
+            .collect(),
         notes,
     }
-}
-
-/// Why cells have no whole result, rounds that were not needed left out.
-pub fn left_out(lineup: &Lineup<'_>, section: &Section<'_>) -> Vec<String> {
-    let wanting: Vec<Point<'_>> = section
-        .points
-        .iter()
-        .filter(|p| p.remark().is_some())
-        .cloned()
-        .collect();
-    remarks(lineup, &wanting)
 }

@@ -1,13 +1,14 @@
-//! Faster, slower, same or can't tell: the answers of a comparison.
+//! Statistical comparison of drives: faster, slower, same or can't tell.
 
 use assay_analysis::compare::{Comparisons, Metric, Pair};
 use assay_stats::compare::{Answer, Comparison};
 
-use super::text::{Page, Paint};
-use crate::table::{Cell, Column, Name, Row, Table};
+use super::text::{Paint, TextPage};
+use crate::grid::step_title;
+use crate::table::{Cell, Column, Heading, Row, Table};
 
-/// The answers of every pair, and in a line what they come to.
-pub fn show(page: &mut Page, all: &Comparisons) {
+/// The answers of every pair, with a summary per metric.
+pub fn show(page: &mut TextPage, all: &Comparisons) {
     for pair in &all.pairs {
         let (a, b) = (&all.groups[pair.baseline], &all.groups[pair.other]);
         page.blank();
@@ -18,52 +19,53 @@ pub fn show(page: &mut Page, all: &Comparisons) {
         if pair.workloads.is_empty() {
             page.line("No workload was measured on both.", Some(Paint::Caution));
         }
-        for metric in shown(pair) {
-            page.line(&summary(pair, metric), None);
+        let metrics = shown(pair);
+        for metric in &metrics {
+            page.line(&summary(pair, *metric), None);
         }
         for note in &pair.notes {
             page.item("  ", note, Some(Paint::Caution));
         }
-        if shown(pair).contains(&Metric::P99) {
-            let what = "p99 latency is compared by the mean of the seconds' own p99 where seconds are long enough, not by the whole run's";
-            page.item("  ", what, Some(Paint::Soft));
+        if metrics.contains(&Metric::P99) {
+            let note = "p99 latency is compared by the mean of the p99 of every second where seconds have enough samples, not by the p99 of the whole run";
+            page.item("  ", note, Some(Paint::Soft));
         }
         page.blank();
-        for table in tables(pair) {
+        for table in tables(pair, &metrics) {
             page.table(&table);
         }
     }
 }
 
-/// Bandwidth says what IOPS would, unless block sizes are mixed.
+/// The metrics shown: IOPS only where block sizes are mixed, else they are proportional to bandwidth.
 fn shown(pair: &Pair) -> Vec<Metric> {
-    let repeats = pair.iops_follow_bandwidth();
-    Metric::ALL
-        .into_iter()
-        .filter(|m| !(repeats && *m == Metric::Iops) && pair.tally(*m).total() > 0)
+    let redundant = |m: Metric| m == Metric::Iops && pair.iops_follow_bandwidth();
+    let metrics = Metric::ALL.into_iter();
+    metrics
+        .filter(|m| !redundant(*m) && pair.tally(*m).total() > 0)
         .collect()
 }
 
-/// `bandwidth: faster in 3 of 8 workloads, slower in 1, same in 2, can't tell in 2`.
+/// `bandwidth: of 8 workloads faster in 3, slower in 1, same in 2, can't tell in 2`.
 fn summary(pair: &Pair, metric: Metric) -> String {
     let tally = pair.tally(metric);
-    let parts: Vec<String> = [
+    let counts = [
         (Answer::Faster, tally.faster),
         (Answer::Slower, tally.slower),
         (Answer::Same, tally.same),
         (Answer::CannotTell, tally.cannot_tell),
-    ]
-    .into_iter()
-    .filter(|(_, count)| *count > 0)
-    .map(|(answer, count)| format!("{} in {count}", answer.words()))
-    .collect();
-    let workloads = if tally.total() == 1 {
+    ];
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    let parts: Vec<String> = counts
+        .map(|(answer, count)| format!("{} in {count}", answer.words()))
+        .collect();
+    let noun = if tally.total() == 1 {
         "workload"
     } else {
         "workloads"
     };
     format!(
-        "{}: of {} {workloads} {}",
+        "{}: of {} {noun} {}",
         metric.words(),
         tally.total(),
         parts.join(", ")
@@ -71,83 +73,63 @@ fn summary(pair: &Pair, metric: Metric) -> String {
 }
 
 /// One table per step: ratio, interval and answer of every workload and metric.
-fn tables(pair: &Pair) -> Vec<Table> {
-    let metrics = shown(pair);
-    let mut tables: Vec<(String, Table)> = Vec::new();
+fn tables(pair: &Pair, metrics: &[Metric]) -> Vec<Table> {
+    let mut tables: Vec<(&str, Table)> = Vec::new();
     for workload in &pair.workloads {
         let plan = &workload.plan;
-        let title = if plan.title.is_empty() {
-            &plan.step
-        } else {
-            &plan.title
-        };
-        let cells = metrics
-            .iter()
-            .flat_map(|metric| {
-                let found = workload.metrics.iter().find(|c| c.metric == *metric);
-                match found {
-                    Some(compared) => answer(&compared.comparison),
-                    None => [Cell::Empty, Cell::Empty, Cell::Empty],
-                }
+        let title = step_title(plan);
+        let cells = metrics.iter().flat_map(|metric| {
+            let compared = workload.metrics.iter().find(|c| c.metric == *metric);
+            compared.map_or([Cell::Empty, Cell::Empty, Cell::Empty], |c| {
+                answer(&c.comparison)
             })
-            .collect();
-        let row = Row {
-            name: Name::plain(if workload.place.is_empty() {
-                title.clone()
-            } else {
-                workload.place.clone()
-            }),
-            cells,
+        });
+        let heading = if workload.place.is_empty() {
+            title
+        } else {
+            &workload.place
         };
+        let row = Row::new(Heading::plain(heading), cells.collect());
         match tables.iter_mut().find(|(step, _)| *step == plan.step) {
             Some((_, table)) => table.rows.push(row),
             None => tables.push((
-                plan.step.clone(),
+                &plan.step,
                 Table {
-                    caption: format!("{title}: times the baseline, with its 95 % interval"),
+                    caption: format!("{title}: ratio to the baseline, with its 95 % interval"),
                     corner: "workload".to_owned(),
-                    columns: columns(&metrics),
+                    columns: columns(metrics),
                     rows: vec![row],
-                    notes: Vec::new(),
+                    notes: notes(pair, &plan.step, metrics),
                 },
             )),
         }
-    }
-    for (step, table) in &mut tables {
-        table.notes = notes(pair, step, &metrics);
     }
     tables.into_iter().map(|(_, table)| table).collect()
 }
 
 fn columns(metrics: &[Metric]) -> Vec<Column> {
-    metrics
-        .iter()
-        .flat_map(|metric| {
-            ["ratio", "interval", "answer"].map(|label| Column {
-                group: Some(Name::plain(metric.words())),
-                label: label.to_owned(),
-                unit: "",
-            })
-        })
-        .collect()
+    let of = |metric: &Metric| {
+        ["ratio", "interval", "answer"].map(|label| Column::under(metric.words(), label, ""))
+    };
+    metrics.iter().flat_map(of).collect()
 }
 
 fn answer(comparison: &Comparison) -> [Cell; 3] {
-    let ratio = comparison
-        .ratio
-        .map_or(Cell::Empty, |r| Cell::number(times(r)));
-    let interval = comparison.interval.map_or(Cell::Empty, |(low, high)| {
-        Cell::Text(format!("{}-{}", times(low), times(high)))
-    });
+    let interval = comparison
+        .interval
+        .map(|(low, high)| format!("{}-{}", ratio(low), ratio(high)));
     [
-        ratio,
-        interval,
-        Cell::Text(comparison.answer.words().to_owned()),
+        comparison
+            .ratio
+            .map(|r| Cell::number(ratio(r)))
+            .unwrap_or_default(),
+        interval.map(Cell::Text).unwrap_or_default(),
+        Cell::text(comparison.answer.words()),
     ]
 }
 
 /// A ratio with as many digits as its distance from one needs.
-fn times(ratio: f64) -> String {
+fn ratio(ratio: f64) -> String {
     if !ratio.is_finite() || ratio >= 1e6 {
         "many".to_owned()
     } else if ratio >= 9.995 {
@@ -159,7 +141,7 @@ fn times(ratio: f64) -> String {
     }
 }
 
-/// Why nobody can tell, where the interval does not say so itself; each reason once.
+/// Reasons of undecided comparisons without an interval, each once.
 fn notes(pair: &Pair, step: &str, metrics: &[Metric]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let of_step = pair.workloads.iter().filter(|w| w.plan.step == step);
@@ -167,12 +149,9 @@ fn notes(pair: &Pair, step: &str, metrics: &[Metric]) -> Vec<String> {
         if !metrics.contains(&compared.metric) || compared.comparison.interval.is_some() {
             continue;
         }
-        if let Some(why) = &compared.comparison.why {
-            let note = format!("can't tell: {why}");
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
+        let why = compared.comparison.why.as_ref();
+        let note = why.map(|why| format!("can't tell: {why}"));
+        notes.extend(note.filter(|note| !notes.contains(note)));
     }
     notes
 }

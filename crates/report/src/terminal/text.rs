@@ -1,52 +1,52 @@
-//! Lines, wrapped text and tables of a given width.
+//! Text layout: wrapped lines and tables of a given width.
 
 use super::{Style, ansi, cell_text};
 use crate::format::printable;
 use crate::table::{Cell, Table};
 
-/// Why text stands out.
+/// Emphasis of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
     /// A heading or main figure.
     Strong,
-    /// Speaks for a drive.
+    /// Positive.
     Good,
-    /// Take care.
+    /// A limitation.
     Caution,
-    /// Something is wrong.
+    /// A fault.
     Alarm,
-    /// Of lesser weight.
+    /// Secondary.
     Soft,
 }
 
-/// Between two columns.
+/// Space between two columns.
 const GAP: usize = 2;
 
-/// Text being put together.
-pub struct Page {
+/// The text of a report.
+pub struct TextPage {
     width: usize,
     style: Style,
     out: String,
 }
 
-impl Page {
+impl TextPage {
     /// An empty page.
-    pub fn new(width: usize, style: Style) -> Page {
-        Page {
+    pub fn new(width: usize, style: Style) -> TextPage {
+        TextPage {
             width,
             style,
             out: String::new(),
         }
     }
 
-    /// All of it, ending in one line break.
+    /// The text, with one line break at the end.
     pub fn finish(self) -> String {
         let mut out = self.out.trim_end().to_owned();
         out.push('\n');
         out
     }
 
-    /// An empty line, but never two.
+    /// An empty line, unless there is one already.
     pub fn blank(&mut self) {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
@@ -61,17 +61,18 @@ impl Page {
     /// A name and its value, values aligned.
     pub fn pair(&mut self, name: &str, value: &str, paint: Option<Paint>) {
         let name = printable(name);
-        // A longer name pushes its value on rather than run into it.
+        // A longer name shifts its value.
         let gap = if name.chars().count() < 14 { "" } else { " " };
         self.item(&format!("  {name:<14}{gap}"), value, paint);
     }
 
-    /// Text after a lead, wrapped with a hanging indent as wide as the lead.
+    /// Text after a lead, wrapped with a hanging indent of the lead's width.
     pub fn item(&mut self, lead: &str, text: &str, paint: Option<Paint>) {
         let text = printable(text);
         let indent = lead.chars().count();
-        let room = self.width.saturating_sub(indent).max(10);
-        for (i, line) in wrap(&text, room).iter().enumerate() {
+        // A lead of nearly the whole width leaves ten columns.
+        let available = self.width.saturating_sub(indent).max(10);
+        for (i, line) in wrap(&text, available).iter().enumerate() {
             let lead = if i == 0 {
                 lead.to_owned()
             } else {
@@ -95,8 +96,8 @@ impl Page {
         }
     }
 
-    /// A table; one that is too wide is cut between drives (or, where that is not enough, between columns) into
-    /// several below each other, each with the row headings.
+    /// A table; one that is too wide is split between drives (or, where that is not enough, between columns) into several
+    /// with the same row headings.
     pub fn table(&mut self, table: &Table) {
         if table.is_empty() {
             return;
@@ -107,7 +108,7 @@ impl Page {
             .iter()
             .map(|r| r.cells.iter().map(cell_text).collect())
             .collect();
-        // Where some figures of a column end in the mark of the best, the others end in a space.
+        // Figures without the mark of the best are padded in columns with such a mark.
         for column in 0..table.columns.len() {
             let marked = |row: &Vec<String>| row.get(column).is_some_and(|t| t.ends_with('*'));
             if texts.iter().any(marked) {
@@ -131,25 +132,25 @@ impl Page {
             .map(|h| h.chars().count())
             .max()
             .unwrap_or(0);
-        let layout = Layout {
+        let layout = TableLayout {
             table,
             texts,
             headings,
             corner,
             heading_width,
         };
-        for piece in layout.pieces(self.width) {
-            self.piece(&layout, &piece);
+        for columns in layout.splits(self.width) {
+            self.columns(&layout, &columns);
         }
         for note in &table.notes {
-            // The page says this of its bold figures.
+            // The HTML page shows the best figures in bold.
             let note = note.replace("bold:", "*:");
             self.item("  ", &note, Some(Paint::Soft));
         }
         self.blank();
     }
 
-    fn piece(&mut self, layout: &Layout<'_>, columns: &[usize]) {
+    fn columns(&mut self, layout: &TableLayout<'_>, columns: &[usize]) {
         let widths = layout.widths(columns);
         let table = layout.table;
         let corner = format!("{:<w$}", layout.corner, w = layout.heading_width);
@@ -204,8 +205,8 @@ impl Page {
     }
 }
 
-/// A table's texts and how they are placed.
-struct Layout<'t> {
+/// A table's texts and their layout.
+struct TableLayout<'t> {
     table: &'t Table,
     texts: Vec<Vec<String>>,
     headings: Vec<String>,
@@ -213,7 +214,7 @@ struct Layout<'t> {
     heading_width: usize,
 }
 
-impl Layout<'_> {
+impl TableLayout<'_> {
     fn text(&self, row: usize, column: usize) -> &str {
         self.texts[row].get(column).map_or("", String::as_str)
     }
@@ -224,7 +225,7 @@ impl Layout<'_> {
         match (label.is_empty(), c.unit.is_empty()) {
             (_, true) => label,
             (true, false) => c.unit.to_owned(),
-            // The unit says what a rate or bandwidth is.
+            // The unit of a rate implies its name.
             (false, false) if label == "rate" || label == "bandwidth" => c.unit.to_owned(),
             (false, false) => format!("{label}, {}", c.unit),
         }
@@ -263,6 +264,7 @@ impl Layout<'_> {
         let mut at = 0;
         for (title, count) in self.groups(columns) {
             let span = widths[at..at + count].iter().sum::<usize>() + GAP * (count - 1);
+            // A title that fits needs no more space.
             widths[at] += title.chars().count().saturating_sub(span);
             at += count;
         }
@@ -274,8 +276,8 @@ impl Layout<'_> {
         self.heading_width + all <= width
     }
 
-    /// Columns of each piece: as many whole groups as fit, at least one column.
-    fn pieces(&self, width: usize) -> Vec<Vec<usize>> {
+    /// Columns of each table after splitting: as many whole groups as fit, at least one column.
+    fn splits(&self, width: usize) -> Vec<Vec<usize>> {
         let mut units: Vec<Vec<usize>> = Vec::new();
         for (first, count) in self.table.groups() {
             let unit: Vec<usize> = (first..first + count).collect();
@@ -285,19 +287,19 @@ impl Layout<'_> {
                 units.extend(unit.into_iter().map(|c| vec![c]));
             }
         }
-        let mut pieces: Vec<Vec<usize>> = Vec::new();
+        let mut splits: Vec<Vec<usize>> = Vec::new();
         for unit in units {
-            let extended = pieces.last().map(|p| [p.as_slice(), &unit].concat());
-            match (pieces.last_mut(), extended) {
+            let extended = splits.last().map(|p| [p.as_slice(), &unit].concat());
+            match (splits.last_mut(), extended) {
                 (Some(last), Some(extended)) if self.fits(&extended, width) => *last = extended,
-                _ => pieces.push(unit),
+                _ => splits.push(unit),
             }
         }
-        pieces
+        splits
     }
 }
 
-/// A drive's name with the word that belongs to it.
+/// A drive's name, marked when simulated.
 fn name(text: &str, simulated: bool) -> String {
     let text = printable(text);
     if simulated {
@@ -307,20 +309,20 @@ fn name(text: &str, simulated: bool) -> String {
     }
 }
 
-/// At most `most` characters; what is left out of the middle is replaced by `..`, so that "(simulated)" stays.
+/// At most `most` characters; `..` replaces the middle, so that "(simulated)" stays.
 fn shortened(text: &str, most: usize) -> String {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() <= most {
         return text.to_owned();
     }
     let tail = most * 3 / 5;
-    let lead = most.saturating_sub(tail + 2);
+    let lead = most - (tail + 2);
     let start: String = chars[..lead].iter().collect();
     let end: String = chars[chars.len() - tail..].iter().collect();
     format!("{start}..{end}")
 }
 
-/// Words in lines of at most `width`; a longer word is cut.
+/// Words in lines of at most `width`; a longer word is split.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut length = 0;

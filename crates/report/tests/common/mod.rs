@@ -1,9 +1,9 @@
 //! A run that looks like a real one, made up: nothing was measured. Rates are of the size that report A published.
 #![allow(dead_code, unused_imports, clippy::unwrap_used)] // every test file uses its own part of this; it is test code
 
-pub mod labs;
 pub mod page;
 mod suite;
+pub mod views;
 
 pub use suite::bandwidth;
 

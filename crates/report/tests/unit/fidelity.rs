@@ -1,8 +1,8 @@
 use super::*;
 
-pub(super) fn page() -> Page {
-    let cell = |threads: u32, block: f64, published: f64, simulated: f64| Figure {
-        kind: Kind::RandomRead,
+pub(super) fn page() -> FidelityPage {
+    let cell = |threads: u32, block: f64, published: f64, simulated: f64| FidelityFigure {
+        kind: FigureKind::RandomRead,
         title: format!("random read, {threads} x {block}"),
         published,
         simulated: Some(simulated),
@@ -12,11 +12,11 @@ pub(super) fn page() -> Page {
         met: (simulated / published - 1.0).abs() <= 0.1,
         goal: 10.0,
         predicted: threads == 64,
-        source: "report A".to_owned(),
+        source: "DragonFly 2018".to_owned(),
         curve: Some((format!("{threads} threads"), block)),
     };
-    Page {
-        drives: vec![Drive {
+    FidelityPage {
+        drives: vec![FidelityDrive {
             name: "some-drive".to_owned(),
             title: "Some <Drive>".to_owned(),
             figures: vec![
@@ -24,7 +24,7 @@ pub(super) fn page() -> Page {
                 cell(16, 4096.0, 600.0, 590.0),
                 cell(64, 512.0, 100.0, 120.0),
                 cell(64, 4096.0, 1000.0, 1010.0),
-                Figure {
+                FidelityFigure {
                     title: "temperature".to_owned(),
                     published: 80.0,
                     simulated: Some(81.0),
@@ -33,8 +33,8 @@ pub(super) fn page() -> Page {
                     error_unit: "C".to_owned(),
                     met: true,
                     goal: 2.0,
-                    source: "report A".to_owned(),
-                    ..Figure::default()
+                    source: "DragonFly 2018".to_owned(),
+                    ..FidelityFigure::default()
                 },
             ],
         }],
@@ -45,10 +45,10 @@ pub(super) fn page() -> Page {
 #[test]
 fn sums_leave_kelvin_out_of_per_cents() {
     let page = page();
-    let sum = page.drives[0].sum(|_| true);
+    let sum = page.drives[0].statistics(|_| true);
     assert_eq!((sum.count, sum.met), (5, 4));
     assert!((sum.worst - 20.0).abs() < 1e-9);
-    assert!((page.drives[0].sum(|f| f.predicted).median - 10.5).abs() < 1e-9);
+    assert!((page.drives[0].statistics(|f| f.predicted).median - 10.5).abs() < 1e-9);
 }
 
 #[test]
@@ -57,10 +57,13 @@ fn both_forms_name_every_figure_and_what_misses() {
     let text = markdown(&page);
     assert!(text.contains("| some-drive | 4 | 2.3 | 20.0 |"), "{text}");
     assert!(
-        text.contains("## What misses") && text.contains("| +20.0 % |"),
+        text.contains("## Figures that miss their goals") && text.contains("| +20.0 % |"),
         "{text}"
     );
-    assert!(text.contains("predicted"));
+    assert!(
+        text.contains("| 100 MiB/s | 120 | +20.0 % | 10.0 % | predicted |"),
+        "the unit follows the published figure: {text}"
+    );
     let html = html(&page).expect("a page");
     assert!(html.starts_with("<!DOCTYPE html>"));
     assert!(html.contains("Some &lt;Drive&gt;") && html.contains("no &lt;moon&gt;"));

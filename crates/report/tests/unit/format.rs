@@ -36,11 +36,7 @@ fn durations_capacities_and_stamps() {
 }
 
 #[test]
-fn hostile_text_is_harmless() {
-    assert_eq!(
-        escape("</script>\"'&\u{1b}"),
-        "&lt;/script&gt;&quot;&#39;&amp;\u{fffd}"
-    );
+fn text_has_no_control_characters() {
     assert_eq!(printable("a\u{1b}[31mb\n"), "a\u{fffd}[31mb\u{fffd}");
 }
 

@@ -1,13 +1,12 @@
 use super::*;
 
 #[test]
-fn values_are_not_searched_for_places() {
-    let filled = fill(
-        "<a>{{one}}</a>{{two}}{{none}}.",
-        &[("one", "{{two}}"), ("two", "2")],
+fn hostile_text_is_escaped_and_without_control_characters() {
+    let text = "</script>\"'&\u{1b}\n";
+    assert_eq!(
+        sanitised(html! { p title=(text) { (text) } }).into_string(),
+        "<p title=\"&lt;/script&gt;&quot;'&amp;\u{fffd}\n\">&lt;/script&gt;&quot;'&amp;\u{fffd}\n</p>"
     );
-    assert_eq!(filled, "<a>{{two}}</a>2.");
-    assert_eq!(fill("{{open", &[]), "{{open");
 }
 
 #[test]

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn columns_without_anything_are_left_out() {
     let row = |cells: [Cell; 3]| Row {
-        name: Name::plain("drive"),
+        name: Heading::plain("drive"),
         cells: cells.into(),
     };
     let table = Table {

@@ -2,17 +2,17 @@ use super::*;
 
 #[test]
 fn a_cause_of_several_drives_is_listed_once() {
-    let phase = |from_s| Phase {
+    let phase = |from_s| PhaseBand {
         from_s,
         to_s: from_s + 10.0,
-        kind: Kind::Thermal,
-        words: "held back".to_owned(),
+        kind: CauseKind::Thermal,
+        cause: "held back".to_owned(),
         mib_per_s: 1.0,
         iops: 256.0,
         cache_bytes: None,
         evidence: "84 C".to_owned(),
     };
-    let row = |name: &str, phases| Row {
+    let row = |name: &str, phases| PhaseRow {
         name: name.to_owned(),
         colour: "@0".to_owned(),
         phases: Rc::new(phases),

@@ -20,7 +20,7 @@ fn cell(iops: f64, state: CellState) -> CellRecord {
     }
 }
 
-fn knee_of(rates: &[f64], unfinished: Option<usize>) -> Option<usize> {
+fn index_of(rates: &[f64], unfinished: Option<usize>) -> Option<usize> {
     let cells: Vec<CellRecord> = rates
         .iter()
         .enumerate()
@@ -41,25 +41,25 @@ fn knee_of(rates: &[f64], unfinished: Option<usize>) -> Option<usize> {
             run: 0,
             cell,
             drive: 0,
-            part: cell.drives.first(),
-            unrest: None,
+            data: cell.drives.first(),
+            not_steady_reason: None,
             row: 0,
             column: 0,
         })
         .collect();
-    knees(&points.iter().collect::<Vec<_>>())
+    index(&points.iter().collect::<Vec<_>>())
 }
 
 #[test]
 fn the_knee_is_the_first_depth_with_95_percent_of_the_best() {
     assert_eq!(
-        knee_of(&[10.0, 60.0, 94.9, 95.0, 100.0, 98.0], None),
+        index_of(&[10.0, 60.0, 94.9, 95.0, 100.0, 98.0], None),
         Some(3)
     );
-    // A drive that falls with depth has its knee where it was fastest.
-    assert_eq!(knee_of(&[100.0, 80.0, 60.0], None), Some(0));
-    assert_eq!(knee_of(&[100.0], None), None);
-    assert_eq!(knee_of(&[0.0, 0.0], None), None);
-    // What is not whole is neither the knee nor the best.
-    assert_eq!(knee_of(&[10.0, 20.0, 99.0], Some(2)), Some(1));
+    // A rate that falls with depth has its knee at the maximum.
+    assert_eq!(index_of(&[100.0, 80.0, 60.0], None), Some(0));
+    assert_eq!(index_of(&[100.0], None), None);
+    assert_eq!(index_of(&[0.0, 0.0], None), None);
+    // Incomplete results are neither the knee nor the best.
+    assert_eq!(index_of(&[10.0, 20.0, 99.0], Some(2)), Some(1));
 }

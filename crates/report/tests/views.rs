@@ -1,4 +1,4 @@
-//! The review lab's pages: what they conclude is in the run, stands where it belongs, and what is no result is marked.
+//! Pages of the views: their figures are those of the run, and incomplete results are marked.
 
 #![allow(clippy::unwrap_used)] // in helpers of tests, too
 
@@ -30,18 +30,18 @@ fn number(text: &str) -> f64 {
 
 #[test]
 fn every_suite_s_page_is_well_formed_alone_and_together() {
-    let all = common::labs::all(2, 120);
+    let all = common::views::all(2, 120);
     for run in &all {
         let whole = page(run);
         assert_well_formed(&without_library(&whole).0);
-        let cut = page(&common::labs::cut_short(run.clone()));
+        let cut = page(&common::views::cut_short(run.clone()));
         assert_well_formed(&without_library(&cut).0);
     }
     let together = html::render(&all).unwrap();
     assert_well_formed(&without_library(&together).0);
-    // A drive is one drive however many suites it went through.
+    // A drive of several suites has one card.
     assert_eq!(together.matches("<article class=\"card\"").count(), 2);
-    // Short streams and the one without end are one section, of two suites.
+    // Short streams and the continuous one are one section of two suites.
     assert_eq!(
         together.matches("<div class=\"suite\"").count(),
         all.len() - 1
@@ -50,15 +50,15 @@ fn every_suite_s_page_is_well_formed_alone_and_together() {
 
 #[test]
 fn the_same_suite_twice_is_two_drives() {
-    let run = common::labs::load(1);
+    let run = common::views::load(1);
     let together = html::render(&[run.clone(), run]).unwrap();
     assert_eq!(together.matches("<article class=\"card\"").count(), 2);
     assert!(together.contains("plextor-m8pe-y, run 2"));
 }
 
 #[test]
-fn the_score_is_that_of_the_last_ninth() {
-    let run = common::labs::consistency(2, 900);
+fn the_score_covers_the_last_ninth() {
+    let run = common::views::consistency(2, 900);
     let page = page(&run);
     let tables = tables(&page);
     let rows = rows(&tables, "An hour of random writes: score");
@@ -81,7 +81,7 @@ fn the_score_is_that_of_the_last_ninth() {
             "{shown:?} is not {least}"
         );
     }
-    // Both circumstances and both together, in the whole and in the part that is scored.
+    // Each variant and both together, in the whole run and in the scored part.
     let charts = charts(&page);
     let views: Vec<usize> = (0..2)
         .map(|i| charts[i]["views"].as_array().unwrap().len())
@@ -93,7 +93,7 @@ fn the_score_is_that_of_the_last_ninth() {
 
 #[test]
 fn the_knee_is_the_lowest_depth_with_95_percent() {
-    let run = common::labs::enterprise(1, 20);
+    let run = common::views::enterprise(1, 20);
     let tables = tables(&page(&run));
     let rows = rows(&tables, "Peak random read: at the knee");
     // One row per power state. 1 - e^(-128/40) is 0.959, 1 - e^(-64/40) is 0.798.
@@ -111,18 +111,18 @@ fn the_knee_is_the_lowest_depth_with_95_percent() {
 }
 
 #[test]
-fn rounds_that_never_rested_say_so_wherever_they_stand() {
-    let run = common::labs::snia(2);
+fn unsteady_rounds_are_marked_everywhere() {
+    let run = common::views::snia(2);
     let page = page(&run);
     assert_eq!(page.matches("class=\"banner alarm loud\"").count(), 1);
     assert!(page.contains("plextor-m8pe-gn (simulated): steady state not achieved in 25 rounds."));
     let tables = tables(&page);
-    let judged = rows(&tables, "IOPS test: steady state");
+    let evaluated = rows(&tables, "IOPS test: steady state");
     assert_eq!(
-        (judged[0].1[1].as_str(), judged[1].1[1].as_str()),
+        (evaluated[0].1[1].as_str(), evaluated[1].1[1].as_str()),
         ("achieved", "NOT ACHIEVED")
     );
-    // Drive by drive; of the restless one every cell is marked.
+    // Drive by drive; every cell of the unsteady one is marked.
     let matrices: Vec<_> = tables
         .iter()
         .filter(|t| t.0 == "IOPS test: operations per second")
@@ -149,10 +149,10 @@ fn rounds_that_never_rested_say_so_wherever_they_stand() {
     assert!((number(shown) - mean).abs() < 1.0, "{shown} is not {mean}");
 }
 
-/// SNIA's plots: a figure over block sizes with a line per mix, and convergence and window of every figure, each with its own values.
+/// SNIA's plots: a figure over block sizes with a line per mix, and convergence and window of every figure.
 #[test]
 fn rounds_are_drawn_by_size_and_in_every_figure() {
-    let run = common::labs::snia(2);
+    let run = common::views::snia(2);
     let charts = charts(&page(&run));
     let views = |i: usize| charts[i]["views"].as_array().unwrap().clone();
     // Five figures of two drives.
@@ -188,9 +188,9 @@ fn rounds_are_drawn_by_size_and_in_every_figure() {
         .unwrap();
     near(&of_mix["y"][at], mean);
     assert_eq!(sizes[0]["layout"]["xaxis"]["type"], "log");
-    // Round by round: what is judged in every mix of both drives and beside each other; of the four other figures what is tracked.
+    // Round by round: the evaluated figure in every mix of both drives and in one view; of the four others the tracked cells.
     assert_eq!(views(1).len(), 1 + 7 * 2 + 4 * (1 + 2));
-    // The window of all five figures of both drives; only what was judged has limits.
+    // The window of all five figures of both drives; only the evaluated one has limits.
     let windows = views(2);
     assert_eq!(windows.len(), 10);
     let names = |view: &serde_json::Value| -> Vec<String> {
@@ -211,8 +211,8 @@ fn rounds_are_drawn_by_size_and_in_every_figure() {
 }
 
 #[test]
-fn loads_beyond_the_drive_are_marked_and_the_knee_is_below_them() {
-    let tables = tables(&page(&common::labs::load(1)));
+fn unsustained_loads_are_marked() {
+    let tables = tables(&page(&common::views::load(1)));
     let rows = rows(&tables, "Latency by offered load: latency by offered load");
     let over: Vec<&str> = rows
         .iter()
@@ -223,11 +223,11 @@ fn loads_beyond_the_drive_are_marked_and_the_knee_is_below_them() {
 }
 
 #[test]
-fn a_fake_capacity_is_said_first_in_page_and_terminal() {
-    let run = common::labs::capacity(2);
+fn counterfeit_capacity_is_stated_first_in_page_and_terminal() {
+    let run = common::views::capacity(2);
     let page = page(&run);
     let alarm = page
-        .find("says that it holds 512 GB (477 GiB), and does not")
+        .find("reports 512 GB (477 GiB) and does not hold it")
         .unwrap();
     assert!(
         alarm
@@ -239,11 +239,11 @@ fn a_fake_capacity_is_said_first_in_page_and_terminal() {
     let rows = rows(&tables, "Every block, written and read back: result");
     assert_eq!(
         (rows[0].1[0].as_str(), rows[1].1[0].as_str()),
-        ("all as written", "WRONG DATA")
+        ("all as written", "MISCOMPARE")
     );
     let text = terminal::render(&run, 80, Style::Plain);
     assert!(
-        text.contains("!! plextor-m8pe-gn (simulated) says that it holds"),
+        text.contains("!! plextor-m8pe-gn (simulated) reports 512 GB"),
         "{text}"
     );
 }
@@ -251,13 +251,13 @@ fn a_fake_capacity_is_said_first_in_page_and_terminal() {
 const STREAMS: &str = "Streams: peak against continuous: verdict";
 
 #[test]
-fn peak_stands_against_continuous_with_the_cliff_and_the_cache() {
-    let runs = [common::labs::peak(2, 3), common::labs::continuous(2)];
+fn peak_and_continuous_rate_with_cliff_and_cache() {
+    let runs = [common::views::peak(2, 3), common::views::continuous(2)];
     let page = html::render(&runs).unwrap();
     let tables = tables(&page);
     let rows = rows(&tables, STREAMS);
-    let ways: Vec<&str> = rows.iter().map(|r| r.1[0].as_str()).collect();
-    assert_eq!(ways, ["write", "read", "write", "read"]);
+    let directions: Vec<&str> = rows.iter().map(|r| r.1[0].as_str()).collect();
+    assert_eq!(directions, ["write", "read", "write", "read"]);
     let (falls, holds) = (&rows[0].1, &rows[2].1);
     let (peak, endless) = (number(&falls[2]), number(&falls[4]));
     // Three repetitions at 1, 2 and 3 % more than 2500, two streams of 20 seconds at 2500 and 220 at 500.
@@ -267,12 +267,12 @@ fn peak_stands_against_continuous_with_the_cliff_and_the_cache() {
     assert!(falls[1].starts_with("falls from 2,5"), "{falls:?}");
     assert!((number(&falls[6]) - 100.0 * endless / peak).abs() < 0.1);
     assert_eq!(falls[7], "16 MiB to 32 MiB");
-    // Twenty seconds at 2500 MiB/s went into the cache.
+    // Twenty seconds at 2500 MiB/s filled the cache.
     assert!((number(&falls[8]) - 48.8).abs() < 1.0, "{falls:?}");
     assert!(falls[8].ends_with("GiB"), "{falls:?}");
     assert_eq!(
         (holds[1].as_str(), holds[7].as_str()),
-        ("holds its rate", "none")
+        ("sustains its rate", "none")
     );
     assert_eq!(holds[8], "");
     let drawn = charts(&page);
@@ -289,11 +289,11 @@ fn peak_stands_against_continuous_with_the_cliff_and_the_cache() {
 }
 
 #[test]
-fn one_of_the_two_stream_suites_shows_what_there_is() {
-    let peak = page(&common::labs::peak(1, 1));
+fn one_of_the_two_stream_suites_alone() {
+    let peak = page(&common::views::peak(1, 1));
     let tables = tables(&peak);
     let first = &rows(&tables, STREAMS)[0].1;
-    // Columns of what only the other suite shows are left out: way, peak and its length, no continuous rate, the cliff.
+    // Columns of the other suite are left out: direction, peak and its length, no continuous rate, the cliff.
     assert_eq!((first.len(), first[3].as_str()), (5, "\u{2013}"));
     assert!(!first[1].contains('\u{b1}'), "measured once: {first:?}");
     assert!(peak.contains("measured once"));
@@ -302,7 +302,7 @@ fn one_of_the_two_stream_suites_shows_what_there_is() {
         "Streams: peak against continuous: mean rate by length, MiB/s",
     );
     assert_eq!(lengths.len(), 11);
-    let endless = page(&common::labs::continuous(1));
+    let endless = page(&common::views::continuous(1));
     let tables = common::page::tables(&endless);
     let first = &rows(&tables, STREAMS)[0].1;
     assert_eq!(
@@ -314,25 +314,25 @@ fn one_of_the_two_stream_suites_shows_what_there_is() {
 }
 
 #[test]
-fn a_stream_that_comes_back_wrong_is_said_first() {
-    let mut run = common::labs::continuous(1);
+fn a_miscompare_of_a_stream_is_stated_first() {
+    let mut run = common::views::continuous(1);
     let read = &mut run.cells[1].drives[0].result.as_mut().unwrap().verify;
     let found = &mut read.as_mut().unwrap().found;
     found.insert("corrupt".to_owned(), 3);
     let page = page(&run);
-    let alarm = page.find("gave back wrong data").unwrap();
+    let alarm = page.find("returned wrong data").unwrap();
     assert!(alarm < page.find("<caption>Streams").unwrap());
     assert!(!page.contains("all as written"));
     let text = terminal::render(&run, 80, Style::Plain);
     assert!(
-        text.contains("!! plextor-m8pe-y (simulated) gave back"),
+        text.contains("!! plextor-m8pe-y (simulated) returned"),
         "{text}"
     );
 }
 
 #[test]
-fn published_streams_stand_beside_the_simulated_ones() {
-    let mut run = common::labs::peak(1, 2);
+fn published_streams_beside_the_simulated_ones() {
+    let mut run = common::views::peak(1, 2);
     let published = |rw: &str, stream_bytes: u64| assay_store::model::Published {
         source: "MLE".to_owned(),
         rw: rw.to_owned(),
@@ -360,23 +360,23 @@ fn published_streams_stand_beside_the_simulated_ones() {
 }
 
 #[test]
-fn throttling_is_told_with_its_onset_and_what_is_left() {
-    let tables = tables(&page(&common::labs::thermal(2, 1200)));
-    let rows = rows(&tables, "Soak: heat and rate");
+fn throttling_has_onset_and_remaining_rate() {
+    let tables = tables(&page(&common::views::thermal(2, 1200)));
+    let rows = rows(&tables, "Soak: temperature and rate");
     assert_eq!(rows[0].1[0], "never");
     // It begins after a sixth of the soak, at 77 degrees, and takes 12 of every 40 seconds.
     let hot = &rows[1].1;
-    let onset = common::labs::seconds_of(&hot[0]);
+    let onset = common::views::seconds_of(&hot[0]);
     assert!((onset - 201.0).abs() < 45.0, "{hot:?}");
     assert!((number(&hot[1]) - 77.0).abs() < 3.0, "{hot:?}");
     assert!((number(&hot[8]) - 30.0).abs() < 4.0, "{hot:?}");
 }
 
-/// A cache fills, the flash behind it is held back by turns, and then no more: what is told of heat in the table, among the causes of the rate and
-/// in the summary of the run is the same, and no part of it is the cache's.
+/// A cache fills, then the flash throttles intermittently, then recovers: the throttling in the table, in the causes of the
+/// rate and in the summary of the run is the same, and excludes the cache.
 #[test]
-fn throttling_after_a_cache_is_told_alike_everywhere() {
-    let mut run = common::labs::thermal(2, 840);
+fn throttling_after_a_cache_is_consistent_everywhere() {
+    let mut run = common::views::thermal(2, 840);
     let soaks = |cell: &CellRecord| cell.plan.step == "soak" && cell.plan.drives == [1];
     let at = run.cells.iter().position(soaks).unwrap();
     let mut plan = run.cells[at].plan.clone();
@@ -399,7 +399,7 @@ fn throttling_after_a_cache_is_told_alike_everywhere() {
     };
     run.cells[at] = common::finished(plan, &[shape], 7);
     let tables = tables(&page(&run));
-    let hot = &rows(&tables, "Soak: heat and rate")[1].1;
+    let hot = &rows(&tables, "Soak: temperature and rate")[1].1;
     let near = |at: usize, wanted: f64| (number(&hot[at]) / wanted - 1.0).abs() < 0.05;
     assert_eq!(
         (hot[0].as_str(), hot[1].as_str()),
@@ -414,7 +414,7 @@ fn throttling_after_a_cache_is_told_alike_everywhere() {
         near(3, 775.0) && near(4, 250.0) && near(5, 1000.0),
         "{hot:?}"
     );
-    let causes = rows(&tables, "Soak: what set the rate");
+    let causes = rows(&tables, "Soak: causes of the rate");
     let thermal: Vec<&Vec<String>> = causes
         .iter()
         .map(|row| &row.1)
@@ -443,7 +443,7 @@ fn throttling_after_a_cache_is_told_alike_everywhere() {
 
 #[test]
 fn no_line_of_a_suite_is_wider_than_the_terminal() {
-    for run in common::labs::all(2, 60) {
+    for run in common::views::all(2, 60) {
         for width in [60, 80, 120] {
             let text = terminal::render(&run, width, Style::Plain);
             for line in text.lines() {

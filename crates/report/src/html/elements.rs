@@ -1,0 +1,220 @@
+//! HTML elements common to all pages: tables, charts, switches, lists of facts. maud escapes their text.
+
+use maud::{Markup, html};
+
+use crate::charts::Chart;
+use crate::table::{Cell, Column, Heading, Row, Table};
+
+/// A drive's name, with its badge when simulated.
+pub fn drive_name(name: &Heading) -> Markup {
+    html! { (name.text) @if name.simulated { " " span.sim { "simulated" } } }
+}
+
+/// A section with its heading, workload and explanation.
+pub fn step(id: &str, title: &Markup, workload: &str, how: &Markup, content: &Markup) -> Markup {
+    html! {
+        section.step id=(id) aria-labelledby={ (id) "-title" } {
+            h2 id={ (id) "-title" } { (title) }
+            p.workload { (workload) }
+            p.how { (how) }
+            (content)
+        }
+    }
+}
+
+/// A section with its heading alone.
+pub fn titled(id: &str, title: &str, content: &Markup) -> Markup {
+    html! {
+        section id=(id) aria-labelledby={ (id) "-title" } { h2 id={ (id) "-title" } { (title) } (content) }
+    }
+}
+
+/// A fault in the results.
+pub fn alarm(text: &Markup) -> Markup {
+    html! { p class="banner alarm loud" role="alert" { (text) } }
+}
+
+/// Row headings of at most this many characters (sizes, counts) are never wrapped.
+const SHORT_HEADING: usize = 10;
+
+/// A table in a region that scrolls sideways where necessary, with its notes below.
+pub fn table(table: &Table) -> Markup {
+    if table.is_empty() {
+        return html! {};
+    }
+    let firsts: Vec<usize> = table.groups().iter().map(|g| g.0).collect();
+    html! {
+        div.scroll role="region" tabindex="0" aria-label=(table.caption) {
+            table {
+                caption { (table.caption) }
+                thead { (head(table)) }
+                tbody { @for r in &table.rows { (row(table, r, &firsts)) } }
+            }
+        }
+        (notes(&table.notes))
+    }
+}
+
+/// A table, or only its notes where it is empty.
+pub fn table_or_notes(table: &Table) -> Markup {
+    if table.is_empty() {
+        notes(&table.notes)
+    } else {
+        self::table(table)
+    }
+}
+
+/// A collapsed table; nothing for an empty one.
+pub fn folded(summary: &str, table: &Table) -> Markup {
+    html! { @if !table.is_empty() { details { summary { (summary) } (self::table(table)) } } }
+}
+
+/// Lines below a table or chart.
+pub fn notes(notes: &[String]) -> Markup {
+    html! { @if !notes.is_empty() { ul.notes { @for note in notes { li { (note) } } } } }
+}
+
+fn head(table: &Table) -> Markup {
+    // Groups of one column without a label need no second row.
+    let two_rows = table
+        .columns
+        .iter()
+        .any(|c| c.group.is_some() && !c.label.is_empty());
+    let span = two_rows.then_some("2");
+    let groups = table.groups();
+    html! {
+        tr {
+            th scope="col" rowspan=[span] { (table.corner) }
+            @for (at, count) in &groups {
+                @let column = &table.columns[*at];
+                @match &column.group {
+                    Some(group) if two_rows => th scope="colgroup" colspan=(count) class="group" { (drive_name(group)) },
+                    Some(group) => th scope="col" class="num" { (drive_name(group)) },
+                    None => th scope="col" rowspan=[span] class=[(!is_text(table, *at)).then_some("num")] { (label(column)) },
+                }
+            }
+        }
+        @if two_rows {
+            tr {
+                @for (at, count) in groups.iter().filter(|g| table.columns[g.0].group.is_some()) {
+                    @for (i, column) in table.columns[*at..at + count].iter().enumerate() {
+                        th scope="col" class=(if i == 0 { "num first" } else { "num" }) { (label(column)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn label(column: &Column) -> Markup {
+    html! { (column.label) @if !column.unit.is_empty() { span.unit { (column.unit) } } }
+}
+
+/// True for a column with text.
+fn is_text(table: &Table, column: usize) -> bool {
+    let mut cells = table.rows.iter().filter_map(|r| r.cells.get(column));
+    cells.any(|c| matches!(c, Cell::Text(_)))
+}
+
+fn row(table: &Table, row: &Row, firsts: &[usize]) -> Markup {
+    let short = row.name.text.chars().count() <= SHORT_HEADING;
+    let is_first =
+        |i: usize| table.columns.get(i).is_some_and(|c| c.group.is_some()) && firsts.contains(&i);
+    html! {
+        tr {
+            th scope="row" class=[short.then_some("short")] { (drive_name(&row.name)) }
+            @for (i, c) in row.cells.iter().enumerate() { (cell(c, if is_first(i) { " first" } else { "" })) }
+        }
+    }
+}
+
+fn cell(cell: &Cell, first: &str) -> Markup {
+    match cell {
+        Cell::Empty => html! { td class=[(!first.is_empty()).then_some("first")] {} },
+        Cell::Text(text) => html! { td class={ "t" (first) } { (text) } },
+        Cell::Missing(short, full) => {
+            html! { td class={ "missing" (first) } title=(full) { (short) } }
+        }
+        Cell::Number(n) => html! {
+            td class={ "n" (first) @if n.alarm { " alarm" } }
+                style=[n.share.map(|share| format!("--f:{:.3}", share.clamp(0.0, 1.0)))]
+                title=[(!n.details.is_empty()).then_some(&n.details)]
+            {
+                @if n.best { strong { (n.text) } } @else { (n.text) }
+                @if let Some(spread) = &n.spread { small.pm { "\u{b1} " (spread) } }
+                @if let Some(mark) = &n.mark { small { (mark) } }
+            }
+        },
+    }
+}
+
+/// Radio buttons that switch the tables of a section (`data-metric`) and the charts that follow them.
+pub fn switch(section: &str, legend: &str, labels: &[&str], first: usize) -> Markup {
+    html! {
+        @if labels.len() > 1 {
+            fieldset.switch data-section=(section) data-first=(first) {
+                legend { (legend) }
+                @for (i, label) in labels.iter().enumerate() {
+                    label { input type="radio" name={ (section) "-metric" } value=(i) checked[i == first]; span { (label) } }
+                }
+            }
+        }
+    }
+}
+
+/// Charts with their own switches.
+pub fn charts(charts: &[Chart]) -> Markup {
+    html! { @for c in charts { (chart(c, false)) } }
+}
+
+/// A switch of the views of the first chart, and the charts that follow it.
+pub fn switched_charts(charts: &[Chart], section: &str, legend: &str) -> Markup {
+    let Some(first) = charts.first() else {
+        return html! {};
+    };
+    let labels: Vec<&str> = first.views.iter().map(|v| v.label.as_str()).collect();
+    html! {
+        (switch(section, legend, &labels, first.first))
+        @for c in charts { (chart(c, labels.len() > 1)) }
+    }
+}
+
+/// The frame of a chart, with its switches. `follows`: its views are switched with the section's tables.
+pub fn chart(chart: &Chart, follows: bool) -> Markup {
+    let id = &chart.id;
+    html! {
+        figure.chart data-follows[follows] {
+            figcaption {
+                span.what { (chart.title) }
+                span.tools {
+                    @if chart.views.len() > 1 && !follows {
+                        label {
+                            (chart.switch) " "
+                            select data-view=(id) {
+                                @for (i, view) in chart.views.iter().enumerate() {
+                                    option value=(i) selected[i == chart.first] { (view.label) }
+                                }
+                            }
+                        }
+                    }
+                    @if chart.log_switch { button type="button" data-log=(id) aria-pressed="false" { "log scale" } }
+                    @if chart.log_x_switch { button type="button" data-log-x=(id) aria-pressed="false" { "log x" } }
+                }
+            }
+            div.drawing id=(id) style={ "height:" (chart.height) "px" } role="img"
+                aria-label={ "Chart: " (chart.title) ". The tables of this section contain the figures." } {}
+            (notes(&chart.notes))
+        }
+    }
+}
+
+/// Names and values as a definition list; empty values are left out.
+pub fn facts<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> Markup {
+    html! {
+        dl.facts {
+            @for (name, value) in pairs.into_iter().filter(|(_, value)| !value.is_empty()) {
+                div { dt { (name) } dd { (value) } }
+            }
+        }
+    }
+}
