@@ -1,4 +1,4 @@
-//! Every shipped profile beside everything that was published of its drive, at full length.
+//! Fidelity: shipped profiles against all published figures of their drives, at full length.
 
 use assay_ssd::Profile;
 
@@ -8,22 +8,22 @@ use crate::residual::{ErrorSummary, Residuals};
 use crate::shipped::{FIDELITY_HEADING, figures};
 use crate::simulate::{Effort, simulate};
 
-/// A profile and what was published of its drive.
+/// A profile against the published figures of its drive.
 #[derive(Clone, Debug)]
 pub struct ProfileComparison {
     /// The profile's name.
     pub name: String,
-    /// The drive, for people.
+    /// The drive's name for display.
     pub title: String,
-    /// Each figure beside the simulated one; those that no fit has seen are marked held out.
+    /// Published and simulated figures; those that no fit used are held out.
     pub residuals: Residuals,
 }
 
-/// Compare these profiles with what was published under their names; those of which nothing was are left out. `begun` is told each
-/// name before its runs.
+/// Compare profiles with the figures published under their names; profiles without any are left out. `begun` is called with each name
+/// before its runs.
 ///
 /// # Errors
-/// When a profile makes no drive, or a drive fails an I/O.
+/// When a profile cannot make a drive, or a drive fails an I/O.
 pub fn compare(
     profiles: &[Profile],
     threads: usize,
@@ -48,18 +48,18 @@ pub fn compare(
 }
 
 impl ProfileComparison {
-    /// All figures summed up.
+    /// Summary of all figures.
     pub fn summary(&self) -> ErrorSummary {
         ErrorSummary::of(&self.residuals.0)
     }
 
-    /// Those that no fit has seen.
+    /// Summary of those that no fit used.
     pub fn predicted(&self) -> ErrorSummary {
         self.residuals.summary(Role::HeldOut)
     }
 }
 
-/// The errors of each profile as `reference/fidelity.csv` has them, which `assay list` shows.
+/// The errors of each profile in the form of `reference/fidelity.csv`, which `assay list` shows.
 pub fn table(all: &[ProfileComparison]) -> String {
     let mut out = format!("{FIDELITY_HEADING}\n");
     for one in all {
@@ -72,13 +72,13 @@ pub fn table(all: &[ProfileComparison]) -> String {
     out
 }
 
-/// What the model is known not to have, for the page's end.
+/// Known limits of the model, for the end of the page.
 pub const LIMITS: &[&str] = &[
-    "In one go (`assay run bandwidth`), drives stay warm from cell to cell. The BPX then meets its 80 C in the middle of the sweep and reads up to 40 % below the published cells, which were evidently taken cool; the cells above are.",
-    "960 EVO: its cache is taken from free user space; here it is a fixed region beside it. That reads longer than a multi-plane page cost firmware more, once, was found in these figures (16 x 64 KiB is slower than 16 x 32 KiB); the read of 128 KiB, kept back, agrees with it. Report A does not tell how many threads read 32 KiB at 1030 MiB/s beside the zeroed area: 64 are taken.",
-    "BPX: that the data path is set up once for every read, whatever its length, was found in these figures (8 KiB reads gain less over 4 KiB ones than 16 KiB reads over 8 KiB ones); the reads kept back agree with it.",
-    "M8Pe(G): that hardware alone reads one block was found in one figure (64 x 512 B); no number was fitted to it, since what is saved is the firmware's cost per page.",
+    "In a single run (`assay run bandwidth`), drives stay warm from cell to cell. The BPX then reaches its 80 C in the middle of the sweep and reads up to 40 % below the published cells, which were evidently measured on a cool drive, as the cells above are.",
+    "960 EVO: its cache is taken from free user space; here it is a fixed region beside it. That reads longer than a multi-plane page cost firmware a fixed extra time was inferred from these figures (16 x 64 KiB is slower than 16 x 32 KiB); the held-out read of 128 KiB agrees with it. The source does not state how many threads read 32 KiB at 1030 MiB/s beside the zeroed area: 64 are assumed.",
+    "BPX: that the data path is set up once per read, whatever its length, was inferred from these figures (8 KiB reads gain less over 4 KiB ones than 16 KiB reads over 8 KiB ones); the held-out reads agree with it.",
+    "M8Pe(G): that hardware alone reads a single block was inferred from one figure (64 x 512 B); no number was fitted to it, since the saving is the firmware's cost per page.",
     "Fitted numbers are effective ones: where a drive's random reads cost by the 4 KiB piece (960 EVO, M8Pe(G)), its flash page is counted as four pieces, and the 960 EVO's five cores as one.",
-    "RD400: a 512 GB one throttled at 80 C for others (T3D1914); the profile is report A's, which did not.",
+    "RD400: a 512 GB drive throttled at 80 C in another review (T3D1914); the profile models the one of the DragonFly NVMe tests, which did not.",
     "A further sensor's distance from the composite temperature does not depend on the power.",
 ];

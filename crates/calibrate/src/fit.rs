@@ -1,28 +1,27 @@
-//! A profile's free numbers moved until the simulated drive gives the measured figures.
+//! Model calibration: a profile's free parameters fitted to measured figures.
 //!
-//! # The cost
+//! # Cost
 //! The mean over the targets of a loss of `x`, the error in units of the tolerance (relative errors as logarithms, so that half and
-//! twice are equally wrong): `x + 6 * clamp(x - 0.6, 0, 1)^2`. Linear, so that the median counts and one figure that the
-//! model cannot meet does not spoil the others; steep about the tolerance, so that no figure is given up that can be held;
-//! linear again beyond 1.6 of it.
+//! twice are equally wrong): `x + 6 * clamp(x - 0.6, 0, 1)^2`. Linear, as an absolute error, so that one figure that the model cannot
+//! meet does not dominate; steep near the tolerance, so that figures that can be met are met; linear again beyond 1.6 of it.
 //!
 //! # Stages
-//! Rates and latencies come first, with the numbers that make them; heat after that, with the numbers of heat and energy alone:
-//! a soak costs a hundred times what a cell costs, and short runs do not feel its numbers.
+//! Rates and latencies first, then heat with the parameters of heat and energy alone: a soak costs a hundred times as much as a cell, and
+//! short runs are not sensitive to its parameters.
 //!
-//! Before each stage every number is moved a little both ways. A number that no figure feels (a program time, where only reads were
-//! measured) is left alone instead of wandering about, and figures that feel no number are left out of the cost: nothing can
-//! bring them nearer, and they may be the dearest to simulate.
+//! Before each stage, one step of each parameter in both directions shows the sensitivities. A parameter to which no figure is sensitive
+//! (a program time where only reads were measured) keeps its value, and figures that are sensitive to none are left out of the cost.
 //!
 //! # Repeating and resuming
-//! A fit is a function of the profile's text, the targets, the free numbers, the seed and the number of evaluations, whatever the
-//! number of threads. Its state file holds the costs of all candidates so far and is replaced whole after every generation; the
-//! same fit begun again reads them instead of simulating, and so comes to the same point and goes on from there.
+//! A fit is a function of the profile's text, the targets, the free parameters, the seed and the number of evaluations, whatever the
+//! number of threads. Its state file holds the costs of all candidates so far and is replaced after every generation; the same fit reads
+//! them instead of simulating again, and continues.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_ssd::Profile;
+use assay_ssd::profile::ProfileNumber;
 use assay_units::Rng;
 use sha2::{Digest, Sha256};
 
@@ -35,33 +34,33 @@ use crate::simulate::{Effort, Figures, simulate, simulate_each};
 
 /// Version of the state file.
 const STATE_VERSION: u32 = 1;
-/// Loss of a figure that the simulated drive does not show at all.
-const NOTHING: f64 = 12.0;
-/// Of the evaluations, the heat stage gets one in so many.
+/// Loss of a figure that the simulated drive does not have.
+const MISSING_LOSS: f64 = 12.0;
+/// The heat stage gets one evaluation in this many.
 const HEAT_SHARE: u64 = 8;
-/// How far a number is moved to see whether any figure feels it, as a share of its range.
-const NUDGE: f64 = 0.08;
+/// Step of the sensitivity analysis, as a share of a parameter's range.
+const SENSITIVITY_STEP: f64 = 0.08;
 
-/// How a fit is to be done.
+/// Settings of a fit.
 #[derive(Clone, Debug)]
 pub struct FitSettings {
-    /// Free numbers; empty: [`free_by_default`].
+    /// Free parameters; empty: [`free_by_default`].
     pub free: Vec<FreeParameter>,
-    /// Candidates to try, about: a generation is not broken off.
+    /// Candidates to try; the last generation is completed.
     pub evaluations: u64,
     /// Seed of the search.
     pub seed: u64,
     /// Threads that simulate.
     pub threads: usize,
-    /// Where the state is kept; `None`: a fit that is cut off is lost.
+    /// State file; `None`: an interrupted fit is lost.
     pub state_file: Option<PathBuf>,
-    /// What the numbers are fitted to, in the words that stand beside them.
+    /// What the parameters are fitted to, for the profile's text.
     pub label: String,
-    /// Do numbers that say what they were fitted to keep their words?
-    pub keep_words: bool,
+    /// Whether parameters that were fitted before keep that text.
+    pub keep_sources: bool,
 }
 
-/// What a fit tells while it goes on.
+/// Progress of a fit.
 #[derive(Clone, Copy, Debug)]
 pub struct FitProgress<'a> {
     /// `rates` or `heat`.
@@ -70,49 +69,49 @@ pub struct FitProgress<'a> {
     pub done: u64,
     /// Candidates to try, all stages.
     pub of: u64,
-    /// Cost at the stage's start.
+    /// Cost at the stage's start point.
     pub first_cost: f64,
-    /// Least cost so far.
+    /// Lowest cost so far.
     pub best_cost: f64,
 }
 
-/// A number that a fit moved.
+/// A fitted number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedNumber {
     /// Its path.
     pub path: String,
-    /// Before, as written in profiles.
+    /// Before, in the profiles' notation.
     pub from: String,
     /// After.
     pub to: String,
 }
 
-/// What a fit came to.
+/// Result of a fit.
 #[derive(Clone, Debug)]
 pub struct FitResult {
-    /// The profile, as text.
+    /// The fitted profile's text.
     pub text: String,
-    /// Every measurement, held-out ones included, beside what the fitted drive gives, at [`Effort::Full`]; none when stopped.
+    /// Every measurement, held-out ones included, and the fitted drive's figures at [`Effort::Full`]; none when stopped.
     pub residuals: Residuals,
     /// Candidates tried.
     pub evaluations: u64,
-    /// Cost of each stage: its name, at its start, at its end.
+    /// Per stage: its name, the cost at its start, the cost at its end.
     pub costs: Vec<(String, f64, f64)>,
-    /// The free numbers.
+    /// The fitted numbers.
     pub moved: Vec<FittedNumber>,
-    /// Free numbers that ended at a bound.
+    /// Parameters that ended at a bound.
     pub at_bounds: Vec<String>,
-    /// Free numbers that none of the figures feels; left as they were.
-    pub unfelt: Vec<String>,
-    /// All evaluations done? Otherwise it was stopped, and goes on when begun again.
+    /// Parameters to which no figure is sensitive; not changed.
+    pub insensitive: Vec<String>,
+    /// Whether all evaluations were done; otherwise the same fit continues when started again.
     pub complete: bool,
 }
 
-/// Fit a profile (its text) to measurements. `progress` is told after every generation; when `stop` is set, the fit ends after the
-/// generation in hand with the best so far.
+/// Fit a profile (its text) to measurements. `progress` is called after every generation; when `stop` is set, the fit ends after the
+/// current generation with the best candidate so far.
 ///
 /// # Errors
-/// When there is no target, a free number cannot move, the profile makes no drive, or the state file belongs to another fit.
+/// When there is no target, a parameter cannot be fitted, the profile is not valid, or the state file belongs to another fit.
 pub fn fit(
     text: &str,
     measurements: &[Measurement],
@@ -129,47 +128,47 @@ pub fn fit(
     if targets.is_empty() {
         return Err(CalibrateError::NoTargets {
             what: settings.label.clone(),
-            why: "every figure is held out, or there is none".to_owned(),
+            why: "every figure is held out, or there are none".to_owned(),
         });
     }
     let stages = stages(text, &targets, settings)?;
-    let mut state = Log::open(settings, text, &targets, &stages)?;
+    let mut state = StateLog::open(settings, text, &targets, &stages)?;
     let of = stages.iter().map(|stage| stage.evaluations).sum();
     let mut text = text.to_owned();
     let before = text.clone();
-    let (mut costs, mut at_bounds, mut unfelt) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut costs, mut at_bounds, mut insensitive) = (Vec::new(), Vec::new(), Vec::new());
     let (mut complete, mut done) = (true, 0);
     let mut free = Vec::new();
     for stage in &stages {
-        let (felt, targets) = felt(&text, stage, settings)?;
-        unfelt.extend(
+        let (free_here, targets) = sensitive(&text, stage, settings)?;
+        insensitive.extend(
             stage
                 .free
                 .iter()
-                .filter(|f| !felt.contains(f))
+                .filter(|f| !free_here.contains(f))
                 .map(FreeParameter::name),
         );
-        free.extend(felt.iter().cloned());
-        let space = ParameterSpace::new(&text, &felt)?;
+        free.extend(free_here.iter().cloned());
+        let space = ParameterSpace::new(&text, &free_here)?;
         let name = stage.name;
         let mut search = CmaEs::new(&space.start(), Rng::stream(settings.seed, name));
         let (mut first_cost, mut tried) = (f64::NAN, 0);
         while tried < stage.evaluations {
             let points = search.ask();
-            let told = match state.recall(done, points.len()) {
-                Some(told) => told,
+            let costs_here = match state.recall(done as usize, points.len()) {
+                Some(costs) => costs,
                 None => {
-                    let told = evaluate(&space, &points, &targets, settings.threads);
-                    state.append(done, &told)?;
-                    told
+                    let costs = evaluate(&space, &points, &targets, settings.threads);
+                    state.append(done as usize, &costs)?;
+                    costs
                 }
             };
             if tried == 0 {
-                first_cost = told[0];
+                first_cost = costs_here[0];
             }
-            search.tell(&told);
-            tried += told.len() as u64;
-            done += told.len() as u64;
+            search.tell(&costs_here);
+            tried += costs_here.len() as u64;
+            done += costs_here.len() as u64;
             progress(FitProgress {
                 stage: name,
                 done,
@@ -182,7 +181,7 @@ pub fn fit(
                 break;
             }
         }
-        text = space.write(&text, search.best(), &settings.label, settings.keep_words)?;
+        text = space.write(&text, search.best(), &settings.label, settings.keep_sources)?;
         at_bounds.extend(space.at_bounds(search.best()));
         costs.push((name.to_owned(), first_cost, search.best_cost()));
         if !complete {
@@ -203,12 +202,12 @@ pub fn fit(
         evaluations: done,
         costs,
         at_bounds,
-        unfelt,
+        insensitive,
         complete,
     })
 }
 
-/// One search: some of the numbers against some of the targets.
+/// One search: some of the parameters against some of the targets.
 struct Stage {
     name: &'static str,
     free: Vec<FreeParameter>,
@@ -226,7 +225,7 @@ fn stages(
     } else {
         settings.free.clone()
     };
-    // All must be there, whichever stage they belong to.
+    // All must be valid, whichever stage they belong to.
     ParameterSpace::new(text, &free)?;
     let mut stages: Vec<Stage> = [("rates", false), ("heat", true)]
         .into_iter()
@@ -253,15 +252,15 @@ fn stages(
     if stages.is_empty() {
         return Err(CalibrateError::NoTargets {
             what: settings.label.clone(),
-            why: "no free number of the profile is felt by these figures; name some with --free"
+            why: "these figures do not depend on any free parameter of the profile; name some with --free"
                 .to_owned(),
         });
     }
     Ok(stages)
 }
 
-/// The free numbers of a stage that some figure feels, and the figures that feel some number.
-fn felt(
+/// Sensitivity analysis: the parameters of a stage that change some figure, and the figures that some parameter changes.
+fn sensitive(
     text: &str,
     stage: &Stage,
     settings: &FitSettings,
@@ -270,19 +269,19 @@ fn felt(
     let start = space.start();
     let mut points = vec![start.clone()];
     for index in 0..start.len() {
-        for nudge in [NUDGE, -NUDGE] {
+        for step in [SENSITIVITY_STEP, -SENSITIVITY_STEP] {
             let mut point = start.clone();
-            point[index] = (point[index] + nudge).clamp(0.0, 1.0);
+            point[index] = (point[index] + step).clamp(0.0, 1.0);
             points.push(point);
         }
     }
     let all = figures_at(&space, &points, &stage.targets, settings.threads);
     let Some((Some(here), moved)) = all.split_first() else {
-        // The start is no drive: nothing is known about it, so everything stays in.
+        // The start point is not a valid drive, so there is nothing to compare with: keep everything.
         return Ok((stage.free.clone(), stage.targets.clone()));
     };
-    // Numbers that contradict the others when moved are felt, too.
-    let feels = |point: &Option<Figures>, target: usize| {
+    // A step to an invalid profile counts as a change.
+    let changes = |point: &Option<Figures>, target: usize| {
         point
             .as_ref()
             .is_none_or(|there| there[target] != here[target])
@@ -291,26 +290,26 @@ fn felt(
         .free
         .iter()
         .zip(moved.chunks(2))
-        .filter(|(_, both)| both.iter().any(|p| (0..here.len()).any(|t| feels(p, t))))
+        .filter(|(_, both)| both.iter().any(|p| (0..here.len()).any(|t| changes(p, t))))
         .map(|(free, _)| free.clone())
         .collect();
     let targets = (0..here.len())
-        .filter(|&target| moved.iter().any(|point| feels(point, target)))
+        .filter(|&target| moved.iter().any(|point| changes(point, target)))
         .map(|target| stage.targets[target].clone())
         .collect();
     Ok((free, targets))
 }
 
-/// The loss of one figure, see the module's head.
+/// The loss of one figure, see the module's documentation.
 fn loss(measurement: &Measurement, simulated: Option<f64>) -> f64 {
     let Some(simulated) = simulated else {
-        return NOTHING;
+        return MISSING_LOSS;
     };
     let x = match measurement.tolerance {
         Tolerance::Relative(share) if simulated > 0.0 => {
             (simulated / measurement.value).ln().abs() / share
         }
-        Tolerance::Relative(_) => return NOTHING,
+        Tolerance::Relative(_) => return MISSING_LOSS,
         Tolerance::Absolute(span) => (simulated - measurement.value).abs() / span,
     };
     x + 6.0 * (x - 0.6).clamp(0.0, 1.0).powi(2)
@@ -322,7 +321,7 @@ fn cost(targets: &[Measurement], figures: &Figures) -> f64 {
     losses.sum::<f64>() / targets.len().max(1) as f64
 }
 
-/// The figures at some points; `None` where the numbers contradict each other or the drive fails.
+/// The figures at some points; `None` where the profile is not valid or the drive fails.
 fn figures_at(
     space: &ParameterSpace,
     points: &[Vec<f64>],
@@ -341,7 +340,7 @@ fn figures_at(
         .collect()
 }
 
-/// The costs of some points. What is no drive costs the most.
+/// The costs of some points; an invalid profile costs the most.
 fn evaluate(
     space: &ParameterSpace,
     points: &[Vec<f64>],
@@ -353,7 +352,7 @@ fn evaluate(
         .map(|figures| {
             figures
                 .as_ref()
-                .map_or(2.0 * NOTHING, |figures| cost(targets, figures))
+                .map_or(2.0 * MISSING_LOSS, |figures| cost(targets, figures))
         })
         .collect()
 }
@@ -364,48 +363,46 @@ fn moved(
     free: &[FreeParameter],
 ) -> Result<Vec<FittedNumber>, CalibrateError> {
     let (before, after) = (Profile::numbers(before)?, Profile::numbers(after)?);
+    let value = |list: &[ProfileNumber], path: &str| {
+        let number = list.iter().find(|n| n.path == path);
+        number.map(|n| n.value.clone()).unwrap_or_default()
+    };
     let mut out: Vec<FittedNumber> = Vec::new();
-    for free in free {
-        let value = |list: &[assay_ssd::profile::ProfileNumber]| {
-            list.iter()
-                .find(|n| n.path == free.path)
-                .map(|n| n.value.clone())
-                .unwrap_or_default()
-        };
-        if !out.iter().any(|m| m.path == free.path) {
+    for FreeParameter { path, .. } in free {
+        if !out.iter().any(|m| m.path == *path) {
             out.push(FittedNumber {
-                path: free.path.clone(),
-                from: value(&before),
-                to: value(&after),
+                path: path.clone(),
+                from: value(&before, path),
+                to: value(&after, path),
             });
         }
     }
     Ok(out)
 }
 
-/// The costs so far, on a file.
-struct Log {
+/// The costs so far, in the state file.
+struct StateLog {
     path: Option<PathBuf>,
     fit: String,
     costs: Vec<f64>,
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
-struct LogFile {
+struct StateFile {
     version: u32,
-    /// Which fit: a hash of everything that it depends on.
+    /// Hash of everything that the fit depends on.
     fit: String,
-    /// The bits of each cost: a figure read back must be the one written.
+    /// The bits of each cost: decimal notation could round.
     costs: Vec<u64>,
 }
 
-impl Log {
+impl StateLog {
     fn open(
         settings: &FitSettings,
         text: &str,
         targets: &[Measurement],
         stages: &[Stage],
-    ) -> Result<Log, CalibrateError> {
+    ) -> Result<StateLog, CalibrateError> {
         let mut hash = Sha256::new();
         hash.update(text);
         for target in targets {
@@ -424,24 +421,22 @@ impl Log {
             None => Vec::new(),
             Some(path) => read(path, &fit)?,
         };
-        Ok(Log { path, fit, costs })
+        Ok(StateLog { path, fit, costs })
     }
 
-    /// The costs of a generation that was done before.
-    fn recall(&self, from: u64, count: usize) -> Option<Vec<f64>> {
-        let from = usize::try_from(from).ok()?;
+    /// The costs of a generation from an earlier run.
+    fn recall(&self, from: usize, count: usize) -> Option<Vec<f64>> {
         Some(self.costs.get(from..from + count)?.to_vec())
     }
 
-    fn append(&mut self, from: u64, costs: &[f64]) -> Result<(), CalibrateError> {
-        // What is left of a generation that was written by another number of candidates cannot be used.
-        self.costs
-            .truncate(usize::try_from(from).unwrap_or(usize::MAX));
+    fn append(&mut self, from: usize, costs: &[f64]) -> Result<(), CalibrateError> {
+        // The rest of a generation with another number of candidates cannot be used.
+        self.costs.truncate(from);
         self.costs.extend(costs);
         let Some(path) = &self.path else {
             return Ok(());
         };
-        let file = LogFile {
+        let file = StateFile {
             version: STATE_VERSION,
             fit: self.fit.clone(),
             costs: self.costs.iter().map(|c| c.to_bits()).collect(),
@@ -469,7 +464,7 @@ fn read(path: &Path, fit: &str) -> Result<Vec<f64>, CalibrateError> {
             });
         }
     };
-    match serde_json::from_str::<LogFile>(&text) {
+    match serde_json::from_str::<StateFile>(&text) {
         Ok(file) if file.version == STATE_VERSION && file.fit == fit => {
             Ok(file.costs.into_iter().map(f64::from_bits).collect())
         }

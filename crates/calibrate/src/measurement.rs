@@ -1,8 +1,8 @@
-//! [`Measurement`]: one figure that a procedure gave on a drive.
+//! Measurements: a figure that a procedure gave on a drive.
 //!
-//! A [`Procedure`] says what is run, in terms that hold for a real drive as for a simulated one; a [`ReferenceMetric`] says which figure
-//! of its outcome is meant and in which unit. What is near enough is a [`Tolerance`], part of the measurement, because figures
-//! read off a plot, rounded to ten, or taken at the 99.999th percentile are not equally sharp.
+//! A [`Procedure`] is what was run, on a real drive or a simulated one; a [`ReferenceMetric`] is which figure of it, in which unit. The
+//! [`Tolerance`] is part of the measurement: figures read off a plot, rounded to ten, or taken at the 99.999th percentile are not
+//! equally precise.
 
 use assay_units::text::{compact_size, format_size};
 use assay_units::{DataClass, Op};
@@ -16,21 +16,21 @@ pub struct Measurement {
     pub metric: ReferenceMetric,
     /// The figure, in the metric's unit.
     pub value: f64,
-    /// How near a simulated figure must come.
+    /// Largest accepted error of a simulated figure.
     pub tolerance: Tolerance,
-    /// Who measured it, or which file it is from.
+    /// Who measured it, or the file it is from.
     pub source: String,
-    /// Fitted to, or kept back to test predictions.
+    /// Fitting target or held out.
     pub role: Role,
 }
 
 impl Measurement {
-    /// Name of the measurement, unique for a drive: `randread bs=4k threads=16 depth=1, mib_per_s`.
+    /// Name of the measurement, unique per drive: `randread bs=4k threads=16 depth=1, mib_per_s`.
     pub fn key(&self) -> String {
         format!("{}, {}", self.procedure.key(), self.metric.name())
     }
 
-    /// Signed error of a simulated figure: in per cent of the measured one, or in kelvin for temperatures.
+    /// Signed error of a simulated figure in per cent, in kelvin for temperatures.
     pub fn error(&self, simulated: f64) -> f64 {
         match self.tolerance {
             Tolerance::Relative(_) => (simulated / self.value - 1.0) * 100.0,
@@ -38,18 +38,18 @@ impl Measurement {
         }
     }
 
-    /// Is a simulated figure near enough?
+    /// Whether a simulated figure is within the tolerance.
     pub fn is_met(&self, simulated: f64) -> bool {
         let error = self.error(simulated).abs();
         match self.tolerance {
-            // A rounding of the last bit must not decide.
+            // 1e-9: rounding of the last bit must not decide.
             Tolerance::Relative(share) => error <= share * 100.0 + 1e-9,
             Tolerance::Absolute(span) => error <= span + 1e-9,
         }
     }
 }
 
-/// How near is near enough.
+/// Largest accepted error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// Share of the measured figure: 0.1 is ten per cent.
@@ -59,8 +59,7 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// What issue and reference ask for when nothing else is said: 2 C, a quarter of a duration and of the 99.999th percentile,
-    /// a tenth of anything else.
+    /// The default of a metric: 2 C, 25 % of a duration or 99.999th percentile, 10 % of anything else.
     pub fn of(metric: ReferenceMetric) -> Tolerance {
         match metric {
             ReferenceMetric::Celsius => Tolerance::Absolute(2.0),
@@ -70,17 +69,17 @@ impl Tolerance {
     }
 }
 
-/// What a measurement is for.
+/// Use of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// A fit may use it.
     #[default]
     Target,
-    /// No fit has seen it: the simulated figure is a prediction.
+    /// Not used by any fit: the simulated figure is a prediction.
     HeldOut,
 }
 
-/// A figure's meaning and unit.
+/// Meaning and unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReferenceMetric {
     /// 2^20 bytes per second.
@@ -101,142 +100,123 @@ pub enum ReferenceMetric {
     P99_99Us,
     /// 99.999th percentile of latency, microseconds.
     P99_999Us,
-    /// A duration.
+    /// Duration.
     Seconds,
-    /// A temperature in degrees Celsius.
+    /// Temperature, degrees Celsius.
     Celsius,
-    /// Mean power.
+    /// Mean power, watts.
     Watts,
-    /// An amount, in 10^9 bytes.
+    /// Amount, 10^9 bytes.
     Gb,
-    /// Mean over standard deviation of IOPS by the second, or a share of time: a number without a unit.
+    /// Without a unit: mean over standard deviation of IOPS per second, or a share of time.
     Ratio,
 }
 
+/// What is constant about a metric: name in tables, unit, statistic of a latency distribution, parts per million of a percentile, and
+/// the I/Os without which it would be chance (some dozens beyond the percentile).
+type MetricRow = (
+    ReferenceMetric,
+    &'static str,
+    &'static str,
+    &'static str,
+    u32,
+    u64,
+);
+const METRICS: [MetricRow; 14] = {
+    use ReferenceMetric::*;
+    [
+        (MibPerS, "mib_per_s", "MiB/s", "", 0, 0),
+        (MbPerS, "mb_per_s", "MB/s", "", 0, 0),
+        (Iops, "iops", "IOPS", "", 0, 0),
+        (MeanUs, "mean_us", "us", "mean", 0, 0),
+        (MedianUs, "median_us", "us", "median", 500_000, 0),
+        (P99Us, "p99_us", "us", "p99", 990_000, 20_000),
+        (P99_9Us, "p99_9_us", "us", "p99.9", 999_000, 100_000),
+        (P99_99Us, "p99_99_us", "us", "p99.99", 999_900, 500_000),
+        (P99_999Us, "p99_999_us", "us", "p99.999", 999_990, 3_000_000),
+        (Seconds, "seconds", "s", "", 0, 0),
+        (Celsius, "celsius", "C", "", 0, 0),
+        (Watts, "watts", "W", "", 0, 0),
+        (Gb, "gb", "GB", "", 0, 0),
+        (Ratio, "ratio", "", "", 0, 0),
+    ]
+};
+
 impl ReferenceMetric {
+    fn row(self) -> &'static MetricRow {
+        &METRICS[self as usize]
+    }
+
     /// All of them.
-    pub const ALL: [ReferenceMetric; 14] = [
-        ReferenceMetric::MibPerS,
-        ReferenceMetric::MbPerS,
-        ReferenceMetric::Iops,
-        ReferenceMetric::MeanUs,
-        ReferenceMetric::MedianUs,
-        ReferenceMetric::P99Us,
-        ReferenceMetric::P99_9Us,
-        ReferenceMetric::P99_99Us,
-        ReferenceMetric::P99_999Us,
-        ReferenceMetric::Seconds,
-        ReferenceMetric::Celsius,
-        ReferenceMetric::Watts,
-        ReferenceMetric::Gb,
-        ReferenceMetric::Ratio,
-    ];
+    pub fn all() -> impl Iterator<Item = ReferenceMetric> {
+        METRICS.iter().map(|row| row.0)
+    }
 
-    /// The word in tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
-        match self {
-            ReferenceMetric::MibPerS => "mib_per_s",
-            ReferenceMetric::MbPerS => "mb_per_s",
-            ReferenceMetric::Iops => "iops",
-            ReferenceMetric::MeanUs => "mean_us",
-            ReferenceMetric::MedianUs => "median_us",
-            ReferenceMetric::P99Us => "p99_us",
-            ReferenceMetric::P99_9Us => "p99_9_us",
-            ReferenceMetric::P99_99Us => "p99_99_us",
-            ReferenceMetric::P99_999Us => "p99_999_us",
-            ReferenceMetric::Seconds => "seconds",
-            ReferenceMetric::Celsius => "celsius",
-            ReferenceMetric::Watts => "watts",
-            ReferenceMetric::Gb => "gb",
-            ReferenceMetric::Ratio => "ratio",
-        }
+        self.row().1
     }
 
-    /// The metric of a word.
-    pub fn parse(word: &str) -> Option<ReferenceMetric> {
-        ReferenceMetric::ALL.into_iter().find(|m| m.name() == word)
+    /// The metric of a name.
+    pub fn parse(name: &str) -> Option<ReferenceMetric> {
+        ReferenceMetric::all().find(|m| m.name() == name)
     }
 
-    /// The unit, for people; empty for a ratio.
+    /// The unit for display; empty for a ratio.
     pub fn unit(self) -> &'static str {
-        match self {
-            ReferenceMetric::MibPerS => "MiB/s",
-            ReferenceMetric::MbPerS => "MB/s",
-            ReferenceMetric::Iops => "IOPS",
-            ReferenceMetric::MeanUs
-            | ReferenceMetric::MedianUs
-            | ReferenceMetric::P99Us
-            | ReferenceMetric::P99_9Us
-            | ReferenceMetric::P99_99Us
-            | ReferenceMetric::P99_999Us => "us",
-            ReferenceMetric::Seconds => "s",
-            ReferenceMetric::Celsius => "C",
-            ReferenceMetric::Watts => "W",
-            ReferenceMetric::Gb => "GB",
-            ReferenceMetric::Ratio => "",
-        }
+        self.row().2
     }
 
-    /// What of a latency distribution it is, for people; empty for what is none.
+    /// Which statistic of a latency distribution it is, for display; empty for other metrics.
     pub fn quantile(self) -> &'static str {
-        match self {
-            ReferenceMetric::MeanUs => "mean",
-            ReferenceMetric::MedianUs => "median",
-            ReferenceMetric::P99Us => "p99",
-            ReferenceMetric::P99_9Us => "p99.9",
-            ReferenceMetric::P99_99Us => "p99.99",
-            ReferenceMetric::P99_999Us => "p99.999",
-            _ => "",
-        }
+        self.row().3
     }
 
     /// Parts per million of its percentile.
     pub fn per_million(self) -> Option<u32> {
-        match self {
-            ReferenceMetric::MedianUs => Some(500_000),
-            ReferenceMetric::P99Us => Some(990_000),
-            ReferenceMetric::P99_9Us => Some(999_000),
-            ReferenceMetric::P99_99Us => Some(999_900),
-            ReferenceMetric::P99_999Us => Some(999_990),
-            _ => None,
-        }
+        Some(self.row().4).filter(|&share| share > 0)
     }
 
-    /// I/Os without which the figure would be chance: some dozens beyond the percentile.
+    /// I/Os without which the figure would be chance.
     pub fn samples(self) -> u64 {
-        match self {
-            ReferenceMetric::P99Us => 20_000,
-            ReferenceMetric::P99_9Us => 100_000,
-            ReferenceMetric::P99_99Us => 500_000,
-            ReferenceMetric::P99_999Us => 3_000_000,
-            _ => 0,
-        }
+        self.row().5
     }
 }
 
-/// Where I/Os go.
+/// Where I/Os go in the area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AccessPattern {
-    /// Anywhere in the area, each block equally likely.
+    /// Uniformly random.
     Random,
-    /// In order; each thread in an equal part of the area of its own.
+    /// In order; each thread in an equal part of the area.
     Sequential,
 }
 
-/// What was done to the drive before.
+/// What was written to the drive before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PriorState {
-    /// Nothing was ever written.
+    /// Nothing.
     Fresh,
-    /// Every block was written once, in order.
+    /// Every block once, in order.
     #[default]
     Filled,
-    /// Filled, then the area was overwritten twice by random 4 KiB writes.
+    /// Filled, then the area overwritten twice by random 4 KiB writes.
     Overwritten,
 }
 
 impl PriorState {
-    /// The word in tables.
+    /// The state of a name.
+    pub fn parse(name: &str) -> Option<PriorState> {
+        [
+            PriorState::Fresh,
+            PriorState::Filled,
+            PriorState::Overwritten,
+        ]
+        .into_iter()
+        .find(|state| state.name() == name)
+    }
+
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             PriorState::Fresh => "fresh",
@@ -246,7 +226,7 @@ impl PriorState {
     }
 }
 
-/// One kind of I/O, over and over, by so many threads with so many in flight each.
+/// A closed loop of equal I/Os: `threads` with `queue_depth` in flight each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReferenceWorkload {
     /// Read or write.
@@ -259,18 +239,18 @@ pub struct ReferenceWorkload {
     pub threads: u32,
     /// I/Os in flight per thread.
     pub queue_depth: u32,
-    /// What is read or written.
+    /// Class of the data.
     pub data: DataClass,
-    /// The drive before.
+    /// State of the drive before.
     pub state: PriorState,
-    /// The area, from the drive's start, in bytes; cut to the drive's size.
+    /// The area, from the drive's start, in bytes; at most the drive.
     pub area_bytes: u64,
-    /// How many I/Os were measured; `None` where the rate is a steady one and as many do as make the figure good.
+    /// How many I/Os were measured; `None` in steady state, where any number gives the figure.
     pub ios: Option<u64>,
 }
 
 impl ReferenceWorkload {
-    /// Reads with one I/O in flight per thread on report A's area of incompressible data.
+    /// Reads with one I/O in flight per thread on the area of the DragonFly NVMe tests, of incompressible data.
     pub fn read(access: AccessPattern, threads: u32, block_bytes: u32) -> ReferenceWorkload {
         ReferenceWorkload {
             op: Op::Read,
@@ -285,7 +265,18 @@ impl ReferenceWorkload {
         }
     }
 
-    /// fio's word for it: `randread`, `write`, ....
+    /// Access pattern and operation of fio's name for them.
+    pub fn parse_rw(rw: &str) -> Option<(AccessPattern, Op)> {
+        match rw {
+            "read" => Some((AccessPattern::Sequential, Op::Read)),
+            "write" => Some((AccessPattern::Sequential, Op::Write)),
+            "randread" => Some((AccessPattern::Random, Op::Read)),
+            "randwrite" => Some((AccessPattern::Random, Op::Write)),
+            _ => None,
+        }
+    }
+
+    /// fio's name for it: `randread`, `write`, ...
     pub fn rw(&self) -> &'static str {
         match (self.access, self.op) {
             (AccessPattern::Random, Op::Read) => "randread",
@@ -296,7 +287,7 @@ impl ReferenceWorkload {
     }
 }
 
-/// A figure of a sequential write of the area, 128 KiB, one in flight (report A).
+/// A figure of a sequential write of the area, 128 KiB, one in flight (DragonFly NVMe tests).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FillFigure {
     /// Mean rate.
@@ -305,11 +296,11 @@ pub enum FillFigure {
     First,
     /// Rate of the last GiB.
     Full,
-    /// Written when the rate fell below the middle of first and last.
+    /// Written when the rate fell below the mean of first and last.
     Cache,
 }
 
-/// A figure of a soak: random reads of 64 KiB by 64 threads for ten minutes (report A).
+/// A figure of a read soak: random reads of 64 KiB by 64 threads for ten minutes (DragonFly NVMe tests).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SoakFigure {
     /// Composite temperature after two minutes.
@@ -320,26 +311,26 @@ pub enum SoakFigure {
     SecondSensor,
     /// Rate, mean of the last 100 s.
     SettledRead,
-    /// Highest temperature before or in the first throttled second.
+    /// Highest temperature up to the first throttled second.
     ThrottleCelsius,
-    /// Rate at the first level of throttling, in seconds that lie wholly in it.
+    /// Rate at the first throttling level, in seconds that lie wholly in it.
     ThrottledRead,
-    /// Mean length of whole throttled stretches after the first.
+    /// Mean length of whole throttled periods after the first.
     ThrottledS,
-    /// Mean length of whole unthrottled stretches after the first.
+    /// Mean length of whole unthrottled periods after the first.
     RecoveredS,
 }
 
-/// A figure of an hour of random writes on a filled drive (report B).
+/// A figure of an hour of random writes on a filled drive (AnandTech M8Pe).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HourFigure {
     /// Mean IOPS of the last 400 s.
     Mean,
     /// Mean over standard deviation of the last 400 s' IOPS.
     Consistency,
-    /// Mean IOPS of the fast seconds (above the middle of extremes) among the last 1200 s.
+    /// Median IOPS of the fast seconds (above the middle of the extremes) among the last 1200 s.
     Fast,
-    /// Mean IOPS of the slow seconds among the last 1200 s.
+    /// Median IOPS of the slow seconds among the last 1200 s.
     Slow,
     /// Share of fast seconds among the last 1200 s.
     FastShare,
@@ -348,15 +339,15 @@ pub enum HourFigure {
 /// What is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Procedure {
-    /// A workload in its steady state.
+    /// A workload in steady state.
     Steady(ReferenceWorkload),
     /// A sequential write of the area.
     Fill(FillFigure),
-    /// 32 KiB random reads by 64 threads where only zeroes were written.
+    /// 32 KiB random reads by 64 threads of an area of zeroes.
     ZeroedRead,
     /// A read soak with temperatures.
     Soak(SoakFigure),
-    /// One size of report C's sweep: a stream of 128 KiB chunks, several in flight, from first submission to last completion.
+    /// One size of the MLE NVMe Streamer's sweep: a stream of 128 KiB chunks, several in flight, from first submission to last completion.
     Chunks {
         /// Read or write.
         op: Op,
@@ -368,25 +359,25 @@ pub enum Procedure {
         /// Read or write.
         op: Op,
     },
-    /// Report B's hour of 4 KiB random writes at depth 32 on a filled drive.
+    /// The hour of 4 KiB random writes at depth 32 on a filled drive (AnandTech M8Pe).
     Hour {
-        /// Extra over-provisioning: share of the capacity that is never written, in per cent.
+        /// Extra over-provisioning: share of the capacity that is never written, per cent.
         over_provisioning_percent: u8,
         /// Which figure.
         figure: HourFigure,
     },
 }
 
-/// Bytes of a chunk of report C.
+/// Bytes of a chunk of the MLE NVMe Streamer.
 pub const CHUNK_BYTES: u32 = 131_072;
 
 impl Procedure {
-    /// Does the figure depend on heat, and so on a run of minutes?
+    /// Whether the figure depends on temperature, and so on a run of minutes.
     pub fn is_heat(&self) -> bool {
         matches!(self, Procedure::Soak(_))
     }
 
-    /// A name that no other procedure has, readable: for keys of measurements and patterns that pick them.
+    /// A unique, readable name: part of measurements' keys, and matched by patterns.
     pub fn key(&self) -> String {
         match self {
             Procedure::Steady(w) => {
@@ -427,7 +418,7 @@ impl Procedure {
         }
     }
 
-    /// What it is, for people.
+    /// A description for display.
     pub fn title(&self) -> String {
         match self {
             Procedure::Steady(w) => {
@@ -478,7 +469,7 @@ impl Procedure {
                 };
                 match over_provisioning_percent {
                     0 => figure.to_owned(),
-                    percent => format!("{figure}, {percent} % extra spare area"),
+                    percent => format!("{figure}, {percent} % extra over-provisioning"),
                 }
             }
         }

@@ -1,9 +1,9 @@
-//! A profile's free numbers: which may move, within what, and how they are put back into its text.
+//! Free parameters of a profile: bounds, scales, and writing fitted values into its text.
 //!
-//! A free number moves on a logarithmic scale between two bounds: those given with it, else the `range = [low, high]` that stands
-//! beside it in the profile, else a factor of [`DEFAULT_SPAN`] either way of what it is. (Where the low bound is not above 0 the
-//! scale is linear.) Numbers in a list move together, by one factor, unless one of them is named: `nand.read_ns[1]`. All are
-//! rounded to four significant digits, whole numbers to whole ones: more would claim a sharpness that no measurement has.
+//! A parameter varies on a logarithmic scale (linear where the low bound is not above 0) between its bounds: those given with it, else
+//! its `range = [low, high]` in the profile, else its value divided and multiplied by [`DEFAULT_SPAN`]. Numbers of a list vary together,
+//! by one factor, unless one is named: `nand.read_ns[1]`. Values are rounded to four significant digits, and to integers where the
+//! profile has integers: no measurement is more precise.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use toml_edit::{DocumentMut, InlineTable, Item};
 
 use crate::CalibrateError;
 
-/// A free number without a range moves between its value divided and multiplied by this.
+/// A parameter without bounds varies between its value divided and multiplied by this.
 pub const DEFAULT_SPAN: f64 = 4.0;
-/// Significant digits of a fitted number.
+/// Significant digits of a fitted value.
 const DIGITS: i32 = 4;
-/// A number whose name ends so is a quantity and free by default when the profile says it was fitted; counts, sizes in bytes and
-/// switches are structure, which a search by small steps cannot move, and are free only when named.
+/// Suffixes of quantities, which are free by default when the profile marks them as fitted. Counts, sizes in bytes and switches are
+/// structure, which a search by small steps cannot vary: they are free only when named.
 const QUANTITIES: [&str; 10] = [
     "_ns",
     "_per_second",
@@ -31,14 +31,14 @@ const QUANTITIES: [&str; 10] = [
     "_ppm",
 ];
 
-/// A number that may move, as asked for.
+/// A free parameter, as requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreeParameter {
     /// Dotted path, such as `nand.read_ns`.
     pub path: String,
-    /// One of a list.
+    /// Its place in a list.
     pub index: Option<usize>,
-    /// Within these bounds.
+    /// Bounds.
     pub range: Option<(f64, f64)>,
 }
 
@@ -46,7 +46,7 @@ impl FreeParameter {
     /// `path`, `path[index]`, each with `=low..high` or without.
     ///
     /// # Errors
-    /// [`CalibrateError::Parameter`] with the form that would be right.
+    /// [`CalibrateError::Parameter`] with the expected form.
     pub fn parse(text: &str) -> Result<FreeParameter, CalibrateError> {
         let bad = |what: &str| CalibrateError::Parameter {
             path: text.to_owned(),
@@ -92,14 +92,14 @@ impl FreeParameter {
         })
     }
 
-    /// Is it one of heat and energy, which the short runs of bandwidths and latencies do not feel?
+    /// Whether it is one of heat and energy, to which short runs of bandwidths and latencies are not sensitive.
     pub fn is_heat(&self) -> bool {
         self.path.starts_with("thermal.")
             || self.path == "power.idle_mw"
             || (self.path.starts_with("power.") && self.path.ends_with("_nj"))
     }
 
-    /// The name with its index.
+    /// The path with its index.
     pub fn name(&self) -> String {
         match self.index {
             None => self.path.clone(),
@@ -108,7 +108,7 @@ impl FreeParameter {
     }
 }
 
-/// What a profile offers to a fit when nothing is said: every quantity marked `fitted` that is not 0, and any number with a `range`.
+/// The parameters that are free by default: quantities marked `fitted` that are not 0, and any number with a `range`.
 ///
 /// # Errors
 /// [`ProfileError::Syntax`] when the text is not TOML.
@@ -146,7 +146,7 @@ fn entry<'a>(table: &'a toml::Table, path: &str) -> Option<&'a toml::Table> {
     at.contains_key("value").then_some(at)
 }
 
-/// A number or list of numbers, and whether they are whole.
+/// A number or list of numbers, and whether they are integers.
 fn values_of(value: &toml::Value) -> Option<(Vec<f64>, bool)> {
     match value {
         toml::Value::Integer(n) => Some((vec![*n as f64], true)),
@@ -161,20 +161,20 @@ fn values_of(value: &toml::Value) -> Option<(Vec<f64>, bool)> {
     }
 }
 
-/// A free number of a given profile.
+/// A free parameter of a profile.
 #[derive(Clone, Debug, PartialEq)]
 struct Parameter {
     free: FreeParameter,
     low: f64,
     high: f64,
-    /// What stands in the profile: one value, or the list it is part of.
+    /// The profile's value, or the list that it is part of.
     start: Vec<f64>,
     whole: bool,
     list: bool,
 }
 
 impl Parameter {
-    /// The value that the coordinate stands for: of a list, the first (or the named one).
+    /// The value of the coordinate: of a list, the first (or the named one).
     fn leader(&self) -> f64 {
         self.start[self.free.index.unwrap_or(0)]
     }
@@ -239,7 +239,7 @@ fn significant(value: f64) -> f64 {
     }
 }
 
-/// The box in which a search moves: one coordinate from 0 to 1 per free number.
+/// The search space: one coordinate from 0 to 1 per free parameter.
 #[derive(Clone, Debug)]
 pub struct ParameterSpace {
     table: toml::Table,
@@ -247,11 +247,11 @@ pub struct ParameterSpace {
 }
 
 impl ParameterSpace {
-    /// The space of a profile's text and its free numbers.
+    /// The space of a profile's text and its free parameters.
     ///
     /// # Errors
-    /// [`CalibrateError::Parameter`] when a number is not in the profile, is no number, or cannot move;
-    /// [`CalibrateError::Profile`] when the text is no profile.
+    /// [`CalibrateError::Parameter`] when the profile has no such number or it cannot vary; [`CalibrateError::Profile`] when the text is
+    /// not a profile.
     pub fn new(text: &str, free: &[FreeParameter]) -> Result<ParameterSpace, CalibrateError> {
         let table: toml::Table =
             toml::from_str(text).map_err(|error| ProfileError::Syntax(error.to_string()))?;
@@ -272,17 +272,17 @@ impl ParameterSpace {
         Ok(ParameterSpace { table, parameters })
     }
 
-    /// How many free numbers.
+    /// Number of parameters.
     pub fn len(&self) -> usize {
         self.parameters.len()
     }
 
-    /// None free?
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.parameters.is_empty()
     }
 
-    /// Where the profile is now.
+    /// The point of the profile's own values.
     pub fn start(&self) -> Vec<f64> {
         self.parameters
             .iter()
@@ -290,7 +290,7 @@ impl ParameterSpace {
             .collect()
     }
 
-    /// Names of the free numbers with their bounds, for people and for telling fits apart.
+    /// Names of the parameters with their bounds.
     pub fn bounds(&self) -> Vec<(String, f64, f64)> {
         self.parameters
             .iter()
@@ -298,7 +298,7 @@ impl ParameterSpace {
             .collect()
     }
 
-    /// Free numbers that a point has at (or next to) a bound: the true value may lie beyond.
+    /// Parameters that a point has at or next to a bound: the true value may lie beyond.
     pub fn at_bounds(&self, point: &[f64]) -> Vec<String> {
         self.parameters
             .iter()
@@ -311,7 +311,7 @@ impl ParameterSpace {
     /// The profile at a point.
     ///
     /// # Errors
-    /// When the numbers there contradict each other.
+    /// When the values there contradict each other.
     pub fn profile_at(&self, point: &[f64]) -> Result<Profile, ProfileError> {
         let mut table = self.table.clone();
         for (parameter, values) in self.merged(point) {
@@ -334,7 +334,7 @@ impl ParameterSpace {
         Profile::from_table(table)
     }
 
-    /// The values of each path once: several free members of one list make one list.
+    /// The values of each path once: several parameters of one list give one list.
     fn merged(&self, point: &[f64]) -> Vec<(&Parameter, Vec<f64>)> {
         let mut out: Vec<(&Parameter, Vec<f64>)> = Vec::new();
         for (parameter, &u) in self.parameters.iter().zip(point) {
@@ -350,17 +350,17 @@ impl ParameterSpace {
         out
     }
 
-    /// The text with the numbers of a point in place of its own, everything else as it was: comments, order, spacing. Each number is
-    /// then marked `fitted` to `to`; one that was so already keeps its words when `keep_words`.
+    /// The text with the values of a point; comments, order and spacing stay. Each number is marked `fitted` to `to`; one that was fitted
+    /// before keeps its text when `keep_sources`.
     ///
     /// # Errors
-    /// [`CalibrateError::Profile`] when the text is not TOML or not the one that the space was made of.
+    /// [`CalibrateError::Profile`] when the text is not TOML or not that of the space.
     pub fn write(
         &self,
         text: &str,
         point: &[f64],
         to: &str,
-        keep_words: bool,
+        keep_sources: bool,
     ) -> Result<String, CalibrateError> {
         let mut document: DocumentMut = text
             .parse()
@@ -370,13 +370,13 @@ impl ParameterSpace {
             let entry = inline(&mut document, path).ok_or_else(|| {
                 ProfileError::Syntax(format!("{path} is not an inline table in the text"))
             })?;
-            let spelled = list_spelled(&values, parameter.whole, parameter.list);
-            let value: toml_edit::Value = spelled
+            let text = list_notation(&values, parameter.whole, parameter.list);
+            let value: toml_edit::Value = text
                 .parse()
                 .map_err(|error: toml_edit::TomlError| ProfileError::Syntax(error.to_string()))?;
             replace(entry, "value", value);
             if entry.contains_key("fitted") {
-                if !keep_words {
+                if !keep_sources {
                     replace(entry, "fitted", to.into());
                 }
             } else {
@@ -399,7 +399,7 @@ fn parameter(table: &toml::Table, free: &FreeParameter) -> Result<Parameter, Cal
         entry(table, &free.path).ok_or_else(|| bad("the profile has no such number".to_owned()))?;
     let (start, whole) = values_of(&entry["value"])
         .filter(|(values, _)| !values.is_empty())
-        .ok_or_else(|| bad("is not a number, so it cannot move".to_owned()))?;
+        .ok_or_else(|| bad("is not a number, so it cannot be fitted".to_owned()))?;
     let list = entry["value"].is_array();
     if let Some(index) = free.index
         && (!list || index >= start.len())
@@ -452,7 +452,7 @@ fn inline<'a>(document: &'a mut DocumentMut, path: &str) -> Option<&'a mut Inlin
     at.as_inline_table_mut()
 }
 
-/// A new value where the old one stood, with the space around it.
+/// Replace a value and keep the space around it.
 fn replace(entry: &mut InlineTable, key: &str, value: toml_edit::Value) {
     match entry.get_mut(key) {
         Some(old) => {
@@ -466,8 +466,8 @@ fn replace(entry: &mut InlineTable, key: &str, value: toml_edit::Value) {
     }
 }
 
-/// A number as profiles spell it: whole ones with an underscore per thousand, others with a point.
-fn spelled(value: f64, whole: bool) -> String {
+/// A number in the profiles' notation: integers with an underscore per thousand, others with a point.
+fn notation(value: f64, whole: bool) -> String {
     if !whole {
         let text = format!("{value}");
         return if text.contains('.') {
@@ -487,7 +487,7 @@ fn spelled(value: f64, whole: bool) -> String {
     if value < 0.0 { format!("-{out}") } else { out }
 }
 
-/// Another name and title for a profile's text.
+/// A profile's text with another name and title.
 ///
 /// # Errors
 /// [`CalibrateError::Profile`] when the text is not TOML.
@@ -500,10 +500,10 @@ pub fn renamed(text: &str, name: &str, title: &str) -> Result<String, CalibrateE
     Ok(document.to_string())
 }
 
-/// A profile's text with other values for some numbers, by path; nothing else changes, their words neither.
+/// A profile's text with other values for some numbers, by path; nothing else changes, their sources neither.
 ///
 /// # Errors
-/// [`CalibrateError::Parameter`] when the profile has no such number, or the value is of another kind.
+/// [`CalibrateError::Parameter`] when the profile has no such number, or the value has another type.
 pub fn with_values(
     text: &str,
     values: &BTreeMap<String, toml::Value>,
@@ -520,24 +520,24 @@ pub fn with_values(
             .filter(|entry| entry.contains_key("value"))
             .ok_or_else(|| bad("the profile has no such number"))?;
         let text = match values_of(value) {
-            Some((numbers, whole)) => list_spelled(&numbers, whole, value.is_array()),
+            Some((numbers, whole)) => list_notation(&numbers, whole, value.is_array()),
             None => value.to_string(),
         };
         let value: toml_edit::Value = text
             .parse()
-            .map_err(|_| bad("the value is no value of a profile"))?;
+            .map_err(|_| bad("the value is not valid in a profile"))?;
         replace(entry, "value", value);
     }
     Ok(document.to_string())
 }
 
-/// One number or a list, as profiles spell them.
-fn list_spelled(values: &[f64], whole: bool, list: bool) -> String {
-    let words: Vec<String> = values.iter().map(|&v| spelled(v, whole)).collect();
+/// One number or a list, in the profiles' notation.
+fn list_notation(values: &[f64], whole: bool, list: bool) -> String {
+    let numbers: Vec<String> = values.iter().map(|&v| notation(v, whole)).collect();
     if list {
-        format!("[{}]", words.join(", "))
+        format!("[{}]", numbers.join(", "))
     } else {
-        words.join("")
+        numbers.concat()
     }
 }
 

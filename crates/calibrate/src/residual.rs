@@ -1,4 +1,4 @@
-//! What remains between measured and simulated figures after a fit, and how it is summed up.
+//! Residuals of a fit: measured and simulated figures, their errors and summaries.
 
 use assay_units::median;
 
@@ -10,7 +10,7 @@ use crate::simulate::Figures;
 pub struct Residual {
     /// Measured.
     pub measurement: Measurement,
-    /// Simulated; `None` where the simulated drive shows nothing of the kind.
+    /// Simulated; `None` where the simulated drive has no such figure.
     pub simulated: Option<f64>,
 }
 
@@ -20,13 +20,13 @@ impl Residual {
         self.simulated.map(|value| self.measurement.error(value))
     }
 
-    /// Near enough?
+    /// Whether it is within its tolerance.
     pub fn is_met(&self) -> bool {
         self.simulated
             .is_some_and(|value| self.measurement.is_met(value))
     }
 
-    /// The error's size in per cent; `None` for temperatures and for what the drive does not show.
+    /// Absolute error in per cent; `None` for temperatures and missing figures.
     pub fn size_pct(&self) -> Option<f64> {
         match self.measurement.tolerance {
             Tolerance::Relative(_) => self.error().map(f64::abs),
@@ -35,21 +35,21 @@ impl Residual {
     }
 }
 
-/// Median and worst error of some figures, in per cent, and how many are near enough.
+/// Median and worst error of some figures, and how many are within their tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ErrorSummary {
-    /// Figures.
+    /// Number of figures.
     pub count: usize,
     /// Those within their tolerance.
     pub met: usize,
-    /// Median of the errors' sizes in per cent, temperatures left out.
+    /// Median absolute error in per cent, without temperatures.
     pub median_pct: f64,
-    /// Greatest of them.
+    /// Largest absolute error in per cent.
     pub worst_pct: f64,
 }
 
 impl ErrorSummary {
-    /// Of some residuals.
+    /// The summary of some residuals.
     pub fn of<'a>(residuals: impl IntoIterator<Item = &'a Residual>) -> ErrorSummary {
         let (mut sizes, mut count, mut met) = (Vec::new(), 0, 0);
         for residual in residuals {
@@ -66,12 +66,12 @@ impl ErrorSummary {
     }
 }
 
-/// All of them.
+/// The residuals of all measurements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Residuals(pub Vec<Residual>);
 
 impl Residuals {
-    /// Measurements joined with their figures.
+    /// Measurements and their simulated figures, in the same order.
     pub fn new(measurements: &[Measurement], figures: Figures) -> Residuals {
         Residuals(
             measurements
@@ -90,12 +90,12 @@ impl Residuals {
         self.0.iter().filter(move |r| r.measurement.role == role)
     }
 
-    /// Summed up, by role.
+    /// The summary of a role.
     pub fn summary(&self, role: Role) -> ErrorSummary {
         ErrorSummary::of(self.of(role))
     }
 
-    /// As a table of comma-separated values: `role,measurement,measured,simulated,unit,error,error_unit,within`.
+    /// As comma-separated values: `role,measurement,measured,simulated,unit,error,error_unit,within`.
     pub fn to_csv(&self) -> String {
         let mut out =
             String::from("role,measurement,measured,simulated,unit,error,error_unit,within\n");

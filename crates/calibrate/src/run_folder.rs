@@ -1,8 +1,8 @@
-//! The cells of a run of assay as measurements: what a *digital twin* is fitted to.
+//! The cells of a run of assay as measurements, to fit a custom profile to.
 //!
-//! A finished cell of one plain workload (reads or writes, closed loop, straight to the drive) gives its rate and, with enough I/Os
-//! behind them, median and 99th percentile of latency. The mean is left out: threads and depth make it out of the rate (Little's law).
-//! Everything else is named with the reason why it gives nothing.
+//! A finished cell of one plain workload (reads or writes, closed loop, direct I/O) gives its rate and, with enough I/Os, median and 99th
+//! percentile of latency. The mean is left out: it follows from rate, threads and depth (Little's law). Every other cell is listed with
+//! the reason why it gives none.
 
 use assay_store::Run;
 use assay_store::model::{CellKind, CellResult, Workload as CellWorkload};
@@ -15,21 +15,21 @@ use crate::measurement::{
     Tolerance,
 };
 
-/// I/Os behind a median, at least.
-const FOR_MEDIAN: u64 = 200;
-/// I/Os behind a 99th percentile, at least.
-const FOR_P99: u64 = 5_000;
-/// A 99th percentile differs from run to run by more than a rate does.
+/// Fewest I/Os for a median.
+const MEDIAN_IOS: u64 = 200;
+/// Fewest I/Os for a 99th percentile.
+const P99_IOS: u64 = 5_000;
+/// A 99th percentile varies more from run to run than a rate.
 const P99_TOLERANCE: f64 = 0.20;
 
-/// What a run gave.
+/// The measurements of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunMeasurements {
     /// The drive's label in the run.
     pub drive: String,
     /// Its figures.
     pub measurements: Vec<Measurement>,
-    /// Cells that give none, each with the reason.
+    /// Cells without measurements, each with the reason.
     pub left_out: Vec<(String, String)>,
 }
 
@@ -59,7 +59,7 @@ pub fn measurements(run: &Run, label: Option<&str>) -> Result<RunMeasurements, C
         match figures(cell, index, &run.manifest.run_id) {
             Ok(figures) => {
                 for figure in figures {
-                    // A cell measured twice would count twice.
+                    // A cell that was measured twice must not count twice.
                     if !out.measurements.iter().any(|m| m.key() == figure.key()) {
                         out.measurements.push(figure);
                     }
@@ -79,7 +79,7 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
         CellState::Planned | CellState::Unfinished => return Err("not finished".to_owned()),
     }
     if cell.plan.kind != CellKind::Measure {
-        return Err("no measured workload of one drive in its steady state".to_owned());
+        return Err("not a measured workload of one drive in steady state".to_owned());
     }
     let result = cell
         .drives
@@ -107,7 +107,7 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
         result.mib_per_s(),
         Tolerance::of(ReferenceMetric::MibPerS),
     )];
-    if latency.samples >= FOR_MEDIAN && latency.p50 > 0 {
+    if latency.samples >= MEDIAN_IOS && latency.p50 > 0 {
         let tolerance = Tolerance::of(ReferenceMetric::MedianUs);
         out.push(measurement(
             ReferenceMetric::MedianUs,
@@ -115,7 +115,7 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
             tolerance,
         ));
     }
-    if latency.samples >= FOR_P99 {
+    if latency.samples >= P99_IOS {
         let tolerance = Tolerance::Relative(P99_TOLERANCE);
         out.push(measurement(
             ReferenceMetric::P99Us,
@@ -125,25 +125,20 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
     }
     out.retain(|m| m.value > 0.0 && m.value.is_finite());
     if out.is_empty() {
-        return Err("nothing was moved".to_owned());
+        return Err("no bytes were moved".to_owned());
     }
     Ok(out)
 }
 
-/// The cell's workload as a procedure here can repeat it, or why not.
+/// The cell's workload as a reference workload, or why there is none.
 fn workload(cell: &CellWorkload, result: &CellResult) -> Result<ReferenceWorkload, String> {
-    let (access, op) = match cell.rw.as_str() {
-        "read" => (AccessPattern::Sequential, Op::Read),
-        "write" => (AccessPattern::Sequential, Op::Write),
-        "randread" => (AccessPattern::Random, Op::Read),
-        "randwrite" => (AccessPattern::Random, Op::Write),
-        other => return Err(format!("{other}: reads and writes mixed")),
-    };
+    let (access, op) = ReferenceWorkload::parse_rw(&cell.rw)
+        .ok_or_else(|| format!("{}: mixed reads and writes", cell.rw))?;
     if cell.rate_iops > 0.0 || cell.options.contains("--rate") {
-        return Err("held to a rate".to_owned());
+        return Err("rate-limited".to_owned());
     }
     if !cell.direct && cell.engine != "sim" {
-        return Err("through the page cache, not straight to the drive".to_owned());
+        return Err("buffered I/O through the page cache".to_owned());
     }
     if cell.engine == "null" {
         return Err("no drive".to_owned());
@@ -153,25 +148,26 @@ fn workload(cell: &CellWorkload, result: &CellResult) -> Result<ReferenceWorkloa
         .any(|option| unusual(&cell.options, option))
     {
         return Err(
-            "block sizes mixed, zones, another law of randomness, or verification".to_owned(),
+            "mixed block sizes, zones, a non-uniform random distribution, or verification"
+                .to_owned(),
         );
     }
     if access == AccessPattern::Sequential && cell.numjobs > 1 && !cell.options.contains("--split")
     {
-        return Err("sequential threads that do not keep to regions of their own".to_owned());
+        return Err("sequential threads without regions of their own".to_owned());
     }
     let (data, state) = match cell.data.as_str() {
         "zero" => (DataClass::Zero, PriorState::Filled),
         "unwritten" => (DataClass::Incompressible, PriorState::Fresh),
         "incompressible" | "as found" | "" => (DataClass::Incompressible, PriorState::Filled),
-        other => return Err(format!("data {other:?}: of no class that is simulated")),
+        other => return Err(format!("data {other:?}: not a class that is simulated")),
     };
     let block_bytes = u32::try_from(cell.bs_bytes)
         .ok()
         .filter(|&bytes| bytes > 0)
         .ok_or("no block size")?;
     let ios = match op {
-        // A cache fills as far as it was filled.
+        // A write cache must fill as far as it did.
         Op::Write => Some(result.write.ios.max(1)),
         _ => None,
     };
@@ -188,16 +184,11 @@ fn workload(cell: &CellWorkload, result: &CellResult) -> Result<ReferenceWorkloa
     })
 }
 
-/// Is an option there with a value that is out of the ordinary?
+/// Whether an option is set to something a reference workload cannot repeat; of `--bs`, a mix.
 fn unusual(options: &str, option: &str) -> bool {
     let Some(at) = options.find(option) else {
         return false;
     };
-    match option {
-        "--bs" => options[at..]
-            .split_whitespace()
-            .nth(1)
-            .is_some_and(|value| value.contains(':')),
-        _ => true,
-    }
+    let value = options[at..].split_whitespace().nth(1);
+    option != "--bs" || value.is_some_and(|value| value.contains(':'))
 }

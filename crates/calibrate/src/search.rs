@@ -1,33 +1,30 @@
-//! The optimiser: a covariance matrix adaptation evolution strategy (CMA-ES) in a unit box, with restarts.
+//! CMA-ES: the covariance matrix adaptation evolution strategy in a unit box, with restarts.
 //!
-//! A profile's numbers act together (firmware time against channel time, read time against jitter), the figures are rounded by
-//! whole nanoseconds and by chance, and no gradient is to be had. CMA-ES learns which directions matter from nothing but the
-//! order of its candidates, so neither scale nor noise of the cost disturbs it. Formulae and default constants: N. Hansen, "The CMA
-//! Evolution Strategy: A Tutorial", arXiv:1604.00772, equations (49) to (58) for the weights and rates, (24) to (37) for the
-//! updates (without negative weights). A candidate outside the box is moved onto its side, and pays for the distance in the ranking.
+//! A profile's parameters interact (firmware time and channel time, read time and jitter), the figures are quantised to nanoseconds and
+//! noisy, and there is no gradient. CMA-ES uses only the ranking of its candidates, so neither scale nor noise of the cost matters.
+//! Formulae and default constants: N. Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772, equations (49) to (58) for the
+//! weights and rates, (24) to (37) for the updates (without negative weights). A candidate outside the box is projected onto it, with a
+//! penalty for the distance.
 //!
-//! When a search has converged, the next one starts: every other time about the best point so far with small steps, otherwise
-//! anywhere with twice the candidates (A. Auger, N. Hansen, "A restart CMA evolution strategy with increasing population
-//! size", CEC 2005).
+//! When a search has converged, it restarts: every other time near the best point with small steps, otherwise at a random point with
+//! twice the candidates (A. Auger, N. Hansen, "A restart CMA evolution strategy with increasing population size", CEC 2005).
 //!
-//! [`CmaEs::ask`] gives candidates and [`CmaEs::tell`] takes their costs: what happens between the two (simulation, by however
-//! many threads) is no concern of the search, and the same costs give the same candidates again. A search is resumed by telling
-//! it what it was told before.
+//! Ask and tell: the same costs give the same candidates again, so a search is resumed by telling it the recorded costs.
 
 use assay_units::Rng;
 
 /// First step, as a share of the box.
 const FIRST_STEP: f64 = 0.12;
-/// First step of a search about the best point so far.
+/// First step of a restart near the best point.
 const NEAR_STEP: f64 = 0.05;
-/// First step of a search anywhere.
+/// First step of a restart at a random point.
 const FAR_STEP: f64 = 0.25;
-/// Steps below this share of the box are below the rounding of the numbers.
+/// Converged: steps below this share of the box are below the rounding of the parameters.
 const LAST_STEP: f64 = 3e-4;
-/// What a squared distance from the box costs in the ranking. Costs are of the order of 1.
+/// Penalty per squared distance from the box. Costs are of the order of 1.
 const OUTSIDE: f64 = 10.0;
 
-/// A search for the point of least cost.
+/// A search for the point of lowest cost.
 #[derive(Clone, Debug)]
 pub struct CmaEs {
     rng: Rng,
@@ -35,15 +32,15 @@ pub struct CmaEs {
     best: Vec<f64>,
     best_cost: f64,
     restarts: u32,
-    state: State,
-    /// Candidates asked about, before they were moved into the box.
+    strategy: Strategy,
+    /// The last candidates, before projection into the box.
     asked: Vec<Vec<f64>>,
     first: bool,
 }
 
 /// One run of the strategy.
 #[derive(Clone, Debug)]
-struct State {
+struct Strategy {
     mean: Vec<f64>,
     step: f64,
     lambda: usize,
@@ -55,17 +52,17 @@ struct State {
     path_covariance: Vec<f64>,
     generation: u64,
     best_cost: f64,
-    /// Generations since this run got better by more than a hair.
+    /// Generations since the last improvement.
     idle: u64,
 }
 
-impl State {
-    fn new(mean: Vec<f64>, step: f64, lambda: usize) -> State {
+impl Strategy {
+    fn new(mean: Vec<f64>, step: f64, lambda: usize) -> Strategy {
         let n = mean.len();
         let unit: Vec<Vec<f64>> = (0..n)
             .map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect())
             .collect();
-        State {
+        Strategy {
             mean,
             step,
             lambda,
@@ -87,7 +84,7 @@ fn usual_lambda(dimensions: usize) -> usize {
 }
 
 impl CmaEs {
-    /// A search that begins at a point of the unit box. The first point it asks about is that one.
+    /// A search from a point of the unit box, which is its first candidate.
     pub fn new(start: &[f64], rng: Rng) -> CmaEs {
         CmaEs {
             rng,
@@ -95,7 +92,7 @@ impl CmaEs {
             best: start.to_vec(),
             best_cost: f64::MAX,
             restarts: 0,
-            state: State::new(start.to_vec(), FIRST_STEP, usual_lambda(start.len())),
+            strategy: Strategy::new(start.to_vec(), FIRST_STEP, usual_lambda(start.len())),
             asked: Vec::new(),
             first: true,
         }
@@ -106,14 +103,14 @@ impl CmaEs {
         &self.best
     }
 
-    /// Its cost; the greatest number before anything was told.
+    /// Its cost; [`f64::MAX`] before the first [`CmaEs::tell`].
     pub fn best_cost(&self) -> f64 {
         self.best_cost
     }
 
     /// The next candidates, inside the box.
     pub fn ask(&mut self) -> Vec<Vec<f64>> {
-        let state = &self.state;
+        let state = &self.strategy;
         let n = self.dimensions;
         self.asked = (0..state.lambda)
             .map(|_| {
@@ -129,12 +126,12 @@ impl CmaEs {
             })
             .collect();
         if self.first {
-            self.asked[0] = self.state.mean.clone();
+            self.asked[0] = self.strategy.mean.clone();
         }
         self.asked.iter().map(|point| inside(point)).collect()
     }
 
-    /// The costs of the candidates last asked about, in their order. Not-a-number counts as the worst.
+    /// The costs of the last candidates, in their order. NaN counts as the worst.
     pub fn tell(&mut self, costs: &[f64]) {
         self.first = false;
         let mut ranked: Vec<(f64, usize)> = Vec::with_capacity(costs.len());
@@ -155,40 +152,41 @@ impl CmaEs {
         let Some(&(least, _)) = ranked.first() else {
             return;
         };
-        let better = least < self.state.best_cost - 1e-4 * self.state.best_cost.abs().min(1.0);
-        self.state.idle = if better { 0 } else { self.state.idle + 1 };
-        self.state.best_cost = self.state.best_cost.min(least);
+        let better =
+            least < self.strategy.best_cost - 1e-4 * self.strategy.best_cost.abs().min(1.0);
+        self.strategy.idle = if better { 0 } else { self.strategy.idle + 1 };
+        self.strategy.best_cost = self.strategy.best_cost.min(least);
         let order: Vec<&[f64]> = ranked
             .iter()
             .map(|&(_, index)| self.asked[index].as_slice())
             .collect();
-        update(&mut self.state, &order);
+        update(&mut self.strategy, &order);
         if self.has_converged() {
             self.restart();
         }
     }
 
     fn has_converged(&self) -> bool {
-        let state = &self.state;
+        let state = &self.strategy;
         let longest = state.lengths.iter().copied().fold(0.0, f64::max);
-        let patience = 10 + (30 * self.dimensions / state.lambda.max(1)) as u64;
-        !state.step.is_finite() || state.step * longest < LAST_STEP || state.idle > patience
+        let stall_limit = 10 + (30 * self.dimensions / state.lambda.max(1)) as u64;
+        !state.step.is_finite() || state.step * longest < LAST_STEP || state.idle > stall_limit
     }
 
     fn restart(&mut self) {
         self.restarts += 1;
         let lambda = usual_lambda(self.dimensions);
-        self.state = if self.restarts % 2 == 1 {
-            State::new(self.best.clone(), NEAR_STEP, lambda)
+        self.strategy = if self.restarts % 2 == 1 {
+            Strategy::new(self.best.clone(), NEAR_STEP, lambda)
         } else {
             let anywhere = (0..self.dimensions).map(|_| self.rng.unit_f64()).collect();
             let wider = lambda << (self.restarts / 2).min(4);
-            State::new(anywhere, FAR_STEP, wider)
+            Strategy::new(anywhere, FAR_STEP, wider)
         };
     }
 }
 
-/// A point moved into the unit box.
+/// A point projected onto the unit box.
 fn inside(point: &[f64]) -> Vec<f64> {
     point
         .iter()
@@ -202,14 +200,14 @@ fn inside(point: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// A normally distributed number (Box and Muller's method; one of its pair).
+/// A normally distributed number (Box-Muller transform; one of the pair).
 fn normal(rng: &mut Rng) -> f64 {
     let radius = (-2.0 * rng.unit_f64().ln()).sqrt();
     radius * (std::f64::consts::TAU * rng.unit_f64()).cos()
 }
 
 /// One generation's update from the candidates, best first.
-fn update(state: &mut State, order: &[&[f64]]) {
+fn update(state: &mut Strategy, order: &[&[f64]]) {
     let n = state.mean.len();
     let dim = n as f64;
     let mu = (order.len() / 2).max(1);
@@ -239,7 +237,7 @@ fn update(state: &mut State, order: &[&[f64]]) {
     for (mean, along) in state.mean.iter_mut().zip(&moved) {
         *mean += state.step * along;
     }
-    // C^(-1/2) times the mean's step, by the eigenvectors.
+    // C^(-1/2) times the mean's step, in the eigenbasis.
     let along: Vec<f64> = (0..n)
         .map(|j| {
             let dot: f64 = (0..n).map(|i| state.axes[i][j] * moved[i]).sum();

@@ -1,8 +1,7 @@
-//! How the shipped profiles were fitted: recipes, `profiles/fits.toml` at the repository's root, embedded.
+//! Recipes of the shipped profiles' fits (`profiles/fits.toml`, embedded) and their last fidelity.
 //!
-//! A recipe says, per profile: seed and evaluations, which numbers were free and within what, which published figures were held
-//! out, and from which numbers the search began. That makes the shipped profile a function of the recipe: a fit sets the free numbers
-//! to where they began, whatever they are now, and so comes to the same profile again (`make fit`).
+//! A recipe has seed and evaluations, the free parameters and their start values, and the held-out figures. A fit begins at the start
+//! values, whatever the profile holds now, so that a shipped profile is a function of its recipe (`make fit`).
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ use crate::published::published;
 const RECIPES: &str = include_str!("../../../profiles/fits.toml");
 const FIDELITY: &str = include_str!("../../../reference/fidelity.csv");
 
-/// How one profile was fitted.
+/// The fit of one profile.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitRecipe {
@@ -24,22 +23,22 @@ pub struct FitRecipe {
     pub seed: u64,
     /// Candidates tried.
     pub evaluations: u64,
-    /// Free numbers as `--free` spells them, beside those of `start`; none of either: those marked as fitted.
+    /// Free parameters in the form of `--free`, beside those of `start`; none of either: those marked as fitted.
     #[serde(default)]
     pub free: Vec<String>,
-    /// Figures whose names contain one of these were not fitted to.
+    /// Figures whose names contain one of these are held out.
     #[serde(default)]
     pub hold_out: Vec<String>,
-    /// Where free numbers began, by path.
+    /// Start values of free parameters, by path.
     #[serde(default)]
     pub start: BTreeMap<String, toml::Value>,
 }
 
 impl FitRecipe {
-    /// The free numbers, taken apart.
+    /// The free parameters.
     ///
     /// # Errors
-    /// [`CalibrateError::Parameter`] when one is misspelled.
+    /// [`CalibrateError::Parameter`] when one cannot be parsed.
     pub fn free(&self) -> Result<Vec<FreeParameter>, CalibrateError> {
         let mut free: Vec<FreeParameter> = self
             .free
@@ -54,7 +53,7 @@ impl FitRecipe {
         Ok(free)
     }
 
-    /// A profile's text with the free numbers where they began.
+    /// A profile's text with the start values.
     ///
     /// # Errors
     /// [`CalibrateError::Parameter`] when the profile has no such number.
@@ -66,7 +65,7 @@ impl FitRecipe {
 /// The recipes in a text: a table per profile.
 ///
 /// # Errors
-/// [`CalibrateError::Table`] with the line when it is no such text.
+/// [`CalibrateError::Table`] with the line when it cannot be parsed.
 pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, FitRecipe>, CalibrateError> {
     toml::from_str(text).map_err(|error| CalibrateError::Table {
         file: file.to_owned(),
@@ -79,15 +78,15 @@ pub fn recipes(file: &str, text: &str) -> Result<BTreeMap<String, FitRecipe>, Ca
     })
 }
 
-/// The recipe of a shipped profile, if it has one.
+/// The recipe of a shipped profile, if there is one.
 ///
 /// # Errors
-/// [`CalibrateError::Table`] when the table that came with the program is damaged.
+/// [`CalibrateError::Table`] when the embedded table is damaged.
 pub fn recipe(profile: &str) -> Result<Option<FitRecipe>, CalibrateError> {
     Ok(recipes("fits.toml", RECIPES)?.remove(profile))
 }
 
-/// The published figures of a profile's drive, those held out by its recipe marked so.
+/// The published figures of a profile's drive, with the roles of its recipe.
 ///
 /// # Errors
 /// As [`published`] and [`recipe`].
@@ -99,41 +98,36 @@ pub fn figures(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     Ok(all)
 }
 
-/// Mark the measurements whose name contains one of these as held out; gives back the patterns that are part of no name.
+/// Hold out the measurements whose name contains one of these patterns; returns the patterns that match none.
 pub fn hold_out(measurements: &mut [Measurement], patterns: &[String]) -> Vec<String> {
-    let mut unused = Vec::new();
-    for pattern in patterns {
-        let mut any = false;
-        for measurement in measurements.iter_mut() {
-            if measurement.key().contains(pattern.as_str()) {
-                measurement.role = Role::HeldOut;
-                any = true;
-            }
+    let mut unused = patterns.to_vec();
+    for measurement in measurements {
+        let key = measurement.key();
+        if patterns.iter().any(|pattern| key.contains(pattern)) {
+            measurement.role = Role::HeldOut;
         }
-        if !any {
-            unused.push(pattern.clone());
-        }
+        unused.retain(|pattern| !key.contains(pattern));
     }
     unused
 }
 
-/// How near a profile comes to what was published of its drive.
+/// Errors of a profile against the published figures of its drive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProfileFidelity {
     /// Published figures.
     pub figures: u32,
     /// Those within their tolerance.
     pub within: u32,
-    /// Median size of the errors in per cent, temperatures left out.
+    /// Median absolute error in per cent, without temperatures.
     pub median_pct: f64,
-    /// Greatest of them.
+    /// Largest absolute error in per cent.
     pub worst_pct: f64,
 }
 
 /// Heading of `reference/fidelity.csv`.
 pub(crate) const FIDELITY_HEADING: &str = "profile,figures,within,median_error_pct,worst_error_pct";
 
-/// What `make fidelity` found for a profile when it was last run; `None` where nothing was published.
+/// The result of the last `make fidelity` for a profile; `None` where nothing is published.
 pub fn fidelity(profile: &str) -> Option<ProfileFidelity> {
     FIDELITY.lines().find_map(|line| {
         let mut fields = line.trim().split(',');

@@ -1,8 +1,7 @@
-//! Tables of measurements: lines of comma-separated values under a heading that names the columns.
+//! Tables of measurements: comma-separated values under a heading that names the columns (RFC 4180, without line breaks in fields).
 //!
-//! A user's table (`measurements.csv`) may leave out every column but `value`; [`measurements`] says what is then assumed. A
-//! field with commas stands in double quotes, a double quote within it twice (RFC 4180, without line breaks in fields). Empty
-//! lines and lines that begin with `#` are skipped.
+//! A user's table (`measurements.csv`) may leave out every column but `value`, see [`measurements`]. Empty lines and lines that begin
+//! with `#` are skipped.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,12 +17,12 @@ use crate::measurement::{
 };
 use crate::procedure::fill::{ZEROED_READ_BYTES, ZEROED_READ_THREADS};
 
-/// Most bytes of a table that is read: a hundred thousand measurements would not fit a profile better.
-const LONGEST_BYTES: u64 = 16 << 20;
+/// Largest table that is read, in bytes: more than a hundred thousand measurements.
+const MAX_BYTES: u64 = 16 << 20;
 /// Columns that a user's table may have.
 const COLUMNS: &str = "procedure, rw, block, threads, queue_depth, data, state, area, ios, metric, value, tolerance, role, source";
 
-/// A table taken apart.
+/// A parsed table.
 #[derive(Clone, Debug)]
 pub struct CsvTable {
     columns: Vec<String>,
@@ -39,11 +38,10 @@ pub struct CsvRow {
 }
 
 impl CsvTable {
-    /// Take a text apart. `file` is its name in errors.
+    /// Parse a text. `file` is its name in errors.
     ///
     /// # Errors
-    /// [`CalibrateError::Table`] when there is no heading, a column comes twice, a quote is not closed, or a line has another
-    /// number of fields than the heading.
+    /// [`CalibrateError::Table`] for a missing heading, a repeated column, an unclosed quote, or a wrong number of fields.
     pub fn parse(file: &str, text: &str) -> Result<CsvTable, CalibrateError> {
         let error = |line: usize, what: String| CalibrateError::Table {
             file: file.to_owned(),
@@ -67,7 +65,7 @@ impl CsvTable {
             .collect();
         for (n, name) in columns.iter().enumerate() {
             if columns[..n].contains(name) {
-                return Err(error(at, format!("column {name:?} comes twice")));
+                return Err(error(at, format!("column {name:?} is repeated")));
             }
         }
         let mut rows = Vec::new();
@@ -98,7 +96,12 @@ impl CsvTable {
         &self.rows
     }
 
-    /// Its columns' names, in lower case.
+    /// Its lines, out of the table.
+    pub fn into_rows(self) -> Vec<CsvRow> {
+        self.rows
+    }
+
+    /// The columns' names, in lower case.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
@@ -158,7 +161,7 @@ impl CsvRow {
             .filter(|text| !text.is_empty())
     }
 
-    /// A field that must be there.
+    /// A required field.
     ///
     /// # Errors
     /// When it is missing.
@@ -167,10 +170,10 @@ impl CsvRow {
             .ok_or_else(|| self.error(column, "missing; this column must have a value"))
     }
 
-    /// A whole number above nothing or, for counts that may be 0, not below it.
+    /// A whole number.
     ///
     /// # Errors
-    /// When it is missing or no such number.
+    /// When it is missing, not a number, or out of range.
     pub fn number<T: FromStr>(&self, column: &str) -> Result<T, CalibrateError> {
         let text = self.text(column)?;
         text.parse().map_err(|_| {
@@ -184,17 +187,17 @@ impl CsvRow {
     /// A figure: a number above 0.
     ///
     /// # Errors
-    /// When it is missing or no such number.
+    /// When it is missing or not a number above 0.
     pub fn figure(&self, column: &str) -> Result<f64, CalibrateError> {
         self.text(column)?;
         self.optional(column)?
             .ok_or_else(|| self.error(column, "missing; this column must have a value"))
     }
 
-    /// A figure that may be missing.
+    /// An optional figure.
     ///
     /// # Errors
-    /// When it is there and not a number above 0.
+    /// When it is not a number above 0.
     pub fn optional(&self, column: &str) -> Result<Option<f64>, CalibrateError> {
         let Some(text) = self.get(column) else {
             return Ok(None);
@@ -284,7 +287,7 @@ pub fn figure_named(name: &str) -> Option<(Procedure, ReferenceMetric)> {
     }
 }
 
-/// The names that [`figure_named`] knows.
+/// The names that [`figure_named`] accepts.
 pub const FIGURE_NAMES: &str = "write_steady, write_first, write_full, write_cache_gb, zeroed_read, data_read, celsius_after_120_s, settled_celsius, second_sensor, settled_read, throttle_celsius, throttled_read, throttled_s, recovered_s";
 
 /// The measurements of a user's file.
@@ -297,9 +300,9 @@ pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
         source,
     };
     let length = std::fs::metadata(path).map_err(file)?.len();
-    if length > LONGEST_BYTES {
+    if length > MAX_BYTES {
         return Err(file(std::io::Error::other(
-            "longer than 16 MiB: not a table of measurements",
+            "larger than 16 MiB, so it is not a table of measurements",
         )));
     }
     let text = std::fs::read_to_string(path).map_err(file)?;
@@ -310,26 +313,26 @@ pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
     measurements(&name, &text)
 }
 
-/// The measurements of a user's table. Each column but `value` may be missing, and each field of it empty:
+/// The measurements of a user's table. Columns and fields other than `value` are optional:
 ///
-/// | column | if missing | meaning |
+/// | column | default | meaning |
 /// |---|---|---|
 /// | `procedure` | `steady` | `steady` (the workload of the next columns), or a name of [`FIGURE_NAMES`] |
 /// | `rw` | `randread` | `read`, `write`, `randread`, `randwrite` |
 /// | `block` | `4k` | bytes per I/O; `block_bytes` is the same |
-/// | `threads`, `queue_depth` | 1 | threads, I/Os in flight of each |
+/// | `threads`, `queue_depth` | 1 | threads, I/Os in flight per thread |
 /// | `data` | `incompressible` | or `zero` |
-/// | `state` | `filled` | `fresh`, `filled`, `overwritten`: the drive before |
+/// | `state` | `filled` | state of the drive before: `fresh`, `filled`, `overwritten` |
 /// | `area` | `16GiB` | area, from the drive's start |
-/// | `ios` | as many as needed | I/Os that were measured, from a rested drive on, where the rate is not steady |
-/// | `metric` | `mib_per_s` | a word of [`ReferenceMetric::ALL`] |
+/// | `ios` | as many as needed | I/Os measured from an idle drive on, where the rate is not in steady state |
+/// | `metric` | `mib_per_s` | a name of a [`ReferenceMetric`] |
 /// | `value` | | the figure |
-/// | `tolerance` | [`Tolerance::of`] | in per cent, or in kelvin for temperatures |
-/// | `role` | `target` | or `held_out`: not fitted to, shown as a prediction |
+/// | `tolerance` | [`Tolerance::of`] | per cent, or kelvin for temperatures |
+/// | `role` | `target` | or `held_out`: not fitted to, a prediction |
 /// | `source` | the file's name | who measured it |
 ///
 /// # Errors
-/// [`CalibrateError::Table`] naming line and column, and what would be right.
+/// [`CalibrateError::Table`] with line, column and the expected form.
 pub fn measurements(file: &str, text: &str) -> Result<Vec<Measurement>, CalibrateError> {
     let table = CsvTable::parse(file, text)?;
     let known = |name: &str| name == "block_bytes" || COLUMNS.split(", ").any(|c| c == name);
@@ -350,17 +353,17 @@ fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
         Some(name) => figure_named(name).ok_or_else(|| {
             row.error(
                 "procedure",
-                &format!("{name:?} is none; write steady or one of: {FIGURE_NAMES}"),
+                &format!("{name:?} is not steady or one of: {FIGURE_NAMES}"),
             )
         })?,
     };
     let metric = match row.get("metric") {
         None => usual,
-        Some(word) => ReferenceMetric::parse(word).ok_or_else(|| {
-            let words: Vec<&str> = ReferenceMetric::ALL.iter().map(|m| m.name()).collect();
+        Some(name) => ReferenceMetric::parse(name).ok_or_else(|| {
+            let names: Vec<&str> = ReferenceMetric::all().map(ReferenceMetric::name).collect();
             row.error(
                 "metric",
-                &format!("{word:?} is none; there are: {}", words.join(", ")),
+                &format!("{name:?} is not one of: {}", names.join(", ")),
             )
         })?,
     };
@@ -368,7 +371,7 @@ fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
     if !steady && metric != usual {
         return Err(row.error(
             "metric",
-            &format!("this procedure gives {}; leave it empty", usual.name()),
+            &format!("this procedure measures {}; leave it empty", usual.name()),
         ));
     }
     if steady
@@ -380,7 +383,7 @@ fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
         return Err(row.error(
             "metric",
             &format!(
-                "a workload gives rates and latencies, not {}; temperatures have procedures of their own",
+                "a workload gives rates and latencies, not {}; for temperatures name a procedure",
                 metric.name()
             ),
         ));
@@ -408,18 +411,13 @@ fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
 }
 
 fn workload(row: &CsvRow) -> Result<ReferenceWorkload, CalibrateError> {
-    let (access, op) = match row.get("rw").unwrap_or("randread") {
-        "read" => (AccessPattern::Sequential, Op::Read),
-        "write" => (AccessPattern::Sequential, Op::Write),
-        "randread" => (AccessPattern::Random, Op::Read),
-        "randwrite" => (AccessPattern::Random, Op::Write),
-        other => {
-            return Err(row.error(
-                "rw",
-                &format!("{other:?}: write read, write, randread or randwrite"),
-            ));
-        }
-    };
+    let rw = row.get("rw").unwrap_or("randread");
+    let (access, op) = ReferenceWorkload::parse_rw(rw).ok_or_else(|| {
+        row.error(
+            "rw",
+            &format!("{rw:?}: write read, write, randread or randwrite"),
+        )
+    })?;
     let column = if row.get("block_bytes").is_some() {
         "block_bytes"
     } else {
@@ -444,17 +442,13 @@ fn workload(row: &CsvRow) -> Result<ReferenceWorkload, CalibrateError> {
             return Err(row.error("data", &format!("{other:?}: write incompressible or zero")));
         }
     };
-    let state = match row.get("state").unwrap_or("filled") {
-        "fresh" => PriorState::Fresh,
-        "filled" => PriorState::Filled,
-        "overwritten" => PriorState::Overwritten,
-        other => {
-            return Err(row.error(
-                "state",
-                &format!("{other:?}: write fresh, filled or overwritten"),
-            ));
-        }
-    };
+    let state = row.get("state").unwrap_or(PriorState::Filled.name());
+    let state = PriorState::parse(state).ok_or_else(|| {
+        row.error(
+            "state",
+            &format!("{state:?}: write fresh, filled or overwritten"),
+        )
+    })?;
     let area_bytes = row.size("area", AREA_BYTES)?;
     if area_bytes < block {
         return Err(row.error("area", "smaller than a block"));
@@ -468,10 +462,7 @@ fn workload(row: &CsvRow) -> Result<ReferenceWorkload, CalibrateError> {
         data,
         state,
         area_bytes,
-        ios: match row.get("ios") {
-            None => None,
-            Some(_) => Some(row.number("ios")?),
-        },
+        ios: row.get("ios").map(|_| row.number("ios")).transpose()?,
     })
 }
 

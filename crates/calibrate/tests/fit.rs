@@ -81,7 +81,7 @@ fn settings(evaluations: u64, threads: usize) -> FitSettings {
         threads,
         state_file: None,
         label: "the true drive".to_owned(),
-        keep_words: false,
+        keep_sources: false,
     }
 }
 
@@ -124,7 +124,7 @@ fn known_numbers_are_found_again_and_a_figure_kept_back_is_predicted() {
 }
 
 #[test]
-fn a_number_that_no_figure_feels_is_left_alone() {
+fn a_number_that_changes_no_figure_is_not_fitted() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let measured = measured(&true_profile);
     let mut with_write = settings(20, 2);
@@ -132,7 +132,7 @@ fn a_number_that_no_figure_feels_is_left_alone() {
         .free
         .push(FreeParameter::parse("nand.erase_ns").unwrap());
     let fitted = run(&pulled_away(), &measured, &with_write);
-    assert_eq!(fitted.unfelt, ["nand.erase_ns"]);
+    assert_eq!(fitted.insensitive, ["nand.erase_ns"]);
     assert_eq!(fitted.moved.len(), 2);
     let erase = |text: &str| Profile::from_toml(text).unwrap().nand.erase_ns;
     assert_eq!(erase(&fitted.text), erase(truth()));

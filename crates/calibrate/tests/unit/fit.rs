@@ -24,7 +24,7 @@ fn the_loss_is_linear_and_steep_before_the_tolerance() {
         (at(-0.5) - at(0.5)).abs() < 1e-9,
         "half and twice weigh the same"
     );
-    assert_eq!(loss(&m, None), NOTHING);
-    assert_eq!(loss(&m, Some(0.0)), NOTHING);
-    assert!((cost(&[m.clone(), m], &vec![Some(100.0), None]) - NOTHING / 2.0).abs() < 1e-9);
+    assert_eq!(loss(&m, None), MISSING_LOSS);
+    assert_eq!(loss(&m, Some(0.0)), MISSING_LOSS);
+    assert!((cost(&[m.clone(), m], &vec![Some(100.0), None]) - MISSING_LOSS / 2.0).abs() < 1e-9);
 }

@@ -1,4 +1,4 @@
-//! Keys, tolerances, words.
+//! Keys, tolerances, names.
 
 use super::*;
 
@@ -14,8 +14,13 @@ fn measured(metric: ReferenceMetric, value: f64) -> Measurement {
 }
 
 #[test]
-fn words_of_metrics_are_read_back() {
-    for metric in ReferenceMetric::ALL {
+fn names_of_metrics_are_parsed_back() {
+    assert!(
+        ReferenceMetric::all()
+            .enumerate()
+            .all(|(n, metric)| metric as usize == n)
+    );
+    for metric in ReferenceMetric::all() {
         assert_eq!(ReferenceMetric::parse(metric.name()), Some(metric));
     }
     assert_eq!(ReferenceMetric::parse("MiB/s"), None);

@@ -154,10 +154,10 @@ fn numbers_that_cannot_move_are_refused() {
 fn numbers_have_four_significant_digits() {
     assert_eq!(significant(123_456.0), 123_500.0);
     assert_eq!(significant(0.001_234_56), 0.001_235);
-    assert_eq!(spelled(1_443_000_000.0, true), "1_443_000_000");
-    assert_eq!(spelled(241.0, true), "241");
-    assert_eq!(spelled(17.0, false), "17.0");
-    assert_eq!(spelled(74.6, false), "74.6");
+    assert_eq!(notation(1_443_000_000.0, true), "1_443_000_000");
+    assert_eq!(notation(241.0, true), "241");
+    assert_eq!(notation(17.0, false), "17.0");
+    assert_eq!(notation(74.6, false), "74.6");
 }
 
 /// A profile with a map on flash: its times are free when fitted, its size when named.

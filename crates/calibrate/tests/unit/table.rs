@@ -49,7 +49,7 @@ fn other_procedures_have_their_own_metric() {
 fn errors_name_file_line_column_and_what_would_be_right() {
     for (text, line, expected) in [
         ("", 1, "no heading"),
-        ("value,value\n", 1, "comes twice"),
+        ("value,value\n", 1, "is repeated"),
         ("value,colour\n1,red\n", 1, "no such column"),
         ("value\n1,2\n", 2, "2 fields"),
         ("value\n\"1\n", 2, "not closed"),
@@ -69,7 +69,7 @@ fn errors_name_file_line_column_and_what_would_be_right() {
         ("value,state\n1,old\n", 2, "overwritten"),
         ("value,data\n1,text\n", 2, "incompressible"),
         ("value,metric\n1,furlongs\n", 2, "p99_999_us"),
-        ("value,metric\n1,celsius\n", 2, "procedures of their own"),
+        ("value,metric\n1,celsius\n", 2, "name a procedure"),
         ("value,role\n1,secret\n", 2, "held_out"),
         ("value,procedure\n1,nap\n", 2, "write_steady"),
         (

@@ -68,7 +68,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
         threads: threads(arguments.threads),
         state_file: Some(state_file.clone().into()),
         label: targets.label.clone(),
-        keep_words: arguments.to == PUBLISHED,
+        keep_sources: arguments.to == PUBLISHED,
     };
     let stop = super::stop_flag()?;
     let bar = crate::progress::bar(output, settings.evaluations);
@@ -306,7 +306,7 @@ fn shown(fitted: &FitResult, targets: &Targets, path: &Path, table: &Path) -> St
             number.path, number.from, number.to
         );
     }
-    for path in &fitted.unfelt {
+    for path in &fitted.insensitive {
         let _ = writeln!(text, "  {path:<36} unchanged: no figure depends on it");
     }
     if !targets.left_out.is_empty() {
@@ -380,7 +380,7 @@ fn document(fitted: &FitResult, targets: &Targets, path: &Path, table: &Path) ->
         "residuals": residuals(&fitted.residuals),
         "free": fitted.moved.iter().map(|m| json!({ "path": m.path, "from": m.from, "to": m.to })).collect::<Vec<_>>(),
         "at_bounds": fitted.at_bounds,
-        "unfelt": fitted.unfelt,
+        "unfelt": fitted.insensitive,
         "left_out": targets.left_out.iter().map(|(cell, why)| json!({ "cell": cell, "why": why })).collect::<Vec<_>>(),
         "simulated": true,
     })
