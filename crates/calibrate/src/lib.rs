@@ -1,25 +1,21 @@
-//! Measured and published figures against simulated drives: how far a profile is off, and how to bring it nearer.
+//! Model calibration and validation: simulated drives against measured and published figures.
 //!
 //! # Architecture
-//! - [`measurement`]: [`Measurement`], "this procedure gave this figure on this drive", with its tolerance, source and role
-//!   (fitting target or held out).
-//! - [`published`] reads the embedded `reference/*.csv`, [`table`] a user's `measurements.csv`, [`run_folder`] a run of assay; all
-//!   give measurements.
-//! - [`host`]: the machine that uses the drive: threads, queue depth, time of its own per I/O.
-//! - [`procedure`]: the procedures, each run on a simulated drive directly (sans-IO, no engine).
-//! - [`mod@simulate`]: measurements in, simulated figures out; those that one run of a procedure answers share it; runs are spread
-//!   over threads, and the figures do not depend on how many.
-//! - [`parameter`]: a profile's free numbers and their bounds; [`search`]: the optimiser; [`mod@fit`]: both joined, resumable;
-//!   [`residual`]: what remains.
-//! - [`shipped`]: how the shipped profiles were fitted; [`fidelity`]: all of them beside what was published.
+//! - [`measurement`]: [`Measurement`], a figure that a procedure gave on a drive, with tolerance, source and role (fitting target or
+//!   held out).
+//! - [`published`] reads the embedded `reference/*.csv`, [`table`] a user's `measurements.csv`, [`run_folder`] a run of assay.
+//! - [`drive_under_test`]: a simulated drive and the host that runs a reference workload on it; [`procedure`]: the procedures.
+//! - [`mod@simulate`]: the simulated figures of measurements, on several threads.
+//! - [`parameter`]: a profile's free parameters and their bounds; [`search`]: the optimiser; [`mod@fit`]: both together, resumable;
+//!   [`residual`]: the remaining errors.
+//! - [`shipped`]: the recipes of the shipped profiles; [`fidelity`]: all profiles against the published figures.
 //!
 //! # Non-goals
-//! No real drive is touched, no engine, no printing: commands and reports show what is found here. Nothing here is read by the
-//! model: a profile's numbers are the only way from a figure into a simulated drive.
+//! No real drive, no workload engine, no printing. The model does not read figures: a profile's numbers are the only link between them.
 //!
 //! # Key constants
-//! [`drive_under_test::AREA_BYTES`] (16 GiB, report A's area), [`measurement::Tolerance`]'s defaults, [`parameter::DEFAULT_SPAN`] (a
-//! free number without a range moves by a factor of 4 either way).
+//! [`drive_under_test::AREA_BYTES`] (16 GiB, the area of the DragonFly NVMe tests), the defaults of [`measurement::Tolerance`],
+//! [`parameter::DEFAULT_SPAN`] (a parameter without bounds varies by a factor of 4 either way).
 #![forbid(unsafe_code)]
 
 pub mod drive_under_test;

@@ -1,5 +1,4 @@
-//! The procedures, run on a simulated drive. Each gives everything its figures are taken from, so that one run answers all of
-//! them.
+//! The reference procedures on a simulated drive. Each returns everything that its figures are computed from, so that one run gives all.
 
 pub mod fill;
 pub mod hour;

@@ -1,8 +1,7 @@
-//! Measurements in, simulated figures out.
+//! Simulated figures of measurements.
 //!
-//! Figures that one run of a procedure gives share it (a soak answers eight questions, a workload gives rate and percentiles).
-//! Runs are independent of each other, each on a drive of its own, so they are spread over threads; each takes the next that is
-//! left, and results are put in the order of the question: the figures do not depend on the number of threads.
+//! Figures of the same run of a procedure share it (a soak gives eight, a workload gives rate and percentiles). Each run has a drive of
+//! its own, so runs are spread over threads; the figures do not depend on the number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,13 +13,12 @@ use crate::measurement::{Measurement, Procedure, ReferenceMetric, ReferenceWorkl
 use crate::procedure::streams::{ChunkTimes, StreamerSettings};
 use crate::procedure::{fill, hour, soak, steady, streams};
 
-/// How much trouble is taken.
+/// Length of the simulated runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// As many I/Os as bring the noise below a per cent or two; soaks, hours and whole-drive streams shortened: for a fit, which
-    /// asks thousands of times.
+    /// For the candidates of a fit: enough I/Os for noise below 1 to 2 %; soaks, hours and whole-drive streams shortened.
     Fit,
-    /// Eight times the I/Os, every procedure at full length: for a page, and for what a fit reports at its end.
+    /// Eight times the I/Os, every procedure at full length: for a fit's result and the fidelity page.
     Full,
 }
 
@@ -33,8 +31,8 @@ impl Effort {
         }
     }
 
-    /// Factor by which soaks are hurried.
-    fn hurry(self) -> u64 {
+    /// Factor by which soaks are sped up.
+    fn speed_up(self) -> u64 {
         match self {
             Effort::Fit => 8,
             Effort::Full => 1,
@@ -50,7 +48,7 @@ impl Effort {
     }
 }
 
-/// A run of a procedure and which figures are wanted of it.
+/// A run of a procedure and its requested figures.
 #[derive(Clone, Debug, PartialEq)]
 enum Run {
     Steady(ReferenceWorkload, Vec<ReferenceMetric>),
@@ -62,7 +60,7 @@ enum Run {
     Hour(u8),
 }
 
-/// What a run gave.
+/// Result of a run.
 enum Outcome {
     Steady(Box<steady::SteadyResult>),
     Fill(Vec<f64>),
@@ -72,7 +70,7 @@ enum Outcome {
     Hour(Vec<f64>),
 }
 
-/// The runs that answer some measurements, and which answers each.
+/// The runs of some measurements, and which run gives each.
 struct Plan {
     runs: Vec<Run>,
     run_of: Vec<usize>,
@@ -109,7 +107,7 @@ impl Plan {
     }
 }
 
-/// Does this run answer the measurement? It is told what else is wanted of it.
+/// Whether this run gives the measurement too; then its figure is added.
 fn joins(run: &mut Run, measurement: &Measurement) -> bool {
     match (run, measurement.procedure) {
         (Run::Steady(workload, metrics), Procedure::Steady(wanted)) if *workload == wanted => {
@@ -138,7 +136,7 @@ fn joins(run: &mut Run, measurement: &Measurement) -> bool {
 }
 
 impl Run {
-    fn carry_out(&self, profile: &Profile, effort: Effort) -> Result<Outcome, CalibrateError> {
+    fn execute(&self, profile: &Profile, effort: Effort) -> Result<Outcome, CalibrateError> {
         let streamer = StreamerSettings::default();
         Ok(match self {
             Run::Steady(job, metrics) => Outcome::Steady(Box::new(steady::run(
@@ -149,7 +147,7 @@ impl Run {
             )?)),
             Run::Fill => Outcome::Fill(fill::run(profile, effort == Effort::Fit)?),
             Run::ZeroedRead => Outcome::Rate(fill::zeroed_read(profile)?),
-            Run::Soak => Outcome::Soak(soak::run(profile, effort.hurry())?),
+            Run::Soak => Outcome::Soak(soak::run(profile, effort.speed_up())?),
             Run::Sweep(sizes) => Outcome::Sweep(streams::sweep(profile, sizes, &streamer)?),
             Run::FullStream(op) => Outcome::Rate(streams::full_stream(
                 profile,
@@ -185,13 +183,13 @@ impl Outcome {
     }
 }
 
-/// One simulated figure per measurement, in their order; `None` where the drive has nothing to show.
+/// One simulated figure per measurement, in their order; `None` where the drive has no such figure.
 pub type Figures = Vec<Option<f64>>;
 
 /// The figures of one drive.
 ///
 /// # Errors
-/// When the profile makes no drive, or the drive fails an I/O.
+/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn simulate(
     profile: &Profile,
     measurements: &[Measurement],
@@ -202,7 +200,7 @@ pub fn simulate(
     all.pop().unwrap_or_else(|| Ok(Vec::new()))
 }
 
-/// The figures of several drives, each asked the same.
+/// The same figures of several drives.
 ///
 /// # Errors
 /// Per drive: as [`simulate`].
@@ -224,7 +222,7 @@ pub fn simulate_each(
                 return mine;
             }
             let profile = &profiles[task / count];
-            mine.push((task, plan.runs[task % count].carry_out(profile, effort)));
+            mine.push((task, plan.runs[task % count].execute(profile, effort)));
         }
     };
     let mut outcomes = std::thread::scope(|scope| {
@@ -235,7 +233,7 @@ pub fn simulate_each(
         for other in others {
             match other.join() {
                 Ok(done) => all.extend(done),
-                // A defect of the model is not to be hidden behind a missing figure.
+                // A panic is a defect of the model and not a missing figure.
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }

@@ -1,4 +1,4 @@
-//! Report A's sequential write of the area, and its random read of zeroes.
+//! Sequential write of the area, and random read of zeroes (DragonFly NVMe tests).
 
 use assay_ssd::Profile;
 use assay_units::rate::mib_per_second;
@@ -8,22 +8,22 @@ use crate::CalibrateError;
 use crate::drive_under_test::{AREA_BYTES, DriveUnderTest};
 use crate::measurement::{AccessPattern, FillFigure, ReferenceWorkload};
 
-/// The write is looked at in pieces of this many bytes.
-const PIECE_BYTES: u64 = 128 * MIB;
+/// Bytes per sample of the write rate.
+const SAMPLE_BYTES: u64 = 128 * MIB;
 /// Bytes of one write.
 const BLOCK_BYTES: u32 = 131_072;
 
-/// The rate of a drive without a write cache has settled when so many pieces ...
-const SETTLED_PIECES: usize = 8;
+/// Steady state of a drive without an SLC cache: this many samples ...
+const STEADY_SAMPLES: usize = 8;
 /// ... and as many before them differ by no more than this share.
-const SETTLED_SHARE: f64 = 0.002;
+const STEADY_SHARE: f64 = 0.002;
 
-/// MB/s of each 128 MiB of the sequential write. With `settle` the write of a drive that has no SLC cache ends where its rate has
-/// settled, and the rest is taken to go on so.
+/// MB/s of each 128 MiB of the sequential write. With `stop_when_steady` the write of a drive without an SLC cache ends in steady state,
+/// and the rest is extrapolated.
 ///
 /// # Errors
-/// When the profile makes no drive or the drive fails an I/O.
-pub fn run(profile: &Profile, settle: bool) -> Result<Vec<f64>, CalibrateError> {
+/// When the profile cannot make a drive, or the drive fails an I/O.
+pub fn run(profile: &Profile, stop_when_steady: bool) -> Result<Vec<f64>, CalibrateError> {
     let job = ReferenceWorkload {
         op: Op::Write,
         ..ReferenceWorkload::read(AccessPattern::Sequential, 1, BLOCK_BYTES)
@@ -31,33 +31,33 @@ pub fn run(profile: &Profile, settle: bool) -> Result<Vec<f64>, CalibrateError> 
     let mut drive = DriveUnderTest::new(profile, job)?;
     let mut out = Vec::new();
     let area = AREA_BYTES.min(drive.capacity_bytes());
-    let pieces = (area / PIECE_BYTES) as usize;
-    let settle = settle && profile.slc.is_none();
-    for _ in 0..pieces {
-        if let Some(rate) = settled(&out).filter(|_| settle) {
-            out.resize(pieces, rate);
+    let samples = (area / SAMPLE_BYTES) as usize;
+    let stop_when_steady = stop_when_steady && profile.slc.is_none();
+    for _ in 0..samples {
+        if let Some(rate) = steady_rate(&out).filter(|_| stop_when_steady) {
+            out.resize(samples, rate);
             break;
         }
         let start = drive.now();
-        let bytes = drive.run(PIECE_BYTES / u64::from(BLOCK_BYTES), Nanos::MAX)?;
+        let bytes = drive.run(SAMPLE_BYTES / u64::from(BLOCK_BYTES), Nanos::MAX)?;
         out.push(bytes as f64 / (drive.now() - start).as_secs_f64() / 1e6);
     }
     Ok(out)
 }
 
-/// The rate that the last pieces and those before them agree on.
-fn settled(rates: &[f64]) -> Option<f64> {
-    let recent = rates.get(rates.len().checked_sub(2 * SETTLED_PIECES)?..)?;
-    let (before, after) = recent.split_at(SETTLED_PIECES);
+/// The rate in steady state.
+fn steady_rate(rates: &[f64]) -> Option<f64> {
+    let recent = rates.get(rates.len().checked_sub(2 * STEADY_SAMPLES)?..)?;
+    let (before, after) = recent.split_at(STEADY_SAMPLES);
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
-    ((mean(after) / mean(before) - 1.0).abs() < SETTLED_SHARE).then(|| mean(after))
+    ((mean(after) / mean(before) - 1.0).abs() < STEADY_SHARE).then(|| mean(after))
 }
 
-/// A figure of the pieces' rates: MB/s, or GB for the cache.
+/// A figure of the samples: MB/s, or GB for the cache.
 pub fn figure(rates: &[f64], figure: FillFigure) -> Option<f64> {
     // Equal amounts at different rates: the mean rate is the harmonic one.
     let rate = |list: &[f64]| list.len() as f64 / list.iter().map(|rate| 1.0 / rate).sum::<f64>();
-    let gib = (GIB / PIECE_BYTES) as usize;
+    let gib = (GIB / SAMPLE_BYTES) as usize;
     let (first, last) = (
         rate(rates.get(..gib)?),
         rate(rates.get(rates.len() - gib..)?),
@@ -69,13 +69,13 @@ pub fn figure(rates: &[f64], figure: FillFigure) -> Option<f64> {
         FillFigure::Cache => {
             let middle = f64::midpoint(first, last);
             let fast = rates.iter().take_while(|&&rate| rate > middle).count();
-            (fast as u64 * PIECE_BYTES) as f64 / 1e9
+            (fast as u64 * SAMPLE_BYTES) as f64 / 1e9
         }
     })
 }
 
-/// Threads of report A's read of zeroes, and of the same read of data beside it. It does not tell which of its two numbers, 16 or 64; with
-/// either the data come at about 1030 MiB/s (1037 is its cell of 16), and 64 is the one that asks more of a model.
+/// Threads of the read of zeroes, and of the same read of data beside it. The source does not state which of its two thread counts, 16 or
+/// 64, was used; either reads data at about 1030 MiB/s (1037 is its cell of 16), and 64 is the harder case for a model.
 pub const ZEROED_READ_THREADS: u32 = 64;
 /// Block of that read: 102,900 reads/s are 3215 MiB/s.
 pub const ZEROED_READ_BYTES: u32 = 32_768;
@@ -83,7 +83,7 @@ pub const ZEROED_READ_BYTES: u32 = 32_768;
 /// MiB/s of 32 KiB random reads by 64 threads on an area to which only zeroes were written.
 ///
 /// # Errors
-/// When the profile makes no drive or the drive fails an I/O.
+/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn zeroed_read(profile: &Profile) -> Result<f64, CalibrateError> {
     let job = ReferenceWorkload {
         op: Op::Write,

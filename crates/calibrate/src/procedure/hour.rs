@@ -1,4 +1,4 @@
-//! Report B's hour: 4 KiB random writes at depth 32 on a filled drive, IOPS by the second.
+//! Performance consistency: an hour of 4 KiB random writes at depth 32 on a filled drive, IOPS per second (AnandTech M8Pe).
 
 use assay_ssd::{DriveOptions, Profile};
 use assay_units::{Nanos, Op};
@@ -9,27 +9,26 @@ use crate::measurement::{AccessPattern, HourFigure, ReferenceWorkload};
 
 /// Length in seconds.
 const HOUR_S: u64 = 3600;
-/// The report's score is taken from so many last seconds.
+/// Last seconds that make the score.
 const SCORE_S: usize = 400;
-/// Fast and slow are told apart in so many last seconds: several turns from one to the other.
+/// Last seconds that are split into fast and slow: several changes between the two.
 const STATES_S: usize = 1200;
 
 /// IOPS of each second.
 ///
-/// With `shrink` above 1 drive and time are that many times smaller: as many overwrites of the same share of spare area in less
-/// time, and figures as they are where superblocks are many. Good for a fit.
+/// With `shrink` above 1, drive and time are divided by it: as many overwrites with the same share of over-provisioning in less time, and
+/// the same figures where there are many superblocks. Good enough for a fit.
 ///
 /// # Errors
-/// When the profile makes no drive or the drive fails an I/O.
+/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn run(
     profile: &Profile,
     over_provisioning_percent: u8,
     shrink: u32,
 ) -> Result<Vec<f64>, CalibrateError> {
     let mut profile = profile.clone();
-    let shrink = shrink.max(1);
     if shrink > 1 {
-        // In whole MiB, as over-provisioning rounds too.
+        // Whole MiB, as over-provisioning rounds.
         let capacity = profile.identity.capacity_bytes.value / u64::from(shrink);
         profile.identity.capacity_bytes.value = capacity & !((1 << 20) - 1);
         profile.nand.blocks_per_plane.value = profile.nand.blocks_per_plane.value.div_ceil(shrink);
@@ -57,13 +56,13 @@ pub fn run(
         .collect()
 }
 
-/// A figure of the seconds' IOPS; `None` where there is none (no slow second, no deviation).
+/// A figure of the seconds' IOPS; `None` where it is undefined (no slow second, no deviation).
 pub fn figure(seconds: &[f64], figure: HourFigure) -> Option<f64> {
     let last = |count: usize| seconds.get(seconds.len().checked_sub(count)?..);
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     let score = last(SCORE_S)?;
     let states = last(STATES_S)?;
-    // Between the two states, wherever they are: rare outliers are in neither tenth.
+    // Between the deciles, so that rare outliers do not matter.
     let middle = f64::midpoint(quantile(states, 0.1)?, quantile(states, 0.9)?);
     let (fast, slow): (Vec<f64>, Vec<f64>) = states.iter().partition(|&&iops| iops > middle);
     match figure {
@@ -74,14 +73,14 @@ pub fn figure(seconds: &[f64], figure: HourFigure) -> Option<f64> {
                 score.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / score.len() as f64;
             (variance > 0.0).then(|| mean / variance.sqrt())
         }
-        // Medians: seconds in which the state changes are in both.
+        // Medians, since seconds with a change of state are in both.
         HourFigure::Fast => quantile(&fast, 0.5),
         HourFigure::Slow => quantile(&slow, 0.5),
         HourFigure::FastShare => Some(fast.len() as f64 / states.len() as f64),
     }
 }
 
-/// The value that this share of the others is not above; `None` of nothing.
+/// The quantile of this share; `None` without values.
 fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

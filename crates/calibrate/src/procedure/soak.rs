@@ -1,4 +1,4 @@
-//! Report A's soak: random reads of 64 KiB by 64 threads for ten minutes, rate and temperatures by the second.
+//! Read soak: random reads of 64 KiB by 64 threads for ten minutes, rate and temperatures per second (DragonFly NVMe tests).
 
 use assay_ssd::Profile;
 use assay_units::Nanos;
@@ -8,11 +8,11 @@ use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
 use crate::measurement::{AccessPattern, ReferenceWorkload, SoakFigure};
 
-/// Length of a soak in seconds.
+/// Length in seconds.
 const SOAK_S: u64 = 600;
-/// What of a soak's end is taken as settled, in seconds.
-const SETTLED_S: usize = 100;
-/// A second whose rate is below this share of the first second's is slow.
+/// Last seconds, in thermal steady state.
+const STEADY_S: usize = 100;
+/// A second is slow when its rate is below this share of the first second's.
 const SLOW: f64 = 0.8;
 
 /// One second of a soak.
@@ -21,25 +21,25 @@ pub struct SoakSecond {
     mib_per_s: f64,
     celsius: f64,
     second_sensor: Option<f64>,
-    /// Seconds of throttling that the drive has counted so far.
+    /// Throttling time that the drive reports, in seconds.
     throttled_s: u64,
 }
 
-/// Run it, second by second.
+/// Samples of each second.
 ///
-/// With `hurry` above 1 the drive's heat capacity is that much smaller and a "second" that much shorter: the same course in less
-/// time, with temperatures and rates as they are and durations to about a thermal step (50 ms) times `hurry`. Good for a fit.
+/// With `speed_up` above 1, the drive's heat capacity and each "second" are divided by it: the same temperatures and rates in less time,
+/// durations to about a thermal step (50 ms) times `speed_up`. Good enough for a fit.
 ///
 /// # Errors
-/// When the profile makes no drive or the drive fails an I/O.
-pub fn run(profile: &Profile, hurry: u64) -> Result<Vec<SoakSecond>, CalibrateError> {
+/// When the profile cannot make a drive, or the drive fails an I/O.
+pub fn run(profile: &Profile, speed_up: u64) -> Result<Vec<SoakSecond>, CalibrateError> {
     let mut profile = profile.clone();
-    profile.thermal.time_constant_s.value /= hurry as f64;
+    profile.thermal.time_constant_s.value /= speed_up as f64;
     let mut drive = DriveUnderTest::new(
         &profile,
         ReferenceWorkload::read(AccessPattern::Random, 64, 65_536),
     )?;
-    let span = Nanos(Nanos::SECOND.0 / hurry);
+    let span = Nanos(Nanos::SECOND.0 / speed_up);
     let mut out = Vec::new();
     for second in 1..=SOAK_S {
         let bytes = drive.run(u64::MAX, Nanos(span.0 * second))?;
@@ -59,17 +59,17 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// A figure of a soak; `None` where it has nothing to show (a sensor that is not there, a drive that never throttled).
+/// A figure of a soak; `None` where it is undefined (a missing sensor, no throttling).
 pub fn figure(seconds: &[SoakSecond], figure: SoakFigure) -> Option<f64> {
-    let settled = seconds.get(seconds.len().checked_sub(SETTLED_S)?..)?;
-    // Throttling shows in the rate, as it did to those who published it.
+    let steady = seconds.get(seconds.len().checked_sub(STEADY_S)?..)?;
+    // Throttling is detected in the rate, as by the source.
     let cool = seconds.first()?.mib_per_s;
     let slow = |second: &SoakSecond| second.mib_per_s < SLOW * cool;
     match figure {
         SoakFigure::CelsiusAfter120S => Some(seconds.get(119)?.celsius),
-        SoakFigure::SettledCelsius => mean(settled.iter().map(|second| second.celsius)),
-        SoakFigure::SettledRead => mean(settled.iter().map(|second| second.mib_per_s)),
-        SoakFigure::SecondSensor => mean(settled.iter().filter_map(|second| second.second_sensor)),
+        SoakFigure::SettledCelsius => mean(steady.iter().map(|second| second.celsius)),
+        SoakFigure::SettledRead => mean(steady.iter().map(|second| second.mib_per_s)),
+        SoakFigure::SecondSensor => mean(steady.iter().filter_map(|second| second.second_sensor)),
         SoakFigure::ThrottleCelsius => {
             let first = seconds
                 .iter()
@@ -82,7 +82,7 @@ pub fn figure(seconds: &[SoakSecond], figure: SoakFigure) -> Option<f64> {
                 .max_by(f64::total_cmp)
         }
         SoakFigure::ThrottledRead => {
-            // The stretch from the first slow second on, less its ends, up to where the rate changes again.
+            // From the second after the first slow one up to the next change of the rate.
             let from = seconds.iter().position(slow)? + 1;
             let rate = seconds.get(from)?.mib_per_s;
             let stretch = seconds
@@ -91,22 +91,22 @@ pub fn figure(seconds: &[SoakSecond], figure: SoakFigure) -> Option<f64> {
                 .take_while(|second| (second.mib_per_s / rate - 1.0).abs() < 0.1);
             mean(stretch.map(|second| second.mib_per_s))
         }
-        SoakFigure::ThrottledS => mean_stretch(seconds, true, &slow),
-        SoakFigure::RecoveredS => mean_stretch(seconds, false, &slow),
+        SoakFigure::ThrottledS => mean_period(seconds, true, &slow),
+        SoakFigure::RecoveredS => mean_period(seconds, false, &slow),
     }
 }
 
-/// Mean length of the stretches of slow (or not slow) seconds that begin and end within the soak, the first slow one excluded.
-fn mean_stretch(
+/// Mean length of the periods of slow (or fast) seconds within the soak, without the first slow one.
+fn mean_period(
     seconds: &[SoakSecond],
     wanted: bool,
     slow: &dyn Fn(&SoakSecond) -> bool,
 ) -> Option<f64> {
-    let stretches: Vec<(bool, usize)> = seconds
+    let periods: Vec<(bool, usize)> = seconds
         .chunk_by(|a, b| slow(a) == slow(b))
-        .map(|stretch| (slow(&stretch[0]), stretch.len()))
+        .map(|period| (slow(&period[0]), period.len()))
         .collect();
-    let whole = stretches.get(2..stretches.len().checked_sub(1)?)?;
+    let whole = periods.get(2..periods.len().checked_sub(1)?)?;
     mean(
         whole
             .iter()

@@ -1,4 +1,4 @@
-//! A workload in its steady state: rate and latency after a warm-up.
+//! Steady state of a reference workload: rate and latency after a warm-up.
 
 use assay_ssd::Profile;
 use assay_stats::Histogram;
@@ -9,14 +9,14 @@ use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
 use crate::measurement::{AccessPattern, PriorState, ReferenceMetric, ReferenceWorkload};
 
-/// I/Os that make the rate of random reads of one page good to a per cent or so.
+/// I/Os that give the rate of random reads of one page to about 1 %.
 const IOS: u64 = 6000;
-/// I/Os of each slot that go before: threads that start together take so long to spread.
+/// Warm-up I/Os per slot: threads that start together desynchronise meanwhile.
 const WARM_UP_IOS: u64 = 30;
-/// More I/Os than this are never simulated for one figure.
+/// Most I/Os of one run.
 const MOST_IOS: u64 = 20_000_000;
 
-/// What a run gave.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct SteadyResult {
     bytes: u64,
@@ -25,7 +25,7 @@ pub struct SteadyResult {
     latency: Histogram,
 }
 
-/// I/Os to simulate: fewer where each is many flash reads, more where a far percentile is asked for.
+/// I/Os to simulate: fewer where each is many flash reads, more for a high percentile.
 fn ios(job: &ReferenceWorkload, metrics: &[ReferenceMetric], factor: u64) -> u64 {
     if let Some(ios) = job.ios {
         return ios.clamp(1, MOST_IOS);
@@ -37,10 +37,10 @@ fn ios(job: &ReferenceWorkload, metrics: &[ReferenceMetric], factor: u64) -> u64
     steady.max(samples)
 }
 
-/// Run it. `factor` multiplies the I/Os where their number is free: 1 is good for a fit, 8 for a page.
+/// Run it. `factor` multiplies the I/Os where their number is not given.
 ///
 /// # Errors
-/// When the profile makes no drive or the drive fails an I/O.
+/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn run(
     profile: &Profile,
     job: &ReferenceWorkload,
@@ -63,7 +63,7 @@ pub fn run(
         drive.drain();
         drive.set_workload(*job);
     }
-    // What was measured from the first I/O on is simulated from the first on.
+    // A given number of I/Os was measured from the first on, without a warm-up.
     if job.ios.is_none() {
         let slots = u64::from(job.threads) * u64::from(job.queue_depth);
         drive.run((ios / 10).max(slots * WARM_UP_IOS), Nanos::MAX)?;
@@ -80,7 +80,7 @@ pub fn run(
 }
 
 impl SteadyResult {
-    /// The figure of a metric; `None` for those that a workload does not give.
+    /// The figure of a metric; `None` for metrics of other procedures.
     pub fn figure(&self, metric: ReferenceMetric) -> Option<f64> {
         match metric {
             ReferenceMetric::MibPerS => Some(mib_per_second(self.bytes, self.elapsed)),

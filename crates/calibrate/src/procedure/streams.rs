@@ -1,8 +1,8 @@
-//! Report C's streams: 128 KiB chunks, several in flight, no processor in the data path.
+//! Streams of the MLE NVMe Streamer: 128 KiB chunks, several in flight, no processor in the data path.
 //!
-//! The sweep writes a stream of one chunk, reads it back, then two chunks, and so on, each stream after the last in the drive's
-//! address space, with a pause between streams in which buffer and write cache are emptied (the brief does not say how long: ten seconds). The first comes after a long pause, in
-//! which a drive may have gone to sleep. The brief repeats and averages; so is the sweep here, pause and all.
+//! The sweep writes a stream of one chunk, reads it back, then two chunks, and so on, each stream after the last in the drive's address
+//! space. In the pause between streams, buffer and write cache are flushed (ten seconds; the brief does not state how long). Before the
+//! first stream the drive is idle long enough to enter a power-saving state. The brief repeats the sweep and averages.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
 use crate::measurement::{AccessPattern, CHUNK_BYTES, ReferenceWorkload};
 
-/// How the streamer uses the drive.
+/// Parameters of the streamer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamerSettings {
-    /// Chunk commands in flight. The brief does not say; its controller has "several".
+    /// Chunk commands in flight. The brief states only "several".
     pub queue_depth: u32,
-    /// Before each sweep.
+    /// Idle time before each sweep.
     pub pause: Nanos,
-    /// Between streams.
+    /// Idle time between streams.
     pub gap: Nanos,
     /// Sweeps that are averaged.
     pub repeats: u32,
@@ -31,9 +31,9 @@ impl Default for StreamerSettings {
     fn default() -> StreamerSettings {
         StreamerSettings {
             queue_depth: 8,
-            // Longer than any drive here waits before it goes to sleep ...
+            // Longer than any profile's idle time before a non-operational power state ...
             pause: Nanos::from_secs(120),
-            // ... shorter than that, and long enough for a write cache to be emptied.
+            // ... and shorter than that, but long enough to flush a write cache.
             gap: Nanos::from_secs(10),
             repeats: 1,
         }
@@ -43,7 +43,7 @@ impl Default for StreamerSettings {
 /// Mean time of each stream of a sweep, by operation and chunks.
 pub type ChunkTimes = BTreeMap<(Op, u32), Nanos>;
 
-fn host(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
+fn drained_drive(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
     let mut drive = DriveUnderTest::new(
         profile,
         ReferenceWorkload::read(AccessPattern::Sequential, 1, CHUNK_BYTES),
@@ -52,17 +52,16 @@ fn host(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
     Ok(drive)
 }
 
-/// The sweep over these sizes, in ascending order, each written and then read. A size of which only reads are wanted is written too:
-/// the procedure writes first.
+/// The sweep over these sizes, in ascending order, each written and then read, also where only reads are wanted.
 ///
 /// # Errors
-/// When the profile makes no drive or the drive fails an I/O.
+/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn sweep(
     profile: &Profile,
     sizes: &[u32],
     streamer: &StreamerSettings,
 ) -> Result<ChunkTimes, CalibrateError> {
-    let mut drive = host(profile)?;
+    let mut drive = drained_drive(profile)?;
     let capacity = drive.capacity_bytes();
     let mut sums: BTreeMap<(Op, u32), u64> = BTreeMap::new();
     let mut first = 0;
@@ -93,37 +92,36 @@ pub fn rate(chunks: u32, time: Nanos) -> f64 {
     mib_per_second(u64::from(chunks) * u64::from(CHUNK_BYTES), time)
 }
 
-/// Piece in which the long stream is looked at, in chunks: 1 GiB.
-const PIECE_CHUNKS: u64 = 8192;
-/// A long stream has settled when so many pieces ...
-const SETTLED_PIECES: usize = 32;
+/// Chunks per sample of a long stream's rate: 1 GiB.
+const SAMPLE_CHUNKS: u64 = 8192;
+/// Steady state of a long stream: this many samples ...
+const STEADY_SAMPLES: usize = 32;
 /// ... and as many before them differ by no more than this share.
-const SETTLED_SHARE: f64 = 0.005;
+const STEADY_SHARE: f64 = 0.005;
 
-/// MiB/s of the whole drive in one stream. With `settle` the stream ends where its rate has settled, and the rest is taken to go
-/// on at that rate.
+/// MiB/s of the whole drive in one stream. With `stop_when_steady` the stream ends in steady state, and the rest is extrapolated.
 ///
 /// # Errors
-/// When the profile makes no drive or the drive fails an I/O.
+/// When the profile cannot make a drive, or the drive fails an I/O.
 pub fn full_stream(
     profile: &Profile,
     op: Op,
-    settle: bool,
+    stop_when_steady: bool,
     streamer: &StreamerSettings,
 ) -> Result<f64, CalibrateError> {
-    let mut drive = host(profile)?;
+    let mut drive = drained_drive(profile)?;
     drive.idle(streamer.pause);
     let chunks = drive.capacity_bytes() / u64::from(CHUNK_BYTES);
     let start = drive.now();
-    let (mut done, mut pieces) = (0, Vec::new());
+    let (mut done, mut samples) = (0, Vec::new());
     while done < chunks {
-        let now = PIECE_CHUNKS.min(chunks - done);
+        let now = SAMPLE_CHUNKS.min(chunks - done);
         let first = done * u64::from(CHUNK_BYTES);
         let time = drive.stream(op, first, now, CHUNK_BYTES, streamer.queue_depth)?;
         done += now;
-        pieces.push(time.as_secs_f64());
-        if let Some(piece_s) = settled(&pieces).filter(|_| settle) {
-            let left = (chunks - done) as f64 / PIECE_CHUNKS as f64 * piece_s;
+        samples.push(time.as_secs_f64());
+        if let Some(sample_s) = steady_time(&samples).filter(|_| stop_when_steady) {
+            let left = (chunks - done) as f64 / SAMPLE_CHUNKS as f64 * sample_s;
             let whole_s = (drive.now() - start).as_secs_f64() + left;
             return Ok(chunks as f64 * f64::from(CHUNK_BYTES) / whole_s / (1 << 20) as f64);
         }
@@ -134,12 +132,12 @@ pub fn full_stream(
     ))
 }
 
-/// Seconds per piece, once they no longer change.
-fn settled(pieces: &[f64]) -> Option<f64> {
-    let recent = pieces.get(pieces.len().checked_sub(2 * SETTLED_PIECES)?..)?;
-    let (before, after) = recent.split_at(SETTLED_PIECES);
+/// Seconds per sample in steady state.
+fn steady_time(samples: &[f64]) -> Option<f64> {
+    let recent = samples.get(samples.len().checked_sub(2 * STEADY_SAMPLES)?..)?;
+    let (before, after) = recent.split_at(STEADY_SAMPLES);
     let (before, after) = (before.iter().sum::<f64>(), after.iter().sum::<f64>());
-    ((after / before - 1.0).abs() < SETTLED_SHARE).then(|| after / SETTLED_PIECES as f64)
+    ((after / before - 1.0).abs() < STEADY_SHARE).then(|| after / STEADY_SAMPLES as f64)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_settled_write_is_cut_short_and_gives_the_same_figure() {
+fn a_write_in_steady_state_is_cut_short_and_gives_the_same_figure() {
     let profile = Profile::builtin("wd-black").expect("built in");
     let (whole, short) = (
         run(&profile, false).expect("a write"),
@@ -11,8 +11,8 @@ fn a_settled_write_is_cut_short_and_gives_the_same_figure() {
     let steady = |rates: &[f64]| figure(rates, FillFigure::Steady).expect("a figure");
     let error = steady(&short) / steady(&whole) - 1.0;
     assert!(error.abs() < 0.005, "{error}");
-    assert_eq!(settled(&[3.0; 15]), None);
-    assert_eq!(settled(&[3.0; 16]), Some(3.0));
+    assert_eq!(steady_rate(&[3.0; 15]), None);
+    assert_eq!(steady_rate(&[3.0; 16]), Some(3.0));
 }
 
 #[test]

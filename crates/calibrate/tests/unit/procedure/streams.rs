@@ -2,9 +2,9 @@ use super::*;
 
 #[test]
 fn a_stream_settles_when_two_long_stretches_agree() {
-    assert_eq!(settled(&[1.0; 63]), None);
-    assert_eq!(settled(&[2.0; 64]), Some(2.0));
+    assert_eq!(steady_time(&[1.0; 63]), None);
+    assert_eq!(steady_time(&[2.0; 64]), Some(2.0));
     let mut falling = vec![1.0; 32];
     falling.extend([1.1; 32]);
-    assert_eq!(settled(&falling), None);
+    assert_eq!(steady_time(&falling), None);
 }
