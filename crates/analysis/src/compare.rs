@@ -12,8 +12,8 @@
 //! # Non-goals
 //! No overall winner: what a workload is worth is the reader's to say.
 
-use assay_stats::compare::{Answer, Better, Comparison, Repeat, Terms, compare};
-use assay_store::model::{CellPlan, CellResult, Drive};
+use assay_stats::compare::{Better, Comparison, ComparisonSettings, Difference, RunValue, compare};
+use assay_store::model::{CellPlan, CellResult, DriveRecord};
 use assay_store::read::{CellDrive, Run};
 
 use crate::estimate::{self, Estimates};
@@ -55,7 +55,7 @@ impl Metric {
     }
 
     /// For people.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Metric::MibPerS => "bandwidth",
             Metric::Iops => "IOPS",
@@ -74,7 +74,7 @@ impl Metric {
 
 /// A drive, with its runs; or one of several runs of the only drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct DriveGroup {
     /// Short name, unique among the groups; without the word "simulated".
     pub name: String,
     /// Is it simulated?
@@ -83,7 +83,7 @@ pub struct Group {
     pub members: Vec<(usize, usize)>,
 }
 
-impl Group {
+impl DriveGroup {
     /// The name with the word that must stand beside every simulated figure.
     pub fn full_name(&self) -> String {
         if self.simulated {
@@ -96,7 +96,7 @@ impl Group {
 
 /// One metric of one workload.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
+pub struct MetricComparison {
     /// Which.
     pub metric: Metric,
     /// Mean of the baseline's runs.
@@ -109,18 +109,18 @@ pub struct Compared {
 
 /// One workload that both groups have.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matched {
+pub struct WorkloadComparison {
     /// The plan, as first met in the baseline.
     pub plan: CellPlan,
     /// What tells it from the step's other workloads: `4 KiB, depth 32`; empty when it is the only one.
     pub place: String,
     /// By metric, in the order of [`Metric::ALL`].
-    pub metrics: Vec<Compared>,
+    pub metrics: Vec<MetricComparison>,
 }
 
 /// How often which answer was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct DifferenceCounts {
     /// Faster.
     pub faster: usize,
     /// Slower.
@@ -131,7 +131,7 @@ pub struct Tally {
     pub cannot_tell: usize,
 }
 
-impl Tally {
+impl DifferenceCounts {
     /// All answers.
     pub fn total(&self) -> usize {
         self.faster + self.slower + self.same + self.cannot_tell
@@ -140,28 +140,28 @@ impl Tally {
 
 /// A group compared with the baseline.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct GroupComparison {
     /// Index into [`Comparisons::groups`].
     pub baseline: usize,
     /// Index into [`Comparisons::groups`].
     pub other: usize,
     /// What both have measured.
-    pub workloads: Vec<Matched>,
+    pub workloads: Vec<WorkloadComparison>,
     /// What must be known before any answer is believed.
     pub notes: Vec<String>,
 }
 
-impl Pair {
+impl GroupComparison {
     /// How often which answer was given for a metric.
-    pub fn tally(&self, metric: Metric) -> Tally {
-        let mut tally = Tally::default();
+    pub fn tally(&self, metric: Metric) -> DifferenceCounts {
+        let mut tally = DifferenceCounts::default();
         for compared in self.workloads.iter().flat_map(|w| &w.metrics) {
             if compared.metric == metric {
                 *match compared.comparison.answer {
-                    Answer::Faster => &mut tally.faster,
-                    Answer::Slower => &mut tally.slower,
-                    Answer::Same => &mut tally.same,
-                    Answer::CannotTell => &mut tally.cannot_tell,
+                    Difference::Faster => &mut tally.faster,
+                    Difference::Slower => &mut tally.slower,
+                    Difference::Same => &mut tally.same,
+                    Difference::CannotTell => &mut tally.cannot_tell,
                 } += 1;
             }
         }
@@ -187,15 +187,15 @@ impl Pair {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparisons {
     /// The sides; the first is the baseline.
-    pub groups: Vec<Group>,
+    pub groups: Vec<DriveGroup>,
     /// All runs are of one drive: sides are runs, not drives.
     pub one_drive: bool,
     /// Every other group against the first.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<GroupComparison>,
 }
 
 /// Compare runs. No pairs when there is only one drive in one run.
-pub fn of(runs: &[Run], terms: Terms) -> Comparisons {
+pub fn of(runs: &[Run], terms: ComparisonSettings) -> Comparisons {
     let (groups, one_drive) = groups(runs);
     let pairs = (1..groups.len())
         .map(|other| pair(runs, &groups, other, one_drive, terms))
@@ -208,7 +208,7 @@ pub fn of(runs: &[Run], terms: Terms) -> Comparisons {
 }
 
 /// What makes two entries of manifests the same drive.
-fn identity(drive: &Drive) -> (bool, String, String) {
+fn identity(drive: &DriveRecord) -> (bool, String, String) {
     if drive.simulated {
         let parts: Vec<&str> = drive
             .spec
@@ -224,8 +224,8 @@ fn identity(drive: &Drive) -> (bool, String, String) {
     (false, drive.model.clone(), serial)
 }
 
-fn groups(runs: &[Run]) -> (Vec<Group>, bool) {
-    let mut groups: Vec<((bool, String, String), Group)> = Vec::new();
+fn groups(runs: &[Run]) -> (Vec<DriveGroup>, bool) {
+    let mut groups: Vec<((bool, String, String), DriveGroup)> = Vec::new();
     for (run, r) in runs.iter().enumerate() {
         for (index, drive) in r.manifest.drives.iter().enumerate() {
             let key = identity(drive);
@@ -236,7 +236,7 @@ fn groups(runs: &[Run]) -> (Vec<Group>, bool) {
                         "" => &drive.spec,
                         label => label,
                     };
-                    let group = Group {
+                    let group = DriveGroup {
                         name: label.to_owned(),
                         simulated: drive.simulated,
                         members: vec![(run, index)],
@@ -246,14 +246,14 @@ fn groups(runs: &[Run]) -> (Vec<Group>, bool) {
             }
         }
     }
-    let mut groups: Vec<Group> = groups.into_iter().map(|(_, group)| group).collect();
+    let mut groups: Vec<DriveGroup> = groups.into_iter().map(|(_, group)| group).collect();
     if let [only] = groups.as_slice()
         && only.members.len() > 1
     {
         let sides = only
             .members
             .iter()
-            .map(|(run, index)| Group {
+            .map(|(run, index)| DriveGroup {
                 name: format!("{}, run {}", only.name, run + 1),
                 simulated: only.simulated,
                 members: vec![(*run, *index)],
@@ -272,7 +272,7 @@ fn groups(runs: &[Run]) -> (Vec<Group>, bool) {
 }
 
 /// The figure of a run, and its interval where there is one.
-fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option<Repeat> {
+fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option<RunValue> {
     let estimate = match metric {
         Metric::MibPerS => estimates.mib_per_s,
         Metric::Iops => estimates.iops,
@@ -288,7 +288,7 @@ fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option
     let results: Vec<&CellResult> = parts.iter().filter_map(|p| p.result.as_ref()).collect();
     let value = results.iter().map(|r| figure(r)).sum::<f64>() / results.len().max(1) as f64;
     // A run in which nothing completed stays in: it must not be left out to flatter its side.
-    (!results.is_empty()).then_some(Repeat {
+    (!results.is_empty()).then_some(RunValue {
         value: match (metric, &estimate) {
             // Of a percentile, the series' mean is another figure than the result's.
             (Metric::P99, Some(e)) => e.mean,
@@ -298,8 +298,14 @@ fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option
     })
 }
 
-fn pair(runs: &[Run], groups: &[Group], other: usize, one_drive: bool, terms: Terms) -> Pair {
-    let side = |group: &Group| -> Vec<Vec<(Measured<'_>, Estimates)>> {
+fn pair(
+    runs: &[Run],
+    groups: &[DriveGroup],
+    other: usize,
+    one_drive: bool,
+    terms: ComparisonSettings,
+) -> GroupComparison {
+    let side = |group: &DriveGroup| -> Vec<Vec<(Measured<'_>, Estimates)>> {
         group
             .members
             .iter()
@@ -335,7 +341,7 @@ fn pair(runs: &[Run], groups: &[Group], other: usize, one_drive: bool, terms: Te
             .into_iter()
             .filter_map(|metric| compared(metric, key, &a, &b, terms))
             .collect();
-        workloads.push(Matched {
+        workloads.push(WorkloadComparison {
             plan: (*plan).clone(),
             place: String::new(),
             metrics,
@@ -350,7 +356,7 @@ fn pair(runs: &[Run], groups: &[Group], other: usize, one_drive: bool, terms: Te
     unmatched += foreign.len();
     places(&mut workloads);
     let notes = notes(runs, &groups[0], &groups[other], one_drive, unmatched);
-    Pair {
+    GroupComparison {
         baseline: 0,
         other,
         workloads,
@@ -365,9 +371,9 @@ fn compared(
     key: &Key,
     a: &Sides<'_>,
     b: &Sides<'_>,
-    terms: Terms,
-) -> Option<Compared> {
-    let repeats = |side: &Sides<'_>, whole: bool| -> Vec<Repeat> {
+    terms: ComparisonSettings,
+) -> Option<MetricComparison> {
+    let repeats = |side: &Sides<'_>, whole: bool| -> Vec<RunValue> {
         side.iter()
             .filter_map(|run| {
                 let (m, estimates) = run.iter().find(|(m, _)| m.key == *key)?;
@@ -384,10 +390,10 @@ fn compared(
     if metric == Metric::P99 && of_a.iter().chain(&of_b).any(|r| r.estimate.is_none()) {
         (of_a, of_b) = (repeats(a, true), repeats(b, true));
     }
-    let mean = |side: &[Repeat]| {
+    let mean = |side: &[RunValue]| {
         (!side.is_empty()).then(|| side.iter().map(|r| r.value).sum::<f64>() / side.len() as f64)
     };
-    Some(Compared {
+    Some(MetricComparison {
         metric,
         baseline: mean(&of_a),
         other: mean(&of_b),
@@ -395,7 +401,13 @@ fn compared(
     })
 }
 
-fn notes(runs: &[Run], a: &Group, b: &Group, one_drive: bool, unmatched: usize) -> Vec<String> {
+fn notes(
+    runs: &[Run],
+    a: &DriveGroup,
+    b: &DriveGroup,
+    one_drive: bool,
+    unmatched: usize,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if a.members.len() == 1 && b.members.len() == 1 {
         notes.push(match one_drive {

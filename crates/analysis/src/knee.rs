@@ -1,7 +1,7 @@
 //! The knees of a run's sweeps: the depth that is enough, and the load that is borne.
 
 use assay_stats::knee::{self, DepthKnee, LATENCY_FACTOR, LoadKnee, LoadPoint, SHARE};
-use assay_store::model::{OFFERED_IOPS, View, Workload};
+use assay_store::model::{CellView, OFFERED_IOPS, WorkloadRecord};
 use assay_store::read::{CellRecord, CellState, Run};
 
 /// The knee of one sweep over queue depth.
@@ -23,16 +23,16 @@ pub struct CurveKnee {
 }
 
 /// In flight on the whole drive: threads times depth of each.
-pub fn total_depth(workload: &Workload) -> u32 {
+pub fn total_depth(workload: &WorkloadRecord) -> u32 {
     workload.numjobs.saturating_mul(workload.iodepth)
 }
 
 /// The knees of a step's sweeps over depth on a drive: one for each sort of workload in it, in the order they first occur. Only whole cells
-/// with [`View::Knee`] count.
+/// with [`CellView::Knee`] count.
 pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
-    sweeps(run, step, drive, View::Knee, |w| {
+    sweeps(run, step, drive, CellView::Knee, |w| {
         // What may differ within a sweep.
-        Workload {
+        WorkloadRecord {
             iodepth: 0,
             numjobs: 0,
             ..sort_of(w)
@@ -59,10 +59,10 @@ pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
     .collect()
 }
 
-/// The knees of a step's load curves on a drive: one for each sort of workload in it. Only whole open-loop cells with [`View::Load`] count; what was
+/// The knees of a step's load curves on a drive: one for each sort of workload in it. Only whole open-loop cells with [`CellView::Load`] count; what was
 /// offered is the share of the rate that the cell it refers to reached, or the workload's own rate.
 pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
-    sweeps(run, step, drive, View::Load, |w| Workload {
+    sweeps(run, step, drive, CellView::Load, |w| WorkloadRecord {
         rate_iops: 0.0,
         ..sort_of(w)
     })
@@ -112,8 +112,8 @@ fn result(cell: &CellRecord, drive: usize) -> Option<&assay_store::model::CellRe
 }
 
 /// A workload without what says nothing of its sort.
-fn sort_of(workload: &Workload) -> Workload {
-    Workload {
+fn sort_of(workload: &WorkloadRecord) -> WorkloadRecord {
+    WorkloadRecord {
         options: String::new(),
         offset_bytes: 0,
         ..workload.clone()
@@ -125,10 +125,10 @@ fn sweeps(
     run: &Run,
     step: &str,
     drive: usize,
-    view: View,
-    same: impl Fn(&Workload) -> Workload,
+    view: CellView,
+    same: impl Fn(&WorkloadRecord) -> WorkloadRecord,
 ) -> Vec<Vec<usize>> {
-    let mut sweeps: Vec<(Workload, Option<&str>, Vec<usize>)> = Vec::new();
+    let mut sweeps: Vec<(WorkloadRecord, Option<&str>, Vec<usize>)> = Vec::new();
     for (index, cell) in run.cells.iter().enumerate() {
         let plan = &cell.plan;
         let fits = plan.step == step && plan.view == Some(view) && plan.drives == [drive];

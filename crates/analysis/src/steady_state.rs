@@ -19,7 +19,7 @@
 
 use assay_stats::change::median;
 use assay_stats::steady::{SNIA_EXCURSION_PCT, SNIA_RANGE_PCT};
-use assay_store::model::{CellPlan, View};
+use assay_store::model::{CellPlan, CellView};
 use assay_store::read::{CellDrive, CellRecord, Run};
 use assay_store::series::IntervalSample;
 use assay_units::Op;
@@ -39,7 +39,7 @@ const MOST_POINTS: usize = 400;
 
 /// Do suite or view declare the figures of such a cell steady?
 pub fn claims_steady_state(plan: &CellPlan) -> bool {
-    plan.steady || plan.view == Some(View::Consistency)
+    plan.steady || plan.view == Some(CellView::Consistency)
 }
 
 /// Reason why the figures of a drive in a cell are not steady although they are declared so; `None` where they are, where nothing declares
@@ -72,7 +72,7 @@ fn span(plan: &CellPlan, part: &CellDrive, observed: &ObservedCell) -> Option<(f
     let end = last.sample.end_s();
     let from = match plan.view {
         // Too short for a score is too short for steady state.
-        Some(View::Consistency) => score::of(part).map_or(end, |score| score.from_s),
+        Some(CellView::Consistency) => score::of(part).map_or(end, |score| score.from_s),
         _ => first.sample.start_s(),
     };
     Some((from - last.sample.elapsed_s() / 2.0, end))

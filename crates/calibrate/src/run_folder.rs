@@ -5,7 +5,7 @@
 //! the reason why it gives none.
 
 use assay_store::Run;
-use assay_store::model::{CellKind, CellResult, Workload as CellWorkload};
+use assay_store::model::{CellKind, CellResult, WorkloadRecord};
 use assay_store::read::{CellRecord, CellState};
 use assay_units::{DataClass, Op};
 
@@ -131,7 +131,7 @@ fn figures(cell: &CellRecord, drive: usize, run_id: &str) -> Result<Vec<Measurem
 }
 
 /// The cell's workload as a reference workload, or why there is none.
-fn workload(cell: &CellWorkload, result: &CellResult) -> Result<ReferenceWorkload, String> {
+fn workload(cell: &WorkloadRecord, result: &CellResult) -> Result<ReferenceWorkload, String> {
     let (access, op) = ReferenceWorkload::parse_rw(&cell.rw)
         .ok_or_else(|| format!("{}: mixed reads and writes", cell.rw))?;
     if cell.rate_iops > 0.0 || cell.options.contains("--rate") {

@@ -1,9 +1,9 @@
 //! JSON documents of `assay job`, `assay run` and `assay compare` (contract: `docs/json.md`).
 
-use assay_analysis::compare::{Matched, Metric};
+use assay_analysis::compare::{Metric, WorkloadComparison};
 use assay_device::identity::DriveInfo;
 use assay_stats::Estimate;
-use assay_stats::compare::Terms;
+use assay_stats::compare::ComparisonSettings;
 use assay_store::Run;
 use assay_store::model::CellResult;
 use assay_store::read::{CellDrive, CellRecord, CellState};
@@ -176,7 +176,7 @@ fn interval(estimate: Option<Estimate>) -> Value {
 
 /// `assay compare --json`: the runs, and the comparison of each other drive (or run) with the first.
 pub fn compare(runs: &[Run]) -> Value {
-    let terms = Terms::default();
+    let terms = ComparisonSettings::default();
     let all = assay_analysis::compare::of(runs, terms);
     let groups: Vec<Value> = all
         .groups
@@ -228,7 +228,7 @@ pub fn compare(runs: &[Run]) -> Value {
 }
 
 /// One workload of a comparison.
-fn matched(matched: &Matched) -> Value {
+fn matched(matched: &WorkloadComparison) -> Value {
     let (plan, w) = (&matched.plan, &matched.plan.workload);
     let metrics: Map<String, Value> = matched
         .metrics

@@ -1,6 +1,6 @@
 //! Workload properties by which the cells of a step differ.
 
-use assay_store::model::{CellPlan, View, Workload};
+use assay_store::model::{CellPlan, CellView, WorkloadRecord};
 use assay_units::text::format_size;
 
 use crate::format;
@@ -157,7 +157,7 @@ impl Axis {
             Axis::Rate => number(0.0, "unlimited".to_owned()),
             Axis::Engine => text(&workload.engine),
             Axis::Span => {
-                let stream = plan.view.is_some_and(View::is_stream);
+                let stream = plan.view.is_some_and(CellView::is_stream);
                 let what = if stream { "stream" } else { "area" };
                 number(
                     workload.span_bytes as f64,
@@ -173,7 +173,7 @@ impl Axis {
 }
 
 /// Share of reads of a workload, percent; `None` for a mixed one without a declared share.
-pub fn read_share(workload: &Workload) -> Option<u8> {
+pub fn read_share(workload: &WorkloadRecord) -> Option<u8> {
     match workload.rw.as_str() {
         "read" | "randread" => Some(100),
         "write" | "randwrite" => Some(0),

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use assay_store::model::Drive;
+use assay_store::model::DriveRecord;
 use assay_store::read::Run;
 
 use crate::charts::phases::PhaseBand;
@@ -17,7 +17,7 @@ pub struct ReportDrive<'a> {
     /// Runs that measured it, with its index in each run's manifest. Never empty; no suite occurs twice.
     pub origins: Vec<(usize, usize)>,
     /// Its entry in the first manifest.
-    pub info: &'a Drive,
+    pub info: &'a DriveRecord,
     /// Unique name: the label, with the run number where several drives have that label.
     pub name: String,
 }

@@ -1,7 +1,7 @@
 //! Results grouped by step and arranged along the workload axes that vary.
 
 use assay_analysis::steady_state;
-use assay_store::model::{CellKind, CellPlan, CellResult, View};
+use assay_store::model::{CellKind, CellPlan, CellResult, CellView};
 use assay_store::read::{CellDrive, CellRecord, CellState};
 use assay_store::series::IntervalSample;
 
@@ -22,7 +22,7 @@ pub struct Section<'a> {
     /// Kind of its cells; of several, the one with the most specific display.
     pub kind: CellKind,
     /// The view its suite declares, where the kind is not enough.
-    pub view: Option<View>,
+    pub view: Option<CellView>,
     /// One per cell and drive.
     pub points: Vec<Point<'a>>,
     /// Axis of the rows, when cells differ.
@@ -114,7 +114,7 @@ fn specificity(kind: CellKind) -> u8 {
         CellKind::Measure => 1,
         CellKind::Inspect => 2,
         CellKind::Soak | CellKind::Idle => 3,
-        CellKind::AllAboard => 4,
+        CellKind::Concurrent => 4,
     }
 }
 
@@ -229,7 +229,7 @@ impl<'a> Section<'a> {
 
     /// True for streams of chunks.
     pub fn is_stream(&self) -> bool {
-        self.view.is_some_and(View::is_stream)
+        self.view.is_some_and(CellView::is_stream)
     }
 
     /// Caption of one of its tables.

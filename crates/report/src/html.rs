@@ -13,7 +13,7 @@ mod library;
 
 use std::collections::HashSet;
 
-use assay_store::model::Outcome;
+use assay_store::model::RunEnd;
 use assay_store::model::warning::code;
 use assay_store::read::{CellRecord, CellState, Run};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -325,11 +325,11 @@ fn run_banners(run: &Run, which: &str) -> Vec<(&'static str, Markup)> {
     }
     let finished = |c: &&CellRecord| matches!(c.state, CellState::Finished | CellState::Skipped(_));
     let reason = match run.outcome {
-        Some(Outcome::Complete) => None,
-        Some(Outcome::Interrupted) if run.warnings.iter().any(|w| w.code == code::DRIVE_LOST) => {
+        Some(RunEnd::Complete) => None,
+        Some(RunEnd::Interrupted) if run.warnings.iter().any(|w| w.code == code::DRIVE_LOST) => {
             Some(html! { strong { (which) "Interrupted: a drive was lost." } })
         }
-        Some(Outcome::Interrupted) => Some(html! { strong { (which) "Interrupted by its user." } }),
+        Some(RunEnd::Interrupted) => Some(html! { strong { (which) "Interrupted by its user." } }),
         None => Some(
             html! { strong { (which) "Unfinished:" } " the run was killed or is still in progress." },
         ),

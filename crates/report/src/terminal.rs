@@ -8,8 +8,8 @@ mod verdicts;
 
 use anstyle::AnsiColor;
 use assay_stats::LatencySummary;
-use assay_stats::compare::Terms;
-use assay_store::model::{CellKind, CellResult, Outcome};
+use assay_stats::compare::ComparisonSettings;
+use assay_store::model::{CellKind, CellResult, RunEnd};
 use assay_store::read::Run;
 use assay_units::text::group_digits;
 
@@ -104,7 +104,7 @@ pub fn compare(runs: &[Run], width: usize, style: Style) -> String {
     }
     answers::show(
         &mut page,
-        &assay_analysis::compare::of(runs, Terms::default()),
+        &assay_analysis::compare::of(runs, ComparisonSettings::default()),
     );
     page.finish()
 }
@@ -238,8 +238,8 @@ fn limitations(page: &mut TextPage, set: &DriveSet<'_>) {
             line(text, Paint::Caution);
         }
         match run.outcome {
-            Some(Outcome::Complete) => {}
-            Some(Outcome::Interrupted) => {
+            Some(RunEnd::Complete) => {}
+            Some(RunEnd::Interrupted) => {
                 line(
                     "interrupted: continue with assay run --resume".to_owned(),
                     Paint::Caution,

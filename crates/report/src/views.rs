@@ -15,7 +15,7 @@ mod simple;
 mod streams;
 mod thermal;
 
-use assay_store::model::{CellKind, View};
+use assay_store::model::{CellKind, CellView};
 use maud::{Markup, html};
 
 use crate::axis::Axis;
@@ -143,19 +143,19 @@ pub trait SectionView: Sync {
 }
 
 /// The descriptor of a section.
-pub fn of(view: Option<View>, kind: CellKind) -> &'static dyn SectionView {
+pub fn of(view: Option<CellView>, kind: CellKind) -> &'static dyn SectionView {
     match (view, kind) {
         (_, CellKind::Idle) => &simple::Idle,
-        (Some(View::Consistency), _) => &consistency::Consistency,
-        (Some(View::Knee), _) => &knee::DepthSweep,
-        (Some(View::Load), _) => &load::OfferedLoad,
-        (Some(View::Rounds), _) => &rounds::Rounds,
-        (Some(View::Saturation), _) => &saturation::WriteSaturation,
-        (Some(View::Thermal), _) => &thermal::Thermal,
-        (Some(View::Capacity), _) => &capacity::CapacityCheck,
-        (Some(View::Peak | View::Continuous), _) => &streams::Streams,
+        (Some(CellView::Consistency), _) => &consistency::Consistency,
+        (Some(CellView::Knee), _) => &knee::DepthSweep,
+        (Some(CellView::Load), _) => &load::OfferedLoad,
+        (Some(CellView::Rounds), _) => &rounds::Rounds,
+        (Some(CellView::Saturation), _) => &saturation::WriteSaturation,
+        (Some(CellView::Thermal), _) => &thermal::Thermal,
+        (Some(CellView::Capacity), _) => &capacity::CapacityCheck,
+        (Some(CellView::Peak | CellView::Continuous), _) => &streams::Streams,
         (None, CellKind::Soak) => &simple::Soak,
-        (None, CellKind::AllAboard) => &concurrent::ConcurrentDrives,
+        (None, CellKind::Concurrent) => &concurrent::ConcurrentDrives,
         (None, CellKind::Inspect) => &simple::Inspection,
         (None, CellKind::Measure | CellKind::Prepare | CellKind::Purge) => &measured::Measured,
     }

@@ -10,7 +10,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use assay_report::html;
-use assay_store::model::{Fact, Outcome, TelemetryRecord};
+use assay_store::model::{ProbeProperty, RunEnd, TelemetryRecord};
 use assay_store::read::{CellState, Run};
 use assay_units::Nanos;
 use common::page::{MATHJAX, assert_well_formed, charts, tables, tags, without_library};
@@ -67,7 +67,7 @@ const HOSTILE: &str = "</script></title></style><script>document.documentElement
 /// A probed real drive whose counters increase during the measurement.
 fn with_health() -> Run {
     let mut run = common::job();
-    let fact = |group: &str, name: &str, value: &str| Fact {
+    let fact = |group: &str, name: &str, value: &str| ProbeProperty {
         group: group.to_owned(),
         name: name.to_owned(),
         value: value.to_owned(),
@@ -266,7 +266,7 @@ fn limitations_are_stated_first() {
         assert!(!body.contains(absent), "{absent}");
     }
     let mut run = common::bandwidth();
-    run.outcome = Some(Outcome::Interrupted);
+    run.outcome = Some(RunEnd::Interrupted);
     let cut = run.cells.len() - 3;
     run.cells[cut].state = CellState::Unfinished;
     for cell in &mut run.cells[cut + 1..] {

@@ -5,7 +5,7 @@
 mod common;
 
 use assay_report::terminal::{Style, compare, render};
-use assay_store::model::{Outcome, Round, Steady, View};
+use assay_store::model::{CellView, Round, RunEnd, SteadyRecord};
 use assay_store::read::CellState;
 
 #[test]
@@ -21,7 +21,7 @@ fn a_job_in_80_columns() {
 #[test]
 fn an_interrupted_job_with_errors_and_an_open_loop() {
     let mut run = common::job();
-    run.outcome = Some(Outcome::Interrupted);
+    run.outcome = Some(RunEnd::Interrupted);
     run.cells[0].state = CellState::Unfinished;
     let result = run.cells[0].drives[0].result.as_mut().unwrap();
     result.read.errors = 2;
@@ -152,7 +152,7 @@ fn rounds_are_compared_by_the_measurement_window() {
             plan.id = format!("{label}/rounds/round={number}");
             plan.step = "rounds".to_owned();
             plan.title = "Rounds".to_owned();
-            plan.view = Some(View::Rounds);
+            plan.view = Some(CellView::Rounds);
             plan.round = Some(Round {
                 number,
                 most: 25,
@@ -171,14 +171,14 @@ fn rounds_are_compared_by_the_measurement_window() {
             };
             run.cells.push(common::finished(plan, &[shape], seed));
         }
-        run.steady = vec![Steady {
+        run.steady = vec![SteadyRecord {
             group: format!("{label}/rounds"),
             drive: 0,
             step: "rounds".to_owned(),
             figure: "MiB/s".to_owned(),
             window: (3, 7),
             achieved: label == "samsung-951",
-            ..Steady::default()
+            ..SteadyRecord::default()
         }];
         run
     };

@@ -1,21 +1,21 @@
-//! Why I/Os failed: a small count for each error number.
+//! Error causes of failed I/Os: a count per Linux error number.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Error numbers of Linux that I/Os end with: number, name, what it says of an I/O (include/uapi/asm-generic/errno-base.h and errno.h; which status of a
-/// drive becomes which is in block/blk-core.c, `blk_errors`).
+/// Linux error numbers of I/Os: number, name, meaning (include/uapi/asm-generic/errno-base.h and errno.h; the mapping from block layer
+/// status is in block/blk-core.c, `blk_errors`).
 const KNOWN: [(i32, &str, &str); 21] = [
     (SHORT, "short", "came back short"),
     (5, "EIO", "I/O error"),
     (6, "ENXIO", "the device is gone"),
     (9, "EBADF", "the file is closed"),
-    (11, "EAGAIN", "out of resources for a moment"),
+    (11, "EAGAIN", "temporarily out of resources"),
     (12, "ENOMEM", "out of memory"),
     (16, "EBUSY", "busy"),
     (19, "ENODEV", "the device is gone"),
-    (22, "EINVAL", "not accepted as it was asked for"),
+    (22, "EINVAL", "invalid request"),
     (27, "EFBIG", "beyond the end"),
     (28, "ENOSPC", "no space left"),
     (30, "EROFS", "read-only"),
@@ -26,22 +26,23 @@ const KNOWN: [(i32, &str, &str); 21] = [
     (84, "EILSEQ", "protection error"),
     (95, "EOPNOTSUPP", "not supported"),
     (110, "ETIMEDOUT", "time-out"),
-    (121, "EREMOTEIO", "the drive refused it"),
+    (121, "EREMOTEIO", "rejected by the drive"),
     (125, "ECANCELED", "cancelled"),
 ];
 
-/// Stands for an I/O that ended without an error and moved too little.
+/// A short I/O: completed without an error, but moved fewer bytes than requested.
 const SHORT: i32 = 0;
 
-/// How many I/Os failed for which reason. In JSON an object of the numbers' names: `{"ENODATA": 3, "short": 1}`.
+/// Counts of failed I/Os by cause. In JSON an object of the numbers' names: `{"ENODATA": 3, "short": 1}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "BTreeMap<String, u64>", from = "BTreeMap<String, u64>")]
 pub struct ErrorCauses(BTreeMap<i32, u64>);
 
 impl ErrorCauses {
-    /// Count an I/O that ended like this: a negated error number, or the bytes that it moved, which were too few.
+    /// Count a failed I/O by its result: a negated error number, or the bytes of a short one.
     pub fn count(&mut self, result: i32) {
         let number = if result < 0 {
+            // i32::MIN has no positive counterpart.
             result.saturating_neg()
         } else {
             SHORT
@@ -53,26 +54,26 @@ impl ErrorCauses {
     pub fn merge(&mut self, others: &ErrorCauses) {
         for (&number, count) in &others.0 {
             let mine = self.0.entry(number).or_default();
-            // Counts read from a damaged journal may be anything.
+            // A damaged journal can hold any counts.
             *mine = mine.saturating_add(*count);
         }
     }
 
-    /// Nothing failed, or nobody said why?
+    /// Without any count?
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// In words, the most frequent first: `3 unrecovered medium error (ENODATA), 1 came back short`.
-    pub fn words(&self) -> String {
+    /// As text, the most frequent first: `3 unrecovered medium error (ENODATA), 1 came back short`.
+    pub fn text(&self) -> String {
         let mut all: Vec<(i32, u64)> = self.0.iter().map(|(&n, &count)| (n, count)).collect();
         all.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-        let word = |&(number, count): &(i32, u64)| match known(number) {
+        let one = |&(number, count): &(i32, u64)| match known(number) {
             Some((SHORT, _, words)) => format!("{count} {words}"),
             Some((_, name, words)) => format!("{count} {words} ({name})"),
             None => format!("{count} of error number {number}"),
         };
-        let words: Vec<String> = all.iter().map(word).collect();
+        let words: Vec<String> = all.iter().map(one).collect();
         words.join(", ")
     }
 }
@@ -96,7 +97,7 @@ impl From<ErrorCauses> for BTreeMap<String, u64> {
 }
 
 impl From<BTreeMap<String, u64>> for ErrorCauses {
-    /// A name that nobody knows is left out: the count of errors is kept elsewhere too.
+    /// Unknown names are left out; the total of errors is recorded separately.
     fn from(names: BTreeMap<String, u64>) -> ErrorCauses {
         let number = |name: &str| match KNOWN.iter().find(|(_, known, _)| *known == name) {
             Some((number, _, _)) => Some(*number),

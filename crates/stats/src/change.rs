@@ -1,45 +1,44 @@
-//! Change points of a series of rates, and rates that alternate between two levels.
+//! Change-point detection (PELT) for series of rates, and detection of rates that alternate between two levels.
 //!
 //! # Mechanism
-//! Rates are compared as ratios, so everything happens on their logarithms. Single odd seconds are set aside first (Hampel's filter: a
-//! point further than three deviations from the median of its neighbours becomes that median). Then PELT (R. Killick, P. Fearnhead,
-//! I. A. Eckley, "Optimal detection of changepoints with a linear computational cost", JASA 107, 2012) finds the cut of least cost, the
-//! cost of a segment being its squared deviations from its own mean, in units of the noise, and each segment costing a penalty. The
-//! noise is the median absolute difference of neighbours, which steps and trends hardly touch. Last, neighbours whose levels differ by
-//! less than anybody would call a change are joined.
+//! Rates are compared as ratios, so everything is computed on their logarithms. Single outliers are replaced first (Hampel's filter: a point
+//! more than three deviations from the median of its neighbours becomes that median). Then PELT (R. Killick, P. Fearnhead, I. A. Eckley,
+//! "Optimal detection of changepoints with a linear computational cost", JASA 107, 2012) finds the segmentation of least cost; a segment
+//! costs its squared deviations from its mean, in units of the noise variance, and a penalty. The noise is the median absolute difference
+//! of neighbours, which is robust against steps and trends. Last, neighbouring segments whose levels hardly differ are joined.
 //!
-//! [`alternation`] is for series that swing between two rates (a drive that throttles, cools down and throttles again): two classes by
-//! Otsu's threshold (N. Otsu, IEEE Trans. SMC 9, 1979) on the same logarithms.
+//! [`alternation`] detects series that alternate between two rates (thermal throttling with hysteresis): two classes by Otsu's threshold
+//! (N. Otsu, IEEE Trans. SMC 9, 1979) on the same logarithms.
 //!
 //! # Non-goals
-//! No causes: those are `conclude`'s.
+//! Causes (crate `analysis`).
 //!
 //! # Key constants
 //! [`NOISE_FLOOR`], [`PENALTY`], [`LEAST_STEP`], [`LEAST_LEN`].
 
-/// Noise is taken to be at least this, as natural logarithm of a ratio (1 %): perfectly even series have no changes of a per mille.
+/// Least noise, as natural logarithm of a ratio (1 %): noiseless series have no changes of a per mille.
 pub const NOISE_FLOOR: f64 = 0.01;
-/// Penalty of a segment, in units of the noise's variance times `ln n`. The Bayesian criterion for a level and a place asks 3
-/// (N. R. Zhang, D. O. Siegmund, Biometrics 63, 2007); more, because rates are not quite independent from second to second.
+/// Penalty of a segment, in units of the noise's variance times `ln n`. The Bayesian criterion for a level and a position is 3
+/// (N. R. Zhang, D. O. Siegmund, Biometrics 63, 2007); more, because successive rates are correlated.
 pub const PENALTY: f64 = 5.0;
-/// Neighbouring segments whose levels differ less than this are one, as natural logarithm of a ratio (5 %).
+/// Least difference between the levels of neighbouring segments, as natural logarithm of a ratio (5 %).
 pub const LEAST_STEP: f64 = 0.05;
-/// No segment is shorter, in points.
+/// Least length of a segment, points.
 pub const LEAST_LEN: usize = 3;
 
-/// Deviations from its neighbours' median beyond which a point is set aside.
-const ODD_DEVIATIONS: f64 = 3.0;
+/// Deviations from its neighbours' median beyond which a point is an outlier.
+const OUTLIER_DEVIATIONS: f64 = 3.0;
 /// Neighbours on each side that a point is compared with.
-const ODD_REACH: usize = 3;
+const OUTLIER_REACH: usize = 3;
 /// A median absolute deviation times this is the standard deviation of a normal distribution.
 pub const MAD_TO_SIGMA: f64 = 1.4826;
-/// A rate below this share of the highest counts as this share: a stall is far down, not infinitely far.
+/// Least rate, share of the highest: bounds the logarithm of a stall.
 const LEAST_SHARE: f64 = 1e-4;
-/// Two levels further apart than this alternate, as natural logarithm of a ratio (16 %).
+/// Least distance of two alternating levels, as natural logarithm of a ratio (16 %).
 const LEAST_SWING: f64 = 0.15;
-/// Share of the variance that two levels must explain to be two levels.
+/// Least share of the variance that two levels explain.
 const LEAST_EXPLAINED: f64 = 0.8;
-/// Falls that make an alternation.
+/// Fewest falls of an alternation.
 const LEAST_FALLS: usize = 2;
 
 /// A span of a series between changes.
@@ -47,7 +46,7 @@ const LEAST_FALLS: usize = 2;
 pub struct Segment {
     /// First point.
     pub from: usize,
-    /// Behind its last point.
+    /// Past its last point.
     pub to: usize,
     /// Median rate, in the series' unit.
     pub level: f64,
@@ -63,28 +62,26 @@ impl Segment {
         self.to - self.from
     }
 
-    /// Never so for segments of [`segments`].
+    /// Never true for segments of [`segments`].
     pub fn is_empty(&self) -> bool {
         self.to == self.from
     }
 }
 
 /// Cut a series of rates at its changes; the segments cover all of it. Empty for an empty series. Points that are not positive numbers
-/// count as next to nothing.
-///
-/// Takes time in proportion to the points as long as changes are not rarer than noise can hide, and never more than their square.
+/// count as the least rate. Time: linear in the points as a rule, quadratic at worst.
 pub fn segments(rates: &[f64]) -> Vec<Segment> {
     let logs = logarithms(rates);
     let Some(noise) = noise_of(&logs) else {
         return describe_all(rates, &logs, &[0, rates.len()]);
     };
-    let even = without_odd_ones(&logs, noise);
+    let even = without_outliers(&logs, noise);
     let penalty = PENALTY * (logs.len() as f64).ln();
     let cuts = pelt(&even, noise, penalty);
     describe_all(rates, &logs, &joined(&even, cuts))
 }
 
-/// The noise of a series of rates: standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`]. `None` of fewer
+/// Noise of a series of rates: standard deviation of neighbours' ratios, natural logarithm, at least [`NOISE_FLOOR`]. `None` for fewer
 /// than four points.
 pub fn noise(rates: &[f64]) -> Option<f64> {
     noise_of(&logarithms(rates))
@@ -134,14 +131,14 @@ fn noise_of(logs: &[f64]) -> Option<f64> {
 }
 
 /// Hampel's filter.
-fn without_odd_ones(logs: &[f64], noise: f64) -> Vec<f64> {
+fn without_outliers(logs: &[f64], noise: f64) -> Vec<f64> {
     let near = |at: usize| {
-        let from = at.saturating_sub(ODD_REACH);
-        median(&logs[from..(at + ODD_REACH + 1).min(logs.len())])
+        let from = at.saturating_sub(OUTLIER_REACH);
+        median(&logs[from..(at + OUTLIER_REACH + 1).min(logs.len())])
     };
     let kept = |(at, &log): (usize, &f64)| {
         let middle = near(at);
-        if (log - middle).abs() > ODD_DEVIATIONS * noise {
+        if (log - middle).abs() > OUTLIER_DEVIATIONS * noise {
             middle
         } else {
             log
@@ -150,15 +147,15 @@ fn without_odd_ones(logs: &[f64], noise: f64) -> Vec<f64> {
     logs.iter().enumerate().map(kept).collect()
 }
 
-/// Sums up to each point, for the cost of any segment in one step.
-struct Sums {
+/// Prefix sums, for the cost of any segment in one step.
+struct PrefixSums {
     of: Vec<(f64, f64)>,
     noise: f64,
 }
 
-impl Sums {
-    fn new(values: &[f64], noise: f64) -> Sums {
-        // About the mean, so that squares keep their digits.
+impl PrefixSums {
+    fn new(values: &[f64], noise: f64) -> PrefixSums {
+        // Relative to the mean, for numerical precision.
         let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
         let mut of = vec![(0.0, 0.0)];
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -167,7 +164,7 @@ impl Sums {
             squares += (value - mean) * (value - mean);
             of.push((sum, squares));
         }
-        Sums { of, noise }
+        PrefixSums { of, noise }
     }
 
     /// Squared deviations from the mean of `from..to`, in units of the noise's variance.
@@ -181,14 +178,14 @@ impl Sums {
     }
 }
 
-/// Cuts of least cost, ends included: `[0, ..., n]`.
+/// Segmentation of least cost, ends included: `[0, ..., n]`.
 fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
     let n = values.len();
-    let sums = Sums::new(values, noise);
+    let sums = PrefixSums::new(values, noise);
     let mut best = vec![f64::INFINITY; n + 1];
     best[0] = -penalty;
     let mut before = vec![0; n + 1];
-    // Ends of earlier segments that may still be the last cut, and until when.
+    // Candidates for the last cut, and until when.
     let mut open = vec![(0, usize::MAX)];
     for to in LEAST_LEN..=n {
         open.retain(|&(_, until)| to < until);
@@ -201,8 +198,8 @@ fn pelt(values: &[f64], noise: f64, penalty: f64) -> Vec<usize> {
                 before[to] = from;
             }
         }
-        // A place that is worse than a cut here even without the penalty never becomes the last cut again, as soon as a segment that
-        // begins here can be long enough.
+        // A candidate that is worse than a cut here even without the penalty is pruned as soon as a segment that begins here can be long
+        // enough.
         for ((_, until), cost) in open.iter_mut().zip(costs) {
             if cost > best[to] {
                 *until = (*until).min(to + LEAST_LEN);
@@ -230,7 +227,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Remove cuts between levels that hardly differ, the smallest difference first.
+/// Remove cuts between levels that differ by less than [`LEAST_STEP`], the smallest difference first.
 fn joined(values: &[f64], mut cuts: Vec<usize>) -> Vec<usize> {
     loop {
         let smallest = (1..cuts.len().saturating_sub(1))
@@ -283,20 +280,20 @@ fn slope(values: &[f64]) -> f64 {
     }
 }
 
-/// A series that swings between two levels.
+/// A series that alternates between two levels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alternation {
     /// Median rate of the fast state.
     pub high: f64,
     /// Median rate of the slow state.
     pub low: f64,
-    /// Per point: is it in the slow state?
+    /// Per point: slow state?
     pub slow: Vec<bool>,
-    /// First points of slow spells.
+    /// First points of slow spans.
     pub falls: Vec<usize>,
-    /// Median points of complete fast spells (with a fall at both ends of them).
+    /// Median length of complete fast spans, points.
     pub dwell_high: f64,
-    /// Median points of complete slow spells.
+    /// Median length of complete slow spans, points.
     pub dwell_low: f64,
     /// Share of slow points from the first fall to the last, 0 to 1.
     pub duty_low: f64,
@@ -304,7 +301,7 @@ pub struct Alternation {
     pub period: f64,
 }
 
-/// Does this series of rates alternate between two levels? `None` when it does not: one level, a single step, or no two clear levels.
+/// Alternation of a series of rates between two levels; `None` for one level, a single step, or levels that are not distinct.
 pub fn alternation(rates: &[f64]) -> Option<Alternation> {
     let logs = logarithms(rates);
     let split = split_in_two(&logs)?;
@@ -324,7 +321,7 @@ pub fn alternation(rates: &[f64]) -> Option<Alternation> {
         .collect();
     let (first, last) = (falls[0], falls[falls.len() - 1]);
     let slow_points = slow[first..last].iter().filter(|s| **s).count();
-    let spell = |starts: &[usize], ends: &[usize]| -> f64 {
+    let span_length = |starts: &[usize], ends: &[usize]| -> f64 {
         let lengths = starts.iter().filter_map(|&start| {
             let end = ends.iter().find(|&&end| end > start)?;
             Some((end - start) as f64)
@@ -335,8 +332,8 @@ pub fn alternation(rates: &[f64]) -> Option<Alternation> {
     Some(Alternation {
         high: median(&of(false)),
         low: median(&of(true)),
-        dwell_high: spell(&rises, &falls),
-        dwell_low: spell(&falls, &rises),
+        dwell_high: span_length(&rises, &falls),
+        dwell_low: span_length(&falls, &rises),
         duty_low: slow_points as f64 / (last - first) as f64,
         period: median(&periods),
         slow,
@@ -345,7 +342,7 @@ pub fn alternation(rates: &[f64]) -> Option<Alternation> {
 }
 
 /// Otsu's threshold: the split with the greatest variance between its sides, if it explains most of the variance and the sides are
-/// apart.
+/// distinct.
 fn split_in_two(logs: &[f64]) -> Option<f64> {
     let mut sorted = logs.to_vec();
     sorted.sort_by(f64::total_cmp);

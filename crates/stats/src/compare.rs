@@ -1,67 +1,65 @@
-//! Is the other one faster, slower, the same, or can nobody tell?
+//! Comparison of repeated runs: faster, slower, same or can't tell.
 //!
 //! # Mechanism
-//! Each side is one figure per run, with the interval of [`crate::confidence`] where the run was long enough. Everything happens on logarithms, so that
-//! the answer is a ratio, and swapping the sides turns it over exactly. Three errors are candidates, and the widest one counts:
-//! - *within runs*: the errors of the single figures, added up, with Satterthwaite's degrees of freedom. All there is with one run per
-//!   side; says nothing of what a repetition would change.
-//! - *between runs*, from two runs of any side on: the spread of the runs' figures around their side's mean, taken as one for both sides, with
-//!   Student's t for all runs less two. It holds what repeating changes (state, heat, placement), and within-run error with it. Where one side has one
-//!   run only, the other's spread stands for it.
-//! - *Welch's*, where both sides have several runs, but not equally many: then a common spread may mislead.
+//! A side has one value per run, with the interval of [`crate::confidence`] where the run was long enough. Everything is computed on
+//! logarithms, so the result is a ratio, and exchanging the sides inverts it exactly. Of three errors the widest counts:
+//! - *within runs*: the errors of the single values, added, with Satterthwaite's degrees of freedom. The only one for one run per side; it
+//!   does not include the variation between repetitions.
+//! - *between runs*, from two runs on either side: the spread of the runs' values around their side's mean, common to both sides, with
+//!   Student's t for all runs less two. It includes variation of state, heat and placement, and the within-run error. A side with one run
+//!   takes the spread of the other.
+//! - *Welch's*, for several runs on both sides in different numbers: a common spread can then be wrong.
 //!
-//! Run means are weighted alike: with the few runs that people make, weights by a random-effects model (R. DerSimonian and N. Laird, Controlled
-//! Clinical Trials 7, 1986) rest on a variance that is itself a guess from two or three values, and its normal quantiles are known to be too narrow.
+//! Run means have equal weight: weights of a random-effects model (R. DerSimonian and N. Laird, Controlled Clinical Trials 7, 1986) rest on
+//! a variance estimated from two or three values, and its normal quantiles are known to be too narrow.
 //!
-//! # Answers
-//! - *faster*, *slower*: the interval of the ratio leaves out 1, and the ratio is off 1 by at least the minimum effect (1 %).
-//! - *same*: the whole interval lies within the minimum effect, proven difference or not.
-//! - *can't tell*: everything else, with why.
+//! # Results
+//! - *faster*, *slower*: the interval of the ratio excludes 1, and the ratio is off 1 by at least the minimum effect (1 %).
+//! - *same*: the whole interval lies within the minimum effect, significant or not.
+//! - *can't tell*: otherwise, with the reason.
 //!
 //! # Effect size
-//! The logarithm of the ratio over the spread of single intervals' figures (relative, pooled over runs, with the spread between runs added):
-//! Cohen's d for ratios. 0.2 is small, 0.8 large (J. Cohen, "Statistical Power Analysis", 1988): a proven difference of 0.1 will not be noticed
-//! from one second to the next.
+//! The logarithm of the ratio over the spread of single intervals (relative, pooled over runs, with the spread between runs added): Cohen's
+//! d for ratios. 0.2 is small, 0.8 large (J. Cohen, "Statistical Power Analysis", 1988).
 //!
 //! # Limits
-//! One answer in twenty may find a difference where there is none, if its difference is more than the minimum effect; who asks for a
-//! hundred answers must expect that. Not corrected here: what belongs together is the reader's to say.
+//! One result in twenty may be a difference where there is none. Not corrected for multiple comparisons.
 
 use serde::{Deserialize, Serialize};
 
 use crate::confidence::{Estimate, LEVEL};
 use crate::student;
 
-/// Differences smaller than this matter to nobody, as a share of 1.
+/// Differences smaller than this are irrelevant, as a share of 1.
 pub const MINIMUM_EFFECT: f64 = 0.01;
 
-/// What the comparison says of the other side.
+/// Result of a comparison: the other side relative to the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// Better by a proven difference that matters.
+pub enum Difference {
+    /// Better, significantly and by the minimum effect.
     Faster,
-    /// Worse by a proven difference that matters.
+    /// Worse, significantly and by the minimum effect.
     Slower,
-    /// Proven not to differ by as much as matters.
+    /// Different by less than the minimum effect.
     Same,
-    /// Not enough is known.
+    /// Not decided by the data.
     CannotTell,
 }
 
-impl Answer {
-    /// For people.
-    pub fn words(self) -> &'static str {
+impl Difference {
+    /// Label for tables.
+    pub fn label(self) -> &'static str {
         match self {
-            Answer::Faster => "faster",
-            Answer::Slower => "slower",
-            Answer::Same => "same",
-            Answer::CannotTell => "can't tell",
+            Difference::Faster => "faster",
+            Difference::Slower => "slower",
+            Difference::Same => "same",
+            Difference::CannotTell => "can't tell",
         }
     }
 }
 
-/// Which way a figure is good.
+/// Direction of improvement of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -71,7 +69,7 @@ pub enum Better {
     Less,
 }
 
-/// What decided how wide the interval is.
+/// Error that determined the width of the interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
@@ -81,60 +79,60 @@ pub enum Basis {
     BetweenRuns,
 }
 
-/// A figure of one run.
+/// Value of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Repeat {
-    /// The figure.
+pub struct RunValue {
+    /// The value.
     pub value: f64,
     /// Its interval, where the run was long enough for one.
     pub estimate: Option<Estimate>,
 }
 
-impl From<Estimate> for Repeat {
-    fn from(estimate: Estimate) -> Repeat {
-        Repeat {
+impl From<Estimate> for RunValue {
+    fn from(estimate: Estimate) -> RunValue {
+        RunValue {
             value: estimate.mean,
             estimate: Some(estimate),
         }
     }
 }
 
-/// How to compare.
+/// Settings of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Terms {
+pub struct ComparisonSettings {
     /// Confidence level, as a share of 1.
     pub level: f64,
-    /// Differences smaller than this are none, as a share of 1.
+    /// Minimum effect, as a share of 1.
     pub minimum_effect: f64,
 }
 
-impl Default for Terms {
-    fn default() -> Terms {
-        Terms {
+impl Default for ComparisonSettings {
+    fn default() -> ComparisonSettings {
+        ComparisonSettings {
             level: LEVEL,
             minimum_effect: MINIMUM_EFFECT,
         }
     }
 }
 
-/// The answer with what it rests on.
+/// Result with its basis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The answer.
-    pub answer: Answer,
-    /// The other side's figure over the baseline's (geometric means of runs); `None` where a side has none.
+    /// The result.
+    pub answer: Difference,
+    /// The other side's value over the baseline's (geometric means of runs); `None` where a side has none.
     pub ratio: Option<f64>,
-    /// Its interval; `None` where no error can be told.
+    /// Its interval; `None` without an error estimate.
     pub interval: Option<(f64, f64)>,
     /// Confidence level of the interval, as a share of 1.
     pub level: f64,
-    /// See the module's head; `None` where nothing varies.
+    /// Effect size (module documentation); `None` without variation.
     pub effect_size: Option<f64>,
-    /// What made the interval as wide as it is.
+    /// Error that determined the width of the interval.
     pub basis: Option<Basis>,
     /// Runs of the baseline and of the other side.
     pub runs: (u32, u32),
-    /// Why nobody can tell, when so.
+    /// Reason for [`Difference::CannotTell`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<String>,
 }
@@ -152,8 +150,8 @@ struct Side {
 }
 
 impl Side {
-    /// `None` without runs, or with a figure that has no logarithm.
-    fn of(repeats: &[Repeat]) -> Option<Side> {
+    /// `None` without runs, or with a value that is not positive and finite.
+    fn of(repeats: &[RunValue]) -> Option<Side> {
         if repeats.is_empty() || !repeats.iter().all(|r| r.value.is_finite() && r.value > 0.0) {
             return None;
         }
@@ -207,20 +205,25 @@ fn satterthwaite(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
 }
 
 /// Compare `other` with `baseline`.
-pub fn compare(baseline: &[Repeat], other: &[Repeat], better: Better, terms: Terms) -> Comparison {
-    let count = |runs: &[Repeat]| u32::try_from(runs.len()).unwrap_or(u32::MAX);
+pub fn compare(
+    baseline: &[RunValue],
+    other: &[RunValue],
+    better: Better,
+    settings: ComparisonSettings,
+) -> Comparison {
+    let count = |runs: &[RunValue]| runs.len() as u32;
     let mut comparison = Comparison {
-        answer: Answer::CannotTell,
+        answer: Difference::CannotTell,
         ratio: None,
         interval: None,
-        level: terms.level,
+        level: settings.level,
         effect_size: None,
         basis: None,
         runs: (count(baseline), count(other)),
         why: None,
     };
     let (Some(a), Some(b)) = (Side::of(baseline), Side::of(other)) else {
-        comparison.why = Some("one side has no figure above zero".to_owned());
+        comparison.why = Some("one side has no value above zero".to_owned());
         return comparison;
     };
     let log_ratio = b.mean - a.mean;
@@ -232,7 +235,7 @@ pub fn compare(baseline: &[Repeat], other: &[Repeat], better: Better, terms: Ter
 
     let mut widest: Option<(f64, Basis)> = None;
     let mut candidate = |variance: f64, degrees: f64, basis: Basis| {
-        let half = student::two_sided(terms.level, degrees).map(|t| t * variance.sqrt());
+        let half = student::two_sided(settings.level, degrees).map(|t| t * variance.sqrt());
         if let Some(half) = half.filter(|h| h.is_finite())
             && widest.is_none_or(|(most, _)| half > most)
         {
@@ -263,18 +266,25 @@ pub fn compare(baseline: &[Repeat], other: &[Repeat], better: Better, terms: Ter
     let (low, high) = (log_ratio - half, log_ratio + half);
     comparison.interval = Some((low.exp(), high.exp()));
     comparison.basis = Some(basis);
-    let matters = (1.0 + terms.minimum_effect.max(0.0)).ln();
-    // A difference of rounding only is none.
-    let proven = low > 1e-12 || high < -1e-12;
-    let (answer, why) = if low >= -matters && high <= matters && (!proven || matters > 0.0) {
-        (Answer::Same, None)
-    } else if proven && log_ratio.abs() >= matters {
+    let matters = (1.0 + settings.minimum_effect.max(0.0)).ln();
+    // Differences within rounding do not count.
+    let significant = low > 1e-12 || high < -1e-12;
+    let (answer, why) = if low >= -matters && high <= matters && (!significant || matters > 0.0) {
+        (Difference::Same, None)
+    } else if significant && log_ratio.abs() >= matters {
         let good = (log_ratio > 0.0) == (better == Better::More);
-        (if good { Answer::Faster } else { Answer::Slower }, None)
+        (
+            if good {
+                Difference::Faster
+            } else {
+                Difference::Slower
+            },
+            None,
+        )
     } else {
         let percent = |log: f64| format!("{:+.1} %", (log.exp() - 1.0) * 100.0);
-        let least = terms.minimum_effect * 100.0;
-        let open = if proven {
+        let least = settings.minimum_effect * 100.0;
+        let open = if significant {
             format!("a difference, but it may be smaller than {least} %")
         } else {
             format!(
@@ -283,7 +293,7 @@ pub fn compare(baseline: &[Repeat], other: &[Repeat], better: Better, terms: Ter
                 percent(high)
             )
         };
-        (Answer::CannotTell, Some(open))
+        (Difference::CannotTell, Some(open))
     };
     comparison.answer = answer;
     comparison.why = why;

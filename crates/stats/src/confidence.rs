@@ -1,26 +1,25 @@
-//! How well is the mean of a series known, when its values lean on each other?
+//! Confidence intervals of means of autocorrelated series.
 //!
-//! # Why not s / sqrt(n)
-//! Seconds of a drive are not independent draws: collection, caches and heat make neighbours alike. The textbook formula then gives intervals that
-//! are several times too narrow (of a first-order autoregressive series with coefficient 0.9, 4.4 times; its 95 % interval holds the truth
-//! about every third time, which a test here shows).
+//! Successive seconds of a drive are correlated (garbage collection, caches, heat). The textbook error s / sqrt(n) then gives intervals
+//! several times too narrow: for a first-order autoregressive series with coefficient 0.9, 4.4 times, with a coverage of about one third
+//! (asserted by a test).
 //!
 //! # Mechanism: batch means
-//! The series is cut into batches so long that their means are nearly independent, and the mean's error is taken from the spread of
-//! the batch means with Student's t for their number (L. Schmeiser, "Batch size effects in the analysis of simulation
-//! output", Operations Research 30, 1982).
+//! The series is cut into batches so long that their means are nearly independent; the error of the mean follows from the spread of the
+//! batch means with Student's t for their number (L. Schmeiser, "Batch size effects in the analysis of simulation output", Operations
+//! Research 30, 1982).
 //! - Batch length: [`BATCH_FACTOR`] times the automatic block length of D. N. Politis and H. White, "Automatic block-length selection for the
-//!   dependent bootstrap", Econometric Reviews 23 (2004), with the correction of A. Patton, Politis and White, 28 (2009): flat-top weights, the lag at
-//!   which correlation ends found from the series itself. Never so long that fewer than [`FEWEST_BATCHES`] remain.
-//! - Batches of finite length understate the error. Its first-order part is taken out as "lugsail" batch means do (D. Vats and J. Flegal, Biometrika 109,
-//!   2022): twice the variance at the full length less that at half of it, where that is more.
-//! - Never below s / sqrt(n): a series that alternates would seem known better than its spread lets a reader believe.
+//!   dependent bootstrap", Econometric Reviews 23 (2004), with the correction of A. Patton, Politis and White, 28 (2009): flat-top weights,
+//!   the lag at which correlation ends is estimated from the series. At least [`FEWEST_BATCHES`] batches remain.
+//! - Batches of finite length understate the error. The first-order part is corrected as in "lugsail" batch means (D. Vats and J. Flegal,
+//!   Biometrika 109, 2022): twice the variance at the full length less that at half of it, where that is more.
+//! - Never below s / sqrt(n): the mean of an alternating series would otherwise appear better known than its spread suggests.
 //!
 //! # Limits
-//! 95 % intervals of autoregressive series hold the truth in at least 90 % of cases for coefficients of 0 and 0.5 from 60 values on, of 0.9 from
-//! 600 on (ten minutes of seconds); with 0.9 and 180 values, in at least 85 %. Of 60 values with 0.9 they hold it about 85 times in a hundred, of 20 about 65: a
-//! series as short as its own memory cannot show how long that is. Tests hold these. A series with a trend has no mean to be known:
-//! ask [`crate::steady`] first. Below [`FEWEST_VALUES`] values there is no interval at all.
+//! Coverage of 95 % intervals for autoregressive series: at least 90 % for coefficients of 0 and 0.5 from 60 values on, of 0.9 from 600 on
+//! (ten minutes of seconds); with 0.9 and 180 values at least 85 %. With 0.9, 60 values have about 85 %, 20 about 65 %: a series not longer
+//! than its correlation length cannot show that length. Tests assert these. A series with a trend has no mean to estimate: apply
+//! [`crate::steady`] first. Fewer than [`FEWEST_VALUES`] values have no interval.
 //!
 //! # Non-goals
 //! Intervals of percentiles of merged histograms; they need the single latencies in order.
@@ -29,14 +28,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::student;
 
-/// Confidence level unless another is asked for.
+/// Default confidence level.
 pub const LEVEL: f64 = 0.95;
 /// Series shorter than this have no interval.
 pub const FEWEST_VALUES: usize = 10;
-/// Batches that are left at least.
+/// Fewest batches.
 pub const FEWEST_BATCHES: usize = 5;
-/// Batch length over the automatic block length. That length is best for a bootstrap's mean squared error; for an interval that must not be
-/// too narrow, bias counts more than scatter, and batches are to be longer.
+/// Batch length over the automatic block length. That length minimises a bootstrap's mean squared error; for coverage, bias matters more
+/// than variance, so batches are longer.
 pub const BATCH_FACTOR: f64 = 2.0;
 
 /// A mean with its interval.
@@ -50,7 +49,7 @@ pub struct Estimate {
     pub high: f64,
     /// Confidence level, as a share of 1.
     pub level: f64,
-    /// How many independent values would tell as much; at most `samples`.
+    /// Number of independent values with the same error; at most `samples`.
     pub effective_samples: f64,
     /// Values in the series.
     pub samples: u64,
@@ -60,11 +59,11 @@ pub struct Estimate {
     pub standard_error: f64,
     /// Degrees of freedom behind the interval.
     pub degrees: f64,
-    /// How the error was found.
+    /// How the error was estimated.
     pub method: Method,
 }
 
-/// How the error of a mean was found.
+/// How the error of a mean was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
@@ -75,7 +74,7 @@ pub enum Method {
         /// Values in each.
         batch_length: u64,
     },
-    /// From the spread of values that were measured apart from each other.
+    /// From the spread of independent values.
     Independent,
     /// All values are the same.
     Constant,
@@ -88,8 +87,8 @@ impl Estimate {
     }
 }
 
-/// The mean of evenly spaced values with its interval. `None` when there are fewer than [`FEWEST_VALUES`], one of them is no finite
-/// number, or the level is not between 0 and 1.
+/// Mean of evenly spaced values with its interval. `None` for fewer than [`FEWEST_VALUES`] values, one that is not finite, or a level not
+/// between 0 and 1.
 pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
     let n = values.len();
     if n < FEWEST_VALUES || !values.iter().all(|v| v.is_finite()) {
@@ -112,7 +111,7 @@ pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
         degrees: count - 1.0,
         method: Method::Constant,
     };
-    // Spread that is only the rounding of the sum.
+    // Spread within the rounding of the sum.
     if variance.sqrt() <= mean.abs() * 1e-12 {
         return Some(constant);
     }
@@ -124,7 +123,7 @@ pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
         1 => spread,
         _ => 2.0 * spread - batch_variance(values, length / 2)?.1,
     };
-    // Variance of a single independent value that would give this error of the mean.
+    // Variance of an independent value with this error of the mean.
     let long_run = spread.max(unbiased).max(variance);
     let standard_error = (long_run / count).sqrt();
     let degrees = batches as f64 - 1.0;
@@ -147,8 +146,8 @@ pub fn mean(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// The mean of values that do not lean on each other, such as repetitions of a procedure with rests between them, with the textbook's interval:
-/// Student's t times s / sqrt(n). `None` of fewer than two values, or where [`mean`] has none for another reason.
+/// Mean of independent values, such as repetitions of a procedure separated by idle time, with the interval Student's t times s / sqrt(n).
+/// `None` for fewer than two values, one that is not finite, or a level not between 0 and 1.
 pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
     if values.len() < 2 || !values.iter().all(|v| v.is_finite()) || !(level > 0.0 && level < 1.0) {
         return None;
@@ -175,9 +174,9 @@ pub fn independent(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// The ratio of two sums (I/Os over seconds, latency over I/Os) with its interval, from what each interval contributed to both. The
-/// ratio is exactly that of the sums. By linearisation (W. Cochran, "Sampling Techniques", 1977, 6.3): the mean of `ratio + (numerator - ratio *
-/// denominator) / mean denominator`, whose neighbours may be alike.
+/// Ratio of two sums (I/Os over seconds, latency over I/Os) with its interval, from the contributions of each interval to both sums. By
+/// linearisation (W. Cochran, "Sampling Techniques", 1977, 6.3): the mean of `ratio + (numerator - ratio * denominator) / mean
+/// denominator`, which may be autocorrelated.
 ///
 /// `None` where [`mean`] is, where a denominator is negative, or where all are zero.
 pub fn ratio(parts: &[(f64, f64)], level: f64) -> Option<Estimate> {
@@ -195,7 +194,7 @@ pub fn ratio(parts: &[(f64, f64)], level: f64) -> Option<Estimate> {
     mean(&values, level)
 }
 
-/// Mean and variance of the values (over n - 1); `None` when beyond numbers.
+/// Mean and variance (over n - 1); `None` when not finite.
 fn moments(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -203,7 +202,7 @@ fn moments(values: &[f64]) -> Option<(f64, f64)> {
     (mean.is_finite() && variance.is_finite()).then_some((mean, variance))
 }
 
-/// Batches of a length, from the end of the series, and `length` times the variance of their means.
+/// Number of batches of a length, taken from the end of the series, and `length` times the variance of their means.
 fn batch_variance(values: &[f64], length: usize) -> Option<(usize, f64)> {
     let batches = values.len() / length;
     let used = &values[values.len() - batches * length..];
@@ -219,8 +218,8 @@ fn batch_variance(values: &[f64], length: usize) -> Option<(usize, f64)> {
 fn block_length(values: &[f64], mean: f64) -> f64 {
     let n = values.len();
     let count = n as f64;
-    let calm = 5_usize.max(count.log10().sqrt().ceil() as usize);
-    let lags = (count.sqrt().ceil() as usize + calm).min(n - 1);
+    let run = 5_usize.max(count.log10().sqrt().ceil() as usize);
+    let lags = (count.sqrt().ceil() as usize + run).min(n - 1);
     let covariance: Vec<f64> = (0..=lags)
         .map(|lag| {
             let sum: f64 = values[..n - lag]
@@ -231,16 +230,16 @@ fn block_length(values: &[f64], mean: f64) -> f64 {
             sum / count
         })
         .collect();
-    // Correlations below this are what an independent series shows by chance.
+    // Largest correlation of an independent series by chance.
     let noise = 2.0 * (count.log10() / count).sqrt();
-    let loud: Vec<bool> = covariance
+    let correlated: Vec<bool> = covariance
         .iter()
         .map(|c| (c / covariance[0]).abs() >= noise)
         .collect();
-    // The lag after which correlation is gone for a while; without one, the last that is seen.
-    let quiet =
-        (0..=lags.saturating_sub(calm)).find(|lag| !loud[lag + 1..=lag + calm].contains(&true));
-    let reach = quiet.unwrap_or_else(|| (1..=lags).rev().find(|lag| loud[*lag]).unwrap_or(1));
+    // The lag after which `run` lags are uncorrelated; without one, the last correlated lag.
+    let end =
+        (0..=lags.saturating_sub(run)).find(|lag| !correlated[lag + 1..=lag + run].contains(&true));
+    let reach = end.unwrap_or_else(|| (1..=lags).rev().find(|lag| correlated[*lag]).unwrap_or(1));
     let window = (2 * reach.max(1)).min(lags);
     let (mut spectrum, mut curvature) = (covariance[0], 0.0);
     for (lag, covariance) in covariance.iter().enumerate().take(window + 1).skip(1) {
@@ -261,4 +260,5 @@ fn block_length(values: &[f64], mean: f64) -> f64 {
 }
 
 #[cfg(test)]
+#[path = "../tests/unit/confidence.rs"]
 pub(crate) mod tests;

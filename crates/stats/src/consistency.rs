@@ -1,34 +1,34 @@
-//! How even is a rate? The score of AnandTech's consistency test, and what it hides.
+//! Consistency score of a rate (AnandTech M8Pe), with minimum and outliers.
 //!
 //! # Rules
-//! Mean over the last values, and that mean over their standard deviation (AnandTech, "Plextor M8Pe", 15 Dec 2016: the last 400 s of an hour). A high
-//! ratio is an even drive; it has no unit, and it does not tell one deep dip from general unrest. So the minimum and the share of
-//! outliers stand beside it: values farther from the median than [`OUTLIER_SCORE`] robust standard deviations (B. Iglewicz and D. Hoaglin, "How to
-//! detect and handle outliers", 1993: the median absolute deviation times 1.4826, score 3.5), counted above and below apart. Where more than half of
-//! the values are alike to [`LEAST_SPREAD`] of the median, that stands for the deviation.
+//! Mean over the last values, and that mean over their standard deviation (AnandTech, "Plextor M8Pe", 15 Dec 2016: the last 400 s of an
+//! hour). A high ratio is a consistent drive; the ratio has no unit and does not distinguish one deep dip from general variation. So the
+//! minimum and the share of outliers are given too: values farther from the median than [`OUTLIER_SCORE`] robust standard deviations (B.
+//! Iglewicz and D. Hoaglin, "How to detect and handle outliers", 1993: the median absolute deviation times 1.4826, score 3.5), above and
+//! below separately. The robust standard deviation is at least [`LEAST_SPREAD`] of the median.
 //!
 //! # Non-goals
-//! No judgement of what is even enough: that is for policies.
+//! Limits for acceptable consistency: policies have them.
 
 use serde::{Deserialize, Serialize};
+
+use crate::change::MAD_TO_SIGMA;
 
 /// Robust standard deviations from the median at which an outlier begins.
 pub const OUTLIER_SCORE: f64 = 3.5;
 /// Robust standard deviation at least, as a share of the median.
 pub const LEAST_SPREAD: f64 = 0.002;
-/// Median absolute deviation to standard deviation, for normal values.
-const NORMAL_MAD: f64 = 1.4826;
 
 /// The score of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// Values it is of.
+    /// Number of values.
     pub samples: u64,
     /// Mean.
     pub mean: f64,
     /// Standard deviation (over n - 1).
     pub stddev: f64,
-    /// Mean over standard deviation; `None` when all values are the same, which is perfect and has no number.
+    /// Mean over standard deviation; `None` when all values are equal.
     pub consistency: Option<f64>,
     /// Smallest.
     pub min: f64,
@@ -42,7 +42,7 @@ pub struct Score {
     pub outliers_below_pct: f64,
 }
 
-/// The score of the last `last` values (of all, when there are fewer). `None` with fewer than two values or one that is no finite number.
+/// Score of the last `last` values (of all, when there are fewer). `None` with fewer than two values or one that is not finite.
 pub fn score(values: &[f64], last: usize) -> Option<Score> {
     let seen = &values[values.len().saturating_sub(last)..];
     if seen.len() < 2 || !seen.iter().all(|v| v.is_finite()) {
@@ -56,7 +56,7 @@ pub fn score(values: &[f64], last: usize) -> Option<Score> {
     }
     let median = assay_units::median(seen.iter().copied())?;
     let deviation = assay_units::median(seen.iter().map(|v| (v - median).abs()))?;
-    let reach = OUTLIER_SCORE * (NORMAL_MAD * deviation).max(LEAST_SPREAD * median.abs());
+    let reach = OUTLIER_SCORE * (MAD_TO_SIGMA * deviation).max(LEAST_SPREAD * median.abs());
     let share = |beyond: &dyn Fn(f64) -> bool| {
         seen.iter().filter(|v| beyond(**v)).count() as f64 / n * 100.0
     };

@@ -1,6 +1,6 @@
 //! A log-linear latency histogram.
 //!
-//! Same idea and same resolution as HdrHistogram with three significant digits (G. Tene): values below 2048 ns have a
+//! Same resolution as HdrHistogram with three significant digits (G. Tene): values below 2048 ns have a
 //! bucket each; above, every power of two is cut into 1024 buckets, so a bucket is at most 0.1 % of its value wide.
 //! Reported percentiles are the highest value of their bucket (never understated), at most 0.1 % above the truth.
 

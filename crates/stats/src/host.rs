@@ -1,11 +1,8 @@
-//! What the measuring machine was doing meanwhile, and whether it, not the drive, set the result.
+//! Processor time of the measuring host.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the host's processors spent a span of time, all processors together, in percent of their total time.
-///
-/// The split of report A: user (nice included), system, interrupts (hard and soft), waiting for I/O, idle; `steal` is
-/// time a hypervisor gave to somebody else.
+/// Processor time of all processors together, percent of their total time, in the split of iostat(1) and DragonFly 2018.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostLoad {
     /// User code, nice included.
@@ -22,7 +19,7 @@ pub struct HostLoad {
     pub steal_pct: f64,
     /// Context switches per second of this process, voluntary and not.
     pub context_switches_per_s: f64,
-    /// What the processors drew, watts, where they count it (RAPL). The host's power, not the drive's.
+    /// Power of the processors, watts, where they measure it (RAPL).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package_w: Option<f64>,
 }
@@ -33,7 +30,7 @@ impl HostLoad {
         (100.0 - self.idle_pct - self.iowait_pct).max(0.0)
     }
 
-    /// The mean of several equally long spans; `None` of none.
+    /// Mean over equally long spans; `None` without any.
     pub fn mean(loads: &[HostLoad]) -> Option<HostLoad> {
         if loads.is_empty() {
             return None;

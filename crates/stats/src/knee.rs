@@ -1,16 +1,16 @@
-//! Where does more load stop paying?
+//! Knees: the lowest sufficient queue depth, and the highest sustainable load.
 //!
 //! # Rules
-//! - Closed loop ([`lowest_depth_reaching`]): the lowest queue depth whose rate reaches a share (95 %) of the best rate of the sweep, as AnandTech
-//!   reports enterprise drives ("Memblaze PBlaze5 C916", 13 Mar 2019), instead of figures at a fixed depth that one drive is past and
-//!   another has not reached.
-//! - Open loop ([`load_knee`]): the highest offered load up to which mean latency stays within [`LATENCY_FACTOR`] times that of the lowest load *and*
-//!   what was done keeps up with what was offered. Twice is where a single server with exponential service stands at half its capacity, and
-//!   where a queue is as long as the service itself. Chosen over curve-shape rules (Kneedle, V. Satopaa et al., 2011), because those depend on how
-//!   far the sweep goes: the same drive has another knee when the last point moves.
+//! - Closed loop ([`lowest_depth_reaching`]): the lowest queue depth whose rate reaches a share (95 %) of the best rate of the sweep, as
+//!   AnandTech reports enterprise drives ("Memblaze PBlaze5 C916", 13 Mar 2019), instead of figures at a fixed depth, which suits some
+//!   drives and not others.
+//! - Open loop ([`load_knee`]): the highest offered load up to which mean latency stays within [`LATENCY_FACTOR`] times that of the lowest
+//!   load *and* the offered I/Os are done. A factor of two is a single server with exponential service at half its capacity, where waiting
+//!   time equals service time. Rules for the shape of the curve (Kneedle, V. Satopaa et al., 2011) depend on where the sweep ends, so they
+//!   are not used.
 //!
 //! # Non-goals
-//! No interpolation: a knee is a load that was measured, and the next one that was measured too.
+//! Interpolation: a knee is a measured load.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,13 +18,12 @@ use serde::{Deserialize, Serialize};
 pub const SHARE: f64 = 0.95;
 /// Latency at the knee of a load curve, as a multiple of the lowest load's.
 pub const LATENCY_FACTOR: f64 = 2.0;
-/// Rate over offered rate below which a drive no longer keeps up.
+/// Least share of the offered rate that is done at a sustainable load.
 pub const KEEPS_UP: f64 = 0.98;
-/// Standard deviations of a Poisson count that chance is allowed beside that: beyond three, it is one in a thousand.
+/// Standard deviations of a Poisson count that are attributed to chance (beyond three: one in a thousand).
 const CHANCE: f64 = 3.0;
 
-/// How much less than offered may be done, as a share, because fewer arrivals than the rate says fell into so many seconds: a Poisson count of
-/// mean n has the standard deviation sqrt(n).
+/// Statistical uncertainty of the arrivals, as a share: a Poisson count of mean n has the standard deviation sqrt(n).
 pub fn chance_share(offered_per_s: f64, seconds: f64) -> f64 {
     let arrivals = offered_per_s * seconds;
     if arrivals > 0.0 {
@@ -37,7 +36,7 @@ pub fn chance_share(offered_per_s: f64, seconds: f64) -> f64 {
 /// The knee of a sweep over queue depth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DepthKnee {
-    /// Where in the points given.
+    /// Index into the points.
     pub index: usize,
     /// The lowest depth that reaches the share.
     pub depth: u32,
@@ -45,14 +44,14 @@ pub struct DepthKnee {
     pub rate: f64,
     /// Best rate of the sweep.
     pub best: f64,
-    /// The lowest depth at which that was measured.
+    /// The lowest depth with that rate.
     pub best_depth: u32,
     /// The best rate is at the deepest point and the point before is more than the share away: the sweep may have ended too early.
     pub still_rising: bool,
 }
 
-/// The lowest depth whose rate is at least `share` of the best. Points in any order; points without a finite positive rate are passed
-/// over; `None` when none is left.
+/// The lowest depth whose rate is at least `share` of the best. Points in any order; points without a finite positive rate are
+/// ignored; `None` when none is left.
 pub fn lowest_depth_reaching(points: &[(u32, f64)], share: f64) -> Option<DepthKnee> {
     let usable = || {
         points
@@ -86,12 +85,12 @@ pub struct LoadPoint {
     pub done: f64,
     /// Mean latency from the intended start, nanoseconds.
     pub latency_ns: f64,
-    /// How long it was offered, seconds.
+    /// Duration, seconds.
     pub seconds: f64,
 }
 
 impl LoadPoint {
-    /// Was what was offered also done: at least [`KEEPS_UP`] of it, but for what chance accounts for?
+    /// Was at least [`KEEPS_UP`] of the offered load done, less the statistical uncertainty?
     pub fn is_kept_up_with(&self) -> bool {
         let least = KEEPS_UP - chance_share(self.offered, self.seconds);
         self.done >= least * self.offered
@@ -101,7 +100,7 @@ impl LoadPoint {
 /// The knee of a load curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadKnee {
-    /// Where in the points given: the highest load that is still borne.
+    /// Index into the points: the highest sustainable load.
     pub index: usize,
     /// Offered there, I/Os per second.
     pub offered: f64,
@@ -109,13 +108,13 @@ pub struct LoadKnee {
     pub latency_ns: f64,
     /// Mean latency of the lowest load, nanoseconds.
     pub unloaded_ns: f64,
-    /// The next load that was measured, which is no longer borne; `None` when all are.
+    /// The next measured load, which is not sustainable; `None` when all are.
     pub beyond: Option<f64>,
 }
 
-/// The highest offered load that is borne together with every lower one: latency at most `factor` times that of the lowest load, and at
-/// least [`KEEPS_UP`] of what is offered done, but for chance. Points in any order; those that are no finite positive numbers are passed over. `None` with fewer
-/// than two points, or when not even the lowest load is kept up with.
+/// The highest offered load that is sustainable together with every lower one: latency at most `factor` times that of the lowest load, and
+/// [`LoadPoint::is_kept_up_with`]. Points in any order; those that are not finite positive numbers are ignored. `None` with fewer than two
+/// points, or when the lowest load is not sustainable.
 pub fn load_knee(points: &[LoadPoint], factor: f64) -> Option<LoadKnee> {
     let mut order: Vec<usize> = (0..points.len())
         .filter(|index| {
@@ -130,20 +129,20 @@ pub fn load_knee(points: &[LoadPoint], factor: f64) -> Option<LoadKnee> {
     if order.len() < 2 {
         return None;
     }
-    let borne = order
+    let sustainable = order
         .iter()
         .take_while(|index| {
             let p = &points[**index];
             p.latency_ns <= factor * unloaded_ns && p.is_kept_up_with()
         })
         .count();
-    let index = order[borne.checked_sub(1)?];
+    let index = order[sustainable.checked_sub(1)?];
     Some(LoadKnee {
         index,
         offered: points[index].offered,
         latency_ns: points[index].latency_ns,
         unloaded_ns,
-        beyond: order.get(borne).map(|next| points[*next].offered),
+        beyond: order.get(sustainable).map(|next| points[*next].offered),
     })
 }
 

@@ -1,30 +1,26 @@
-//! Turning single I/Os into numbers that can be trusted: latency histograms, per-second intervals, summaries, host load.
+//! Statistics of I/O measurements: latency histograms, intervals, summaries, steady state, confidence intervals, change points.
 //!
 //! # Architecture
-//! - [`histogram`]: [`Histogram`], log-linear buckets with three significant digits, exact count, sum, minimum and
-//!   maximum, mergeable, with a compact text encoding for run folders.
-//! - [`recorder`]: [`Recorder`], what a worker records into (one array increment per I/O) and [`Interval`], what it hands
-//!   over every second.
-//! - [`summary`]: [`LatencySummary`] and [`OpSummary`], the figures reports print, computed from histograms only.
-//! - [`causes`]: [`ErrorCauses`], for which reasons I/Os failed.
-//! - [`totals`]: [`JobTotals`], the sum of intervals, the one path from raw intervals to a job's result.
-//! - [`steady`]: [`SteadyRule`], whether a figure that is measured in rounds has come to rest (SNIA, fio).
-//! - [`confidence`]: [`Estimate`], a mean with its interval, where neighbours are alike (batch means); [`student`] for its quantiles.
+//! - [`histogram`]: [`Histogram`], log-linear buckets with three significant digits, exact count, sum, minimum and maximum, mergeable, with
+//!   a compact text encoding for run folders.
+//! - [`recorder`]: [`Recorder`] records completed I/Os (one array increment each) and hands over an [`Interval`] per second.
+//! - [`summary`]: [`LatencySummary`] and [`OpSummary`]; [`causes`]: [`ErrorCauses`] of failed I/Os; [`host`]: [`HostLoad`].
+//! - [`totals`]: [`JobTotals`], the sum of intervals: a job's result.
+//! - [`steady`]: [`SteadyRule`], steady state of a value measured in rounds (SNIA, fio).
+//! - [`confidence`]: [`Estimate`], a mean with its interval for autocorrelated series (batch means); [`student`] for quantiles.
 //! - [`compare`]: faster, slower, same or can't tell, of repeated runs.
-//! - [`knee`]: the lowest depth that reaches 95 % of the best rate, and the highest load that is borne.
+//! - [`knee`]: the lowest depth that reaches 95 % of the best rate, and the highest sustainable load.
 //! - [`consistency`]: mean over standard deviation, minimum and outliers of the last part of a series.
-//! - [`change`]: change points of a series, and series that alternate between two levels.
-//! - [`host`]: [`HostLoad`], CPU split of a span of time, and the rule for "the host was the limit".
+//! - [`change`]: change points, and series that alternate between two levels.
 //!
-//! Data flows one way: `Recorder -> Interval -> JobTotals -> OpSummary`. Every figure can be computed again from the
-//! intervals in a run folder, because totals are nothing but their sum.
+//! Data flow: `Recorder -> Interval -> JobTotals -> OpSummary`. Every result can be computed again from the intervals in a run folder.
 //!
 //! # Non-goals
-//! No I/O, no clock, no threads; no knowledge of run folders, drives or suites: plain numbers in, plain numbers out.
+//! I/O, clocks, threads; run folders, drives and suites: the input is numbers.
 //!
 //! # Key constants
-//! [`histogram::SUB_BUCKET_BITS`] (11: a bucket is at most 1/1024 of its value wide), [`histogram::MAX_TRACKABLE_NS`]
-//! (73 minutes; longer latencies are counted as overflow, and still enter count, sum and maximum exactly).
+//! [`histogram::SUB_BUCKET_BITS`] (11: a bucket is at most 1/1024 of its value wide), [`histogram::MAX_TRACKABLE_NS`] (73 minutes; longer
+//! latencies are counted as overflow, and are exact in count, sum and maximum).
 #![forbid(unsafe_code)]
 
 pub mod causes;
@@ -46,6 +42,6 @@ pub use confidence::Estimate;
 pub use histogram::Histogram;
 pub use host::HostLoad;
 pub use recorder::{Interval, OpInterval, Recorder};
-pub use steady::{Judgement, SteadyRule};
+pub use steady::{SteadyEvaluation, SteadyRule};
 pub use summary::{LatencySummary, OpSummary};
 pub use totals::JobTotals;

@@ -1,45 +1,44 @@
-//! Has a figure that is measured again and again come to rest?
+//! Steady-state rules for a value measured in rounds: SNIA PTS and fio `steadystate`.
 //!
 //! # Rules
 //! - [`SteadyRule::Snia`], the default: SNIA Solid State Storage Performance Test Specification 2.0.2, definition 2.1.24. Over the last
-//!   `window` rounds (5) the largest value less the smallest is at most `range_pct` (20 %) of their average, *and* the line
-//!   fitted to them by least squares rises or falls by at most `excursion_pct` (10 %) of the average between the first and the last
-//!   round of the window. Equality passes.
-//! - [`SteadyRule::Fio`]: fio's option `steadystate`, as its `steadystate.c` computes it. `iops_slope:0.3%`: the least-squares slope
-//!   per sample, as percent of the window's mean, is in size *less than* the limit (not at most). `iops:0.3%`: no value is
-//!   as far from the window's mean as the limit. Without the percent sign the limits are in units of the figure. fio cuts rates and, for
-//!   the slope, the mean down to whole numbers; here they stay fractions, so that the two can differ where a mean is below
-//!   about 100.
+//!   `window` rounds (5) the largest value less the smallest is at most `range_pct` (20 %) of their average, *and* the least-squares
+//!   line rises or falls by at most `excursion_pct` (10 %) of the average between the first and the last round of the window.
+//!   Equality passes.
+//! - [`SteadyRule::Fio`]: fio's option `steadystate` (`steadystate.c`). `iops_slope:0.3%`: the least-squares slope per sample, as percent
+//!   of the window's mean, is in size *less than* the limit. `iops:0.3%`: no value is as far from the window's mean as the limit.
+//!   Without the percent sign the limits are in units of the value. fio truncates rates and, for the slope, the mean to integers; here
+//!   they stay fractions, so the two can differ where a mean is below about 100.
 //!
-//! A rule looks at one window; [`SteadyRule::judge_with_dwell`] asks that it hold for several windows in a row, because a slow wave passes any
-//! rule of one window at its crest.
+//! A rule evaluates one window; [`SteadyRule::evaluate_with_dwell`] requires that it hold for several windows in a row, because a slow
+//! oscillation passes any rule of one window at its extremum.
 //!
 //! # Non-goals
-//! Finding *where* in a series rest begins (that is what change points are for), and any judgement of whether the level is the right one: a
-//! drive that writes into its cache comes to rest too.
+//! The start of steady state in a series (see [`crate::change`]); whether the level is the relevant one: a drive that writes into its SLC
+//! cache has a steady rate too.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Rounds that the SNIA rule looks at.
+/// Window of the SNIA rule, rounds.
 pub const SNIA_WINDOW: usize = 5;
-/// Largest less smallest, percent of the mean, that the SNIA rule allows.
+/// Largest range (largest less smallest) by the SNIA rule, percent of the mean.
 pub const SNIA_RANGE_PCT: f64 = 20.0;
-/// Rise or fall of the fitted line across the window, percent of the mean, that the SNIA rule allows.
+/// Largest rise or fall of the least-squares line across the window by the SNIA rule, percent of the mean.
 pub const SNIA_EXCURSION_PCT: f64 = 10.0;
-/// Rounds after which the specification gives up: "not achieved".
+/// Most rounds by the specification; then the result is "not achieved".
 pub const SNIA_MOST_ROUNDS: usize = 25;
 
-/// What counts as rounding and not as breaking a limit, as a share of the limit.
+/// Tolerance for rounding, as a share of the limit.
 const ROUNDING: f64 = 1e-9;
 
-/// When a repeated figure counts as steady.
+/// Condition for steady state of a repeated value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SteadyRule {
     /// SNIA SSS PTS 2.0.2, 2.1.24.
     Snia {
-        /// Rounds looked at, the last ones.
+        /// Window: the last so many rounds.
         window: usize,
         /// Largest less smallest at most, percent of their mean.
         range_pct: f64,
@@ -48,16 +47,16 @@ pub enum SteadyRule {
     },
     /// fio's `steadystate`.
     Fio {
-        /// What is held against the limit.
+        /// Quantity compared with the limit.
         criterion: FioCriterion,
-        /// The limit, not reached.
-        limit: Limit,
-        /// Samples looked at, the last ones (fio's `steadystate_duration` over its interval).
+        /// The limit, exclusive.
+        limit: SteadyLimit,
+        /// Window: the last so many samples (fio's `steadystate_duration` over its interval).
         window: usize,
     },
 }
 
-/// What fio's rule holds against its limit.
+/// Quantity that fio's rule compares with its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FioCriterion {
@@ -67,17 +66,17 @@ pub enum FioCriterion {
     MeanDeviation,
 }
 
-/// A limit in units of the figure, or relative to its mean.
+/// A limit in units of the value, or relative to its mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// In units of the figure (for a slope: per sample).
+pub enum SteadyLimit {
+    /// In units of the value (for a slope: per sample).
     Absolute(f64),
     /// Percent of the mean (for a slope: per sample).
     Percent(f64),
 }
 
-/// Which of a job's rates fio's option names.
+/// Rate that fio's option applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioFigure {
     /// I/Os per second.
@@ -86,20 +85,20 @@ pub enum FioFigure {
     Bandwidth,
 }
 
-/// A text that is none of fio's steady-state options.
+/// A text that is not a steady-state option of fio.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is no steady-state rule: write one of iops, bw, iops_slope, bw_slope, a colon, and a limit above zero, such as `iops_slope:0.3%`"
+    "`{0}` is not a steady-state rule: use one of iops, bw, iops_slope, bw_slope, a colon, and a limit above zero, such as `iops_slope:0.3%`"
 )]
 pub struct NoSuchRule(String);
 
-/// What a rule says of a series. Every figure is finite; those that cannot be computed (too few rounds, a value that is none) are 0, and
-/// [`Judgement::why`] says so.
+/// Result of a rule. Every value is finite; those that cannot be computed (too few rounds, a value that is not a number) are 0, with the
+/// reason in [`SteadyEvaluation::why`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judgement {
+pub struct SteadyEvaluation {
     /// The rule holds.
     pub achieved: bool,
-    /// Rounds looked at, from 1: first and last; (0, 0) when there is none.
+    /// Window, rounds counted from 1: first and last; (0, 0) without rounds.
     pub window: (u32, u32),
     /// Mean over the window.
     pub mean: f64,
@@ -107,9 +106,9 @@ pub struct Judgement {
     pub range_pct: f64,
     /// Size of the rise or fall of the least-squares line across the window, percent of the mean; never negative.
     pub excursion_pct: f64,
-    /// Slope of that line, units of the figure per round.
+    /// Slope of that line, units of the value per round.
     pub slope_per_step: f64,
-    /// What failed, with figures; `None` exactly when achieved.
+    /// The failed condition, with figures; `None` exactly when achieved.
     pub why: Option<String>,
 }
 
@@ -124,10 +123,10 @@ impl Default for SteadyRule {
 }
 
 impl SteadyRule {
-    /// fio's spelling (`iops_slope:0.3%`, `bw:100`), and the figure it is about. `window` is a count of samples.
+    /// Parse fio's syntax (`iops_slope:0.3%`, `bw:100`): the rate and its rule. `window` is a count of samples.
     ///
     /// # Errors
-    /// When the text is none of fio's.
+    /// When the text is not in fio's syntax.
     pub fn from_fio(text: &str, window: usize) -> Result<(FioFigure, SteadyRule), NoSuchRule> {
         let no_such = || NoSuchRule(text.to_owned());
         let (name, limit) = text.split_once(':').ok_or_else(no_such)?;
@@ -147,8 +146,8 @@ impl SteadyRule {
             return Err(no_such());
         }
         let limit = match percent {
-            true => Limit::Percent(value),
-            false => Limit::Absolute(value),
+            true => SteadyLimit::Percent(value),
+            false => SteadyLimit::Absolute(value),
         };
         Ok((
             figure,
@@ -160,20 +159,15 @@ impl SteadyRule {
         ))
     }
 
-    /// Rounds looked at together.
+    /// Length of the window.
     pub fn window(&self) -> usize {
         match *self {
             SteadyRule::Snia { window, .. } | SteadyRule::Fio { window, .. } => window,
         }
     }
 
-    /// The rule with its limits, for people.
-    pub fn words(&self) -> String {
-        self.in_words()
-    }
-
-    /// How far from a mean a value may lie, in units of the figure: half the range that SNIA's rule allows, or fio's deviation. `None` of a
-    /// rule that limits only the slope.
+    /// Largest distance of a value from the mean, in units of the value: half of SNIA's range, or fio's deviation. `None` for a rule that
+    /// limits only the slope.
     pub fn half_band(&self, mean: f64) -> Option<f64> {
         match *self {
             SteadyRule::Snia { range_pct, .. } => Some(mean * range_pct / 200.0),
@@ -182,8 +176,8 @@ impl SteadyRule {
                 limit,
                 ..
             } => Some(match limit {
-                Limit::Absolute(limit) => limit,
-                Limit::Percent(limit) => mean * limit / 100.0,
+                SteadyLimit::Absolute(limit) => limit,
+                SteadyLimit::Percent(limit) => mean * limit / 100.0,
             }),
             SteadyRule::Fio {
                 criterion: FioCriterion::Slope,
@@ -192,7 +186,8 @@ impl SteadyRule {
         }
     }
 
-    fn in_words(&self) -> String {
+    /// The rule with its limits, as text.
+    pub fn text(&self) -> String {
         match *self {
             SteadyRule::Snia {
                 window,
@@ -212,26 +207,26 @@ impl SteadyRule {
                     FioCriterion::MeanDeviation => "every value off the mean by less than",
                 };
                 let limit = match limit {
-                    Limit::Absolute(limit) => format!("{limit}"),
-                    Limit::Percent(limit) => format!("{limit} % of the mean"),
+                    SteadyLimit::Absolute(limit) => format!("{limit}"),
+                    SteadyLimit::Percent(limit) => format!("{limit} % of the mean"),
                 };
                 format!("fio: over the last {window} rounds, {what} {limit}")
             }
         }
     }
 
-    /// What the rule says of the last window of `values`, the first round first.
-    pub fn judge(&self, values: &[f64]) -> Judgement {
+    /// Evaluate the rule on the last window of `values`, in time order.
+    pub fn evaluate(&self, values: &[f64]) -> SteadyEvaluation {
         let window = self.window();
-        let last = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        let last = u32::try_from(values.len()).expect("rounds and samples are far fewer than 2^32");
         if window < 2 {
             return unsteady(
                 (last.min(1), last),
-                format!("a window of {window} rounds shows no trend; it takes at least 2"),
+                format!("a window of {window} rounds shows no trend; at least 2 are needed"),
             );
         }
         if values.len() < window {
-            return Judgement {
+            return SteadyEvaluation {
                 mean: mean_of_numbers(values),
                 ..unsteady(
                     (last.min(1), last),
@@ -240,7 +235,7 @@ impl SteadyRule {
             };
         }
         let first = values.len() - window;
-        let span = (u32::try_from(first + 1).unwrap_or(u32::MAX), last);
+        let span = (last + 1 - window as u32, last);
         let seen = &values[first..];
         if let Some((at, value)) = seen
             .iter()
@@ -253,15 +248,15 @@ impl SteadyRule {
             };
             return unsteady(span, why);
         }
-        let shape = Shape::of(seen);
-        if shape.mean <= 0.0 || !shape.finite() {
+        let stats = WindowStats::of(seen);
+        if stats.mean <= 0.0 || !stats.is_finite() {
             return unsteady(
                 span,
-                "the mean of the window is zero, or beyond numbers".to_owned(),
+                "the mean of the window is zero or not finite".to_owned(),
             );
         }
-        let range_pct = shape.range / shape.mean * 100.0;
-        let excursion_pct = shape.slope.abs() * (window - 1) as f64 / shape.mean * 100.0;
+        let range_pct = stats.range / stats.mean * 100.0;
+        let excursion_pct = stats.slope.abs() * (window - 1) as f64 / stats.mean * 100.0;
         let why = match *self {
             SteadyRule::Snia {
                 range_pct: range_most,
@@ -278,7 +273,7 @@ impl SteadyRule {
                 if !at_most(excursion_pct, excursion_most) {
                     failed.push(format!(
                         "least-squares line {} by {} % of the mean across the window, at most {excursion_most} %",
-                        if shape.slope < 0.0 { "falls" } else { "rises" },
+                        if stats.slope < 0.0 { "falls" } else { "rises" },
                         figure(excursion_pct, excursion_most)
                     ));
                 }
@@ -288,16 +283,18 @@ impl SteadyRule {
                 criterion, limit, ..
             } => {
                 let (what, size) = match criterion {
-                    FioCriterion::Slope => ("slope per round", shape.slope.abs()),
+                    FioCriterion::Slope => ("slope per round", stats.slope.abs()),
                     FioCriterion::MeanDeviation => {
-                        ("largest distance from the mean", shape.farthest)
+                        ("largest distance from the mean", stats.farthest)
                     }
                 };
                 let (size, most, unit) = match limit {
-                    Limit::Absolute(most) => (size, most, ""),
-                    Limit::Percent(most) => (size / shape.mean * 100.0, most, " % of the mean"),
+                    SteadyLimit::Absolute(most) => (size, most, ""),
+                    SteadyLimit::Percent(most) => {
+                        (size / stats.mean * 100.0, most, " % of the mean")
+                    }
                 };
-                // Not `size >= most`: a limit that is no number must fail.
+                // Not `size >= most`: a limit that is not a number must fail.
                 let holds = size < most;
                 (!holds).then(|| {
                     format!(
@@ -307,53 +304,53 @@ impl SteadyRule {
                 })
             }
         };
-        Judgement {
+        SteadyEvaluation {
             achieved: why.is_none(),
             window: span,
-            mean: shape.mean,
+            mean: stats.mean,
             range_pct,
             excursion_pct,
-            slope_per_step: shape.slope,
+            slope_per_step: stats.slope,
             why,
         }
     }
 
-    /// As [`SteadyRule::judge`], and the rule must have held for the `dwell` windows before the last one too, each one round
-    /// earlier. The figures are those of the last window.
-    pub fn judge_with_dwell(&self, values: &[f64], dwell: usize) -> Judgement {
-        let mut judgement = self.judge(values);
-        if !judgement.achieved || dwell == 0 {
-            return judgement;
+    /// As [`SteadyRule::evaluate`]; in addition the rule must have held for the `dwell` windows before the last one, each one round
+    /// earlier. The values are those of the last window.
+    pub fn evaluate_with_dwell(&self, values: &[f64], dwell: usize) -> SteadyEvaluation {
+        let mut result = self.evaluate(values);
+        if !result.achieved || dwell == 0 {
+            return result;
         }
         let held = (1..=dwell)
             .take_while(|back| {
                 values
                     .len()
                     .checked_sub(*back)
-                    .is_some_and(|length| self.judge(&values[..length]).achieved)
+                    .is_some_and(|length| self.evaluate(&values[..length]).achieved)
             })
             .count();
         if held < dwell {
-            judgement.achieved = false;
-            judgement.why = Some(format!(
+            result.achieved = false;
+            result.why = Some(format!(
                 "holds now, but for {} of {} windows in a row so far",
                 held + 1,
                 dwell.saturating_add(1)
             ));
         }
-        judgement
+        result
     }
 }
 
-fn unsteady(window: (u32, u32), why: String) -> Judgement {
-    Judgement {
+fn unsteady(window: (u32, u32), why: String) -> SteadyEvaluation {
+    SteadyEvaluation {
         window,
         why: Some(why),
-        ..Judgement::default()
+        ..SteadyEvaluation::default()
     }
 }
 
-/// Mean of what there is, for display; 0 when that is not a number.
+/// Mean for display; 0 when it is not a number.
 fn mean_of_numbers(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     if mean.is_finite() { mean } else { 0.0 }
@@ -363,7 +360,7 @@ fn at_most(value: f64, limit: f64) -> bool {
     value <= limit * (1.0 + ROUNDING)
 }
 
-/// A figure that broke a limit, with as many digits as it takes to see that it did.
+/// A value beyond a limit, with as many digits as are needed to distinguish it from the limit.
 fn figure(value: f64, limit: f64) -> String {
     for digits in 0..4 {
         let text = format!("{value:.digits$}");
@@ -375,17 +372,17 @@ fn figure(value: f64, limit: f64) -> String {
     format!("{value}")
 }
 
-/// The moments of a window.
-struct Shape {
+/// Statistics of a window.
+struct WindowStats {
     mean: f64,
     range: f64,
     slope: f64,
     farthest: f64,
 }
 
-impl Shape {
+impl WindowStats {
     /// Of at least two finite values.
-    fn of(values: &[f64]) -> Shape {
+    fn of(values: &[f64]) -> WindowStats {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let largest = values.iter().copied().fold(f64::MIN, f64::max);
@@ -397,7 +394,7 @@ impl Shape {
             xy += x * (y - mean);
             xx += x * x;
         }
-        Shape {
+        WindowStats {
             mean,
             range: largest - smallest,
             slope: xy / xx,
@@ -405,7 +402,7 @@ impl Shape {
         }
     }
 
-    fn finite(&self) -> bool {
+    fn is_finite(&self) -> bool {
         [self.mean, self.range, self.slope, self.range / self.mean]
             .iter()
             .all(|v| v.is_finite())

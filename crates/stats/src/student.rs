@@ -2,19 +2,18 @@
 //!
 //! # Mechanism
 //! The distribution function is the regularised incomplete beta function (DLMF 8.17), by its continued fraction (DLMF 8.17.22) in Lentz's form, with
-//! the logarithm of the gamma function by Stirling's series (DLMF 5.11.1); quantiles by bisection. Good to about nine
-//! digits, which the tests hold against printed tables.
+//! the logarithm of the gamma function by Stirling's series (DLMF 5.11.1); quantiles by bisection. Accurate to about nine
+//! digits (tests compare with printed tables).
 //!
 //! # Non-goals
 //! Other distributions; speed beyond some microseconds per quantile.
 
-/// Degrees of freedom from which the distribution is the normal one to six digits.
-const PRACTICALLY_NORMAL: f64 = 1e5;
-/// Steps of the continued fraction; it takes some square root of the parameters.
+/// Degrees of freedom from which the distribution equals the normal one to six digits.
+const NORMAL_DEGREES: f64 = 1e5;
+/// Most steps of the continued fraction; it needs about the square root of the parameters.
 const MOST_STEPS: usize = 2000;
 
-/// The value that a t variable of `degrees` degrees of freedom stays below with probability `probability`; `None` unless `0 <
-/// probability < 1` and `degrees > 0`.
+/// Quantile of the t distribution with `degrees` degrees of freedom; `None` unless `0 < probability < 1` and `degrees > 0`.
 pub fn quantile(probability: f64, degrees: f64) -> Option<f64> {
     if !(probability > 0.0 && probability < 1.0 && degrees > 0.0) {
         return None;
@@ -43,14 +42,14 @@ pub fn quantile(probability: f64, degrees: f64) -> Option<f64> {
     Some(if probability < 0.5 { -size } else { size })
 }
 
-/// The half-width of a two-sided interval in standard errors: 1.96 at a `level` of 0.95 and many degrees of freedom.
+/// Half-width of a two-sided interval in standard errors: 1.96 at a `level` of 0.95 and many degrees of freedom.
 pub fn two_sided(level: f64, degrees: f64) -> Option<f64> {
     quantile(f64::midpoint(level, 1.0), degrees)
 }
 
 /// Probability of a value above `t`, for `t >= 0`.
 fn tail(t: f64, degrees: f64) -> f64 {
-    let degrees = degrees.min(PRACTICALLY_NORMAL);
+    let degrees = degrees.min(NORMAL_DEGREES);
     0.5 * incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }
 
@@ -75,19 +74,19 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
 /// DLMF 8.17.22 from the front (modified Lentz).
 fn fraction(a: f64, b: f64, x: f64) -> f64 {
     let tiny = 1e-300;
-    let away = |v: f64| if v.abs() < tiny { tiny } else { v };
+    let nonzero = |v: f64| if v.abs() < tiny { tiny } else { v };
     let mut c = 1.0;
-    let mut d = 1.0 / away(1.0 - (a + b) * x / (a + 1.0));
+    let mut d = 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0));
     let mut value = d;
     for step in 1..MOST_STEPS {
         let m = step as f64;
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = 1.0 / away(1.0 + even * d);
-        c = away(1.0 + even / c);
+        d = 1.0 / nonzero(1.0 + even * d);
+        c = nonzero(1.0 + even / c);
         value *= d * c;
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        d = 1.0 / away(1.0 + odd * d);
-        c = away(1.0 + odd / c);
+        d = 1.0 / nonzero(1.0 + odd * d);
+        c = nonzero(1.0 + odd / c);
         let change = d * c;
         value *= change;
         if (change - 1.0).abs() < 1e-14 {
@@ -99,7 +98,7 @@ fn fraction(a: f64, b: f64, x: f64) -> f64 {
 
 /// Logarithm of the gamma function for positive arguments.
 fn ln_gamma(x: f64) -> f64 {
-    // Stirling's series is good from ten on; below, the recurrence leads there.
+    // Stirling's series is accurate from ten on; below, the recurrence shifts the argument.
     let mut shift = 0.0;
     let mut x = x;
     while x < 10.0 {

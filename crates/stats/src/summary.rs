@@ -1,4 +1,4 @@
-//! The figures that reports print, computed from histograms and nothing else.
+//! Latency and rate summaries, computed from histograms.
 
 use assay_units::{Nanos, rate};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The one path from raw intervals to a job's result: addition.
+//! Totals of a job: the sum of its measured intervals.
 
 use assay_units::{Nanos, Op};
 

@@ -14,8 +14,8 @@ mod telemetry;
 mod verdict;
 pub mod warning;
 
-pub use procedure::{Load, OFFERED_IOPS, Round, Steady, View};
-pub use telemetry::{Fact, TelemetryRecord};
+pub use procedure::{CellView, OFFERED_IOPS, OfferedLoad, Round, SteadyRecord};
+pub use telemetry::{ProbeProperty, TelemetryRecord};
 pub use verdict::{Reason, ReasonWeight, Verdict, VerdictResult};
 pub use warning::Warning;
 
@@ -32,11 +32,11 @@ pub struct Manifest {
     /// When it was made.
     pub created: String,
     /// Which build made it.
-    pub tool: Tool,
+    pub tool: BuildRecord,
     /// The command as typed.
     pub command_line: Vec<String>,
     /// The suite, with its whole text.
-    pub suite: Suite,
+    pub suite: SuiteRecord,
     /// Parameters in force, defaults included.
     pub parameters: BTreeMap<String, String>,
     /// Factor on every duration; 1.0 is the procedure as published, less says so in every report.
@@ -44,16 +44,16 @@ pub struct Manifest {
     /// Seed of every random stream.
     pub seed: u64,
     /// The measuring machine.
-    pub host: Host,
+    pub host: HostRecord,
     /// The drives, in the order named.
-    pub drives: Vec<Drive>,
+    pub drives: Vec<DriveRecord>,
     /// The cells, in the order they run.
     pub cells: Vec<CellPlan>,
 }
 
 /// The build that measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tool {
+pub struct BuildRecord {
     /// `assay`.
     pub name: String,
     /// Its version.
@@ -64,7 +64,7 @@ pub struct Tool {
 
 /// The suite that was run. `assay job` is a suite of one cell, named `job`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Suite {
+pub struct SuiteRecord {
     /// Short name, as on the command line.
     pub name: String,
     /// Title for people.
@@ -79,7 +79,7 @@ pub struct Suite {
 
 /// The measuring machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Host {
+pub struct HostRecord {
     /// Kernel release.
     pub kernel: String,
     /// Processor model.
@@ -94,7 +94,7 @@ pub struct Host {
 
 /// A drive as it was when the run started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Drive {
+pub struct DriveRecord {
     /// As named on the command line.
     pub spec: String,
     /// Short name for tables and legends (`samsung-951`, `zram0`), unique within the run.
@@ -119,7 +119,7 @@ pub struct Drive {
     pub details: BTreeMap<String, String>,
     /// What its controller said of itself before the run: groups of facts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub probe: Vec<Fact>,
+    pub probe: Vec<ProbeProperty>,
     /// The most power that its NVMe power states allow, milliwatts, by the state's number; those that do I/O.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub power_limits_mw: BTreeMap<u8, u64>,
@@ -128,9 +128,9 @@ pub struct Drive {
     pub published: Vec<Published>,
 }
 
-impl Drive {
+impl DriveRecord {
     /// Is this the drive of another manifest, in the same guise? Options of a simulated drive are part of its specification.
-    pub fn is_same(&self, other: &Drive) -> bool {
+    pub fn is_same(&self, other: &DriveRecord) -> bool {
         self.spec == other.spec
             && self.serial == other.serial
             && self.model == other.model
@@ -143,18 +143,18 @@ impl Drive {
 pub struct Published {
     /// Who published it.
     pub source: String,
-    /// As [`Workload::rw`].
+    /// As [`WorkloadRecord::rw`].
     pub rw: String,
-    /// As [`Workload::bs_bytes`].
+    /// As [`WorkloadRecord::bs_bytes`].
     pub bs_bytes: u64,
-    /// As [`Workload::numjobs`].
+    /// As [`WorkloadRecord::numjobs`].
     pub numjobs: u32,
-    /// As [`Workload::data`].
+    /// As [`WorkloadRecord::data`].
     pub data: String,
     /// Length of the stream it is the rate of; none where it does not depend on that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stream_bytes: Option<u64>,
-    /// As [`Workload::iodepth`].
+    /// As [`WorkloadRecord::iodepth`].
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub iodepth: u32,
     /// All threads together; 0 where only latencies were published.
@@ -186,8 +186,9 @@ pub enum CellKind {
     Prepare,
     /// A long run watched over time, with temperature.
     Soak,
-    /// Several drives at once.
-    AllAboard,
+    /// Several drives concurrently.
+    #[serde(rename = "all_aboard")]
+    Concurrent,
     /// Looks at what the medium holds (compressible, zero, unwritten).
     Inspect,
     /// Makes the drive as if nothing had ever been written.
@@ -210,10 +211,10 @@ pub struct CellPlan {
     /// Drives measured, as indices into [`Manifest::drives`]: one, or several at once.
     pub drives: Vec<usize>,
     /// The workload in figures.
-    pub workload: Workload,
+    pub workload: WorkloadRecord,
     /// How it is to be read, where the kind does not say.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub view: Option<View>,
+    pub view: Option<CellView>,
     /// Its figures are said to be those of a drive at rest; whether they are is concluded from its series.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub steady: bool,
@@ -225,7 +226,7 @@ pub struct CellPlan {
     pub round: Option<Round>,
     /// Where the offered rate comes from, when from an earlier cell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub load: Option<Load>,
+    pub load: Option<OfferedLoad>,
     /// How long its drives are left alone before it, nanoseconds.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub rest_ns: u64,
@@ -242,7 +243,7 @@ fn is_zero(n: &u64) -> bool {
 
 /// The workload of a cell, per drive, in the figures that tables and charts use.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Workload {
+pub struct WorkloadRecord {
     /// fio's word: read, write, randread, randwrite, rw, randrw.
     pub rw: String,
     /// Block size; of a mix, the largest.
@@ -345,7 +346,7 @@ pub enum Entry {
         reason: String,
     },
     /// How steady the rounds of a step are by now.
-    Steady(Steady),
+    Steady(SteadyRecord),
     /// What the suite concludes about a drive.
     Verdict {
         /// Index into [`Manifest::drives`].
@@ -358,7 +359,7 @@ pub enum Entry {
         /// When.
         at: String,
         /// Complete, or ended by the user.
-        outcome: Outcome,
+        outcome: RunEnd,
     },
 }
 
@@ -385,7 +386,7 @@ impl Entry {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum RunEnd {
     /// Every cell was run or skipped with a reason.
     Complete,
     /// Ended early by the user; what was measured is kept, `--resume` continues.

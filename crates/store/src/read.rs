@@ -6,7 +6,7 @@ use assay_units::{Nanos, Op};
 use crate::error::StoreError;
 use crate::fold::fold;
 use crate::model::{
-    Audit, CellPlan, CellResult, Manifest, Outcome, Steady, TelemetryRecord, Verdict, Warning,
+    Audit, CellPlan, CellResult, Manifest, RunEnd, SteadyRecord, TelemetryRecord, Verdict, Warning,
 };
 use crate::series::OpSample;
 
@@ -23,12 +23,12 @@ pub struct Run {
     pub cells: Vec<CellRecord>,
     /// Warnings of the whole run, without repeats.
     pub warnings: Vec<Warning>,
-    /// How steady the rounds of each group came to be: one per [`Steady::group`], as last recorded.
-    pub steady: Vec<Steady>,
+    /// How steady the rounds of each group came to be: one per [`SteadyRecord::group`], as last recorded.
+    pub steady: Vec<SteadyRecord>,
     /// Per drive, in [`Manifest::drives`] order.
     pub verdicts: Vec<Option<Verdict>>,
     /// How it ended; `None` when it never did (killed, or still running).
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<RunEnd>,
     /// Lines of the journal that were damaged and left out, with why.
     pub damaged_lines: Vec<String>,
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
 use crate::journal::{JOURNAL_FILE, JournalReader, JournalWriter, LineContent};
-use crate::model::{Entry, Manifest, Outcome, SCHEMA};
+use crate::model::{Entry, Manifest, RunEnd, SCHEMA};
 use crate::read::Run;
 
 /// The manifest's name in a run folder.
@@ -79,7 +79,7 @@ impl RunWriter {
             other => other,
         })?;
         let run = Run::open(path)?;
-        if run.outcome == Some(Outcome::Complete) {
+        if run.outcome == Some(RunEnd::Complete) {
             // Killed between the last line and the checksums: finish the finishing.
             if !path.join(CHECKSUM_FILE).exists() {
                 write_checksums(path)?;
@@ -171,13 +171,13 @@ impl RunWriter {
     ///
     /// # Errors
     /// As [`JournalWriter::append_all`] and [`JournalWriter::sync`], and when the checksums cannot be written.
-    pub fn finish(mut self, outcome: Outcome, at: &str) -> Result<PathBuf, StoreError> {
+    pub fn finish(mut self, outcome: RunEnd, at: &str) -> Result<PathBuf, StoreError> {
         self.journal.append(&Entry::Finish {
             at: at.to_owned(),
             outcome,
         })?;
         self.journal.sync()?;
-        if outcome == Outcome::Complete {
+        if outcome == RunEnd::Complete {
             write_checksums(&self.path)?;
         }
         Ok(self.path)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use assay_stats::Histogram;
 use assay_store::journal::{JOURNAL_FILE, JournalReader, JournalWriter, LineContent, parse_line};
-use assay_store::model::{Entry, IntervalRecord, OpRecord, Outcome};
+use assay_store::model::{Entry, IntervalRecord, OpRecord, RunEnd};
 use assay_store::{Destination, Run, RunWriter};
 use assay_units::{Nanos, Op, Rng};
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ fn tiny() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     writer
         .append_all(&fixtures::entries(&manifest, SMALL))
         .unwrap();
-    let path = writer.finish(Outcome::Complete, "then").unwrap();
+    let path = writer.finish(RunEnd::Complete, "then").unwrap();
     let journal = fs::read(path.join(JOURNAL_FILE)).unwrap();
     (dir, path, journal)
 }

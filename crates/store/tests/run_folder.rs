@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use assay_store::journal::{JOURNAL_FILE, JournalWriter};
-use assay_store::model::{Entry, Manifest, Outcome};
+use assay_store::model::{Entry, Manifest, RunEnd};
 use assay_store::read::CellState;
 use assay_store::run::{CHECKSUM_FILE, Checksums, MANIFEST_FILE};
 use assay_store::{Destination, Run, RunWriter, StoreError, verify_checksums};
@@ -34,7 +34,7 @@ fn the_fixture_reads_back_whole() {
     let run = Run::open(&path).unwrap();
     assert_eq!(run.damaged_lines, Vec::<String>::new());
     assert_eq!(run.manifest, fixtures::manifest(fixtures::LARGE));
-    assert_eq!(run.outcome, Some(Outcome::Complete));
+    assert_eq!(run.outcome, Some(RunEnd::Complete));
     assert_eq!(run.warnings.len(), 2);
     assert!(run.verdicts.iter().all(Option::is_some));
     assert!(run.audit.is_some() && run.has_simulated());
@@ -250,19 +250,16 @@ fn an_interrupted_run_is_resumed_and_completed() {
     let (first, second) = entries.split_at(entries.len() / 2);
     writer.append_all(first).unwrap();
     let path = writer
-        .finish(Outcome::Interrupted, "2026-03-14T09:59:00Z")
+        .finish(RunEnd::Interrupted, "2026-03-14T09:59:00Z")
         .unwrap();
     assert!(!path.join(CHECKSUM_FILE).exists());
     assert_eq!(verify_checksums(&path).unwrap(), Checksums::Absent);
-    assert_eq!(
-        Run::open(&path).unwrap().outcome,
-        Some(Outcome::Interrupted)
-    );
+    assert_eq!(Run::open(&path).unwrap().outcome, Some(RunEnd::Interrupted));
 
     let (mut writer, run) = RunWriter::resume(&path).unwrap();
     assert_eq!(
         (writer.resumed(), run.outcome),
-        (1, Some(Outcome::Interrupted))
+        (1, Some(RunEnd::Interrupted))
     );
     writer.append(&start(writer.resumed())).unwrap();
     assert_eq!(
@@ -273,7 +270,7 @@ fn an_interrupted_run_is_resumed_and_completed() {
     writer.append_all(second).unwrap();
     writer.sync().unwrap();
     writer
-        .finish(Outcome::Complete, "2026-03-14T10:09:00Z")
+        .finish(RunEnd::Complete, "2026-03-14T10:09:00Z")
         .unwrap();
     assert_eq!(verify_checksums(&path).unwrap(), Checksums::Intact);
 

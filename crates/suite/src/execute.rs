@@ -7,7 +7,7 @@ use assay_device::host::wall_clock;
 use assay_device::session::DriveSession;
 use assay_stats::Interval;
 use assay_store::RunWriter;
-use assay_store::model::{Audit, CellPlan, CellResult, Entry, Outcome, Warning};
+use assay_store::model::{Audit, CellPlan, CellResult, Entry, RunEnd, Warning};
 use assay_store::read::Run;
 use assay_units::Nanos;
 use assay_workload::audit::HostAudit;
@@ -55,7 +55,7 @@ pub trait Progress {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {
     /// Complete or interrupted.
-    pub outcome: Outcome,
+    pub outcome: RunEnd,
     /// Cells that failed.
     pub failed_cells: usize,
     /// I/Os that failed.
@@ -125,7 +125,7 @@ impl Runner<'_> {
         }
         let mut state = RunState {
             summary: RunSummary {
-                outcome: Outcome::Complete,
+                outcome: RunEnd::Complete,
                 failed_cells: 0,
                 io_errors: 0,
                 bad_blocks: 0,
@@ -145,9 +145,9 @@ impl Runner<'_> {
         }
         result?;
         if !state.summary.lost_drives.is_empty() {
-            state.summary.outcome = Outcome::Interrupted;
+            state.summary.outcome = RunEnd::Interrupted;
         }
-        if state.summary.outcome == Outcome::Complete {
+        if state.summary.outcome == RunEnd::Complete {
             self.warn_nothing_measured(&state.results, state.summary.failed_cells)?;
             if let Some(rules) = &self.plan.suite.verdict {
                 self.writer.sync()?;
@@ -199,7 +199,7 @@ impl Runner<'_> {
                     CellExit::Ended => {}
                     CellExit::DriveLost => continue,
                     CellExit::Interrupted => {
-                        state.summary.outcome = Outcome::Interrupted;
+                        state.summary.outcome = RunEnd::Interrupted;
                         return Ok(());
                     }
                 }

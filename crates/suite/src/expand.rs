@@ -166,7 +166,7 @@ pub fn expand(
     // Single-drive steps run drive by drive; a concurrent step is a barrier.
     let mut remaining = suite.steps.as_slice();
     while !remaining.is_empty() {
-        let is_concurrent = |step: &SuiteStep| step.kind == CellKind::AllAboard;
+        let is_concurrent = |step: &SuiteStep| step.kind == CellKind::Concurrent;
         let count = remaining
             .iter()
             .position(is_concurrent)

@@ -7,7 +7,7 @@ use assay_device::identity::{DriveInfo, DriveKind};
 use assay_device::nvme::display;
 use assay_device::session::DriveSession;
 use assay_ssd::published;
-use assay_store::model::{self, Manifest, SCHEMA, Tool};
+use assay_store::model::{self, BuildRecord, Manifest, SCHEMA};
 
 use crate::expand::RunPlan;
 
@@ -17,7 +17,7 @@ mod reference_files;
 pub fn manifest(
     plan: &RunPlan,
     drives: &[DriveSession],
-    tool: Tool,
+    tool: BuildRecord,
     command_line: Vec<String>,
 ) -> Manifest {
     let created = wall_clock();
@@ -27,7 +27,7 @@ pub fn manifest(
         created,
         tool,
         command_line,
-        suite: model::Suite {
+        suite: model::SuiteRecord {
             name: plan.suite.name.clone(),
             title: plan.suite.title.clone(),
             summary: plan.suite.summary.clone(),
@@ -41,7 +41,7 @@ pub fn manifest(
         drives: drives
             .iter()
             .zip(&plan.labels)
-            .map(|(session, label)| model::Drive {
+            .map(|(session, label)| model::DriveRecord {
                 probe: probe(session),
                 power_limits_mw: power_limits(session),
                 ..drive(session.info(), label)
@@ -65,7 +65,7 @@ fn run_id(created: &str, suite: &str) -> String {
     format!("{stamp}Z-{suite}-{:04x}", std::process::id() & 0xffff)
 }
 
-fn host(info: &HostInfo) -> model::Host {
+fn host(info: &HostInfo) -> model::HostRecord {
     let mut details = BTreeMap::new();
     for (name, value) in [
         ("clock source", &info.clocksource),
@@ -76,7 +76,7 @@ fn host(info: &HostInfo) -> model::Host {
             details.insert(name.to_owned(), value.clone());
         }
     }
-    model::Host {
+    model::HostRecord {
         kernel: info.kernel.clone().unwrap_or_else(|| "unknown".to_owned()),
         cpu_model: info
             .cpu_model
@@ -89,13 +89,13 @@ fn host(info: &HostInfo) -> model::Host {
 }
 
 /// The controller's identify and log data, if readable.
-fn probe(session: &DriveSession) -> Vec<model::Fact> {
+fn probe(session: &DriveSession) -> Vec<model::ProbeProperty> {
     let Some(Ok(probe)) = session.probe() else {
         return Vec::new();
     };
     let mut facts = Vec::new();
     display::facts(probe, &mut |group, name, value| {
-        facts.push(model::Fact {
+        facts.push(model::ProbeProperty {
             group: group.to_owned(),
             name,
             value,
@@ -115,8 +115,8 @@ fn power_limits(session: &DriveSession) -> BTreeMap<u8, u64> {
 }
 
 /// The recorded form of a drive.
-pub fn drive(info: &DriveInfo, label: &str) -> model::Drive {
-    model::Drive {
+pub fn drive(info: &DriveInfo, label: &str) -> model::DriveRecord {
+    model::DriveRecord {
         spec: info.spec.clone(),
         label: label.to_owned(),
         kind: match info.kind {

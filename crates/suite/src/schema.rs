@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_stats::steady::SteadyRule;
-use assay_store::model::{CellKind, View};
+use assay_store::model::{CellKind, CellView};
 use assay_workload::options::JobOption;
 use serde::Deserialize;
 
@@ -111,7 +111,7 @@ pub struct SuiteStep {
     pub compare_with: Option<String>,
     /// View in reports.
     #[serde(default)]
-    pub view: Option<View>,
+    pub view: Option<CellView>,
     /// Its figures claim steady state: others are marked in reports and not used by verdicts.
     #[serde(default)]
     pub steady: bool,
@@ -462,13 +462,13 @@ impl SuiteStep {
         if has("chunks") && !has("bs") {
             return fail("chunks is a number of blocks and needs bs");
         }
-        if self.repeats.is_some() && !self.view.is_some_and(View::is_stream) {
+        if self.repeats.is_some() && !self.view.is_some_and(CellView::is_stream) {
             return fail("repeats needs the view peak or continuous; use rounds for other steps");
         }
         if self.repeats.is_some() && self.rounds.is_some() {
             return fail("has both repeats and rounds; give one");
         }
-        if self.view.is_some_and(View::is_stream) && self.kind != CellKind::Measure {
+        if self.view.is_some_and(CellView::is_stream) && self.kind != CellKind::Measure {
             return fail("the views peak and continuous need kind measure");
         }
         if self.steady && !matches!(self.kind, CellKind::Measure | CellKind::Soak) {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use assay_store::model::{Drive, Reason, ReasonWeight, Verdict, VerdictResult};
+use assay_store::model::{DriveRecord, Reason, ReasonWeight, Verdict, VerdictResult};
 use assay_store::read::Run;
 
 use crate::schema::{DatasheetFacts, VerdictMetric, VerdictRule, VerdictRules};
@@ -29,7 +29,7 @@ impl<'a> VerdictSubject<'a> {
         }
     }
 
-    /// The drives of several runs, merged by [`Drive::is_same`].
+    /// The drives of several runs, merged by [`DriveRecord::is_same`].
     pub fn all(runs: &'a [Run]) -> Vec<VerdictSubject<'a>> {
         let mut subjects: Vec<VerdictSubject<'a>> = Vec::new();
         for run in runs {
@@ -54,7 +54,7 @@ impl<'a> VerdictSubject<'a> {
     }
 
     /// The drive, from the first run.
-    pub fn drive(&self) -> Option<&'a Drive> {
+    pub fn drive(&self) -> Option<&'a DriveRecord> {
         let (run, drive) = self.runs.first()?;
         run.manifest.drives.get(*drive)
     }
@@ -98,7 +98,7 @@ pub fn evaluate(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> Verdict {
     Verdict { result, reasons }
 }
 
-fn facts_of<'r>(rules: &'r VerdictRules, drive: &Drive) -> Option<&'r DatasheetFacts> {
+fn facts_of<'r>(rules: &'r VerdictRules, drive: &DriveRecord) -> Option<&'r DatasheetFacts> {
     let names = [
         Some(&drive.model),
         Some(&drive.label),

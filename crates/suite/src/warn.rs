@@ -212,7 +212,7 @@ impl RunWarning {
                 if causes.is_empty() {
                     format!("{errors} I/Os failed or came back short")
                 } else {
-                    format!("{errors} I/Os failed or came back short: {}", causes.words())
+                    format!("{errors} I/Os failed or came back short: {}", causes.text())
                 },
                 "read the kernel log and the drive's health log (`assay probe`) before using other figures of this drive",
             ),

@@ -4,7 +4,7 @@
 mod common;
 
 use assay_stats::SteadyRule;
-use assay_store::model::Outcome;
+use assay_store::model::RunEnd;
 use assay_store::read::{CellRecord, CellState, Run};
 use assay_suite::catalogue;
 use assay_suite::expand::{RoundCriterion, expand};
@@ -73,7 +73,7 @@ fn rounds_that_never_come_to_rest_are_said_not_to() {
         )
         .replace("size = \"1GiB\"", "iodepth = 32");
     let (ending, run, _folder) = run(&text(&suite), &["sim:samsung-951"]);
-    assert_eq!(ending.outcome, Outcome::Complete);
+    assert_eq!(ending.outcome, RunEnd::Complete);
     let steady = &run.steady[0];
     assert!(!steady.achieved);
     assert_eq!(steady.values.len(), 5);
@@ -389,7 +389,7 @@ fn large_blocks() -> (tempfile::TempDir, String) {
 fn a_mix_below_the_drive_s_block_is_skipped_with_a_warning_and_the_run_goes_on() {
     let (_profile, drive) = large_blocks();
     let (ending, run, _folder) = run(&text(MIXED), &[&drive]);
-    assert_eq!(ending.outcome, Outcome::Complete);
+    assert_eq!(ending.outcome, RunEnd::Complete);
     for cell in cells(&run, "mix") {
         let CellState::Skipped(why) = &cell.state else {
             panic!("{:?}", cell.state);
@@ -397,10 +397,7 @@ fn a_mix_below_the_drive_s_block_is_skipped_with_a_warning_and_the_run_goes_on()
         assert!(why.contains("512 B") && why.contains("4 KiB"), "{why}");
     }
     assert_eq!(cells(&run, "plain")[0].state, CellState::Finished);
-    let warned = run
-        .warnings
-        .iter()
-        .filter(|w| w.code == "block-mix-unfit");
+    let warned = run.warnings.iter().filter(|w| w.code == "block-mix-unfit");
     let warned: Vec<_> = warned.collect();
     assert_eq!(warned.len(), 1, "once for all rounds");
     assert!(warned[0].message.contains("512 B") && warned[0].message.contains("step mix"));
@@ -508,10 +505,7 @@ matrix = { chunks = [1, 64, 20000000], rw = ["write", "read"] }
 #[test]
 fn streams_lie_one_after_the_other_with_rests_before_them_and_repeat() {
     let (ending, run, _folder) = run(&text(STREAMS), &["sim:mle-brief-960gb"]);
-    assert_eq!(
-        (ending.outcome, ending.failed_cells),
-        (Outcome::Complete, 0)
-    );
+    assert_eq!((ending.outcome, ending.failed_cells), (RunEnd::Complete, 0));
     let cells = cells(&run, "s");
     assert_eq!(cells.len(), 12);
     let places: Vec<(u64, u64, u64)> = cells[..4]
@@ -575,11 +569,7 @@ fn repetitions_write_with_seeds_of_their_own_and_read_back_once() {
 fn streams_and_repeats_that_make_no_sense_are_refused() {
     for (from, to, why) in [
         ("bs = \"128k\", ", "", "needs bs"),
-        (
-            "iodepth = 8",
-            "iodepth = 8, size = \"1m\"",
-            "sets the size",
-        ),
+        ("iodepth = 8", "iodepth = 8, size = \"1m\"", "sets the size"),
         ("view = \"peak\"", "", "needs the view"),
         ("repeats = 2", "repeats = 0", "a whole number from 1"),
         ("[1, 64, 20000000]", "[0]", "a whole number above 0"),

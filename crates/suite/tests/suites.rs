@@ -4,7 +4,7 @@
 mod common;
 
 use assay_io::Nanos;
-use assay_store::model::{CellKind, Outcome, ReasonWeight, VerdictResult};
+use assay_store::model::{CellKind, ReasonWeight, RunEnd, VerdictResult};
 use assay_store::read::CellState;
 use assay_suite::execute::RunSummary;
 use assay_suite::expand::Cell;
@@ -230,7 +230,7 @@ advice = "broken"
     assert_eq!(
         ending,
         RunSummary {
-            outcome: Outcome::Complete,
+            outcome: RunEnd::Complete,
             failed_cells: 0,
             io_errors: 0,
             bad_blocks: 0,

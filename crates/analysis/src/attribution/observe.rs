@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_store::model::{CellKind, Drive, TelemetryRecord, Workload};
+use assay_store::model::{CellKind, DriveRecord, TelemetryRecord, WorkloadRecord};
 use assay_store::read::{CellDrive, CellRecord, CellState, Run};
 use assay_units::Op;
 
@@ -135,7 +135,7 @@ fn context(run: &Run, cell: &CellRecord, part: &CellDrive) -> CellContext {
 }
 
 /// Maximum power of the power state of a cell: of the state in the readings, or else of the requested one.
-fn power_cap_mw(drive: &Drive, workload: &Workload, part: &CellDrive) -> Option<u64> {
+fn power_cap_mw(drive: &DriveRecord, workload: &WorkloadRecord, part: &CellDrive) -> Option<u64> {
     let seen = part.telemetry.iter().rev().find_map(|r| r.power_state);
     let state = seen.or(workload.power_state)?;
     drive.power_limits_mw.get(&state).copied()

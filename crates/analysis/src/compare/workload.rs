@@ -1,10 +1,10 @@
 //! Which cells are the same workload, and what to call it.
 
-use assay_store::model::{CellKind, CellPlan, View};
+use assay_store::model::{CellKind, CellPlan, CellView};
 use assay_store::read::{CellDrive, CellState, Run};
 use assay_units::text::format_size;
 
-use super::Matched;
+use super::WorkloadComparison;
 
 /// What must agree for two cells to be the same workload; repetitions within a run are told apart by their order.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +81,7 @@ fn access(options: &str) -> Vec<String> {
 /// How long a stream of the step is, where its length is what the step is about.
 fn length_bytes(plan: &CellPlan) -> u64 {
     match plan.view {
-        Some(View::Peak) => plan.workload.span_bytes,
+        Some(CellView::Peak) => plan.workload.span_bytes,
         _ => 0,
     }
 }
@@ -98,7 +98,7 @@ pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
     for cell in &run.cells {
         let compared = matches!(
             cell.plan.kind,
-            CellKind::Measure | CellKind::Soak | CellKind::AllAboard
+            CellKind::Measure | CellKind::Soak | CellKind::Concurrent
         );
         let part = cell.drives.iter().find(|d| d.drive == drive);
         let Some(part) = part.filter(|p| p.result.is_some()) else {
@@ -125,7 +125,7 @@ pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
     }
     for one in &mut all {
         if let Some(round) = &one.plan.round
-            && one.plan.view == Some(View::Rounds)
+            && one.plan.view == Some(CellView::Rounds)
         {
             let before = one.parts.len().saturating_sub(round.window.max(1) as usize);
             one.parts.drain(..before);
@@ -135,7 +135,7 @@ pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
 }
 
 /// Say of every workload what tells it from the others of its step.
-pub(super) fn places(workloads: &mut [Matched]) {
+pub(super) fn places(workloads: &mut [WorkloadComparison]) {
     let labels: Vec<(String, Vec<String>)> = workloads
         .iter()
         .map(|w| (w.plan.step.clone(), labels(&w.plan)))

@@ -1,4 +1,4 @@
-use assay_store::model::{Round, View};
+use assay_store::model::{CellView, Round};
 
 use super::*;
 use crate::fixtures;
@@ -14,7 +14,7 @@ fn run(spec: &str, first: f64, seed: u64) -> Run {
     run
 }
 
-fn answers(pair: &Pair, metric: Metric) -> Vec<Answer> {
+fn answers(pair: &GroupComparison, metric: Metric) -> Vec<Difference> {
     pair.workloads
         .iter()
         .flat_map(|w| &w.metrics)
@@ -26,10 +26,13 @@ fn answers(pair: &Pair, metric: Metric) -> Vec<Answer> {
 #[test]
 fn two_drives() {
     let runs = [run("sim:a", 100e3, 1), run("sim:b", 120e3, 2)];
-    let all = of(&runs, Terms::default());
+    let all = of(&runs, ComparisonSettings::default());
     assert!(!all.one_drive);
     assert_eq!(
-        all.groups.iter().map(Group::full_name).collect::<Vec<_>>(),
+        all.groups
+            .iter()
+            .map(DriveGroup::full_name)
+            .collect::<Vec<_>>(),
         ["a (simulated)", "b (simulated)"]
     );
     let [pair] = &all.pairs[..] else {
@@ -43,9 +46,9 @@ fn two_drives() {
         ["4 KiB", "8 KiB"]
     );
     for metric in Metric::ALL {
-        assert_eq!(answers(pair, metric)[0], Answer::Faster, "{metric:?}");
-        assert_ne!(answers(pair, metric)[1], Answer::Faster, "{metric:?}");
-        assert_ne!(answers(pair, metric)[1], Answer::Slower, "{metric:?}");
+        assert_eq!(answers(pair, metric)[0], Difference::Faster, "{metric:?}");
+        assert_ne!(answers(pair, metric)[1], Difference::Faster, "{metric:?}");
+        assert_ne!(answers(pair, metric)[1], Difference::Slower, "{metric:?}");
         assert_eq!(pair.tally(metric).total(), 2);
     }
     let rate = &pair.workloads[0].metrics[1];
@@ -54,8 +57,14 @@ fn two_drives() {
     assert!(pair.iops_follow_bandwidth());
     assert!(pair.notes.iter().any(|n| n.contains("one run of each")));
     // Another order, another baseline.
-    let turned = of(&[runs[1].clone(), runs[0].clone()], Terms::default());
-    assert_eq!(answers(&turned.pairs[0], Metric::Iops)[0], Answer::Slower);
+    let turned = of(
+        &[runs[1].clone(), runs[0].clone()],
+        ComparisonSettings::default(),
+    );
+    assert_eq!(
+        answers(&turned.pairs[0], Metric::Iops)[0],
+        Difference::Slower
+    );
 }
 
 #[test]
@@ -67,7 +76,7 @@ fn repeated_runs_of_a_drive_stand_on_one_side() {
         run("sim:b,seed=2", 121e3, 4),
         run("sim:a,op=25%", 150e3, 5),
     ];
-    let all = of(&runs, Terms::default());
+    let all = of(&runs, ComparisonSettings::default());
     let members: Vec<&[(usize, usize)]> = all.groups.iter().map(|g| g.members.as_slice()).collect();
     assert_eq!(
         members,
@@ -76,7 +85,7 @@ fn repeated_runs_of_a_drive_stand_on_one_side() {
     assert_eq!(all.groups[2].name, "a, run 5", "names are unique");
     assert_eq!(all.pairs.len(), 2);
     let first = &all.pairs[0].workloads[0].metrics[1].comparison;
-    assert_eq!((first.runs, first.answer), ((2, 2), Answer::Faster));
+    assert_eq!((first.runs, first.answer), ((2, 2), Difference::Faster));
     assert!(all.pairs[0].notes.is_empty(), "{:?}", all.pairs[0].notes);
 }
 
@@ -88,7 +97,7 @@ fn runs_of_one_drive_are_before_and_after() {
             run("sim:a", 80e3, 2),
             run("sim:a", 100e3, 3),
         ],
-        Terms::default(),
+        ComparisonSettings::default(),
     );
     assert!(all.one_drive);
     assert_eq!(
@@ -98,15 +107,18 @@ fn runs_of_one_drive_are_before_and_after() {
             .collect::<Vec<_>>(),
         ["a, run 1", "a, run 2", "a, run 3"]
     );
-    assert_eq!(answers(&all.pairs[0], Metric::Iops)[0], Answer::Slower);
+    assert_eq!(answers(&all.pairs[0], Metric::Iops)[0], Difference::Slower);
     assert_eq!(
         answers(&all.pairs[0], Metric::LatencyMean)[0],
-        Answer::Slower,
+        Difference::Slower,
         "more latency is slower"
     );
-    assert_ne!(answers(&all.pairs[1], Metric::Iops)[0], Answer::Slower);
-    assert_eq!(of(&[run("sim:a", 1e3, 1)], Terms::default()).pairs, []);
-    assert_eq!(of(&[], Terms::default()).groups, []);
+    assert_ne!(answers(&all.pairs[1], Metric::Iops)[0], Difference::Slower);
+    assert_eq!(
+        of(&[run("sim:a", 1e3, 1)], ComparisonSettings::default()).pairs,
+        []
+    );
+    assert_eq!(of(&[], ComparisonSettings::default()).groups, []);
 }
 
 #[test]
@@ -124,7 +136,7 @@ fn real_drives_are_known_by_their_serials() {
             real("/dev/nvme1n1", "S2"),
             real("/dev/nvme3n1", "S1"),
         ],
-        Terms::default(),
+        ComparisonSettings::default(),
     );
     assert_eq!(all.groups.len(), 2);
     assert_eq!(all.groups[0].members, [(0, 0), (2, 0)]);
@@ -136,7 +148,7 @@ fn what_one_side_has_alone_is_counted_and_scales_are_told() {
     b.manifest.scale = 0.1;
     b.cells[1].plan.workload.bs_bytes = 16384;
     b.cells[0].plan.workload.span_bytes = 5;
-    let all = of(&[run("sim:a", 100e3, 1), b], Terms::default());
+    let all = of(&[run("sim:a", 100e3, 1), b], ComparisonSettings::default());
     let pair = &all.pairs[0];
     assert_eq!(
         pair.workloads.len(),
@@ -164,7 +176,7 @@ fn of_rounds_the_last_window_counts() {
         for number in 1..=7 {
             let mut plan = fixtures::plan("iops", fixtures::reads(4096, 1, 1));
             plan.id = format!("iops/round={number}");
-            plan.view = Some(View::Rounds);
+            plan.view = Some(CellView::Rounds);
             plan.round = Some(Round {
                 number,
                 most: 25,
@@ -179,7 +191,7 @@ fn of_rounds_the_last_window_counts() {
     };
     let all = of(
         &[rounds("sim:a", 100e3), rounds("sim:b", 110e3)],
-        Terms::default(),
+        ComparisonSettings::default(),
     );
     let [workload] = &all.pairs[0].workloads[..] else {
         panic!("one workload")
@@ -189,7 +201,7 @@ fn of_rounds_the_last_window_counts() {
         (iops.baseline.unwrap() / 100e3 - 1.0).abs() < 0.02,
         "{iops:?}"
     );
-    assert_eq!(iops.comparison.answer, Answer::Faster);
+    assert_eq!(iops.comparison.answer, Difference::Faster);
 }
 
 /// Streams of two lengths, each repeated: each length is a workload, all of its repetitions count, and what one side has alone is left out.
@@ -201,7 +213,7 @@ fn streams_are_compared_length_by_length() {
             for &(chunks, iops) in lengths {
                 let mut plan = fixtures::plan("streams", fixtures::reads(131_072, 32, 1));
                 plan.workload.span_bytes = chunks * 131_072;
-                plan.view = Some(View::Peak);
+                plan.view = Some(CellView::Peak);
                 plan.round = Some(Round {
                     number,
                     most: 3,
@@ -218,7 +230,7 @@ fn streams_are_compared_length_by_length() {
         streams("sim:a", &[(1, 1e3), (64, 20e3)]),
         streams("sim:b", &[(1, 2e3), (8, 5e3), (64, 10e3)]),
     ];
-    let pair = &of(&runs, Terms::default()).pairs[0];
+    let pair = &of(&runs, ComparisonSettings::default()).pairs[0];
     let places: Vec<&str> = pair.workloads.iter().map(|w| w.place.as_str()).collect();
     assert_eq!(places, ["128 KiB long", "8 MiB long"]);
     let ratios = pair.workloads.iter().map(|w| w.metrics[1].comparison.ratio);
@@ -244,7 +256,7 @@ fn what_is_asked_for_otherwise_is_not_compared() {
         run
     };
     let matched = |a: &str, b: &str| {
-        let all = of(&[job(a, 1), job(b, 2)], Terms::default());
+        let all = of(&[job(a, 1), job(b, 2)], ComparisonSettings::default());
         all.pairs[0].workloads.len()
     };
     assert_eq!(matched("--bs 64k", "--bs 65536"), 1);
@@ -275,9 +287,12 @@ fn short_runs_need_repeating() {
     };
     let once = of(
         &[short("sim:a", 1e5, 1), short("sim:b", 1.3e5, 2)],
-        Terms::default(),
+        ComparisonSettings::default(),
     );
-    assert_eq!(answers(&once.pairs[0], Metric::Iops), [Answer::CannotTell]);
+    assert_eq!(
+        answers(&once.pairs[0], Metric::Iops),
+        [Difference::CannotTell]
+    );
     let runs = [
         short("sim:a", 1e5, 1),
         short("sim:b", 1.3e5, 2),
@@ -285,7 +300,10 @@ fn short_runs_need_repeating() {
         short("sim:b", 1.3e5, 4),
     ];
     assert_eq!(
-        answers(&of(&runs, Terms::default()).pairs[0], Metric::Iops),
-        [Answer::Faster]
+        answers(
+            &of(&runs, ComparisonSettings::default()).pairs[0],
+            Metric::Iops
+        ),
+        [Difference::Faster]
     );
 }

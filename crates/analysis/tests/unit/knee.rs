@@ -1,4 +1,4 @@
-use assay_store::model::Load;
+use assay_store::model::{CellView, OfferedLoad};
 
 use super::*;
 use crate::fixtures;
@@ -13,7 +13,7 @@ fn one_knee_per_sort_of_workload() {
     ] {
         for (i, rate) in rates.into_iter().enumerate() {
             let mut plan = fixtures::plan("peak", fixtures::reads(bs, 1 << i, 1));
-            plan.view = Some(View::Knee);
+            plan.view = Some(CellView::Knee);
             run.cells.push(fixtures::cell(plan, rate, 1e5, 3, 0.0, 1));
         }
     }
@@ -44,8 +44,8 @@ fn a_load_curve_has_its_knee_where_latency_doubles() {
     ] {
         let mut plan = fixtures::plan("load", fixtures::reads(4096, 1, 256));
         plan.id = format!("load/{percent}");
-        plan.view = Some(View::Load);
-        plan.load = Some(Load {
+        plan.view = Some(CellView::Load);
+        plan.load = Some(OfferedLoad {
             of: of.clone(),
             percent,
         });

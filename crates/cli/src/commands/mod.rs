@@ -30,7 +30,7 @@ use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_device::telemetry_monitor::power_meter::PowerMeter;
 use assay_store::Run;
-use assay_store::model::Tool;
+use assay_store::model::BuildRecord;
 
 use crate::exit::{CommandOutcome, UsageError};
 
@@ -127,8 +127,8 @@ pub fn check_destroy_serials(drives: &[DriveSession], destroy: &[String]) -> any
 }
 
 /// Version and commit of this build.
-pub fn tool() -> Tool {
-    Tool {
+pub fn tool() -> BuildRecord {
+    BuildRecord {
         name: "assay".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: env!("ASSAY_COMMIT").to_owned(),
@@ -162,11 +162,11 @@ pub fn open_run(path: &Path, output: Output) -> anyhow::Result<Run> {
 
 /// The command outcome of a run.
 pub fn outcome_of(summary: &assay_suite::execute::RunSummary) -> CommandOutcome {
-    use assay_store::model::Outcome;
+    use assay_store::model::RunEnd;
     let failed = summary.io_errors > 0 || summary.bad_blocks > 0 || summary.failed_cells > 0;
     if failed || !summary.lost_drives.is_empty() {
         CommandOutcome::DriveFailed
-    } else if summary.outcome == Outcome::Interrupted {
+    } else if summary.outcome == RunEnd::Interrupted {
         CommandOutcome::Interrupted
     } else {
         CommandOutcome::Done

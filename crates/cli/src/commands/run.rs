@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_integrity::blocks::VerifyBlocks;
-use assay_store::model::{Drive, Manifest};
+use assay_store::model::{DriveRecord, Manifest};
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::SuiteError;
 use assay_suite::catalogue;
@@ -142,7 +142,7 @@ fn resumed_request(path: &Path, destroy: Vec<String>) -> anyhow::Result<Request>
 }
 
 /// The absolute path of a real drive: its name may be relative to the directory of the first attempt.
-fn resumed_spec(drive: &Drive) -> String {
+fn resumed_spec(drive: &DriveRecord) -> String {
     let path = drive
         .details
         .get("path")
@@ -154,7 +154,7 @@ fn resumed_spec(drive: &Drive) -> String {
 fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
     for (before, session) in run.manifest.drives.iter().zip(drives) {
         let now = drive(session.info(), &before.label);
-        let identity = |d: &Drive| {
+        let identity = |d: &DriveRecord| {
             (
                 d.model.clone(),
                 d.serial.clone(),
@@ -163,7 +163,7 @@ fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
             )
         };
         if identity(before) != identity(&now) {
-            let text = |d: &Drive| {
+            let text = |d: &DriveRecord| {
                 format!(
                     "{} serial {}, {} bytes",
                     d.model, d.serial, d.capacity_bytes
@@ -186,7 +186,7 @@ fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), SuiteError> {
 }
 
 fn show(folder: &Path, plan: &RunPlan, summary: &RunSummary, output: Output) -> anyhow::Result<()> {
-    use assay_store::model::Outcome;
+    use assay_store::model::RunEnd;
     let run = Run::open(folder)?;
     let shown = folder.display();
     let text = || {
@@ -194,7 +194,7 @@ fn show(folder: &Path, plan: &RunPlan, summary: &RunSummary, output: Output) -> 
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        if summary.outcome == Outcome::Interrupted {
+        if summary.outcome == RunEnd::Interrupted {
             text.push_str(&interruption(&run, summary, &shown.to_string()));
         }
         text.push_str(&format!(

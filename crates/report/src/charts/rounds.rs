@@ -1,6 +1,6 @@
 //! Steady state plots of SNIA SSS PTS: results by block size, convergence by round, measurement window.
 
-use assay_store::model::Steady;
+use assay_store::model::SteadyRecord;
 use serde_json::{Value, json};
 
 use super::draw::{Trace, band, linear, panels, set_ticks};
@@ -255,7 +255,7 @@ struct RoundSeries {
 
 impl RoundSeries {
     /// Of the figure that the rule evaluates.
-    fn evaluated(steady: &Steady) -> RoundSeries {
+    fn evaluated(steady: &SteadyRecord) -> RoundSeries {
         let values = steady.values.iter().enumerate();
         RoundSeries {
             title: steady.figure.clone(),
@@ -269,7 +269,7 @@ impl RoundSeries {
     /// Of another figure of the same cell, without limits.
     fn of_figure(
         drive: &DriveRounds<'_, '_>,
-        steady: &Steady,
+        steady: &SteadyRecord,
         figure: &RoundFigure,
     ) -> Option<RoundSeries> {
         let (row, column) = drive.place_of(steady)?;
@@ -296,7 +296,7 @@ fn window(
     set: &DriveSet<'_>,
     section: &Section<'_>,
     drive: &DriveRounds<'_, '_>,
-    steady: &Steady,
+    steady: &SteadyRecord,
     series: &RoundSeries,
 ) -> ChartView {
     let (from, to) = steady.window;

@@ -1,6 +1,6 @@
 //! Rate by stream length, the mean of the continuous stream, and the cliff between them (MLE NVMe Streamer).
 
-use assay_store::model::View;
+use assay_store::model::CellView;
 use assay_units::text::format_size;
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ pub fn charts(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Chart> {
     let mut continuous = section.clone();
     continuous
         .points
-        .retain(|p| p.plan().view == Some(View::Continuous));
+        .retain(|p| p.plan().view == Some(CellView::Continuous));
     if let Some(mut chart) = timeline::chart(set, &continuous) {
         // Writes are the direction whose rate changes.
         let writes = chart.views.iter().position(|v| v.label.ends_with("write"));

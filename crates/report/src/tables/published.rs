@@ -1,7 +1,7 @@
 //! Published figures of a drive beside those of its simulation for the same workload.
 
 use assay_stats::LatencySummary;
-use assay_store::model::{CellKind, CellResult, Published, Workload};
+use assay_store::model::{CellKind, CellResult, Published, WorkloadRecord};
 use assay_units::{MIB, median};
 
 use crate::drive_set::DriveSet;
@@ -25,7 +25,7 @@ pub fn tables(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<Table> {
 }
 
 /// True when the figure is of this stream. A whole drive has a whole number of chunks.
-fn same_stream(published: &Published, workload: &Workload) -> bool {
+fn same_stream(published: &Published, workload: &WorkloadRecord) -> bool {
     let chunks = |bytes: u64| bytes / workload.bs_bytes.max(1);
     published.rw == workload.rw
         && published.bs_bytes == workload.bs_bytes
@@ -34,7 +34,7 @@ fn same_stream(published: &Published, workload: &Workload) -> bool {
 }
 
 /// True when the figure is of this workload.
-fn same(published: &Published, workload: &Workload) -> bool {
+fn same(published: &Published, workload: &WorkloadRecord) -> bool {
     published.stream_bytes.is_none()
         && published.rw == workload.rw
         && published.bs_bytes == workload.bs_bytes
@@ -93,7 +93,8 @@ fn compared<'a>(set: &DriveSet<'a>, section: &Section<'a>, drive: usize) -> Vec<
             let Some(point) = point.filter(|p| p.plan().kind == CellKind::Measure) else {
                 continue;
             };
-            let (same, rate): (fn(&Published, &Workload) -> bool, _) = if section.is_stream() {
+            let (same, rate): (fn(&Published, &WorkloadRecord) -> bool, _) = if section.is_stream()
+            {
                 (same_stream, stream::mean_at(section, point))
             } else {
                 (same, point.result().map(CellResult::mib_per_s))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use assay_analysis::estimate;
 use assay_stats::LatencySummary;
 use assay_stats::confidence::Estimate;
-use assay_store::model::{CellResult, Steady};
+use assay_store::model::{CellResult, SteadyRecord};
 
 use crate::drive_set::DriveSet;
 use crate::grid::{Point, Section};
@@ -109,7 +109,7 @@ pub struct DriveRounds<'s, 'a> {
     /// The measurement window: first and last round.
     pub window: (u32, u32),
     /// The evaluations of its tracked cells.
-    pub steady: Vec<&'a Steady>,
+    pub steady: Vec<&'a SteadyRecord>,
 }
 
 impl DriveRounds<'_, '_> {
@@ -119,7 +119,7 @@ impl DriveRounds<'_, '_> {
     }
 
     /// True when an evaluation is about this figure.
-    pub fn evaluates(&self, steady: &Steady, figure: &RoundFigure) -> bool {
+    pub fn evaluates(&self, steady: &SteadyRecord, figure: &RoundFigure) -> bool {
         FIGURES[index_of(&steady.figure)].label == figure.label
     }
 
@@ -150,7 +150,7 @@ impl DriveRounds<'_, '_> {
     }
 
     /// Confidence interval of the mean over a window, from the consecutive seconds of its rounds.
-    fn estimate(&self, steady: &Steady) -> Option<Estimate> {
+    fn estimate(&self, steady: &SteadyRecord) -> Option<Estimate> {
         let (row, column) = self.place_of(steady)?;
         let (from, to) = steady.window;
         let rounds = (from..=to).filter_map(|n| self.points.get(&(row, column, n))?.data);
@@ -168,7 +168,7 @@ impl DriveRounds<'_, '_> {
     }
 
     /// Row and column of a tracked group, by its planned cell.
-    pub fn place_of(&self, steady: &Steady) -> Option<(usize, usize)> {
+    pub fn place_of(&self, steady: &SteadyRecord) -> Option<(usize, usize)> {
         let tracked = |p: &Point<'_>| p.plan().round.as_ref().is_some_and(|r| r.tracked);
         let mut tracked = self.points.iter().filter(|(_, p)| tracked(p));
         let of_group = tracked
@@ -179,7 +179,7 @@ impl DriveRounds<'_, '_> {
     }
 
     /// Row and column of a tracked group as text; empty where nothing varies.
-    pub fn location_of(&self, steady: &Steady, section: &Section<'_>) -> String {
+    pub fn location_of(&self, steady: &SteadyRecord, section: &Section<'_>) -> String {
         self.place_of(steady)
             .map(|(row, column)| section.location(row, column))
             .unwrap_or_default()
@@ -218,7 +218,7 @@ fn of_drive<'s, 'a>(
     let run = points.values().next()?.run;
     let index = set.index_in(run, drive);
     let steady = set.runs[run].steady.iter();
-    let steady: Vec<&'a Steady> = steady
+    let steady: Vec<&'a SteadyRecord> = steady
         .filter(|s| Some(s.drive) == index && s.step == section.step)
         .collect();
     let evaluated = steady.iter().map(|s| s.window).max();

@@ -3,7 +3,7 @@
 
 use assay_analysis::streams::{self, Cliff, Stream};
 use assay_stats::confidence;
-use assay_store::model::View;
+use assay_store::model::CellView;
 use assay_units::text::{format_size, group_digits};
 use assay_units::{MIB, Op};
 
@@ -75,7 +75,7 @@ impl DriveStreams {
 fn measured<'s, 'a>(
     section: &'s Section<'a>,
     drive: usize,
-    view: View,
+    view: CellView,
 ) -> impl Iterator<Item = &'s Point<'a>> {
     let own = section.points.iter().filter(move |p| p.drive == drive);
     own.filter(move |p| p.plan().view == Some(view) && p.result().is_some())
@@ -83,7 +83,7 @@ fn measured<'s, 'a>(
 
 /// The streams of every drive of a section.
 pub fn of_section(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<DriveStreams> {
-    let of = |drive: usize, view: View| {
+    let of = |drive: usize, view: CellView| {
         let complete = measured(section, drive, view).filter(|p| p.remark().is_none());
         streams::streams(complete.filter_map(|p| Some((p.plan(), p.result()?))))
     };
@@ -99,9 +99,9 @@ pub fn of_section(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<DriveStreams
     for &drive in &section.drives {
         all.push(DriveStreams {
             drive,
-            short: of(drive, View::Peak),
-            continuous: of(drive, View::Continuous),
-            caches_bytes: measured(section, drive, View::Continuous)
+            short: of(drive, CellView::Peak),
+            continuous: of(drive, CellView::Continuous),
+            caches_bytes: measured(section, drive, CellView::Continuous)
                 .flat_map(caches)
                 .collect(),
         });
@@ -239,7 +239,7 @@ pub fn table(set: &DriveSet<'_>, section: &Section<'_>) -> Table {
 /// Notes on drives whose data were verified without a fault; [`capacity::alarms`] reports faults before any table.
 fn verified(set: &DriveSet<'_>, section: &Section<'_>) -> Vec<String> {
     let note = |drive: usize| {
-        let points = || measured(section, drive, View::Continuous);
+        let points = || measured(section, drive, CellView::Continuous);
         let verify = points().filter_map(|p| p.result()?.verify.as_ref());
         let blocks: u64 = verify.map(|v| v.blocks_checked).sum();
         let bad: u64 = points().map(capacity::bad_blocks_of).sum();

@@ -1,7 +1,7 @@
 //! Statistical comparison of drives: faster, slower, same or can't tell.
 
-use assay_analysis::compare::{Comparisons, Metric, Pair};
-use assay_stats::compare::{Answer, Comparison};
+use assay_analysis::compare::{Comparisons, GroupComparison, Metric};
+use assay_stats::compare::{Comparison, Difference};
 
 use super::text::{Paint, TextPage};
 use crate::grid::step_title;
@@ -38,7 +38,7 @@ pub fn show(page: &mut TextPage, all: &Comparisons) {
 }
 
 /// The metrics shown: IOPS only where block sizes are mixed, else they are proportional to bandwidth.
-fn shown(pair: &Pair) -> Vec<Metric> {
+fn shown(pair: &GroupComparison) -> Vec<Metric> {
     let redundant = |m: Metric| m == Metric::Iops && pair.iops_follow_bandwidth();
     let metrics = Metric::ALL.into_iter();
     metrics
@@ -47,17 +47,17 @@ fn shown(pair: &Pair) -> Vec<Metric> {
 }
 
 /// `bandwidth: of 8 workloads faster in 3, slower in 1, same in 2, can't tell in 2`.
-fn summary(pair: &Pair, metric: Metric) -> String {
+fn summary(pair: &GroupComparison, metric: Metric) -> String {
     let tally = pair.tally(metric);
     let counts = [
-        (Answer::Faster, tally.faster),
-        (Answer::Slower, tally.slower),
-        (Answer::Same, tally.same),
-        (Answer::CannotTell, tally.cannot_tell),
+        (Difference::Faster, tally.faster),
+        (Difference::Slower, tally.slower),
+        (Difference::Same, tally.same),
+        (Difference::CannotTell, tally.cannot_tell),
     ];
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
     let parts: Vec<String> = counts
-        .map(|(answer, count)| format!("{} in {count}", answer.words()))
+        .map(|(answer, count)| format!("{} in {count}", answer.label()))
         .collect();
     let noun = if tally.total() == 1 {
         "workload"
@@ -66,14 +66,14 @@ fn summary(pair: &Pair, metric: Metric) -> String {
     };
     format!(
         "{}: of {} {noun} {}",
-        metric.words(),
+        metric.label(),
         tally.total(),
         parts.join(", ")
     )
 }
 
 /// One table per step: ratio, interval and answer of every workload and metric.
-fn tables(pair: &Pair, metrics: &[Metric]) -> Vec<Table> {
+fn tables(pair: &GroupComparison, metrics: &[Metric]) -> Vec<Table> {
     let mut tables: Vec<(&str, Table)> = Vec::new();
     for workload in &pair.workloads {
         let plan = &workload.plan;
@@ -109,7 +109,7 @@ fn tables(pair: &Pair, metrics: &[Metric]) -> Vec<Table> {
 
 fn columns(metrics: &[Metric]) -> Vec<Column> {
     let of = |metric: &Metric| {
-        ["ratio", "interval", "answer"].map(|label| Column::under(metric.words(), label, ""))
+        ["ratio", "interval", "answer"].map(|label| Column::under(metric.label(), label, ""))
     };
     metrics.iter().flat_map(of).collect()
 }
@@ -124,7 +124,7 @@ fn answer(comparison: &Comparison) -> [Cell; 3] {
             .map(|r| Cell::number(ratio(r)))
             .unwrap_or_default(),
         interval.map(Cell::Text).unwrap_or_default(),
-        Cell::text(comparison.answer.words()),
+        Cell::text(comparison.answer.label()),
     ]
 }
 
@@ -142,7 +142,7 @@ fn ratio(ratio: f64) -> String {
 }
 
 /// Reasons of undecided comparisons without an interval, each once.
-fn notes(pair: &Pair, step: &str, metrics: &[Metric]) -> Vec<String> {
+fn notes(pair: &GroupComparison, step: &str, metrics: &[Metric]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let of_step = pair.workloads.iter().filter(|w| w.plan.step == step);
     for compared in of_step.flat_map(|w| &w.metrics) {

@@ -47,8 +47,8 @@ pub const STEADY: Shape = Shape {
     errors: 0,
 };
 
-pub fn workload(rw: &str, bs: u64, numjobs: u32) -> Workload {
-    Workload {
+pub fn workload(rw: &str, bs: u64, numjobs: u32) -> WorkloadRecord {
+    WorkloadRecord {
         rw: rw.to_owned(),
         bs_bytes: bs,
         iodepth: 1,
@@ -65,7 +65,7 @@ pub fn workload(rw: &str, bs: u64, numjobs: u32) -> Workload {
             "--rw {rw} --bs {} --numjobs {numjobs} --iodepth 1 --size 16g",
             compact_size(bs)
         ),
-        ..Workload::default()
+        ..WorkloadRecord::default()
     }
 }
 
@@ -75,7 +75,7 @@ pub fn plan(
     title: &str,
     kind: CellKind,
     drives: &[usize],
-    workload: Workload,
+    workload: WorkloadRecord,
 ) -> CellPlan {
     CellPlan {
         id: id.to_owned(),
@@ -89,7 +89,13 @@ pub fn plan(
 }
 
 /// One drive's part in a cell, with histograms and intervals that agree with each other.
-pub fn part(drive: usize, cell: &str, workload: &Workload, shape: &Shape, seed: u64) -> CellDrive {
+pub fn part(
+    drive: usize,
+    cell: &str,
+    workload: &WorkloadRecord,
+    shape: &Shape,
+    seed: u64,
+) -> CellDrive {
     let mut rng = Rng::stream(seed, cell);
     let op = if workload.rw.contains("write") {
         Op::Write
@@ -212,8 +218,8 @@ pub fn skipped(mut plan: CellPlan, why: &str) -> CellRecord {
     }
 }
 
-pub fn drive(label: &str, model: &str, serial: &str, capacity_bytes: u64) -> Drive {
-    Drive {
+pub fn drive(label: &str, model: &str, serial: &str, capacity_bytes: u64) -> DriveRecord {
+    DriveRecord {
         spec: format!("sim:{label}"),
         label: label.to_owned(),
         kind: "simulated".to_owned(),
@@ -235,16 +241,16 @@ pub fn drive(label: &str, model: &str, serial: &str, capacity_bytes: u64) -> Dri
     }
 }
 
-pub fn manifest(drives: Vec<Drive>) -> Manifest {
+pub fn manifest(drives: Vec<DriveRecord>) -> Manifest {
     Manifest {
         schema: SCHEMA,
         run_id: "20261121T031514Z-bandwidth-k3q8".to_owned(),
         created: "2026-11-21T03:15:14Z".to_owned(),
-        tool: Tool { name: "assay".to_owned(), version: "0.1.0".to_owned(), commit: "b628d64f00c1".to_owned() },
+        tool: BuildRecord { name: "assay".to_owned(), version: "0.1.0".to_owned(), commit: "b628d64f00c1".to_owned() },
         command_line: ["assay", "run", "bandwidth", "sim:samsung-951", "sim:intel-600p", "--scale", "0.05", "--destroy", "SIM-951-7"]
             .map(str::to_owned)
             .to_vec(),
-        suite: Suite {
+        suite: SuiteRecord {
             name: "bandwidth".to_owned(),
             title: "NVMe bandwidth".to_owned(),
             summary: "Random reads over block sizes and thread counts, sequential reads and writes, zeroed against incompressible data, a read soak with temperatures, and all drives at once.".to_owned(),
@@ -258,7 +264,7 @@ pub fn manifest(drives: Vec<Drive>) -> Manifest {
         ]),
         scale: 0.05,
         seed: 7,
-        host: Host {
+        host: HostRecord {
             kernel: "6.12.8".to_owned(),
             cpu_model: "AMD EPYC 7B13".to_owned(),
             logical_cpus: 2,
@@ -283,7 +289,7 @@ pub fn job() -> Run {
     let mut manifest = manifest(vec![d]);
     manifest.scale = 1.0;
     manifest.run_id = "20261121T040000Z-job-a1b2".to_owned();
-    manifest.suite = Suite {
+    manifest.suite = SuiteRecord {
         name: "job".to_owned(),
         title: "One workload".to_owned(),
         summary: String::new(),
@@ -327,7 +333,7 @@ pub fn job() -> Run {
         }],
         steady: Vec::new(),
         verdicts: vec![None],
-        outcome: Some(Outcome::Complete),
+        outcome: Some(RunEnd::Complete),
         damaged_lines: Vec::new(),
     }
 }

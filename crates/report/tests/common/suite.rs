@@ -234,7 +234,7 @@ pub fn bandwidth() -> Run {
             &id("all-aboard", "alone"),
             "all-aboard",
             "All aboard",
-            CellKind::AllAboard,
+            CellKind::Concurrent,
             &[d],
             workload("randread", 32 * KIB, 64),
         );
@@ -252,7 +252,7 @@ pub fn bandwidth() -> Run {
         "all/all-aboard",
         "all-aboard",
         "All aboard",
-        CellKind::AllAboard,
+        CellKind::Concurrent,
         &[0, 1],
         workload("randread", 32 * KIB, 64),
     );
@@ -377,7 +377,7 @@ pub fn bandwidth() -> Run {
                 ],
             }),
         ],
-        outcome: Some(Outcome::Complete),
+        outcome: Some(RunEnd::Complete),
         damaged_lines: Vec::new(),
     }
 }

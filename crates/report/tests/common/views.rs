@@ -37,7 +37,7 @@ fn lab(name: &str, title: &str, summary: &str, drives: usize, cells: Vec<CellRec
     );
     m.run_id = format!("20261121T031514Z-{name}-k3q8");
     m.scale = 1.0;
-    m.suite = Suite {
+    m.suite = SuiteRecord {
         name: name.to_owned(),
         title: title.to_owned(),
         summary: summary.to_owned(),
@@ -52,7 +52,7 @@ fn lab(name: &str, title: &str, summary: &str, drives: usize, cells: Vec<CellRec
         warnings: Vec::new(),
         steady: Vec::new(),
         verdicts: vec![None; drives],
-        outcome: Some(Outcome::Complete),
+        outcome: Some(RunEnd::Complete),
         damaged_lines: Vec::new(),
         manifest: m,
     }
@@ -131,7 +131,7 @@ pub fn consistency(drives: usize, seconds: u64) -> Run {
                 &[d],
                 w,
             );
-            hour.view = Some(View::Consistency);
+            hour.view = Some(CellView::Consistency);
             hour.variant = Some(variant.to_owned());
             let shape = Shape {
                 mib_per_s: [86.0, 70.0, 40.0, 240.0, 900.0][d] * gain,
@@ -161,7 +161,7 @@ fn measured(
     step: &str,
     title: &str,
     rest: &str,
-    w: Workload,
+    w: WorkloadRecord,
     mib_per_s: f64,
 ) -> CellRecord {
     let seconds = w.runtime_ns / 1_000_000_000;
@@ -223,7 +223,7 @@ fn rested(d: usize, step: &str, title: &str, seconds: u64) -> CellRecord {
 /// Report E's procedure: sizes, depths, mixes, rest.
 pub fn client(drives: usize, seconds: u64) -> Run {
     let mut cells = Vec::new();
-    let runtime = |w: &mut Workload| w.runtime_ns = seconds * 1_000_000_000;
+    let runtime = |w: &mut WorkloadRecord| w.runtime_ns = seconds * 1_000_000_000;
     for d in 0..drives {
         let speed = [1.0, 0.9, 1.3, 2.0, 2.6][d];
         for rw in ["randread", "randwrite"] {
@@ -342,7 +342,7 @@ pub fn enterprise(drives: usize, seconds: u64) -> Run {
                     }],
                     5,
                 );
-                cell.plan.view = Some(View::Knee);
+                cell.plan.view = Some(CellView::Knee);
                 for t in &mut cell.drives[0].telemetry {
                     t.power_mw = Some((3000.0 + rate * if state == 0 { 4.0 } else { 3.2 }) as u64);
                 }
@@ -396,7 +396,7 @@ pub fn cut_short(mut run: Run) -> Run {
         cell.drives.clear();
     }
     run.steady.clear();
-    run.outcome = Some(Outcome::Interrupted);
+    run.outcome = Some(RunEnd::Interrupted);
     run
 }
 

@@ -10,13 +10,13 @@ fn causes(results: &[i32]) -> ErrorCauses {
 fn each_is_named_with_its_count_the_most_frequent_first() {
     let all = causes(&[-5, -61, 512, -61, -61, -4321, i32::MIN, -5]);
     assert_eq!(
-        all.words(),
+        all.text(),
         format!(
             "3 unrecovered medium error (ENODATA), 2 I/O error (EIO), 1 came back short, 1 of error number 4321, 1 of error number {}",
             i32::MAX
         )
     );
-    assert_eq!(causes(&[]).words(), "");
+    assert_eq!(causes(&[]).text(), "");
     assert!(causes(&[]).is_empty() && !all.is_empty());
 }
 

@@ -109,7 +109,7 @@ fn an_alternation_has_its_levels_dwells_and_duty() {
 
 /// The least cost of any cut, by trying all places of the last cut, all before it, and so on.
 fn optimum(values: &[f64], noise: f64, penalty: f64) -> f64 {
-    let sums = Sums::new(values, noise);
+    let sums = PrefixSums::new(values, noise);
     let mut best = vec![f64::INFINITY; values.len() + 1];
     best[0] = -penalty;
     for to in 1..best.len() {
@@ -124,7 +124,7 @@ fn optimum(values: &[f64], noise: f64, penalty: f64) -> f64 {
 
 /// The least cost of any cut, by trying each set of cuts: for a dozen points.
 fn exhaustive(values: &[f64], noise: f64, penalty: f64) -> f64 {
-    let sums = Sums::new(values, noise);
+    let sums = PrefixSums::new(values, noise);
     let inner = values.len() - 1;
     let mut least = f64::INFINITY;
     for chosen in 0u32..1 << inner {
@@ -147,7 +147,7 @@ fn exhaustive(values: &[f64], noise: f64, penalty: f64) -> f64 {
 }
 
 fn cost_of(values: &[f64], noise: f64, penalty: f64, cuts: &[usize]) -> f64 {
-    let sums = Sums::new(values, noise);
+    let sums = PrefixSums::new(values, noise);
     cuts.windows(2)
         .map(|w| sums.cost(w[0], w[1]) + penalty)
         .sum::<f64>()

@@ -5,8 +5,8 @@ use super::*;
 use crate::confidence;
 use crate::confidence::tests::{autoregressive, normal};
 
-fn plain(value: f64) -> Repeat {
-    Repeat {
+fn plain(value: f64) -> RunValue {
+    RunValue {
         value,
         estimate: None,
     }
@@ -14,7 +14,7 @@ fn plain(value: f64) -> Repeat {
 
 /// A run of ten minutes of seconds (half an hour, where they are much alike) at `level` with a relative standard deviation of 5 % and
 /// memory `phi`.
-fn run(rng: &mut Rng, phi: f64, level: f64) -> Repeat {
+fn run(rng: &mut Rng, phi: f64, level: f64) -> RunValue {
     let seconds = if phi > 0.8 { 1800 } else { 600 };
     let values: Vec<f64> = autoregressive(rng, phi, seconds, 0.0)
         .iter()
@@ -23,8 +23,8 @@ fn run(rng: &mut Rng, phi: f64, level: f64) -> Repeat {
     confidence::mean(&values, LEVEL).unwrap().into()
 }
 
-fn more(a: &[Repeat], b: &[Repeat]) -> Comparison {
-    compare(a, b, Better::More, Terms::default())
+fn more(a: &[RunValue], b: &[RunValue]) -> Comparison {
+    compare(a, b, Better::More, ComparisonSettings::default())
 }
 
 /// By hand: logs of 100, 102 and 110, 112.2 (both sides: spread ln 1.02). Pooled variance = (ln 1.02)^2 / 2 over two sides of one degree
@@ -34,7 +34,7 @@ fn two_runs_a_side_by_hand() {
     let c = more(&[plain(100.0), plain(102.0)], &[plain(110.0), plain(112.2)]);
     assert_eq!(
         (c.answer, c.basis, c.runs),
-        (Answer::Faster, Some(Basis::BetweenRuns), (2, 2))
+        (Difference::Faster, Some(Basis::BetweenRuns), (2, 2))
     );
     assert!((c.ratio.unwrap() - 1.1).abs() < 1e-12);
     let half = 4.302_65 * 1.02_f64.ln() / 2.0_f64.sqrt();
@@ -45,14 +45,14 @@ fn two_runs_a_side_by_hand() {
     let d = 1.1_f64.ln() / (1.02_f64.ln() / 2.0_f64.sqrt());
     assert!((c.effect_size.unwrap() - d).abs() < 1e-9);
     let slower = more(&[plain(110.0), plain(112.2)], &[plain(100.0), plain(102.0)]);
-    assert_eq!(slower.answer, Answer::Slower);
+    assert_eq!(slower.answer, Difference::Slower);
     let latency = compare(
         &[plain(110.0), plain(112.2)],
         &[plain(100.0), plain(102.0)],
         Better::Less,
-        Terms::default(),
+        ComparisonSettings::default(),
     );
-    assert_eq!(latency.answer, Answer::Faster, "less latency is faster");
+    assert_eq!(latency.answer, Difference::Faster, "less latency is faster");
 }
 
 #[test]
@@ -62,13 +62,13 @@ fn one_run_each_rests_on_what_is_within_it() {
     let c = more(&[a], &[b]);
     assert_eq!(
         (c.answer, c.basis),
-        (Answer::Faster, Some(Basis::WithinRuns))
+        (Difference::Faster, Some(Basis::WithinRuns))
     );
     // 5 % of spread, 5 % of difference.
     assert!((0.7..1.3).contains(&c.effect_size.unwrap()), "{c:?}");
     // The same two figures with nothing known of their error.
     let c = more(&[plain(100.0)], &[plain(105.0)]);
-    assert_eq!((c.answer, c.interval), (Answer::CannotTell, None));
+    assert_eq!((c.answer, c.interval), (Difference::CannotTell, None));
     assert!(c.why.unwrap().contains("too short"));
 }
 
@@ -78,56 +78,56 @@ fn repeated_runs_that_disagree_take_the_answer_back() {
     let mut rng = Rng::new(2);
     let mut at = |level: f64| run(&mut rng, 0.0, level);
     let (a, b) = ([at(100.0), at(104.0)], [at(103.0), at(108.0)]);
-    assert_eq!(more(&a[..1], &b[..1]).answer, Answer::Faster);
+    assert_eq!(more(&a[..1], &b[..1]).answer, Difference::Faster);
     let c = more(&a, &b);
     assert_eq!(
         (c.answer, c.basis),
-        (Answer::CannotTell, Some(Basis::BetweenRuns))
+        (Difference::CannotTell, Some(Basis::BetweenRuns))
     );
     assert!(c.why.unwrap().contains("no difference"));
     // One repeated side is enough to know that a single run proves little.
-    assert_eq!(more(&a, &b[..1]).answer, Answer::CannotTell);
+    assert_eq!(more(&a, &b[..1]).answer, Difference::CannotTell);
 }
 
 #[test]
 fn what_does_not_matter_is_the_same() {
-    let constant = |value: f64| Repeat::from(confidence::mean(&[value; 60], LEVEL).unwrap());
+    let constant = |value: f64| RunValue::from(confidence::mean(&[value; 60], LEVEL).unwrap());
     let same = more(&[constant(100.0)], &[constant(100.5)]);
-    assert_eq!((same.answer, same.effect_size), (Answer::Same, None));
+    assert_eq!((same.answer, same.effect_size), (Difference::Same, None));
     assert_eq!(
         more(&[constant(100.0)], &[constant(100.0)]).answer,
-        Answer::Same
+        Difference::Same
     );
     assert_eq!(
         more(&[constant(100.0)], &[constant(101.5)]).answer,
-        Answer::Faster
+        Difference::Faster
     );
-    let strict = Terms {
+    let strict = ComparisonSettings {
         minimum_effect: 0.0,
-        ..Terms::default()
+        ..ComparisonSettings::default()
     };
     assert_eq!(
         compare(&[constant(100.0)], &[constant(100.5)], Better::More, strict).answer,
-        Answer::Faster
+        Difference::Faster
     );
     assert_eq!(
         compare(&[constant(100.0)], &[constant(100.0)], Better::More, strict).answer,
-        Answer::Same
+        Difference::Same
     );
     // Proven, but perhaps not enough to matter.
     let mut rng = Rng::new(9);
     let c = more(&[run(&mut rng, 0.0, 100.0)], &[run(&mut rng, 0.0, 100.9)]);
-    assert_eq!(c.answer, Answer::CannotTell, "{c:?}");
+    assert_eq!(c.answer, Difference::CannotTell, "{c:?}");
 }
 
 #[test]
 fn sides_without_a_figure() {
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let c = more(&[plain(bad), plain(1.0)], &[plain(1.0), plain(1.0)]);
-        assert_eq!((c.answer, c.ratio), (Answer::CannotTell, None));
+        assert_eq!((c.answer, c.ratio), (Difference::CannotTell, None));
         assert!(c.why.is_some());
     }
-    assert_eq!(more(&[], &[plain(1.0)]).answer, Answer::CannotTell);
+    assert_eq!(more(&[], &[plain(1.0)]).answer, Difference::CannotTell);
 }
 
 /// Shares of answers (faster, slower) in 600 seeded comparisons.
@@ -135,7 +135,7 @@ fn shares(name: &str, runs: (usize, usize), phi: f64, between: f64, ratio: f64) 
     let mut rng = Rng::stream(21, name);
     let (mut faster, mut slower) = (0.0, 0.0);
     for _ in 0..600 {
-        let mut side = |runs: usize, level: f64| -> Vec<Repeat> {
+        let mut side = |runs: usize, level: f64| -> Vec<RunValue> {
             (0..runs)
                 .map(|_| {
                     let own = level * (between * normal(&mut rng)).exp();
@@ -145,14 +145,14 @@ fn shares(name: &str, runs: (usize, usize), phi: f64, between: f64, ratio: f64) 
         };
         let (a, b) = (side(runs.0, 100.0), side(runs.1, 100.0 * ratio));
         // No minimum effect: every proven difference counts, so that errors show.
-        let terms = Terms {
+        let terms = ComparisonSettings {
             minimum_effect: 0.0,
-            ..Terms::default()
+            ..ComparisonSettings::default()
         };
         match compare(&a, &b, Better::More, terms).answer {
-            Answer::Faster => faster += 1.0,
-            Answer::Slower => slower += 1.0,
-            Answer::Same | Answer::CannotTell => {}
+            Difference::Faster => faster += 1.0,
+            Difference::Slower => slower += 1.0,
+            Difference::Same | Difference::CannotTell => {}
         }
     }
     (faster / 600.0, slower / 600.0)
@@ -230,8 +230,8 @@ proptest! {
         let side = |v: &[f64]| v.iter().copied().map(plain).collect::<Vec<_>>();
         let (x, y) = (more(&side(&a), &side(&b)), more(&side(&b), &side(&a)));
         let turned = match x.answer {
-            Answer::Faster => Answer::Slower,
-            Answer::Slower => Answer::Faster,
+            Difference::Faster => Difference::Slower,
+            Difference::Slower => Difference::Faster,
             other => other,
         };
         prop_assert_eq!(turned, y.answer);
@@ -239,6 +239,6 @@ proptest! {
         if let (Some(x), Some(y)) = (x.interval, y.interval) {
             prop_assert!((x.0 * y.1 - 1.0).abs() < 1e-6, "{:?} {:?}", x, y);
         }
-        prop_assert_eq!(x.why.is_some(), x.answer == Answer::CannotTell);
+        prop_assert_eq!(x.why.is_some(), x.answer == Difference::CannotTell);
     }
 }

@@ -84,7 +84,7 @@ fn merging_adds_workers() {
     assert_eq!(merged.ops.len(), 2);
     assert_eq!(merged.ops[0].1.errors, 3);
     assert_eq!(
-        merged.ops[0].1.causes.words(),
+        merged.ops[0].1.causes.text(),
         "2 unrecovered medium error (ENODATA), 1 came back short"
     );
     assert_eq!(merged.ops[0].1.ios, 2);

@@ -15,7 +15,7 @@ fn snia_by_hand() {
     // Mean 100, range 20 (exactly the limit), slope: sum of (x - 2)(y - 100) = -2*-10 + -1*10 + 1*-4 + 2*4 = 14, over 10 = 1.4 per
     // round, 5.6 across four steps.
     let rounds = [90.0, 110.0, 100.0, 96.0, 104.0];
-    let judged = snia().judge(&rounds);
+    let judged = snia().evaluate(&rounds);
     assert!(judged.achieved, "{judged:?}");
     assert_eq!(judged.window, (1, 5));
     assert_eq!((judged.mean, judged.range_pct), (100.0, 20.0));
@@ -27,19 +27,19 @@ fn snia_by_hand() {
 #[test]
 fn snia_says_what_failed() {
     // Mean 100, range 31; symmetric, so no slope.
-    let wide = snia().judge(&[100.0, 84.5, 115.5, 115.5, 84.5]);
+    let wide = snia().evaluate(&[100.0, 84.5, 115.5, 115.5, 84.5]);
     assert!(!wide.achieved);
     assert_eq!(
         wide.why.as_deref(),
         Some("range 31 % of the mean, at most 20 %")
     );
     // A straight line from 94 to 106: range 12 %, and all of it is drift.
-    let drift = snia().judge(&[94.0, 97.0, 100.0, 103.0, 106.0]);
+    let drift = snia().evaluate(&[94.0, 97.0, 100.0, 103.0, 106.0]);
     assert_eq!(
         drift.why.as_deref(),
         Some("least-squares line rises by 12 % of the mean across the window, at most 10 %")
     );
-    let fall = snia().judge(&[160.0, 130.0, 100.0, 70.0, 40.0]);
+    let fall = snia().evaluate(&[160.0, 130.0, 100.0, 70.0, 40.0]);
     assert_eq!(
         fall.why.as_deref(),
         Some(
@@ -47,23 +47,23 @@ fn snia_says_what_failed() {
         )
     );
     assert_eq!((fall.slope_per_step, fall.excursion_pct), (-30.0, 120.0));
-    let barely = snia().judge(&[100.0, 89.98, 110.01, 110.01, 90.0]);
+    let barely = snia().evaluate(&[100.0, 89.98, 110.01, 110.01, 90.0]);
     assert_eq!(
         barely.why.as_deref(),
         Some("range 20.03 % of the mean, at most 20 %")
     );
     assert_eq!(
-        snia().judge(&[5.0, 5.0, 5.0]).why.as_deref(),
+        snia().evaluate(&[5.0, 5.0, 5.0]).why.as_deref(),
         Some("only 3 of 5 rounds")
     );
-    assert_eq!(snia().judge(&[]).window, (0, 0));
+    assert_eq!(snia().evaluate(&[]).window, (0, 0));
 }
 
 #[test]
 fn only_the_last_rounds_count() {
     let mut rounds = vec![900.0, 500.0, 200.0];
     rounds.extend([100.0, 101.0, 99.0, 100.0, 100.0]);
-    let judged = snia().judge(&rounds);
+    let judged = snia().evaluate(&rounds);
     assert!(judged.achieved);
     assert_eq!((judged.window, judged.mean), ((4, 8), 100.0));
 }
@@ -72,17 +72,17 @@ fn only_the_last_rounds_count() {
 fn dwell_wants_windows_in_a_row() {
     let rounds = [300.0, 100.0, 101.0, 99.0, 100.0, 100.0, 102.0];
     // The windows that end with round 6 and round 7 hold, the one that ends with round 5 does not.
-    assert!(snia().judge(&rounds[..6]).achieved);
-    assert!(!snia().judge(&rounds[..5]).achieved);
-    assert!(snia().judge_with_dwell(&rounds, 0).achieved);
-    assert!(snia().judge_with_dwell(&rounds, 1).achieved);
-    let two = snia().judge_with_dwell(&rounds, 2);
+    assert!(snia().evaluate(&rounds[..6]).achieved);
+    assert!(!snia().evaluate(&rounds[..5]).achieved);
+    assert!(snia().evaluate_with_dwell(&rounds, 0).achieved);
+    assert!(snia().evaluate_with_dwell(&rounds, 1).achieved);
+    let two = snia().evaluate_with_dwell(&rounds, 2);
     assert!(!two.achieved);
     assert_eq!(
         two.why.as_deref(),
         Some("holds now, but for 2 of 3 windows in a row so far")
     );
-    assert!(!snia().judge_with_dwell(&rounds, usize::MAX).achieved);
+    assert!(!snia().evaluate_with_dwell(&rounds, usize::MAX).achieved);
 }
 
 #[test]
@@ -92,25 +92,25 @@ fn what_is_no_value_is_never_steady() {
         (f64::INFINITY, "round 2 has no value"),
         (-1.0, "round 2 measured -1, below zero"),
     ] {
-        let judged = snia().judge(&[100.0, bad, 100.0, 100.0, 100.0]);
+        let judged = snia().evaluate(&[100.0, bad, 100.0, 100.0, 100.0]);
         assert_eq!((judged.achieved, judged.why.as_deref()), (false, Some(why)));
     }
-    assert!(!snia().judge(&[0.0; 5]).achieved);
-    assert!(!snia().judge(&[f64::MAX; 5]).achieved);
+    assert!(!snia().evaluate(&[0.0; 5]).achieved);
+    assert!(!snia().evaluate(&[f64::MAX; 5]).achieved);
     for window in [0, 1] {
         let rule = SteadyRule::Snia {
             window,
             range_pct: 20.0,
             excursion_pct: 10.0,
         };
-        assert!(!rule.judge(&[1.0; 9]).achieved);
+        assert!(!rule.evaluate(&[1.0; 9]).achieved);
     }
     let nan = SteadyRule::Fio {
         criterion: FioCriterion::Slope,
-        limit: Limit::Percent(f64::NAN),
+        limit: SteadyLimit::Percent(f64::NAN),
         window: 3,
     };
-    assert!(!nan.judge(&[1.0; 9]).achieved);
+    assert!(!nan.evaluate(&[1.0; 9]).achieved);
 }
 
 /// Hand figures after fio's `steadystate.c`: slope = (Sxy - Sx Sy / n) / (Sxx - Sx^2 / n) with x = 0, 1, ..., the criterion is 100 slope /
@@ -120,32 +120,32 @@ fn fio_slope_by_hand() {
     // x = 0..3, y = 1000, 1002, 1004, 1006: Sx 6, Sy 4012, Sxx 14, Sxy 0 + 1002 + 2008 + 3018 = 6028;
     // slope = (6028 - 6 * 4012 / 4) / (14 - 36 / 4) = 10 / 5 = 2; mean 1003; 0.1994 % per sample.
     let values = [1000.0, 1002.0, 1004.0, 1006.0];
-    assert!(fio("iops_slope:0.2%", 4).judge(&values).achieved);
-    assert!(!fio("iops_slope:0.199%", 4).judge(&values).achieved);
-    assert!(fio("bw_slope:2.01", 4).judge(&values).achieved);
-    let at_limit = fio("bw_slope:2", 4).judge(&values);
+    assert!(fio("iops_slope:0.2%", 4).evaluate(&values).achieved);
+    assert!(!fio("iops_slope:0.199%", 4).evaluate(&values).achieved);
+    assert!(fio("bw_slope:2.01", 4).evaluate(&values).achieved);
+    let at_limit = fio("bw_slope:2", 4).evaluate(&values);
     assert_eq!(at_limit.slope_per_step, 2.0);
     assert!(!at_limit.achieved, "fio wants less than the limit");
     // A falling line counts by its size.
     let falling = [1006.0, 1004.0, 1002.0, 1000.0];
-    assert!(!fio("iops_slope:1.9", 4).judge(&falling).achieved);
+    assert!(!fio("iops_slope:1.9", 4).evaluate(&falling).achieved);
 }
 
 #[test]
 fn fio_mean_deviation_by_hand() {
     // Mean 100, farthest value 97: 3 %.
     let values = [500.0, 101.0, 102.0, 97.0, 100.0];
-    assert!(fio("iops:3.1%", 4).judge(&values).achieved);
-    let no = fio("iops:3%", 4).judge(&values);
+    assert!(fio("iops:3.1%", 4).evaluate(&values).achieved);
+    let no = fio("iops:3%", 4).evaluate(&values);
     assert!(!no.achieved);
     assert_eq!(
         no.why.as_deref(),
         Some("largest distance from the mean 3 % of the mean, must be less than 3 % of the mean")
     );
-    assert!(fio("bw:4", 4).judge(&values).achieved);
-    assert!(!fio("bw:3", 4).judge(&values).achieved);
+    assert!(fio("bw:4", 4).evaluate(&values).achieved);
+    assert!(!fio("bw:3", 4).evaluate(&values).achieved);
     assert!(
-        !fio("iops:3.1%", 5).judge(&values).achieved,
+        !fio("iops:3.1%", 5).evaluate(&values).achieved,
         "500 is in the window"
     );
 }
@@ -158,7 +158,7 @@ fn fio_spelling() {
             FioFigure::Bandwidth,
             SteadyRule::Fio {
                 criterion: FioCriterion::Slope,
-                limit: Limit::Percent(0.3),
+                limit: SteadyLimit::Percent(0.3),
                 window: 30
             }
         )
@@ -173,10 +173,10 @@ fn fio_spelling() {
 
 #[test]
 fn words_carry_the_limits() {
-    assert!(snia().words().contains("last 5 rounds"));
-    assert!(snia().words().contains("20 %") && snia().words().contains("10 %"));
+    assert!(snia().text().contains("last 5 rounds"));
+    assert!(snia().text().contains("20 %") && snia().text().contains("10 %"));
     assert_eq!(
-        fio("iops_slope:0.3%", 30).words(),
+        fio("iops_slope:0.3%", 30).text(),
         "fio: over the last 30 rounds, slope of the least-squares line per round less than 0.3 % of the mean"
     );
 }
@@ -196,7 +196,7 @@ fn naive_snia(values: &[f64]) -> Option<(f64, f64)> {
 proptest! {
     #[test]
     fn snia_agrees_with_the_definition(values in prop::collection::vec(50.0_f64..150.0, 0..12)) {
-        let judged = snia().judge(&values);
+        let judged = snia().evaluate(&values);
         match naive_snia(&values) {
             None => prop_assert!(!judged.achieved),
             Some((range, excursion)) => {
@@ -223,11 +223,11 @@ proptest! {
             false => SteadyRule::Snia { window, range_pct: 20.0, excursion_pct: 10.0 },
             true => SteadyRule::Fio {
                 criterion: if slope { FioCriterion::Slope } else { FioCriterion::MeanDeviation },
-                limit: if percent { Limit::Percent(5.0) } else { Limit::Absolute(5e7) },
+                limit: if percent { SteadyLimit::Percent(5.0) } else { SteadyLimit::Absolute(5e7) },
                 window,
             },
         };
-        let judged = rule.judge_with_dwell(&values, dwell);
+        let judged = rule.evaluate_with_dwell(&values, dwell);
         prop_assert_eq!(judged.achieved, judged.why.is_none());
         for figure in [judged.mean, judged.range_pct, judged.excursion_pct, judged.slope_per_step] {
             prop_assert!(figure.is_finite(), "{:?}", judged);
@@ -235,7 +235,7 @@ proptest! {
         prop_assert!(judged.range_pct >= 0.0 && judged.excursion_pct >= 0.0);
         if judged.achieved {
             for back in 0..=dwell {
-                prop_assert!(rule.judge(&values[..values.len() - back]).achieved);
+                prop_assert!(rule.evaluate(&values[..values.len() - back]).achieved);
             }
         }
     }
@@ -244,12 +244,12 @@ proptest! {
     #[test]
     fn unit_and_direction_do_not_matter(values in prop::collection::vec(80.0_f64..120.0, 5..9), unit in 1e-3_f64..1e6) {
         let other: Vec<f64> = values.iter().map(|v| v * unit).collect();
-        let (a, b) = (snia().judge(&values), snia().judge(&other));
+        let (a, b) = (snia().evaluate(&values), snia().evaluate(&other));
         prop_assert!((a.range_pct - b.range_pct).abs() < 1e-6);
         prop_assert!((a.excursion_pct - b.excursion_pct).abs() < 1e-6);
         let mut turned = values[values.len() - 5..].to_vec();
         turned.reverse();
-        let c = snia().judge(&turned);
+        let c = snia().evaluate(&turned);
         prop_assert!((a.slope_per_step + c.slope_per_step).abs() < 1e-9);
     }
 }

@@ -10,8 +10,8 @@ use super::output_error;
 use super::table::state_text;
 use crate::error::StoreError;
 use crate::model::{
-    Audit, CellPlan, CellResult, Manifest, Outcome, SCHEMA, TelemetryRecord, Verdict,
-    VerifySummary, Warning,
+    Audit, CellPlan, CellResult, Manifest, RunEnd, SCHEMA, TelemetryRecord, Verdict, VerifySummary,
+    Warning,
 };
 use crate::read::{CellDrive, CellRecord, Run};
 use crate::series::OpSample;
@@ -24,7 +24,7 @@ struct Document<'a> {
     simulated: bool,
     manifest: &'a Manifest,
     audit: Option<&'a Audit>,
-    outcome: Option<Outcome>,
+    outcome: Option<RunEnd>,
     cells: Vec<Cell<'a>>,
     verdicts: Vec<DriveVerdict<'a>>,
     warnings: &'a [Warning],

@@ -3,7 +3,7 @@
 use assay_stats::summary::PERCENTILES;
 use assay_stats::{HostLoad, LatencySummary, OpSummary};
 
-use crate::model::{CellResult, Drive, TelemetryRecord};
+use crate::model::{CellResult, DriveRecord, TelemetryRecord};
 use crate::read::{CellDrive, CellRecord, CellState, Run};
 use crate::series::OpSample;
 
@@ -143,7 +143,7 @@ pub(crate) struct DriveRow<'a> {
 }
 
 impl DriveRow<'_> {
-    fn drive(&self) -> Option<&Drive> {
+    fn drive(&self) -> Option<&DriveRecord> {
         self.run.manifest.drives.get(self.part.drive)
     }
 

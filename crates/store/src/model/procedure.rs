@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// How the cells of a step are to be read. Decides which tables and charts a report draws of them, never what is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum View {
+pub enum CellView {
     /// An hour of random writes: rate over time on a logarithmic axis, and a score over its last part (report B).
     Consistency,
     /// A sweep over queue depth, reported at the lowest depth that reaches 95 % of the best rate (report D).
@@ -27,10 +27,10 @@ pub enum View {
     Continuous,
 }
 
-impl View {
+impl CellView {
     /// Streams of chunks, short or long: what one shows is read against the other.
     pub fn is_stream(self) -> bool {
-        matches!(self, View::Peak | View::Continuous)
+        matches!(self, CellView::Peak | CellView::Continuous)
     }
 }
 
@@ -50,19 +50,19 @@ pub struct Round {
 
 /// An offered rate that depends on what an earlier step reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Load {
+pub struct OfferedLoad {
     /// The step whose best cell on the same drive is the whole.
     pub of: String,
     /// Share of it that is offered, percent.
     pub percent: f64,
 }
 
-/// Name of the value ([`super::CellResult::values`]) of what a cell with a [`Load`] offered, I/Os per second.
+/// Name of the value ([`super::CellResult::values`]) of what a cell with a [`OfferedLoad`] offered, I/Os per second.
 pub const OFFERED_IOPS: &str = "offered_iops";
 
 /// Whether the rounds of a step came to rest on a drive, by the figure of one tracked cell. The last one recorded for a `group` counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Steady {
+pub struct SteadyRecord {
     /// Index into [`super::Manifest::drives`].
     pub drive: usize,
     /// The step.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One thing that a controller said of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
+pub struct ProbeProperty {
     /// What it belongs to (`registers`, `power`, `health`).
     pub group: String,
     /// Its name.

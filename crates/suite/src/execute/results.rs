@@ -104,7 +104,7 @@ pub(super) fn compare(
         let ratio = rate / other.mib_per_s();
         result.values.insert(cell.ratio_name.clone(), ratio);
     }
-    if cell.plan.kind == CellKind::AllAboard
+    if cell.plan.kind == CellKind::Concurrent
         && let Some(alone) = cell.alone.get(&drive).and_then(of)
     {
         result

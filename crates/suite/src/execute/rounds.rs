@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_store::model::{CellResult, Steady};
+use assay_store::model::{CellResult, SteadyRecord};
 
 use super::preconditions::NOT_NEEDED;
 use crate::expand::{Cell, RoundCriterion, RunPlan};
@@ -47,7 +47,7 @@ impl RoundTracker {
         plan: &RunPlan,
         index: usize,
         results: &BTreeMap<String, Vec<CellResult>>,
-    ) -> Vec<Steady> {
+    ) -> Vec<SteadyRecord> {
         let cell = &plan.cells[index];
         let (Some((group_of, number)), Some(rounds)) = (group(cell), &cell.rounds) else {
             return Vec::new();
@@ -72,7 +72,7 @@ impl RoundTracker {
                     .push((number, value));
             }
         }
-        let evaluated: Vec<Steady> = series
+        let evaluated: Vec<SteadyRecord> = series
             .into_iter()
             .map(|(name, values_by_round)| {
                 evaluate(rounds, drive, &cell.plan.step, name, &values_by_round)
@@ -91,7 +91,7 @@ fn evaluate(
     step: &str,
     group: String,
     values_by_round: &[(u32, Option<f64>)],
-) -> Steady {
+) -> SteadyRecord {
     // Only rounds after the last failed one count.
     let gap = values_by_round
         .iter()
@@ -101,9 +101,11 @@ fn evaluate(
         .iter()
         .filter_map(|(_, value)| *value)
         .collect();
-    let evaluation = rounds.rule.judge_with_dwell(&values, rounds.dwell as usize);
+    let evaluation = rounds
+        .rule
+        .evaluate_with_dwell(&values, rounds.dwell as usize);
     let shift = after as u32;
-    Steady {
+    SteadyRecord {
         drive,
         step: step.to_owned(),
         group,

@@ -85,7 +85,7 @@ impl Runner<'_> {
                 cell.plan.drives.contains(&drive)
                     && matches!(
                         kind,
-                        CellKind::Measure | CellKind::Soak | CellKind::AllAboard
+                        CellKind::Measure | CellKind::Soak | CellKind::Concurrent
                     )
             };
             let cells = || plan.cells.iter().filter(measures);

@@ -1,7 +1,7 @@
 //! One cell of a plan.
 
 use assay_device::session::DriveSession;
-use assay_store::model::{self, CellKind, CellPlan, Load};
+use assay_store::model::{self, CellKind, CellPlan, OfferedLoad};
 use assay_units::Nanos;
 use assay_workload::options::JobOptions;
 use assay_workload::plan::{Pacing, PlanError, Workload};
@@ -92,7 +92,7 @@ impl RunPlan {
         }
         let mut workload = workloads
             .first()
-            .map_or_else(model::Workload::default, |w| {
+            .map_or_else(model::WorkloadRecord::default, |w| {
                 describe(w, options, step.kind, holds)
             });
         workload.power_state = combination.power_state;
@@ -123,7 +123,7 @@ impl RunPlan {
                     .load_of
                     .as_ref()
                     .zip(combination.load_percent)
-                    .map(|(of, percent)| Load {
+                    .map(|(of, percent)| OfferedLoad {
                         of: of.clone(),
                         percent,
                     }),
@@ -177,13 +177,13 @@ pub(super) fn describe(
     options: &JobOptions,
     kind: CellKind,
     holds: &str,
-) -> model::Workload {
+) -> model::WorkloadRecord {
     let data = if kind == CellKind::Inspect || !w.writes() {
         holds.to_owned()
     } else {
         w.data.to_string()
     };
-    model::Workload {
+    model::WorkloadRecord {
         rw: match kind {
             CellKind::Idle => "idle".to_owned(),
             CellKind::Purge => "purge".to_owned(),

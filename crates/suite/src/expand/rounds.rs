@@ -25,7 +25,7 @@ pub struct RoundCriterion {
 impl RoundCriterion {
     /// The criterion as text, with its limits.
     pub fn text(&self) -> String {
-        let mut text = self.rule.words();
+        let mut text = self.rule.text();
         if self.dwell > 0 {
             text.push_str(&format!(", and for {} further rounds", self.dwell));
         }

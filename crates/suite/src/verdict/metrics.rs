@@ -60,7 +60,7 @@ fn of_step<'a>(
         .filter(move |(run, _)| suite.is_none_or(|suite| run.manifest.suite.name == suite))
         .flat_map(|(run, drive)| run.cells.iter().map(move |cell| (*run, cell, *drive)))
         .filter(move |(_, c, _)| {
-            c.plan.step == step && (c.plan.drives.len() == 1 || c.plan.kind != CellKind::AllAboard)
+            c.plan.step == step && (c.plan.drives.len() == 1 || c.plan.kind != CellKind::Concurrent)
         })
         .filter_map(|(run, c, drive)| {
             let d = c.drives.iter().find(|d| d.drive == drive)?;

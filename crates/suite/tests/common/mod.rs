@@ -12,7 +12,7 @@ use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_io::Nanos;
 use assay_stats::Interval;
-use assay_store::model::{CellPlan, CellResult, Tool, Warning};
+use assay_store::model::{BuildRecord, CellPlan, CellResult, Warning};
 use assay_store::read::Run;
 use assay_store::{Destination, RunWriter};
 use assay_suite::drive_state_cache::DriveStateCache;
@@ -78,7 +78,7 @@ pub fn run(text: &str, specs: &[&str]) -> (RunSummary, Run, tempfile::TempDir) {
     let mut drives = drives(specs);
     let plan = expand(&suite, &settings(&[], 1.0), &drives).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let tool = Tool {
+    let tool = BuildRecord {
         name: "assay".into(),
         version: "0".into(),
         commit: "test".into(),

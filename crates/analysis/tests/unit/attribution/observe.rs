@@ -1,7 +1,8 @@
 use assay_stats::LatencySummary;
 use assay_store::model::warning::code;
 use assay_store::model::{
-    Audit, CellPlan, CellResult, Drive, Host, Manifest, ProcessLoad, Suite, Tool, Warning, Workload,
+    Audit, BuildRecord, CellPlan, CellResult, DriveRecord, HostRecord, Manifest, ProcessLoad,
+    SuiteRecord, Warning, WorkloadRecord,
 };
 use assay_store::series::OpSample;
 use assay_units::Nanos;
@@ -35,12 +36,12 @@ fn cell(id: &str, kind: CellKind, rates: &[u64], celsius: f64) -> CellRecord {
             id: id.to_owned(),
             kind,
             drives: vec![0],
-            workload: Workload {
+            workload: WorkloadRecord {
                 rw: "write".to_owned(),
                 bs_bytes: 131_072,
                 iodepth: 4,
                 numjobs: 1,
-                ..Workload::default()
+                ..WorkloadRecord::default()
             },
             ..CellPlan::default()
         },
@@ -63,13 +64,13 @@ fn run(cells: Vec<CellRecord>) -> Run {
             schema: 1,
             run_id: "run".to_owned(),
             created: String::new(),
-            tool: Tool {
+            tool: BuildRecord {
                 name: String::new(),
                 version: String::new(),
                 commit: String::new(),
             },
             command_line: Vec::new(),
-            suite: Suite {
+            suite: SuiteRecord {
                 name: String::new(),
                 title: String::new(),
                 summary: String::new(),
@@ -79,10 +80,10 @@ fn run(cells: Vec<CellRecord>) -> Run {
             parameters: BTreeMap::new(),
             scale: 1.0,
             seed: 1,
-            host: Host::default(),
-            drives: vec![Drive {
+            host: HostRecord::default(),
+            drives: vec![DriveRecord {
                 capacity_bytes: 100 << 30,
-                ..Drive::default()
+                ..DriveRecord::default()
             }],
             cells: Vec::new(),
         },

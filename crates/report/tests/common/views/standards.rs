@@ -55,7 +55,7 @@ pub fn snia(drives: usize) -> Run {
                         &[d],
                         w,
                     );
-                    plan.view = Some(View::Rounds);
+                    plan.view = Some(CellView::Rounds);
                     let own = bs == 4 * KIB && mix == 0;
                     plan.round = Some(Round {
                         number: round,
@@ -101,7 +101,7 @@ pub fn snia(drives: usize) -> Run {
             .sum::<f64>()
             / 10.0;
         let range_pct = 100.0 * (most - least) / mean;
-        steady.push(Steady {
+        steady.push(SteadyRecord {
             drive: d,
             step: "iops".to_owned(),
             group: format!("{}/iops/bs=4k,rwmixread=0", label(d)),
@@ -143,7 +143,7 @@ pub fn saturation(drives: usize, seconds: u64) -> Run {
                 &[d],
                 w,
             );
-            plan.view = Some(View::Saturation);
+            plan.view = Some(CellView::Saturation);
             let shape = Shape {
                 mib_per_s: [420.0, 380.0, 300.0, 260.0, 1900.0][d],
                 seconds,
@@ -195,7 +195,7 @@ pub fn thermal(drives: usize, seconds: u64) -> Run {
                 &[d],
                 w,
             );
-            plan.view = Some(View::Thermal);
+            plan.view = Some(CellView::Thermal);
             let throttles = d % 2 == 1 && step == "soak";
             let shape = Shape {
                 mib_per_s: [2200.0, 2400.0, 3000.0, 1300.0, 3100.0][d],
@@ -248,7 +248,7 @@ pub fn capacity(drives: usize) -> Run {
                 &[d],
                 w,
             );
-            plan.view = Some(View::Capacity);
+            plan.view = Some(CellView::Capacity);
             let mut cell = finished(
                 plan,
                 &[Shape {
@@ -322,8 +322,8 @@ pub fn load(drives: usize) -> Run {
                 &[d],
                 w,
             );
-            plan.view = Some(View::Load);
-            plan.load = Some(Load {
+            plan.view = Some(CellView::Load);
+            plan.load = Some(OfferedLoad {
                 of: "saturate".to_owned(),
                 percent,
             });

@@ -52,7 +52,7 @@ pub fn peak(drives: usize, repeats: u32) -> Run {
                         _ => long,
                     };
                     let mut plan = stream(d, rw, bytes, round, repeats);
-                    plan.view = Some(View::Peak);
+                    plan.view = Some(CellView::Peak);
                     let shape = Shape {
                         mib_per_s: rate * (1.0 + f64::from(round) / 100.0),
                         seconds: 1,
@@ -80,7 +80,7 @@ pub fn continuous(drives: usize) -> Run {
             for rw in ["write", "read"] {
                 let bytes = DRIVES[d].2;
                 let mut plan = stream(d, rw, bytes, round, 2);
-                plan.view = Some(View::Continuous);
+                plan.view = Some(CellView::Continuous);
                 plan.title = "The whole drive as one stream".to_owned();
                 let falls = rw == "write" && short > long;
                 let shape = Shape {
