@@ -19,7 +19,7 @@ use assay_ssd::Profile;
 use assay_ssd::ftl::Ftl;
 use assay_units::Rng;
 
-/// Superblocks of the test's flash, and units in each.
+/// Superblocks, and units in each.
 const SUPERBLOCKS: u32 = 1024;
 const UNITS: u32 = 128;
 /// Free superblocks below which collection runs.
@@ -29,7 +29,7 @@ const LOW: u32 = 2;
 fn analytic(closed: f64, user_units: f64) -> f64 {
     let b = f64::from(UNITS);
     let density = closed / user_units;
-    // From the highest level down: `above` is the sum over the levels above `k + 1`.
+    // From the highest level down; `above` sums the levels above `k + 1`.
     let mut above = 1.0 / b;
     for k in (0..UNITS - 1).rev() {
         let next = 1.0 / f64::from(k + 1);
@@ -57,7 +57,7 @@ fn simulated(user_units: u32) -> f64 {
     let mut rng = Rng::new(11);
     let mut now = 0;
     let mut before = ftl.counters();
-    // Four overwrites lead from the sequential fill to the steady state: ten give the same within half a percent.
+    // Four overwrites reach the steady state; ten give the same within half a percent.
     let (warm, measured) = (user_units * 4, user_units * 2);
     for n in 0..warm + measured {
         if n == warm {
@@ -71,11 +71,10 @@ fn simulated(user_units: u32) -> f64 {
 }
 
 #[test]
-fn greedy_collection_amplifies_as_the_mean_field_says() {
+fn greedy_garbage_collection_amplifies_as_the_mean_field() {
     for percent in [7.0, 10.0, 15.0, 28.0, 50.0] {
         let user_units = (f64::from(SUPERBLOCKS * UNITS) / (1.0 + percent / 100.0)) as u32;
-        // Not among the closed: the free ones, the two being filled (half full on average, and so counting half) and the victim
-        // that is being emptied.
+        // Not closed: the free ones, the two open ones (half full on average, so counting half) and the victim.
         let closed = f64::from(SUPERBLOCKS - LOW) - 1.0;
         let expected = analytic(closed, f64::from(user_units));
         let got = simulated(user_units);

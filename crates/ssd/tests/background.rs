@@ -1,4 +1,4 @@
-//! What a drive does while its host is silent: when, at whose cost, and that looking changes nothing.
+//! Background work of idle drives: schedule, energy, and independence of polling.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn with(name: &str, settings: &[(&str, &str)]) -> Drive {
     drive(name, options)
 }
 
-/// A drive whose SLC cache holds `bytes` written in order, and when the last of them was acknowledged.
+/// A drive whose SLC cache holds `bytes` of sequential writes, and the last acknowledgement.
 fn written(name: &str, settings: &[(&str, &str)], bytes: u64) -> (Drive, Nanos) {
     let mut drive = with(name, settings);
     let job = Job {
@@ -36,7 +36,7 @@ fn read(tag: u32, place: u64) -> Command {
     command(tag, Op::Read, place << 30, 4096)
 }
 
-/// Latencies of reads one after the other from `at` on.
+/// Latencies of consecutive reads from `at` on.
 fn reads(drive: &mut Drive, mut at: Nanos, count: u64) -> Vec<Nanos> {
     (0..count)
         .map(|n| {
@@ -61,7 +61,7 @@ fn a_governed_drive_does_not_bill_its_folding_to_the_next_command() {
 }
 
 #[test]
-fn a_resting_drive_shows_its_folding_and_its_heat_while_it_folds() {
+fn an_idle_drive_shows_its_folding_and_its_heat_while_it_folds() {
     let (mut drive, end) = written("samsung-960-evo", &[], 2 * GIB);
     let (relocated, power) = {
         let begun = drive.telemetry(end + Nanos(SECOND / 2));
@@ -81,10 +81,10 @@ fn a_resting_drive_shows_its_folding_and_its_heat_while_it_folds() {
     }
     let last = looks.last().unwrap();
     assert_eq!(last.power_mw, power.idle_mw.value);
-    // All of it but what lies in the open superblock.
+    // All except the open superblock.
     let folded = last.relocated_bytes - relocated;
     assert!((GIB * 7 / 4..=2 * GIB).contains(&folded), "{folded}");
-    // Conservation: what the rest used is idle power and the programs of what was moved.
+    // Conservation: idle power plus the programs of relocated data.
     let (first, moved) = (&looks[0], last.relocated_bytes - looks[0].relocated_bytes);
     let span_ns = last.energy_until.0 - first.energy_until.0;
     let idle_uj = u128::from(span_ns) * u128::from(power.idle_mw.value) / 1_000_000;
@@ -98,7 +98,7 @@ fn a_resting_drive_shows_its_folding_and_its_heat_while_it_folds() {
     );
 }
 
-/// The same commands with somebody looking now and then, and with nobody: same completions, same flash, same energy and heat.
+/// Polling changes nothing: same completions, flash state, energy and temperature.
 #[test]
 fn looking_changes_nothing() {
     let settings: [&[(&str, &str)]; 4] = [
@@ -130,7 +130,7 @@ fn looking_changes_nothing() {
     }
 }
 
-/// A host that asks for the state that the drive is in, or for another, has been silent until then.
+/// Selecting a power state, the current one or another, does not end the preceding idle period early.
 #[test]
 fn choosing_a_power_state_and_losing_power_keep_what_idle_time_did() {
     let (rested, end) = written("samsung-960-evo", &[], GIB);
@@ -149,7 +149,7 @@ fn choosing_a_power_state_and_losing_power_keep_what_idle_time_did() {
     let mut drive = rested.clone();
     drive.surprise_removal(later);
     assert_eq!(drive.telemetry(later).relocated_bytes, moved);
-    // Asking for the same again and again does not keep the drive from its work.
+    // Repeated selection does not prevent background work.
     let mut drive = rested;
     for tenths in 1..600 {
         let at = end + Nanos(tenths * SECOND / 10);

@@ -1,5 +1,4 @@
-//! The drives behave like the ones they model: published figures of ../shared/reference (report A), within this version's
-//! tolerances.
+//! Published behaviour of the modelled drives (DragonFly NVMe tests), within this version's tolerances.
 
 mod common;
 
@@ -98,7 +97,7 @@ fn the_600p_writes_fast_until_its_slc_is_full_and_then_crawls() {
     assert!((155.0..185.0).contains(&rates[0]), "{rates:?}");
     assert!((155.0..185.0).contains(&rates[6]), "{rates:?}");
     assert!((18.0..22.0).contains(&rates[9]), "{rates:?}");
-    // After ten minutes of rest the cache is empty again.
+    // After ten idle minutes the cache is empty again.
     now += Nanos::from_secs(600);
     let (bytes, end) = run(&mut drive, job, now, Nanos::MAX, GIB / 65_536);
     let rested = bytes as f64 / (end - now).as_secs_f64() / 1e6;
@@ -146,7 +145,7 @@ fn the_600p_gets_too_hot_within_forty_seconds() {
         health.power_mw > 2_000 && health.power_mw < 9_000,
         "{health:?}"
     );
-    // It cools down when left alone.
+    // It cools down while idle.
     let rested = drive.telemetry(now + Nanos::from_secs(300));
     assert!(
         rested.composite_celsius < 45 && !rested.throttled,
@@ -231,7 +230,7 @@ fn sequential_writing_is_bound_by_the_dies() {
     assert!((380.0..460.0).contains(&rate), "{rate} MB/s");
 }
 
-/// Hours of work do not wear the model out: random overwriting of more than the spare area goes on, at a steady amplification.
+/// Random overwriting beyond the over-provisioning continues at a steady amplification.
 #[test]
 fn random_overwriting_reaches_a_steady_state() {
     let mut drive = drive("samsung-951", DriveOptions::default());

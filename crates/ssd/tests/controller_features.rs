@@ -1,4 +1,4 @@
-//! What a controller around the drive sets and asks.
+//! Features for a controller around the drive.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn blocks_change_their_size_and_commands_must_follow() {
 fn a_host_chooses_when_the_drive_sleeps() {
     let mut drive = drive("samsung-951", DriveOptions::default());
     assert_eq!(drive.autonomous_transitions(), []);
-    // State 2 works and 9 is not there: neither can be slept in.
+    // State 2 is operational and 9 does not exist: neither is accepted.
     let table = [(1, 2), (5, 9), (7, 4), (2, 3)].map(|(s, state)| (Nanos(s * SECOND), state));
     drive.set_autonomous_transitions(Nanos(SECOND), &table);
     assert_eq!(
@@ -82,7 +82,7 @@ fn coalescing_is_handed_over() {
     assert_eq!(late.0, soon.0 + 100_000);
 }
 
-/// A drive that throttles itself at 80 C is kept near the host's 60 C, and the counters say why.
+/// Host controlled throttling keeps a drive that throttles at 80 C near 60 C, and is counted.
 #[test]
 fn a_host_throttles_the_drive_at_a_temperature_of_its_own() {
     let heat = |throttling: HostThrottling| {
@@ -118,7 +118,7 @@ fn a_host_throttles_the_drive_at_a_temperature_of_its_own() {
     assert!(counts[0].0 > 0 && counts[0].1 > 0, "{counts:?}");
 }
 
-/// A host that sets temperatures after the drive has slept for a minute changes nothing about that minute.
+/// Setting thresholds after an idle minute does not change that minute.
 #[test]
 fn setting_temperatures_keeps_the_sleep_before() {
     let sleeper = drive("samsung-951", options(&[("apst", "on")]));

@@ -1,5 +1,5 @@
-//! How near the simulated drives come to published figures (`reference/` at the repository's root, shown in full by
-//! `docs/fidelity.md`). The bounds are what has been reached: a change that makes a drive less like the real one fails here.
+//! Agreement with published results (`reference/`; in full in `docs/fidelity.md`). The bounds are what has been
+//! reached: a less accurate model fails here.
 
 mod common;
 
@@ -11,7 +11,7 @@ use common::{Job, command, drive, one, run};
 
 const AREA: u64 = 16 * GIB;
 
-/// What has been reached of one drive's read bandwidths, errors in per cent.
+/// Bounds of one drive's read bandwidth errors in per cent.
 struct Reached {
     name: &'static str,
     random_median: f64,
@@ -162,8 +162,8 @@ fn the_960_evo_writes_into_its_cache_and_then_at_the_rate_of_its_flash() {
     assert!((285.0..315.0).contains(&full), "{full} MB/s");
 }
 
-/// "960 EVO gives about 3215 MiB/s (102,900 reads/s of 32 KiB) where incompressible data gives about 1030": the threads are not told, 64
-/// are taken for both.
+/// "960 EVO gives about 3215 MiB/s (102,900 reads/s of 32 KiB) where incompressible data gives about 1030": the
+/// number of threads is not stated; 64 for both.
 #[test]
 fn zeroed_data_never_touches_the_960_evos_flash() {
     let mut drive = drive("samsung-960-evo", DriveOptions::default());
@@ -191,7 +191,7 @@ fn zeroed_data_never_touches_the_960_evos_flash() {
     assert!((zeroed / 3215.0 - 1.0).abs() < 0.05, "{zeroed} MiB/s");
 }
 
-/// Read 64 KiB blocks at random with 64 threads for so many seconds; each one's rate and health.
+/// Random 64 KiB reads with 64 threads: rate and health per second.
 fn soak(name: &str, seconds: u64) -> Vec<(f64, Telemetry)> {
     let mut drive = drive(name, DriveOptions::default());
     let mut now = Nanos::ZERO;
@@ -271,7 +271,7 @@ fn the_m8pe_g_falls_to_177_for_ten_seconds_and_recovers_for_thirty() {
     let whole = &stretches[1..stretches.len() - 1];
     assert!(whole.len() >= 3, "{stretches:?}");
     for &(slow, seconds) in whole {
-        // Counted in whole seconds: one more or less.
+        // Whole seconds, so one more or less.
         let range = if slow { 8..=13 } else { 24..=37 };
         assert!(range.contains(&seconds), "{stretches:?}");
     }

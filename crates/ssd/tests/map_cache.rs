@@ -1,4 +1,4 @@
-//! A map on flash with a cache in front (`assay_ssd::map_cache`), on a small made-up drive whose times can be added up by hand.
+//! A map on flash with a cache, on a small drive whose times can be summed by hand.
 
 mod common;
 
@@ -93,9 +93,9 @@ host_overhead_ns = { value = 1_000, assumed = "a test" }
 
 /// Command fetched, firmware, sense, channel at 1 GB/s, data path at 4.096 GB/s, link at 3.93846 GB/s (1040.0004 ns), completion.
 const READ_NS: u64 = 1_000 + 5_000 + 50_000 + 4_096 + 1_000 + 1_041 + 1_000;
-/// Sense of a map page and its way over the channel.
+/// Sense and transfer of a map page.
 const FETCH_NS: u64 = 40_000 + 4_096;
-/// What a map page maps: 1024 units.
+/// Units per map page.
 const REACH: u64 = 4 << 20;
 
 const IN_HOST_MEMORY: &str = r#"[map_cache]
@@ -111,7 +111,7 @@ fn paper() -> Drive {
     made(DRIVE, DriveOptions::default())
 }
 
-/// A microsecond between commands: the drive is idle when the next one comes.
+/// A microsecond between commands: the drive is idle at the next.
 struct Alone {
     drive: Drive,
     now: Nanos,
@@ -160,7 +160,7 @@ fn a_read_senses_the_map_page_that_is_absent_and_then_its_data() {
         (counters.lookups, counters.misses, counters.pages_read),
         (3, 2, 2)
     );
-    // Four pages are held: those of 0, 1, 2, 3, then 4 instead of 0, the one used least recently.
+    // Four pages are cached: 0, 1, 2, 3, then 4 replaces 0, the least recently used.
     for page in [2, 3, 1, 4] {
         host.run(Op::Read, page * REACH, 4096);
     }
@@ -212,7 +212,7 @@ fn sequential_reads_almost_do_not_care() {
 fn reads_that_want_the_same_page_wait_for_one_sense_of_it() {
     let mut drive = paper();
     for tag in 0..4 {
-        // On dies of their own: units of four different flash pages.
+        // Four different flash pages on different dies.
         drive.submit(
             Nanos::ZERO,
             command(tag, Op::Read, u64::from(tag) * 16_384, 4096),
@@ -240,7 +240,7 @@ fn dirty_pages_are_programmed_group_by_group_when_they_have_to_go() {
     let (with, host) = written(DriveOptions::default());
     let counters = host.drive.map_cache().expect("a map on flash");
     assert_eq!((counters.misses, counters.pages_read), (256, 256));
-    // The last four stay; 252 go, four to a group.
+    // The last four stay; 252 are evicted, four per group.
     assert_eq!(counters.pages_programmed, 252);
     let (without, _) = written(DriveOptions {
         map_cache_bytes: Some(0),
@@ -248,7 +248,7 @@ fn dirty_pages_are_programmed_group_by_group_when_they_have_to_go() {
     });
     assert_eq!(without, 256 * 4096);
     assert_eq!(with - without, 252 * 4096);
-    // A cache of which nothing is written goes without a trace.
+    // Clean pages are evicted without a program.
     let (fresh, host) = written(DriveOptions {
         state: InitialState::Fresh,
         ..DriveOptions::default()
@@ -259,7 +259,7 @@ fn dirty_pages_are_programmed_group_by_group_when_they_have_to_go() {
 }
 
 #[test]
-fn what_collection_moves_dirties_the_map_too() {
+fn relocation_dirties_the_map_too() {
     let amplification = |options: DriveOptions| {
         let mut drive = made(DRIVE, options);
         let units = drive.identity().capacity_bytes / 4096;
@@ -293,7 +293,7 @@ fn what_collection_moves_dirties_the_map_too() {
         with.nand_bytes_written - health.nand_bytes_written,
         map.pages_programmed * 4096
     );
-    // A host write dirties a page nearly every time, and collection some more.
+    // A host write nearly always dirties a page, garbage collection some more.
     assert!(on_flash > in_dram + 1.1, "{on_flash} {in_dram}");
     let (reached, _, counters) = amplification(DriveOptions {
         map_cache_bytes: Some(1 << 20),
@@ -303,7 +303,7 @@ fn what_collection_moves_dirties_the_map_too() {
     assert_eq!(counters.expect("a map on flash").misses, 256);
 }
 
-/// Writes are acknowledged at once, but no faster for long than their map pages come.
+/// Writes are acknowledged at once, but sustained no faster than their map pages arrive.
 #[test]
 fn writes_wait_for_the_map_only_when_the_buffer_is_full_of_them() {
     let mut host = Alone::new(paper());
@@ -345,7 +345,7 @@ fn what_is_deallocated_needs_no_map_page() {
     let mut host = Alone::new(paper());
     host.run(Op::Discard, 0, 1 << 30);
     host.run(Op::Read, 512 << 20, 4096);
-    // Part of a page is a change of it; the page is known to be empty.
+    // Deallocating part of a page changes it; the page is known to be empty.
     host.run(Op::Discard, 4096, 4096);
     let counters = host.drive.map_cache().expect("a map on flash");
     assert_eq!((counters.misses, counters.pages_read), (2, 0));

@@ -1,4 +1,4 @@
-//! Power states, the power cap and interrupt coalescing as a host meets them.
+//! Power states, governor and interrupt coalescing.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn with(name: &str, settings: &[(&str, &str)]) -> Drive {
     drive(name, options)
 }
 
-/// Latency of a 4 KiB read of a place of its own at `at`.
+/// Latency of a 4 KiB read at a fresh address at `at`.
 fn read(drive: &mut Drive, at: Nanos, place: u64) -> Nanos {
     one(drive, at, command(0, Op::Read, place << 30, 4096)).at - at
 }
@@ -121,7 +121,7 @@ fn a_lower_power_state_caps_power_and_costs_speed() {
         let (free_mw, free) = governed("samsung-951", "0", op, 2);
         let (first_mw, first) = governed("samsung-951", "1", op, 2);
         let (capped_mw, capped) = governed("samsung-951", "2", op, 2);
-        // The power is used in full, and not exceeded by more than one program's worth.
+        // The limit is used, and exceeded by at most one program.
         assert!(free_mw > 4_600, "{op:?}: {free_mw} mW at full speed");
         assert!((4_500..=4_650).contains(&first_mw), "{op:?}: {first_mw} mW");
         assert!(
@@ -173,8 +173,8 @@ fn coalesced_completions_wait_for_each_other() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Whatever happens, power stays between that of the deepest state and something a drive can draw, energy only grows, by no
-    /// less than the deepest state draws, and every command completes.
+    /// Power stays between the deepest state's and a plausible maximum, energy grows by at least the deepest
+    /// state's, and every command completes.
     #[test]
     fn power_is_never_negative(seed: u64, apst: bool, coalescing: bool, steps in prop::collection::vec((0_u64..2_000, 0_u8..8), 1..80)) {
         let settings = [("apst", if apst { "on" } else { "off" }), ("coalescing", if coalescing { "200us/3" } else { "off" })];

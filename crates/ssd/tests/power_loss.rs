@@ -1,4 +1,4 @@
-//! What is left when power fails, flushes lie, media cannot be read or the drive vanishes.
+//! Power loss, dropped flushes, media errors and surprise removal.
 
 mod common;
 
@@ -74,7 +74,7 @@ fn a_rejected_deallocation_makes_no_write_durable() {
 }
 
 #[test]
-fn a_flush_that_lies_is_found_out_when_power_fails() {
+fn a_dropped_flush_shows_at_power_loss() {
     let mut drive = keeping(&[("state", "fresh"), ("fault", "drop-flush@1")], false);
     let written = write(&mut drive, Nanos::ZERO, 3, 1, 7).at;
     let flushed = one(&mut drive, written, command(0, Op::Flush, 0, 0));
@@ -93,7 +93,7 @@ fn commands_in_flight_end_with_the_power_and_the_drive_works_on() {
             command(tag, Op::Read, u64::from(tag) << 20, 4096),
         );
     }
-    // The fifth finds a drive that has just come back.
+    // The fifth arrives after the restart.
     drive.submit(Nanos(500), command(4, Op::Read, 0, 4096));
     let mut out = Vec::new();
     drive.advance(END, &mut out);
@@ -111,7 +111,7 @@ fn commands_in_flight_end_with_the_power_and_the_drive_works_on() {
 }
 
 #[test]
-fn a_drive_that_vanishes_answers_nothing_any_more() {
+fn a_removed_drive_fails_every_command() {
     let mut drive = keeping(&[("fault", "vanish@3")], false);
     let mut out = Vec::new();
     for tag in 0..5 {
@@ -133,7 +133,7 @@ fn a_drive_that_vanishes_answers_nothing_any_more() {
 }
 
 #[test]
-fn bad_media_is_found_by_reads_and_healed_by_writes() {
+fn bad_media_fails_reads_and_is_remapped_by_writes() {
     let mut drive = keeping(&[("fault", "media-error@8k+4k")], false);
     let status = |drive: &mut Drive, now, unit: u64| {
         one(drive, now, command(0, Op::Read, unit * 4096, 4096)).status
@@ -149,9 +149,9 @@ fn bad_media_is_found_by_reads_and_healed_by_writes() {
     assert_eq!(drive.telemetry(healed.at).media_errors, 1);
 }
 
-/// A write that fails by plan moves nothing to other media.
+/// A write with an injected failure does not remap media.
 #[test]
-fn a_write_that_fails_does_not_heal_bad_media() {
+fn a_failing_write_does_not_remap_bad_media() {
     let mut drive = keeping(
         &[("fault", "media-error@8k+4k"), ("fault", "write-error@1")],
         false,
@@ -168,7 +168,7 @@ fn a_write_that_fails_does_not_heal_bad_media() {
     assert_eq!(status(&mut drive, 30_000_000), Status::Ok);
 }
 
-/// A unit's contents since the last that must have survived.
+/// Contents of a unit since the last that must have survived.
 type Versions = BTreeMap<u64, Vec<Vec<u8>>>;
 
 #[derive(Clone, Debug)]
@@ -194,8 +194,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// After a loss of power every unit is what some write left, no older than the last one that was flushed (or, with capacitors,
-    /// acknowledged): never a mixture. Commands may be in flight, on several queues.
+    /// After power loss every unit is what some write left, no older than the last flushed one (acknowledged
+    /// one, with power-loss protection), never a mixture. Commands may be in flight on several queues.
     #[test]
     fn power_loss_leaves_old_or_new_and_what_was_flushed(protected: bool, fresh: bool, steps in prop::collection::vec(step(), 1..150)) {
         let mut drive = keeping(&[("state", if fresh { "fresh" } else { "filled" })], protected);
@@ -205,7 +205,7 @@ proptest! {
         prop_assert!(drive.read_data(&done, 0, &mut content));
         let unit_of = |content: &[u8], unit: u64| content[unit as usize * 4096..][..4096].to_vec();
         let mut versions: Versions = (0..UNITS).map(|unit| (unit, vec![unit_of(&content, unit)])).collect();
-        // Writes that are acknowledged: their units and the version each gave them; flushes: what was acknowledged when they began.
+        // Acknowledged writes: units and versions; flushes: what was acknowledged at their begin.
         let mut in_flight: BTreeMap<u32, Vec<(u64, usize)>> = BTreeMap::new();
         let mut acknowledged: BTreeMap<u64, usize> = BTreeMap::new();
         let mut flushes: BTreeMap<u32, BTreeMap<u64, usize>> = BTreeMap::new();
@@ -220,7 +220,7 @@ proptest! {
             match *step {
                 Step::Write { sector, sectors } => {
                     let range = sector as usize * 512..(sector + sectors) as usize * 512;
-                    // Every sector of every write is unlike any other.
+                    // Every sector of every write is unique.
                     for (n, bytes) in content[range.clone()].chunks_mut(512).enumerate() {
                         bytes.fill(n as u8);
                         bytes[..4].copy_from_slice(&tag.to_le_bytes());

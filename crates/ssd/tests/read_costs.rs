@@ -1,4 +1,4 @@
-//! What firmware takes for reads of different lengths: one command at a time on an idle drive, so that a cost shows whole in its latency.
+//! Firmware time of reads by length: single commands on an idle drive, so that the cost shows in the latency.
 
 mod common;
 
@@ -68,7 +68,7 @@ fn a_read_that_is_divided_among_dies_costs_more_once() {
     assert_eq!(more(4 * one_die), SPLIT_NS);
 }
 
-/// A profile, and the same with a setup of the data path.
+/// A profile, and the same with a data path setup time.
 fn with_setup(plain: &Profile) -> Profile {
     let mut setup = plain.clone();
     let mut cost = setup.firmware.read_page_ns.clone();
@@ -84,7 +84,7 @@ fn the_data_path_is_set_up_for_every_read_of_flash() {
         let more = read_ns(&with_setup(&plain), offset, len) - read_ns(&plain, offset, len);
         assert_eq!(more, SETUP_NS, "{len} bytes at {offset}");
     }
-    // What several dies answer is set up while the others are still sensing: nobody waits for it.
+    // Setup overlaps with the sensing of several dies.
     assert_eq!(
         read_ns(&with_setup(&plain), 0, 65_536),
         read_ns(&plain, 0, 65_536)
@@ -92,7 +92,7 @@ fn the_data_path_is_set_up_for_every_read_of_flash() {
 }
 
 #[test]
-fn a_data_path_without_a_rest_is_slower_by_one_setup_per_command() {
+fn a_saturated_data_path_is_slower_by_one_setup_per_command() {
     let mut plain = profile();
     plain.data_path.direct_bytes_per_second.value = 200_000_000;
     plain.data_path.staged_bytes_per_second.value = 200_000_000;

@@ -1,4 +1,4 @@
-//! A synchronous host: some threads, one command in flight each.
+//! A synchronous host: threads with one command in flight each.
 #![allow(dead_code)]
 
 pub mod queued;
@@ -36,7 +36,7 @@ pub fn one(drive: &mut Drive, now: Nanos, command: Command) -> assay_ssd::Comple
     out[0]
 }
 
-/// What a synchronous job does.
+/// A synchronous job.
 #[derive(Clone, Copy)]
 pub struct Job {
     pub op: Op,
@@ -44,7 +44,7 @@ pub struct Job {
     pub threads: u32,
     pub block: u32,
     pub area: u64,
-    /// Where in each thread's region a sequential job starts.
+    /// Start of a sequential job within each thread's region.
     pub first: u64,
 }
 

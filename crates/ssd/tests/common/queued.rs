@@ -1,5 +1,5 @@
-//! A host as the lab simulates one: threads with some commands in flight each, whose submissions take a host overhead one after
-//! another. Latency counts from the moment a thread wants to submit, as on a real machine.
+//! A host with threads of some commands in flight each, whose submissions take a host time one after another.
+//! Latency counts from the wish to submit, as on a real machine.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use assay_ssd::{Command, Drive, Status};
 use assay_units::{DataClass, Nanos, Op, Rng};
 
-/// What the threads do.
+/// The job.
 #[derive(Clone, Copy)]
 pub struct Queued {
     pub op: Op,
@@ -16,16 +16,16 @@ pub struct Queued {
     /// Commands in flight per thread.
     pub depth: u32,
     pub block: u32,
-    /// Bytes of the drive that are used, from its start; sequential threads have a region each.
+    /// Bytes used, from the drive's start; sequential threads have a region each.
     pub area: u64,
     /// Added to every offset: not 0 for unaligned access.
     pub shift: u64,
-    /// Commands that are measured, after a tenth as many that are not.
+    /// Measured commands, after a tenth as many unmeasured ones.
     pub commands: u64,
 }
 
 impl Queued {
-    /// Commands in flight in all, on at most four threads, as report E has them.
+    /// Total commands in flight, on at most four threads (AnandTech Optane Memory).
     pub fn report_e(op: Op, random: bool, depth: u32, block: u32, commands: u64) -> Queued {
         let threads = depth.min(4);
         Queued {
@@ -41,7 +41,7 @@ impl Queued {
     }
 }
 
-/// What came of it. Times in microseconds.
+/// Results. Times in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandTiming {
     pub mb_per_s: f64,
@@ -54,11 +54,11 @@ pub struct CommandTiming {
     pub end: Nanos,
 }
 
-/// Run on a drive on which nothing is in flight, from `start`.
+/// Run from `start` on a drive with nothing in flight.
 pub fn run_queued(drive: &mut Drive, job: Queued, start: Nanos, overhead: Nanos) -> CommandTiming {
     let block = u64::from(job.block);
     let region = (job.area / u64::from(job.threads)) / block * block;
-    // Not the offsets of an earlier job: reads in the order of the writes before them would meet on their dies.
+    // Other offsets than an earlier job's: reads in the order of the writes before would collide on their dies.
     let mut rng = Rng::stream(start.0, "offsets");
     let mut next = vec![0; job.threads as usize];
     let mut host_free = vec![start; job.threads as usize];

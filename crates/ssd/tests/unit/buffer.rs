@@ -54,7 +54,7 @@ fn a_buffer_that_overflows_is_written_out_and_then_used_in_part_until_a_pause() 
     }
 }
 
-/// Promised ahead of their time, slots are not safe before it; and those behind a late one wait for it.
+/// Slots granted ahead are not durable before their time; those behind a late one wait for it.
 #[test]
 fn data_is_safe_when_its_slot_has_truly_come_back() {
     let mut buffer = WriteBuffer::new(2);

@@ -19,11 +19,11 @@ fn coalescer(time_100us: u8, threshold: u8, queues: u16) -> Coalescer {
     Coalescer::new(setting, queues)
 }
 
-fn told(out: &[Completion]) -> Vec<(u32, u64)> {
+fn delivered(out: &[Completion]) -> Vec<(u32, u64)> {
     out.iter().map(|entry| (entry.tag, entry.at.0)).collect()
 }
 
-/// 100 us and 4 entries, as report A's probe saw: three wait, the fourth brings the interrupt for all.
+/// 100 us and 4 entries (DragonFly NVMe tests): three wait, the fourth raises the interrupt for all.
 #[test]
 fn an_interrupt_comes_with_the_last_entry_of_the_threshold() {
     let mut vectors = coalescer(1, 3, 1);
@@ -34,7 +34,10 @@ fn an_interrupt_comes_with_the_last_entry_of_the_threshold() {
     assert_eq!((out.len(), vectors.waiting()), (0, 3));
     assert_eq!(vectors.next_ns(), 101_000);
     vectors.add(0, entry(4, 9000), &mut out);
-    assert_eq!(told(&out), [(1, 9000), (2, 9000), (3, 9000), (4, 9000)]);
+    assert_eq!(
+        delivered(&out),
+        [(1, 9000), (2, 9000), (3, 9000), (4, 9000)]
+    );
     assert_eq!((vectors.next_ns(), vectors.waiting()), (u64::MAX, 0));
 }
 
@@ -48,9 +51,9 @@ fn an_interrupt_comes_with_the_time_of_the_first_entry_and_queues_wait_apart() {
     vectors.expire(105_000, &mut out);
     assert!(out.is_empty(), "not before its time");
     vectors.expire(105_001, &mut out);
-    assert_eq!(told(&out), [(1, 105_000), (3, 105_000)]);
+    assert_eq!(delivered(&out), [(1, 105_000), (3, 105_000)]);
     vectors.expire(u64::MAX, &mut out);
-    assert_eq!(told(&out)[2..], [(2, 107_000)]);
+    assert_eq!(delivered(&out)[2..], [(2, 107_000)]);
 }
 
 #[test]
@@ -63,7 +66,7 @@ fn a_threshold_of_one_or_no_time_is_off() {
 }
 
 proptest! {
-    /// Everything is told once, in order of time, never early, never later than the aggregation time allows.
+    /// Everything is delivered once, in order of time, never early, never later than the aggregation time allows.
     #[test]
     fn waits_are_bounded_and_nothing_is_lost(
         time in 1_u8..5, threshold in 0_u8..6, steps in prop::collection::vec((0_u64..60_000, 0_u16..3), 1..200),

@@ -37,7 +37,7 @@ proptest! {
                 free[core] = next_ns + busy;
                 front.occupy(next_ns + busy);
             }
-            // What comes later arrives later than anything looked at.
+            // Later commands arrive after anything examined.
             now = until;
         }
     }

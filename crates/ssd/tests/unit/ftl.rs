@@ -1,4 +1,4 @@
-//! Conservation: no unit lost or duplicated, counts right, room never runs out.
+//! Conservation: no unit lost or duplicated, counts correct, flash never exhausted.
 
 use assay_units::Rng;
 
@@ -26,7 +26,7 @@ fn small(slc: bool) -> Profile {
     profile
 }
 
-/// Every unit lies where the map says, each place has one unit, and the valid counts are the truth.
+/// Map and reverse map agree, each address has one unit, and the valid counts are correct.
 fn check(ftl: &mut Ftl) {
     ftl.apply_map_updates();
     let mut valid = vec![0; ftl.blocks.len()];
@@ -106,7 +106,7 @@ fn what_is_written_in_order_takes_no_tables() {
         "{} bytes",
         ftl.resident_bytes()
     );
-    // Written again and again it is collected and folded, and nothing is lost; chunks of the map that lie in several superblocks are listed.
+    // Repeated writes are collected and folded without loss; map chunks in several superblocks are listed.
     for pages_per_block in [12, 192, 516] {
         fill_in_order(false, pages_per_block, 4);
         fill_in_order(true, pages_per_block, 2);
@@ -127,7 +127,7 @@ fn nothing_is_lost_through_the_slc_cache() {
     assert!(ftl.counters.relocated_units > 0);
 }
 
-/// Sequential overwriting invalidates whole superblocks in order: nothing worth moving is left in any victim.
+/// Sequential overwriting invalidates whole superblocks in order: no victim has valid units.
 #[test]
 fn sequential_overwriting_amplifies_nothing() {
     let profile = small(false);
@@ -143,7 +143,7 @@ fn sequential_overwriting_amplifies_nothing() {
     assert!(moved < 0.02, "moved {moved} per unit written");
 }
 
-/// Everything that an idle drive does by `now_ns`; returns from when to when each chore lasts.
+/// All background work by `now_ns`; returns begin and end of each task.
 fn run_background(ftl: &mut Ftl, quiet_since_ns: u64, now_ns: u64) -> Vec<(u64, u64)> {
     std::iter::from_fn(|| ftl.run_background(quiet_since_ns, now_ns)).collect()
 }
@@ -172,7 +172,7 @@ fn assumed<T>(value: T) -> Sourced<T> {
     }
 }
 
-/// A cache that overflows into multi-bit flash and borrows the flash of free superblocks.
+/// A cache that overflows into multi-bit flash and borrows flash of free superblocks.
 fn small_borrowing(own_bytes: u64, overflow: SlcOverflow) -> Profile {
     let mut profile = small(true);
     let slc = profile.slc.as_mut().unwrap();
@@ -198,7 +198,7 @@ fn nothing_is_lost_through_a_cache_that_borrows_and_overflows() {
     }
 }
 
-/// Written: units that go to SLC flash before the first that does not, on a drive that never idles.
+/// Units written to SLC flash before the first that is not, on a drive that never idles.
 fn cached_units(profile: &Profile, filled: bool) -> u32 {
     let (geometry, _) = geometries(&profile.nand);
     let user_units = geometry.superblock_units * 62;
@@ -214,7 +214,8 @@ fn cached_units(profile: &Profile, filled: bool) -> u32 {
     user_units
 }
 
-/// The cache is its own flash and as much as may be borrowed: all of it on an empty drive, what the spare area leaves on a full one.
+/// The cache is its own flash plus what may be borrowed: all of it on an empty drive, what over-provisioning
+/// leaves on a full one.
 #[test]
 fn the_borrowed_part_of_a_cache_shrinks_as_the_drive_fills() {
     let profile = small_borrowing(5 << 19, SlcOverflow::Direct);
@@ -224,13 +225,13 @@ fn the_borrowed_part_of_a_cache_shrinks_as_the_drive_fills() {
         cached_units(&profile, false),
         (5 + 16) * slc.superblock_units
     );
-    // 62 of 75 are full, 5 stay free for collection.
+    // 62 of 75 are full, 5 stay free for garbage collection.
     let spare = 75 - 62 - 5;
     assert_eq!(
         cached_units(&profile, true),
         (5 + spare) * slc.superblock_units
     );
-    // When everything goes through SLC, nothing is ever written past it.
+    // With fold overflow nothing bypasses SLC.
     let through = small_borrowing(5 << 19, SlcOverflow::Fold);
     assert_eq!(cached_units(&through, true), geometry.superblock_units * 62);
 }
@@ -243,7 +244,8 @@ fn flash_without_spare_area_is_refused() {
     assert!(error.to_string().contains("80"), "{error}");
 }
 
-/// Runs are a faster way to do the same: same slots, same places, same flash time, through collection, trim, flush and fold.
+/// Runs equal single writes: same slots, addresses and flash times, through garbage collection, trim, flush and
+/// fold.
 #[test]
 fn a_run_is_its_units_one_by_one() {
     for slc in [false, true] {
@@ -294,7 +296,7 @@ fn a_run_is_its_units_one_by_one() {
     }
 }
 
-/// When the map learns of a write changes nothing, even where what is written is being collected.
+/// Deferring map updates changes nothing, even for units being collected.
 #[test]
 fn settling_late_is_settling_at_once() {
     for slc in [false, true] {
@@ -307,7 +309,7 @@ fn settling_late_is_settling_at_once() {
         let mut now = 0;
         let mut hits = 0;
         for n in 0..user_units * 3 {
-            // Mostly all over the drive, then again and again in a few places, some of them just being collected.
+            // Mostly over the whole drive, then repeatedly at a few addresses, some of them being collected.
             let span = if n % 8 < 5 { user_units } else { 300 };
             let unit = rng.below(u64::from(span)) as u32;
             let slots = [
@@ -345,7 +347,8 @@ fn collecting(change: impl FnOnce(&mut GcProfile)) -> Profile {
     profile
 }
 
-/// Nine writes of ten go to a tenth of the units; the tenth to any unit, or there too, so that the others are cold for good.
+/// Nine of ten writes go to a tenth of the units; the rest to any unit, or there too, so that the others stay
+/// cold.
 fn overwrite_skewed(profile: &Profile, rounds: u32, cold: bool) -> Ftl {
     let (geometry, _) = geometries(&profile.nand);
     let user_units = geometry.superblock_units * 62;
@@ -393,11 +396,11 @@ fn wear_levelling_keeps_cold_superblocks_in_the_rotation() {
         most - least
     };
     assert!(spread(&without) > 30, "{}", spread(&without));
-    // The gap of 10, and what the hot ones gain while each of the cold ones waits for its turn.
+    // The gap of 10, plus erases of hot superblocks while each cold one waits.
     assert!(spread(&with) <= 26, "{}", spread(&with));
 }
 
-/// Free superblocks after each unit written, on a drive that has come to its steady state.
+/// Free superblocks after each unit written, in the steady state.
 fn free_over_time(profile: &Profile) -> Vec<usize> {
     let mut ftl = overwrite_on(profile, true, 4);
     let mut rng = Rng::new(4);
@@ -479,8 +482,8 @@ fn an_idle_drive_collects_up_to_its_high_mark() {
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
-    /// Lived through at once or in pieces, an idle time brings the same chores at the same times, in order, and leaves the same flash:
-    /// on drives that fold, that collect, and that do both.
+    /// An idle period polled at once or in pieces gives the same tasks at the same times and the same flash
+    /// state: for folding, collecting, and both.
     #[test]
     fn an_idle_time_is_the_same_in_pieces(
         folds: bool, collects: bool, writes in 2_000_u32..12_000, seed: u64,
@@ -526,7 +529,7 @@ proptest::proptest! {
     }
 }
 
-/// Where a drive stands before it is purged, and after: `(with a cache, filled, writes, of them after the purge)`.
+/// A purge test: `(with a cache, filled, writes, of them after the purge)`.
 fn purged(slc: bool, filled: bool, before: u32, after: u32, seed: u64) {
     let profile = if slc {
         small_borrowing(5 << 19, SlcOverflow::Direct)
@@ -581,7 +584,7 @@ fn purged(slc: bool, filled: bool, before: u32, after: u32, seed: u64) {
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
-    /// Whatever was written before, and however far the drive was with it: nothing is left, and what is written then is kept.
+    /// A purge at any point leaves nothing, and later writes are kept.
     #[test]
     fn a_purge_leaves_a_fresh_drive_with_its_wear(
         slc: bool, filled: bool, before in 0_u32..60_000, after in 0_u32..30_000, seed: u64
@@ -590,7 +593,7 @@ proptest::proptest! {
     }
 }
 
-/// Collection moves nothing on a drive that has just been purged until its flash has been written once.
+/// No relocation on a purged drive until its flash was written once.
 #[test]
 fn a_purged_drive_writes_without_amplification() {
     let mut ftl = overwrite(false, true, 3);

@@ -57,7 +57,7 @@ fn part_of_a_granule_costs_a_read_and_a_write_one_after_the_other() {
     let whole = media.write(0, 0, 4096, 0, 0);
     let part = media.write(1_000_000, 0, 512, 1_000_000, 0) - 1_000_000;
     assert_eq!(part, 6100 + 700 + whole);
-    // What comes meanwhile waits for the merge engine, though its lane is idle.
+    // Writes wait for the merge engine though their lane is idle.
     let first = media.write(2_000_000, 512, 1024, 2_000_000, 0);
     let second = media.write(2_000_000, 4096, 8192, 2_000_000, 0);
     assert_eq!(

@@ -76,13 +76,13 @@ fn the_governor_spaces_commands_by_their_energy() {
     assert_eq!(states.spend(1_000_000, 21_000), 1_000_000);
     assert_eq!(states.spend(1_000_000, 21_000), 1_010_000);
     assert_eq!(states.spend(1_010_000, 21_000), 1_020_000);
-    // After a rest nothing is owed, and nothing saved up either.
+    // After an idle time there is neither debt nor credit.
     assert_eq!(states.spend(9_000_000, 42_000), 9_010_000);
 }
 
 proptest! {
-    /// Whatever the energies, a drive that starts each command when the governor lets it stays below its maximum, but for one
-    /// burst and the last command.
+    /// A drive that starts commands when the governor allows stays below its maximum, except for one burst and
+    /// the last command.
     #[test]
     fn governed_power_stays_below_the_cap(energies in prop::collection::vec(1_u64..2_000_000, 10..200), gaps in prop::collection::vec(0_u64..20_000, 200)) {
         let mut states = states(false);
@@ -91,7 +91,7 @@ proptest! {
         let left_mw = u64::from(state.max_mw - state.idle_mw);
         let (mut now, mut used_nj) = (0, 0);
         for (energy_nj, gap) in energies.iter().zip(gaps) {
-            // What was used before this start fits into the time since 0.
+            // Energy used before this start fits into the time since 0.
             let allowed_nj = (now + BURST_NS) * left_mw / 1000 + 1;
             prop_assert!(used_nj <= allowed_nj + 3 * energies.len() as u64, "{used_nj} > {allowed_nj}");
             used_nj += energy_nj;
@@ -99,7 +99,7 @@ proptest! {
         }
     }
 
-    /// Time never runs backwards: changes of idle power are in order, and a command never starts before it arrives.
+    /// Changes of idle power are in order, and a command never starts before it arrives.
     #[test]
     fn changes_come_in_order(steps in prop::collection::vec((0_u64..3_000, 0_u64..5, any::<bool>()), 1..60)) {
         let mut states = states(true);

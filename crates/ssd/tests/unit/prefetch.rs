@@ -20,7 +20,7 @@ fn a_stream_is_found_followed_and_kept_ahead_of() {
     assert_eq!((hit.bytes, hit.ready_ns), (64, 9), "crosses both pieces");
 }
 
-/// A stream that takes the place of one further up the drive owes nothing to it.
+/// A stream that replaces one further up the drive is unaffected by it.
 #[test]
 fn a_stream_lower_down_is_read_ahead_too() {
     let mut ahead = Prefetcher::new(256, 1, 1);

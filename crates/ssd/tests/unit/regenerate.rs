@@ -58,7 +58,7 @@ fn anything_else_is_not_kept_here() {
     for bit in [0, 64, 128, 4095 * 8, 2000 * 8 + 3] {
         let mut content = made(3, 1, 8);
         content[bit / 8] ^= 1 << (bit % 8);
-        // A flipped bit in the numbers themselves makes another page, and that is seen.
+        // A flipped bit in the parameters gives another page, which is detected.
         assert!(!kept.put(8, &content), "{bit}");
     }
     assert!(!kept.put(9, &made(3, 1, 8)), "another page's");

@@ -68,7 +68,7 @@ fn the_last_level_goes_before_the_others_when_a_drive_is_worn_out() {
 }
 
 proptest! {
-    /// Older never means better, and never more than every read.
+    /// Age never improves, and shares never exceed every read.
     #[test]
     fn shares_grow_with_age(ppm in 0_u64..1_000_000, steps in 0_u64..100_000, more in 0_u64..5000, doubling in 1_u64..3000) {
         let (young, old) = (grown(ppm, steps, doubling), grown(ppm, steps + more, doubling));

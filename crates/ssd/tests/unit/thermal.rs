@@ -130,7 +130,7 @@ fn a_long_sleep_ends_cold_at_once() {
     heat.advance(u64::MAX);
 }
 
-/// The health log's times run on through a long undisturbed idle time: what is skipped is counted as what is stepped.
+/// Health log times continue through a skipped idle period.
 #[test]
 fn times_are_counted_through_a_long_sleep() {
     let hot = |heat: &mut Thermal| {
@@ -149,7 +149,7 @@ fn times_are_counted_through_a_long_sleep() {
     let hours = 10 * 3_600_000_000_000;
     skipped.advance(hours);
     for step in 1..=hours / STEP_NS {
-        // Never quiet for long enough to be skipped.
+        // Never idle long enough to be skipped.
         stepped.advance(step * STEP_NS);
     }
     assert_eq!(skipped.counters_s(), (36_000, 36_000, 36_000));
@@ -161,7 +161,7 @@ fn times_are_counted_through_a_long_sleep() {
 }
 
 proptest! {
-    /// What the drive does by itself is spent when it is done, all of it, however often somebody looks.
+    /// Energy of background work is accounted completely when it is spent, independent of polling.
     #[test]
     fn work_is_spent_in_its_time(works in prop::collection::vec((0_u64..400, 0_u64..300, 0_u64..1 << 40), 1..30), looks in prop::collection::vec(any::<bool>(), 30)) {
         let (mut seen, mut alone) = (with(60.0, 55.0), with(60.0, 55.0));

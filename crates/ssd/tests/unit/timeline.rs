@@ -26,7 +26,7 @@ fn joining_two_near_the_front_leaves_nothing_behind() {
 
 #[test]
 fn there_is_always_room_before_the_first() {
-    // Each before all others and touching none: the room kept before the first is used up more than once.
+    // Each before all others without touching: the slack before the first is used up repeatedly.
     let mut line = Timeline::new();
     for n in 0..3 * SLACK as u64 {
         let ready = 10_000 - 20 * n;
@@ -43,7 +43,7 @@ fn byte_time_rounds_up() {
 }
 
 proptest! {
-    /// Against the obvious implementation: a set of taken nanoseconds.
+    /// Against a naive implementation: a set of busy nanoseconds.
     #[test]
     fn agrees_with_a_set_of_slots(requests in prop::collection::vec((0_u64..40, 0_u64..60, 1_u64..9), 1..60)) {
         let mut line = Timeline::new();
@@ -88,7 +88,8 @@ proptest! {
         }
     }
 
-    /// Following another resource is reserving behind it, whether what comes is alike or not, and with others in between.
+    /// Downstream reservation equals plain reservation, for equal and unequal items and with other sources
+    /// between.
     #[test]
     fn a_follower_is_a_timeline(
         equal: bool,

@@ -42,7 +42,7 @@ fn what_is_safe_is_dropped_and_what_follows_stays() {
     assert_eq!(lost(&mut journal, 2, false), [(5, 1)]);
 }
 
-/// A later write that is safe decides, even if an earlier one of the same unit was taken after it.
+/// A later durable write decides, even if an earlier one of the same unit was accepted after it.
 #[test]
 fn an_earlier_write_does_not_undo_a_later_one() {
     let mut journal = UndoJournal::new();

@@ -6,7 +6,7 @@ proptest! {
     #[test]
     fn gives_back_in_order(
         first: u64,
-        // Close together; as a drive has them; most of them beyond the near's turn.
+        // Close together; as from a drive; mostly beyond the wheel's turn.
         scale in prop_oneof![Just(1_u64), Just(700), Just(40_000)],
         steps in prop::collection::vec((0_u64..300, any::<bool>(), 0_u64..300), 1..300),
     ) {

@@ -6,7 +6,7 @@ const UNITS: u32 = 100;
 const TOTAL: u32 = 12;
 const MULTI: u32 = 9;
 
-/// The obvious way to keep the same books.
+/// Naive bookkeeping.
 #[derive(Clone)]
 struct Plain {
     state: SuperblockState,
@@ -37,7 +37,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// ReverseMap, counts and the victim against plain lists searched from end to end.
+    /// Reverse map, counts and victim against plain lists.
     #[test]
     fn agrees_with_plain_lists(filled in 0..MULTI * UNITS, steps in prop::collection::vec(step(), 0..120)) {
         let mut blocks = Superblocks::new(TOTAL, MULTI, SHIFT, UNITS, filled);

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 proptest! {
-    /// What is in is found, and once all are out nothing is.
+    /// Members are always found, and none once all are removed.
     #[test]
     fn holds_what_it_was_given_until_all_is_taken_out(units: Vec<u32>, other: u32) {
         let mut filter = UnitFilter::new();

@@ -1,7 +1,8 @@
-//! Report B: an hour of 4 KiB random writes at depth 32, on drives an eighth of the size for an eighth of the time.
+//! AnandTech M8Pe (performance consistency): an hour of 4 KiB random writes at depth 32, scaled to an eighth of
+//! size and time.
 //!
-//! A superblock, its dies and the share of spare area stay as they are, so that rates and amplification do too; full hours are in
-//! `docs/fidelity.md`.
+//! Superblock, dies and over-provisioning share are unchanged, and so are rates and amplification; full hours
+//! are in `docs/fidelity.md`.
 
 mod common;
 
@@ -12,7 +13,7 @@ use assay_units::{Nanos, Op, Rng};
 use common::command;
 
 const SHRINK: u32 = 8;
-/// An eighth of an hour, in seconds, and of the 400 s that report B scores.
+/// An eighth of an hour and of the 400 s that the review scores, in seconds.
 const SECONDS: usize = 450;
 const SCORED: usize = 50;
 
@@ -51,7 +52,7 @@ fn shrunk(name: &str) -> Profile {
     let low = &mut profile.ftl.gc_low_superblocks.value;
     let full_low = std::mem::replace(low, 4);
     let low = *low;
-    // What is free or open is not an eighth of what it was.
+    // Free and open superblocks do not scale.
     let blocks = &mut profile.nand.blocks_per_plane.value;
     *blocks = (*blocks - full_low - OPEN) / SHRINK + low + OPEN;
     if let Some(high) = profile
@@ -112,9 +113,9 @@ fn hour(name: &str, over_provisioning_percent: Option<u8>) -> Run {
     run
 }
 
-/// When the rate has come to stay at its steady state. After the spare area is used up, collection finds superblocks that are nearly
-/// full, then ever emptier ones, those that the sequential fill left too empty for long, and only then the mixture that lasts:
-/// the last three seconds in a row that are well above it end the transition (an outlier is shorter).
+/// Begin of the steady state. Once over-provisioning is used up, victims are nearly full, then emptier than
+/// usual (from the sequential fill): the transition ends with the last three consecutive seconds well above the
+/// final rate (outliers are shorter).
 fn settled_s(run: &Run, steady_iops: f64) -> usize {
     let above = |iops: &f64| (1.1..1.5).contains(&(iops / steady_iops));
     let last = run
@@ -124,7 +125,7 @@ fn settled_s(run: &Run, steady_iops: f64) -> usize {
     last.expect("there is a transition") + 3
 }
 
-/// The M8Pe-Y as it is sold.
+/// The M8Pe-Y.
 fn cooled() -> &'static Run {
     static RUN: OnceLock<Run> = OnceLock::new();
     RUN.get_or_init(|| hour("plextor-m8pe-y", None))
@@ -135,12 +136,12 @@ fn the_m8pe_y_is_almost_constant_with_rare_outliers_upward_and_none_below() {
     let run = cooled();
     let mut sorted = run.scored().to_vec();
     sorted.sort_by(f64::total_cmp);
-    // Not the mean: an outlier is as long as on the whole drive, and so weighs eight times as much here.
+    // Median: outliers are as long as on the whole drive and would weigh eight times as much.
     let median = sorted[SCORED / 2];
     assert!((median / 22_000.0 - 1.0).abs() < 0.05, "{median}");
     assert!(run.share(|iops| iops < median * 0.95) == 0.0, "{sorted:?}");
     assert!(run.share(|iops| iops > median * 1.05) < 0.1, "{sorted:?}");
-    // Over the whole run there are some, once the drive has settled.
+    // Outliers of the whole run, in the steady state.
     let from = settled_s(run, median);
     let outliers = run.iops[from + 10..]
         .iter()
@@ -162,15 +163,15 @@ fn the_bare_m8pe_gn_alternates_between_two_rates_and_is_more_often_fast() {
     assert!(later > soon && later < soon * 3, "{soon} s and {later} s");
 }
 
-/// Spare area is the only thing that changes, and physics says what follows: less to move per write, and a rate bound by the cores' time
-/// for what is written and moved.
+/// Over-provisioning alone changes: fewer units moved per write, and a rate bound by core time per unit written
+/// and moved.
 #[test]
-fn more_spare_area_gives_what_the_amplification_predicts() {
+fn more_over_provisioning_gives_what_the_amplification_predicts() {
     let mut rates = Vec::new();
     for run in [cooled(), &hour("plextor-m8pe-y", Some(25))] {
         let moved = run.amplification - 1.0;
         let predicted = run.cores * 1e9 / (run.write_ns + moved * run.moved_ns);
-        // The mean, as the amplification is one: seconds without collection count in both.
+        // Means, as for the amplification: seconds without collection count in both.
         let got = run.mean();
         assert!(
             (got / predicted - 1.0).abs() < 0.08,

@@ -1,5 +1,5 @@
-//! What a drive promises whatever it is asked: every command completes once, in order of time, the same way for the same
-//! seed, and the data is where it was put.
+//! Guarantees of the drive: every command completes once, in order of time, deterministically, and data is
+//! stored at its address.
 
 mod common;
 
@@ -97,7 +97,7 @@ proptest! {
                 drive.advance(now, &mut out);
             }
         }
-        // To the end by the drive's own events only.
+        // Driven by the drive's own events only.
         let mut rounds = 0;
         while let Some(event) = drive.next_event() {
             drive.advance(event, &mut out);
@@ -158,7 +158,7 @@ proptest! {
     }
 }
 
-/// The host hears of a completion at its time, however many starts were skipped on the way there.
+/// Completions appear at their time, however many starts were deferred.
 #[test]
 fn every_completion_comes_at_an_event_that_was_named() {
     for name in ["samsung-951", "intel-600p", "intel-optane-p4800x"] {
@@ -214,8 +214,8 @@ fn stream_hash(seed: u64) -> u64 {
     })
 }
 
-/// The pinned number changes when the model or the profile does, and must not change for any other reason: not from run to run, not
-/// with the optimisation level, not from machine to machine.
+/// The pinned hash changes with model or profile only: not from run to run, with the optimisation level, or
+/// between machines.
 #[test]
 fn the_same_seed_gives_the_same_completions_for_ever() {
     assert_eq!(stream_hash(7), stream_hash(7));
@@ -247,7 +247,7 @@ fn planned_faults_spoil_exactly_what_they_name() {
     let mut now = Nanos::ZERO;
     let mut out = Vec::new();
     for n in 0..6_u64 {
-        // Write 6 goes over write 5.
+        // Write 6 overwrites write 5.
         let offset = n.min(4) * 65_536;
         drive.submit_write(
             now,

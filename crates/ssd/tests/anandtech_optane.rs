@@ -1,8 +1,7 @@
-//! What report E says of its drives, and the published percentiles (latency_percentiles.csv), as the simulated drives show it.
+//! AnandTech Optane Memory: statements of the review, and the published percentiles (latency_percentiles.csv).
 //!
-//! The report preconditions with two full random overwrites of 4 KiB. Here the part of the drive that is tested is overwritten
-//! twice, on a drive that was filled, which leaves that part as fragmented in a fraction of the time. Nothing is waited for that
-//! depends on the machine.
+//! The review preconditions with two full random 4 KiB overwrites. Here only the tested area is overwritten
+//! twice, on a filled drive, which fragments it as much in a fraction of the time.
 
 use assay_ssd::{Drive, DriveOptions, Profile};
 use assay_units::{GIB, Nanos, Op};
@@ -10,12 +9,12 @@ use common::queued::{CommandTiming, Queued, run_queued};
 
 mod common;
 
-/// The host of reports E and of the percentiles, per I/O.
+/// Host time per I/O of the review and the percentiles.
 const HOST: Nanos = Nanos(900);
 const SEQUENTIAL: u32 = 131_072;
 
-/// A drive of a built-in profile whose first `area` bytes were overwritten twice at random, and when that was done. Programs have
-/// ended when it is.
+/// A drive whose first `area` bytes were overwritten twice at random, and the time when its programs have
+/// ended.
 struct Conditioned {
     drive: Drive,
     now: Nanos,
@@ -52,8 +51,8 @@ fn near(name: &str, simulated: f64, published: f64, percent: f64) {
     );
 }
 
-/// The rows of latency_percentiles.csv. `mb_s` there is neither MB/s nor MiB/s of its own `kiops` (4 KiB each); it is compared as
-/// decimal megabytes all the same.
+/// Rows of latency_percentiles.csv. `mb_s` matches neither MB/s nor MiB/s of `kiops` (4 KiB each); compared as
+/// decimal megabytes.
 #[test]
 fn published_percentiles() {
     let optane = Conditioned::new("intel-optane-p4800x", GIB);
@@ -137,13 +136,14 @@ fn the_mx300_gains_nothing_from_depth_one_to_two_in_writes() {
     let drive = Conditioned::new("crucial-mx300", 16 * GIB);
     let [one, two] = [1, 2].map(|depth| drive.rate(Op::Write, depth));
     assert!(two < 1.02 * one, "{one} {two}");
-    // One queue of 32 commands: twice as many in flight wait in the host.
+    // One queue of 32 commands: the rest waits in the host.
     let [full, more] = [32, 64].map(|depth| drive.run(Op::Read, true, depth, 4096, 40_000));
     near("MX300 random reads", full.kiops, 92.0, 5.0);
     near("the same at depth 64", more.kiops, full.kiops, 1.0);
 }
 
-/// Specifications and measurements of Optane drives: AT11930p1, TH5030p6, AT11930ts, N3DOPT and AT11953p7 in sources.yaml.
+/// Specifications and measurements of Optane drives: AT11930p1, TH5030p6, AT11930ts, N3DOPT and AT11953p7 in
+/// docs/sources.md.
 #[test]
 fn optane_rates() {
     let drive = Conditioned::new("intel-optane-p4800x", GIB);
@@ -199,7 +199,7 @@ fn optane_rates() {
     near("us less than the P4800X at depth 1", slow - fast, 2.0, 20.0);
 }
 
-/// A drive written in place does not slow down with what was written before: hours of random writes, here 16 times an area.
+/// Writing in place has no history effect: here 16 random overwrites of an area.
 #[test]
 fn xpoint_writes_no_slower_after_hours() {
     let fresh = Conditioned::new("intel-optane-memory-32gb", GIB / 4);
@@ -226,11 +226,11 @@ fn the_983_zet_reads_best_at_four_kib() {
     for block in [512, 1024, 2048, 8192, 16_384] {
         assert!(at(block).kiops < best.kiops, "{block}");
     }
-    // Its tail stays below the mean of drives of MLC and TLC.
+    // Its tail is below the mean of MLC and TLC drives.
     assert!(best.p99999 < 60.0, "{}", best.p99999);
 }
 
-/// Age: a worn P3700 reads again more often, and only its tail shows it.
+/// A worn P3700 has more read retries, visible only in the tail.
 #[test]
 fn wear_lengthens_the_tail() {
     let profile = Profile::builtin("intel-p3700").unwrap();
