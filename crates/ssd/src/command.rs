@@ -36,7 +36,7 @@ pub enum Status {
     WriteFault,
     /// Unrecovered Read Error (2h/81h): the data could not be read.
     UnrecoveredReadError,
-    /// Command Aborted By Host (3h/71h): what the host's driver says when the drive has vanished, see [`crate::Drive::surprise_removal`].
+    /// Command Aborted By Host (3h/71h): reported by the host's driver after [`crate::Drive::surprise_removal`].
     Removed,
 }
 

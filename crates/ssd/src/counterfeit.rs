@@ -31,7 +31,7 @@ impl AddressAliases {
         }
     }
 
-    pub fn truly(&self, page: u64) -> u64 {
+    pub fn true_page(&self, page: u64) -> u64 {
         page % self.pages
     }
 
@@ -41,33 +41,34 @@ impl AddressAliases {
 
     /// Page under which the content read at `page` is stored.
     pub fn find(&self, page: u64) -> u64 {
-        let truly = self.truly(page);
+        let true_page = self.true_page(page);
         let round = self
             .rounds
-            .get(&(truly / TABLE))
-            .map_or(0, |rounds| rounds[(truly % TABLE) as usize]);
-        truly + u64::from(round) * self.pages
+            .get(&(true_page / TABLE))
+            .map_or(0, |rounds| rounds[(true_page % TABLE) as usize]);
+        true_page + u64::from(round) * self.pages
     }
 
     /// Record a write of `page`; returns the other page it overwrites, if any.
     pub fn take(&mut self, page: u64) -> Option<u64> {
-        let (old, truly) = (self.find(page), self.truly(page));
+        let (old, true_page) = (self.find(page), self.true_page(page));
         if old == page {
             return None;
         }
         let round = u32::try_from(page / self.pages).expect("page numbers fit 32 bits");
         let empty = || Box::new([0; TABLE as usize]);
-        self.rounds.entry(truly / TABLE).or_insert_with(empty)[(truly % TABLE) as usize] = round;
+        self.rounds.entry(true_page / TABLE).or_insert_with(empty)[(true_page % TABLE) as usize] =
+            round;
         Some(old)
     }
 
     /// Drop true pages `first..end`; returns what was stored under other addresses there.
-    pub fn forget(&mut self, first: u64, end: u64) -> Vec<u64> {
+    pub fn drop_range(&mut self, first: u64, end: u64) -> Vec<u64> {
         let mut gone = Vec::new();
         for (&table, rounds) in self.rounds.range_mut(first / TABLE..end.div_ceil(TABLE)) {
-            for (round, truly) in rounds.iter_mut().zip(table * TABLE..) {
-                if *round > 0 && (first..end).contains(&truly) {
-                    gone.push(truly + u64::from(*round) * self.pages);
+            for (round, true_page) in rounds.iter_mut().zip(table * TABLE..) {
+                if *round > 0 && (first..end).contains(&true_page) {
+                    gone.push(true_page + u64::from(*round) * self.pages);
                     *round = 0;
                 }
             }

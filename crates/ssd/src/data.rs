@@ -191,7 +191,7 @@ impl DataStore {
         self.zero_bytes(offset, first_whole * PAGE_BYTES);
         self.zero_bytes(end_whole * PAGE_BYTES, end);
         if let Some(aliases) = &mut self.aliases {
-            for page in aliases.forget(first_whole, end_whole) {
+            for page in aliases.drop_range(first_whole, end_whole) {
                 self.drop_page(page);
             }
         }

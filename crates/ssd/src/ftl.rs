@@ -21,11 +21,11 @@
 //! change at once. Memory: 4 bytes per logical unit, 4 bytes and a bit per physical unit.
 //!
 //! # SLC cache
-//! Host writes go to SLC superblocks, a ring in order of age. Some own flash; others borrow that of free
-//! multi-bit superblocks (the part of a cache that shrinks as the drive fills: AnandTech reviews of the Crucial
-//! MX300 and OCZ VX500) and return it when folded. When none is free, either each group written first folds as
-//! much of the oldest one (Intel 600p), or host writes go directly to multi-bit flash and folding waits for
-//! idle time (Samsung 960 EVO), or for the host when borrowed flash is needed.
+//! Host writes go to SLC superblocks, a ring in order of age. Some own flash; others borrow that of free multi-bit
+//! superblocks (AT10833p1, VORTEZ: the cache shrinks as the drive fills) and return it when folded. When none is free,
+//! either each group written first folds as much of the oldest one (Intel 600p: AT10850p1, AT10850p10, DVH65150), or
+//! host writes go directly to multi-bit flash and folding waits for idle time (Samsung 960 EVO: AT10833p1), or for the
+//! host when borrowed flash is needed. Keys: docs/sources.md.
 
 use std::collections::VecDeque;
 

@@ -3,13 +3,13 @@
 //! # Mechanism
 //! Units are overwritten in place: no erase blocks, no garbage collection, no difference between first and
 //! later writes. Units are striped over *lanes*, groups of dies that work as one (a P4800X has 7 channels and
-//! spreads 4 KiB over several dies: AnandTech's Optane SSD DC P4800X review). A read looks up the indirection
+//! spreads 4 KiB over several dies: AT11930p1 in docs/sources.md). A read looks up the indirection
 //! table (units move for wear levelling) and occupies its lane until its data has left over the channel. There
 //! is no write buffer: a write is acknowledged when the media has it. It passes the shared write current (one
 //! serial resource) and its channel, and occupies its lane for the write time.
 //!
 //! A write that begins or ends inside a granule reads the old content first. The single merge engine makes each
-//! such end cost a full read and write: hence slow unaligned large writes (same review: about 1.3 instead of
+//! such end cost a full read and write: hence slow unaligned large writes (AT11930ts: about 1.3 instead of
 //! 2.0 GB/s at depth 1) and slow writes below 4 KiB.
 //!
 //! # Non-goals

@@ -105,10 +105,10 @@ impl Link {
     ) -> u64 {
         let path_ns = self.data_path_ns(path_bytes, command_bytes) + setup_ns;
         let through_ns = self.data_path.reserve(now_ns, ready_ns, path_ns);
-        if let Some(frames) = self.frames {
-            return self.over_shared_wire(frames, now_ns, through_ns, bytes);
+        let duration_ns = self.duration_ns(bytes);
+        if self.frames.is_some() {
+            return self.to_host.reserve(now_ns, through_ns, duration_ns);
         }
-        let duration_ns = self.byte_time.duration_ns(bytes);
         self.to_host
             .reserve_downstream(now_ns, through_ns, duration_ns, path_ns)
     }
@@ -116,21 +116,19 @@ impl Link {
     /// Send data to the host; returns the end.
     #[inline]
     pub fn to_host(&mut self, now_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
-        if let Some(frames) = self.frames {
-            return self.over_shared_wire(frames, now_ns, ready_ns, bytes);
-        }
-        self.to_host
-            .reserve(now_ns, ready_ns, self.byte_time.duration_ns(bytes))
+        let duration_ns = self.duration_ns(bytes);
+        self.to_host.reserve(now_ns, ready_ns, duration_ns)
     }
 
     /// Fetch data from the host; returns the end.
     #[inline]
     pub fn to_drive(&mut self, now_ns: u64, ready_ns: u64, bytes: u64) -> u64 {
-        if let Some(frames) = self.frames {
-            return self.over_shared_wire(frames, now_ns, ready_ns, bytes);
+        let duration_ns = self.duration_ns(bytes);
+        if self.frames.is_some() {
+            // Half duplex: one wire for both directions.
+            return self.to_host.reserve(now_ns, ready_ns, duration_ns);
         }
-        self.to_drive
-            .reserve(now_ns, ready_ns, self.byte_time.duration_ns(bytes))
+        self.to_drive.reserve(now_ns, ready_ns, duration_ns)
     }
 
     #[inline]
@@ -138,15 +136,11 @@ impl Link {
         self.byte_time.duration_ns(MAP_UNIT_BYTES)
     }
 
-    fn over_shared_wire(
-        &mut self,
-        frames: FrameOverhead,
-        now_ns: u64,
-        ready_ns: u64,
-        bytes: u64,
-    ) -> u64 {
-        let duration_ns = self.byte_time.duration_ns(bytes) + frames.overhead_ns(bytes);
-        self.to_host.reserve(now_ns, ready_ns, duration_ns)
+    /// Time of a transfer on the link.
+    #[inline]
+    fn duration_ns(&self, bytes: u64) -> u64 {
+        let overhead_ns = self.frames.map_or(0, |frames| frames.overhead_ns(bytes));
+        self.byte_time.duration_ns(bytes) + overhead_ns
     }
 }
 

@@ -162,7 +162,7 @@ impl MapCache {
         }
     }
 
-    pub(crate) fn forget(
+    pub(crate) fn unmap(
         &mut self,
         resources: &mut MapResources<'_>,
         issue_ns: u64,
@@ -197,7 +197,7 @@ impl MapCache {
     }
 
     /// Reset after a purge.
-    pub(crate) fn empty(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pages.clear();
         self.gathered.clear();
         self.page_locations.fill(UNWRITTEN);

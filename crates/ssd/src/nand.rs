@@ -61,6 +61,16 @@ impl Die {
         issue_ns + left_ns.checked_rem(self.program_ns).unwrap_or(left_ns)
     }
 
+    /// Program once the data is there; returns the end.
+    fn program(&mut self, data_ns: u64, program_ns: u64) -> u64 {
+        if self.free_ns < data_ns {
+            self.program_start_ns = data_ns;
+        }
+        self.free_ns = self.free_ns.max(data_ns) + program_ns;
+        self.program_ns = program_ns;
+        self.free_ns
+    }
+
     /// Occupy the die for a read; waiting operations are delayed.
     #[inline]
     fn occupy_for_read(&mut self, start_ns: u64, end_ns: u64) {
@@ -90,6 +100,18 @@ pub struct Sense {
     group: u32,
     /// Index of the group on its die.
     row: u32,
+}
+
+impl Sense {
+    /// Of a map page, which lies in no group.
+    fn of_map(die: u16, read_ns: u64) -> Sense {
+        Sense {
+            die: u32::from(die),
+            read_ns,
+            group: u32::MAX,
+            row: 0,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -314,12 +336,7 @@ impl Nand {
         };
         let moved = self.move_in(now_ns, ready_ns, sense, superblock >= self.first_slc);
         let die = &mut self.dies[sense.die as usize];
-        if die.free_ns < moved {
-            die.program_start_ns = moved;
-        }
-        let end = die.free_ns.max(moved) + program_ns;
-        die.free_ns = end;
-        die.program_ns = program_ns;
+        let end = die.program(moved, program_ns);
         die.last_program = sense.group;
         die.last_program_end_ns = end;
         end
@@ -342,13 +359,7 @@ impl Nand {
         read_ns: u64,
         units: u32,
     ) -> u64 {
-        let sense = Sense {
-            die: u32::from(die),
-            read_ns,
-            group: u32::MAX,
-            row: 0,
-        };
-        self.read(now_ns, issue_ns, sense, units)
+        self.read(now_ns, issue_ns, Sense::of_map(die, read_ns), units)
     }
 
     /// Program one page per plane of a die with map pages; returns its units.
@@ -359,19 +370,8 @@ impl Nand {
         die: u16,
         program_ns: u64,
     ) -> u32 {
-        let sense = Sense {
-            die: u32::from(die),
-            read_ns: 0,
-            group: u32::MAX,
-            row: 0,
-        };
-        let moved = self.move_in(now_ns, ready_ns, sense, true);
-        let die = &mut self.dies[usize::from(die)];
-        if die.free_ns < moved {
-            die.program_start_ns = moved;
-        }
-        die.free_ns = die.free_ns.max(moved) + program_ns;
-        die.program_ns = program_ns;
+        let moved_ns = self.move_in(now_ns, ready_ns, Sense::of_map(die, 0), true);
+        self.dies[usize::from(die)].program(moved_ns, program_ns);
         self.slc.group_units.divisor()
     }
 

@@ -127,16 +127,15 @@ impl PowerStates {
             transitions.iter().all(fits),
             "idle times fit the model's time"
         );
-        let sleeps = |state: usize| {
+        let is_idle = |state: usize| {
             self.states
                 .get(state)
                 .is_some_and(|state| !state.operational)
         };
-        self.autonomous = transitions
+        let transitions = transitions
             .iter()
-            .map(|&(idle, state)| (idle.0, usize::from(state)))
-            .filter(|&(_, state)| sleeps(state))
-            .collect();
+            .map(|&(idle, state)| (idle.0, usize::from(state)));
+        self.autonomous = transitions.filter(|&(_, state)| is_idle(state)).collect();
         self.autonomous.sort_unstable();
         self.taken = 0;
     }

@@ -6,8 +6,8 @@
 //!
 //! # Throttling
 //! A level starts at one temperature and ends at a lower one. A single level with a wide gap gives on/off
-//! cycles (M8Pe(G): 177 MiB/s for 10 s, full speed for 30 s; DragonFly 2018), a narrow gap holds a temperature
-//! (600p). Several levels (BPX: at 80 and 100 C; DragonFly 2018) stretch firmware times in a share of the
+//! cycles (M8Pe(G): 177 MiB/s for 10 s, full speed for 30 s; DragonFly NVMe tests), a narrow gap holds a temperature
+//! (600p). Several levels (BPX: at 80 and 100 C; DragonFly NVMe tests) stretch firmware times in a share of the
 //! steps, their duty, spread evenly. NVM Express leaves the means to the maker.
 //!
 //! # Power
@@ -15,7 +15,7 @@
 //! background work ([`BackgroundWork`]). Energy per step is an integer in picojoules, so that the sum is exact.
 //!
 //! # Sensors
-//! Reported temperatures may jitter while idle (BPX; DragonFly 2018).
+//! Reported temperatures may jitter while idle (BPX; DragonFly NVMe tests).
 
 use std::collections::VecDeque;
 
@@ -89,32 +89,31 @@ struct ThrottleLevel {
 
 /// Levels of a profile, mildest first.
 fn levels(heat: &ThermalProfile) -> Vec<ThrottleLevel> {
-    if let Some(levels) = &heat.levels {
-        let on = levels.on_celsius.value.iter();
-        let off = levels.off_celsius.value.iter();
-        let duty = levels.duty_percent.value.iter();
-        return on
-            .zip(off)
-            .zip(duty)
-            .map(
-                |((&on_celsius, &off_celsius), &duty_percent)| ThrottleLevel {
-                    host: None,
-                    on_celsius,
-                    off_celsius,
-                    duty_percent,
-                },
-            )
-            .collect();
-    }
-    if heat.throttle_on_celsius.value == 0.0 {
-        return Vec::new();
-    }
-    vec![ThrottleLevel {
+    let level = |on_celsius: f64, off_celsius: f64, duty_percent: u32| ThrottleLevel {
         host: None,
-        on_celsius: heat.throttle_on_celsius.value,
-        off_celsius: heat.throttle_off_celsius.value,
-        duty_percent: 100,
-    }]
+        on_celsius,
+        off_celsius,
+        duty_percent,
+    };
+    let (on, off) = (
+        heat.throttle_on_celsius.value,
+        heat.throttle_off_celsius.value,
+    );
+    match &heat.levels {
+        Some(levels) => (0..levels.on_celsius.value.len())
+            .map(|n| {
+                let (on, off) = (&levels.on_celsius.value, &levels.off_celsius.value);
+                level(on[n], off[n], levels.duty_percent.value[n])
+            })
+            .collect(),
+        None if on == 0.0 => Vec::new(),
+        None => vec![level(on, off, 100)],
+    }
+}
+
+/// Seconds of that many steps.
+fn seconds(steps: u64) -> u64 {
+    steps * (STEP_NS / 1_000_000) / 1000
 }
 
 /// Temperature, throttling and counters.
@@ -366,7 +365,6 @@ impl Thermal {
 
     /// Per host controlled threshold: entries and seconds.
     pub fn host_counts(&self) -> [(u32, u64); 2] {
-        let seconds = |steps: u64| steps * (STEP_NS / 1_000_000) / 1000;
         [0, 1].map(|host| (self.host_entries[host], seconds(self.host_steps[host])))
     }
 
@@ -419,12 +417,12 @@ impl Thermal {
 
     /// Seconds at or above the warning temperature, at or above the critical one, and throttled.
     pub fn counters_s(&self) -> (u64, u64, u64) {
-        let seconds = |steps: u64| steps * (STEP_NS / 1_000_000) / 1000;
-        (
-            seconds(self.warning_steps),
-            seconds(self.critical_steps),
-            seconds(self.throttled_steps),
-        )
+        let steps = (
+            self.warning_steps,
+            self.critical_steps,
+            self.throttled_steps,
+        );
+        (seconds(steps.0), seconds(steps.1), seconds(steps.2))
     }
 }
 

@@ -106,7 +106,7 @@ fn commands_in_flight_end_with_the_power_and_the_drive_works_on() {
     assert!(
         out[..4]
             .iter()
-            .all(|done| done.at == Nanos(500) && done.is_cut_off())
+            .all(|done| done.at == Nanos(500) && done.is_outcome_unknown())
     );
 }
 

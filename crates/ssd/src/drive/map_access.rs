@@ -13,24 +13,18 @@ pub(super) fn cache_of(
     filled: bool,
 ) -> Result<Option<MapCache>, DriveError> {
     let nand = &profile.nand;
-    let cache = match (option_bytes, &profile.map_cache) {
-        (Some(0), _) => return Ok(None),
-        (None, None) => return Ok(None),
-        (None, Some(cache)) => cache.clone(),
-        (Some(bytes), cache) => {
-            if profile.in_place.is_some() {
-                return Err(DriveError::NoMap {
-                    profile: profile.name.clone(),
-                });
-            }
-            let mut cache = match cache {
-                Some(cache) => cache.clone(),
-                None => MapCacheProfile::of_size(bytes, nand),
-            };
-            cache.capacity_bytes.value = bytes;
-            cache
+    let mut cache = match (option_bytes, &profile.map_cache) {
+        (Some(0), _) | (None, None) => return Ok(None),
+        (_, Some(cache)) => cache.clone(),
+        (Some(_), None) if profile.in_place.is_some() => {
+            let profile = profile.name.clone();
+            return Err(DriveError::NoMap { profile });
         }
+        (Some(bytes), None) => MapCacheProfile::of_size(bytes, nand),
     };
+    if let Some(bytes) = option_bytes {
+        cache.capacity_bytes.value = bytes;
+    }
     Ok(Some(MapCache::new(&cache, nand, user_units, filled)))
 }
 
@@ -67,7 +61,7 @@ impl Drive {
     pub(super) fn unmap_map_pages(&mut self, now_ns: u64, issue_ns: u64, first: u32, end: u32) {
         if self.map_cache.is_some() {
             self.with_map_cache(now_ns, issue_ns, |cache, resources| {
-                cache.forget(resources, issue_ns, first, end);
+                cache.unmap(resources, issue_ns, first, end);
                 issue_ns
             });
         }

@@ -135,7 +135,7 @@ impl Drive {
 
 impl Completion {
     /// Whether power loss or removal ended the command, so that its effect is unknown.
-    pub fn is_cut_off(&self) -> bool {
+    pub fn is_outcome_unknown(&self) -> bool {
         matches!(self.status, Status::PowerLoss | Status::Removed)
     }
 }

@@ -30,7 +30,7 @@ impl Drive {
             data.discard(0, capacity);
         }
         if let Some(cache) = &mut self.map_cache {
-            cache.empty();
+            cache.clear();
         }
         let end_ns = self.medium.purge(now_ns);
         self.power.busy_until(end_ns);

@@ -20,8 +20,8 @@ fn what_is_forgotten_is_as_it_came() {
     for page in [1255, 1256, 2999, 3] {
         aliases.take(page);
     }
-    assert_eq!(aliases.forget(256, 999), [1256]);
+    assert_eq!(aliases.drop_range(256, 999), [1256]);
     assert_eq!((aliases.find(256), aliases.find(999)), (256, 2999));
-    assert_eq!(aliases.forget(0, 1000), [1255, 2999]);
+    assert_eq!(aliases.drop_range(0, 1000), [1255, 2999]);
     assert_eq!(aliases.resident_bytes(), 0);
 }
