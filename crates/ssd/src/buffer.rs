@@ -26,7 +26,6 @@ pub struct WriteBuffer {
     durable_units: u64,
 }
 
-/// Operation after an overflow.
 #[derive(Clone, Copy, Debug)]
 struct OverflowMode {
     /// Slots used from then on.

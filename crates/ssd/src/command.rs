@@ -46,7 +46,6 @@ impl Status {
         self == Status::Ok
     }
 
-    /// NVMe status code type, status code and name.
     fn entry(self) -> (u8, u8, &'static str) {
         match self {
             Status::Ok => (0, 0x00, "Successful Completion"),

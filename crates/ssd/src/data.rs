@@ -306,7 +306,6 @@ impl DataStore {
         }
     }
 
-    /// Whether this page was deallocated.
     fn is_zeroed(&self, page: u64) -> bool {
         self.zeroed
             .range(..=page)

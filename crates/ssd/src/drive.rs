@@ -430,7 +430,6 @@ impl Drive {
         (status.is_ok(), effect)
     }
 
-    /// A read waits for a core: load its map entry with others.
     #[inline]
     fn prefetch_map_entry(&mut self, offset_bytes: u64) {
         if !self.medium.has_table() {
@@ -458,7 +457,6 @@ impl Drive {
         }
     }
 
-    /// Start the waiting commands that get a core by `until_ns`.
     #[inline(never)]
     fn start_waiting(&mut self, until_ns: u64) {
         while let Some((start_ns, number)) = self.front.take(until_ns) {

@@ -56,7 +56,6 @@ use pending_updates::UnitFilter;
 use slc::SlcCache;
 use write_point::WritePoint;
 
-/// No superblock.
 const NONE: u32 = u32::MAX;
 /// Write points: host data, data folded out of SLC, data moved by garbage collection.
 const HOST: usize = 0;

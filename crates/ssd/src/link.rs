@@ -136,7 +136,6 @@ impl Link {
         self.byte_time.duration_ns(MAP_UNIT_BYTES)
     }
 
-    /// Time of a transfer on the link.
     #[inline]
     fn duration_ns(&self, bytes: u64) -> u64 {
         let overhead_ns = self.frames.map_or(0, |frames| frames.overhead_ns(bytes));

@@ -343,7 +343,6 @@ impl PageMap {
         touched as u64 * CHUNK_UNITS as u64 * 4
     }
 
-    /// Convert the unit's chunk to a table.
     #[inline]
     fn make_table(&mut self, logical: u32) {
         let index = (logical >> CHUNK_SHIFT) as usize;

@@ -43,7 +43,6 @@ struct Die {
 }
 
 impl Die {
-    /// Start of a read issued at `issue_ns`.
     #[inline]
     fn read_start_ns(&self, issue_ns: u64, erase_ns: u64) -> u64 {
         let after_reads_ns = issue_ns.max(self.reads_free_ns);
@@ -61,7 +60,6 @@ impl Die {
         issue_ns + left_ns.checked_rem(self.program_ns).unwrap_or(left_ns)
     }
 
-    /// Program once the data is there; returns the end.
     fn program(&mut self, data_ns: u64, program_ns: u64) -> u64 {
         if self.free_ns < data_ns {
             self.program_start_ns = data_ns;

@@ -77,7 +77,6 @@ pub struct Fault {
 pub const MAX_LATENCY_SPIKE: Nanos = Nanos(10 * 365 * 86_400 * 1_000_000_000);
 
 const FAULT_FORMS: &str = "corrupt-write@N, drop-write@N, misdirect-write@N, stale-read@N, read-error@N, write-error@N, latency-spike@N=TIME, drop-flush@N, power-loss@N, surprise-removal@N, media-error@OFFSET+LENGTH or wrap:SIZE";
-/// Keys of [`DriveOptions::set`].
 const KEYS: &str =
     "seed, state, op, ambient, ps, apst, coalescing, map_cache, data, cycles, retention, fault";
 

@@ -147,7 +147,6 @@ impl Regenerated {
         self.tables.len() as u64 * TABLE * 4
     }
 
-    /// Family code and serial number that reproduce this page.
     fn code(&mut self, page: u64, content: &[u8; PAGE]) -> Option<(usize, u32)> {
         if content.iter().all(|&byte| byte == content[0]) {
             return Some((0, u32::from(content[0]) + 1));

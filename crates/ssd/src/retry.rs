@@ -19,7 +19,6 @@ use assay_units::Rng;
 use crate::options::Age;
 use crate::profile::RetryProfile;
 
-/// Range of the draws.
 const WHOLE_PPM: u64 = 1_000_000;
 /// Limit of doublings: by then every read is at the last level.
 const MOST_DOUBLINGS: u64 = 40;

@@ -98,7 +98,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sourced<T> {
     }
 }
 
-/// Value of an optional number, or a default.
 pub(crate) fn value_or<T: Copy>(number: &Option<Sourced<T>>, default: T) -> T {
     number.as_ref().map_or(default, |number| number.value)
 }

@@ -16,7 +16,6 @@
 
 use crate::profile::SuspendProfile;
 
-/// The last suspended operation of a die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Suspended {
     /// Its end in nanoseconds.

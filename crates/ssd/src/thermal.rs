@@ -87,7 +87,6 @@ struct ThrottleLevel {
     duty_percent: u32,
 }
 
-/// Levels of a profile, mildest first.
 fn levels(heat: &ThermalProfile) -> Vec<ThrottleLevel> {
     let level = |on_celsius: f64, off_celsius: f64, duty_percent: u32| ThrottleLevel {
         host: None,
@@ -111,7 +110,6 @@ fn levels(heat: &ThermalProfile) -> Vec<ThrottleLevel> {
     }
 }
 
-/// Seconds of that many steps.
 fn seconds(steps: u64) -> u64 {
     steps * (STEP_NS / 1_000_000) / 1000
 }
@@ -286,7 +284,6 @@ impl Thermal {
         self.next_step_ns += STEP_NS;
     }
 
-    /// Count steps at the current temperature and level.
     fn count(&mut self, steps: u64) {
         self.warning_steps += steps * u64::from(self.celsius >= self.warning_celsius);
         self.critical_steps += steps * u64::from(self.celsius >= self.critical_celsius);
@@ -299,7 +296,6 @@ impl Thermal {
         }
     }
 
-    /// Energy of background work in the current step.
     fn work_nj(&mut self) -> u64 {
         let end_ns = self.next_step_ns;
         let under_way = self.work.iter_mut();

@@ -33,7 +33,6 @@ const FEW: usize = 8;
 /// Slots kept before the first interval, for insertion without moving all others.
 const SLACK: usize = 32;
 
-/// Batch size for dropping past intervals.
 const DROP_BATCH: usize = 16;
 
 /// Busy intervals of one serial resource, in nanoseconds.
@@ -123,7 +122,6 @@ impl Timeline {
         self.first_ending_after(at_ns)
     }
 
-    /// Drop past intervals in batches.
     #[inline]
     fn drop_past_batches(&mut self, now_ns: u64) {
         while let Some(&(_, end)) = self.busy.get(self.head + DROP_BATCH - 1)
@@ -174,7 +172,6 @@ impl Timeline {
         }
     }
 
-    /// Whether all reservations are past.
     #[inline]
     fn is_past(&self, now_ns: u64) -> bool {
         self.busy.last().is_none_or(|&(_, end_ns)| end_ns <= now_ns)
@@ -224,7 +221,6 @@ impl Timeline {
         }
     }
 
-    /// Drop past intervals instead of growing.
     #[cold]
     fn drop_past(&mut self, now_ns: u64) {
         self.head = self.first_ending_after(now_ns);
@@ -234,7 +230,6 @@ impl Timeline {
         }
     }
 
-    /// Index of the first interval ahead that ends after `at_ns`.
     #[inline]
     fn first_ending_after(&self, at_ns: u64) -> usize {
         self.head + self.busy[self.head..].partition_point(|&(_, end)| end <= at_ns)

@@ -23,7 +23,6 @@ use crate::data::Page;
 /// Entries kept before pruning is worthwhile.
 const FEW: usize = 1024;
 
-/// Progress of a written unit to the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WriteProgress {
     /// Waiting, or its data was never accepted.
@@ -34,7 +33,6 @@ enum WriteProgress {
     Safe,
 }
 
-/// One write of one unit.
 #[derive(Clone, Debug)]
 struct Entry {
     seq: u64,

@@ -30,7 +30,6 @@ impl PendingCompletion {
         }
     }
 
-    /// Order by time, then by submission.
     #[inline]
     fn is_before(&self, other: &PendingCompletion) -> bool {
         self.at_ns < other.at_ns
@@ -150,7 +149,6 @@ const NEVER: PendingCompletion = PendingCompletion {
     number: 0,
 };
 
-/// Pending completions in order of time.
 #[derive(Clone, Debug)]
 pub(super) struct CompletionSchedule {
     wheel: TimingWheel,

@@ -151,7 +151,6 @@ impl Drive {
         self.account(now_ns, outcome, energy_nj, percent)
     }
 
-    /// Account energy and garbage collection set off by a command.
     #[inline(always)]
     fn account(
         &mut self,
@@ -174,7 +173,6 @@ impl Drive {
         outcome
     }
 
-    /// Execute a command from `now_ns`, when a core takes it.
     #[inline]
     pub(super) fn execute(&mut self, now_ns: u64, number: u32, sub: &SubCommand) -> CommandTiming {
         if sub.status.is_ok() {

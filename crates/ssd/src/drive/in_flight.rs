@@ -30,7 +30,6 @@ impl CommandKind {
     }
 }
 
-/// A command, or one piece of a split command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SubCommand {
     pub(super) offset_bytes: u64,

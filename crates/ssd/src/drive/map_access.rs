@@ -5,7 +5,6 @@ use crate::map_cache::{MapCache, MapCacheCounters, MapResources};
 use crate::medium::Medium;
 use crate::profile::{MapCacheProfile, Profile};
 
-/// The map cache selected by profile and option.
 pub(super) fn cache_of(
     profile: &Profile,
     option_bytes: Option<u64>,

@@ -4,7 +4,6 @@ use super::Drive;
 use super::in_flight::{CommandKind, SubCommand};
 use crate::command::Status;
 
-/// Progress of a split command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SplitCommand {
     pub(super) left: u32,

@@ -102,7 +102,6 @@ impl TimingWheel {
         true
     }
 
-    /// Insert into a non-empty bucket.
     #[inline(never)]
     fn push_behind(&mut self, bucket: usize, at_ns: u64, seq: u32, number: u32) -> bool {
         let mut before = NONE;

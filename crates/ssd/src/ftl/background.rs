@@ -5,7 +5,6 @@
 
 use super::{FOLD, Ftl, SlcCache};
 
-/// Progress of background work. Times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BackgroundState {
     /// Begin of the idle period that this state belongs to.
@@ -78,7 +77,6 @@ impl Ftl {
         }
     }
 
-    /// Begin of the next fold, `u64::MAX` for none.
     fn next_fold_ns(&self) -> u64 {
         match &self.slc {
             Some(slc) if !slc.is_empty() && !self.background.stuck => {
@@ -89,7 +87,6 @@ impl Ftl {
         }
     }
 
-    /// Begin of the next collection, `u64::MAX` for none.
     fn next_gc_ns(&self) -> u64 {
         if self.free.len() >= self.high_superblocks() {
             return u64::MAX;

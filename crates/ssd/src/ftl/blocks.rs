@@ -146,7 +146,6 @@ impl Superblocks {
         erased
     }
 
-    /// Number of multi-bit superblocks, which come first.
     pub(super) fn multi(&self) -> u32 {
         self.multi
     }
@@ -160,7 +159,6 @@ impl Superblocks {
         self.reverse_map.set_run(index, within, first, count);
     }
 
-    /// Write `units` to an open superblock, from `physical` on.
     #[inline]
     pub(super) fn place(&mut self, physical: u32, units: &[u32]) {
         let count = units.len() as u32;
@@ -170,7 +168,6 @@ impl Superblocks {
         self.reverse_map.set(index, within, units);
     }
 
-    /// Write one unit to an open superblock.
     #[inline]
     pub(super) fn place_one(&mut self, physical: u32, unit: u32) {
         self.stale[(physical >> 6) as usize] &= !(1 << (physical & 63));

@@ -180,7 +180,6 @@ impl Ftl {
         self.gc.victim
     }
 
-    /// Victim of static wear levelling, when one is due and its data fits.
     fn least_worn(&mut self) -> Option<u32> {
         let gap = self.gc.wear_gap_erases?;
         self.gc.victims_since_levelling += 1;

@@ -44,7 +44,6 @@ impl Ftl {
         self.map_pages.known_ns = self.map_pages.known_ns.max(known_ns);
     }
 
-    /// Sense a map page; returns when it is in the controller.
     pub(crate) fn read_map_page(
         &mut self,
         now_ns: u64,

@@ -87,7 +87,6 @@ impl ReverseMap {
         }
     }
 
-    /// Record logical units at offset `within` of an open superblock.
     #[inline]
     pub(super) fn set(&mut self, superblock: usize, within: usize, units: &[u32]) {
         if self.encodings[superblock] == Encoding::Run
@@ -115,7 +114,6 @@ impl ReverseMap {
         goes_on
     }
 
-    /// Record one logical unit.
     #[inline]
     pub(super) fn set_one(&mut self, superblock: usize, within: usize, unit: u32) {
         if self.encodings[superblock] != Encoding::Listed {
@@ -134,7 +132,6 @@ impl ReverseMap {
         &mut self.table[first..first + count]
     }
 
-    /// Convert another encoding to a list.
     #[cold]
     #[inline(never)]
     fn make_list(&mut self, superblock: usize) {

@@ -61,7 +61,6 @@ impl SlcCache {
         }
     }
 
-    /// A superblock to open, if any, borrowing from the free multi-bit ones.
     fn take(&mut self, multi: &mut VecDeque<u32>) -> Option<u32> {
         if let Some(superblock) = self.free.pop_front() {
             return Some(superblock);
@@ -74,7 +73,6 @@ impl SlcCache {
         Some(superblock)
     }
 
-    /// Release an erased superblock, or the flash it borrowed.
     fn release(&mut self, superblock: u32, multi: &mut VecDeque<u32>) {
         let lender =
             std::mem::replace(&mut self.borrowed[(superblock - self.first) as usize], NONE);
@@ -92,7 +90,6 @@ impl SlcCache {
         quiet_since_ns + self.idle_after_ns + self.fold_ns <= now_ns
     }
 
-    /// Begin of the next background fold after idling since `quiet_since_ns`.
     pub(super) fn idle_fold_ns(&self, quiet_since_ns: u64) -> u64 {
         self.engines[self.next_engine()].max(quiet_since_ns + self.idle_after_ns)
     }

@@ -96,7 +96,6 @@ impl Ftl {
         }
     }
 
-    /// Close the full superblock of a write point and open another.
     pub(super) fn open_next(&mut self, which: usize, now_ns: u64) -> bool {
         let full = self.write_points[which].superblock;
         if full != NONE {

@@ -115,7 +115,6 @@ impl Pages {
         self.slot_of.len() as u64 * 4 + (self.slots.len() * size_of::<Slot>()) as u64
     }
 
-    /// Slot to evict, unlinked.
     fn victim(&mut self) -> u32 {
         if self.policy == Replacement::Lru {
             let slot = self.oldest;

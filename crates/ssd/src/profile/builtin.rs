@@ -2,7 +2,6 @@
 
 macro_rules! builtin {
     ($($name:literal,)*) => {
-        /// Built-in profiles: name and text.
         pub(super) const BUILTIN: &[(&str, &str)] = &[
             $(($name, include_str!(concat!("../../../../profiles/", $name, ".toml"))),)*
         ];

@@ -105,7 +105,6 @@ impl Profile {
     }
 }
 
-/// Map pages per program group.
 pub(crate) fn pages_per_group(cache: &MapCacheProfile, nand: &NandProfile) -> u64 {
     nand.page_bytes.value * u64::from(nand.planes.value) / cache.page_bytes.value
 }

@@ -76,7 +76,6 @@ pub struct SataProfile {
 }
 
 impl Profile {
-    /// Check the sections of this module and that there is exactly one medium.
     pub(super) fn validate_media(&self) -> Validity {
         let has_flash = self.nand != NandProfile::default()
             || self.buffer != BufferProfile::default()
