@@ -42,6 +42,10 @@
 //! # Key constants
 //! [`profile::MAP_UNIT_BYTES`] (4096), [`thermal::STEP_NS`] (50 ms).
 #![forbid(unsafe_code)]
+#![allow(
+    rustdoc::private_intra_doc_links,
+    reason = "the documentation is built with private items"
+)]
 
 mod buffer;
 pub mod coalescing;

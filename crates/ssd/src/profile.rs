@@ -331,7 +331,7 @@ pub struct ThrottleLevels {
 pub struct BenchProfile {
     /// Host time per I/O of a synchronous thread (submission and completion), in nanoseconds.
     pub host_overhead_ns: Sourced<u64>,
-    /// Processors that give this time, see [`crate::host`]. Absent: one per thread.
+    /// Processors that give this time (crate `sim-host`). Absent: one per thread.
     pub host_cores: Option<Sourced<u16>>,
 }
 

@@ -29,7 +29,7 @@ impl Controller {
     }
 
     /// Fetches and starts all commands available by `until_ns`, queue by queue. Arbitration (round robin) is part of the drive model
-    /// ([`assay_ssd::frontend`]).
+    /// (crate `ssd`, module `frontend`).
     #[inline]
     pub(super) fn fetch<M: HostMemory>(&mut self, until_ns: u64, memory: &mut M) {
         if self.queues_with_entries.is_empty() || !self.is_operational() {
