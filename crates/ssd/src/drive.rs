@@ -21,7 +21,6 @@ use crate::thermal::Thermal;
 use crate::volatile::UndoJournal;
 
 mod background;
-mod command_slots;
 mod completions;
 mod controller;
 mod data_transfer;
@@ -497,14 +496,20 @@ impl Drive {
 
     #[inline(never)]
     fn start_general(&mut self, start_ns: u64, number: u32) {
-        if self.slots.is_some() {
-            return self.start_in_slot(start_ns, number);
-        }
+        // With command slots the core waits for one; SATA has one queue, so commands are admitted in order.
+        let start_ns = match &mut self.slots {
+            Some(slots) => slots.admit(start_ns),
+            None => start_ns,
+        };
         self.now_ns = start_ns;
         let sub = *self.in_flight.get(number);
         let (busy_until_ns, done_ns, status) = self.execute(start_ns, number, &sub);
         self.front.occupy(busy_until_ns);
-        self.finish(number, &sub, done_ns + self.link.completion_ns, status);
+        let end_ns = done_ns + self.link.completion_ns;
+        if let Some(slots) = &mut self.slots {
+            slots.hold(end_ns);
+        }
+        self.finish(number, &sub, end_ns, status);
     }
 
     /// Complete a command or a piece of one, with failures and injected latency.

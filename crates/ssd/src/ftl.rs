@@ -90,7 +90,7 @@ pub struct MapTables<'a> {
 pub enum FlashError {
     /// Too little flash for the capacity.
     #[error(
-        "{have} multi-bit superblocks of {superblock_mib} MiB cannot hold the capacity with room to collect garbage: {need} are needed"
+        "{have} multi-bit superblocks of {superblock_mib} MiB cannot hold the capacity and over-provisioning for garbage collection: {need} are needed"
     )]
     TooSmall {
         /// Multi-bit superblocks available.
@@ -102,7 +102,7 @@ pub enum FlashError {
     },
     /// More than can be addressed.
     #[error(
-        "{superblocks} superblocks of {superblock_mib} MiB (taken as the next power of two) are more than 32-bit addresses of 4 KiB reach"
+        "{superblocks} superblocks of {superblock_mib} MiB (rounded up to a power of two) exceed 32-bit addresses of 4 KiB units"
     )]
     TooLarge {
         /// Superblocks requested.

@@ -114,6 +114,8 @@ fn refusals_name_what_would_be_right() {
         ("fault", "drop-write@x"),
         ("fault", "drop-write@1=5ms"),
         ("fault", "latency-spike@1"),
+        ("fault", "latency-spike@1=4000d"),
+        ("fault", "media-error@18446744073709547520+8k"),
         ("fault", "explode@1"),
         ("fault", "media-error@4k"),
         ("fault", "media-error@4k+0"),

@@ -32,3 +32,37 @@ fn contradicting_throttle_levels_are_refused() {
         }
     }
 }
+
+/// Numbers that would overflow the model's arithmetic are rejected, by the profile or by the flash.
+#[test]
+fn numbers_beyond_the_arithmetic_are_refused() {
+    let text = Profile::builtin_text("intel-600p").unwrap();
+    for (section, number, value, reason) in [
+        (
+            "ftl",
+            "gc_low_superblocks",
+            u64::from(u32::MAX),
+            "gc_low_superblocks must be",
+        ),
+        ("slc", "bytes", 1 << 60, "must not exceed 8 TiB"),
+        ("slc", "read_ns", 0, "below slc.read_ns"),
+        ("power", "command_nj", 1 << 60, "must not exceed 10 mJ"),
+        (
+            "power",
+            "idle_mw",
+            u64::from(u32::MAX),
+            "must not exceed 1 kW",
+        ),
+        ("nand", "blocks_per_plane", u64::from(u32::MAX), "exceed"),
+    ] {
+        let mut table: toml::Table = toml::from_str(text).unwrap();
+        table[section][number]["value"] = toml::Value::Integer(value as i64);
+        let error = match Profile::from_table(table) {
+            Ok(profile) => crate::Drive::new(profile, crate::DriveOptions::default())
+                .unwrap_err()
+                .to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains(reason), "{error}");
+    }
+}
