@@ -103,7 +103,7 @@ fn filled_drive(profile: &Profile) -> Result<Drive, DriveError> {
         state: InitialState::Filled,
         keep_data: true,
         regenerate_data: true,
-        power_stays: true,
+        no_power_loss: true,
         ..DriveOptions::default()
     };
     Drive::new(profile.clone(), options)

@@ -218,7 +218,7 @@ impl Drive {
                 }),
             faults,
             age: options.age,
-            journal: (options.keep_data && !options.power_stays).then(UndoJournal::new),
+            journal: (options.keep_data && !options.no_power_loss).then(UndoJournal::new),
             present: true,
             completions: CompletionSchedule::new(),
             splits: Vec::new(),

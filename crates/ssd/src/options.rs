@@ -125,7 +125,7 @@ pub struct DriveOptions {
     /// Keep data in regenerable form where possible (see [`crate::regenerate`]).
     pub regenerate_data: bool,
     /// Power loss is impossible: no undo journal, so kept data is written faster.
-    pub power_stays: bool,
+    pub no_power_loss: bool,
     /// Age of the media; affects profiles with read retries.
     pub age: Age,
     /// Injected faults.

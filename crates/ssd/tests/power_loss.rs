@@ -293,7 +293,7 @@ fn a_drive_whose_power_stays_loses_nothing() {
     profile.buffer.power_loss_protected = None;
     let options = DriveOptions {
         keep_data: true,
-        power_stays: true,
+        no_power_loss: true,
         ..DriveOptions::default()
     };
     let mut drive = Drive::new(profile, options).expect("a drive");

@@ -179,7 +179,7 @@ impl ServedDrive {
         }
         // Only a planned fault cuts the power of a served drive.
         let cuts = |fault: &Fault| fault.kind == FaultKind::PowerLoss;
-        options.power_stays = !options.faults.iter().any(cuts);
+        options.no_power_loss = !options.faults.iter().any(cuts);
         Ok(ServedDrive {
             spec: text.to_owned(),
             profile,

@@ -60,7 +60,7 @@ const MAX_POLLS: u32 = 10_000;
 /// drive, socket or thread.
 pub fn measure(profile: &Profile, pace: Pace) -> Option<RoundTripOverhead> {
     let options = DriveOptions {
-        power_stays: true,
+        no_power_loss: true,
         ..DriveOptions::default()
     };
     let model = match pace {
