@@ -36,6 +36,8 @@ pub const MPS_MAX: u8 = 4;
 /// Minimum memory page size in bytes, the unit of MDTS.
 pub const PAGE_BYTES: u64 = 4096;
 
+/// LBA formats of every drive, as powers of two of bytes: 512 bytes and 4 KiB.
+const LBA_SIZES: [u8; 2] = [9, 12];
 /// Times of the caller are limited to this, 146 years after power-on, so that sums of times do not overflow.
 const MAX_TIME_NS: u64 = 1 << 62;
 
@@ -94,6 +96,8 @@ pub struct Controller {
     buffer: Vec<u8>,
     compared: Vec<u8>,
     pub(crate) now_ns: u64,
+    /// LBA formats as powers of two of bytes: [`LBA_SIZES`] and the block size of the profile.
+    pub(crate) lba_sizes: Vec<u8>,
     pub(crate) block_shift: u32,
     pub(crate) blocks: u64,
     pub(crate) page_bytes: u64,
@@ -131,6 +135,11 @@ impl Controller {
             .set_timeout(READY_TIMEOUT_500MS)
             .set_css(1)
             .set_mps_max(MPS_MAX);
+        let native_size = id.logical_block_bytes.trailing_zeros() as u8;
+        let mut lba_sizes = Vec::from(LBA_SIZES);
+        if let Err(index) = lba_sizes.binary_search(&native_size) {
+            lba_sizes.insert(index, native_size);
+        }
         let version = Version::parse(&id.nvme_version)
             .or_else(|| Version::parse("1.4"))
             .unwrap_or_default();
@@ -158,6 +167,7 @@ impl Controller {
             buffer: Vec::new(),
             compared: Vec::new(),
             now_ns: 0,
+            lba_sizes,
             block_shift: 9,
             blocks: 0,
             page_bytes: PAGE_BYTES,

@@ -109,6 +109,26 @@ fn identify_describes_the_profile() {
     }
 }
 
+/// A block size of the profile other than 512 bytes and 4 KiB is an LBA format of its own.
+#[test]
+fn identify_reports_the_block_size_of_the_profile() {
+    for bytes in [512, 1024, 2048, 4096] {
+        let mut profile = assay_ssd::Profile::builtin("samsung-951").expect("a profile");
+        profile.identity.logical_block_bytes.value = bytes;
+        let drive = assay_ssd::Drive::new(profile, Default::default()).expect("a drive");
+        let mut driver = TestDriver::powered_on(drive);
+        driver.enable();
+        let space = driver.namespace_data();
+        assert_eq!(space.format().block_bytes(), Some(bytes));
+        assert_eq!(space.size_bytes(), Some(128_035_676_160));
+        let sizes: Vec<_> = space.formats().filter_map(|f| f.block_bytes()).collect();
+        assert!(
+            sizes.is_sorted() && sizes.contains(&512) && sizes.contains(&4096),
+            "{sizes:?}"
+        );
+    }
+}
+
 /// Every profile initializes, reads, and reports its own properties.
 #[test]
 fn every_profile_initializes() {

@@ -2,7 +2,7 @@
 //! the same state: map, counters and data.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a failed fixture ends the test"
 )]
 
 mod support;

@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a failed fixture ends the test"
 )]
 
 mod support;
@@ -254,7 +254,7 @@ fn drive_faults_become_protocol_errors() {
     assert_eq!(spoiled.iter().filter(|&&byte| byte != 1).count(), 1);
     served.end();
 
-    let served = TestServer::new(in_place("fault=vanish@3"), Pace::Free);
+    let served = TestServer::new(in_place("fault=surprise-removal@3"), Pace::Free);
     let mut client = served.client(false);
     assert_eq!(errors(&mut client, command::READ, 5), [0, 0, 5, 5, 5]);
     assert_eq!(client.ask(0, command::FLUSH, 0, 0, &[]).error, 5);

@@ -3,7 +3,7 @@
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a failed fixture ends the test"
 )]
 
 mod support;
@@ -103,7 +103,7 @@ fn option_message() -> impl Strategy<Value = Vec<u8>> {
         2 => names.prop_map(|name| option_bytes(option::INFO, &go_data(name))),
         2 => (8_u32..20, prop::collection::vec(any::<u8>(), 0..40))
             .prop_map(|(number, data)| option_bytes(number, &data)),
-        // Too long to look at.
+        // Too long to be decoded.
         1 => (2_u32..20).prop_map(|number| option_bytes(number, &[7; 20_000])),
     ]
 }

@@ -1,7 +1,7 @@
 //! The PCIe function over a vfio-user socket with shared memory.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test whose world cannot be set up stops right there"
+    reason = "a failed fixture ends the test"
 )]
 
 mod support;

@@ -1,4 +1,4 @@
-//! QEMU's own NVMe controller on a simulated drive that is served over NBD, as docs/plug-a-simulated-drive-into-a-vm.md has it.
+//! QEMU's own NVMe controller on a simulated drive served over NBD, as in docs/plug-a-simulated-drive-into-a-vm.md.
 
 use rustix::process::Signal;
 
@@ -9,7 +9,7 @@ use crate::serving::ServeProcess;
 #[test]
 fn a_simulated_drive_lies_under_qemus_controller() {
     let Some(setup) = Setup::new() else { return };
-    // Paths of sockets may have 107 bytes, and the lab's folder is deep.
+    // Socket paths are limited to 107 bytes.
     let sockets = tempfile::TempDir::new().unwrap();
     let socket = sockets.path().join("nbd");
     let words = format!(
@@ -44,7 +44,7 @@ fn a_simulated_drive_lies_under_qemus_controller() {
     guest.ok(&format!("fsck.ext4 -fn {device}"));
     guest.end();
 
-    // The drive is its server's: the next machine finds on it what the first one left.
+    // The drive keeps its data for the next virtual machine.
     let mut guest = Setup::new()
         .unwrap()
         .over_nbd("disk", "SIM1", &socket)

@@ -1,4 +1,4 @@
-//! A guest whose NVMe drive is a simulated one, served over vfio-user: nothing in it knows that.
+//! A guest with a simulated NVMe drive, served over vfio-user.
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::serving::ServeProcess;
 #[test]
 fn a_guest_takes_a_simulated_drive_for_a_real_one() {
     let Some(setup) = Setup::new() else { return };
-    // Paths of sockets may have 107 bytes, and the lab's folder is deep.
+    // Socket paths are limited to 107 bytes.
     let sockets = tempfile::TempDir::new().unwrap();
     let socket = sockets.path().join("nvme");
     let words = format!(
@@ -28,7 +28,7 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
     let controller = format!("/dev/{}", guest.controller(serial));
     let json = |text: String| -> Value { serde_json::from_str(&text).unwrap() };
 
-    // nvme-cli and assay read the same off it, and it is what the server says.
+    // nvme-cli and assay report the same properties as the server.
     let identify = json(guest.ok(&format!("nvme id-ctrl {controller} -o json")));
     assert_eq!(identify["mn"].as_str().unwrap().trim_end(), told["model"]);
     let probe = guest.json(&format!("probe {device}"));
@@ -42,7 +42,7 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
         number(&identify, "/npss") + 1.0
     );
 
-    // A power state is taken, and a run leaves the one it found.
+    // Power states work, and a run restores the initial one.
     guest.ok(&format!("nvme set-feature {controller} -f 2 -V 2"));
     let states = "--set power_states=0,1 --set area=64MiB --set threads=1 --set readers=1 --set mixes=70 --scale 0.001";
     let run = guest.json(&format!("run enterprise {device} {states}"));
@@ -55,7 +55,7 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
     let after = guest.ok(&format!("nvme get-feature {controller} -f 2"));
     assert!(after.trim_end().ends_with('2'), "{after}");
 
-    // A file system, and programs that check what they wrote.
+    // A file system, and programs that verify their writes.
     let made = guest.ok(&format!(
         "mkfs.ext4 -q -F {device} 1g && mount {device} /mnt && dd if=/dev/urandom of=/mnt/f bs=1M count=8 2>/dev/null && md5sum </mnt/f"
     ));
@@ -78,14 +78,14 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
         assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 2048.0);
         assert_eq!(number(&job, "/jobs/0/write/errors"), 0.0);
     }
-    // Its counters move by what was written: 16 MiB in units of 512,000 bytes.
+    // The counters advance by the writes: 16 MiB in units of 512,000 bytes.
     let after = json(guest.ok(&format!("nvme smart-log {controller} -o json")));
     let written = number(&after, "/data_units_written") - number(&before, "/data_units_written");
     assert!((32.0..=34.0).contains(&written), "{written}");
 
     other_formats(&mut guest, &device, serial);
 
-    // Erased, by its own command, nothing of it is left.
+    // No data is left after the erase.
     let purged = guest.json(&format!("purge {device} --destroy {serial}"));
     assert_eq!(purged["complete"], Value::Bool(true), "{purged:#}");
     let left = guest.ok(&format!(
@@ -95,7 +95,7 @@ fn a_guest_takes_a_simulated_drive_for_a_real_one() {
     guest.end();
 }
 
-/// The wall clock paces what the guest sees: a command that takes the model 400 ms takes the guest no less, and at its end the server says how late it was.
+/// Completions are paced by the wall clock: a command of 400 ms takes no less in the guest. The server reports its lateness.
 #[test]
 fn the_guest_sees_the_models_latencies() {
     let Some(setup) = Setup::new() else { return };
@@ -110,14 +110,14 @@ fn the_guest_sees_the_models_latencies() {
     let serial = serving.document["serial"].as_str().unwrap();
     let mut guest = setup.plugged(&socket).boot();
     let device = guest.device(serial);
-    // The reads before (the kernel's search for partitions, udev's) are some dozens: the 3000th is among these.
+    // The kernel's partition scan and udev take some dozens of reads before: the 3000th is one of these.
     let job = guest.json(&format!(
         "job {device} --rw randread --bs 4k --iodepth 1 --size 64m --io_size 16m"
     ));
     let latency = |figure: &str| number(&job, &format!("/jobs/0/read/latency_ns/{figure}")) / 1e6;
     assert_eq!(number(&job, "/jobs/0/read/ios"), 4096.0);
     assert!(latency("max") >= spike_ms, "{job:#}");
-    // One command of 4096 was slow, whatever emulation costs the others.
+    // One command of 4096 was slow, whatever the cost of emulation.
     assert!(latency("p50") < spike_ms / 4.0, "{job:#}");
     guest.end();
     let told = serving.end(Signal::INT);
@@ -128,7 +128,7 @@ fn the_guest_sees_the_models_latencies() {
     assert!(mean > 0.0 && max >= mean, "{told:#}");
 }
 
-/// A run chose a power state, and does not come to its end: the drive is left in the one that it was found in.
+/// An aborted run restores the initial power state.
 #[test]
 fn a_run_that_is_cut_off_gives_the_power_state_back() {
     let Some(setup) = Setup::new() else { return };
@@ -147,7 +147,7 @@ fn a_run_that_is_cut_off_gives_the_power_state_back() {
     let run = format!(
         "assay run enterprise {device} --set power_states=1 --set area=64MiB --set threads=1 --set readers=1 --set mixes=70"
     );
-    // Its state is looked at until it is the one that the run chose; then this is done to the run.
+    // Aborts the run once the drive is in the run's power state.
     let mut cut_off = |folder: &str, then: &str| {
         let done = guest.sh(&format!(
             "rm -rf {folder}/r; {run} --out {folder}/r >/tmp/out 2>&1 & pid=$!; n=0; \
@@ -167,7 +167,7 @@ fn a_run_that_is_cut_off_gives_the_power_state_back() {
         let (status, done) = cut_off("/tmp", &format!("kill -{signal} $pid"));
         assert_eq!(status, "130", "{signal}: {done}");
     }
-    // It fails: there is no room left for what it measures.
+    // It fails: no space is left for its results.
     let full = "mkdir -p /tmp/small && mount -t tmpfs -o size=1m small /tmp/small && true";
     cut_off("/tmp", &format!("kill -INT $pid; {full}"));
     let (status, done) = cut_off(
@@ -179,7 +179,7 @@ fn a_run_that_is_cut_off_gives_the_power_state_back() {
     guest.end();
 }
 
-/// nvme-cli formats it to blocks of 4 KiB and back; the guest's kernel follows, and what is written and erased then is in these blocks.
+/// nvme-cli formats the drive to 4 KiB blocks and back; the guest's kernel and assay use the new block size.
 fn other_formats(guest: &mut Guest, device: &str, serial: &str) {
     let identify = guest.ok(&format!("nvme id-ns {device} -o json"));
     let identify: Value = serde_json::from_str(&identify).unwrap();
@@ -200,7 +200,7 @@ fn other_formats(guest: &mut Guest, device: &str, serial: &str) {
             number(&probe, "/drive/logical_block_bytes"),
             f64::from(block)
         );
-        // A format leaves nothing of what was there.
+        // No data is left after a format.
         let left = format!(
             "dd if={device} bs=1M count=8 iflag=direct 2>/dev/null | tr -d '\\000' | wc -c"
         );
@@ -217,13 +217,13 @@ fn other_formats(guest: &mut Guest, device: &str, serial: &str) {
                 "{job:#}"
             );
         }
-        // What is smaller than a block of it is refused, not sent.
+        // I/O smaller than a block is rejected, not submitted.
         if block == 4096 {
             guest
                 .assay(&format!("job {device} --rw randread --bs 512 --runtime 1s"))
                 .refuses(2, &["4096 bytes"]);
         }
-        // Erased by a format that keeps the format.
+        // Erased by a format with the same LBA format.
         let purged = guest.json(&format!("purge {device} --how format --destroy {serial}"));
         assert!(purged["how"].as_str().unwrap().contains("format"));
         assert_eq!(purged["scope"], "this namespace", "{purged:#}");

@@ -23,8 +23,6 @@ pub const HEALTH_PERIOD_NS: u64 = 1_000_000_000;
 pub const SHORT_TEST_NS: u64 = 60_000_000_000;
 /// Duration of an extended self-test in minutes (EDSTT). Assumed.
 pub const EXTENDED_TEST_MINUTES: u16 = 10;
-/// Supported LBA formats, as powers of two of bytes.
-pub(crate) const LBA_SIZES: [u8; 2] = [9, 12];
 /// Results in the self-test log.
 const RESULTS: usize = 20;
 
@@ -164,7 +162,7 @@ impl Controller {
         if !matches!(command.nsid(), NAMESPACE | NSID_ALL) {
             return Err(StatusCode::INVALID_NAMESPACE);
         }
-        let size = LBA_SIZES.get(usize::from(command.lba_format()));
+        let size = self.lba_sizes.get(usize::from(command.lba_format()));
         let plain = command.protection() == 0 && !command.extended_metadata();
         let Some(&size) = size.filter(|_| plain) else {
             return Err(StatusCode::INVALID_FORMAT);

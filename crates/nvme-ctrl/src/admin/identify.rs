@@ -10,7 +10,7 @@ use assay_nvme_spec::identify::{
 use assay_nvme_spec::wire::padded;
 use assay_units::rng::mix;
 
-use super::background::{EXTENDED_TEST_MINUTES, LBA_SIZES};
+use super::background::EXTENDED_TEST_MINUTES;
 use super::errors::ERROR_ENTRIES;
 use super::events::EVENT_REQUESTS;
 use super::feature::{MAX_THERMAL_KELVIN, MIN_THERMAL_KELVIN, kelvin};
@@ -149,19 +149,23 @@ impl Controller {
     pub(super) fn namespace_data(&self) -> IdentifyNamespace {
         let mut data = IdentifyNamespace::default();
         let mut formats = [LbaFormat::default(); 64];
-        for (rank, (format, &size)) in (0..).zip(formats.iter_mut().zip(LBA_SIZES.iter().rev())) {
+        for (rank, (format, &size)) in
+            (0..).zip(formats.iter_mut().zip(self.lba_sizes.iter().rev()))
+        {
             // Best performance at the size of a mapping unit.
             format.set_data_size(size).set_relative_performance(rank);
         }
-        formats[..LBA_SIZES.len()].reverse();
-        let current = LBA_SIZES
+        formats[..self.lba_sizes.len()].reverse();
+        let current = self
+            .lba_sizes
             .iter()
-            .position(|&size| u32::from(size) == self.block_shift);
+            .position(|&size| u32::from(size) == self.block_shift)
+            .expect("the block size is one of the LBA formats");
         data.set_size_blocks(self.blocks)
             .set_capacity_blocks(self.blocks)
             .set_used_blocks(self.blocks)
-            .set_lba_format_count(LBA_SIZES.len() as u8 - 1)
-            .set_formatted(current.unwrap_or(0) as u8)
+            .set_lba_format_count(self.lba_sizes.len() as u8 - 1)
+            .set_formatted(current as u8)
             .set_lba_formats(formats)
             // Deallocated blocks read as zeroes, and Write Zeroes may deallocate.
             .set_deallocate_features(0b1001)
