@@ -6,15 +6,18 @@
 //! meet does not dominate; steep near the tolerance, so that figures that can be met are met; linear again beyond 1.6 of it.
 //!
 //! # Stages
-//! Rates and latencies first, then heat with the parameters of heat and energy alone: a soak costs a hundred times as much as a cell, and
+//! Rates and latencies first, then heat with the parameters of heat and energy alone: a soak costs a hundred times as
+//! much as a cell, and
 //! short runs are not sensitive to its parameters.
 //!
-//! Before each stage, one step of each parameter in both directions shows the sensitivities. A parameter to which no figure is sensitive
+//! Before each stage, one step of each parameter in both directions shows the sensitivities. A parameter to which no
+//! figure is sensitive
 //! (a program time where only reads were measured) keeps its value, and figures that are sensitive to none are left out of the cost.
 //!
 //! # Repeating and resuming
 //! A fit is a function of the profile's text, the targets, the free parameters, the seed and the number of evaluations, whatever the
-//! number of threads. Its state file holds the costs of all candidates so far and is replaced after every generation; the same fit reads
+//! number of threads. Its state file holds the costs of all candidates so far and is replaced after every generation;
+//! the same fit reads
 //! them instead of simulating again, and continues.
 
 use std::path::{Path, PathBuf};

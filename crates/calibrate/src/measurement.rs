@@ -347,7 +347,8 @@ pub enum Procedure {
     ZeroedRead,
     /// A read soak with temperatures.
     Soak(SoakFigure),
-    /// One size of the MLE NVMe Streamer's sweep: a stream of 128 KiB chunks, several in flight, from first submission to last completion.
+    /// One size of the MLE NVMe Streamer's sweep: a stream of 128 KiB chunks, several in flight, from first
+    /// submission to last completion.
     Chunks {
         /// Read or write.
         op: Op,

@@ -1,7 +1,8 @@
 //! Free parameters of a profile: bounds, scales, and writing fitted values into its text.
 //!
 //! A parameter varies on a logarithmic scale (linear where the low bound is not above 0) between its bounds: those given with it, else
-//! its `range = [low, high]` in the profile, else its value divided and multiplied by [`DEFAULT_SPAN`]. Numbers of a list vary together,
+//! its `range = [low, high]` in the profile, else its value divided and multiplied by [`DEFAULT_SPAN`]. Numbers of a
+//! list vary together,
 //! by one factor, unless one is named: `nand.read_ns[1]`. Values are rounded to four significant digits, and to integers where the
 //! profile has integers: no measurement is more precise.
 
@@ -250,7 +251,8 @@ impl ParameterSpace {
     /// The space of a profile's text and its free parameters.
     ///
     /// # Errors
-    /// [`CalibrateError::Parameter`] when the profile has no such number or it cannot vary; [`CalibrateError::Profile`] when the text is
+    /// [`CalibrateError::Parameter`] when the profile has no such number or it cannot vary;
+    /// [`CalibrateError::Profile`] when the text is
     /// not a profile.
     pub fn new(text: &str, free: &[FreeParameter]) -> Result<ParameterSpace, CalibrateError> {
         let table: toml::Table =
@@ -350,7 +352,8 @@ impl ParameterSpace {
         out
     }
 
-    /// The text with the values of a point; comments, order and spacing stay. Each number is marked `fitted` to `to`; one that was fitted
+    /// The text with the values of a point; comments, order and spacing stay. Each number is marked `fitted` to `to`;
+    /// one that was fitted
     /// before keeps its text when `keep_sources`.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! The reference procedures on a simulated drive. Each returns everything that its figures are computed from, so that one run gives all.
+//! The reference procedures on a simulated drive. Each returns everything that its figures are computed from, so that
+//! one run gives all.
 
 pub mod fill;
 pub mod hour;

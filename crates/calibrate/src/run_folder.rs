@@ -1,6 +1,7 @@
 //! The cells of a run of assay as measurements, to fit a custom profile to.
 //!
-//! A finished cell of one plain workload (reads or writes, closed loop, direct I/O) gives its rate and, with enough I/Os, median and 99th
+//! A finished cell of one plain workload (reads or writes, closed loop, direct I/O) gives its rate and, with enough
+//! I/Os, median and 99th
 //! percentile of latency. The mean is left out: it follows from rate, threads and depth (Little's law). Every other cell is listed with
 //! the reason why it gives none.
 

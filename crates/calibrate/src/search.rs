@@ -2,7 +2,8 @@
 //!
 //! A profile's parameters interact (firmware time and channel time, read time and jitter), the figures are quantised to nanoseconds and
 //! noisy, and there is no gradient. CMA-ES uses only the ranking of its candidates, so neither scale nor noise of the cost matters.
-//! Formulae and default constants: N. Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772, equations (49) to (58) for the
+//! Formulae and default constants: N. Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772, equations
+//! (49) to (58) for the
 //! weights and rates, (24) to (37) for the updates (without negative weights). A candidate outside the box is projected onto it, with a
 //! penalty for the distance.
 //!
@@ -34,7 +35,7 @@ pub struct CmaEs {
     restarts: u32,
     strategy: Strategy,
     /// The last candidates, before projection into the box.
-    asked: Vec<Vec<f64>>,
+    candidates: Vec<Vec<f64>>,
     first: bool,
 }
 
@@ -93,7 +94,7 @@ impl CmaEs {
             best_cost: f64::MAX,
             restarts: 0,
             strategy: Strategy::new(start.to_vec(), FIRST_STEP, usual_lambda(start.len())),
-            asked: Vec::new(),
+            candidates: Vec::new(),
             first: true,
         }
     }
@@ -112,7 +113,7 @@ impl CmaEs {
     pub fn ask(&mut self) -> Vec<Vec<f64>> {
         let state = &self.strategy;
         let n = self.dimensions;
-        self.asked = (0..state.lambda)
+        self.candidates = (0..state.lambda)
             .map(|_| {
                 let z: Vec<f64> = (0..n)
                     .map(|i| normal(&mut self.rng) * state.lengths[i])
@@ -126,16 +127,16 @@ impl CmaEs {
             })
             .collect();
         if self.first {
-            self.asked[0] = self.strategy.mean.clone();
+            self.candidates[0] = self.strategy.mean.clone();
         }
-        self.asked.iter().map(|point| inside(point)).collect()
+        self.candidates.iter().map(|point| inside(point)).collect()
     }
 
     /// The costs of the last candidates, in their order. NaN counts as the worst.
     pub fn tell(&mut self, costs: &[f64]) {
         self.first = false;
         let mut ranked: Vec<(f64, usize)> = Vec::with_capacity(costs.len());
-        for (index, (point, &cost)) in self.asked.iter().zip(costs).enumerate() {
+        for (index, (point, &cost)) in self.candidates.iter().zip(costs).enumerate() {
             let cost = if cost.is_nan() { f64::MAX } else { cost };
             if cost < self.best_cost {
                 self.best_cost = cost;
@@ -158,7 +159,7 @@ impl CmaEs {
         self.strategy.best_cost = self.strategy.best_cost.min(least);
         let order: Vec<&[f64]> = ranked
             .iter()
-            .map(|&(_, index)| self.asked[index].as_slice())
+            .map(|&(_, index)| self.candidates[index].as_slice())
             .collect();
         update(&mut self.strategy, &order);
         if self.has_converged() {
@@ -169,7 +170,7 @@ impl CmaEs {
     fn has_converged(&self) -> bool {
         let state = &self.strategy;
         let longest = state.lengths.iter().copied().fold(0.0, f64::max);
-        let stall_limit = 10 + (30 * self.dimensions / state.lambda.max(1)) as u64;
+        let stall_limit = 10 + (30 * self.dimensions / state.lambda) as u64;
         !state.step.is_finite() || state.step * longest < LAST_STEP || state.idle > stall_limit
     }
 

@@ -10,7 +10,7 @@ use assay_units::Op;
 
 use crate::CalibrateError;
 use crate::measurement::{Measurement, Procedure, ReferenceMetric, ReferenceWorkload};
-use crate::procedure::streams::{ChunkTimes, StreamerSettings};
+use crate::procedure::streams::ChunkTimes;
 use crate::procedure::{fill, hour, soak, steady, streams};
 
 /// Length of the simulated runs.
@@ -137,7 +137,6 @@ fn joins(run: &mut Run, measurement: &Measurement) -> bool {
 
 impl Run {
     fn execute(&self, profile: &Profile, effort: Effort) -> Result<Outcome, CalibrateError> {
-        let streamer = StreamerSettings::default();
         Ok(match self {
             Run::Steady(job, metrics) => Outcome::Steady(Box::new(steady::run(
                 profile,
@@ -148,13 +147,10 @@ impl Run {
             Run::Fill => Outcome::Fill(fill::run(profile, effort == Effort::Fit)?),
             Run::ZeroedRead => Outcome::Rate(fill::zeroed_read(profile)?),
             Run::Soak => Outcome::Soak(soak::run(profile, effort.speed_up())?),
-            Run::Sweep(sizes) => Outcome::Sweep(streams::sweep(profile, sizes, &streamer)?),
-            Run::FullStream(op) => Outcome::Rate(streams::full_stream(
-                profile,
-                *op,
-                effort == Effort::Fit,
-                &streamer,
-            )?),
+            Run::Sweep(sizes) => Outcome::Sweep(streams::sweep(profile, sizes)?),
+            Run::FullStream(op) => {
+                Outcome::Rate(streams::full_stream(profile, *op, effort == Effort::Fit)?)
+            }
             Run::Hour(percent) => Outcome::Hour(hour::run(profile, *percent, effort.shrink())?),
         })
     }

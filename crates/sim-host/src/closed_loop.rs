@@ -55,7 +55,8 @@ impl ClosedLoop {
         }
     }
 
-    /// Process the next event, unless it lies beyond `until` or there is none: then `false`. `command` makes the next command of a slot,
+    /// Process the next event, unless it lies beyond `until` or there is none: then `false`. `command` makes the next
+    /// command of a slot,
     /// `completed` takes completions with their latencies.
     #[inline]
     pub fn step(
@@ -95,7 +96,8 @@ impl ClosedLoop {
     }
 
     /// Submit commands past the host's processors, the next at a completion, with at most `depth` in flight, until `command` has no
-    /// more. The drive must be drained. `completed` takes completions; returns the time from the first submission to the last completion, or `None`
+    /// more. The drive must be drained. `completed` takes completions; returns the time from the first submission to
+    /// the last completion, or `None`
     /// when commands are in flight that never complete.
     pub fn stream(
         &mut self,

@@ -1,8 +1,11 @@
 //! Discrete-event simulation of a drive and its host.
 //!
-//! Virtual time jumps from event to event. An I/O of a thread passes the host's processors ([`EventLoop::submit`]), waits in the arrival
-//! queue until the instant at which it reaches the drive, and completes there. At one instant, processors come first, then arrivals, then
-//! the drive. The caller decides what is submitted when: an engine under its own clock, a closed loop after each completion, or a server
+//! Virtual time jumps from event to event. An I/O of a thread passes the host's processors ([`EventLoop::submit`]),
+//! waits in the arrival
+//! queue until the instant at which it reaches the drive, and completes there. At one instant, processors come first,
+//! then arrivals, then
+//! the drive. The caller decides what is submitted when: an engine under its own clock, a closed loop after each
+//! completion, or a server
 //! by the wall clock.
 
 use std::collections::VecDeque;
@@ -167,7 +170,8 @@ impl EventLoop {
         self.drive.advance(self.now, out);
     }
 
-    /// Process the drive's events until at least `count` more completions are in `out`, or the drive has nothing to do. No I/O may be on
+    /// Process the drive's events until at least `count` more completions are in `out`, or the drive has nothing to
+    /// do. No I/O may be on
     /// its way to the drive.
     pub fn complete(&mut self, count: usize, out: &mut Vec<Completion>) {
         let before = out.len();

@@ -9,7 +9,8 @@
 //! - [`profile_file`]: a profile by its built-in name or from a TOML file.
 //!
 //! # Non-goals
-//! No workload: callers decide what a thread does next. No NVMe controller (`assay-nvme-ctrl`), no wall clock (`assay-serve` paces a loop
+//! No workload: callers decide what a thread does next. No NVMe controller (`assay-nvme-ctrl`), no wall clock
+//! (`assay-serve` paces a loop
 //! by it).
 //!
 //! # Key constants

@@ -14,7 +14,8 @@
 //!   (`select_idle_cpu` with `SIS_AVG_CPU`; `idle_balance` below `sched_migration_cost_ns`, 0.5 ms).
 //!
 //! So rates end near `processors / overhead`, whatever the drive could do (AnandTech PBlaze5: "CPU-limited"). And while processors are
-//! saturated, some run queues are long by chance for milliseconds, and a thread with more virtual runtime than those it meets there waits
+//! saturated, some run queues are long by chance for milliseconds, and a thread with more virtual runtime than those
+//! it meets there waits
 //! for all of them: the latency tail that AnandTech saw vanish when a power limit made the drive the bottleneck.
 //!
 //! # Non-goals
@@ -56,7 +57,8 @@ impl HostProcessors {
         }
     }
 
-    /// Queue an I/O of a thread at `now` (not before the last call's). Returns when it reaches the drive, or `None` when that depends on
+    /// Queue an I/O of a thread at `now` (not before the last call's). Returns when it reaches the drive, or `None`
+    /// when that depends on
     /// other threads and [`HostProcessors::pop`] will return it.
     #[inline]
     pub fn submit(&mut self, thread: u32, io: u32, now: Nanos) -> Option<Nanos> {

@@ -16,7 +16,8 @@ const STATES_S: usize = 1200;
 
 /// IOPS of each second.
 ///
-/// With `shrink` above 1, drive and time are divided by it: as many overwrites with the same share of over-provisioning in less time, and
+/// With `shrink` above 1, drive and time are divided by it: as many overwrites with the same share of
+/// over-provisioning in less time, and
 /// the same figures where there are many superblocks. Good enough for a fit.
 ///
 /// # Errors

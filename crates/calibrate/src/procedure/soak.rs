@@ -27,7 +27,8 @@ pub struct SoakSecond {
 
 /// Samples of each second.
 ///
-/// With `speed_up` above 1, the drive's heat capacity and each "second" are divided by it: the same temperatures and rates in less time,
+/// With `speed_up` above 1, the drive's heat capacity and each "second" are divided by it: the same temperatures and
+/// rates in less time,
 /// durations to about a thermal step (50 ms) times `speed_up`. Good enough for a fit.
 ///
 /// # Errors

@@ -75,7 +75,10 @@ pub fn run(
         bytes,
         elapsed: drive.now() - start,
         block_bytes: job.block_bytes,
-        latency: drive.latency().cloned().unwrap_or_default(),
+        latency: drive
+            .latency()
+            .cloned()
+            .expect("recording since the warm-up"),
     })
 }
 
@@ -86,7 +89,7 @@ impl SteadyResult {
             ReferenceMetric::MibPerS => Some(mib_per_second(self.bytes, self.elapsed)),
             ReferenceMetric::MbPerS => Some(per_second(self.bytes, self.elapsed) / 1e6),
             ReferenceMetric::Iops => Some(per_second(
-                self.bytes / u64::from(self.block_bytes.max(1)),
+                self.bytes / u64::from(self.block_bytes),
                 self.elapsed,
             )),
             ReferenceMetric::MeanUs => Some(self.latency.mean_ns() / 1000.0),

@@ -2,7 +2,8 @@
 //!
 //! The sweep writes a stream of one chunk, reads it back, then two chunks, and so on, each stream after the last in the drive's address
 //! space. In the pause between streams, buffer and write cache are flushed (ten seconds; the brief does not state how long). Before the
-//! first stream the drive is idle long enough to enter a power-saving state. The brief repeats the sweep and averages.
+//! first stream the drive is idle long enough to enter a power-saving state. The brief repeats the sweep and averages; the model has no
+//! variation between sweeps, so one is enough.
 
 use std::collections::BTreeMap;
 
@@ -14,33 +15,14 @@ use crate::CalibrateError;
 use crate::drive_under_test::DriveUnderTest;
 use crate::measurement::{AccessPattern, CHUNK_BYTES, ReferenceWorkload};
 
-/// Parameters of the streamer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamerSettings {
-    /// Chunk commands in flight. The brief states only "several".
-    pub queue_depth: u32,
-    /// Idle time before each sweep.
-    pub pause: Nanos,
-    /// Idle time between streams.
-    pub gap: Nanos,
-    /// Sweeps that are averaged.
-    pub repeats: u32,
-}
+/// Chunk commands in flight. The brief states only "several".
+const QUEUE_DEPTH: u32 = 8;
+/// Idle time before a sweep: longer than any profile's before a non-operational power state.
+const PAUSE: Nanos = Nanos::from_secs(120);
+/// Idle time between streams: shorter than that, but long enough to flush a write cache.
+const GAP: Nanos = Nanos::from_secs(10);
 
-impl Default for StreamerSettings {
-    fn default() -> StreamerSettings {
-        StreamerSettings {
-            queue_depth: 8,
-            // Longer than any profile's idle time before a non-operational power state ...
-            pause: Nanos::from_secs(120),
-            // ... and shorter than that, but long enough to flush a write cache.
-            gap: Nanos::from_secs(10),
-            repeats: 1,
-        }
-    }
-}
-
-/// Mean time of each stream of a sweep, by operation and chunks.
+/// Time of each stream of a sweep, by operation and chunks.
 pub type ChunkTimes = BTreeMap<(Op, u32), Nanos>;
 
 fn drained_drive(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
@@ -56,35 +38,26 @@ fn drained_drive(profile: &Profile) -> Result<DriveUnderTest, CalibrateError> {
 ///
 /// # Errors
 /// When the profile cannot make a drive, or the drive fails an I/O.
-pub fn sweep(
-    profile: &Profile,
-    sizes: &[u32],
-    streamer: &StreamerSettings,
-) -> Result<ChunkTimes, CalibrateError> {
+pub fn sweep(profile: &Profile, sizes: &[u32]) -> Result<ChunkTimes, CalibrateError> {
     let mut drive = drained_drive(profile)?;
     let capacity = drive.capacity_bytes();
-    let mut sums: BTreeMap<(Op, u32), u64> = BTreeMap::new();
+    let mut times = ChunkTimes::new();
     let mut first = 0;
-    for _ in 0..streamer.repeats.max(1) {
-        drive.idle(streamer.pause);
-        for &chunks in sizes {
-            let bytes = u64::from(chunks) * u64::from(CHUNK_BYTES);
-            if first + bytes > capacity {
-                first = 0;
-            }
-            let fitting = bytes.min(capacity) / u64::from(CHUNK_BYTES);
-            for op in [Op::Write, Op::Read] {
-                let time = drive.stream(op, first, fitting, CHUNK_BYTES, streamer.queue_depth)?;
-                *sums.entry((op, chunks)).or_default() += time.0;
-                drive.idle(streamer.gap);
-            }
-            first += bytes;
+    drive.idle(PAUSE);
+    for &chunks in sizes {
+        let bytes = u64::from(chunks) * u64::from(CHUNK_BYTES);
+        if first + bytes > capacity {
+            first = 0;
         }
+        let fitting = bytes.min(capacity) / u64::from(CHUNK_BYTES);
+        for op in [Op::Write, Op::Read] {
+            let time = drive.stream(op, first, fitting, CHUNK_BYTES, QUEUE_DEPTH)?;
+            times.insert((op, chunks), time);
+            drive.idle(GAP);
+        }
+        first += bytes;
     }
-    Ok(sums
-        .into_iter()
-        .map(|(key, sum)| (key, Nanos(sum / u64::from(streamer.repeats.max(1)))))
-        .collect())
+    Ok(times)
 }
 
 /// Rate of a stream in MiB/s.
@@ -107,17 +80,16 @@ pub fn full_stream(
     profile: &Profile,
     op: Op,
     stop_when_steady: bool,
-    streamer: &StreamerSettings,
 ) -> Result<f64, CalibrateError> {
     let mut drive = drained_drive(profile)?;
-    drive.idle(streamer.pause);
+    drive.idle(PAUSE);
     let chunks = drive.capacity_bytes() / u64::from(CHUNK_BYTES);
     let start = drive.now();
     let (mut done, mut samples) = (0, Vec::new());
     while done < chunks {
         let now = SAMPLE_CHUNKS.min(chunks - done);
         let first = done * u64::from(CHUNK_BYTES);
-        let time = drive.stream(op, first, now, CHUNK_BYTES, streamer.queue_depth)?;
+        let time = drive.stream(op, first, now, CHUNK_BYTES, QUEUE_DEPTH)?;
         done += now;
         samples.push(time.as_secs_f64());
         if let Some(sample_s) = steady_time(&samples).filter(|_| stop_when_steady) {

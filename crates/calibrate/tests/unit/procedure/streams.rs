@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_stream_settles_when_two_long_stretches_agree() {
+fn a_stream_is_in_steady_state_when_two_long_periods_agree() {
     assert_eq!(steady_time(&[1.0; 63]), None);
     assert_eq!(steady_time(&[2.0; 64]), Some(2.0));
     let mut falling = vec![1.0; 32];
