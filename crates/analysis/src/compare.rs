@@ -1,8 +1,8 @@
-//! Runs compared: which drive is faster at what, and whether that is known at all.
+//! Comparison of drives or runs, workload by workload.
 //!
 //! # Mechanism
-//! Drives of all runs are put into groups, one per drive: repeated runs of a drive stand on the same side. A real drive is known by model and
-//! serial, a simulated one by what was asked for without its seed (another seed is another measurement of the same drive). Where all runs are of one
+//! Drives of all runs are put into groups, one per drive: repeated runs of a drive stand on the same side. A real drive is identified by model and
+//! serial, a simulated one by its specification without the seed (another seed is another measurement of the same drive). Where all runs are of one
 //! drive, every run is a side of its own: before and after. The first group is the baseline, and every other is compared with it, workload by
 //! workload, by [`assay_stats::compare`].
 //!
@@ -10,7 +10,7 @@
 //! drives differ in size, but not the lengths of streams. Of cells in rounds the last window counts, strung together.
 //!
 //! # Non-goals
-//! No overall winner: what a workload is worth is the reader's to say.
+//! An overall winner: the relevance of a workload depends on the use.
 
 use assay_stats::compare::{Better, Comparison, ComparisonSettings, Difference, RunValue, compare};
 use assay_store::model::{CellPlan, CellResult, DriveRecord};
@@ -20,9 +20,9 @@ use crate::estimate::{self, Estimates};
 
 mod workload;
 
-use workload::{Key, Measured, measured, places};
+use workload::{Key, Measured, label_workloads, measured};
 
-/// A figure that is compared.
+/// A compared metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Metric {
     /// MiB (2^20 bytes) per second.
@@ -54,7 +54,7 @@ impl Metric {
         }
     }
 
-    /// For people.
+    /// Label for tables.
     pub fn label(self) -> &'static str {
         match self {
             Metric::MibPerS => "bandwidth",
@@ -84,7 +84,7 @@ pub struct DriveGroup {
 }
 
 impl DriveGroup {
-    /// The name with the word that must stand beside every simulated figure.
+    /// The name, marked if simulated.
     pub fn full_name(&self) -> String {
         if self.simulated {
             format!("{} (simulated)", self.name)
@@ -112,13 +112,13 @@ pub struct MetricComparison {
 pub struct WorkloadComparison {
     /// The plan, as first met in the baseline.
     pub plan: CellPlan,
-    /// What tells it from the step's other workloads: `4 KiB, depth 32`; empty when it is the only one.
-    pub place: String,
+    /// Label that distinguishes it from the step's other workloads: `4 KiB, depth 32`; empty when it is the only one.
+    pub label: String,
     /// By metric, in the order of [`Metric::ALL`].
     pub metrics: Vec<MetricComparison>,
 }
 
-/// How often which answer was given.
+/// Counts of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DifferenceCounts {
     /// Faster.
@@ -132,7 +132,7 @@ pub struct DifferenceCounts {
 }
 
 impl DifferenceCounts {
-    /// All answers.
+    /// Sum of all.
     pub fn total(&self) -> usize {
         self.faster + self.slower + self.same + self.cannot_tell
     }
@@ -145,14 +145,14 @@ pub struct GroupComparison {
     pub baseline: usize,
     /// Index into [`Comparisons::groups`].
     pub other: usize,
-    /// What both have measured.
+    /// Workloads that both have.
     pub workloads: Vec<WorkloadComparison>,
-    /// What must be known before any answer is believed.
+    /// Limits of the comparison.
     pub notes: Vec<String>,
 }
 
 impl GroupComparison {
-    /// How often which answer was given for a metric.
+    /// Counts of results for a metric.
     pub fn tally(&self, metric: Metric) -> DifferenceCounts {
         let mut tally = DifferenceCounts::default();
         for compared in self.workloads.iter().flat_map(|w| &w.metrics) {
@@ -168,7 +168,7 @@ impl GroupComparison {
         tally
     }
 
-    /// Is there nothing that IOPS say and bandwidth does not? So with every fixed block size.
+    /// Are IOPS redundant to bandwidth? True for fixed block sizes.
     pub fn iops_follow_bandwidth(&self) -> bool {
         self.workloads.iter().all(|w| {
             let ratio = |metric: Metric| {
@@ -183,7 +183,7 @@ impl GroupComparison {
     }
 }
 
-/// All that several runs say of each other.
+/// Comparisons of several runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparisons {
     /// The sides; the first is the baseline.
@@ -207,7 +207,7 @@ pub fn of(runs: &[Run], terms: ComparisonSettings) -> Comparisons {
     }
 }
 
-/// What makes two entries of manifests the same drive.
+/// Identity of a drive across manifests.
 fn identity(drive: &DriveRecord) -> (bool, String, String) {
     if drive.simulated {
         let parts: Vec<&str> = drive
@@ -271,7 +271,7 @@ fn groups(runs: &[Run]) -> (Vec<DriveGroup>, bool) {
     (groups, false)
 }
 
-/// The figure of a run, and its interval where there is one.
+/// Value of a run, with its interval where there is one.
 fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option<RunValue> {
     let estimate = match metric {
         Metric::MibPerS => estimates.mib_per_s,
@@ -287,10 +287,10 @@ fn repeat(metric: Metric, parts: &[&CellDrive], estimates: &Estimates) -> Option
     };
     let results: Vec<&CellResult> = parts.iter().filter_map(|p| p.result.as_ref()).collect();
     let value = results.iter().map(|r| figure(r)).sum::<f64>() / results.len().max(1) as f64;
-    // A run in which nothing completed stays in: it must not be left out to flatter its side.
+    // A run in which nothing completed counts: leaving it out would bias its side.
     (!results.is_empty()).then_some(RunValue {
         value: match (metric, &estimate) {
-            // Of a percentile, the series' mean is another figure than the result's.
+            // The mean of the intervals' percentiles differs from the result's percentile.
             (Metric::P99, Some(e)) => e.mean,
             _ => value,
         },
@@ -343,7 +343,7 @@ fn pair(
             .collect();
         workloads.push(WorkloadComparison {
             plan: (*plan).clone(),
-            place: String::new(),
+            label: String::new(),
             metrics,
         });
     }
@@ -354,7 +354,7 @@ fn pair(
         }
     }
     unmatched += foreign.len();
-    places(&mut workloads);
+    label_workloads(&mut workloads);
     let notes = notes(runs, &groups[0], &groups[other], one_drive, unmatched);
     GroupComparison {
         baseline: 0,
@@ -386,7 +386,7 @@ fn compared(
     if of_a.is_empty() && of_b.is_empty() {
         return None;
     }
-    // The seconds' percentiles of one run and the whole percentile of another are not the same figure.
+    // Percentiles of intervals and of whole runs are different quantities.
     if metric == Metric::P99 && of_a.iter().chain(&of_b).any(|r| r.estimate.is_none()) {
         (of_a, of_b) = (repeats(a, true), repeats(b, true));
     }

@@ -1,19 +1,18 @@
 //! The figures of a cell with their confidence intervals.
 //!
 //! # Mechanism
-//! An interval's counts say what each second contributed to the sums that a result is made of: I/Os and bytes over time, latency over I/Os. So
-//! the means here are those of the results, and [`assay_stats::confidence::ratio`] finds their error from the seconds. Seconds in which nothing
-//! completed count as what they were, zero.
+//! Results are ratios of sums: I/Os and bytes over time, latency over I/Os. [`assay_stats::confidence::ratio`] estimates their error from the
+//! contributions of the intervals, so the means here equal those of the results. Intervals in which nothing completed count as zero.
 //!
-//! A percentile of merged histograms has no such decomposition. [`Estimates::p99_ns`] is the mean of the seconds' own 99th percentiles, which is another
-//! figure than the result's p99 (as a rule a little lower) and is named so wherever it is shown.
+//! A percentile of merged histograms has no such decomposition. [`Estimates::p99_ns`] is the mean of the intervals' 99th percentiles, which differs
+//! from the result's p99 (as a rule it is a little lower).
 
 use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::read::CellDrive;
 use assay_store::series::{IntervalSample, OpCounts};
 use assay_units::MIB;
 
-/// Latencies in a second from which its 99th percentile is one of its own.
+/// Fewest latencies of an interval with a 99th percentile.
 pub const P99_SAMPLES: u64 = 100;
 
 /// A cell's figures on one drive; each `None` where the series is too short (fewer than ten intervals) or has no such figure.

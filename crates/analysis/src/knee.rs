@@ -1,4 +1,4 @@
-//! The knees of a run's sweeps: the depth that is enough, and the load that is borne.
+//! Knees of a run: sufficient queue depth of sweeps, sustainable load of load curves.
 
 use assay_stats::knee::{self, DepthKnee, LATENCY_FACTOR, LoadKnee, LoadPoint, SHARE};
 use assay_store::model::{CellView, OFFERED_IOPS, WorkloadRecord};
@@ -16,26 +16,26 @@ pub struct SweepKnee {
 /// The knee of one load curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveKnee {
-    /// Index into [`Run::cells`] of the highest load that is borne.
+    /// Index into [`Run::cells`] of the highest sustainable load.
     pub cell: usize,
     /// The knee.
     pub knee: LoadKnee,
 }
 
-/// In flight on the whole drive: threads times depth of each.
+/// I/Os in flight on the drive: threads times depth of each. Saturates: a manifest can hold any numbers.
 pub fn total_depth(workload: &WorkloadRecord) -> u32 {
     workload.numjobs.saturating_mul(workload.iodepth)
 }
 
-/// The knees of a step's sweeps over depth on a drive: one for each sort of workload in it, in the order they first occur. Only whole cells
+/// The knees of a step's sweeps over depth on a drive: one per workload, in the order they first occur. Only whole cells
 /// with [`CellView::Knee`] count.
 pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
     sweeps(run, step, drive, CellView::Knee, |w| {
-        // What may differ within a sweep.
+        // These vary within a sweep.
         WorkloadRecord {
             iodepth: 0,
             numjobs: 0,
-            ..sort_of(w)
+            ..grouping_key(w)
         }
     })
     .into_iter()
@@ -59,12 +59,12 @@ pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
     .collect()
 }
 
-/// The knees of a step's load curves on a drive: one for each sort of workload in it. Only whole open-loop cells with [`CellView::Load`] count; what was
+/// The knees of a step's load curves on a drive: one per workload. Only whole open-loop cells with [`CellView::Load`] count; what was
 /// offered is the share of the rate that the cell it refers to reached, or the workload's own rate.
 pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
     sweeps(run, step, drive, CellView::Load, |w| WorkloadRecord {
         rate_iops: 0.0,
-        ..sort_of(w)
+        ..grouping_key(w)
     })
     .into_iter()
     .filter_map(|cells| {
@@ -91,7 +91,7 @@ pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
     .collect()
 }
 
-/// What an open-loop cell offered, I/Os per second; `None` for a closed loop.
+/// Offered rate of an open-loop cell, I/Os per second; `None` for a closed loop.
 pub fn offered(cell: &CellRecord, drive: usize) -> Option<f64> {
     if cell.plan.load.is_some() {
         return result(cell, drive)?.values.get(OFFERED_IOPS).copied();
@@ -111,8 +111,8 @@ fn result(cell: &CellRecord, drive: usize) -> Option<&assay_store::model::CellRe
         .as_ref()
 }
 
-/// A workload without what says nothing of its sort.
-fn sort_of(workload: &WorkloadRecord) -> WorkloadRecord {
+/// A workload without the fields that may differ within a group.
+fn grouping_key(workload: &WorkloadRecord) -> WorkloadRecord {
     WorkloadRecord {
         options: String::new(),
         offset_bytes: 0,

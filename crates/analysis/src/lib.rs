@@ -1,24 +1,24 @@
-//! What runs mean: from the cells of a run folder to conclusions that a report shows and a verdict rests on.
+//! Analysis of runs: the conclusions that reports show and verdicts use.
 //!
 //! # Architecture
-//! `measure` holds the statistics, on plain series; here they are applied to [`assay_store::read::Run`]s. Everything is a pure function of
-//! runs: the same runs give the same conclusions, and nothing is concluded that a run folder does not hold.
+//! Crate `stats` holds the statistics on plain series; here they are applied to [`assay_store::read::Run`]s. Everything is a pure function of
+//! runs.
 //!
-//! - [`estimate`]: the figures of a cell with their confidence intervals.
-//! - [`rest`]: whether a figure that is said to be steady is that of a drive at rest.
-//! - [`score`]: the consistency score of a cell's last part.
-//! - [`knee`]: the depth of a sweep that is enough, the load of a curve that is borne.
+//! - [`estimate`]: figures of a cell with confidence intervals.
+//! - [`steady_state`]: check of figures declared steady.
+//! - [`score`]: consistency score of a cell's last part.
+//! - [`knee`]: sufficient depth of a sweep, sustainable load of a load curve.
 //! - [`compare`]: drives or runs against each other: faster, slower, same, can't tell.
-//! - [`attribution`]: phases of a cell and their causes, from its series and what the drive and the host said meanwhile; what heat cost.
-//! - [`power`]: what a drive drew, on average.
-//! - [`streams`]: short streams against one without end, and the cliffs between them.
-//! - [`verified`]: what passes over the same blocks found.
+//! - [`attribution`]: phases of a cell and their causes; thermal throttling in figures.
+//! - [`power`]: mean power.
+//! - [`streams`]: short streams against a continuous one, and the cliffs between them.
+//! - [`verified`]: results of passes over the same blocks.
 //!
 //! # Non-goals
-//! No drive is touched, nothing is printed or drawn, no clock is read.
+//! Access to drives, output, clocks.
 //!
 //! # Key constants
-//! None of its own: limits of statistics are in `measure`, limits of verdicts in policies.
+//! None of its own: limits of statistics are in `stats`, limits of verdicts in policies.
 #![forbid(unsafe_code)]
 
 pub mod attribution;

@@ -1,17 +1,17 @@
-//! What a drive draws, on average over what was measured.
+//! Mean power of a drive over the measured span.
 //!
 //! # Mechanism
-//! Readings are means over their intervals, evenly spaced, so their mean is that of the span. Readings of the ramp do not count; where there
-//! are none after it, one of the ramp is better than none.
+//! Readings are means over their intervals, evenly spaced, so their mean is that of the span. Readings of the ramp count only where there
+//! are none after it.
 //!
 //! # Non-goals
-//! Energy per operation: rate over power, which is where the rate is.
+//! Energy per operation.
 
 use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::read::CellDrive;
 use assay_units::Nanos;
 
-/// A mean as readings come in.
+/// Running mean of power readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeanPower {
     sum_mw: u64,
@@ -19,19 +19,19 @@ pub struct MeanPower {
 }
 
 impl MeanPower {
-    /// One more reading, milliwatts.
+    /// Add a reading, milliwatts.
     pub fn add(&mut self, power_mw: u64) {
         self.sum_mw += power_mw;
         self.readings += 1;
     }
 
-    /// Watts; `None` without a reading, or where all are zero (a drive that has no meter says that).
+    /// Watts; `None` without a reading, or where all are zero (a drive without a meter).
     pub fn watts(&self) -> Option<f64> {
         (self.sum_mw > 0).then(|| self.sum_mw as f64 / self.readings as f64 / 1e3)
     }
 }
 
-/// The readings of a drive's part in a cell that count, milliwatts.
+/// Evaluated readings of a drive in a cell, milliwatts.
 fn readings(part: &CellDrive) -> Vec<u64> {
     let ramp: Option<Nanos> = part.series.iter().filter(|p| p.ramp).map(|p| p.end).max();
     let all = || part.telemetry.iter();
@@ -50,7 +50,7 @@ pub fn mean_watts(part: &CellDrive) -> Option<f64> {
     mean.watts()
 }
 
-/// The same with its interval; `None` of fewer than ten readings.
+/// The same with its confidence interval; `None` for fewer than ten readings.
 pub fn estimate(part: &CellDrive) -> Option<Estimate> {
     let watts: Vec<f64> = readings(part).iter().map(|&mw| mw as f64 / 1e3).collect();
     confidence::mean(&watts, LEVEL)

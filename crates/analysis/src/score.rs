@@ -1,4 +1,4 @@
-//! The consistency score of a cell: how even its rate was at the end.
+//! Consistency score of the last part of a cell.
 
 use assay_stats::consistency::{self, Score};
 use assay_store::read::CellDrive;
@@ -8,7 +8,7 @@ pub const HOUR_S: f64 = 3600.0;
 /// The part at its end that is scored, seconds.
 pub const SCORED_S: f64 = 400.0;
 
-/// A score and the part of the cell it is of.
+/// A score with its span.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellScore {
     /// Of the per-interval IOPS.
@@ -17,7 +17,7 @@ pub struct CellScore {
     pub from_s: f64,
     /// Where it ends.
     pub to_s: f64,
-    /// The cell was shorter than the hour of the procedure, and so is the part that is scored: a ninth of it.
+    /// The cell was shorter than an hour: a ninth of it is scored.
     pub shortened: bool,
 }
 
@@ -28,14 +28,14 @@ pub fn of(drive: &CellDrive) -> Option<CellScore> {
     let (first, last) = (samples.first()?, samples.last()?);
     let end = last.end_s();
     let length = end - first.start_s();
-    // A cell of an hour is measured a little short of it.
+    // An hour's measured span is slightly shorter.
     let shortened = length < HOUR_S * 0.99;
     let scored = if shortened {
         length * SCORED_S / HOUR_S
     } else {
         SCORED_S
     };
-    // Half an interval of leeway, for edges that are not exactly on the second.
+    // Half an interval of tolerance for edges that are not exactly on the second.
     let from = end - scored - last.elapsed_s() / 2.0;
     let rates: Vec<f64> = samples
         .iter()

@@ -1,13 +1,13 @@
-//! Streams of chunks: what a drive gives to short ones, what is left of it when the stream does not end, and where between them it falls.
+//! Rates of streams of chunks by length: peak, continuous, and the cliffs between them.
 //!
 //! # Mechanism
-//! Repetitions of a stream are averaged by their time, as report C's sweep is, and the rate is that of the mean time; its interval comes from the
-//! repetitions, which rests keep apart ([`confidence::independent`]). A *cliff* is a length from which on the rate stays at least a fifth
-//! ([`FALL_SHARE`]) below what shorter streams reached: something that took in the shorter ones was full. Its size lies between the last length
+//! Repetitions of a stream are averaged by their time, as in MLE NVMe Streamer's sweep, and the rate is that of the mean time; its interval comes from the
+//! repetitions, which idle time separates ([`confidence::independent`]). A *cliff* is a length from which on the rate stays at least a fifth
+//! ([`FALL_SHARE`]) below that of shorter streams: a cache that held the shorter ones was full. Its size lies between the last length
 //! before the fall and the first after it, less what was written out meanwhile.
 //!
 //! # Non-goals
-//! Why a rate falls within one stream: [`crate::attribution`] says that, with the size of the cache.
+//! Causes of a fall within one stream ([`crate::attribution`]).
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,9 @@ use assay_stats::confidence::{self, Estimate, LEVEL};
 use assay_store::model::{CellPlan, CellResult};
 use assay_units::{MIB, Op};
 
-/// A fall of the rate by this share of what it was is a cliff: far beyond what repetitions differ by, far less than a cache's end costs.
+/// Least fall of a cliff, share of the rate: far more than repetitions differ, far less than a full cache costs.
 pub const FALL_SHARE: f64 = 0.2;
-/// While it goes on falling by this share from length to length, the cliff is still the same: past a cache's end the mean of a stream nears
-/// the lower rate only slowly.
+/// Fall from length to length that continues a cliff: past the size of a cache the mean of a stream approaches the lower rate slowly.
 pub const GOES_ON_SHARE: f64 = 0.1;
 /// A continuous stream holds the peak's rate when it has at least this share of it.
 pub const HOLDS_SHARE: f64 = 0.9;
@@ -47,9 +46,9 @@ pub struct Stream {
 /// A length of stream at which the rate falls for good.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cliff {
-    /// The longest stream that was still fast.
+    /// The longest stream before the fall.
     pub before_bytes: u64,
-    /// The shortest that was not.
+    /// The shortest after it.
     pub after_bytes: u64,
     /// Best rate of the lengths up to there, MiB/s.
     pub from_mib_per_s: f64,
@@ -76,7 +75,7 @@ pub fn streams<'a>(cells: impl IntoIterator<Item = (&'a CellPlan, &'a CellResult
         }
         let key = (reads, plan.workload.span_bytes, plan.workload.bs_bytes);
         let group = groups.entry(key).or_default();
-        // Of one that errors cut short, as long as the whole would have taken.
+        // A stream cut short by errors is extrapolated to its full length.
         let whole = plan.workload.span_bytes as f64 / bytes as f64;
         group.times_s.push(time_s * whole);
         group.errors += result.errors();
@@ -110,7 +109,7 @@ pub fn peak(streams: &[Stream], op: Op) -> Option<&Stream> {
     own.max_by(|a, b| a.mib_per_s.total_cmp(&b.mib_per_s))
 }
 
-/// Where an operation's rate falls as streams get longer, the shortest length first.
+/// Cliffs of an operation's rate over the length, the shortest length first.
 pub fn cliffs(streams: &[Stream], op: Op) -> Vec<Cliff> {
     let own: Vec<&Stream> = streams.iter().filter(|s| s.op == op).collect();
     let mut cliffs: Vec<Cliff> = Vec::new();
@@ -142,7 +141,7 @@ pub fn cliffs(streams: &[Stream], op: Op) -> Vec<Cliff> {
     cliffs
 }
 
-/// Does a stream without end keep the rate of the best short one?
+/// Does a continuous stream hold the peak's rate?
 pub fn holds(peak_mib_per_s: f64, continuous_mib_per_s: f64) -> bool {
     continuous_mib_per_s >= HOLDS_SHARE * peak_mib_per_s
 }

@@ -1,25 +1,25 @@
-//! What verification found, of cells that looked at the same blocks.
+//! Verification results of several passes over the same blocks.
 
 use assay_store::model::VerifySummary;
 
-/// The pass over a drive's blocks that found most of them wrong.
+/// The pass with most mismatched blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorstPass<'a> {
-    /// How many passes there were.
+    /// Number of passes.
     pub passes: usize,
-    /// Blocks that it found wrong, of any kind.
+    /// Its mismatched blocks, of any kind.
     pub bad_blocks: u64,
-    /// What it found.
+    /// Its result.
     pub summary: &'a VerifySummary,
 }
 
-/// Blocks that one pass found wrong.
+/// Mismatched blocks of one pass.
 pub fn bad_blocks(summary: &VerifySummary) -> u64 {
     summary.found.values().sum()
 }
 
-/// The worst of several passes, of equally bad ones the one over most blocks. Each cell that verifies is a pass over its blocks: a block that
-/// two of them found wrong is one, and no sum of them means anything.
+/// The worst of several passes, of equal ones the one over most blocks. A block that two passes found mismatched is one block, so passes are
+/// not summed.
 pub fn worst_pass<'a>(passes: impl Iterator<Item = &'a VerifySummary>) -> Option<WorstPass<'a>> {
     let all: Vec<&VerifySummary> = passes.collect();
     let summary = all

@@ -1,4 +1,4 @@
-//! What can go wrong with a run folder, in words that say what to do.
+//! Errors of run folders, with advice.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use crate::model::SCHEMA;
 /// Why a run folder could not be made, read, continued or exported.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The operating system refused.
+    /// I/O error.
     #[error("cannot {action} {path}: {source}; {advice}", path = .path.display(), advice = advice(.source))]
     Io {
-        /// What was tried, as a verb (`append to`).
+        /// The action, as a verb (`append to`).
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
     /// No manifest there.
@@ -24,7 +24,7 @@ pub enum StoreError {
         path = .path.display()
     )]
     NotARun {
-        /// What was named.
+        /// The path.
         path: PathBuf,
     },
     /// An explicitly named folder already holds something.
@@ -33,7 +33,7 @@ pub enum StoreError {
         path = .path.display()
     )]
     NotEmpty {
-        /// What was named.
+        /// The path.
         path: PathBuf,
     },
     /// The run's own folder exists already.
@@ -74,13 +74,13 @@ pub enum StoreError {
     },
     /// A plan that contradicts itself was given to be written.
     #[error(
-        "the run cannot be written down: {reason}; this is a fault of assay or of the suite, please report it"
+        "the run cannot be recorded: {reason}; this is a bug of assay or of the suite, please report it"
     )]
     BadPlan {
         /// What contradicts.
         reason: String,
     },
-    /// Somebody else writes this run.
+    /// Another process writes this run.
     #[error(
         "{path} is being written by another assay process; wait until it has ended, or end it, and try again",
         path = .path.display()
@@ -96,20 +96,20 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// An entry that JSON cannot hold.
-    #[error("an event cannot be written to {path}: {reason}; this is a fault of assay, please report it", path = .path.display())]
+    #[error("an event cannot be written to {path}: {reason}; this is a bug of assay, please report it", path = .path.display())]
     Unwritable {
         /// The journal.
         path: PathBuf,
         /// Which event, and why.
         reason: String,
     },
-    /// A word that names no export format.
+    /// Not an export format.
     #[error("{name:?} is not an export format; choose parquet, json, csv or fio-json")]
     UnknownFormat {
         /// What was given.
         name: String,
     },
-    /// The Parquet library refused.
+    /// Error of the Parquet library.
     #[error("cannot write {path} as Parquet: {reason}; export as csv or json instead, and please report it", path = .path.display())]
     Parquet {
         /// The file.
@@ -131,7 +131,7 @@ impl StoreError {
     }
 }
 
-/// What a user can do about an operating system's refusal.
+/// Advice for an I/O error.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

@@ -1,4 +1,4 @@
-//! The append-only journal: one line per event, each line proven by its own checksum.
+//! Append-only journal: one line per event, each with its own checksum.
 //!
 //! A line is `<8 lower-case hex digits: CRC-32C of the JSON> <JSON>\n`. CRC-32C (Castagnoli, RFC 3720 appendix B.4)
 //! finds every error of up to five bits and every burst up to 32 bits in lines of the length that occur here.
@@ -16,19 +16,19 @@ use crate::model::Entry;
 
 /// The journal's name in a run folder.
 pub const JOURNAL_FILE: &str = "journal.log";
-/// A longer line is taken for damage. A line of full histograms of every operation stays below 4 MiB.
+/// A longer line counts as damaged. A line of full histograms of every operation stays below 4 MiB.
 pub const MAX_LINE_BYTES: u64 = 16 << 20;
 /// Hex digits of the checksum, and the blank after them.
 const HEAD_BYTES: usize = 9;
 
-/// Appends events to a journal. Holds an exclusive advisory lock on it as long as it lives.
+/// Appends events to a journal. Holds an exclusive advisory lock on it.
 #[derive(Debug)]
 pub struct JournalWriter {
     file: File,
     path: PathBuf,
     /// Length of the file up to its last whole line.
     len: u64,
-    /// A write failed half way: bytes after `len` must go before the next line.
+    /// A write failed half way: bytes after `len` must be cut off before the next line.
     torn: bool,
     buffer: Vec<u8>,
 }
@@ -55,11 +55,11 @@ impl JournalWriter {
         })
     }
 
-    /// Continue an existing journal. A last line that was torn is cut off; a last line that lacks nothing but its
-    /// line end is proven by its checksum and is completed.
+    /// Continue an existing journal. A last line that was torn is cut off; a last line that lacks only its
+    /// line end, by its checksum, is completed.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] when another writer holds it; [`StoreError::Io`] when it cannot be opened or mended.
+    /// [`StoreError::Busy`] when another writer holds it; [`StoreError::Io`] when it cannot be opened or repaired.
     pub fn open(path: &Path) -> Result<JournalWriter, StoreError> {
         let file = OpenOptions::new()
             .append(true)
@@ -78,11 +78,11 @@ impl JournalWriter {
             torn: false,
             buffer: Vec::new(),
         };
-        writer.mend_tail()?;
+        writer.repair_tail()?;
         Ok(writer)
     }
 
-    fn mend_tail(&mut self) -> Result<(), StoreError> {
+    fn repair_tail(&mut self) -> Result<(), StoreError> {
         let whole =
             end_of_last_line(&self.file, self.len).map_err(StoreError::io("read", &self.path))?;
         let tail_bytes = self.len - whole;
@@ -124,7 +124,7 @@ impl JournalWriter {
         self.append_all(std::slice::from_ref(entry))
     }
 
-    /// Append several events with one write, so that they stand together.
+    /// Append several events with one write, so that they stay together.
     ///
     /// # Errors
     /// [`StoreError::Io`] when the system refuses (disk full, I/O error): nothing before is lost, nothing of this batch
@@ -149,8 +149,8 @@ impl JournalWriter {
         serde_json::to_writer(&mut self.buffer, entry)
             .map_err(|e| unwritable(&self.path, e.to_string()))?;
         let json = &self.buffer[start + HEAD_BYTES..];
-        // JSON writes not-a-number as null, which no reader takes for a number. Intervals hold integers only, and are
-        // the bulk: everything else is read back before it is trusted to the disk.
+        // JSON writes NaN as null, which is not a number when read. Intervals are the bulk and hold integers only; every other entry
+        // is read back before it is written.
         if !matches!(entry, Entry::Interval(_)) {
             serde_json::from_slice::<Entry>(json).map_err(|e| {
                 let text = String::from_utf8_lossy(json);
@@ -193,7 +193,7 @@ impl JournalWriter {
             .map_err(StoreError::io("flush", &self.path))
     }
 
-    /// Length in bytes of what stands in the journal.
+    /// Length of the journal, bytes.
     pub fn len_bytes(&self) -> u64 {
         self.len
     }
@@ -204,7 +204,7 @@ impl JournalWriter {
     }
 }
 
-/// flock(2), exclusive, not waiting: released by the kernel when the process ends, however it ends.
+/// flock(2), exclusive, non-blocking: released by the kernel when the process ends.
 fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
     use rustix::fs::{FlockOperation, flock};
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
@@ -233,7 +233,7 @@ fn end_of_last_line(file: &File, len: u64) -> io::Result<u64> {
     Ok(0)
 }
 
-/// The JSON of a line (without its line end), if its checksum proves it.
+/// The JSON of a line (without its line end), if its checksum matches.
 fn checked_json(line: &[u8]) -> Result<&[u8], String> {
     let head = line
         .first_chunk::<HEAD_BYTES>()
@@ -260,14 +260,14 @@ fn checked_json(line: &[u8]) -> Result<&[u8], String> {
     Ok(json)
 }
 
-/// What a line of a journal turned out to be.
+/// Content of a journal line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LineContent {
     /// An event.
     Entry(Box<Entry>),
-    /// An event of a kind this version does not know.
+    /// An event of a newer version.
     Unknown(String),
-    /// Not to be trusted, and why.
+    /// Damaged, with the reason.
     Damaged(String),
 }
 
@@ -276,9 +276,9 @@ pub enum LineContent {
 pub struct Line {
     /// From 1.
     pub number: u64,
-    /// Where it begins in the file.
+    /// Offset in the file.
     pub offset: u64,
-    /// What it holds.
+    /// Content.
     pub content: LineContent,
 }
 
@@ -304,7 +304,7 @@ pub fn parse_line(line: &[u8]) -> LineContent {
     }
 }
 
-/// Reads a journal line by line, holding one line at a time. Damage is an answer, not an error.
+/// Reads a journal line by line, holding one line at a time. Damage is reported as content, not as an error.
 #[derive(Debug)]
 pub struct JournalReader<R> {
     input: R,
@@ -385,7 +385,7 @@ impl<R: BufRead + Seek> JournalReader<R> {
     }
 }
 
-/// Pass over the rest of an overlong line; how many bytes that were.
+/// Skip the rest of an overlong line; the number of bytes skipped.
 fn skip_line(input: &mut impl BufRead) -> io::Result<u64> {
     let mut skipped = 0;
     loop {

@@ -1,5 +1,5 @@
-//! What a run folder holds, as types. Times inside a cell are nanoseconds since the cell started, on the drive's own
-//! clock (virtual for a simulated one); wall-clock stamps are RFC 3339 in UTC.
+//! Data model of run folders. Times inside a cell are nanoseconds since the cell's start on the drive's clock (virtual time for a
+//! simulated drive); wall-clock times are RFC 3339 in UTC.
 
 use std::collections::BTreeMap;
 
@@ -22,16 +22,16 @@ pub use warning::Warning;
 /// Version of the folder's layout; a reader refuses a newer one.
 pub const SCHEMA: u32 = 1;
 
-/// `manifest.json`: the plan and its circumstances. Written once, before anything is measured.
+/// `manifest.json`: plan and environment. Written once, before the first I/O.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// The folder's name when it was made, unique enough to cite.
+    /// Name of the folder when it was made, unique.
     pub run_id: String,
-    /// When it was made.
+    /// Time of creation.
     pub created: String,
-    /// Which build made it.
+    /// Build.
     pub tool: BuildRecord,
     /// The command as typed.
     pub command_line: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Manifest {
     pub suite: SuiteRecord,
     /// Parameters in force, defaults included.
     pub parameters: BTreeMap<String, String>,
-    /// Factor on every duration; 1.0 is the procedure as published, less says so in every report.
+    /// Factor on every duration; 1.0 is the procedure as published, other values are shown in every report.
     pub scale: f64,
     /// Seed of every random stream.
     pub seed: u64,
@@ -88,11 +88,11 @@ pub struct HostRecord {
     pub logical_cpus: u32,
     /// Memory.
     pub memory_bytes: u64,
-    /// Anything else worth a line (clock source, governor, hypervisor), as name and value.
+    /// Further properties (clock source, governor, hypervisor), as name and value.
     pub details: BTreeMap<String, String>,
 }
 
-/// A drive as it was when the run started.
+/// A drive at the start of the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DriveRecord {
     /// As named on the command line.
@@ -111,25 +111,25 @@ pub struct DriveRecord {
     pub capacity_bytes: u64,
     /// Logical block.
     pub logical_block_bytes: u32,
-    /// Simulated? Then every figure of it is shown with that word.
+    /// Simulated? Then every figure of it is marked so.
     pub simulated: bool,
     /// Profile of a simulated drive.
     pub profile: Option<String>,
-    /// Everything else that is known (link, queues, scheduler, file system), as name and value.
+    /// Further properties (link, queues, scheduler, file system), as name and value.
     pub details: BTreeMap<String, String>,
-    /// What its controller said of itself before the run: groups of facts.
+    /// Properties reported by its controller before the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probe: Vec<ProbeProperty>,
-    /// The most power that its NVMe power states allow, milliwatts, by the state's number; those that do I/O.
+    /// Maximum power of its operational NVMe power states, milliwatts, by the state's number.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub power_limits_mw: BTreeMap<u8, u64>,
-    /// What was published of the drive that a simulated one models, to stand beside its figures.
+    /// Published figures of the drive that a simulated one models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
 }
 
 impl DriveRecord {
-    /// Is this the drive of another manifest, in the same guise? Options of a simulated drive are part of its specification.
+    /// The same drive as in another manifest? Options of a simulated drive are part of its specification.
     pub fn is_same(&self, other: &DriveRecord) -> bool {
         self.spec == other.spec
             && self.serial == other.serial
@@ -141,7 +141,7 @@ impl DriveRecord {
 /// A published bandwidth, of a workload or of one stream, with the latencies that were published beside it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Published {
-    /// Who published it.
+    /// Publisher.
     pub source: String,
     /// As [`WorkloadRecord::rw`].
     pub rw: String,
@@ -151,7 +151,7 @@ pub struct Published {
     pub numjobs: u32,
     /// As [`WorkloadRecord::data`].
     pub data: String,
-    /// Length of the stream it is the rate of; none where it does not depend on that.
+    /// Length of the stream; none where the rate does not depend on it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stream_bytes: Option<u64>,
     /// As [`WorkloadRecord::iodepth`].
@@ -173,7 +173,7 @@ fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
-/// What a cell is for; decides where the report shows it.
+/// Purpose of a cell; decides where the report shows it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -182,18 +182,18 @@ pub enum CellKind {
     /// A measured workload: a cell of a table.
     #[default]
     Measure,
-    /// Writes the data that later cells read; timed, but no result of its own.
+    /// Preconditioning: writes the data that later cells read.
     Prepare,
-    /// A long run watched over time, with temperature.
+    /// A long run over time, with temperature.
     Soak,
     /// Several drives concurrently.
     #[serde(rename = "all_aboard")]
     Concurrent,
-    /// Looks at what the medium holds (compressible, zero, unwritten).
+    /// Inspection of the data on the medium (compressible, zero, unwritten).
     Inspect,
-    /// Makes the drive as if nothing had ever been written.
+    /// Purge: the state before the first write.
     Purge,
-    /// Rests, and is watched.
+    /// Idle time with telemetry.
     Idle,
 }
 
@@ -204,21 +204,21 @@ pub struct CellPlan {
     pub id: String,
     /// The suite's step it belongs to (`random-read`): cells of one step make one table.
     pub step: String,
-    /// The step's title for people.
+    /// Title of the step.
     pub title: String,
-    /// What it is for.
+    /// Purpose.
     pub kind: CellKind,
     /// Drives measured, as indices into [`Manifest::drives`]: one, or several at once.
     pub drives: Vec<usize>,
-    /// The workload in figures.
+    /// Workload.
     pub workload: WorkloadRecord,
-    /// How it is to be read, where the kind does not say.
+    /// Presentation, where the kind does not determine it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub view: Option<CellView>,
-    /// Its figures are said to be those of a drive at rest; whether they are is concluded from its series.
+    /// Declared to be in steady state; analysis checks that from its series.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub steady: bool,
-    /// The circumstance that it shares with cells of other steps and that a report switches between: `Default`, `25 % spare`.
+    /// Variant that it shares with cells of other steps: `Default`, `25 % spare`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variant: Option<String>,
     /// Its round, where it is repeated.
@@ -227,24 +227,23 @@ pub struct CellPlan {
     /// Where the offered rate comes from, when from an earlier cell.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub load: Option<OfferedLoad>,
-    /// How long its drives are left alone before it, nanoseconds.
+    /// Idle time of its drives before it, nanoseconds.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub rest_ns: u64,
-    /// Why it will not be run (needs `--destroy`, needs a file, needs two drives), when so.
+    /// Reason why it will not be run (needs `--destroy`, needs a file, needs two drives).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub skipped: Option<String>,
 }
 
-/// Left out of what is written.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// The workload of a cell, per drive, in the figures that tables and charts use.
+/// Workload of a cell per drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadRecord {
-    /// fio's word: read, write, randread, randwrite, rw, randrw.
+    /// As fio's `rw`: read, write, randread, randwrite, rw, randrw.
     pub rw: String,
     /// Block size; of a mix, the largest.
     pub bs_bytes: u64,
@@ -256,25 +255,25 @@ pub struct WorkloadRecord {
     pub engine: String,
     /// O_DIRECT, or through the page cache.
     pub direct: bool,
-    /// Area the workload touches.
+    /// Length of the area.
     pub span_bytes: u64,
-    /// Where it begins.
+    /// Start of the area.
     pub offset_bytes: u64,
-    /// What the area holds: `incompressible`, `zero`, `unwritten`, `as found`, ... .
+    /// Data in the area: `incompressible`, `zero`, `unwritten`, `as found`, ... .
     pub data: String,
     /// Measured span planned (zero: until all bytes are done).
     pub runtime_ns: u64,
-    /// Left out at the start.
+    /// Ramp time, not part of results.
     pub ramp_ns: u64,
     /// Offered rate of an open-loop job, 0 for a closed loop or one that depends on an earlier cell.
     pub rate_iops: f64,
     /// Reads of a mixed workload, percent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rwmixread: Option<u8>,
-    /// NVMe power state it runs in, where one was asked for.
+    /// Requested NVMe power state.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub power_state: Option<u8>,
-    /// The whole workload as one line of fio-like options, to repeat it with `assay job`.
+    /// Options of `assay job` that repeat it.
     pub options: String,
 }
 
@@ -282,7 +281,7 @@ pub struct WorkloadRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Entry {
-    /// The first line: which manifest this journal belongs to. Written by [`crate::run::RunWriter::create`].
+    /// First line: the manifest of this journal. Written by [`crate::run::RunWriter::create`].
     Manifest {
         /// SHA-256 of `manifest.json`, in lower-case hex.
         sha256: String,
@@ -291,21 +290,21 @@ pub enum Entry {
     Start {
         /// When.
         at: String,
-        /// How many times it was started before.
+        /// Earlier starts.
         resumed: u32,
     },
-    /// What the host can do without a drive: the ceiling results are judged by.
+    /// Self-audit: limits of the host without a drive.
     Audit(Audit),
-    /// A cell began; intervals of an earlier, unfinished attempt no longer count.
+    /// A cell began; intervals of an earlier, unfinished attempt do not count.
     CellStart {
         /// [`CellPlan::id`].
         cell: String,
         /// When.
         at: String,
     },
-    /// What one drive did in one interval.
+    /// Counts of one drive in one interval.
     Interval(IntervalRecord),
-    /// What the host did in one interval of a cell.
+    /// Host load in one interval of a cell.
     Host {
         /// [`CellPlan::id`].
         cell: String,
@@ -314,9 +313,9 @@ pub enum Entry {
         /// Load.
         load: HostLoad,
     },
-    /// What a drive said of itself.
+    /// Telemetry of a drive.
     Telemetry(TelemetryRecord),
-    /// Something the reader of the results must know.
+    /// Warning.
     Warning(Warning),
     /// A cell is done.
     CellFinish {
@@ -333,10 +332,10 @@ pub enum Entry {
         cell: String,
         /// When.
         at: String,
-        /// Why, and what to do.
+        /// Reason and advice.
         message: String,
     },
-    /// A planned cell turned out not to be needed (rounds at rest, preconditioning still valid), or not to make sense.
+    /// A planned cell was not needed (steady state reached, preconditioning still valid) or not applicable.
     CellSkipped {
         /// [`CellPlan::id`].
         cell: String,
@@ -345,26 +344,26 @@ pub enum Entry {
         /// Why.
         reason: String,
     },
-    /// How steady the rounds of a step are by now.
+    /// Result of the steady-state rule so far.
     Steady(SteadyRecord),
-    /// What the suite concludes about a drive.
+    /// Verdict on a drive.
     Verdict {
         /// Index into [`Manifest::drives`].
         drive: usize,
-        /// The conclusion.
+        /// The verdict.
         verdict: Verdict,
     },
     /// The run ended.
     Finish {
         /// When.
         at: String,
-        /// Complete, or ended by the user.
+        /// Complete or interrupted.
         outcome: RunEnd,
     },
 }
 
 impl Entry {
-    /// The words in `event`, so that a reader can tell a newer version's event from a damaged one.
+    /// Values of `event`; others are events of a newer version.
     pub const KINDS: [&'static str; 14] = [
         "manifest",
         "start",
@@ -389,22 +388,22 @@ impl Entry {
 pub enum RunEnd {
     /// Every cell was run or skipped with a reason.
     Complete,
-    /// Ended early by the user; what was measured is kept, `--resume` continues.
+    /// Ended early by the user; `--resume` continues.
     Interrupted,
 }
 
-/// The self-audit before a run: what the engine and the clock cost on this host.
+/// Self-audit before a run: overhead of engine and clock on this host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
-    /// I/Os per second one thread reaches on the null target with full latency recording.
+    /// I/Os per second of one thread on the null target with full latency recording.
     pub null_iops_per_thread: f64,
     /// Nanoseconds per I/O of the engine itself.
     pub engine_ns_per_io: f64,
     /// Cost of reading the clock.
     pub clock_ns: f64,
-    /// Smallest step the clock was seen to make.
+    /// Smallest observed step of the clock.
     pub clock_step_ns: u64,
-    /// How far the fast clock was off the kernel's monotonic clock, parts per million.
+    /// Drift of the fast clock from the kernel's monotonic clock, parts per million.
     pub clock_drift_ppm: f64,
 }
 
@@ -415,7 +414,7 @@ pub struct IntervalRecord {
     pub cell: String,
     /// Index into [`Manifest::drives`].
     pub drive: usize,
-    /// Interval index since the cell's start. The same index may come more than once (a slow worker): counts add up.
+    /// Interval index since the cell's start. An index can occur more than once (a late worker): counts add up.
     pub index: u32,
     /// Part of the ramp.
     pub ramp: bool,
@@ -427,7 +426,7 @@ pub struct IntervalRecord {
     pub ops: Vec<OpRecord>,
 }
 
-/// One operation in one interval. The histograms are the raw data; readers sum them for results.
+/// One operation in one interval. The histograms are the raw data; results are their sums.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpRecord {
     /// Operation.
@@ -438,7 +437,7 @@ pub struct OpRecord {
     pub bytes: u64,
     /// Failed or short.
     pub errors: u64,
-    /// How many of them for which reason.
+    /// Counts by cause.
     #[serde(skip_serializing_if = "ErrorCauses::is_empty", default)]
     pub causes: ErrorCauses,
     /// Latency.
@@ -449,7 +448,7 @@ pub struct OpRecord {
 }
 
 impl IntervalRecord {
-    /// Of a measured interval.
+    /// Record of a measured interval.
     pub fn new(cell: &str, drive: usize, interval: Interval) -> IntervalRecord {
         IntervalRecord {
             cell: cell.to_owned(),
@@ -474,7 +473,7 @@ impl IntervalRecord {
         }
     }
 
-    /// Back to the measured interval, to be summed.
+    /// The measured interval.
     pub fn interval(self) -> Interval {
         Interval {
             index: self.index,
@@ -511,10 +510,10 @@ pub struct CellResult {
     pub read: OpSummary,
     /// Writes.
     pub write: OpSummary,
-    /// Mean host load over the measured span; absent for simulated drives (no host is being loaded by them).
+    /// Mean host load over the measured span; absent for simulated drives.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<HostLoad>,
-    /// Processor time of this program meanwhile; absent for simulated drives.
+    /// Processor time of this process; absent for simulated drives.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<ProcessLoad>,
     /// Processor time of the busiest worker thread of this drive, percent of one processor; absent for simulated drives and in run folders
@@ -540,7 +539,7 @@ impl CellResult {
         self.read.iops + self.write.iops
     }
 
-    /// Latency of the operation that moved more.
+    /// Latency of the operation with more I/Os.
     pub fn latency(&self) -> &LatencySummary {
         if self.read.ios >= self.write.ios {
             &self.read.latency_ns
@@ -555,25 +554,25 @@ impl CellResult {
     }
 }
 
-/// Processor time of the measuring program itself over a cell, in percent of one processor (two busy threads make 200).
+/// Processor time of this process over a cell, percent of one processor (two busy threads: 200).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProcessLoad {
     /// In user code.
     pub cpu_user_pct: f64,
-    /// In the kernel on its behalf.
+    /// In the kernel.
     pub cpu_system_pct: f64,
 }
 
-/// What verification found.
+/// Result of verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifySummary {
     /// Blocks checked.
     pub blocks_checked: u64,
     /// Findings by kind (`corrupt`, `torn`, `misplaced`, `stale`, `lost`).
     pub found: BTreeMap<String, u64>,
-    /// The first findings, in words.
+    /// The first findings, as text.
     pub examples: Vec<String>,
-    /// The seed the blocks carry, to check them again later (`--verify_seed`).
+    /// Seed in the blocks, to verify them again (`--verify_seed`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! A run folder folded into the one structure that reports and exports look at.
+//! A run as read from its folder: input of reports, analysis and exports.
 
 use assay_stats::HostLoad;
 use assay_units::{Nanos, Op};
@@ -23,18 +23,18 @@ pub struct Run {
     pub cells: Vec<CellRecord>,
     /// Warnings of the whole run, without repeats.
     pub warnings: Vec<Warning>,
-    /// How steady the rounds of each group came to be: one per [`SteadyRecord::group`], as last recorded.
+    /// Steady state of rounds: one per [`SteadyRecord::group`], as last recorded.
     pub steady: Vec<SteadyRecord>,
     /// Per drive, in [`Manifest::drives`] order.
     pub verdicts: Vec<Option<Verdict>>,
     /// How it ended; `None` when it never did (killed, or still running).
     pub outcome: Option<RunEnd>,
-    /// Lines of the journal that were damaged and left out, with why.
+    /// Damaged lines of the journal, left out, with the reason.
     pub damaged_lines: Vec<String>,
 }
 
 impl Run {
-    /// Read a run folder, finished or not: everything that is proven by its checksum counts, everything else is named
+    /// Read a run folder, finished or not: lines with a valid checksum count, others are listed
     /// in [`Run::damaged_lines`]. Needs memory for one summary per interval, drive and operation, not for histograms.
     ///
     /// # Errors
@@ -43,18 +43,18 @@ impl Run {
         fold(path, &mut |_, _, _| {})
     }
 
-    /// Is any drive of it simulated? Then every document about it says so.
+    /// Any simulated drive? Then every document about the run says so.
     pub fn has_simulated(&self) -> bool {
         self.manifest.drives.iter().any(|drive| drive.simulated)
     }
 }
 
-/// A planned cell and what became of it.
+/// A planned cell with its state and data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellRecord {
     /// The plan.
     pub plan: CellPlan,
-    /// What became of it.
+    /// State.
     pub state: CellState,
     /// Per drive of the cell, in the plan's order.
     pub drives: Vec<CellDrive>,
@@ -62,22 +62,22 @@ pub struct CellRecord {
     pub host: Vec<(u32, HostLoad)>,
 }
 
-/// What became of a cell.
+/// State of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CellState {
     /// Planned, not reached.
     Planned,
-    /// Will not be run, and why.
+    /// Not run, with the reason.
     Skipped(String),
-    /// Begun and never finished; what was measured is in the series.
+    /// Begun, not finished; the series holds what was measured.
     Unfinished,
     /// Done.
     Finished,
-    /// Could not be done, and why.
+    /// Failed, with the reason.
     Failed(String),
 }
 
-/// One drive's part of a cell.
+/// A drive in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellDrive {
     /// Index into [`Manifest::drives`].
@@ -86,7 +86,7 @@ pub struct CellDrive {
     pub result: Option<CellResult>,
     /// Per interval and operation, in time order.
     pub series: Vec<OpSample>,
-    /// What the drive said of itself, in time order.
+    /// Telemetry in time order.
     pub telemetry: Vec<TelemetryRecord>,
     /// Cumulative latency distribution per operation: (latency, values up to it), for percentile curves.
     pub distributions: Vec<(Op, Vec<(Nanos, u64)>)>,

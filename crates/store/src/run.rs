@@ -1,4 +1,4 @@
-//! Making, continuing and finishing run folders.
+//! Creation, resumption and completion of run folders.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ pub enum Destination {
     At(PathBuf),
 }
 
-/// Writes a run folder. Only one writer can hold a run; the hold ends with the process, however it ends.
+/// Writes a run folder. Only one process can write a run; its lock ends with the process.
 #[derive(Debug)]
 pub struct RunWriter {
     path: PathBuf,
@@ -35,7 +35,7 @@ pub struct RunWriter {
 }
 
 impl RunWriter {
-    /// Make the folder and write the manifest, safely on the medium before this returns.
+    /// Make the folder and write the manifest durably.
     ///
     /// # Errors
     /// When the folder holds something already, cannot be made or written, when the run id is no file name, or the plan
@@ -62,14 +62,14 @@ impl RunWriter {
         })
     }
 
-    /// Take hold of a run that was never completed, to go on with its unfinished cells. A torn last line is cut off.
+    /// Resume a run that was not completed. A torn last line is cut off.
     /// The caller appends [`Entry::Start`] with [`RunWriter::resumed`].
     ///
     /// # Errors
     /// [`StoreError::Busy`] while another process writes it, [`StoreError::AlreadyComplete`], and everything that
     /// [`Run::open`] refuses; [`StoreError::Manifest`] also when the manifest is not the one the run was begun with.
     pub fn resume(path: &Path) -> Result<(RunWriter, Run), StoreError> {
-        // Read before anything is touched: a wrong folder must not be mended.
+        // Read first: a wrong folder must not be repaired.
         Manifest::load(path)?;
         let journal_path = path.join(JOURNAL_FILE);
         let journal = JournalWriter::open(&journal_path).map_err(|error| match error {
@@ -80,7 +80,7 @@ impl RunWriter {
         })?;
         let run = Run::open(path)?;
         if run.outcome == Some(RunEnd::Complete) {
-            // Killed between the last line and the checksums: finish the finishing.
+            // Killed between the last line and the checksums: write those.
             if !path.join(CHECKSUM_FILE).exists() {
                 write_checksums(path)?;
             }
@@ -88,7 +88,7 @@ impl RunWriter {
                 path: path.to_owned(),
             });
         }
-        let Survey {
+        let JournalSurvey {
             stated,
             starts,
             empty,
@@ -113,7 +113,7 @@ impl RunWriter {
         Ok((writer, run))
     }
 
-    /// How many times the run was started before: 0 for a new one.
+    /// Earlier starts: 0 for a new run.
     pub fn resumed(&self) -> u32 {
         self.resumed
     }
@@ -128,7 +128,7 @@ impl RunWriter {
         &self.path
     }
 
-    /// Append one event; it survives the death of this process from here on.
+    /// Append one event; it survives the end of this process.
     ///
     /// # Errors
     /// As [`RunWriter::append_all`].
@@ -138,8 +138,8 @@ impl RunWriter {
 
     /// Append several events with one write.
     ///
-    /// Among [`crate::model::CellResult::values`], one that is not finite (a ratio to nothing) was not measured and is
-    /// left out: JSON cannot hold it.
+    /// Among [`crate::model::CellResult::values`], one that is not finite (a ratio to zero) is left out: JSON cannot hold
+    /// it.
     ///
     /// # Errors
     /// As [`JournalWriter::append_all`].
@@ -184,7 +184,7 @@ impl RunWriter {
     }
 }
 
-/// Does a result hold a value that is not a finite number?
+/// Does a result hold a value that is not finite?
 fn has_unmeasured_values(entry: &Entry) -> bool {
     let Entry::CellFinish { results, .. } = entry else {
         return false;
@@ -237,7 +237,7 @@ impl Manifest {
     }
 }
 
-/// A plan must not contradict itself, because everything else is looked up in it.
+/// Consistency of the plan, which every lookup relies on.
 fn check_plan(manifest: &Manifest) -> Result<(), String> {
     let mut ids = std::collections::BTreeSet::new();
     for cell in &manifest.cells {
@@ -265,7 +265,7 @@ fn manifest_text(manifest: &Manifest) -> Result<String, StoreError> {
         reason: format!("the manifest is not JSON ({e})"),
     };
     let mut text = serde_json::to_string_pretty(manifest).map_err(bad)?;
-    // JSON writes not-a-number as null; reading it back finds out before the run depends on it.
+    // JSON writes NaN as null; reading it back detects that before the run depends on it.
     serde_json::from_str::<Manifest>(&text).map_err(bad)?;
     text.push('\n');
     Ok(text)
@@ -333,17 +333,17 @@ fn sync_folder(folder: &Path) -> Result<(), StoreError> {
         .map_err(StoreError::io("flush the folder", folder))
 }
 
-/// What a journal says of the run as a whole.
-struct Survey {
+/// Properties of a whole journal.
+struct JournalSurvey {
     /// The manifest's checksum.
     stated: Option<String>,
-    /// How many times the run was started.
+    /// Number of starts.
     starts: u32,
-    /// There is no line.
+    /// Without lines.
     empty: bool,
 }
 
-fn survey(journal: &Path) -> Result<Survey, StoreError> {
+fn survey(journal: &Path) -> Result<JournalSurvey, StoreError> {
     let mut reader = JournalReader::open(journal)?;
     let (mut stated, mut starts, mut empty) = (None, 0, true);
     while let Some(line) = reader
@@ -359,7 +359,7 @@ fn survey(journal: &Path) -> Result<Survey, StoreError> {
             }
         }
     }
-    Ok(Survey {
+    Ok(JournalSurvey {
         stated,
         starts,
         empty,
@@ -378,14 +378,14 @@ fn write_checksums(folder: &Path) -> Result<(), StoreError> {
     write_atomically(folder, CHECKSUM_FILE, text.as_bytes())
 }
 
-/// What the checksums of a run folder say.
+/// Result of a checksum comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checksums {
-    /// The run was never completed: it has none.
+    /// None: the run was not completed.
     Absent,
-    /// Every file is as it was when the run was completed.
+    /// Every file is unchanged since completion.
     Intact,
-    /// Files changed, missing or not listed since, each in words.
+    /// Files changed, missing or not listed, as text.
     Changed(Vec<String>),
 }
 

@@ -1,9 +1,9 @@
-//! Fewer points for a latency distribution, with its tail intact.
+//! Thinning of latency distributions, with the tail intact.
 
 use assay_stats::summary::PERCENTILES;
 use assay_units::Nanos;
 
-/// Points kept at most: enough for a curve without visible corners on any screen.
+/// Most points kept: a smooth curve on any screen.
 pub(crate) const MAX_POINTS: usize = 400;
 /// Spread evenly over the probability.
 const BODY_POINTS: u64 = 160;
@@ -13,7 +13,7 @@ const TAIL_POINTS: u32 = 160;
 const LAST_POINTS: usize = 64;
 
 /// Thin a cumulative distribution, (latency, values up to it), to [`MAX_POINTS`]. Every point kept is one of the given
-/// ones, so the curve stays true; the first, the slowest and those of all [`PERCENTILES`] are among them.
+/// ones; the first, the slowest and those of all [`PERCENTILES`] are among them.
 pub(crate) fn thin(points: &[(Nanos, u64)]) -> Vec<(Nanos, u64)> {
     let Some(&(_, total)) = points.last() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Which cells are the same workload, and what to call it.
+//! Matching and labelling of workloads.
 
 use assay_store::model::{CellKind, CellPlan, CellView};
 use assay_store::read::{CellDrive, CellState, Run};
@@ -6,7 +6,7 @@ use assay_units::text::format_size;
 
 use super::WorkloadComparison;
 
-/// What must agree for two cells to be the same workload; repetitions within a run are told apart by their order.
+/// Identity of a workload; repetitions within a run are distinguished by their order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Key {
     step: String,
@@ -20,7 +20,7 @@ pub(super) struct Key {
     mix: Option<u8>,
     power_state: Option<u8>,
     rate: (u64, u64),
-    /// What of its options the figures do not hold.
+    /// Options without a field of their own.
     access: Vec<String>,
     /// Of a stream.
     length_bytes: u64,
@@ -52,8 +52,7 @@ impl Key {
     }
 }
 
-/// Options that make another workload of the same figures. Sizes and places are not among them, because drives differ in size, nor is what
-/// makes no difference to what the drive is asked for.
+/// Options that distinguish workloads with equal fields. Sizes and offsets are not among them, because drives differ in size.
 const ACCESS: [&str; 7] = [
     "bs",
     "random_distribution",
@@ -64,7 +63,7 @@ const ACCESS: [&str; 7] = [
     "verify",
 ];
 
-/// Those of a line of options, with their values. A single block size is a figure already.
+/// The [`ACCESS`] options of a line, with their values. A single block size has a field of its own.
 fn access(options: &str) -> Vec<String> {
     let mut found = Vec::new();
     for option in options.split("--").map(str::trim) {
@@ -78,7 +77,7 @@ fn access(options: &str) -> Vec<String> {
     found
 }
 
-/// How long a stream of the step is, where its length is what the step is about.
+/// Length of a stream, where the step varies it.
 fn length_bytes(plan: &CellPlan) -> u64 {
     match plan.view {
         Some(CellView::Peak) => plan.workload.span_bytes,
@@ -134,15 +133,15 @@ pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
     all
 }
 
-/// Say of every workload what tells it from the others of its step.
-pub(super) fn places(workloads: &mut [WorkloadComparison]) {
+/// Label every workload with what distinguishes it from the others of its step.
+pub(super) fn label_workloads(workloads: &mut [WorkloadComparison]) {
     let labels: Vec<(String, Vec<String>)> = workloads
         .iter()
         .map(|w| (w.plan.step.clone(), labels(&w.plan)))
         .collect();
     for (i, workload) in workloads.iter_mut().enumerate() {
         let (step, own) = &labels[i];
-        let telling: Vec<&str> = own
+        let distinguishing: Vec<&str> = own
             .iter()
             .enumerate()
             .filter(|(at, label)| {
@@ -153,11 +152,11 @@ pub(super) fn places(workloads: &mut [WorkloadComparison]) {
             })
             .map(|(_, label)| label.as_str())
             .collect();
-        workload.place = telling.join(", ");
+        workload.label = distinguishing.join(", ");
     }
 }
 
-/// A workload's properties in words, always the same number of them.
+/// Properties of a workload as text, always the same number of them.
 fn labels(plan: &CellPlan) -> Vec<String> {
     let w = &plan.workload;
     let threads = if w.numjobs == 1 { "thread" } else { "threads" };

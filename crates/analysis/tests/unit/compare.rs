@@ -41,7 +41,7 @@ fn two_drives() {
     assert_eq!(
         pair.workloads
             .iter()
-            .map(|w| w.place.as_str())
+            .map(|w| w.label.as_str())
             .collect::<Vec<_>>(),
         ["4 KiB", "8 KiB"]
     );
@@ -155,7 +155,7 @@ fn what_one_side_has_alone_is_counted_and_scales_are_told() {
         1,
         "areas may differ, block sizes may not"
     );
-    assert_eq!(pair.workloads[0].place, "");
+    assert_eq!(pair.workloads[0].label, "");
     assert!(
         pair.notes.iter().any(|n| n.starts_with("2 workloads")),
         "{:?}",
@@ -231,7 +231,7 @@ fn streams_are_compared_length_by_length() {
         streams("sim:b", &[(1, 2e3), (8, 5e3), (64, 10e3)]),
     ];
     let pair = &of(&runs, ComparisonSettings::default()).pairs[0];
-    let places: Vec<&str> = pair.workloads.iter().map(|w| w.place.as_str()).collect();
+    let places: Vec<&str> = pair.workloads.iter().map(|w| w.label.as_str()).collect();
     assert_eq!(places, ["128 KiB long", "8 MiB long"]);
     let ratios = pair.workloads.iter().map(|w| w.metrics[1].comparison.ratio);
     for (ratio, expected) in ratios.zip([2.0, 0.5]) {

@@ -84,10 +84,10 @@ fn tables(pair: &GroupComparison, metrics: &[Metric]) -> Vec<Table> {
                 answer(&c.comparison)
             })
         });
-        let heading = if workload.place.is_empty() {
+        let heading = if workload.label.is_empty() {
             title
         } else {
-            &workload.place
+            &workload.label
         };
         let row = Row::new(Heading::plain(heading), cells.collect());
         match tables.iter_mut().find(|(step, _)| *step == plan.step) {

@@ -1,8 +1,8 @@
-//! The layout of `fio --output-format=json`, version 3.33, so that tools made for fio read a run.
+//! Export in the layout of `fio --output-format=json`, version 3.33.
 //!
 //! One job per cell and drive, as fio reports a job with `group_reporting`. fio's percentiles are computed from the raw
-//! histograms in the journal. What assay does not measure (fio's `slat_ns`, `majf`, depth histograms, ...) stands as
-//! zero, as fio itself does with switched-off statistics, and is listed in `assay.not_measured`.
+//! histograms in the journal. What assay does not measure (fio's `slat_ns`, `majf`, depth histograms, ...) is
+//! zero, as in fio with disabled statistics, and is listed in `assay.not_measured`.
 //!
 //! Meaning of the figures: fio(1) and HOWTO section "JSON output"; `clat` is submission to completion, `lat` includes the
 //! time before the submission (here: from the intended start of an open-loop job).
@@ -27,7 +27,7 @@ const PERCENTILES: [u32; 17] = [
 ];
 /// Upper ends of fio's latency buckets, in their unit; each begins where the one before ends.
 const BUCKETS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
-/// What fio reports and assay does not measure.
+/// Reported by fio, not measured by assay.
 const NOT_MEASURED: [&str; 9] = [
     "slat_ns",
     "majf",
@@ -184,8 +184,8 @@ impl Latency {
     }
 }
 
-/// A cell's and drive's job, without what only the folded run knows.
-struct Part {
+/// A job without the fields that need the folded run.
+struct JobPart {
     cell: usize,
     place: usize,
     directions: [Direction; 3],
@@ -199,7 +199,7 @@ struct Part {
 /// # Errors
 /// Everything that [`Run::open`] refuses, and when the output cannot be written.
 pub fn export_fio_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError> {
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<JobPart> = Vec::new();
     let run = fold(&run.path, &mut |cell, place, totals| {
         parts.retain(|p| (p.cell, p.place) != (cell, place));
         if totals.elapsed() > Nanos::ZERO {
@@ -216,7 +216,7 @@ pub fn export_fio_json(run: &Run, out: &mut impl Write) -> Result<(), StoreError
 
 fn document(run: &Run, jobs: Vec<Job>) -> Document {
     let manifest = &run.manifest;
-    // A stamp nobody can read is shown as the epoch, as fio shows a clock that was never set.
+    // An unreadable time becomes the epoch, as fio shows an unset clock.
     let created = manifest
         .created
         .parse::<jiff::Timestamp>()
@@ -247,7 +247,7 @@ fn document(run: &Run, jobs: Vec<Job>) -> Document {
     }
 }
 
-fn part(cell: usize, place: usize, totals: &JobTotals) -> Part {
+fn part(cell: usize, place: usize, totals: &JobTotals) -> JobPart {
     let none = OpInterval::default();
     let counts = |op| totals.counts(op).unwrap_or(&none);
     let direction = |op| Direction::of(counts(op), totals.elapsed());
@@ -256,7 +256,7 @@ fn part(cell: usize, place: usize, totals: &JobTotals) -> Part {
     for op in [Op::Read, Op::Write, Op::Discard] {
         all.merge(&counts(op).latency);
     }
-    Part {
+    JobPart {
         cell,
         place,
         directions: [Op::Read, Op::Write, Op::Discard].map(direction),
@@ -358,7 +358,7 @@ fn millis(span: Nanos) -> u64 {
     (span.0 + 500_000) / 1_000_000
 }
 
-fn job(run: &Run, number: usize, part: Part) -> Job {
+fn job(run: &Run, number: usize, part: JobPart) -> Job {
     let cell = &run.cells[part.cell];
     let measured = &cell.drives[part.place];
     let drive = &run.manifest.drives[measured.drive];
@@ -418,7 +418,7 @@ fn job(run: &Run, number: usize, part: Part) -> Job {
     }
 }
 
-/// The cell's workload under fio's option names.
+/// Workload in fio's options.
 fn options(cell: &CellRecord, filename: &str) -> Ordered<String> {
     let workload = &cell.plan.workload;
     let ioengine = match workload.engine.as_str() {

@@ -20,7 +20,6 @@ use crate::series::OpSample;
 struct Document<'a> {
     format: &'static str,
     schema: u32,
-    /// Is any drive simulated?
     simulated: bool,
     manifest: &'a Manifest,
     audit: Option<&'a Audit>,
@@ -45,19 +44,19 @@ struct Cell<'a> {
     plan: &'a CellPlan,
     state: &'static str,
     state_reason: Option<&'a str>,
-    results: Vec<Part<'a>>,
-    host: Vec<HostPoint>,
+    results: Vec<DriveInCell<'a>>,
+    host: Vec<HostEntry>,
 }
 
 #[derive(Serialize)]
-struct HostPoint {
+struct HostEntry {
     index: u32,
     #[serde(flatten)]
     load: HostLoad,
 }
 
 #[derive(Serialize)]
-struct Part<'a> {
+struct DriveInCell<'a> {
     drive: usize,
     drive_label: &'a str,
     simulated: bool,
@@ -83,7 +82,7 @@ struct CellFigures<'a> {
 }
 
 #[derive(Serialize)]
-struct Point<'a> {
+struct SeriesEntry<'a> {
     index: u32,
     ramp: bool,
     start_ns: u64,
@@ -98,7 +97,7 @@ struct Point<'a> {
 }
 
 #[derive(Serialize)]
-struct Reading<'a> {
+struct TelemetryEntry<'a> {
     at_ns: u64,
     temperature_c: Option<f64>,
     sensors_c: &'a [f64],
@@ -168,14 +167,14 @@ fn cell_of<'a>(run: &'a Run, cell: &'a CellRecord) -> Cell<'a> {
         host: cell
             .host
             .iter()
-            .map(|&(index, load)| HostPoint { index, load })
+            .map(|&(index, load)| HostEntry { index, load })
             .collect(),
     }
 }
 
-fn part_of<'a>(run: &'a Run, part: &'a CellDrive) -> Part<'a> {
+fn part_of<'a>(run: &'a Run, part: &'a CellDrive) -> DriveInCell<'a> {
     let (drive_label, simulated) = named(run, part.drive);
-    Part {
+    DriveInCell {
         drive: part.drive,
         drive_label,
         simulated,
@@ -200,7 +199,7 @@ fn figures(result: &CellResult) -> CellFigures<'_> {
 }
 
 fn series<S: Serializer>(points: &[OpSample], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(points.iter().map(|p| Point {
+    serializer.collect_seq(points.iter().map(|p| SeriesEntry {
         index: p.index,
         ramp: p.ramp,
         start_ns: p.start.0,
@@ -216,7 +215,7 @@ fn series<S: Serializer>(points: &[OpSample], serializer: S) -> Result<S::Ok, S:
 }
 
 fn telemetry<S: Serializer>(records: &[TelemetryRecord], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(records.iter().map(|t| Reading {
+    serializer.collect_seq(records.iter().map(|t| TelemetryEntry {
         at_ns: t.at.0,
         temperature_c: t.temperature_c,
         sensors_c: &t.sensors_c,

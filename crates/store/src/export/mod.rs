@@ -1,8 +1,8 @@
-//! Exports: the same run in formats that other tools read.
+//! Export of runs to JSON, CSV, Parquet and fio's JSON.
 //!
 //! [`json`], [`csv`] and [`parquet`] hold everything in figures (not the raw histograms: those stay in the run folder);
 //! [`fio`] is the layout of fio's `--output-format=json`, for tools made for fio. The tables of CSV and Parquet are one
-//! definition (module `table`), so they cannot disagree. Every one of them says of every simulated drive that it is simulated.
+//! definition (module `table`), so they cannot disagree. Every format marks simulated drives.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -45,7 +45,7 @@ impl ExportFormat {
         ExportFormat::FioJson,
     ];
 
-    /// The word on the command line.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             ExportFormat::Parquet => "parquet",
@@ -55,12 +55,12 @@ impl ExportFormat {
         }
     }
 
-    /// Is the output one file (which may go to a pipe), rather than a folder of tables?
+    /// One file (which may be a pipe), rather than a folder of tables?
     pub fn is_one_document(self) -> bool {
         matches!(self, ExportFormat::Json | ExportFormat::FioJson)
     }
 
-    /// What the output is called when the user names nothing: a file or folder beside others of the same run.
+    /// Default name of the output file or folder.
     pub fn default_name(self, run_id: &str) -> String {
         match self {
             ExportFormat::Json => format!("{run_id}.json"),
@@ -114,7 +114,7 @@ fn make_folder(folder: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(folder).map_err(StoreError::io("create the folder", folder))
 }
 
-/// Write a file beside its final name, and give it that name only when it is whole. An I/O error of the writing closure
+/// Write to a temporary name, renamed only when the file is complete. An I/O error of the writing closure
 /// is reported for the final path.
 fn replace(
     path: &Path,

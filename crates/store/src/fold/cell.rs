@@ -1,4 +1,4 @@
-//! A cell whose intervals are still coming in.
+//! A cell under construction while its journal lines are read.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::read::{CellDrive, CellRecord, CellState};
 use crate::series::OpSample;
 use crate::series::silent::Spans;
 
-/// A point of a series in the making.
+/// A sample under construction.
 pub(super) struct Point {
     pub(super) figures: OpSample,
-    /// Where the lines are that it was recorded in.
+    /// Offsets of its lines.
     pub(super) first: u64,
     pub(super) more: Vec<u64>,
 }
@@ -34,12 +34,12 @@ pub(super) struct OpenDrive {
     pub(super) budget: Budget,
 }
 
-/// Sums that must stay within 64 bits, checked before the unchecked additions of `measure`: a journal is input.
+/// Sums that must stay within 64 bits, checked before the plain additions of `stats`: a journal is untrusted input.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Budget([u64; 5]);
 
 impl Budget {
-    /// With this interval's counts added, or why it cannot be true.
+    /// With this interval's counts added, or the reason why they are implausible.
     pub(super) fn with(mut self, interval: &Interval) -> Result<Budget, &'static str> {
         for (_, counts) in &interval.ops {
             let service = counts.service.as_ref().map_or(0, Histogram::count);
@@ -70,7 +70,7 @@ fn plausible(histogram: &Histogram) -> bool {
     (n * min..=n * max).contains(&histogram.sum_ns())
 }
 
-/// A cell in the making.
+/// A cell under construction.
 pub(super) struct Cell {
     pub(super) record: CellRecord,
     pub(super) started: bool,
@@ -98,7 +98,7 @@ impl Cell {
         cell
     }
 
-    /// Forget what was measured.
+    /// Discard what was measured.
     pub(super) fn clear(&mut self) {
         let drives = &self.record.plan.drives;
         self.record.drives = drives
@@ -115,7 +115,7 @@ impl Cell {
         self.host.clear();
     }
 
-    /// Is it being measured at this point of the journal?
+    /// Under measurement at this point of the journal?
     pub(super) fn is_open(&self) -> bool {
         matches!(
             self.record.state,

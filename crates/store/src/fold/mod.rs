@@ -1,7 +1,7 @@
-//! Folding a journal into a [`Run`]: one streaming pass, with a second look only at intervals recorded in parts.
+//! Folding a journal into a [`Run`]: one streaming pass; intervals recorded in parts are read again.
 //!
 //! Memory: per interval and operation one summary (some 200 bytes); full histograms only for the cells that are open at
-//! that moment (one per drive and operation). Interval histograms are summed and forgotten.
+//! that moment (one per drive and operation). Interval histograms are summed and dropped.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,7 +25,7 @@ mod sum;
 use cell::{Cell, Point, PointKey, key};
 use sum::{joined, summed, untraced};
 
-/// More notes of damage than this are counted, not kept.
+/// Notes of damage kept; further ones are counted.
 const MAX_NOTES: usize = 200;
 
 /// Called with (cell, drive within the cell, sum of its measured intervals) whenever a cell's intervals are complete;
@@ -46,7 +46,6 @@ pub(crate) fn fold(path: &Path, sink: TotalsSink<'_>) -> Result<Run, StoreError>
             LineContent::Entry(entry) => fold.entry(line.number, line.offset, *entry)?,
             LineContent::Unknown(event) => fold.unknown(line.number, event),
             LineContent::Damaged(reason) => {
-                // If it was the first line, that is said with it.
                 fold.begun.get_or_insert(true);
                 fold.note_line(line.number, &reason);
             }
@@ -61,14 +60,14 @@ struct Fold<'a> {
     simulated: Vec<bool>,
     index: BTreeMap<String, usize>,
     cells: Vec<Cell>,
-    /// With whether it was given while its cell was being measured.
+    /// With: raised while its cell was being measured?
     warnings: Vec<(Warning, bool)>,
     unknown: BTreeMap<String, (u64, u64)>,
     notes: Vec<String>,
     notes_left_out: usize,
-    /// Was the first event the one that every journal begins with? None: there was no event.
+    /// Was the first event [`Entry::Manifest`]? None without events.
     begun: Option<bool>,
-    second_look: Option<JournalReader<BufReader<File>>>,
+    second_reader: Option<JournalReader<BufReader<File>>>,
     run: Run,
 }
 
@@ -90,7 +89,7 @@ impl<'a> Fold<'a> {
             notes: Vec::new(),
             notes_left_out: 0,
             begun: None,
-            second_look: None,
+            second_reader: None,
             run: Run {
                 path: path.to_owned(),
                 audit: None,
@@ -118,7 +117,7 @@ impl<'a> Fold<'a> {
     }
 
     fn unknown(&mut self, number: u64, event: String) {
-        // Bounded like the notes: a hostile journal could name a new kind on every line.
+        // Bounded like the notes: a hostile journal can have a new kind on every line.
         if self.unknown.len() < MAX_NOTES || self.unknown.contains_key(&event) {
             self.unknown.entry(event).or_insert((number, 0)).1 += 1;
         } else {
@@ -138,7 +137,7 @@ impl<'a> Fold<'a> {
         found
     }
 
-    /// A drive's place in a cell, or a note that it has none.
+    /// Position of a drive in a cell, or a note that it has none.
     fn place(&mut self, number: u64, cell: usize, drive: usize) -> Option<usize> {
         let plan = &self.cells[cell].record.plan;
         let found = plan.drives.iter().position(|&d| d == drive);
@@ -159,7 +158,7 @@ impl<'a> Fold<'a> {
             Entry::Manifest { sha256 } => {
                 if sha256_of(&self.path.join(MANIFEST_FILE))? != sha256 {
                     self.note(format!(
-                        "{MANIFEST_FILE} is not the one that this run was begun with: what it says of drives and cells may be wrong"
+                        "{MANIFEST_FILE} is not the one that this run was begun with: its drives and cells may be wrong"
                     ));
                 }
             }
@@ -342,7 +341,7 @@ impl<'a> Fold<'a> {
         offsets: impl Iterator<Item = u64>,
     ) -> Result<Histogram, StoreError> {
         let journal = self.path.join(JOURNAL_FILE);
-        let reader = match &mut self.second_look {
+        let reader = match &mut self.second_reader {
             Some(reader) => reader,
             none => none.insert(JournalReader::open(&journal)?),
         };
@@ -351,8 +350,7 @@ impl<'a> Fold<'a> {
             let line = reader
                 .line_at(offset)
                 .map_err(StoreError::io("read", &journal))?;
-            // The line was whole a moment ago; if the file changed since, the summary lacks it and its sample count
-            // says so.
+            // If the file changed since the first pass, the summary lacks the line, as its sample count shows.
             if let Some(LineContent::Entry(entry)) = line.map(|l| l.content)
                 && let Entry::Interval(record) = *entry
             {
@@ -367,7 +365,7 @@ impl<'a> Fold<'a> {
         Ok(merged)
     }
 
-    /// Take over a finished cell's journalled results, and check that each is the sum of its intervals.
+    /// Take a finished cell's journalled results, and check that each is the sum of its intervals.
     fn results(&mut self, number: u64, at: usize, results: Vec<CellResult>) {
         for drive in &mut self.cells[at].record.drives {
             if !results.iter().any(|r| r.drive == drive.drive) {
@@ -379,7 +377,7 @@ impl<'a> Fold<'a> {
                 continue;
             };
             let cell = &self.cells[at].record;
-            // Neither an inspection nor a purge nor a rest has intervals: their values are all there is.
+            // Inspections, purges and idle cells have no intervals, only values.
             let difference = match cell.plan.kind {
                 CellKind::Inspect | CellKind::Purge | CellKind::Idle => None,
                 _ => untraced(&result, cell.drives[place].result.as_ref()),
@@ -402,7 +400,7 @@ impl<'a> Fold<'a> {
     fn finish(mut self) -> Result<Run, StoreError> {
         if self.begun == Some(false) {
             self.note(format!(
-                "{JOURNAL_FILE} has lost its first line: nobody can say whether it is of this run, and what else is gone"
+                "{JOURNAL_FILE} has lost its first line: whether it belongs to this run, and what else is missing, is unknown"
             ));
         }
         for at in 0..self.cells.len() {

@@ -1,4 +1,4 @@
-//! Sums over a cell's intervals, and whether a journalled result agrees with them.
+//! Sums over a cell's intervals, and their comparison with the journalled result.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use assay_units::{Nanos, Op};
 use crate::model::CellResult;
 use crate::series::OpSample;
 
-/// An interval with an operation that stands in it twice summed up.
+/// The interval with repeated operations summed.
 pub(super) fn joined(mut interval: Interval) -> Interval {
     let mut ops: Vec<(Op, OpInterval)> = Vec::with_capacity(interval.ops.len());
     for (op, counts) in interval.ops {
@@ -21,7 +21,7 @@ pub(super) fn joined(mut interval: Interval) -> Interval {
     interval
 }
 
-/// Where a journalled result differs from the sum of its intervals.
+/// Difference between a journalled result and the sum of its intervals.
 pub(super) fn untraced(journalled: &CellResult, summed: Option<&CellResult>) -> Option<String> {
     let nothing = CellResult::default();
     let summed = summed.unwrap_or(&nothing);
@@ -30,7 +30,7 @@ pub(super) fn untraced(journalled: &CellResult, summed: Option<&CellResult>) -> 
         ("write", &journalled.write, &summed.write),
     ];
     for (op, stated, found) in sides {
-        // Integers only: they add up exactly, whoever does the sum.
+        // Integers only: their sums are exact.
         let counts = |s: &OpSummary| {
             let latency = &s.latency_ns;
             [

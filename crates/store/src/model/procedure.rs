@@ -1,83 +1,82 @@
-//! What a procedure says of its cells beyond their workloads: how they are to be read, which repeat in rounds, and whether the rounds
-//! came to rest.
+//! Properties of cells beyond their workloads: presentation, rounds, steady state.
 
 use serde::{Deserialize, Serialize};
 
-/// How the cells of a step are to be read. Decides which tables and charts a report draws of them, never what is measured.
+/// Presentation of the cells of a step: selects tables and charts, not what is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellView {
-    /// An hour of random writes: rate over time on a logarithmic axis, and a score over its last part (report B).
+    /// An hour of random writes: rate over time on a logarithmic axis, and a score over its last part (AnandTech M8Pe).
     Consistency,
-    /// A sweep over queue depth, reported at the lowest depth that reaches 95 % of the best rate (report D).
+    /// A sweep over queue depth, reported at the lowest depth that reaches 95 % of the best rate (AnandTech PBlaze5).
     Knee,
     /// Latency against offered load in an open loop.
     Load,
-    /// Cells repeated in rounds until they come to rest (SNIA SSS PTS).
+    /// Cells repeated in rounds until steady state (SNIA SSS PTS).
     Rounds,
-    /// One write without end, as time and as capacities written (SNIA SSS PTS, write saturation).
+    /// Continuous writing over time and over capacities written (SNIA SSS PTS, write saturation).
     Saturation,
-    /// A soak until temperature and rate settle.
+    /// A soak until temperature and rate are steady.
     Thermal,
     /// The whole drive written and verified.
     Capacity,
-    /// Streams from one chunk to many, each written, read and repeated: the rate by length (report C, "average peak").
+    /// Streams from one chunk to many, each written, read and repeated: the rate by length (MLE NVMe Streamer, "average peak").
     Peak,
-    /// The whole area as one stream, written, read back and verified, repeated (report C, "average continuous").
+    /// The whole area as one stream, written, read back and verified, repeated (MLE NVMe Streamer, "average continuous").
     Continuous,
 }
 
 impl CellView {
-    /// Streams of chunks, short or long: what one shows is read against the other.
+    /// A stream of chunks, short or long?
     pub fn is_stream(self) -> bool {
         matches!(self, CellView::Peak | CellView::Continuous)
     }
 }
 
-/// A cell's place among rounds.
+/// Position of a cell among rounds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
-    /// Which, from 1.
+    /// Number, from 1.
     pub number: u32,
-    /// Rounds planned at most.
+    /// Most rounds planned.
     pub most: u32,
-    /// Rounds that are looked at together.
+    /// Window of the steady-state rule, rounds.
     pub window: u32,
-    /// Its figure decides whether the rounds have come to rest.
+    /// Its value is the tracking variable of the steady-state rule.
     #[serde(default)]
     pub tracked: bool,
 }
 
-/// An offered rate that depends on what an earlier step reached.
+/// An offered rate relative to the rate of an earlier step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfferedLoad {
-    /// The step whose best cell on the same drive is the whole.
+    /// The step whose best cell on the same drive is 100 %.
     pub of: String,
-    /// Share of it that is offered, percent.
+    /// Offered share, percent.
     pub percent: f64,
 }
 
-/// Name of the value ([`super::CellResult::values`]) of what a cell with a [`OfferedLoad`] offered, I/Os per second.
+/// Name of the value ([`super::CellResult::values`]) of the rate offered by a cell with an [`OfferedLoad`], I/Os per second.
 pub const OFFERED_IOPS: &str = "offered_iops";
 
-/// Whether the rounds of a step came to rest on a drive, by the figure of one tracked cell. The last one recorded for a `group` counts.
+/// Steady state of the rounds of a step on a drive, by one tracked cell. The last record of a `group` counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyRecord {
     /// Index into [`super::Manifest::drives`].
     pub drive: usize,
     /// The step.
     pub step: String,
-    /// The cell without its round: what is tracked, unique in the run.
+    /// The tracked cell without its round, unique in the run.
     pub group: String,
-    /// The rule, with its limits, in words.
+    /// The rule with its limits, as text.
     pub rule: String,
-    /// The figure that is tracked, with its unit: `IOPS`, `MiB/s`, `mean latency, us`.
+    /// Tracking variable with its unit: `IOPS`, `MiB/s`, `mean latency, us`.
     pub figure: String,
-    /// Came to rest.
+    /// Steady state achieved.
     pub achieved: bool,
-    /// The figure in every round so far, the first round first.
+    /// Its value in every round so far.
     pub values: Vec<f64>,
-    /// Rounds the rule looked at, from 1: first and last.
+    /// Window, rounds from 1: first and last.
     pub window: (u32, u32),
     /// Mean over the window.
     pub mean: f64,
@@ -85,12 +84,12 @@ pub struct SteadyRecord {
     pub range_pct: f64,
     /// Rise of the least-squares line across the window, percent of the mean, never negative.
     pub excursion_pct: f64,
-    /// Slope of that line, in units of the figure per round.
+    /// Slope of that line, in units of the value per round.
     pub slope_per_round: f64,
-    /// How far from the mean a value may lie by the rule, in units of the figure; absent where the rule does not limit that.
+    /// Largest distance from the mean by the rule, in units of the value; absent where the rule sets none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub band: Option<f64>,
-    /// Why it has not come to rest, when so.
+    /// Reason why steady state is not achieved.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<String>,
 }

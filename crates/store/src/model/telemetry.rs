@@ -1,12 +1,12 @@
-//! What drives say of themselves.
+//! Telemetry and properties reported by drives.
 
 use assay_units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// One thing that a controller said of itself.
+/// A property reported by a controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeProperty {
-    /// What it belongs to (`registers`, `power`, `health`).
+    /// Group (`registers`, `power`, `health`).
     pub group: String,
     /// Its name.
     pub name: String,
@@ -14,7 +14,7 @@ pub struct ProbeProperty {
     pub value: String,
 }
 
-/// What a drive said of itself at one moment of a cell.
+/// A telemetry reading of a drive in a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TelemetryRecord {
     /// [`super::CellPlan::id`].
@@ -29,7 +29,7 @@ pub struct TelemetryRecord {
     /// Further sensors.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sensors_c: Vec<f64>,
-    /// The drive is holding itself back because of heat.
+    /// Thermal throttling active.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub throttled: Option<bool>,
     /// Seconds above its warning temperature so far.
@@ -38,16 +38,16 @@ pub struct TelemetryRecord {
     /// Seconds above its critical temperature so far.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub critical_time_s: Option<u64>,
-    /// Times that it began to throttle, as it counts them itself.
+    /// Thermal management transition count.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub thermal_transitions: Option<u64>,
     /// Errors of media and data integrity so far.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub media_errors: Option<u64>,
-    /// Entries that its error log has had.
+    /// Error log entries so far.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub error_log_entries: Option<u64>,
-    /// Life used, percent, as the maker estimates it.
+    /// Percentage used (vendor's estimate of life used).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub percentage_used: Option<u8>,
     /// Spare capacity left, percent.
@@ -62,13 +62,13 @@ pub struct TelemetryRecord {
     /// NVMe power state.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub power_state: Option<u8>,
-    /// Bytes read by the host since the drive was made.
+    /// Bytes read by the host, lifetime.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host_bytes_read: Option<u64>,
-    /// Bytes written by the host since the drive was made.
+    /// Bytes written by the host, lifetime.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host_bytes_written: Option<u64>,
-    /// Bytes written to the NAND.
+    /// Bytes written to the NAND, lifetime.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nand_bytes_written: Option<u64>,
 }

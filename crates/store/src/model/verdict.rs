@@ -1,25 +1,25 @@
-//! What is concluded about a drive, with its reasons.
+//! Verdicts with their reasons.
 
 use serde::{Deserialize, Serialize};
 
-/// What a suite concludes about a drive.
+/// Verdict of a suite on a drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// recommended, conditionally, not_recommended or undecided (not enough was measured).
     pub result: VerdictResult,
-    /// Why, each with the figures it rests on.
+    /// Reasons with their figures.
     pub reasons: Vec<Reason>,
 }
 
-/// The conclusion's word.
+/// Result of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictResult {
-    /// Nothing measured speaks against it.
+    /// No measured reason against it.
     Recommended,
-    /// Good with the conditions named.
+    /// Recommended under conditions.
     Conditionally,
-    /// Something measured rules it out.
+    /// A measured reason rules it out.
     NotRecommended,
     /// Too little was measured.
     Undecided,
@@ -28,13 +28,13 @@ pub enum VerdictResult {
 /// One reason of a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
-    /// Speaks for the drive, against it, or says what is missing.
+    /// Weight.
     pub weight: ReasonWeight,
-    /// In words, with figures.
+    /// Text with figures.
     pub text: String,
 }
 
-/// Which way a reason points.
+/// Weight of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasonWeight {
