@@ -1,8 +1,7 @@
-//! Writes the pages of made-up runs, to be looked at in a browser, and says how long each took and how large it is:
-//! `cargo run --example look -- FOLDER [DRIVES] [SECONDS]`. Nothing in them was measured. With run folders instead of numbers
-//! it writes the one page of those.
+//! Writes the pages of fixture runs and prints time and size of each:
+//! `cargo run --example look -- FOLDER [DRIVES] [SECONDS]`. With run folders instead of numbers, the page of those runs.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used)] // a tool for those who work on the pages
+#![allow(clippy::print_stdout, clippy::unwrap_used)] // a development tool
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -30,7 +29,7 @@ fn main() {
 }
 
 fn write(folder: &str, name: &str, runs: &[assay_store::read::Run]) {
-    // The time that this tool itself takes; no figure of any report comes from it.
+    // Run time of this tool; no figure of a report depends on it.
     #[allow(clippy::disallowed_methods)]
     let began = std::time::Instant::now();
     let page = html::render(runs).unwrap();

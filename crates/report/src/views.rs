@@ -131,13 +131,8 @@ pub trait SectionView: Sync {
         }
     }
 
-    /// Key figures of a drive, from its measured points.
-    fn key_figures(
-        &self,
-        _cx: Context<'_, '_>,
-        _drive: usize,
-        _points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    /// Key figures of a drive, from its measured points (at least one).
+    fn key_figures(&self, _cx: Context<'_, '_>, _points: &[&Point<'_>]) -> Vec<KeyFigure> {
         Vec::new()
     }
 }

@@ -1,6 +1,6 @@
-//! The page in a real browser: every chart drawn, nothing complained about, the switches switch, nothing hostile runs.
+//! The page in Chromium: every chart is drawn, the console is empty, switches work, hostile names run nothing.
 //!
-//! Needs `/usr/bin/chromium`; without it these tests say so and check nothing.
+//! Needs `/usr/bin/chromium`; without it the tests print a notice and check nothing.
 
 #![allow(clippy::unwrap_used)] // in helpers of tests, too
 
@@ -14,7 +14,7 @@ use assay_store::read::Run;
 
 const CHROMIUM: &str = "/usr/bin/chromium";
 
-/// Put into the page before its end: plays a user, and writes what it sees to the root element.
+/// Appended to the page: simulates user actions and writes the results to the root element.
 const PROBE: &str = r#"<script>
 const root = document.documentElement;
 const drawn = () => new Promise(resolve => setTimeout(resolve, 0));
@@ -62,7 +62,7 @@ const probe = async () => {
   say('legend', legend.join());
   const still = picture.querySelectorAll('.modebar-btn').length;
   await drawn();
-  // Titles are the page's own while the chart is still and plotly's after that, and stay where they are.
+  // Axis titles are the page's own in a still chart and plotly's in a live one, at the same positions.
   const titles = own => [...picture.querySelectorAll(own ? '.axis-title' : '.xtitle, .ytitle')].filter(title => title.textContent).map(title => {
     const box = title.getBoundingClientRect();
     return [title.textContent, box.x + box.width / 2, box.y + box.height / 2];
@@ -79,7 +79,7 @@ const wait = () => root.dataset.drawn ? probe() : setTimeout(wait, 50);
 wait();
 </script></body>"#;
 
-/// The root element's attributes after the page was opened, and what the console said; `None` without a browser.
+/// The root element's attributes after opening the page, and the console output; `None` without a browser.
 fn opened(page: &str, query: &str, extra: &[&str]) -> Option<(String, String)> {
     if !Path::new(CHROMIUM).exists() {
         eprintln!("skipped: {CHROMIUM} is not installed, so the page was not opened in a browser");
@@ -124,7 +124,7 @@ fn opened(page: &str, query: &str, extra: &[&str]) -> Option<(String, String)> {
 fn value<'a>(root: &'a str, key: &str) -> &'a str {
     let marker = format!("data-{key}=\"");
     let Some(from) = root.find(&marker) else {
-        panic!("the page does not say {key}: {root}");
+        panic!("the page has no data-{key}: {root}");
     };
     let rest = &root[from + marker.len()..];
     &rest[..rest.find('"').unwrap()]
@@ -144,7 +144,7 @@ fn all_charts_are_drawn_and_the_switches_work() {
     ) else {
         return;
     };
-    assert_eq!(console, "", "the console said something");
+    assert_eq!(console, "", "the console is not empty");
     assert!(!root.contains("data-errors"), "{root}");
     let drawn: usize = value(&root, "drawn").parse().unwrap();
     assert!(drawn >= 12, "{root}");
@@ -161,8 +161,8 @@ fn all_charts_are_drawn_and_the_switches_work() {
     assert_eq!(value(&root, "live"), "0 true");
 }
 
-/// Plays a user of the review lab's pages: variants, figures, both axes.
-const LAB_PROBE: &str = r#"<script>
+/// Simulates user actions on the pages of the views: variants, figures, both axes.
+const VIEWS_PROBE: &str = r#"<script>
 const root = document.documentElement;
 const probe = () => {
   const say = (key, value) => { root.dataset[key] = String(value); };
@@ -198,7 +198,7 @@ const probe = () => {
   say('after', blank());
   setTimeout(clouds, 0);
 };
-// Dots by the hundred are one element of a still picture, and themselves once the pointer comes; the axes stay.
+// Scatter plots are one element in a still chart and separate dots in a live one; the axes do not move.
 const clouds = () => {
   const lines = () => document.querySelectorAll('[class*=tracedots] .js-line');
   const seen = [];
@@ -223,12 +223,12 @@ wait();
 #[test]
 fn every_suite_s_charts_are_drawn_and_switched() {
     let runs = common::views::all(2, 400);
-    let page = page(&runs).replace("</body>", LAB_PROBE);
+    let page = page(&runs).replace("</body>", VIEWS_PROBE);
     let budget = ["--virtual-time-budget=60000"];
     let Some((root, console)) = opened(&page, "?draw=now&theme=light", &budget) else {
         return;
     };
-    assert_eq!(console, "", "the console said something");
+    assert_eq!(console, "", "the console is not empty");
     assert!(!root.contains("data-errors"), "{root}");
     assert!(!root.contains("data-lost"), "{root}");
     assert_eq!((value(&root, "blank"), value(&root, "after")), ("", ""));

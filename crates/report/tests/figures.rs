@@ -1,4 +1,4 @@
-//! The page's figures: every one is in the run, in its place.
+//! Figures of the page agree with the run.
 
 #![allow(clippy::unwrap_used)] // in helpers of tests, too
 
@@ -16,7 +16,7 @@ fn number(text: &str) -> f64 {
         .unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
-/// Does `shown` round from `truth`, as far as its digits go?
+/// True when `shown` is `truth` rounded to the digits shown.
 fn rounds_from(shown: &str, truth: f64) -> bool {
     let decimals = shown.split_once('.').map_or(0, |(_, d)| d.len());
     let half = 0.5 * 10f64.powi(-(decimals as i32)) + 1e-9;
@@ -24,7 +24,7 @@ fn rounds_from(shown: &str, truth: f64) -> bool {
 }
 
 #[test]
-fn the_random_read_table_holds_the_run_s_figures_in_their_places() {
+fn the_random_read_table_has_the_figures_of_the_run() {
     let run = common::bandwidth();
     let page = html::render(std::slice::from_ref(&run)).unwrap();
     let tables = tables(&page);
@@ -107,9 +107,9 @@ fn every_figure_of_the_complete_tables_is_in_the_run() {
     assert!(checked > 800, "only {checked} figures were found");
 }
 
-/// Published latencies stand beside the simulated ones of the same workload, threads and depth included.
+/// Published latencies are compared with those of the same workload, threads and depth included.
 #[test]
-fn published_latencies_stand_beside_the_simulated_ones() {
+fn published_latencies_are_compared_with_simulated_ones() {
     let mut run = common::bandwidth();
     let latency_us = [("mean", 100.0), ("p99", 250.0)];
     let published = |iodepth| Published {
@@ -150,9 +150,9 @@ fn published_latencies_stand_beside_the_simulated_ones() {
     );
 }
 
-/// The 99.999th percentile has a column where 100,000 samples give it one of its own, and none where nothing has.
+/// The 99.999th percentile has a column only where some result has 100,000 samples.
 #[test]
-fn the_rarest_percentile_stands_where_there_are_samples_for_it() {
+fn the_rarest_percentile_needs_samples() {
     let mut run = common::bandwidth();
     let title = run
         .cells
@@ -193,7 +193,7 @@ fn the_rarest_percentile_stands_where_there_are_samples_for_it() {
 }
 
 #[test]
-fn second_by_second_reads_like_iostat() {
+fn intervals_have_the_layout_of_iostat() {
     let run = common::bandwidth();
     let page = html::render(std::slice::from_ref(&run)).unwrap();
     let cell = run.cells.iter().find(|c| c.plan.drives.len() == 2).unwrap();
@@ -250,7 +250,7 @@ fn a_zeroed_area_is_shown_with_its_ratio() {
 }
 
 #[test]
-fn published_figures_stand_beside_the_simulated_ones_of_the_same_workload() {
+fn published_figures_are_compared_with_the_same_workload() {
     let mut run = common::bandwidth();
     let published = |rw: &str, numjobs, data: &str, mib_per_s| Published {
         source: "Some Review".to_owned(),
@@ -264,7 +264,7 @@ fn published_figures_stand_beside_the_simulated_ones_of_the_same_workload() {
     run.manifest.drives[0].published = vec![
         published("randread", 16, "incompressible", 500.0),
         published("randread", 64, "incompressible", 1000.0),
-        // Not measured by the run: neither is to appear.
+        // Not measured by the run: neither appears.
         published("randread", 32, "incompressible", 1.0),
         published("randread", 16, "compress=7", 2.0),
     ];
@@ -274,7 +274,7 @@ fn published_figures_stand_beside_the_simulated_ones_of_the_same_workload() {
         .iter()
         .filter(|t| t.0.contains("published and simulated"))
         .collect();
-    // The first is the sweep's; the comparison with a zeroed area has measured the same workload again.
+    // The first is of the sweep; the comparison with a zeroed area measures the same workload again.
     let Some((caption, rows)) = found.first() else {
         panic!("no table");
     };

@@ -136,7 +136,7 @@ fn key_figures(set: &DriveSet<'_>, sections: &[Section<'_>], position: usize) ->
                 section,
                 all: sections,
             };
-            keys.extend(section.descriptor().key_figures(cx, position, &points));
+            keys.extend(section.descriptor().key_figures(cx, &points));
         }
     }
     keys

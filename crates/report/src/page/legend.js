@@ -1,8 +1,8 @@
-// Legends of charts: a button for each line, with a sample of how it is drawn. A click hides the line or shows it again, a double click
-// leaves it alone in the chart or brings all back.
+// Legends of charts: a button for each line, with a sample of its style. A click hides or shows the line, a double click
+// isolates it or shows all.
 //
-// plotly's own legends are not used: it measures every entry, and each measurement lays the page out anew. Of a page of eighty charts
-// that was a third of the drawing time. These are ordinary buttons, which a keyboard reaches as well.
+// plotly's own legends are not used: each of their text measurements triggers a layout of the page, a third of the drawing
+// time of eighty charts. These are ordinary buttons with keyboard access.
 const assayLegend = (() => {
   'use strict';
   const DASHES = { solid: '', dot: '2 3', dash: '6 4', longdash: '10 4', dashdot: '6 3 2 3' };
@@ -16,7 +16,7 @@ const assayLegend = (() => {
     'x-thin': '<path d="M10.8 2.8l6.4 6.4m0-6.4-6.4 6.4"/>',
   };
 
-  // How a trace looks, as a small drawing.
+  // A sample of a trace's style.
   const sample = (trace, paint) => {
     const line = trace.line || {};
     const marker = trace.marker || {};
@@ -40,7 +40,7 @@ const assayLegend = (() => {
     return `<svg width="28" height="12" viewBox="0 0 28 12" aria-hidden="true">${inside}</svg>`;
   };
 
-  // The entries of a view; names are text that plotly shows as it is, and so already safe.
+  // The entries of a view; names are already escaped for plotly.
   const entriesOf = (view, paint) => {
     const named = new Map();
     if (view.layout.showlegend === false) return named;
@@ -50,11 +50,11 @@ const assayLegend = (() => {
     return named;
   };
 
-  // A trace of a name that was switched off is not drawn, and counts for no axis.
+  // Hidden traces are not drawn and do not affect the axes.
   const shown = (chart, data) => chart.hidden && chart.hidden.size
     ? data.map(trace => chart.hidden.has(trace.name) ? { ...trace, visible: false } : trace) : data;
 
-  // Put the legend below the chart's drawing, or bring it up to date. `redraw` draws the chart anew.
+  // Creates or updates the legend below the chart. `redraw` draws the chart again.
   const show = (chart, view, element, paint, redraw) => {
     const entries = entriesOf(view, paint);
     let list = element.nextElementSibling;

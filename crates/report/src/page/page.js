@@ -1,11 +1,11 @@
-// Draws the charts that the report embedded as JSON, in the colours of the theme, and wires the page's switches.
+// Draws the charts embedded as JSON in the colours of the theme, and connects the page's switches.
 //
-// Charts near the window are drawn first, then all others one by one, so that the page is complete soon after it opens
-// (and before it is printed). `?draw=now` draws everything at once. When all are drawn, the root element carries
-// data-drawn (how many), data-draw-ms (time spent drawing) and data-drawn-at-ms (since the page was opened).
+// Charts near the window are drawn first, then all others one by one, so that the page is complete before it is printed.
+// `?draw=now` draws everything at once. When all are drawn, the root element has data-drawn (number of charts),
+// data-draw-ms (drawing time) and data-drawn-at-ms (since the page was opened).
 //
-// A chart is a still picture until the pointer comes to it; then it is drawn again with all that answers to a pointer (values,
-// zoom, buttons), which is a third of the cost of a drawing.
+// A chart is still until the pointer enters it; then it is drawn live, with values, zoom and buttons, which are a third of
+// the cost of a drawing.
 (() => {
   'use strict';
   const root = document.documentElement;
@@ -24,7 +24,7 @@
   window.addEventListener('unhandledrejection', event => complain(String(event.reason)));
 
   // ---- Theme ------------------------------------------------------------------------------------------------------
-  // Colours and font as the theme has them; asked for once, since every question after a drawing costs a new layout.
+  // Colours and font of the theme, read once: each query after a drawing triggers a layout.
   let asked = new Map();
   const style = name => {
     if (!asked.has(name)) asked.set(name, getComputedStyle(root).getPropertyValue(name).trim());
@@ -44,7 +44,7 @@
     if (typeof value !== 'string' || value[0] !== '@') return value;
     if (value === '@band') return colourOf('--soft') + '22';
     if (value === '@ink' || value === '@soft' || value === '@line') return colourOf('--' + value.slice(1));
-    // A drive's or cause's colour, or a shade of it for what lies behind lines.
+    // The colour of a drive or cause, or a shade of it for backgrounds.
     return value.endsWith('~') ? colourOf('--c' + value.slice(1, -1)) + '26' : colourOf('--c' + value.slice(1));
   };
   const COLOURED = new Set(['color', 'fillcolor', 'bgcolor']);
@@ -64,14 +64,14 @@
   };
   const STILL = { staticPlot: true };
   const PRINT_WIDTH = 690;
-  // Widths of the places of charts, all measured at once.
+  // Widths of all charts, measured at once.
   let widths = new Map();
   const widthOf = element => {
     if (!widths.size) for (const chart of charts) widths.set(chart.id, document.getElementById(chart.id).clientWidth);
     return widths.get(element.id) || element.clientWidth || 800;
   };
 
-  // How many powers of ten the positive values on an axis span.
+  // Decades spanned by the positive values of an axis.
   const decades = (view, key) => {
     const letter = key[0];
     let [low, high] = [Infinity, 0];
@@ -84,7 +84,7 @@
     return Math.log10(high / low);
   };
 
-  // Labels of a horizontal axis stay level: one that would run into its neighbour is left out.
+  // Labels of a horizontal axis are not rotated: overlapping ones are left out.
   const levelTicks = (axis, room) => {
     const place = value => axis.type === 'log' ? Math.log10(value) : value;
     const places = axis.tickvals.map(place);
@@ -105,13 +105,13 @@
     const width = printing ? PRINT_WIDTH : widthOf(element);
     const narrow = width < 520;
     const ink = colourOf('--ink');
-    // Room for the widest number on a vertical axis and for the axis's title.
+    // Margin for the widest number on a vertical axis and for its title.
     const widest = view.data.reduce((most, trace) => trace.type === 'bar' ? most
       : trace.y.reduce((a, b) => Math.max(a, b), most), 0);
     const digits = Math.round(widest).toLocaleString('en').length;
     const margin = { l: narrow ? 26 + 6 * digits : 30 + 7 * digits, r: narrow ? 12 : 24, t: 30, b: 52 };
     const room = width - margin.l - margin.r;
-    // On paper, more of them to a page.
+    // Smaller on paper.
     const height = chart.height * (printing ? 0.75 : 1);
     Object.assign(layout, {
       width, height, margin,
@@ -129,7 +129,7 @@
       axis.linecolor = colourOf('--line');
       axis.zerolinecolor = colourOf('--line');
       axis.automargin = axis.automargin || false;
-      // Not measured whether they run over the edge: the margins have room for them.
+      // The margins have space for the labels: plotly need not measure them.
       axis.ticklabeloverflow = 'allow';
       if (axis.title) axis.title.standoff = 8;
       if (key[0] === 'y' && axis.type !== 'category') axis.tickformat = axis.tickformat || ',~g';
@@ -139,7 +139,7 @@
       }
     }
     if (layout.yaxis9) {
-      // The strip of causes: each row begins with a square in its drive's colour.
+      // Strip of causes: each row begins with a square in its drive's colour.
       layout.yaxis9.ticktext = layout.yaxis9.ticktext.map(text =>
         `<span style="color:${paint(text.slice(0, 2))}">${text.slice(2)}</span>`);
     }
@@ -147,7 +147,7 @@
       const value = view.data[0] && view.data[0].orientation === 'h' ? layout.xaxis : layout.yaxis;
       value.type = chart.log ? 'log' : 'linear';
     }
-    // A log axis shows powers of ten, and 2 and 5 between them where there are few.
+    // Ticks of a log axis: powers of ten, and 2 and 5 between few of them.
     for (const [key, axis] of Object.entries(layout)) {
       if (!axis || axis.type !== 'log' || axis.tickvals) continue;
       axis.dtick = decades(view, key) > (printing || narrow ? 1.6 : 2.5) ? 1 : 'D2';
@@ -203,8 +203,8 @@
   };
   const drawAll = () => [...waiting].forEach(draw);
 
-  // One chart per task, so that scrolling and clicking get their turn between them. Not requestIdleCallback: on a busy machine it may
-  // never come, and a page must be complete to be printed or searched.
+  // One chart per task, so that the page stays responsive. Not requestIdleCallback: on a busy machine it may never run, and
+  // a page must be complete for printing and searching.
   let pumping = false;
   const pump = () => {
     const next = waiting.values().next();
@@ -221,7 +221,7 @@
       setTimeout(pump, 0);
     }
   };
-  // All charts again: what is near the window now, the others after it.
+  // Redraws all charts, those near the window first.
   const redrawAll = () => {
     [asked, widths] = [new Map(), new Map()];
     charts.forEach(chart => waiting.add(chart.id));
@@ -291,7 +291,7 @@
       }
     };
     set.addEventListener('change', event => choose(event.target.value));
-    // A reloaded page keeps its form's state: follow it.
+    // A reloaded page keeps the state of its form.
     const checked = set.querySelector('input:checked');
     if (checked && checked.value !== set.dataset.first) choose(checked.value);
   }
@@ -308,7 +308,7 @@
     try {
       localStorage.setItem('assay-theme', next);
     } catch {
-      // Storage is off for this page: the choice lasts until it is closed.
+      // Storage is unavailable: the choice lasts until the page is closed.
     }
     label();
     redrawAll();
@@ -319,7 +319,7 @@
   let width = innerWidth;
   let timer = 0;
   addEventListener('resize', () => {
-    // Legends and margins depend on the width; the height of a phone's window changes with every scroll.
+    // Legends and margins depend on the width only; a phone's window height changes while scrolling.
     if (innerWidth === width || printing) return;
     width = innerWidth;
     clearTimeout(timer);
@@ -328,14 +328,14 @@
   const print = on => {
     if (printing === on) return;
     printing = on;
-    // Paper has them all.
+    // Print all charts.
     redrawAll();
     if (on) drawAll();
   };
   addEventListener('beforeprint', () => print(true));
   addEventListener('afterprint', () => print(false));
 
-  // ---- Where in the page ------------------------------------------------------------------------------------------
+  // ---- Navigation -------------------------------------------------------------------------------------------------
   const links = new Map([...document.querySelectorAll('.bar a')].map(a => [a.hash.slice(1), a]));
   const spy = new IntersectionObserver(entries => {
     for (const entry of entries) {

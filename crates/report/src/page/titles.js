@@ -1,17 +1,16 @@
-// Titles of axes of still charts, as ordinary text over the drawing. To keep a title clear of the numbers beside it plotly measures every one of
-// them on the page, and each measurement lays the page out anew: a sixth of the drawing time of eighty charts. Here the numbers are
-// measured by a canvas, which needs no page. A live chart has plotly's own titles, in the same places.
+// Axis titles of still charts, as text over the drawing. plotly measures every axis label on the page to place a title,
+// and each measurement triggers a layout: a sixth of the drawing time of eighty charts. Here a canvas measures the labels
+// without layout. A live chart has plotly's own titles at the same positions.
 const assayTitles = (() => {
   'use strict';
-  // As plotly has them: between an axis and its numbers, between these and the title, the title's size in that of the numbers, and the height
-  // of a line in its size.
+  // plotly's distances: axis to numbers, numbers to title; title size relative to the numbers, line height relative to it.
   const GAP = 4;
   const STANDOFF = 8;
   const LARGER = 1.2;
   const LINE = 1.2;
   const pen = document.createElement('canvas').getContext('2d');
 
-  // The titles of a layout, which loses them. Axes that make room for their own labels keep theirs.
+  // Removes the titles of a layout and returns them. Axes with automatic margins keep theirs.
   const taken = layout => {
     const titles = [];
     for (const [key, axis] of Object.entries(layout)) {
@@ -24,11 +23,11 @@ const assayTitles = (() => {
     return titles;
   };
 
-  // Show them over what was drawn, in place of those of an earlier drawing.
+  // Shows them over the drawing and removes those of an earlier one.
   const put = (titles, element, layout) => {
     for (const old of element.querySelectorAll(':scope > .axis-title')) old.remove();
     const { font } = layout;
-    // plotly's own: labels of categories have made their margin wider.
+    // plotly's own title: category labels have widened the margin.
     const plot = element._fullLayout._size;
     const size = Math.round(font.size * LARGER);
     const middle = (domain, from, to) => from + (to - from) * (domain[0] + domain[1]) / 2;

@@ -36,12 +36,7 @@ impl SectionView for CapacityCheck {
         timeline::chart(cx.set, cx.section).into_iter().collect()
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        _drive: usize,
-        points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
         let key = |point: &&Point<'_>| {
             let checked = point.result()?.verify.as_ref()?.blocks_checked;
             let bad = capacity::bad_blocks_of(point);

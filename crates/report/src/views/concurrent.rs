@@ -49,12 +49,8 @@ impl SectionView for ConcurrentDrives {
         }
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        drive: usize,
-        _points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
+        let drive = points[0].drive;
         let rate = |point: &Point<'_>| point.result().map(|r| r.mib_per_s());
         let key = |(point, alone): (&Point<'_>, &Option<Point<'_>>)| {
             let together = rate(point).filter(|_| point.drive == drive)?;

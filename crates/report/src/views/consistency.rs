@@ -35,12 +35,7 @@ impl SectionView for Consistency {
         true
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        _drive: usize,
-        points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
         let key = |point: &&Point<'_>| {
             let score = consistency::score(point)?.score;
             let variant = point.plan().variant.as_ref();

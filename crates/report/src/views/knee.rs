@@ -50,12 +50,8 @@ impl SectionView for DepthSweep {
         }
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        drive: usize,
-        _points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
+        let drive = points[0].drive;
         let key = |series: &Vec<&Point<'_>>| {
             let point = series[knee::index(series)?];
             let result = point.result()?;

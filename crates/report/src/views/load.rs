@@ -32,12 +32,8 @@ impl SectionView for OfferedLoad {
         Some("Latency shown")
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        drive: usize,
-        _points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
+        let drive = points[0].drive;
         let title = cx.section.title;
         let key = |loads: &Vec<load::LoadResult<'_, '_>>| match load::knee(loads) {
             Some(at) => {

@@ -121,12 +121,8 @@ impl SectionView for Measured {
         }
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        drive: usize,
-        points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
+        let drive = points[0].drive;
         if cx.section.varying().contains(&Axis::Data) {
             return data_ratio(cx.section, drive).into_iter().collect();
         }

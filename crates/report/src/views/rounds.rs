@@ -79,12 +79,8 @@ impl SectionView for Rounds {
         }
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        drive: usize,
-        _points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
+        let drive = points[0].drive;
         let drives = rounds::of_section(cx.set, cx.section);
         let own = drives.iter().filter(|d| d.drive == drive);
         own.flat_map(|d| d.steady.iter().map(move |steady| (d, steady)))

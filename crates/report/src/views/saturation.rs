@@ -35,12 +35,8 @@ impl SectionView for WriteSaturation {
         true
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        drive: usize,
-        _points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
+        let drive = points[0].drive;
         let series = saturation::series(cx.set, cx.section);
         let own = series.iter().filter(|s| s.point.drive == drive);
         own.filter_map(|s| s.ends())

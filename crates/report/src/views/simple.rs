@@ -29,12 +29,7 @@ impl SectionView for Soak {
         charts.into_iter().flatten().collect()
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        _drive: usize,
-        points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
         let Some((result, data)) = points.first().and_then(|p| p.result().zip(p.data)) else {
             return Vec::new();
         };

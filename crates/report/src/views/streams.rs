@@ -55,12 +55,8 @@ impl SectionView for Streams {
         }
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        drive: usize,
-        _points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
+        let drive = points[0].drive;
         let drives = stream::of_section(cx.set, cx.section);
         let own = drives.iter().filter(|d| d.drive == drive);
         own.flat_map(|d| stream::DIRECTIONS.map(|(op, noun)| key_figure(d, op, noun)))

@@ -27,12 +27,7 @@ impl SectionView for Thermal {
         true
     }
 
-    fn key_figures(
-        &self,
-        cx: Context<'_, '_>,
-        _drive: usize,
-        points: &[&Point<'_>],
-    ) -> Vec<KeyFigure> {
+    fn key_figures(&self, cx: Context<'_, '_>, points: &[&Point<'_>]) -> Vec<KeyFigure> {
         let key = |point: &&Point<'_>| {
             let t = thermal::throttling(cx.set, point)?;
             let before = t

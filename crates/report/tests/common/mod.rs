@@ -1,4 +1,4 @@
-//! A run that looks like a real one, made up: nothing was measured. Rates are of the size that report A published.
+//! Fixtures: synthetic runs with rates of the order of magnitude of DragonFly 2018.
 #![allow(dead_code, unused_imports, clippy::unwrap_used)] // every test file uses its own part of this; it is test code
 
 pub mod page;
@@ -30,7 +30,7 @@ pub const SIZES: [u64; 10] = [
     256 * KIB,
 ];
 
-/// What a cell's figures are made from.
+/// Parameters of a synthetic cell.
 pub struct Shape {
     pub mib_per_s: f64,
     pub seconds: u64,
@@ -88,7 +88,7 @@ pub fn plan(
     }
 }
 
-/// One drive's part in a cell, with histograms and intervals that agree with each other.
+/// A drive's data in a cell, with consistent histograms and intervals.
 pub fn part(
     drive: usize,
     cell: &str,
@@ -279,7 +279,7 @@ pub fn manifest(drives: Vec<DriveRecord>) -> Manifest {
     }
 }
 
-/// `assay job` on a real block device, with a host's load.
+/// `assay job` on a real block device, with the host's load.
 pub fn job() -> Run {
     let mut d = drive("zram0", "zram", "zram0", 4 * GIB);
     d.simulated = false;

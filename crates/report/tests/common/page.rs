@@ -1,11 +1,11 @@
-//! Reading a page in tests: its tags, tables and charts, and what every page must be.
+//! Parser of a page: tags, tables and charts, and checks that apply to every page.
 
 use std::collections::HashSet;
 
-/// In MathJax's own JavaScript, and not in plotly's, which can use it.
+/// Text in MathJax's JavaScript that plotly's does not contain.
 pub const MATHJAX: &str = "mjx-container";
 
-/// The page without plotly's own JavaScript, and how often that was in it.
+/// The page without plotly's JavaScript, and the number of copies of it.
 pub fn without_library(page: &str) -> (String, usize) {
     let marker = "* plotly.js v";
     let count = page.matches(marker).count();
@@ -17,7 +17,7 @@ pub fn without_library(page: &str) -> (String, usize) {
     (format!("{}{}", &page[..start], &page[end..]), count)
 }
 
-/// Tags in order as (name, attributes, closing), contents of scripts and styles left out.
+/// Tags in order as (name, attributes, closing), without the contents of scripts and styles.
 pub fn tags(page: &str) -> Vec<(String, String, bool)> {
     let mut tags = Vec::new();
     let mut rest = page;
@@ -101,7 +101,7 @@ pub fn charts(page: &str) -> serde_json::Value {
     serde_json::from_str(&page[from..to]).unwrap()
 }
 
-/// Tables as (caption, rows of (heading, cells)), tags taken out.
+/// Tables as (caption, rows of (heading, cells)), without tags.
 pub type Tables = Vec<(String, Vec<(String, Vec<String>)>)>;
 
 pub fn tables(page: &str) -> Tables {

@@ -1,4 +1,4 @@
-//! The bandwidth suite on two made-up drives.
+//! Fixture: the bandwidth suite on two synthetic drives.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ const RANDOM: [[[f64; 10]; 2]; 2] = [
     ],
 ];
 
-/// Two simulated drives through the whole bandwidth suite.
+/// The whole bandwidth suite on two simulated drives.
 pub fn bandwidth() -> Run {
     let names = ["samsung-951", "intel-600p"];
     let mut cells = Vec::new();

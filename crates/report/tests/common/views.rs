@@ -1,4 +1,4 @@
-//! The suites of the review lab on made-up drives, with rates of the size that reports B, D and E published.
+//! Fixtures: one suite per view on synthetic drives, with rates of the order of magnitude of the cited reviews.
 
 mod standards;
 mod streams;
@@ -14,7 +14,7 @@ use assay_units::{KIB, MIB};
 
 use super::{STEADY, Shape, drive, finished, manifest, plan, skipped, workload};
 
-/// Five made-up drives: label, model, capacity.
+/// Five synthetic drives: label, model, capacity.
 const DRIVES: [(&str, &str, u64); 5] = [
     ("plextor-m8pe-y", "PLEXTOR PX-512M8PeY", 512_110_190_592),
     ("plextor-m8pe-gn", "PLEXTOR PX-512M8PeGN", 512_110_190_592),
@@ -27,7 +27,7 @@ const DRIVES: [(&str, &str, u64); 5] = [
     ("memblaze-c916", "PBlaze5 C916 3.2T", 3_200_631_791_616),
 ];
 
-fn lab(name: &str, title: &str, summary: &str, drives: usize, cells: Vec<CellRecord>) -> Run {
+fn suite_run(name: &str, title: &str, summary: &str, drives: usize, cells: Vec<CellRecord>) -> Run {
     let mut m = manifest(
         DRIVES[..drives]
             .iter()
@@ -62,7 +62,7 @@ fn label(d: usize) -> &'static str {
     DRIVES[d].0
 }
 
-/// Report B's procedure on up to five drives; `seconds` of it.
+/// The procedure of AnandTech M8Pe on up to five drives, with `seconds` seconds.
 pub fn consistency(drives: usize, seconds: u64) -> Run {
     const COURSES: [fn(u64, u64) -> f64; 5] = [
         |s, n| {
@@ -147,7 +147,7 @@ pub fn consistency(drives: usize, seconds: u64) -> Run {
             cells.push(cell);
         }
     }
-    lab(
+    suite_run(
         "consistency",
         "Performance consistency",
         "Fill, then an hour of 4 KiB random writes at depth 32; the last 400 s are scored.",
@@ -186,8 +186,8 @@ fn measured(
     )
 }
 
-/// A drive left alone: telemetry and nothing else.
-fn rested(d: usize, step: &str, title: &str, seconds: u64) -> CellRecord {
+/// An idle drive: telemetry only.
+fn idle_cell(d: usize, step: &str, title: &str, seconds: u64) -> CellRecord {
     let mut w = workload("", 0, 0);
     (w.runtime_ns, w.ramp_ns, w.options) = (seconds * 1_000_000_000, 0, String::new());
     let plan = plan(
@@ -220,7 +220,7 @@ fn rested(d: usize, step: &str, title: &str, seconds: u64) -> CellRecord {
     cell
 }
 
-/// Report E's procedure: sizes, depths, mixes, rest.
+/// The procedure of AnandTech Optane Memory: sizes, depths, mixes, idle time.
 pub fn client(drives: usize, seconds: u64) -> Run {
     let mut cells = Vec::new();
     let runtime = |w: &mut WorkloadRecord| w.runtime_ns = seconds * 1_000_000_000;
@@ -295,9 +295,9 @@ pub fn client(drives: usize, seconds: u64) -> Run {
             }
             cells.push(cell);
         }
-        cells.push(rested(d, "idle", "Idle power", 120));
+        cells.push(idle_cell(d, "idle", "Idle power", 120));
     }
-    lab(
+    suite_run(
         "client",
         "Client workloads",
         "Transfer sizes, queue depths and mixes after two full random writes, and power at rest.",
@@ -306,7 +306,7 @@ pub fn client(drives: usize, seconds: u64) -> Run {
     )
 }
 
-/// Report D's procedure: sweeps to the knee in two power states, then steady writes.
+/// The procedure of AnandTech PBlaze5: depth sweeps in two power states, then steady writes.
 pub fn enterprise(drives: usize, seconds: u64) -> Run {
     let mut cells = Vec::new();
     for d in 0..drives {
@@ -363,7 +363,7 @@ pub fn enterprise(drives: usize, seconds: u64) -> Run {
             best / 4.0,
         ));
     }
-    lab(
+    suite_run(
         "enterprise",
         "Enterprise workloads",
         "Peak reads at the lowest depth that reaches 95 % of the best, steady writes, per power state.",
@@ -372,7 +372,7 @@ pub fn enterprise(drives: usize, seconds: u64) -> Run {
     )
 }
 
-/// Every suite on as many drives, each made up with series of as many seconds.
+/// Every suite on `drives` drives, with series of `seconds` seconds.
 pub fn all(drives: usize, seconds: u64) -> Vec<Run> {
     vec![
         consistency(drives, seconds),
@@ -388,7 +388,7 @@ pub fn all(drives: usize, seconds: u64) -> Vec<Run> {
     ]
 }
 
-/// The run's cells that the user ended before they were reached.
+/// The run, interrupted by its user.
 pub fn cut_short(mut run: Run) -> Run {
     let half = run.cells.len() / 2;
     for cell in &mut run.cells[half..] {
@@ -400,7 +400,7 @@ pub fn cut_short(mut run: Run) -> Run {
     run
 }
 
-/// A duration as reports write it, in seconds.
+/// A formatted duration, in seconds.
 pub fn seconds_of(text: &str) -> f64 {
     let words: Vec<&str> = text.split(' ').collect();
     let parts = words.chunks(2).map(|pair| {

@@ -1,4 +1,4 @@
-//! The suites of standards and of proof: rounds, saturation, heat, capacity, offered load.
+//! Fixtures of rounds, saturation, throttling, capacity and offered load.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use assay_units::text::compact_size;
 use assay_units::{KIB, MIB};
 
 use super::super::{STEADY, Shape, finished, plan, skipped, workload};
-use super::{DRIVES, lab, label, rested};
+use super::{DRIVES, idle_cell, label, suite_run};
 
-/// SNIA's IOPS test: sizes by mixes in rounds. Drive 1, where there is one, never comes to rest.
+/// SNIA's IOPS test: sizes by mixes in rounds. Drive 1 never reaches steady state.
 pub fn snia(drives: usize) -> Run {
     const MOST: u32 = 25;
     let sizes = [
@@ -118,7 +118,7 @@ pub fn snia(drives: usize) -> Run {
             values: tracked,
         });
     }
-    let mut run = lab(
+    let mut run = suite_run(
         "snia-iops",
         "SNIA IOPS test",
         "Random reads and writes of eight sizes in seven mixes, in rounds to steady state.",
@@ -165,7 +165,7 @@ pub fn saturation(drives: usize, seconds: u64) -> Run {
             cell
         })
         .collect();
-    lab(
+    suite_run(
         "snia-saturation",
         "SNIA write saturation",
         "Random writes onto a purged drive, without end.",
@@ -174,7 +174,7 @@ pub fn saturation(drives: usize, seconds: u64) -> Run {
     )
 }
 
-/// A soak until heat settles, a rest, and a look at what came back.
+/// A soak to thermal equilibrium, idle time, and a second measurement.
 pub fn thermal(drives: usize, seconds: u64) -> Run {
     let mut cells = Vec::new();
     for d in 0..drives {
@@ -183,7 +183,7 @@ pub fn thermal(drives: usize, seconds: u64) -> Run {
             ("recovery", "After the rest", seconds / 10),
         ] {
             if step == "recovery" {
-                cells.push(rested(d, "rest", "Rest", 120));
+                cells.push(idle_cell(d, "rest", "Rest", 120));
             }
             let mut w = workload("randread", 128 * KIB, 4);
             w.iodepth = 8;
@@ -221,7 +221,7 @@ pub fn thermal(drives: usize, seconds: u64) -> Run {
             cells.push(finished(plan, &[shape], 7));
         }
     }
-    lab(
+    suite_run(
         "thermal",
         "Heat",
         "A soak until temperature and rate settle, a rest, and what came back.",
@@ -230,7 +230,7 @@ pub fn thermal(drives: usize, seconds: u64) -> Run {
     )
 }
 
-/// The whole drive written and verified; the second one, where there is one, is half the size that it says.
+/// The whole drive written and verified; the second drive has half of its reported capacity.
 pub fn capacity(drives: usize) -> Run {
     let mut cells = Vec::new();
     for (d, (_, _, bytes)) in DRIVES.into_iter().enumerate().take(drives) {
@@ -278,7 +278,7 @@ pub fn capacity(drives: usize) -> Run {
             cells.push(cell);
         }
     }
-    lab(
+    suite_run(
         "capacity",
         "Capacity",
         "Every block written once and read back.",
@@ -287,7 +287,7 @@ pub fn capacity(drives: usize) -> Run {
     )
 }
 
-/// An open loop at shares of what a closed one reached.
+/// An open loop at shares of the closed-loop rate.
 pub fn load(drives: usize) -> Run {
     let mut cells = Vec::new();
     for d in 0..drives {
@@ -359,7 +359,7 @@ pub fn load(drives: usize) -> Run {
             cells.push(cell);
         }
     }
-    lab(
+    suite_run(
         "load",
         "Latency by offered load",
         "Poisson arrivals at shares of the closed loop's rate.",

@@ -1,14 +1,14 @@
-//! Report C's streams: short ones by length, and the whole drive as one.
+//! Fixtures of MLE NVMe Streamer: short streams by length, and the whole drive as one stream.
 
 use assay_store::model::*;
 use assay_store::read::Run;
 use assay_units::{KIB, MIB};
 
-use super::{DRIVES, STEADY, Shape, finished, lab, label, plan, workload};
+use super::{DRIVES, STEADY, Shape, finished, label, plan, suite_run, workload};
 
 const CHUNK: u64 = 128 * KIB;
 
-/// MiB/s of streams up to the cache's 16 MiB, of longer ones, and of reads; the second drive has no cache and holds its rate.
+/// MiB/s of streams up to the cache's 16 MiB, of longer ones, and of reads; the second drive has no cache.
 const RATES: [(f64, f64, f64); 5] = [
     (2500.0, 1000.0, 1500.0),
     (600.0, 600.0, 1400.0),
@@ -63,7 +63,7 @@ pub fn peak(drives: usize, repeats: u32) -> Run {
             }
         }
     }
-    lab(
+    suite_run(
         "streamer-peak",
         "Streamer, average peak",
         "Streams by length.",
@@ -108,7 +108,7 @@ pub fn continuous(drives: usize) -> Run {
             }
         }
     }
-    lab(
+    suite_run(
         "streamer-continuous",
         "Streamer, average continuous",
         "The whole drive as one stream.",
