@@ -1,29 +1,28 @@
 //! Speed of assay against fio, and whether the two agree, measured side by side.
 //!
 //! # Purpose
-//! Every claim about speed in `docs/benchmarks.md` is made by this program and can be made again by anyone: it runs the `assay`
-//! binary and Debian's `fio` as child processes, takes turns between them (A B A B ...) so that whatever else the machine does
-//! falls on both, and states medians with the least and the greatest. Goals are stated next to what was reached; nothing here
-//! fails a build, because a busy machine is not a defect.
+//! Every claim about speed in `docs/benchmarks.md` is measured by this program: it runs the `assay` binary and Debian's `fio` as child
+//! processes in turns (A B A B ...), so that other load falls on both, and prints medians with minimum and maximum. Goals are printed beside
+//! the results; a missed goal fails no build, because the machine may be busy.
 //!
 //! # Architecture
-//! [`child`] runs one program and takes its processor time from `wait4` (io_uring's kernel workers and threads included).
-//! [`tools`] writes the command lines of both programs and reads both results into one [`tools::Sample`]. [`rounds`] takes
-//! turns. [`beds`] makes and removes what is read: a zram device, files; [`guest`] is a Linux guest with an NVMe drive. [`parts`] are the benchmarks, each a
-//! [`document::Section`] of tables and goals; [`document`] prints them and keeps them in a Markdown file between markers.
+//! [`child`] runs a program and takes its processor time from `wait4` (threads and io_uring's kernel workers included). [`tools`] writes the
+//! command lines of both programs and reads both results into one [`tools::Sample`]. [`rounds`] interleaves. [`devices`] creates and removes
+//! what is read; [`guest`] is a Linux guest with an NVMe drive. [`sections`] are the benchmarks, each a [`document::Section`] of tables and
+//! goals; [`document`] prints them, and keeps them in a Markdown file between markers.
 //!
 //! # Non-goals
 //! No micro-benchmarks: only whole programs are compared. No thresholds in tests.
 //!
 //! # Key constants
-//! [`REPETITIONS`] (rounds behind every median), [`beds::BED_BYTES`] (what is read from).
+//! [`REPETITIONS`] (rounds behind every median), [`devices::DEVICE_BYTES`] (size of a test device).
 
-mod beds;
 mod child;
+mod devices;
 mod document;
 mod guest;
-mod parts;
 mod rounds;
+mod sections;
 mod tools;
 
 use std::path::PathBuf;
@@ -44,8 +43,8 @@ const REPETITIONS: usize = 5;
 struct Arguments {
     /// Which benchmarks
     #[arg(value_enum, default_value = "all")]
-    parts: Vec<Part>,
-    /// Three short rounds: to see that everything works, not for figures
+    benchmarks: Vec<Benchmark>,
+    /// Three short rounds, as a check of the program; the figures are orientation only
     #[arg(long)]
     quick: bool,
     /// The assay to measure
@@ -57,7 +56,7 @@ struct Arguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum Benchmark {
     /// Everything
     All,
     /// The engine itself, on the null target, against fio's null engine
@@ -139,30 +138,31 @@ fn run() -> Result<()> {
         runner: Runner::new(assay, stop)?,
         quick: arguments.quick,
     };
-    let wanted =
-        |part: Part| arguments.parts.contains(&Part::All) || arguments.parts.contains(&part);
+    let wanted = |benchmark: Benchmark| {
+        arguments.benchmarks.contains(&Benchmark::All) || arguments.benchmarks.contains(&benchmark)
+    };
     let conditions = document::Conditions::read(&bench);
     eprintln!("{}", conditions.text());
     type Measure = fn(&Bench) -> Result<document::Section>;
-    let all: &[(Part, Measure)] = &[
-        (Part::Null, parts::null::measure),
-        (Part::Efficiency, parts::efficiency::measure),
-        (Part::Scaling, parts::scaling::measure),
-        (Part::Flatness, parts::flatness::measure),
-        (Part::Agreement, parts::agreement::measure),
-        (Part::Simulation, parts::simulation::measure),
-        (Part::Controller, parts::controller::measure),
-        (Part::Pattern, parts::pattern::measure),
-        (Part::Stream, parts::stream::measure),
-        (Part::Serve, parts::serve::measure),
-        (Part::Passthru, parts::passthru::measure),
-        (Part::Suites, parts::suites::measure),
-        (Part::Report, parts::report::measure),
-        (Part::LabReport, parts::report::measure_lab),
-        (Part::Demo, parts::demo::measure),
+    let all: &[(Benchmark, Measure)] = &[
+        (Benchmark::Null, sections::null::measure),
+        (Benchmark::Efficiency, sections::efficiency::measure),
+        (Benchmark::Scaling, sections::scaling::measure),
+        (Benchmark::Flatness, sections::flatness::measure),
+        (Benchmark::Agreement, sections::agreement::measure),
+        (Benchmark::Simulation, sections::simulation::measure),
+        (Benchmark::Controller, sections::controller::measure),
+        (Benchmark::Pattern, sections::pattern::measure),
+        (Benchmark::Stream, sections::stream::measure),
+        (Benchmark::Serve, sections::serve::measure),
+        (Benchmark::Passthru, sections::passthru::measure),
+        (Benchmark::Suites, sections::suites::measure),
+        (Benchmark::Report, sections::report::measure),
+        (Benchmark::LabReport, sections::report::measure_lab),
+        (Benchmark::Demo, sections::demo::measure),
     ];
-    for &(part, measure) in all {
-        if !wanted(part) {
+    for &(benchmark, measure) in all {
+        if !wanted(benchmark) {
             continue;
         }
         let section = measure(&bench)?;

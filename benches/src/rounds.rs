@@ -1,19 +1,20 @@
-//! Taking turns, and what several rounds come to.
+//! Interleaved rounds and their statistics.
 
 use anyhow::{Result, bail};
 use assay_units::median;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::Bench;
 use crate::tools::{Sample, Variant};
 
-/// Least, middle and greatest of several rounds.
+/// Minimum, median and maximum of several rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spread {
-    /// Least.
+    /// Minimum.
     pub min: f64,
-    /// Middle (of an even number, the mean of the two in the middle).
+    /// Median (of an even number, the mean of the middle two).
     pub median: f64,
-    /// Greatest.
+    /// Maximum.
     pub max: f64,
 }
 
@@ -97,6 +98,12 @@ pub fn take_turns_by(
         }
     }
     Ok(all)
+}
+
+/// Processor time of this process so far, seconds.
+pub fn cpu_s() -> f64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
 /// Processor time that a program spends before and after its job, seconds: the middle of several jobs of 1 ms.

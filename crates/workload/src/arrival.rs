@@ -1,16 +1,14 @@
-//! When the next I/O is due: closed loop, a constant rate, or a Poisson process.
+//! Arrival processes: closed loop, constant rate, Poisson.
 //!
 //! # Architecture
-//! [`Arrivals`] is one worker's share of a job's arrivals. Times are spans since the job's start on the target's clock. In an
-//! open loop the due time of an I/O is its *intended start*: latency runs from it even when the engine is late, which is what
-//! keeps a stalled drive from hiding its own queue (coordinated omission).
+//! [`Arrivals`] is one worker's share of a job's arrivals. Times are spans since the job's start on the target's clock. In an open loop the
+//! due time of an I/O is its *intended start*: latency counts from it even when the I/O is issued later, which avoids coordinated omission.
 //!
 //! # Exactness
-//! - Constant: arrival `n` of the job is due at `floor(n * 10^9 / rate)` ns, exactly, for ever. It is kept as a whole number
-//!   of nanoseconds and a remainder, so advancing is an addition. The rate is a fraction ([`Rate`]): bytes per second are no whole
-//!   number of I/Os per second.
-//! - Poisson: the gaps are exponential; whole nanoseconds are summed as integers and only the fraction below one nanosecond
-//!   as a float, so the sum does not lose precision however long the run.
+//! - Constant: arrival `n` of the job is due at exactly `floor(n * 10^9 / rate)` ns, kept as whole nanoseconds and a remainder. The rate is
+//!   a fraction ([`Rate`]): bytes per second are no whole number of I/Os per second.
+//! - Poisson: exponential gaps; whole nanoseconds are summed as integers and only the fraction as a float, so that the sum keeps its
+//!   precision in runs of any length.
 //!
 //! # Splitting a job over workers
 //! Worker `w` of `W` takes arrivals `w, w + W, w + 2W, ...` of the job's constant stream, so the workers together are the
@@ -18,7 +16,7 @@
 //! of `rate`.
 //!
 //! # Non-goals
-//! No waiting and no clock: the worker loop asks what is due and the target knows the time.
+//! No waiting and no clock.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -26,7 +24,7 @@ use assay_units::{Nanos, Rng};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// How many I/Os per second, as a fraction.
+/// I/Os per second, as a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     ios: NonZeroU64,
@@ -52,11 +50,11 @@ impl Rate {
         let mut seconds = u128::from(((mean_bytes * PARTS as f64).round() as u64).max(1));
         let common = greatest_common_divisor(ios, seconds);
         (ios, seconds) = (ios / common, seconds / common);
-        // A rate as high as that is no limit: what is rounded off does not show.
+        // At such rates the error is below 2^-63.
         while ios > u128::from(u64::MAX) {
             (ios, seconds) = (ios >> 1, (seconds >> 1).max(1));
         }
-        let whole = |number: u128| NonZeroU64::new(number as u64).unwrap_or(NonZeroU64::MIN);
+        let whole = |number: u128| NonZeroU64::new(number as u64).expect("both are at least 1");
         Rate {
             ios: whole(ios),
             seconds: whole(seconds),
@@ -120,7 +118,7 @@ impl Arrivals {
     pub fn constant(rate: Rate, worker: u32, workers: NonZeroU32) -> Arrivals {
         let (rate, seconds) = (rate.ios.get(), rate.seconds.get());
         let at = |arrivals: u32| {
-            // At most 2^32 * 2^30 * 2^64: it fits. What is due after 584 years is due never.
+            // At most 2^32 * 2^30 * 2^64: it fits. Saturates, here and below: what is due after 584 years is never due.
             let wide = u128::from(arrivals) * u128::from(NANOS_PER_SECOND) * u128::from(seconds);
             (
                 u64::try_from(wide / u128::from(rate)).unwrap_or(u64::MAX),
@@ -158,13 +156,13 @@ impl Arrivals {
         }
     }
 
-    /// Is the start of an I/O decided by the clock rather than by the completion of another?
+    /// I/Os have due times.
     #[inline]
-    pub fn is_open_loop(&self) -> bool {
+    pub fn is_paced(&self) -> bool {
         !matches!(self.process, Process::Closed)
     }
 
-    /// When the next I/O is due, since the job's start. In a closed loop zero: always.
+    /// When the next I/O is due, since the job's start; zero in a closed loop.
     #[inline]
     pub fn next_due(&self) -> Nanos {
         match &self.process {
@@ -174,7 +172,7 @@ impl Arrivals {
         }
     }
 
-    /// The next I/O was issued: go on to the one after.
+    /// Go on to the I/O after the next.
     #[inline]
     pub fn advance(&mut self) {
         match &mut self.process {

@@ -1,4 +1,4 @@
-//! The self-audit: what the engine and the clock cost on this host, measured before each run.
+//! Self-audit: cost of the I/O loop and of the clock on this host, measured before each run.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,7 +15,7 @@ use crate::plan::{PlanError, Workload};
 use crate::worker::{Worker, WorkerError};
 use assay_device::session::{TargetKind, TargetProperties};
 
-/// What the host can do without a drive.
+/// What this host reaches without a drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HostAudit {
     /// I/Os per second of one thread on the null target at depth 1, with full latency recording.
@@ -24,13 +24,13 @@ pub struct HostAudit {
     pub engine_ns_per_io: f64,
     /// Mean cost of reading the clock, nanoseconds.
     pub clock_ns: f64,
-    /// Smallest step the clock was seen to make, nanoseconds.
+    /// Smallest step of the clock seen, nanoseconds.
     pub clock_step_ns: u64,
-    /// How far the fast clock is off the kernel's, parts per million.
+    /// Drift of the fast clock against the kernel's, parts per million.
     pub clock_drift_ppm: f64,
 }
 
-/// How long the null target is run.
+/// Runtime on the null target.
 const AUDIT_SPAN: &str = "60ms";
 
 struct AuditSink(JobTotals);
@@ -42,13 +42,13 @@ impl IntervalSink for AuditSink {
     }
 }
 
-/// Why the audit could not be made.
+/// Why the audit failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
     /// The built-in workload was refused.
     #[error("the self-audit's own workload was refused: {0}")]
     Plan(#[from] PlanError),
-    /// Its worker was.
+    /// Its worker was refused.
     #[error("the self-audit's own workload was refused: {0}")]
     Worker(#[from] WorkerError),
     /// The null target failed.
@@ -59,7 +59,7 @@ pub enum AuditError {
 /// Run 4 KiB random reads on the null target for 60 ms, and time the clock.
 ///
 /// # Errors
-/// None is expected; they are reported rather than hidden.
+/// When the clock or the null target fail, which is not expected.
 pub fn audit() -> Result<HostAudit, AuditError> {
     let facts = TargetProperties {
         name: "null:".to_owned(),

@@ -1,18 +1,14 @@
 //! Workloads: what to read and write, when, with which data, and the loop that does it.
 //!
 //! # Architecture
-//! Data flows one way: [`options::JobOptions`] (fio's words, from the command line or a suite) are checked against a drive's
-//! facts and become a [`plan::Workload`]; every thread of it becomes a [`worker::Worker`]; [`io_loop::run_io_loop`] runs workers on a
-//! [`assay_io::Target`]; [`run::run_jobs`] runs the workloads of one or several drives and hands intervals to an
-//! [`run::RunObserver`].
+//! Data flow one way: [`options::JobOptions`] (by fio's names, from the command line or a suite) are checked against a drive's properties and
+//! become a [`plan::Workload`]; every thread of it becomes a [`worker::Worker`]; [`io_loop::run_io_loop`] runs workers on a
+//! [`assay_io::Target`]; [`run::run_jobs`] runs the workloads of one or several drives and hands intervals to a [`run::RunObserver`].
 //!
-//! - [`access`], [`arrival`], [`assay_integrity`]: where, when, with which bytes, and whether they were read back intact.
-//! - A worker is sans-IO: it decides the next I/O, records latency and checks data, and is the same code for every target.
-//!   On a real drive each worker has a thread and a target of its own; on a simulated drive all workers share one target in
-//!   one thread, and virtual time has one owner.
-//! - [`session`]: a drive for the length of a run, and what its NVMe controller says of itself: that of a simulated drive is switched on in this
-//!   process and asked by the same code.
-//! - [`audit`]: what the engine and the clock cost on this host, measured before each run.
+//! - [`access`], [`arrival`], [`assay_integrity`]: addresses, due times, data and their verification.
+//! - A worker is sans-IO and the same code for every target. On a real drive each worker has a thread and a target of its own; on a
+//!   simulated drive all workers share one target in one thread, so that virtual time has one owner.
+//! - [`audit`]: cost of the I/O loop and the clock on this host, measured before each run.
 //!
 //! # Non-goals
 //! No files are written, nothing is printed, no drive is discovered or authorised here.

@@ -168,7 +168,7 @@ impl Workload {
             )));
         }
         let split = options.split.unwrap_or(false)
-            // Threads that write verified blocks must not overwrite one another's.
+            // Threads that write verified blocks must not overwrite each other.
             || options.verify.unwrap_or(false) && numjobs > 1 && options.offset_increment.is_none();
         let (area, offset_increment_bytes) = area(options, target, unit, numjobs, split)?;
         let part = part_bytes(area, numjobs, split, u64::from(unit.max(sizes.min_bytes())));
@@ -295,9 +295,9 @@ impl Workload {
         }
     }
 
-    /// Threads, never zero.
+    /// Threads.
     pub fn workers(&self) -> NonZeroU32 {
-        NonZeroU32::new(self.numjobs).unwrap_or(NonZeroU32::MIN)
+        NonZeroU32::new(self.numjobs).expect("a plan has at least one thread")
     }
 
     /// When it must end at the latest, if it has a runtime: ramp and runtime together.

@@ -1,5 +1,4 @@
-//! One thread's part of a workload: decides the next I/O, stamps and checks data, records latency. Sans-IO: the same code for
-//! every target.
+//! The state machine of one worker thread: next I/O, data, verification, latency. Sans-IO: the same code for every target.
 
 use std::num::NonZeroU64;
 
@@ -28,38 +27,38 @@ struct Pending {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum WorkerPhase {
     /// The workload itself.
     Main,
-    /// No more of the workload is issued; waiting for what is in flight before reading back.
-    Settle,
+    /// The workload is issued; the I/Os in flight complete before the read-back.
+    Drain,
     /// Reading back what was written.
     ReadBack,
     /// Nothing more to issue.
     Done,
 }
 
-/// When a paced worker must be asked again.
+/// When a worker can issue again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextIssue {
     /// When one of its I/Os completes.
     Completion,
-    /// At this instant at the latest (and when one of its I/Os completes).
+    /// At this instant, or when one of its I/Os completes.
     Due(Nanos),
 }
 
-/// Why a worker cannot be made.
+/// Why a worker cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// Its addresses cannot be generated.
+    /// Addresses cannot be generated.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// It cannot verify.
+    /// Verification is not possible.
     #[error(transparent)]
     Verify(#[from] VerifyError),
 }
 
-/// One worker.
+/// One worker thread's share of a workload.
 #[derive(Debug)]
 pub struct Worker {
     first_slot: u32,
@@ -76,9 +75,9 @@ pub struct Worker {
     data: DataClass,
     filler: Option<Filler>,
     checker: Option<JobChecker>,
-    /// A drawn address that has to wait: an earlier write to it is still in flight.
+    /// A drawn I/O that waits for an overlapping one in flight.
     held: Option<(u64, u32, bool)>,
-    phase: Phase,
+    phase: WorkerPhase,
     reads_back: bool,
 }
 
@@ -98,12 +97,11 @@ fn checker_options(workload: &Workload, region: Region, interval_bytes: u32) -> 
 }
 
 impl Worker {
-    /// Worker number `index` of a workload, using the slots from `first_slot` on (as many as the workload's depth), starting
-    /// at `start` on the target's clock. All workers of a job share what it learns of the seed on the drive.
+    /// Worker number `index` of a workload, with the slots from `first_slot` on (as many as the workload's depth), starting at `start` on the
+    /// target's clock. All workers of a job share the seed found on the drive.
     ///
     /// # Errors
-    /// When the addresses cannot be generated (a plan made for this drive has none of these), or the memory for
-    /// verification cannot be had.
+    /// When the addresses cannot be generated (not after a plan for the same drive), or memory for verification cannot be allocated.
     pub fn new(
         workload: &Workload,
         index: u32,
@@ -155,39 +153,33 @@ impl Worker {
             filler,
             checker,
             held: None,
-            phase: Phase::Main,
+            phase: WorkerPhase::Main,
             reads_back: false,
         })
     }
 
-    /// Does filling write buffers take time that must not count as latency?
+    /// Filling write buffers takes time that must not count as latency.
     #[inline]
     pub fn fills_buffers(&self) -> bool {
         self.filler.is_some() || self.checker.is_some()
     }
 
-    /// Nothing in flight and nothing more to issue?
-    #[inline]
-    pub fn is_done(&self) -> bool {
-        self.phase == Phase::Done && self.idle()
-    }
-
-    fn idle(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.free.len() == self.pending.len()
     }
 
-    /// Is everything that is measured over, and what was written being read back?
+    /// The measured I/Os are over, and what was written is being read back.
     #[inline]
     pub fn reads_back(&self) -> bool {
         self.reads_back
     }
 
-    /// Stop issuing; what is in flight still completes. A read-back pass is given up.
+    /// Stop issuing, in a read-back too; what is in flight still completes.
     pub fn stop(&mut self) {
-        self.phase = Phase::Done;
+        self.phase = WorkerPhase::Done;
     }
 
-    /// What verification found, if the workload verifies.
+    /// Verification findings, where the workload verifies.
     pub fn verify_report(&self) -> Option<VerifyReport> {
         self.checker.as_ref().map(JobChecker::report)
     }
@@ -202,24 +194,24 @@ impl Worker {
     ) -> NextIssue {
         loop {
             match self.phase {
-                Phase::Main => {
+                WorkerPhase::Main => {
                     let next = self.issue_main(now, target, batch);
-                    if self.phase == Phase::Main {
+                    if self.phase == WorkerPhase::Main {
                         return next;
                     }
                 }
-                Phase::Settle => {
-                    if !self.idle() {
+                WorkerPhase::Drain => {
+                    if !self.is_idle() {
                         return NextIssue::Completion;
                     }
-                    self.phase = Phase::ReadBack;
+                    self.phase = WorkerPhase::ReadBack;
                     self.reads_back = true;
                 }
-                Phase::ReadBack => {
+                WorkerPhase::ReadBack => {
                     self.issue_read_back(now, batch);
                     return NextIssue::Completion;
                 }
-                Phase::Done => return NextIssue::Completion,
+                WorkerPhase::Done => return NextIssue::Completion,
             }
         }
     }
@@ -231,7 +223,7 @@ impl Worker {
         target: &mut T,
         batch: &mut Vec<Io>,
     ) -> NextIssue {
-        let paced = self.arrivals.is_open_loop();
+        let paced = self.arrivals.is_paced();
         if now >= self.deadline || self.bytes_left == 0 {
             self.end_main();
             return NextIssue::Completion;
@@ -265,6 +257,7 @@ impl Worker {
                 self.arrivals.advance();
             }
             self.free.pop();
+            // Saturates: the last block may be longer than what is left.
             self.bytes_left = self.bytes_left.saturating_sub(u64::from(len_bytes));
             self.push(
                 Pending {
@@ -303,8 +296,8 @@ impl Worker {
     fn end_main(&mut self) {
         self.held = None;
         self.phase = match &self.checker {
-            Some(checker) if checker.reads_back() => Phase::Settle,
-            _ => Phase::Done,
+            Some(checker) if checker.reads_back() => WorkerPhase::Drain,
+            _ => WorkerPhase::Done,
         };
     }
 
@@ -313,7 +306,7 @@ impl Worker {
             let Some((offset_bytes, len_bytes)) =
                 self.checker.as_mut().and_then(JobChecker::next_read_back)
             else {
-                self.phase = Phase::Done;
+                self.phase = WorkerPhase::Done;
                 return;
             };
             self.free.pop();
@@ -353,7 +346,7 @@ impl Worker {
         }
     }
 
-    /// Filling buffers took until `at`: I/Os of a closed loop in this batch start then.
+    /// The batch is handed over at `at`, after its buffers were filled: its closed-loop I/Os start then.
     pub fn restamp(&mut self, slot: u32, at: Nanos) {
         let pending = &mut self.pending[(slot - self.first_slot) as usize];
         if !self.open_loop || pending.read_back {
@@ -362,7 +355,7 @@ impl Worker {
         pending.submitted = at;
     }
 
-    /// Take a completion seen at `now`; returns whether it moved its bytes.
+    /// Process a completion seen at `now`; returns whether it moved its bytes.
     #[inline]
     pub fn complete<T: Target>(
         &mut self,

@@ -157,7 +157,7 @@ fn what_does_not_fit_says_what_would() {
         ),
         (
             "rw=randread size=64k random_distribution=zoned:50/99:50/1",
-            "zone 2 holds no place",
+            "zone 2 has no room",
         ),
         ("runtime=0", "longer than nothing"),
         ("runtime=soon", "5s"),

@@ -1,4 +1,4 @@
-//! How large the next I/O is: one size, or a weighted mix drawn in constant time.
+//! Block sizes: one size, or a weighted mix drawn in constant time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -102,7 +102,7 @@ impl BlockSizes {
         sum / total
     }
 
-    /// Is there only one size?
+    /// There is only one size.
     pub fn is_single(&self) -> bool {
         self.sizes.len() == 1
     }

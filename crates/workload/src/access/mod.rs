@@ -1,18 +1,17 @@
-//! Where and how large the next I/O is.
+//! Address generation: offset and length of the next I/O.
 //!
 //! # Architecture
 //! - [`BlockSizes`]: one size, or fio's `bssplit` mix, drawn in constant time.
 //! - [`Permutation`]: a keyed permutation in constant memory; the order of a covering pass, and the scatter of Zipf ranks.
 //! - [`Zipf`]: ranks by rejection-inversion, in constant time and memory.
 //! - [`ZoneShares`]: parts of the area with a share of the I/Os each (fio's `zoned`, JESD219's zones).
-//! - [`AddressGenerator`]: the above put together for one worker. [`AddressGenerator::next`] allocates nothing, divides
-//!   nothing, and knows when one *pass* over the region is complete ([`AddressGenerator::passes`]), which is where a job
-//!   without a runtime ends.
+//! - [`AddressGenerator`]: the above for one worker. [`AddressGenerator::next`] neither allocates nor divides, and counts *passes* over the
+//!   region ([`AddressGenerator::passes`]).
 //!
 //! # Geometry
 //! A [`Region`] is the bytes `[offset, offset + size)` of a target. Random patterns start I/Os at `offset + k * align`
-//! (fio's `blockalign`; the smallest block size unless chosen) with every I/O wholly inside the region. A sequential stream
-//! is contiguous whatever the sizes of its I/Os: one with holes would not be sequential.
+//! (fio's `blockalign`; by default the smallest block size) with every I/O wholly inside the region. A sequential stream is contiguous
+//! whatever the sizes of its I/Os.
 //!
 //! # Non-goals
 //! No memory of what was written (that is [`assay_integrity::blocks::GenerationMap`]), no timing, no choice between read and write.
@@ -34,8 +33,8 @@ use serde::{Deserialize, Serialize};
 pub use block_sizes::{BlockSizes, MAX_BLOCK_BYTES, MAX_MIX_ENTRIES};
 pub use permutation::Permutation;
 pub use zipf::{MAX_THETA, Zipf};
-use zoned::ZoneLaw;
-pub use zoned::{MAX_LAW_ZONES, ZoneShares};
+use zoned::ZoneSampler;
+pub use zoned::{MAX_ZONES, ZoneShares};
 
 /// Why a workload's addresses cannot be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -48,7 +47,7 @@ pub enum AccessError {
         /// What was asked for.
         size_bytes: u64,
     },
-    /// The text of a block-size mix makes no sense.
+    /// The text of a block-size mix is malformed.
     #[error(
         "block sizes {text:?}: {reason}; write one size (4k) or sizes with percentages (4k/60:64k/40)"
     )]
@@ -58,7 +57,7 @@ pub enum AccessError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A weight no draw can follow.
+    /// A negative or infinite weight.
     #[error("block-size weight {weight} is not zero or a positive number")]
     BadWeight {
         /// What was given.
@@ -79,7 +78,7 @@ pub enum AccessError {
         /// What was given.
         theta: f64,
     },
-    /// Shares of zones that make no sense.
+    /// The text of zone shares is malformed.
     #[error(
         "zones {text:?}: {reason}; write ACCESS/SIZE in percent for each, such as zoned:50/5:30/15:20/80"
     )]
@@ -91,7 +90,7 @@ pub enum AccessError {
     },
     /// A zone to visit in which no I/O may start.
     #[error(
-        "zone {zone} holds no place for an I/O in an area of {area_bytes} bytes with I/Os at multiples of {align_bytes}; use a larger area"
+        "zone {zone} has no room for an I/O in an area of {area_bytes} bytes with I/Os at multiples of {align_bytes}; use a larger area"
     )]
     EmptyZone {
         /// Which, from 1.
@@ -101,7 +100,7 @@ pub enum AccessError {
         /// The alignment.
         align_bytes: u64,
     },
-    /// An alignment that is none.
+    /// An invalid alignment.
     #[error(
         "alignment {align_bytes} bytes is not a multiple of 512; use the block size or the drive's block size"
     )]
@@ -109,7 +108,7 @@ pub enum AccessError {
         /// What was given.
         align_bytes: u64,
     },
-    /// A region that no target can have.
+    /// An invalid region.
     #[error(
         "the area from byte {offset_bytes}, {size_bytes} bytes long, does not start on a multiple of 512 or ends beyond 2^63; \
          correct the offset or the size"
@@ -120,7 +119,7 @@ pub enum AccessError {
         /// Length.
         size_bytes: u64,
     },
-    /// Not even one I/O fits.
+    /// The area is smaller than one I/O.
     #[error(
         "a block of {block_bytes} bytes does not fit into an area of {area_bytes} bytes; use a smaller block or a larger area"
     )]
@@ -138,7 +137,7 @@ pub enum AccessError {
         /// The mix.
         mix: String,
     },
-    /// Strided zones that are none.
+    /// Invalid strided zones.
     #[error(
         "strided zones of {zone_size_bytes} bytes over ranges of {zone_range_bytes} bytes with {zone_skip_bytes} skipped: size and \
          range must be over zero, and range and skip multiples of 512 that fit the area"
@@ -162,14 +161,14 @@ pub struct Region {
     pub size_bytes: u64,
 }
 
-/// In which order the blocks of the region are visited.
+/// Order of the addresses in a region.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressPattern {
     /// One after the other, from the start again after the end.
     #[default]
     Sequential,
-    /// Each place equally likely, with replacement (fio's `norandommap`).
+    /// All offsets equally likely, with replacement (fio's `norandommap`).
     Uniform,
     /// Random order, every block exactly once per pass, another order in every pass (fio's random map).
     Cover,
@@ -179,8 +178,8 @@ pub enum AddressPattern {
         /// The exponent, over 0 and up to [`MAX_THETA`].
         theta: f64,
     },
-    /// Each part of the area with its share of the I/Os, each place of a part equally likely
-    /// (fio's `random_distribution=zoned:`). With strided zones or threads' own parts, each of those is divided so.
+    /// Each part of the area with its share of the I/Os, the offsets of a part equally likely (fio's `random_distribution=zoned:`). With
+    /// strided zones or a split area, each zone or thread's part is divided so.
     Zoned(ZoneShares),
 }
 
@@ -199,7 +198,7 @@ pub struct StridedZones {
     pub skip_bytes: u64,
 }
 
-/// Everything that decides a job's addresses but for region and seed.
+/// What decides a job's addresses, without region and seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AccessConfig {
     /// The order.
@@ -233,12 +232,13 @@ impl AccessConfig {
     /// coarsest blocks that no I/O cuts. What [`assay_integrity::blocks::interval_for`] needs as alignment.
     pub fn grid_bytes(&self) -> u32 {
         let align = match self.pattern {
-            // A contiguous stream starts its I/Os where others ended, whatever the alignment.
+            // A contiguous stream ignores the alignment.
             AddressPattern::Sequential => 0,
             _ => u64::from(self.effective_align_bytes()),
         };
         let stride = self
             .zones
+            // Only the lowest bits matter; a sum that wraps is refused by `zone_state`.
             .map_or(0, |zones| zones.range_bytes.wrapping_add(zones.skip_bytes));
         let bits = u64::from(self.block_sizes.common_power_of_two()) | align | stride;
         // The block sizes alone keep this at 4 MiB or below.
@@ -252,7 +252,7 @@ enum Order {
     Uniform,
     Cover { permutation: Permutation, next: u64 },
     Zipf { ranks: Zipf, scatter: Permutation },
-    Zoned(ZoneLaw),
+    Zoned(ZoneSampler),
 }
 
 #[derive(Clone, Debug)]
@@ -274,9 +274,9 @@ pub struct AddressGenerator {
     /// Length of the region, or of a zone.
     area_bytes: u64,
     align_bytes: u64,
-    /// Places where an I/O of each size may start; same order as the sizes.
-    places: Vec<u64>,
-    /// Size and places of the only size, when there is only one: saves the hot loop two look-ups.
+    /// Number of aligned offsets where an I/O of each size fits; same order as the sizes.
+    slots: Vec<u64>,
+    /// Size and slots of a single size: saves the hot loop two look-ups.
     only_size: Option<(u32, u64)>,
     min_bytes: u32,
     order: Order,
@@ -325,12 +325,12 @@ impl AddressGenerator {
                 area_bytes,
             });
         }
-        let places: Vec<u64> = (0..sizes.count())
+        let slots: Vec<u64> = (0..sizes.count())
             .map(|i| (area_bytes - u64::from(sizes.at(i))) / align_bytes + 1)
             .collect();
         let mut rng = Rng::stream(mix(seed, u64::from(worker)), "addresses");
-        // The last size is the largest: where it may start, all may.
-        let common_places = places[places.len() - 1];
+        // The last size is the largest: where it fits, all do.
+        let common_slots = slots[slots.len() - 1];
         let order = match &config.pattern {
             AddressPattern::Sequential => Order::Sequential { position_bytes: 0 },
             AddressPattern::Uniform => Order::Uniform,
@@ -341,31 +341,31 @@ impl AddressGenerator {
                     });
                 }
                 Order::Cover {
-                    permutation: Permutation::new(common_places, &mut rng),
+                    permutation: Permutation::new(common_slots, &mut rng),
                     next: 0,
                 }
             }
-            AddressPattern::Zoned(shares) => Order::Zoned(ZoneLaw::new(
+            AddressPattern::Zoned(shares) => Order::Zoned(ZoneSampler::new(
                 shares,
                 area_bytes,
                 align_bytes,
-                common_places,
+                common_slots,
             )?),
             &AddressPattern::Zipf { theta } => Order::Zipf {
-                ranks: Zipf::new(common_places, theta)?,
-                // Keyed by the job's seed alone: all workers agree on which blocks are hot.
-                scatter: Permutation::new(common_places, &mut Rng::stream(seed, "zipf scatter")),
+                ranks: Zipf::new(common_slots, theta)?,
+                // Keyed by the job's seed alone: the same blocks are hot for all workers.
+                scatter: Permutation::new(common_slots, &mut Rng::stream(seed, "zipf scatter")),
             },
         };
         Ok(AddressGenerator {
             rng,
-            only_size: sizes.is_single().then_some((largest, common_places)),
+            only_size: sizes.is_single().then_some((largest, common_slots)),
             min_bytes: sizes.min_bytes(),
             sizes,
             base_bytes: region.offset_bytes,
             area_bytes,
             align_bytes,
-            places,
+            slots,
             order,
             zones,
             region,
@@ -378,14 +378,14 @@ impl AddressGenerator {
     #[inline]
     #[expect(
         clippy::should_implement_trait,
-        reason = "the stream never ends, so an Option would be checked for nothing in the hot loop"
+        reason = "the stream is endless: an Option would cost a check per I/O"
     )]
     pub fn next(&mut self) -> (u64, u32) {
-        let (mut len_bytes, places) = match self.only_size {
+        let (mut len_bytes, slots) = match self.only_size {
             Some(only) => only,
             None => {
                 let index = self.sizes.pick(&mut self.rng);
-                (self.sizes.at(index), self.places[index])
+                (self.sizes.at(index), self.slots[index])
             }
         };
         let mut pass_done = false;
@@ -402,21 +402,21 @@ impl AddressGenerator {
                 *position_bytes = if pass_done { 0 } else { end };
                 start
             }
-            Order::Uniform => self.rng.below(places) * self.align_bytes,
+            Order::Uniform => self.rng.below(slots) * self.align_bytes,
             Order::Cover { permutation, next } => {
-                let place = permutation.apply(*next);
+                let slot = permutation.apply(*next);
                 *next += 1;
                 if *next == permutation.count() {
                     *next = 0;
                     permutation.reshuffle(&mut self.rng);
                     pass_done = true;
                 }
-                place * self.align_bytes
+                slot * self.align_bytes
             }
             Order::Zipf { ranks, scatter } => {
                 scatter.apply(ranks.sample(&mut self.rng) - 1) * self.align_bytes
             }
-            Order::Zoned(law) => law.sample(&mut self.rng) * self.align_bytes,
+            Order::Zoned(zones) => zones.sample(&mut self.rng) * self.align_bytes,
         };
         let offset_bytes = self.base_bytes + relative_bytes;
         self.account(len_bytes, pass_done);
@@ -480,7 +480,7 @@ impl AddressGenerator {
     }
 }
 
-/// The largest size of a mix that fits into what is left of the area; at least the smallest always does.
+/// The largest size of a mix that fits into what is left of the area; the smallest always does.
 #[cold]
 fn largest_fitting(sizes: &BlockSizes, left_bytes: u64) -> u32 {
     sizes

@@ -1,4 +1,4 @@
-//! Parts of the area that are visited more often than others.
+//! Zoned access distribution: shares of the I/Os by parts of the area (fio's `zoned`, JESD219).
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::AccessError;
 
-/// The most zones a law may name, as fio's.
-pub const MAX_LAW_ZONES: usize = 256;
+/// Most zones of a distribution, as fio's.
+pub const MAX_ZONES: usize = 256;
 /// Shares add up to 100 per cent within this.
 const TOLERANCE_PERCENT: f64 = 1e-9;
 
@@ -52,8 +52,8 @@ impl FromStr for ZoneShares {
                     })?);
             }
         }
-        if columns[0].len() > MAX_LAW_ZONES {
-            return Err(bad(format!("there are more than {MAX_LAW_ZONES} zones")));
+        if columns[0].len() > MAX_ZONES {
+            return Err(bad(format!("there are more than {MAX_ZONES} zones")));
         }
         let mut whole = Vec::with_capacity(2);
         for (column, what) in columns.iter().zip(["accesses", "sizes"]) {
@@ -132,27 +132,27 @@ struct Zone {
     /// A draw below this and not below that of the zone before it is for this one.
     below: u64,
     first: u64,
-    places: u64,
+    slots: u64,
 }
 
-/// Draws places `0..places` zone by zone: two random numbers, and a look through the zones, which are few.
+/// Draws slots (aligned offsets) zone by zone, with two random numbers and a linear search of the zones.
 #[derive(Clone, Debug)]
-pub(super) struct ZoneLaw {
+pub(super) struct ZoneSampler {
     zones: Vec<Zone>,
 }
 
-impl ZoneLaw {
-    /// Zones over an area of `area_bytes` in which I/Os start at multiples of `align_bytes`, at one of `places` places. An I/O belongs to
+impl ZoneSampler {
+    /// Zones over an area of `area_bytes` in which I/Os start at one of `slots` multiples of `align_bytes`. An I/O belongs to
     /// the zone that it starts in.
     ///
     /// # Errors
-    /// [`AccessError::EmptyZone`] when a zone that is to be visited holds no place.
+    /// [`AccessError::EmptyZone`] when a zone with accesses has no slot.
     pub(super) fn new(
         shares: &ZoneShares,
         area_bytes: u64,
         align_bytes: u64,
-        places: u64,
-    ) -> Result<ZoneLaw, AccessError> {
+        slots: u64,
+    ) -> Result<ZoneSampler, AccessError> {
         let (mut access_percent, mut size_percent, mut first) = (0.0, 0.0, 0);
         let mut zones = Vec::new();
         let count = shares.shares.len();
@@ -162,8 +162,8 @@ impl ZoneLaw {
             let is_last = index + 1 == count;
             let end_bytes = (area_bytes as f64 * (size_percent / 100.0)) as u64;
             let end = match is_last {
-                true => places,
-                false => end_bytes.div_ceil(align_bytes).clamp(first, places),
+                true => slots,
+                false => end_bytes.div_ceil(align_bytes).clamp(first, slots),
             };
             if access > 0.0 {
                 if end == first {
@@ -177,7 +177,7 @@ impl ZoneLaw {
                     // Saturates at the last zone.
                     below: (access_percent / 100.0 * 2.0_f64.powi(64)) as u64,
                     first,
-                    places: end - first,
+                    slots: end - first,
                 });
             }
             first = end;
@@ -185,10 +185,10 @@ impl ZoneLaw {
         if let Some(last) = zones.last_mut() {
             last.below = u64::MAX;
         }
-        Ok(ZoneLaw { zones })
+        Ok(ZoneSampler { zones })
     }
 
-    /// The next place.
+    /// The next slot.
     #[inline]
     pub(super) fn sample(&self, rng: &mut Rng) -> u64 {
         let draw = rng.next_u64();
@@ -198,7 +198,7 @@ impl ZoneLaw {
             .position(|zone| draw < zone.below)
             .unwrap_or(last);
         let zone = self.zones[index];
-        zone.first + rng.below(zone.places)
+        zone.first + rng.below(zone.slots)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Why options do not make a workload.
+//! Errors of planning.
 
 use assay_units::ParseError;
 
@@ -17,7 +17,7 @@ pub enum PlanError {
         /// Why.
         source: ParseError,
     },
-    /// A word that is not one of the choices.
+    /// Not one of the choices.
     #[error("--{option} {given:?} is not one of: {choices}")]
     Choice {
         /// Which option.
@@ -27,7 +27,7 @@ pub enum PlanError {
         /// What could have been.
         choices: &'static str,
     },
-    /// Not processors that the threads can be kept on.
+    /// Processors that the threads may not run on.
     #[error("--cpus_allowed: {0}")]
     Cpus(#[from] assay_io::cpus::CpuListError),
     /// A number out of its range.
@@ -53,7 +53,7 @@ pub enum PlanError {
         given_bytes: u64,
         /// The drive's block.
         block_bytes: u32,
-        /// The nearest that works.
+        /// The next multiple.
         suggestion: u64,
     },
     /// The area does not lie on the drive.
@@ -70,7 +70,7 @@ pub enum PlanError {
         /// Where the drive ends.
         capacity_bytes: u64,
     },
-    /// There is nothing to read or write.
+    /// The area has no bytes.
     #[error(
         "{drive}: the area is empty: give --size at least a block of {block_bytes} bytes; the drive has {capacity_bytes}"
     )]
@@ -99,13 +99,13 @@ pub enum PlanError {
     /// Options that exclude each other.
     #[error("{0}")]
     Conflict(String),
-    /// The block-size mix, order, or zones make no sense.
+    /// The block-size mix, order, or zones are invalid.
     #[error(transparent)]
     Access(#[from] AccessError),
-    /// The data pattern makes no sense.
+    /// The data pattern is invalid.
     #[error("--data: {0}")]
     Data(#[from] DataError),
-    /// The verify interval makes no sense.
+    /// The verify interval is invalid.
     #[error("--verify: {0}")]
     Verify(#[from] VerifyError),
 }

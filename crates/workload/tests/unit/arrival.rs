@@ -28,7 +28,7 @@ fn poisson_times(iops: u64, share: u32, seed: u64, count: usize) -> Vec<u64> {
 fn a_closed_loop_is_always_due() {
     let mut closed = Arrivals::closed();
     closed.advance();
-    assert!(!closed.is_open_loop());
+    assert!(!closed.is_paced());
     assert_eq!(closed.next_due(), Nanos::ZERO);
 }
 
@@ -41,7 +41,7 @@ proptest! {
     ) {
         for worker in [0, share / 2, share - 1] {
             let mut arrivals = Arrivals::constant(rate(iops), worker, workers(share));
-            prop_assert!(arrivals.is_open_loop());
+            prop_assert!(arrivals.is_paced());
             for n in 0..count as u128 {
                 let index = u128::from(worker) + n * u128::from(share);
                 let due = index * 1_000_000_000 / u128::from(iops);

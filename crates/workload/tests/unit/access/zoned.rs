@@ -32,18 +32,18 @@ fn what_does_not_add_up_is_refused_with_a_reason() {
         let error = text.parse::<ZoneShares>().unwrap_err().to_string();
         assert!(error.contains(says), "{text}: {error}");
     }
-    let many = vec!["/"; MAX_LAW_ZONES + 1].join(":");
+    let many = vec!["/"; MAX_ZONES + 1].join(":");
     assert!(many.parse::<ZoneShares>().is_err());
 }
 
 #[test]
 fn a_zone_without_a_place_is_refused() {
-    let law = |places| ZoneLaw::new(&shares("50/5:50/95"), places * 4096, 4096, places);
+    let law = |slots| ZoneSampler::new(&shares("50/5:50/95"), slots * 4096, 4096, slots);
     // 5 % of 20 blocks is one.
-    assert_eq!(law(20).unwrap().zones[0].places, 1);
+    assert_eq!(law(20).unwrap().zones[0].slots, 1);
     // The block that a zone's end cuts belongs to it.
-    assert_eq!(law(30).unwrap().zones[0].places, 2);
-    let tight = ZoneLaw::new(&shares("50/95:50/5"), 8 * 4096, 4096, 8).unwrap_err();
+    assert_eq!(law(30).unwrap().zones[0].slots, 2);
+    let tight = ZoneSampler::new(&shares("50/95:50/5"), 8 * 4096, 4096, 8).unwrap_err();
     assert!(tight.to_string().contains("zone 2"), "{tight}");
 }
 
@@ -55,16 +55,16 @@ fn draws_follow_the_law() {
         ("10/50:0/10:90/40", 2),
         ("25/20:25/30:50/50", 3),
     ] {
-        let (places, draws) = (1000_u64, 400_000_u32);
-        let law = ZoneLaw::new(&shares(text), places * 512, 512, places).unwrap();
+        let (slots, draws) = (1000_u64, 400_000_u32);
+        let law = ZoneSampler::new(&shares(text), slots * 512, 512, slots).unwrap();
         let mut rng = Rng::new(seed);
-        let mut counts = vec![0_u32; places as usize];
+        let mut counts = vec![0_u32; slots as usize];
         for _ in 0..draws {
             counts[law.sample(&mut rng) as usize] += 1;
         }
         let (mut chi, mut cells, mut from) = (0.0, 0, 0);
         for &(access, size) in shares(text).entries() {
-            let width = (size * places as f64 / 100.0) as usize;
+            let width = (size * slots as f64 / 100.0) as usize;
             let expected = access / 100.0 * f64::from(draws) / width as f64;
             for &count in &counts[from..from + width] {
                 if access == 0.0 {

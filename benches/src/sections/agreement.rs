@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::Bench;
-use crate::beds::OpenTarget;
+use crate::devices::TestDevice;
 use crate::document::{Section, Table};
 use crate::rounds::{Spread, take_turns};
 use crate::tools::{Sample, Variant};
@@ -16,7 +16,7 @@ const LATENCY_WITHIN: f64 = 0.05;
 /// One comparison.
 struct Case<'a> {
     name: String,
-    bed: &'a OpenTarget,
+    device: &'a TestDevice,
     assay: &'a str,
     fio: &'a str,
     /// Are both programs held to one rate, or is the drive what limits them? Otherwise the programs' own cost differs by design.
@@ -35,8 +35,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
          \"In flight\" is rate times mean latency (Little's law): where it is below the depth, the program spent the difference between taking\n\
          a completion and starting the next I/O, outside the latency that it reports.",
     );
-    let zram = OpenTarget::zram();
-    let disk = OpenTarget::disk();
+    let zram = TestDevice::zram();
+    let disk = TestDevice::disk();
     let mut cases = Vec::new();
     const SYNC: (&str, &str) = ("--engine sync", "--ioengine=psync --iodepth=1");
     // How many I/Os go with one notification of a virtual disk decides its rate (86 to 138 thousand IOPS here for fio alone), so it is
@@ -63,15 +63,17 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         ("blocking, depth 1, unlimited", SYNC, false),
         ("io_uring, depth 32, unlimited", URING, false),
     ];
-    for (bed, work) in [(&disk, ON_DISK), (&zram, ON_ZRAM)] {
-        match bed {
-            Ok(bed) => cases.extend(work.iter().map(|(how, (assay, fio), same_by_right)| Case {
-                name: format!("{}, {how}", bed.name),
-                bed,
-                assay,
-                fio,
-                same_by_right: *same_by_right,
-            })),
+    for (device, work) in [(&disk, ON_DISK), (&zram, ON_ZRAM)] {
+        match device {
+            Ok(device) => {
+                cases.extend(work.iter().map(|(how, (assay, fio), same_by_right)| Case {
+                    name: format!("{}, {how}", device.name),
+                    device,
+                    assay,
+                    fio,
+                    same_by_right: *same_by_right,
+                }))
+            }
             Err(error) => section.notes.push(format!("Not measured: {error:#}.")),
         }
     }
@@ -85,7 +87,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
 
 fn compare(bench: &Bench, case: &Case<'_>, section: &mut Section, table: &mut Table) -> Result<()> {
     let span_ms = bench.span_ms(1_000);
-    let path = case.bed.path.as_str();
+    let path = case.device.path.as_str();
     let fio = || {
         Variant::fio(
             "fio",

@@ -6,11 +6,10 @@
 use anyhow::{Result, bail};
 use assay_ssd::{Command, Drive, DriveOptions, InitialState, Profile};
 use assay_units::{DataClass, Nanos, Op, Rng};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::Bench;
 use crate::document::{Section, Table};
-use crate::rounds::Spread;
+use crate::rounds::{Spread, cpu_s};
 
 /// The profile that is scaled to the capacities asked for: 128 GB.
 const SCALED: &str = "samsung-951";
@@ -83,11 +82,6 @@ impl Cost {
     fn millions_per_s(&self, load: Load) -> f64 {
         1e3 / self.ns_each(load)
     }
-}
-
-fn cpu_s() -> f64 {
-    let now = clock_gettime(ClockId::ProcessCPUTime);
-    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
 /// Keep `load.depth` commands in flight, each answered by the next, until all are done.

@@ -7,7 +7,7 @@ use assay_units::{GIB, median};
 use serde_json::Value;
 
 use crate::Bench;
-use crate::beds::{BED_BYTES, OpenTarget};
+use crate::devices::{DEVICE_BYTES, TestDevice};
 use crate::document::{Section, Table};
 use crate::rounds::Spread;
 
@@ -182,8 +182,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     );
     let mut table = Table::new(&["work", "program", "MB/s", "CPU s per GiB", "of it kernel"]);
     let ring = "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles";
-    for bed in [OpenTarget::zram()?, OpenTarget::disk()?] {
-        let (path, bytes) = (&bed.path, BED_BYTES);
+    for device in [TestDevice::zram()?, TestDevice::disk()?] {
+        let (path, bytes) = (&device.path, DEVICE_BYTES);
         let serial = Path::new(path)
             .file_name()
             .unwrap_or_default()
@@ -224,7 +224,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             bench,
             &mut table,
             &mut section,
-            (&format!("record, {}", bed.name), "write"),
+            (&format!("record, {}", device.name), "write"),
             ways,
         )?;
         let replay =
@@ -247,7 +247,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             bench,
             &mut table,
             &mut section,
-            (&format!("replay, {}", bed.name), "read"),
+            (&format!("replay, {}", device.name), "read"),
             ways,
         )?;
         let verify = format!("verify {path}");
@@ -265,7 +265,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             bench,
             &mut table,
             &mut section,
-            (&format!("prove, {}", bed.name), "read"),
+            (&format!("prove, {}", device.name), "read"),
             ways,
         )?;
     }

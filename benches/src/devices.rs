@@ -1,5 +1,5 @@
-//! What is read: a zram device, a file in memory, a file on the root disk. Each is filled with incompressible data, and removed
-//! when it goes out of scope, also after Ctrl-C.
+//! Test devices: a zram device, a file in memory, a file on the root disk. Each is filled with incompressible data, and removed on drop, also
+//! after Ctrl-C.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -10,18 +10,18 @@ use assay_io::clock::Clock;
 use assay_units::{GIB, Nanos, Rng};
 use rustix::fs::{FlockOperation, flock};
 
-/// Size of every bed: many times the processor's caches, little enough for any machine.
-pub const BED_BYTES: u64 = GIB;
+/// Size of every test device: many times the processor's caches.
+pub const DEVICE_BYTES: u64 = GIB;
 
-/// Whoever uses real block devices on this machine holds this lock.
+/// Lock of all programs that use block devices on this machine.
 const DEVICE_LOCK: &str = "/tmp/assay-devices.lock";
 const ZRAM: &str = "/sys/block/zram0";
 
-/// Something to read from.
-pub struct OpenTarget {
+/// A device or file to read from.
+pub struct TestDevice {
     /// Its path.
     pub path: String,
-    /// What it is called in tables.
+    /// Name in tables.
     pub name: &'static str,
     remove: Remove,
 }
@@ -31,9 +31,9 @@ enum Remove {
     Zram { _lock: File },
 }
 
-impl OpenTarget {
+impl TestDevice {
     /// `/dev/zram0`, which must be unused.
-    pub fn zram() -> Result<OpenTarget> {
+    pub fn zram() -> Result<TestDevice> {
         let lock = OpenOptions::new()
             .create(true)
             .append(true)
@@ -46,44 +46,43 @@ impl OpenTarget {
         if size.trim() != "0" {
             bail!("zram0 is in use; free it with: echo 1 > {ZRAM}/reset");
         }
-        fs::write(attribute("disksize"), BED_BYTES.to_string())
+        fs::write(attribute("disksize"), DEVICE_BYTES.to_string())
             .context("cannot size zram0 (this takes root)")?;
-        let bed = OpenTarget {
+        let device = TestDevice {
             path: "/dev/zram0".to_owned(),
             name: "zram",
             remove: Remove::Zram { _lock: lock },
         };
-        fill(OpenOptions::new().write(true).open(&bed.path)?)?;
-        Ok(bed)
+        fill(OpenOptions::new().write(true).open(&device.path)?)?;
+        Ok(device)
     }
 
     /// A file in memory.
-    pub fn tmpfs() -> Result<OpenTarget> {
-        OpenTarget::file("tmpfs file", Path::new("/dev/shm"))
+    pub fn tmpfs() -> Result<TestDevice> {
+        TestDevice::file("tmpfs file", Path::new("/dev/shm"))
     }
 
     /// A file on the root disk.
-    pub fn disk() -> Result<OpenTarget> {
-        OpenTarget::file("file on the root disk", Path::new("/var/tmp"))
+    pub fn disk() -> Result<TestDevice> {
+        TestDevice::file("file on the root disk", Path::new("/var/tmp"))
     }
 
-    fn file(name: &'static str, folder: &Path) -> Result<OpenTarget> {
+    fn file(name: &'static str, folder: &Path) -> Result<TestDevice> {
         let path = folder.join(format!("assay-bench-{}.img", std::process::id()));
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let file = file.with_context(|| format!("cannot make {}", path.display()))?;
-        let bed = OpenTarget {
+        let device = TestDevice {
             path: path.display().to_string(),
             name,
             remove: Remove::File(path),
         };
         fill(file)?;
-        Ok(bed)
+        Ok(device)
     }
 }
 
-impl Drop for OpenTarget {
+impl Drop for TestDevice {
     fn drop(&mut self) {
-        // Nothing more can be done about a failure here than to say so.
         let removed = match &self.remove {
             Remove::File(path) => fs::remove_file(path),
             Remove::Zram { .. } => reset_zram(),
@@ -94,7 +93,7 @@ impl Drop for OpenTarget {
     }
 }
 
-/// Whoever looks at a block device that was just closed (udev) keeps it busy for a moment.
+/// udev keeps a block device busy for a moment after it was closed.
 fn reset_zram() -> std::io::Result<()> {
     let clock = Clock::monotonic();
     let give_up = clock.now() + Nanos::from_secs(2);
@@ -111,7 +110,7 @@ fn fill(file: File) -> Result<()> {
     let mut rng = Rng::new(1);
     let mut piece = vec![0; 1 << 20];
     let mut out = BufWriter::with_capacity(0, file);
-    for _ in 0..BED_BYTES >> 20 {
+    for _ in 0..DEVICE_BYTES >> 20 {
         rng.fill(&mut piece);
         out.write_all(&piece)?;
     }

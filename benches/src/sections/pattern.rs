@@ -7,11 +7,10 @@ use std::hint::black_box;
 
 use anyhow::{Result, bail};
 use assay_integrity::pattern::Pattern;
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::Bench;
 use crate::document::{Section, Table};
-use crate::rounds::Spread;
+use crate::rounds::{Spread, cpu_s};
 
 /// Beyond any processor's cache, and a ring of 32 chunks of 128 KiB.
 const SIZES: [(&str, usize); 2] = [("512 MiB", 512 << 20), ("4 MiB", 4 << 20)];
@@ -20,11 +19,6 @@ const PER_ROUND_BYTES: usize = 2 << 30;
 const CHUNK_BYTES: usize = 128 << 10;
 const GOAL: f64 = 0.5;
 const SEED: u64 = 0x5eed;
-
-fn cpu_s() -> f64 {
-    let now = clock_gettime(ClockId::ProcessCPUTime);
-    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
-}
 
 /// Rates against copying, large buffers and a ring.
 pub fn measure(bench: &Bench) -> Result<Section> {

@@ -184,7 +184,8 @@ fn drives(bench: &Bench, section: &mut Section) -> Result<()> {
         &costs,
     );
     section.commands.push(
-        "assay run benches/src/parts/drives.toml null: null: --set runtime=500ms --json".to_owned(),
+        "assay run benches/src/sections/drives.toml null: null: --set runtime=500ms --json"
+            .to_owned(),
     );
     Ok(())
 }

@@ -12,11 +12,10 @@ use assay_nvme_spec::register::{self, Configuration};
 use assay_nvme_spec::{CompletionEntry, SubmissionEntry};
 use assay_ssd::{Command, Drive, DriveOptions, Profile};
 use assay_units::{DataClass, Nanos, Op, Rng};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::Bench;
 use crate::document::{Section, Table};
-use crate::rounds::Spread;
+use crate::rounds::{Spread, cpu_s};
 
 /// Millions of commands per second that were asked for.
 const GOAL: f64 = 3.0;
@@ -31,11 +30,6 @@ const ADMIN_CQ: u64 = 0x2000;
 const IO_SQ: u64 = 0x1_0000;
 const IO_CQ: u64 = 0x3_0000;
 const DATA: u64 = 0x10_0000;
-
-fn cpu_s() -> f64 {
-    let now = clock_gettime(ClockId::ProcessCPUTime);
-    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
-}
 
 fn drive(name: &str) -> Result<Drive> {
     let drive = Drive::new(Profile::builtin(name)?, DriveOptions::default())?;
