@@ -255,14 +255,14 @@ fn a_power_state_holds_until_another_is_chosen() {
     drive.check_power_state(2).unwrap();
     let error = drive.check_power_state(9).unwrap_err().to_string();
     assert!(
-        error.contains("no such power state as 9; it has 0, 1, 2"),
+        error.contains("it has no power state 9, only 0, 1, 2;"),
         "{error}"
     );
     let sleepy = sim("sim:samsung-951");
     sleepy.check_power_state(4).unwrap();
     let error = sleepy.check_power_state(5).unwrap_err().to_string();
     assert!(
-        error.contains("it has 0, 1, 2, 3 (asleep), 4 (asleep)"),
+        error.contains("only 0, 1, 2, 3 (non-operational), 4 (non-operational);"),
         "{error}"
     );
 }

@@ -267,8 +267,8 @@ fn power_states_that_are_not_there() {
                 2,
                 &[
                     "sim:samsung-951",
-                    "no such power state as 9",
-                    "0, 1, 2, 3 (asleep), 4 (asleep)",
+                    "it has no power state 9",
+                    "0, 1, 2, 3 (non-operational), 4 (non-operational)",
                 ],
             ),
             (
