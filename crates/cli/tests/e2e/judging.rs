@@ -96,7 +96,7 @@ fn a_faked_capacity_is_exposed_with_an_alarm_and_a_verdict() {
     lab.ok("report fake -o fake.html");
     let page = lab.text("fake.html");
     assert!(page.contains("class=\"banner alarm loud\""));
-    assert!(page.contains("This is what a drive with a faked capacity does"));
+    assert!(page.contains("This indicates counterfeit capacity"));
 }
 
 /// One write that went elsewhere: two blocks are wrong, and that is no faked capacity.
@@ -112,7 +112,7 @@ fn a_misdirected_write_is_found_and_told_from_a_faked_capacity() {
     lab.ok("report stray -o stray.html");
     let page = lab.text("stray.html");
     assert!(page.contains("returned wrong data"));
-    assert!(!page.contains("faked capacity does"));
+    assert!(!page.contains("indicates counterfeit capacity"));
     // The same drive without the fault has nothing to hide.
     let run = lab.json("run capacity sim:samsung-951 --set area=128m --out honest");
     assert_eq!(run["runs"][0]["verdict"]["result"], "recommended");
