@@ -25,7 +25,7 @@ pub struct Outcome {
     pub wall_s: f64,
 }
 
-/// Runs children until somebody presses Ctrl-C.
+/// Runs children until a signal.
 pub struct Runner {
     /// The assay to measure.
     pub assay: PathBuf,

@@ -1,6 +1,6 @@
 //! A Linux guest with an NVMe drive, for what this machine's kernel has no device for (scripts/guest-lab).
 //!
-//! The processor is emulated: what is measured in a guest says how two programs compare there, not how fast anything is.
+//! The processor is emulated: only the ratio of two programs' figures has a meaning.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,14 +15,14 @@ use assay_units::{Nanos, text::format_size};
 use crate::Bench;
 use crate::child::Outcome;
 
-/// How long a guest may be silent, in a boot or in a command.
-const PATIENCE: Duration = Duration::from_secs(240);
-/// How long QEMU may take to connect to us, which is the first thing that it does.
-const CONNECTS: Nanos = Nanos::from_millis(20_000);
+/// Longest time without output from the guest, in a boot or in a command.
+const GUEST_TIMEOUT: Duration = Duration::from_secs(240);
+/// How long QEMU may take to connect, which it does first.
+const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(20_000);
 /// Of the drive.
 pub const DRIVE_BYTES: u64 = 1 << 30;
 
-/// A guest that runs. Dropped, it is gone.
+/// A running guest; dropped, it ends.
 pub struct Guest {
     qemu: Child,
     from: BufReader<UnixStream>,
@@ -43,11 +43,10 @@ fn script(words: &[&str]) -> Result<String> {
 }
 
 impl Guest {
-    /// Boot one with this assay, fio and a drive of QEMU's that holds nothing and answers at once: the programs' own cost weighs most there. It has
-    /// `polled` queues for polling.
+    /// Boot one with this assay, fio and a QEMU NVMe drive on a null backend, where the programs' own cost weighs most, with `polled` polled queues.
     ///
     /// # Errors
-    /// When the lab is not there (scripts/guest-lab fetches it), or the guest does not come up.
+    /// When QEMU and the kernel are not there (scripts/guest-lab fetches them), or the guest does not boot.
     pub fn boot(bench: &Bench, polled: u32) -> Result<Guest> {
         let qemu = script(&["--qemu"])?;
         let mut qemu = qemu.lines();
@@ -85,7 +84,7 @@ impl Guest {
             let said = std::fs::read_to_string(&errors).unwrap_or_default();
             format!("QEMU does not come up: {}", said.trim())
         })?;
-        to.set_read_timeout(Some(PATIENCE))?;
+        to.set_read_timeout(Some(GUEST_TIMEOUT))?;
         let mut guest = Guest {
             from: BufReader::new(to.try_clone()?),
             to,
@@ -104,11 +103,10 @@ impl Guest {
         Ok(line)
     }
 
-    /// Run a program in the guest to its end. Processor time is what the guest's kernel counts for it, in hundredths of a second; memory is not
-    /// looked at.
+    /// Run a program in the guest to its end. Processor time is the guest kernel's, in hundredths of a second; memory is not measured.
     ///
     /// # Errors
-    /// When the guest does not answer, or the program fails.
+    /// When the guest does not reply, or the program fails.
     pub fn run(&mut self, command: &str) -> Result<Outcome> {
         let clock = Clock::monotonic();
         let begin = clock.now();
@@ -141,8 +139,8 @@ impl Guest {
         })
     }
 
-    /// What it is, for the document.
-    pub fn words(&mut self) -> Result<String> {
+    /// Its description for the document.
+    pub fn description(&mut self) -> Result<String> {
         let version = self.run("fio --version")?.stdout;
         let kernel = self.run("uname -r")?.stdout;
         let qemu = script(&["--qemu"])?;
@@ -165,14 +163,14 @@ impl Drop for Guest {
     }
 }
 
-/// QEMU before its guest has answered; dropped, it is gone.
+/// QEMU until its guest is ready; dropped, it ends.
 struct Starting(Option<Child>);
 
 impl Starting {
     fn connection(&mut self, listen: &UnixListener) -> Result<UnixStream> {
         listen.set_nonblocking(true)?;
         let clock = Clock::monotonic();
-        let until = clock.now() + CONNECTS;
+        let until = clock.now() + CONNECT_TIMEOUT;
         loop {
             if let Ok((stream, _)) = listen.accept() {
                 stream.set_nonblocking(false)?;

@@ -67,7 +67,7 @@ enum Benchmark {
     Scaling,
     /// Cost per I/O against depth, run length and number of drives; memory against run length
     Flatness,
-    /// The same work gives the same answer as fio
+    /// Agreement with fio on the same work
     Agreement,
     /// The simulated drive on one core: rates, and cost against depth, capacity and run length
     Simulation,

@@ -1,5 +1,5 @@
-//! What the NVMe controller costs: commands per second of one processor through registers, queues in host memory and data pointers, against
-//! the same commands given to the drive itself.
+//! Cost of the NVMe controller: commands per second of one processor through registers, queues in host memory and data pointers, against the
+//! same commands given to the drive itself.
 //!
 //! In this process and thread, host included: it writes every submission queue entry whole, rings a doorbell per batch, and takes
 //! every completion by its phase tag, as a driver does. Processor time, not wall time, as in [`super::simulation`].
@@ -38,7 +38,7 @@ fn drive(name: &str) -> Result<Drive> {
     Ok(drive)
 }
 
-/// Random places in the order in which both ways read them.
+/// Random offsets, the same for both paths.
 fn places(drive: &Drive) -> impl FnMut() -> u64 + use<> {
     let blocks = drive.identity().capacity_bytes / BLOCK;
     let mut rng = Rng::stream(1, "offsets");
@@ -78,7 +78,7 @@ fn bare(name: &str, depth: u32, count: u64) -> Result<(f64, Nanos)> {
     Ok((count as f64 / 1e6 / (cpu_s() - from_s), now))
 }
 
-/// Both ways begin then: what bringing a controller up takes is over.
+/// Both paths begin then, after the controller's initialization.
 const START: Nanos = Nanos::SECOND;
 
 /// A host that polls one queue pair.

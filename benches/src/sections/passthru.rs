@@ -73,7 +73,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
 fn within(bench: &Bench, mut guest: Guest, section: &mut Section) -> Result<()> {
     section
         .notes
-        .push(format!("The guest: {}.", guest.words()?));
+        .push(format!("The guest: {}.", guest.description()?));
     let mut idle = [0.0; 2];
     for (idle, variant) in idle.iter_mut().zip([assay(ASSAY[0], 1), fio(FIO[0], 1)]) {
         let mut costs = Vec::new();

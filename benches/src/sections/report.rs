@@ -63,7 +63,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     Ok(section)
 }
 
-/// Drives of the whole lab's report: two of report A's, report B's hour, a drive without flash and one behind SATA.
+/// Two drives of DragonFly 2018, that of AnandTech M8Pe, one without flash and one behind SATA.
 const LAB_DRIVES: [&str; 5] = [
     "sim:samsung-951",
     "sim:intel-600p",
@@ -73,8 +73,8 @@ const LAB_DRIVES: [&str; 5] = [
 ];
 /// Drawn within so many milliseconds of being opened.
 const LAB_GOAL_MS: f64 = 3_000.0;
-/// Every suite, with what makes it short where its length does not show in the page: series are as long as those of a whole run (hours of
-/// `consistency`, `snia-saturation`, steady writes and heat soaks), sweeps have all of their points, each measured for a shorter time.
+/// Every suite, shortened where its length does not show in the page: time series are as long as those of a whole run, sweeps have all of their
+/// points, each measured for a shorter time.
 const LAB_RUNS: [&str; 15] = [
     "bandwidth --scale 0.02 --set soak=5m",
     "quick --scale 0.1",
@@ -139,7 +139,7 @@ pub fn measure_lab(bench: &Bench) -> Result<Section> {
     Ok(section)
 }
 
-/// How long a page takes to draw itself in a browser.
+/// Drawing time of a page in a browser.
 fn drawn(
     bench: &Bench,
     folder: &Path,
@@ -201,7 +201,7 @@ fn drawn(
     Ok(())
 }
 
-/// A figure that the page left on its root element.
+/// A number in an attribute of the page's root element.
 fn attribute(page: &str, name: &str) -> Option<f64> {
     let (_, rest) = page.split_once(&format!(" {name}=\""))?;
     rest.split_once('"')?.0.parse().ok()

@@ -1,4 +1,4 @@
-//! A simulated drive served over NBD: how fast the server is against nbdkit's memory plugin, and whether paced latencies are the model's.
+//! A simulated drive served over NBD: rates against nbdkit's memory plugin, paced latencies against the model's.
 
 use std::io::BufReader;
 use std::os::unix::net::UnixStream;
@@ -19,23 +19,23 @@ use crate::tools::{Sample, Variant, on_processor};
 
 /// Of nbdkit's rate.
 const GOAL_RATE: f64 = 1.0;
-/// How far paced figures may be from the model's and the floor.
+/// Permitted deviation of paced figures from the model's with the round-trip overhead.
 const GOAL_AGREEMENT: f64 = 0.05;
-/// What is read and written.
+/// Area read and written.
 const AREA_BYTES: u64 = GIB;
-/// Rounds of paced figures for each of the others, and how long one is: many short ones, for a 99th percentile differs from second to second by
-/// more than the goal allows, and the floor belongs to its own.
+/// Paced rounds per other round, and their length: many short ones, because a 99th percentile varies from second to second by more than the goal
+/// allows, and each round-trip overhead belongs to its round.
 const PACED_ROUNDS: usize = 3;
 const PACED_MS: u64 = 1500;
 const RAMP_MS: u64 = 250;
-/// Where fio's main thread is kept. It wakes a hundred times a second, which is as often as a 99th percentile of 8,000 reads a second is exceeded: no
-/// client without such a thread sees that, so it may take neither the server's processor nor that of fio's reading thread.
+/// Processor of fio's main thread. It wakes a hundred times a second, as often as a 99th percentile of 8,000 reads a second is exceeded, so it must
+/// share neither the server's processor nor that of fio's reading thread.
 const HOUSEKEEPING_PROCESSOR: &str = "0";
-/// Where the paced server and the thread of fio that reads are kept, in turn as one waits for the other. Waking a processor that sleeps takes a
-/// virtual machine 15 to 40 us, another time each minute, so that the floor would be another than that of the reads after it.
+/// Processor of the paced server and of fio's reading thread, which wait for each other. Waking an idle processor of a virtual machine takes 15 to
+/// 40 us, varying by the minute, so that the overhead measured before would not be that of the reads.
 const SHARED_PROCESSOR: &str = "1";
 /// How long a server may take until it listens.
-const PATIENCE: Nanos = Nanos::from_millis(20_000);
+const START_TIMEOUT: Nanos = Nanos::from_millis(20_000);
 const DRIVES: [(&str, u32); 6] = [
     ("samsung-951", 1),
     ("samsung-951", 4),
@@ -45,11 +45,11 @@ const DRIVES: [(&str, u32); 6] = [
     ("toshiba-rd400", 4),
 ];
 
-/// A server that is ended with this value.
+/// A server; dropped, it ends.
 struct Serving {
     child: Child,
     uri: String,
-    /// Mean, median and 99th percentile of the way there and back, as the server says, in nanoseconds.
+    /// Mean, median and 99th percentile of the round-trip overhead that the server reports, nanoseconds.
     floor_ns: [f64; 3],
     memory: Option<tempfile::TempDir>,
 }
@@ -100,7 +100,7 @@ impl Serving {
             .spawn()
             .context("cannot start nbdkit (apt-get install nbdkit)")?;
         let clock = Clock::monotonic();
-        let until = clock.now() + PATIENCE;
+        let until = clock.now() + START_TIMEOUT;
         while UnixStream::connect(&socket).is_err() {
             if clock.now() > until {
                 bail!("nbdkit does not listen");
@@ -123,7 +123,7 @@ impl Serving {
         Variant::fio(label, None, &all, span_ms)
     }
 
-    /// Write all of the area, so that reads meet pages.
+    /// Write all of the area, so that reads find data.
     fn fill(&self, bench: &Bench) -> Result<()> {
         let words = format!(
             "--name=fill --thread --ioengine=nbd --uri={} --size={AREA_BYTES} --rw=write --bs=128k --iodepth=8 --refill_buffers",
@@ -145,7 +145,7 @@ impl Drop for Serving {
 }
 
 /// A closed loop of random 4 KiB reads in the area, on the model itself: rate, median and 99th percentile. Each completion takes
-/// `floor_ns` to be seen, which latency includes, and is answered with the next command `between_ns` later, which it does not.
+/// `floor_ns` to be seen, which counts as latency; the next command follows `between_ns` later, which does not.
 fn in_process(
     profile: &str,
     depth: u32,
@@ -253,7 +253,7 @@ const FIGURES: [(&str, Figure); 3] = [
     ("p99 us", |s| s.p99_ns / 1e3),
 ];
 
-/// One round of one drive: what the server said of the way, what fio saw, and what the model says without and with that way.
+/// One round of one drive: the server's round-trip overhead, fio's figures, and the model's without and with that overhead.
 struct Paced {
     floor_ns: [f64; 3],
     between_ns: f64,
@@ -263,7 +263,7 @@ struct Paced {
 }
 
 impl Paced {
-    /// With a server of its own: the floor belongs to the minute in which it was measured.
+    /// With a server of its own, because the overhead varies by the minute.
     fn measure(bench: &Bench, profile: &str, depth: u32) -> Result<Paced> {
         let serving = Serving::assay(
             bench,
@@ -293,7 +293,7 @@ impl Paced {
         })
     }
 
-    /// How far what fio saw is outside of what lies between the model and the model with its floor, in percent.
+    /// How far fio's figure is outside the range from the model to the model with overhead, percent.
     fn beyond(&self, figure: Figure) -> f64 {
         let (here, there) = (figure(&self.model), figure(&self.slowest));
         let (least, most) = (here.min(there), here.max(there));

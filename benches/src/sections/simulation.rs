@@ -1,4 +1,4 @@
-//! Speed of the simulated drive: commands per second of one processor, and what a command costs as depth, capacity and run length grow.
+//! Speed of the simulated drive: commands per second of one processor, and cost per command against depth, capacity and run length.
 //!
 //! The model runs in this process and thread, the whole of it, submission and completion included. Processor time, not wall time: the
 //! model never waits, and other programs on the machine then disturb only through caches and memory.
@@ -22,7 +22,7 @@ const QUEUE_DEPTH: u32 = 32;
 const HASH_FACTOR: u64 = 0x517c_c1b7_2722_0a95;
 const GB: u64 = 1_000_000_000;
 
-/// What is asked of a drive.
+/// A load on a drive.
 #[derive(Clone, Copy)]
 struct Load {
     op: Op,
@@ -32,8 +32,8 @@ struct Load {
     count: u64,
     /// No command is sent from then on.
     until: Nanos,
-    /// Of the places. Loads that follow one another on a drive need different ones: writing the same places again would make some of the
-    /// drive hotter than the rest, and collection easier than under uniform writes.
+    /// Of the offsets. Consecutive loads on a drive need different ones: rewriting the same offsets would make them hot, and garbage collection
+    /// cheaper than under uniform writes.
     seed: u64,
 }
 
@@ -50,7 +50,7 @@ impl Load {
         }
     }
 
-    /// So much of a drive from its beginning on.
+    /// Sequential writes of so many bytes from offset 0.
     fn fill(bytes: u64) -> Load {
         Load {
             op: Op::Write,
@@ -64,7 +64,7 @@ impl Load {
     }
 }
 
-/// What a load cost.
+/// Cost of a load.
 struct Cost {
     cpu_s: f64,
     end: Nanos,
@@ -84,7 +84,7 @@ impl Cost {
     }
 }
 
-/// Keep `load.depth` commands in flight, each answered by the next, until all are done.
+/// A closed loop of `load.depth` commands in flight.
 fn run(bench: &Bench, drive: &mut Drive, load: Load, start: Nanos) -> Result<Cost> {
     if bench.runner.stopped() {
         bail!("interrupted");
@@ -175,7 +175,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     Ok(section)
 }
 
-/// So many commands, a tenth when quick.
+/// The number of commands: a tenth when quick.
 fn commands(bench: &Bench, full: u64) -> u64 {
     if bench.quick { full / 10 } else { full }
 }
@@ -333,7 +333,7 @@ fn fill(bench: &Bench, section: &mut Section) -> Result<()> {
     Ok(())
 }
 
-/// Report B's drive: filled, then an hour of random writes (a tenth of both when quick).
+/// The drive of AnandTech's Plextor M8Pe review: filled, then an hour of random writes (a tenth of both when quick).
 fn hour(bench: &Bench, section: &mut Section) -> Result<()> {
     let mut drive = scaled(HOUR, 1, InitialState::Fresh)?;
     let load = Load::fill(commands(bench, drive.identity().capacity_bytes));

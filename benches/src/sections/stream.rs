@@ -1,4 +1,4 @@
-//! The streamer: recording, replaying and proving, against fio doing the same work.
+//! Streams: recording, replaying and verifying, against fio doing the same work.
 
 use std::path::Path;
 
@@ -19,22 +19,22 @@ const FIO: &str = "/usr/bin/fio";
 /// Bytes of a stream into nothing.
 const NULL_BYTES: u64 = 16 * GIB;
 
-/// One way to do the work: one or several commands in a row, told by the last one's rate.
-struct Way {
+/// One variant: one or several commands in a row; the last one's rate counts.
+struct StreamVariant {
     label: &'static str,
     is_assay: bool,
     commands: Vec<(bool, String)>,
     bytes: u64,
-    /// Bytes per second as the program tells, and processor seconds per GiB of the whole process.
+    /// Bytes per second as the program reports, and processor seconds per GiB of the whole process.
     rates: Vec<f64>,
     cpu_s_per_gib: Vec<f64>,
     /// Of it spent in the kernel.
     kernel_s_per_gib: Vec<f64>,
 }
 
-impl Way {
-    fn assay(label: &'static str, commands: &[String], bytes: u64) -> Way {
-        Way {
+impl StreamVariant {
+    fn assay(label: &'static str, commands: &[String], bytes: u64) -> StreamVariant {
+        StreamVariant {
             label,
             is_assay: true,
             commands: commands
@@ -48,9 +48,9 @@ impl Way {
         }
     }
 
-    fn fio(label: &'static str, options: &str, bytes: u64) -> Way {
+    fn fio(label: &'static str, options: &str, bytes: u64) -> StreamVariant {
         let fixed = "--name=stream --bs=128k --direct=1 --output-format=json";
-        Way {
+        StreamVariant {
             label,
             is_assay: false,
             commands: vec![(false, format!("{fixed} --size={bytes} {options}"))],
@@ -74,18 +74,18 @@ impl Way {
             let outcome = bench.runner.run(program, &words)?;
             cpu_s += outcome.user_s + outcome.system_s;
             kernel_s += outcome.system_s;
-            // fio may say something before its document.
+            // fio prints notes before its document.
             let begin = outcome.stdout.find('{').context("no JSON came")?;
             let document: Value = serde_json::from_str(&outcome.stdout[begin..])
                 .with_context(|| format!("{command}: no JSON came"))?;
-            let told = match is_assay {
+            let reported = match is_assay {
                 true => document["bytes_per_s"].as_f64().unwrap_or(0.0),
                 false => document["jobs"][0][direction]["bw_bytes"]
                     .as_f64()
                     .unwrap_or(0.0),
             };
-            if told > 0.0 {
-                rate = told;
+            if reported > 0.0 {
+                rate = reported;
             }
         }
         self.rates.push(rate);
@@ -97,41 +97,42 @@ impl Way {
     }
 }
 
-/// Take turns, and tell rates and processor time; gives assay's and fio's best.
+/// Interleave the variants, tabulate rates and processor time, and compare assay's best with fio's.
 fn compare(
     bench: &Bench,
     table: &mut Table,
     section: &mut Section,
     (what, direction): (&str, &str),
-    mut ways: Vec<Way>,
+    mut variants: Vec<StreamVariant>,
 ) -> Result<()> {
     for round in 0..bench.rounds() {
         eprintln!("{what}: round {} of {}", round + 1, bench.rounds());
-        for way in &mut ways {
-            way.run(bench, direction)?;
+        for variant in &mut variants {
+            variant.run(bench, direction)?;
         }
     }
-    for way in &ways {
-        let rate = Spread::of(way.rates.iter().map(|r| r / 1e6));
-        let cpu = Spread::of(way.cpu_s_per_gib.iter().copied());
-        let kernel = Spread::of(way.kernel_s_per_gib.iter().copied());
+    for variant in &variants {
+        let rate = Spread::of(variant.rates.iter().map(|r| r / 1e6));
+        let cpu = Spread::of(variant.cpu_s_per_gib.iter().copied());
+        let kernel = Spread::of(variant.kernel_s_per_gib.iter().copied());
         table.rows.push(vec![
             what.to_owned(),
-            way.label.to_owned(),
+            variant.label.to_owned(),
             rate.show(0),
             cpu.show(3),
             kernel.show(3),
         ]);
         section
             .commands
-            .extend(way.commands.iter().map(|(is_assay, command)| {
+            .extend(variant.commands.iter().map(|(is_assay, command)| {
                 format!("{} {command}", if *is_assay { "assay" } else { "fio" })
             }));
     }
-    let middle =
-        |way: &Way, figure: fn(&Way) -> &Vec<f64>| median(figure(way).clone()).unwrap_or(0.0);
-    let best = |assay: bool, figure: fn(&Way) -> &Vec<f64>| {
-        let of_program = ways.iter().filter(|way| way.is_assay == assay);
+    let middle = |variant: &StreamVariant, figure: fn(&StreamVariant) -> &Vec<f64>| {
+        median(figure(variant).clone()).unwrap_or(0.0)
+    };
+    let best = |assay: bool, figure: fn(&StreamVariant) -> &Vec<f64>| {
+        let of_program = variants.iter().filter(|variant| variant.is_assay == assay);
         of_program.max_by(|a, b| middle(a, figure).total_cmp(&middle(b, figure)))
     };
     let (Some(ours), Some(theirs)) = (best(true, |w| &w.rates), best(false, |w| &w.rates)) else {
@@ -197,16 +198,16 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             )
         };
         let streamed = bytes - (64 << 20);
-        let ways = vec![
-            Way::assay("assay", &[record("")], streamed),
-            Way::assay("assay, depth 8", &[record("--iodepth 8")], streamed),
-            Way::assay("assay, blocking", &[record("--engine sync")], streamed),
-            Way::fio(
+        let variants = vec![
+            StreamVariant::assay("assay", &[record("")], streamed),
+            StreamVariant::assay("assay, depth 8", &[record("--iodepth 8")], streamed),
+            StreamVariant::assay("assay, blocking", &[record("--engine sync")], streamed),
+            StreamVariant::fio(
                 "fio io_uring, depth 32",
                 &format!("{file} --rw=write --refill_buffers {ring}"),
                 streamed,
             ),
-            Way::fio(
+            StreamVariant::fio(
                 "fio io_uring, depth 8",
                 &format!(
                     "{file} --rw=write --refill_buffers {}",
@@ -214,7 +215,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
                 ),
                 streamed,
             ),
-            Way::fio(
+            StreamVariant::fio(
                 "fio psync",
                 &format!("{file} --rw=write --refill_buffers --ioengine=psync"),
                 streamed,
@@ -225,19 +226,19 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             &mut table,
             &mut section,
             (&format!("record, {}", device.name), "write"),
-            ways,
+            variants,
         )?;
         let replay =
             |extra: &str| format!("replay {path} --raw --length {streamed} --to /dev/null {extra}");
-        let ways = vec![
-            Way::assay("assay", &[replay("")], streamed),
-            Way::assay("assay, blocking", &[replay("--engine sync")], streamed),
-            Way::fio(
+        let variants = vec![
+            StreamVariant::assay("assay", &[replay("")], streamed),
+            StreamVariant::assay("assay, blocking", &[replay("--engine sync")], streamed),
+            StreamVariant::fio(
                 "fio io_uring, depth 32",
                 &format!("{file} --rw=read {ring}"),
                 streamed,
             ),
-            Way::fio(
+            StreamVariant::fio(
                 "fio psync",
                 &format!("{file} --rw=read --ioengine=psync"),
                 streamed,
@@ -248,12 +249,12 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             &mut table,
             &mut section,
             (&format!("replay, {}", device.name), "read"),
-            ways,
+            variants,
         )?;
         let verify = format!("verify {path}");
-        let ways = vec![
-            Way::assay("assay", &[record("--index"), verify], streamed),
-            Way::fio(
+        let variants = vec![
+            StreamVariant::assay("assay", &[record("--index"), verify], streamed),
+            StreamVariant::fio(
                 "fio",
                 &format!(
                     "{file} --rw=write --verify=crc32c --do_verify=1 --verify_state_save=0 {ring}"
@@ -266,13 +267,13 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             &mut table,
             &mut section,
             (&format!("prove, {}", device.name), "read"),
-            ways,
+            variants,
         )?;
     }
     let blank = format!("record null: --pattern 1 --length {NULL_BYTES}");
-    let ways = vec![
-        Way::assay("assay", &[blank], NULL_BYTES),
-        Way::fio(
+    let variants = vec![
+        StreamVariant::assay("assay", &[blank], NULL_BYTES),
+        StreamVariant::fio(
             "fio null",
             "--filename=null --ioengine=null --rw=write --refill_buffers --iodepth=32",
             NULL_BYTES,
@@ -283,14 +284,14 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         &mut table,
         &mut section,
         ("record, nothing", "write"),
-        ways,
+        variants,
     )?;
     section.tables.push(table);
     memory(bench, &mut section)?;
     Ok(section)
 }
 
-/// What a stream 64 times as long may need more: nothing but what an allocator does by chance.
+/// Permitted growth of memory for a stream 64 times as long: allocator noise.
 const GOAL_GROWTH_BYTES: f64 = (1 << 20) as f64;
 
 /// Resident memory against the length of the stream.
