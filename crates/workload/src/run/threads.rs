@@ -435,11 +435,12 @@ fn hand_over(
     channels: &Channels<'_>,
     observer: &mut dyn RunObserver,
 ) {
-    for ((job, ..), (thread, interval)) in
-        gathered.extract_if(.., |&(_, index, _), _| index <= last)
-    {
-        observer.interval(jobs[job].outcome.drive, &interval);
-        channels.recycle(thread, interval);
+    let keys: Vec<_> = gathered.keys().copied().collect();
+    for key in keys.into_iter().filter(|&(_, index, _)| index <= last) {
+        if let Some((thread, interval)) = gathered.remove(&key) {
+            observer.interval(jobs[key.0].outcome.drive, &interval);
+            channels.recycle(thread, interval);
+        }
     }
 }
 
