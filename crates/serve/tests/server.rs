@@ -1,9 +1,6 @@
 //! The NBD server over sockets: protocol conformance, faults, misbehaving clients.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a failed fixture ends the test"
-)]
+#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
 mod support;
 

@@ -1,10 +1,7 @@
 //! NBD session without a socket: no input makes it panic or request more than the limit, and decoding does not depend on how the bytes
 //! are split.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a failed fixture ends the test"
-)]
+#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
 mod support;
 

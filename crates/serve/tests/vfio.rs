@@ -1,8 +1,5 @@
 //! The PCIe function over a vfio-user socket with shared memory.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a failed fixture ends the test"
-)]
+#![allow(clippy::unwrap_used, reason = "a failed fixture ends the test")]
 
 mod support;
 
