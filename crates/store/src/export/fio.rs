@@ -391,7 +391,7 @@ fn job(run: &Run, number: usize, part: JobPart) -> Job {
         write,
         trim,
         sync: part.sync,
-        // With group_reporting fio sums the threads' run times.
+        // With group_reporting fio sums the threads' run times. Saturates: a manifest can hold any number of threads.
         job_runtime: millis(elapsed).saturating_mul(u64::from(workload.numjobs.max(1))),
         usr_cpu: host.user_pct,
         sys_cpu: host.system_pct + host.irq_pct,

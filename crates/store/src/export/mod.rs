@@ -55,11 +55,6 @@ impl ExportFormat {
         }
     }
 
-    /// One file (which may be a pipe), rather than a folder of tables?
-    pub fn is_one_document(self) -> bool {
-        matches!(self, ExportFormat::Json | ExportFormat::FioJson)
-    }
-
     /// Default name of the output file or folder.
     pub fn default_name(self, run_id: &str) -> String {
         match self {
