@@ -168,7 +168,7 @@ impl fmt::Display for Finding {
                 )?;
                 match older {
                     Some(older) => write!(f, "write {older}"),
-                    None => write!(f, "what stood there before"),
+                    None => write!(f, "the content before it"),
                 }
             }
             FindingKind::Misplaced {
@@ -193,16 +193,16 @@ impl fmt::Display for Finding {
                 }
             }
             FindingKind::Lost { instead } => {
-                write!(f, "lost: the write never arrived; there ")?;
+                write!(f, "lost: the write is missing; there ")?;
                 match instead {
                     FoundInstead::Zeroes => write!(f, "are zeroes"),
-                    FoundInstead::ForeignBytes => write!(f, "are bytes this tool did not write"),
+                    FoundInstead::ForeignBytes => write!(f, "are bytes that assay did not write"),
                     FoundInstead::OtherSeed { seed } => {
                         write!(f, "is a block of an earlier job (seed {seed:#x})")
                     }
                     FoundInstead::FutureGeneration { generation } => write!(
                         f,
-                        "is write {generation}, not made yet: an earlier run with the same seed"
+                        "is write {generation}, not yet issued: an earlier run with the same seed"
                     ),
                     FoundInstead::OtherLayout { len_bytes } => write!(
                         f,

@@ -30,7 +30,7 @@ pub enum Endpoint {
 pub enum EndpointError {
     /// An invalid name.
     #[error(
-        "{text:?} names no stream: give - (standard input or output), a path, unix:PATH, unix-listen:PATH, tcp:HOST:PORT or tcp-listen:HOST:PORT"
+        "{text:?} names no stream: use - (standard input or output), a path, unix:PATH, unix-listen:PATH, tcp:HOST:PORT or tcp-listen:HOST:PORT"
     )]
     Name {
         /// As given.
@@ -47,14 +47,14 @@ pub enum EndpointError {
         source: io::Error,
     },
     /// The file exists.
-    #[error("{name} exists and is not written over; remove it or name another")]
+    #[error("{name} exists and is not written over; remove it or choose another")]
     Exists {
         /// Its path.
         name: String,
     },
     /// Standard output is a terminal.
     #[error(
-        "a stream is not written to a terminal; redirect it (assay replay DRIVE > stream) or name where it goes with --to"
+        "a stream is not written to a terminal; redirect it (assay replay DRIVE > stream) or give a destination with --to"
     )]
     Terminal,
 }

@@ -38,7 +38,7 @@ pub struct DriveExtent {
 pub enum RangeError {
     /// The drive does not accept this chunk size.
     #[error(
-        "{drive}: a chunk of {chunk_bytes} bytes is not possible there; it must be a multiple of {min_io_bytes} and at most {MAX_IO_BYTES}"
+        "{drive}: a chunk of {chunk_bytes} bytes is not supported; it must be a multiple of {min_io_bytes} and at most {MAX_IO_BYTES}"
     )]
     Chunk {
         /// The drive.
@@ -50,7 +50,7 @@ pub enum RangeError {
     },
     /// An address inside a chunk.
     #[error(
-        "the {which} address {address} is no multiple of the chunk size {chunk_bytes}; the nearest below is {}",
+        "the {which} address {address} is not a multiple of the chunk size {chunk_bytes}; the nearest below is {}",
         .address / u64::from(*.chunk_bytes) * u64::from(*.chunk_bytes)
     )]
     Unaligned {

@@ -79,7 +79,7 @@ impl StatusBits {
     pub const ABORTED: StatusBits = StatusBits(1 << 4);
     /// Refused: the first address lies after the last.
     pub const FIRST_AFTER_LAST: StatusBits = StatusBits(1 << 5);
-    /// Refused: an address is no multiple of the chunk size.
+    /// Refused: an address is not a multiple of the chunk size.
     pub const UNALIGNED: StatusBits = StatusBits(1 << 6);
     /// Refused: the range does not lie on the media.
     pub const OUT_OF_RANGE: StatusBits = StatusBits(1 << 7);

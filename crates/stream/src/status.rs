@@ -22,7 +22,7 @@ fn describe(result: i32) -> String {
     if result < 0 {
         std::io::Error::from_raw_os_error(result.wrapping_neg()).to_string()
     } else {
-        format!("only {result} bytes were moved")
+        format!("only {result} bytes were transferred")
     }
 }
 
@@ -150,7 +150,7 @@ pub enum StreamError {
     Target(#[from] assay_io::TargetError),
     /// The source failed.
     #[error(
-        "reading the stream from {source_name} failed after {bytes} bytes: {source}; what was read until then is on the drive"
+        "reading the stream from {source_name} failed after {bytes} bytes: {source}; the data read before are on the drive"
     )]
     Source {
         /// Name of the source.
@@ -172,16 +172,14 @@ pub enum StreamError {
     },
     /// No drive or too few slots.
     #[error(
-        "a stream needs at least one drive, and each at least {needed} slots; give it a deeper queue"
+        "a stream needs at least one drive, and each at least {needed} slots; use a deeper queue"
     )]
     NoSlots {
         /// Slots per drive.
         needed: usize,
     },
     /// The slots are smaller than a chunk.
-    #[error(
-        "{drive}: chunks of {chunk_bytes} bytes do not fit into slots of {slot_bytes}; open it with slots of a chunk each"
-    )]
+    #[error("{drive}: chunks of {chunk_bytes} bytes do not fit into slots of {slot_bytes} bytes")]
     SmallSlots {
         /// The drive.
         drive: String,

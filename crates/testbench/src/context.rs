@@ -241,7 +241,7 @@ impl TestContext<'_> {
         }
         if found.bytes != layout.bytes() {
             return fail(format!(
-                "short read: {} of {} bytes came back",
+                "short read: {} of {} bytes were read",
                 found.bytes,
                 layout.bytes()
             ));

@@ -48,7 +48,7 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestErro
         context.compare(queues, &low, &layout, "the stream that was stopped")?;
         context.compare(queues, &high, &ExpectedLayout::stream(next, odd), "the stream after one that was stopped")?;
         Ok(TestDetail::Pass(format!(
-            "streams cut off after {few} and {} chunks left no beat behind: the next began with their own first",
+            "streams cut off after {few} and {} chunks left no data behind: the next streams began with their own first beat",
             stopped.chunks
         )))
     })
@@ -70,7 +70,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError>
         let named = first.and_then(|wrong| wrong.diagnosis.clone());
         if first.map(|wrong| wrong.beat) != Some(0) || named != Some(Diagnosis::WrongSeed { seed }) {
             return fail(format!(
-                "wrong seed: the checker of seed {other:#x} should fail at beat 0 and name seed {seed:#x}, and said {named:?}"
+                "wrong seed: the checker of seed {other:#x} should fail at beat 0 and name seed {seed:#x}, and reported {named:?}"
             ));
         }
 
@@ -92,7 +92,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError>
         let same = length(bytes).check_end(status.bytes);
         let (Err(Diagnosis::Short { .. }), Err(Diagnosis::Long { .. }), Ok(())) = (&longer, &shorter, &same) else {
             return fail(format!(
-                "wrong length: {} bytes came back of {bytes}; one beat more: {longer:?}, one less: {shorter:?}",
+                "wrong length: {} bytes were read of {bytes}; one beat more: {longer:?}, one less: {shorter:?}",
                 status.bytes
             ));
         };
@@ -117,7 +117,7 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
         context.ended(&status, window.bytes(), window.last)?;
         if status.durable_bytes != window.bytes() {
             return fail(format!(
-                "not durable: {} of {} bytes were called durable after the flush",
+                "not durable: {} of {} bytes were reported durable after the flush",
                 status.durable_bytes,
                 window.bytes()
             ));
@@ -126,7 +126,7 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     })?;
     let cut = bench.lose_power();
     let what = if cut {
-        "flushed, and gone when the power was"
+        "flushed, and lost in a power cut"
     } else {
         "flushed"
     };
@@ -163,11 +163,11 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
         let now = status.durable_bytes / u64::from(window.chunk_bytes);
         Ok(TestDetail::Pass(if cut {
             format!(
-                "the power was cut (a model of it, not a real loss of power) and all that was durable is there: {flushed} chunks flushed after, {now} flushed on the way"
+                "the power was cut (simulated) and all durable data are there: {flushed} chunks flushed at the end, {now} during the stream"
             )
         } else {
             format!(
-                "flushes are taken and the data reads back ({flushed} chunks flushed after, {now} flushed on the way); no power was cut, which alone would prove them"
+                "flushes succeed and the data read back ({flushed} chunks flushed at the end, {now} during the stream); no power was cut, which alone would prove durability"
             )
         }))
     })
@@ -206,13 +206,13 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestErr
             let what = if first.at_byte < bytes {
                 "a stream that ended early"
             } else {
-                "overrun behind the stream's end"
+                "overrun after the stream's end"
             };
             let words = context.explain(queues, &window, &layout, &found)?;
             return fail(format!("{what}: {words}"));
         }
         Ok(TestDetail::Pass(format!(
-            "{bytes} bytes ended inside chunk {chunks}: early_last, last address {last}, {beats} beats; nothing behind them was touched"
+            "{bytes} bytes ended inside chunk {chunks}: early_last, last address {last}, {beats} beats; nothing after them was changed"
         )))
     })
 }
@@ -302,24 +302,24 @@ fn checked(
         Some(beat) => {
             let bytes = beat.saturating_sub(cut.first_stale_beat) * BEAT_BYTES;
             return fail(format!(
-                "overrun: the checker failed at beat {beat} and must at beat {}: {bytes} bytes of the new stream lie behind the captured last address {}, written after the end",
+                "overrun: the checker failed at beat {beat} and must at beat {}: {bytes} bytes of the new stream lie after the captured last address {}, written after the end",
                 cut.first_stale_beat, cut.last
             ));
         }
-        None => return fail("overrun: the new stream is everywhere, and should have been ended"),
+        None => return fail("overrun: the new stream fills the window, and should have ended"),
     }
     let behind = ExpectedData::Stream(Pattern::new(cut.old), cut.first_stale_beat);
     let layout = ExpectedLayout::default()
         .then(new_bytes, ExpectedData::Anything)
         .then(window.bytes() - new_bytes, behind);
-    context.compare(queues, &window, &layout, "behind the captured last address")?;
+    context.compare(queues, &window, &layout, "after the captured last address")?;
     Ok(())
 }
 
 fn told(context: &TestContext<'_>, cut: &Cut) -> String {
     let chunks = context.window.chunks();
     format!(
-        "ended after {} of {chunks} chunks; last address {}; the checker fails at beat {}, the first of the next chunk; {} chunks behind hold the old pattern",
+        "ended after {} of {chunks} chunks; last address {}; the checker fails at beat {}, the first of the next chunk; {} chunks after it hold the old pattern",
         cut.status.chunks,
         cut.last,
         cut.first_stale_beat,
@@ -333,7 +333,7 @@ pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
         let cut = cut(queues, context, ControlBits::ABORT)?;
         if cut.status.durable_bytes != cut.status.bytes {
             return fail(format!(
-                "not durable: {} of {} bytes were called durable, and an abort flushes",
+                "not durable: {} of {} bytes were reported durable, and an abort flushes",
                 cut.status.durable_bytes, cut.status.bytes
             ));
         }
@@ -343,7 +343,7 @@ pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
     bench.open(|queues, context| {
         checked(queues, context, &cut)?;
         let durable = if lost {
-            "; durable through a loss of power (a model of it)"
+            "; durable through a simulated power loss"
         } else {
             "; flushed"
         };
@@ -357,7 +357,7 @@ pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
         let cut = cut(queues, context, ControlBits::STOP)?;
         if cut.status.durable_bytes != 0 {
             return fail(format!(
-                "wrong status: {} bytes were called durable, and a stop does not flush",
+                "wrong status: {} bytes were reported durable, and a stop does not flush",
                 cut.status.durable_bytes
             ));
         }
@@ -384,7 +384,7 @@ pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError
         });
         context.compare(queues, &window, &layout, "adjacent sessions")?;
         Ok(TestDetail::Pass(format!(
-            "4 sessions of {} chunks, written in the order {ORDER:?}, all whole: nothing was overwritten",
+            "4 sessions of {} chunks, written in the order {ORDER:?}, all intact: nothing was overwritten",
             each * u64::from(window.drives)
         )))
     })

@@ -39,10 +39,7 @@ impl StreamLog {
         };
         match self.find(seed) {
             Some((at, what)) => (format!("{what} wrote"), expected.is_some_and(|e| at > e)),
-            None => (
-                format!("somebody wrote with seed {seed:#x} before this bench"),
-                false,
-            ),
+            None => (format!("an earlier run wrote with seed {seed:#x}"), false),
         }
     }
 }
@@ -97,8 +94,7 @@ fn describe(log: &StreamLog, wrong: &MismatchedChunk, range: &StreamRange) -> (S
         }
         Some(Diagnosis::Corrupt { beats, .. }) if *beats >= chunk_beats => (
             "unknown data",
-            "nothing of the chunk is of any stream: what was there before this bench, or corrupt"
-                .to_owned(),
+            "the chunk holds data of no known stream: older than this run, or corrupt".to_owned(),
         ),
         Some(diagnosis) => ("wrong data", diagnosis.to_string()),
     };

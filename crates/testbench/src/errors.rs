@@ -72,10 +72,10 @@ pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
                 chunk_bytes: window.chunk_bytes,
             };
             match StreamRange::new(&request, &media) {
-                Ok(_) => return fail(format!("{what}: was taken for a good range")),
+                Ok(_) => return fail(format!("{what}: was accepted")),
                 Err(error) if error.status() != bit => {
                     return fail(format!(
-                        "{what}: STATUS said {:?} and should have said {bit:?}",
+                        "{what}: STATUS is {:?} and should be {bit:?}",
                         error.status()
                     ));
                 }

@@ -181,11 +181,11 @@ pub enum BenchError {
     #[error(transparent)]
     Session(#[from] SessionError),
     /// No drive given.
-    #[error("the test bench needs a drive; name one")]
+    #[error("the test bench needs a drive")]
     NoDrive,
     /// The range is too small.
     #[error(
-        "{drive}: the range has {chunks} chunks of {chunk_bytes} bytes on each drive and the test bench needs {MIN_CHUNKS}; widen it or take smaller chunks"
+        "{drive}: the range has {chunks} chunks of {chunk_bytes} bytes on each drive and the test bench needs {MIN_CHUNKS}; extend it or use smaller chunks"
     )]
     TooSmall {
         /// The first drive.
@@ -197,7 +197,7 @@ pub enum BenchError {
     },
     /// The drive keeps no data.
     #[error(
-        "{drive}: keeps nothing of what is written to it, so there is nothing to test; name a drive, a file or a simulated drive"
+        "{drive}: keeps no data, so there is nothing to test; name a drive, a file or a simulated drive"
     )]
     KeepsNothing {
         /// The drive.

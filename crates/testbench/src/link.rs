@@ -56,7 +56,7 @@ pub(super) fn status(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<Test
         let less = if now(link) == most || link.max_speed.is_none() {
             String::new()
         } else {
-            format!(", less than the {most} that the drive can: look at the slot")
+            format!(", less than the {most} that the drive supports; check the slot")
         };
         let place = match link.address.as_str() {
             "simulated" => "(simulated)".to_owned(),
@@ -82,7 +82,7 @@ pub(super) fn again(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<TestD
             (None, _) => {}
             (Some(link), None) => {
                 return fail(format!(
-                    "{name}: the link ({}) cannot be seen any more",
+                    "{name}: the link ({}) is no longer visible",
                     now(link)
                 ));
             }

@@ -54,7 +54,7 @@ fn write_and_read(
     context.ended(&written, bytes, last)?;
     if mode.flush_after && written.durable_bytes != bytes {
         return fail(format!(
-            "not durable: {} of {bytes} bytes were called durable after the flush",
+            "not durable: {} of {bytes} bytes were reported durable after the flush",
             written.durable_bytes
         ));
     }

@@ -32,7 +32,7 @@ pub fn render(report: &BenchReport) -> String {
         report.seed
     );
     if !report.direct {
-        out += "through the page cache, for want of O_DIRECT: what was read may never have left this machine's memory\n";
+        out += "through the page cache, without O_DIRECT: the data read may never have been on the drive\n";
     }
     out.push('\n');
     for test in &report.tests {

@@ -107,7 +107,7 @@ fn all_pass_on_a_simulated_drive_and_its_power_is_cut() {
     for id in ["05", "06"] {
         let said = detail(&report, id);
         assert!(
-            said.contains("fails at beat 25600") && said.contains("39 chunks behind"),
+            said.contains("fails at beat 25600") && said.contains("39 chunks after it"),
             "{said}"
         );
         assert!(
@@ -293,7 +293,7 @@ fn a_link_that_is_down_or_changes_is_found() {
     assert!(detail(&report, "11").contains("was 16.0 GT/s PCIe x4 and is 16.0 GT/s PCIe x2 now"));
     let report = of(vec![link(full, 4), None]);
     assert_eq!(results(&report), "PPPPPPPPPPPF");
-    assert!(detail(&report, "11").contains("cannot be seen any more"));
+    assert!(detail(&report, "11").contains("is no longer visible"));
     let report = of(vec![link("8.0 GT/s PCIe", 4), link("8.0 GT/s PCIe", 4)]);
     assert_eq!(results(&report), "PPPPPPPPPPPP");
     assert!(detail(&report, "00").contains("less than the 16.0 GT/s PCIe x4"));
@@ -419,7 +419,7 @@ fn table() -> Vec<Row> {
                 "03",
                 Fault::LostFlush,
                 1,
-                &["gone when the power was", "lost write: chunk 0"],
+                &["lost in a power cut", "lost write: chunk 0"],
             )
         },
         Row {
@@ -430,7 +430,7 @@ fn table() -> Vec<Row> {
                 "03",
                 Fault::LostFlush,
                 1,
-                &["gone when the power was", "lost write: chunk 63"],
+                &["lost in a power cut", "lost write: chunk 63"],
             )
         },
         // The 64 of the old pattern, then 21 whole chunks and the odd end.
@@ -439,7 +439,7 @@ fn table() -> Vec<Row> {
             "04",
             Fault::Overrun { bytes: 512 },
             64 + 22,
-            &["overrun behind the stream's end", "chunk 21"],
+            &["overrun after the stream's end", "chunk 21"],
         ),
         row(
             "write after the abort",
@@ -656,7 +656,7 @@ fn faults_of_the_simulated_drive_are_caught_too() {
         (
             format!("drop-flush@{}", before("03").flushes + 1),
             "03",
-            "gone when the power was",
+            "lost in a power cut",
         ),
     ] {
         let spec = format!("sim:samsung-951,fault={fault}");

@@ -17,10 +17,10 @@ pub struct StreamArguments {
     /// Address of the last chunk, inclusive [default: the last on the smallest drive]
     #[arg(long, value_name = "ADDR", value_parser = size, help_heading = "Where")]
     pub last: Option<u64>,
-    /// Bytes per chunk; a recording that is found knows its own
+    /// Bytes per chunk; replay and verify take that of the recording
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128k", help_heading = "Where")]
     pub chunk: u64,
-    /// Chunks in flight per drive; times the chunk: the ring of buffers, and all the memory there is
+    /// Chunks in flight per drive; times the chunk size: the ring of buffers, the only memory used
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096), default_value_t = 32, help_heading = "How")]
     pub iodepth: u32,
     /// O_DIRECT (true) or through the page cache (false) [default: true]
@@ -42,7 +42,7 @@ Examples:
   assay record sim:mle-brief-960gb --pattern 1 --length 4g
 
 Ctrl-C and a closed terminal abort (what is in flight is finished and flushed), SIGTERM stops (no flush), SIGUSR1 flushes now. Addresses are those of chunks; a
-stream over several drives uses the same addresses on each. docs/build-a-recorder.md has the whole story.")]
+stream over several drives uses the same addresses on each. See docs/build-a-recorder.md.")]
 pub struct RecordArguments {
     /// Where and how.
     #[command(flatten)]
@@ -58,16 +58,16 @@ pub struct RecordArguments {
         help_heading = "What"
     )]
     pub from: String,
-    /// Record the pattern of this seed instead, which proves itself (assay replay --check SEED)
+    /// Record the test pattern of this seed (check it with assay replay --check SEED)
     #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "from", help_heading = "What")]
     pub pattern: Option<u64>,
     /// Bytes of the pattern, or of a plan; k, m, g (and KB, MB, GB) are powers of 1024 [default: the whole range]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "What")]
     pub length: Option<u64>,
-    /// Make the recording describe itself, so that it can be found, verified and replayed after anything
+    /// Write an index, so that the recording can be found, verified and replayed after a crash
     #[arg(long, help_heading = "What")]
     pub index: bool,
-    /// What to call it in its index
+    /// Label in the index
     #[arg(
         long,
         requires = "index",
@@ -76,25 +76,25 @@ pub struct RecordArguments {
         help_heading = "What"
     )]
     pub label: String,
-    /// Begin again at the first address when the range is full, over the oldest
+    /// Wrap to the first address when the range is full, over the oldest chunks
     #[arg(long, help_heading = "What")]
     pub ring: bool,
     /// Flush the drive when the stream has ended
     #[arg(long, help_heading = "How")]
     pub flush_after: bool,
-    /// Make what is recorded durable after so many bytes [default with --index: 64m; without: never]
+    /// Checkpoint interval: make the recording durable after this many bytes [default with --index: 64m; without: never]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "How")]
     pub durable_every: Option<u64>,
     /// The source delivers at this rate and does not wait (800MB/s is decimal, 1.5GiB/s and 100m are not; a bare number is bytes per second)
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "How")]
     pub rate: Option<u64>,
-    /// The longest such a source can hold its data back before it loses some; longer stalls are reported and end in exit status 1
+    /// Longest time that the source can buffer; longer stalls are reported and give exit status 1
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "rate", help_heading = "How")]
     pub lossy_deadline: Option<Nanos>,
-    /// Record nothing of a source, but measure: write flat out, and tell which buffer which rate needs
+    /// Measure without a source: write at full speed, and print the buffer needed per rate
     #[arg(long, conflicts_with_all = ["from", "pattern", "index", "ring", "lossy_deadline"], help_heading = "What")]
     pub plan: bool,
-    /// A line of JSON on stderr whenever more has become durable
+    /// Print a line of JSON on stderr whenever more has become durable
     #[arg(long, help_heading = "Safety and output")]
     pub watch: bool,
 }
@@ -107,7 +107,7 @@ Examples:
   assay replay /dev/nvme0n1 --raw --first 1g --length 4g --to unix:/run/player
   assay replay /dev/nvme0n1 --check 1 --length 4g
 
-A recording with an index is found and replayed up to its last whole chunk, each chunk checked before it is handed on. Without one, or with
+A recording with an index is found and replayed up to its last whole chunk, each chunk checked before it is delivered. Without one, or with
 --raw, the bytes of the range are replayed as they are.")]
 pub struct ReplayArguments {
     /// Where and how.
@@ -116,7 +116,7 @@ pub struct ReplayArguments {
     /// Where the stream goes: - (stdout), a new file, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT
     #[arg(long, value_name = "SINK", default_value = "-", help_heading = "What")]
     pub to: String,
-    /// Check it against the pattern of this seed instead of handing it on
+    /// Check against the pattern of this seed instead of writing it out
     #[arg(long, value_name = "SEED", value_parser = seed, conflicts_with = "to", help_heading = "What")]
     pub check: Option<u64>,
     /// Bytes to replay of a raw range [default: all of it]
@@ -134,8 +134,8 @@ Examples:
   assay verify /dev/nvme0n1
   assay verify disk.img --first 1g --json
 
-Reads the whole recording and compares every chunk with its checksum. Exit status 1 when any is not what was recorded, or is missing because the index
-does not tell of it any more.")]
+Reads the whole recording and compares every chunk with its checksum. Exit status 1 when any does not match, or is missing from
+a damaged index.")]
 pub struct VerifyArguments {
     /// Where and how.
     #[command(flatten)]
@@ -174,6 +174,6 @@ pub fn seed(text: &str) -> Result<u64, String> {
         None => text.parse(),
     };
     parsed.map_err(|_| {
-        format!("{text:?} is no seed: give a whole number below 2^64, or 0x and hexadecimal digits")
+        format!("{text:?} is no seed: use a whole number below 2^64, or 0x and hexadecimal digits")
     })
 }

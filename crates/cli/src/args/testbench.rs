@@ -11,11 +11,11 @@ use super::stream::{calls, size};
 Examples:
   assay testbench /dev/nvme0n1 --destroy S4EWNX0M
   assay testbench disk.img --destroy disk.img --chunk 64k --json
-  assay testbench /dev/nvme0n1 --destroy S4EWNX0M --span 16g          not the whole drive in tests 08 and 10
+  assay testbench /dev/nvme0n1 --destroy S4EWNX0M --span 16g          tests 08 and 10 on 16 GiB only
   assay testbench sim:mle-brief-960gb,fault=drop-write@40000 --span 8g
 
 Everything on the range is lost. Without --span, test 10 writes and reads the whole of it. Exit status 1 when a test failed.
-docs/testbench.md says what each test does and how to read the log.")]
+docs/testbench.md explains the tests and the log.")]
 pub struct TestbenchArguments {
     /// The drive.
     pub drive: String,
@@ -37,7 +37,7 @@ pub struct TestbenchArguments {
     /// Most bytes written at once by the chunk sweep (08) and the full disk test (10) [default: 32768 chunks, and all of the range]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub span: Option<u64>,
-    /// Seed of the patterns [default: 1 on simulated drives, else a new one for each run, so that no old data looks right]
+    /// Seed of the patterns [default: 1 on simulated drives, else a new one for each run, so that no old data match]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// uring, sync (blocking calls, one chunk at a time), or auto: sync on drives in memory (zram), uring on all others

@@ -64,7 +64,7 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
     )?;
     let status = &recorded.status;
     if status.source_had_more == Some(true) && arguments.stream.last.is_none() && !arguments.plan {
-        let what = "the stream is longer than the drive: what fitted is recorded, the rest was not taken; \
+        let what = "the stream is longer than the drive: the part that fits is recorded, the rest was not taken; \
                     record on a larger drive, on several, or with --ring";
         output.error(&anyhow::anyhow!(
             "{}: {what}",
@@ -90,7 +90,7 @@ fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<R
     };
     let endless = arguments.ring && arguments.pattern.is_some() && arguments.length.is_none();
     if endless {
-        let what = "--ring with --pattern needs --length: both go on for ever";
+        let what = "--ring with --pattern needs --length: both are endless";
         return Err(UsageError(what.to_owned()).into());
     }
     let chunk_bytes = u64::from(streamed.range.chunk_bytes);
@@ -135,7 +135,7 @@ fn source(
         return Ok(Box::new(PatternSource::new(Pattern::new(seed), length)));
     }
     if arguments.length.is_some() {
-        let what = "--length is for --pattern and --plan; the length of a stream is its own, and --last says how much of it is taken";
+        let what = "--length is for --pattern and --plan; for other sources, --last limits what is recorded";
         return Err(UsageError(what.to_owned()).into());
     }
     let endpoint = Endpoint::parse(&arguments.from).map_err(|e| UsageError(e.to_string()))?;
@@ -240,7 +240,7 @@ fn text(
             ),
         );
         let copies = match arguments.pattern {
-            Some(_) => "made in the ring",
+            Some(_) => "generated in the ring",
             None => "one copy, from the kernel into the ring",
         };
         let path = stream::path(&streamed.sessions, &streamed.queue_options);
@@ -256,7 +256,7 @@ fn text(
         lines.line(
             "source",
             format!(
-                "{} offered; at most {} were held, the ring has {}",
+                "{} offered; backlog at most {}, ring {}",
                 stream::rate(backlog.rate_bytes_per_s as f64),
                 format_size(backlog.high_water_bytes),
                 format_size(backlog.buffer_bytes)
@@ -265,7 +265,7 @@ fn text(
         let borne = stream::rate(backlog.sustainable_bytes_per_s as f64);
         let words =
             if backlog.sustainable_bytes_per_s as f64 >= 0.99 * backlog.rate_bytes_per_s as f64 {
-                format!("at least {borne} with this ring; more was not offered")
+                format!("at least {borne} with this ring (the offered rate)")
             } else {
                 format!("{borne} at most with this ring")
             };
@@ -274,11 +274,11 @@ fn text(
             let over = status.stalls.over_deadline;
             let words = match over {
                 0 => format!(
-                    "kept: nothing was taken later than {}",
+                    "met: maximum delay {}",
                     stream::span(status.stalls.latest_ns)
                 ),
                 _ => format!(
-                    "MISSED in {over} stalls: data was taken up to {} late, {} can be borne; such a source would have lost some",
+                    "MISSED in {over} stalls: data were taken up to {} late, the limit is {}; the source would have lost data",
                     stream::span(status.stalls.latest_ns),
                     stream::span(deadline.0)
                 ),
@@ -287,19 +287,18 @@ fn text(
         }
     }
     if let Some(buffer_table) = recorded.buffer_table.as_ref().filter(|_| arguments.plan) {
-        lines.head(
-            "\n  A source that cannot wait needs this buffer (over as much as was written here):\n",
-        );
+        lines
+            .head("\n  Buffer needed by a source that cannot wait, for the amount written here:\n");
         lines.head("      rate         share    buffer");
         for (rate, buffer) in needs(arguments, buffer_table) {
             let share = 100.0 * rate as f64 / buffer_table.mean_rate().max(1.0);
             let buffer = match buffer {
-                Some(_) if share > 100.0 => "none is enough for long".to_owned(),
+                Some(_) if share > 100.0 => "insufficient at any size".to_owned(),
                 Some(bytes) => format_size(bytes),
                 None => "beyond the table".to_owned(),
             };
             let asked = if arguments.rate == Some(rate) {
-                "   <- asked for"
+                "   <- requested"
             } else {
                 ""
             };

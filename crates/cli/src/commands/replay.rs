@@ -119,13 +119,13 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
     );
     let some_ended = recording.parts.iter().any(|part| part.header.ended);
     let ending = if recording.is_whole() {
-        "whole: its recorder ended it"
+        "complete: ended by its recorder"
     } else if recording.is_ended() {
-        "NOT whole, though its recorder ended it"
+        "NOT complete, though its recorder ended it"
     } else if some_ended {
-        "cut off: its recorder did not end it on all drives"
+        "interrupted: not ended by its recorder on all drives"
     } else {
-        "cut off: its recorder did not end it"
+        "interrupted: not ended by its recorder"
     };
     let mut details = vec![ending.to_owned()];
     if recording.from > 0 {
@@ -136,27 +136,27 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
     }
     if replayed.not_durable_chunks > 0 {
         details.push(format!(
-            "{} chunks at its end were not durable yet and are left out",
+            "{} chunks at its end were not durable and are omitted",
             replayed.not_durable_chunks
         ));
     }
     if replayed.partially_overwritten_chunks > 0 {
         details.push(format!(
-            "{} of its oldest were being written over and are left out",
+            "{} of its oldest chunks were being overwritten and are omitted",
             replayed.partially_overwritten_chunks
         ));
     }
     lines.line("", details.join("; "));
     let checked = match replayed.first_bad {
         None if replayed.checked_chunks == 0 && replayed.missing_chunks > 0 => {
-            "nothing: none of its chunks is told of".to_owned()
+            "nothing: none of its chunks is in the index".to_owned()
         }
         None => format!(
-            "{} chunks checked, all are what was recorded",
+            "{} chunks checked, all match",
             group_digits(replayed.checked_chunks)
         ),
         Some(bad) => format!(
-            "{} of {} chunks are NOT what was recorded, the first is chunk {} at address {} of drive {}",
+            "{} of {} chunks do NOT match, the first is chunk {} at address {} of drive {}",
             group_digits(replayed.bad_chunks),
             group_digits(replayed.checked_chunks),
             group_digits(bad.chunk),
@@ -169,7 +169,7 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
         lines.line(
             "missing",
             format!(
-                "{} chunks were recorded, and the index does NOT tell of them any more",
+                "{} recorded chunks are NOT in the index any more",
                 group_digits(replayed.missing_chunks)
             ),
         );
@@ -217,10 +217,7 @@ fn text(
     if let Some(finding) = finding {
         let right = finding.is_clean();
         let words = if right {
-            format!(
-                "{} beats, all as they should be",
-                group_digits(finding.beats)
-            )
+            format!("{} beats, all match", group_digits(finding.beats))
         } else {
             format!(
                 "{} of {} beats are WRONG, in {} chunks",

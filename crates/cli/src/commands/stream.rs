@@ -222,7 +222,7 @@ impl Lines {
 pub fn tell(lines: &mut Lines, status: &StreamStatus) {
     lines.line("status", status.status.names().join(", "));
     let last = match status.last_address_written {
-        Some(last) => format!("; last done {}", group_digits(last)),
+        Some(last) => format!("; last completed {}", group_digits(last)),
         None => String::new(),
     };
     lines.line(
@@ -245,10 +245,10 @@ pub fn tell(lines: &mut Lines, status: &StreamStatus) {
     );
     let stalls = &status.stalls;
     let waited = if stalls.count == 0 {
-        "none: the drive was never waited for".to_owned()
+        "none".to_owned()
     } else {
         format!(
-            "{} times the drive was waited for, longest {}, {} in all ({:.0} % of the time)",
+            "{} waits for the drive, longest {}, total {} ({:.0} % of the time)",
             group_digits(stalls.count),
             span(stalls.longest_ns),
             span(stalls.total_ns),

@@ -487,7 +487,7 @@ fn a_rate_that_is_too_much_for_a_drive_is_told_with_what_it_would_bear() {
         .ok("record sim:intel-600p --plan --length 19g --rate 100MB/s")
         .stdout;
     assert!(
-        text.contains("simulated") && text.contains("<- asked for"),
+        text.contains("simulated") && text.contains("<- requested"),
         "{text}"
     );
 }

@@ -42,11 +42,11 @@ fn a_damaged_index_costs_nothing_while_one_copy_is_good_and_is_told_when_none_is
         assert_eq!(number(&found, "/recording/missing_chunks"), 320.0);
         let said = lab.run(command).expect(1).stdout;
         assert!(
-            said.contains("320 chunks were recorded, and the index does NOT tell of them"),
+            said.contains("320 recorded chunks are NOT in the index"),
             "{said}"
         );
         assert!(
-            said.contains("NOT whole, though its recorder ended it"),
+            said.contains("NOT complete, though its recorder ended it"),
             "{said}"
         );
         assert!(!said.contains("did not end it"), "{said}");

@@ -117,7 +117,7 @@ fn a_zeroed_block_and_foreign_bytes() {
     damage(
         "foreign bytes",
         &[("lost", 2)],
-        &["at byte 28672", "bytes this tool did not write"],
+        &["at byte 28672", "bytes that assay did not write"],
         |c, _| {
             c[7 * BLOCK..9 * BLOCK].copy_from_slice(&noise(5, 2 * BLOCK));
         },

@@ -34,7 +34,7 @@ pub const MAX_RATIO: f64 = 20.0;
 pub enum DataError {
     /// Unknown pattern.
     #[error(
-        "{text:?} is no data pattern; write incompressible, zero or compress=R (for example compress=2)"
+        "{text:?} is not a data pattern; use incompressible, zero or compress=R (for example compress=2)"
     )]
     UnknownPattern {
         /// As given.

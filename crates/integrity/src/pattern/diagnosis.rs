@@ -202,7 +202,7 @@ impl fmt::Display for DataOrigin {
         match self {
             DataOrigin::Seed { seed } => write!(f, "stale data of seed {seed:#x}"),
             DataOrigin::Place { beat } => {
-                write!(f, "this stream's data from beat {beat} on, misplaced")
+                write!(f, "misplaced data of this stream from beat {beat} on")
             }
             DataOrigin::Shifted { byte } => write!(
                 f,
@@ -243,7 +243,7 @@ impl fmt::Display for Diagnosis {
             ),
             Diagnosis::Stale { seed } => write!(
                 f,
-                "stale: the chunk still holds what the stream of seed {seed:#x} wrote here; this stream's write never arrived"
+                "stale: the chunk still holds what the stream of seed {seed:#x} wrote here; this stream's write was lost"
             ),
             Diagnosis::StaleElsewhere { seed, beat } => write!(
                 f,
@@ -255,7 +255,7 @@ impl fmt::Display for Diagnosis {
             ),
             Diagnosis::Shifted { byte } => write!(
                 f,
-                "shifted: the chunk holds this stream from byte {byte} on, which is inside a beat; bytes were lost or doubled before"
+                "shifted: the chunk holds this stream from byte {byte} on, which is inside a beat; bytes were lost or duplicated before"
             ),
             Diagnosis::Torn {
                 first_beat,

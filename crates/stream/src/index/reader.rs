@@ -14,7 +14,7 @@ const BLOCK: usize = BLOCK_BYTES as usize;
 pub enum IndexError {
     /// No header.
     #[error(
-        "{drive}: no recording begins at address {first}; was it recorded with --index, and from this address (--first)?"
+        "{drive}: no recording begins at address {first}; record with --index, and give its first address with --first"
     )]
     None {
         /// The drive.
@@ -24,7 +24,7 @@ pub enum IndexError {
     },
     /// The range is too small.
     #[error(
-        "{drive}: a range of {chunks} chunks of {chunk_bytes} bytes has no room for an index and a chunk; give it more, or leave out --index"
+        "{drive}: a range of {chunks} chunks of {chunk_bytes} bytes has no room for an index and a chunk; extend it or omit --index"
     )]
     NoRoom {
         /// The drive.
@@ -36,7 +36,7 @@ pub enum IndexError {
     },
     /// Chunks smaller than an index block.
     #[error(
-        "chunks of {chunk_bytes} bytes are too small for an index, whose blocks have {BLOCK_BYTES}; use at least {BLOCK_BYTES}, or leave out --index"
+        "chunks of {chunk_bytes} bytes are too small for an index, whose blocks have {BLOCK_BYTES}; use at least {BLOCK_BYTES}, or omit --index"
     )]
     SmallChunks {
         /// As requested.
@@ -52,7 +52,7 @@ pub enum IndexError {
     },
     /// The recording ends beyond the drive's capacity, as in a truncated copy.
     #[error(
-        "{drive}: the recording found there ends at {end}, beyond the drive's {capacity_bytes} bytes: is this a cut-off copy?"
+        "{drive}: the recording found there ends at {end}, beyond the drive's {capacity_bytes} bytes: possibly a truncated copy"
     )]
     Beyond {
         /// The drive.

@@ -41,7 +41,7 @@ impl Recording {
             if first.as_ref().is_some_and(|f| f.stream != header.stream) {
                 return Err(mixed(
                     name,
-                    format!("it holds another stream ({})", header.stream),
+                    format!("it holds another recording ({})", header.stream),
                 ));
             }
             if header.drives as usize != found.len() || header.drive as usize != place {
@@ -59,7 +59,7 @@ impl Recording {
                 .as_ref()
                 .is_some_and(|f| f.layout.chunk_bytes != chunk_bytes)
             {
-                let what = format!("its chunks have {chunk_bytes} bytes and others not");
+                let what = format!("its chunks have {chunk_bytes} bytes, unlike the others");
                 return Err(mixed(name, what));
             }
         }
