@@ -172,8 +172,8 @@ impl JobChecker {
             }
             // No intact block so far: every block is a finding.
             (None, _) => {
-                if let Ok(nobody) = Verifier::new(0, self.interval_bytes, self.pattern) {
-                    nobody.check_all(buffer, offset_bytes, |_| Expected::AnyOfSeed, findings);
+                if let Ok(no_seed) = Verifier::new(0, self.interval_bytes, self.pattern) {
+                    no_seed.check_all(buffer, offset_bytes, |_| Expected::AnyOfSeed, findings);
                 }
             }
         }
@@ -191,24 +191,11 @@ impl JobChecker {
     /// The next extent to read back, in address order. `None` at the end.
     pub fn next_read_back(&mut self) -> Option<(u64, u32)> {
         let map = self.map.as_mut()?;
-        let step = u64::from(self.interval_bytes);
-        let end = self.options.offset_bytes + self.options.size_bytes / step * step;
-        let written = |at: u64| map.expected(at) != Expected::Unwritten;
-        let mut start = self.read_back_at;
-        while start < end && !written(start) {
-            start += step;
-        }
-        let mut stop = start;
-        while stop < end
-            && written(stop)
-            && stop - start + step <= u64::from(self.options.max_io_bytes)
-        {
-            stop += step;
-        }
-        self.read_back_at = stop;
-        let len_bytes = (stop - start) as u32;
+        let (start, len_bytes) = map.next_written(self.read_back_at, self.options.max_io_bytes)?;
+        self.read_back_at = start + u64::from(len_bytes);
         // Nothing else is in flight: writes have completed, and each block is read once.
-        (len_bytes > 0 && map.begin_read(start, len_bytes)).then_some((start, len_bytes))
+        map.begin_read(start, len_bytes)
+            .then_some((start, len_bytes))
     }
 
     /// The result so far.

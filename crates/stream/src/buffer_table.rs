@@ -56,6 +56,7 @@ impl BufferTable {
 
     /// The drive has taken `bytes` more by `now`.
     pub fn taken(&mut self, now: Nanos, bytes: u64) {
+        // Completions of several drives are not in order of time.
         let seconds = now.0.saturating_sub(self.last.0) as f64 / 1e9;
         let bytes_taken = bytes as f64;
         let held = self.held.iter_mut().zip(&mut self.most);

@@ -97,7 +97,7 @@ impl Checkpoints {
 
     /// Whether the stream must wait before it takes this chunk, because the index is too far behind.
     pub fn blocks_stream(&self, next: u64) -> bool {
-        self.is_indexed() && !self.broken && next.saturating_sub(self.indexed) >= self.window_chunks
+        self.is_indexed() && !self.broken && next - self.indexed >= self.window_chunks
     }
 
     /// A queue with I/Os in flight, to wait for.
@@ -142,7 +142,8 @@ impl Checkpoints {
     /// An I/O of the checkpoint completed.
     pub fn ended(&mut self, purpose: IoPurpose) {
         debug_assert!(!matches!(purpose, IoPurpose::Chunk(_)));
-        self.in_flight = self.in_flight.saturating_sub(1);
+        let left = self.in_flight.checked_sub(1);
+        self.in_flight = left.expect("every I/O of a checkpoint completes once");
     }
 
     /// An I/O failed.

@@ -121,12 +121,7 @@ impl<'s> Drives<'s> {
             let blocking = options.calls.block_on(info) && matches!(open, OpenTarget::Real { .. });
             let depth = if blocking { 1 } else { options.depth.max(1) };
             let slots = depth + 1;
-            let target = target(
-                open,
-                options.chunk_bytes,
-                blocking,
-                slots.saturating_add(spare),
-            )?;
+            let target = target(open, options.chunk_bytes, blocking, slots + spare)?;
             let target = between.wrap(at, target, slots);
             let name = info.spec.clone();
             queues.push(StreamQueue::new(name, target, slots, options.chunk_bytes));

@@ -175,12 +175,12 @@ impl Endpoint {
 fn bind(path: &Path) -> io::Result<UnixListener> {
     let bound = UnixListener::bind(path);
     let in_use = |e: &io::Error| e.kind() == io::ErrorKind::AddrInUse;
-    let nobody = |e: io::Error| e.kind() == io::ErrorKind::ConnectionRefused;
+    let is_stale = |e: io::Error| e.kind() == io::ErrorKind::ConnectionRefused;
     // Connecting to a regular file is refused as well.
     let is_socket = || std::fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket());
     if bound.as_ref().is_err_and(in_use)
         && is_socket()
-        && UnixStream::connect(path).is_err_and(nobody)
+        && UnixStream::connect(path).is_err_and(is_stale)
     {
         std::fs::remove_file(path)?;
         return UnixListener::bind(path);

@@ -54,7 +54,7 @@ impl StallAccounting {
         let source_rate = self.source_rate?;
         let bytes = u128::from(chunk + 1) * u128::from(self.chunk_bytes);
         let ns = bytes * 1_000_000_000 / u128::from(source_rate.rate_bytes_per_s.max(1));
-        Some(self.began + Nanos(u64::try_from(ns).unwrap_or(u64::MAX / 2)))
+        Some(self.began + Nanos(u64::try_from(ns).expect("a stream lasts less than 584 years")))
     }
 
     /// A chunk is taken; `done` chunks have completed.
@@ -66,7 +66,7 @@ impl StallAccounting {
             }
             None if times.waited && times.now > times.wanted_at => {
                 let stall = Stall {
-                    at_ns: times.wanted_at.0.saturating_sub(self.began.0),
+                    at_ns: times.wanted_at.0 - self.began.0,
                     duration_ns: times.now.0 - times.wanted_at.0,
                     late_ns: 0,
                     chunk,
@@ -84,14 +84,14 @@ impl StallAccounting {
         let (began, now) = (self.began.0, times.now.0);
         let behind = due <= self.taken_at;
         if let Some(stall) = self.open.as_mut().filter(|_| behind) {
-            stall.duration_ns = now.saturating_sub(began + stall.at_ns);
-            stall.late_ns = stall.late_ns.max(now.saturating_sub(due.0));
+            stall.duration_ns = now - (began + stall.at_ns);
+            stall.late_ns = stall.late_ns.max(now - due.0);
             return;
         }
         self.end(registers);
         if times.waited && now > due.0 {
             self.open = Some(Stall {
-                at_ns: due.0.saturating_sub(began),
+                at_ns: due.0 - began,
                 duration_ns: now - due.0,
                 late_ns: now - due.0,
                 chunk,
@@ -102,9 +102,10 @@ impl StallAccounting {
     /// Track the bytes delivered and not yet written.
     fn watch(&mut self, done: u64, now: Nanos) {
         if let Some(source_rate) = self.source_rate {
-            let elapsed = u128::from(now.0.saturating_sub(self.began.0));
+            let elapsed = u128::from(now.0 - self.began.0);
             let bytes = elapsed * u128::from(source_rate.rate_bytes_per_s) / 1_000_000_000;
-            let delivered = u64::try_from(bytes).unwrap_or(u64::MAX);
+            let delivered = u64::try_from(bytes).expect("a stream of less than 16 EiB");
+            // A chunk may complete before the rounded delivery count includes it.
             let held = delivered.saturating_sub(done * self.chunk_bytes);
             self.high_water_bytes = self.high_water_bytes.max(held);
         }
@@ -132,12 +133,12 @@ impl StallAccounting {
         buffer_table: Option<&BufferTable>,
     ) -> Option<Backlog> {
         let source_rate = self.source_rate?;
-        let bears = buffer_table.map_or(0, |buffer_table| buffer_table.rate_for(buffer_bytes));
+        let sustained = buffer_table.map_or(0, |buffer_table| buffer_table.rate_for(buffer_bytes));
         Some(Backlog {
             rate_bytes_per_s: source_rate.rate_bytes_per_s,
             buffer_bytes,
             high_water_bytes: self.high_water_bytes,
-            sustainable_bytes_per_s: bears.min(source_rate.rate_bytes_per_s),
+            sustainable_bytes_per_s: sustained.min(source_rate.rate_bytes_per_s),
         })
     }
 }

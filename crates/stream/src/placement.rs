@@ -14,9 +14,7 @@ impl ChunkPlacement {
     pub(crate) fn chunks(&self) -> u64 {
         match self {
             ChunkPlacement::Plain(range) => range.chunks(),
-            ChunkPlacement::Indexed(layout, drives) => {
-                layout.chunks.saturating_mul(u64::from(*drives))
-            }
+            ChunkPlacement::Indexed(layout, drives) => layout.chunks * u64::from(*drives),
         }
     }
 

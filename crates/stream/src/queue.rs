@@ -86,7 +86,7 @@ impl<'t> StreamQueue<'t> {
         let mut target = Box::new(target);
         let buffer_bytes = target.buffer(0).map(|buffer| buffer.len() as u32);
         let moves_bytes = buffer_bytes.is_some();
-        let slot_bytes = slot_bytes.min(buffer_bytes.unwrap_or(u32::MAX));
+        let slot_bytes = buffer_bytes.map_or(slot_bytes, |bytes| slot_bytes.min(bytes));
         StreamQueue {
             name: name.into(),
             target,

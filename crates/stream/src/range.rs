@@ -63,7 +63,7 @@ pub enum RangeError {
     },
     /// First and last are reversed.
     #[error(
-        "the first address {first} lies after the last {last}; the last is that of the last chunk, inclusive"
+        "the first address {first} is after the last {last}; the last is that of the last chunk, inclusive"
     )]
     FirstAfterLast {
         /// As requested.
@@ -149,7 +149,8 @@ impl StreamRange {
             chunk_bytes,
             capacity_bytes: drive.capacity_bytes,
         };
-        let mut last = request.last.unwrap_or(u64::MAX);
+        assert!(!media.is_empty(), "a range needs a drive");
+        let mut smallest = u64::MAX;
         for drive in media {
             let whole_chunks = drive.capacity_bytes / chunk;
             let end = whole_chunks.checked_sub(1).map(|n| n * chunk);
@@ -157,15 +158,21 @@ impl StreamRange {
                 (None, _) => return Err(beyond(drive, first)),
                 (Some(end), Some(last)) if last > end => return Err(beyond(drive, last)),
                 (Some(end), None) if first > end => return Err(beyond(drive, first)),
-                (Some(end), _) => last = last.min(end),
+                (Some(end), _) => smallest = smallest.min(end),
             }
         }
-        Ok(StreamRange {
+        let range = StreamRange {
             first,
-            last,
+            last: request.last.unwrap_or(smallest),
             chunk_bytes,
-            drives: media.len().max(1) as u32,
-        })
+            drives: media.len() as u32,
+        };
+        let chunks = range.chunks_per_drive() as u128 * media.len() as u128;
+        assert!(
+            chunks * u128::from(chunk) <= u128::from(u64::MAX),
+            "a range of more than 16 EiB"
+        );
+        Ok(range)
     }
 
     /// Chunks of one drive.
@@ -175,13 +182,12 @@ impl StreamRange {
 
     /// Chunks of all drives.
     pub fn chunks(&self) -> u64 {
-        self.chunks_per_drive()
-            .saturating_mul(u64::from(self.drives))
+        self.chunks_per_drive() * u64::from(self.drives)
     }
 
     /// Bytes of all drives.
     pub fn bytes(&self) -> u64 {
-        self.chunks().saturating_mul(u64::from(self.chunk_bytes))
+        self.chunks() * u64::from(self.chunk_bytes)
     }
 
     /// Drive and byte address of a chunk of the stream; wraps around after the end of the range (ring).

@@ -83,7 +83,7 @@ pub fn record(
 struct Recorder<'a, 't> {
     queues: &'a mut [StreamQueue<'t>],
     range: StreamRange,
-    places: ChunkPlacement,
+    placement: ChunkPlacement,
     options: &'a RecordOptions,
     registers: &'a Registers,
     chunk_bytes: u64,
@@ -124,7 +124,7 @@ impl<'a, 't> Recorder<'a, 't> {
         });
         let mut every_chunks = every.map(|bytes| (bytes / u64::from(range.chunk_bytes)).max(1));
         let slots: u64 = queues.iter().map(|queue| queue.slots() as u64).sum();
-        let (places, writers, window) = match &options.index {
+        let (placement, writers, window) = match &options.index {
             None => (ChunkPlacement::Plain(*range), Vec::new(), u64::MAX),
             Some(index) => {
                 let layout = indexed(range, options.ring, queues[0].name())?;
@@ -134,15 +134,15 @@ impl<'a, 't> Recorder<'a, 't> {
                 let mut window = 2 * every + slots;
                 if options.ring {
                     // A crash must leave at least half of a ring.
-                    let half = (layout.chunks.saturating_mul(u64::from(range.drives)) / 2).max(1);
+                    let half = (layout.chunks * u64::from(range.drives) / 2).max(1);
                     every = every.min(half.div_ceil(2));
                     window = (2 * every + slots).min(half);
                 }
                 every_chunks = Some(every);
                 let writers = (0..range.drives)
                     .map(|queue| {
-                        let place = (queue, range.drives);
-                        IndexWriter::new(index, layout, place, options.ring, window)
+                        let drive = (queue, range.drives);
+                        IndexWriter::new(index, layout, drive, options.ring, window)
                     })
                     .collect();
                 (
@@ -158,7 +158,7 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(Recorder {
             queues,
             range: *range,
-            places,
+            placement,
             options,
             registers,
             chunk_bytes: u64::from(range.chunk_bytes),
@@ -299,7 +299,7 @@ impl<'a, 't> Recorder<'a, 't> {
             };
             self.checkpoints.add_entry(queue, entry);
         }
-        let (_, address) = self.places.locate(self.next);
+        let (_, address) = self.placement.locate(self.next);
         let purpose = IoPurpose::Chunk(self.next);
         self.queues[queue].submit(slot, purpose, Op::Write, address, len_bytes as u32)?;
         if early {
@@ -313,7 +313,7 @@ impl<'a, 't> Recorder<'a, 't> {
     /// A free slot on the next chunk's drive, once the chunk is delivered; `None` when the registers must be checked
     /// first.
     fn wait_for_slot(&mut self) -> Result<Option<(usize, u32)>, StreamError> {
-        let (queue, _) = self.places.locate(self.next);
+        let (queue, _) = self.placement.locate(self.next);
         let due = self.pacing.due(self.next);
         let now = self.now();
         if let Some(due) = due.filter(|&due| due > now) {
@@ -335,12 +335,12 @@ impl<'a, 't> Recorder<'a, 't> {
             let blocked = self.checkpoints.blocks_stream(self.next);
             // One slot is reserved for the index, which must progress when the stream cannot.
             let spare = usize::from(self.checkpoints.is_indexed());
-            let has_place = !self.is_in_flight(self.next.checked_sub(self.places.chunks()));
+            let address_free = !self.is_in_flight(self.next.checked_sub(self.placement.chunks()));
             // First: after a failure nothing more is written.
             if self.failure.is_some() || (waited && self.registers.stop_requested()) {
                 return Ok(None);
             }
-            if !blocked && has_place && self.queues[queue].free_slots() > spare {
+            if !blocked && address_free && self.queues[queue].free_slots() > spare {
                 break;
             }
             waited = true;
@@ -410,8 +410,8 @@ impl<'a, 't> Recorder<'a, 't> {
             }
             match ended.purpose {
                 IoPurpose::Chunk(chunk) => {
-                    let place = chunk.checked_sub(self.contiguous_chunks);
-                    if let Some(done) = place.and_then(|at| self.done.get_mut(at as usize)) {
+                    let index = chunk.checked_sub(self.contiguous_chunks);
+                    if let Some(done) = index.and_then(|at| self.done.get_mut(at as usize)) {
                         *done = true;
                         chunks += 1;
                     }
@@ -429,7 +429,7 @@ impl<'a, 't> Recorder<'a, 't> {
             buffer_table.taken(now, chunks * self.chunk_bytes);
         }
         if self.contiguous_chunks > before {
-            let (_, address) = self.places.locate(self.contiguous_chunks - 1);
+            let (_, address) = self.placement.locate(self.contiguous_chunks - 1);
             self.registers
                 .progress(address, self.bytes_of(self.contiguous_chunks));
         }
@@ -443,12 +443,12 @@ impl<'a, 't> Recorder<'a, 't> {
     /// Whether this chunk is in flight. In a ring, the next chunk for its address must wait: a drive need not keep the
     /// order (NVMe Base 2.0, 3.4.1).
     fn is_in_flight(&self, chunk: Option<u64>) -> bool {
-        let place = chunk.and_then(|chunk| chunk.checked_sub(self.contiguous_chunks));
-        place.and_then(|at| self.done.get(at as usize)) == Some(&false)
+        let index = chunk.and_then(|chunk| chunk.checked_sub(self.contiguous_chunks));
+        index.and_then(|at| self.done.get(at as usize)) == Some(&false)
     }
 
     fn is_full(&self) -> bool {
-        self.next >= self.places.chunks()
+        self.next >= self.placement.chunks()
     }
 
     /// Bytes of the stream in its first `chunks` chunks.

@@ -154,9 +154,12 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         let (chunk_bytes, from, to, last_bytes, first, last) = match &what {
             ReplaySource::Raw(range, bytes) => {
                 let chunk = u64::from(range.chunk_bytes);
-                let bytes = bytes.unwrap_or(u64::MAX).min(range.bytes());
+                let bytes = bytes.map_or(range.bytes(), |bytes| bytes.min(range.bytes()));
                 let chunks = bytes.div_ceil(chunk);
-                let last_bytes = bytes - chunks.saturating_sub(1) * chunk;
+                let last_bytes = match bytes % chunk {
+                    0 => chunk.min(bytes),
+                    part => part,
+                };
                 (
                     range.chunk_bytes,
                     0,
@@ -238,7 +241,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         out.status = status;
         out.bytes = self.bytes;
         out.beats = self.bytes.div_ceil(crate::registers::BEAT_BYTES);
-        out.elapsed_ns = end.0.saturating_sub(self.began.0);
+        out.elapsed_ns = end.0 - self.began.0;
         Ok(self.out)
     }
 
@@ -341,6 +344,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         let now = self.queues[queue].now();
         if waited && now > began {
             let stall = Stall {
+                // The clock of one drive may be behind the start, which is the latest of all clocks.
                 at_ns: began.0.saturating_sub(self.began.0),
                 duration_ns: now.0 - began.0,
                 late_ns: 0,
@@ -360,7 +364,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
             let Some(front) = self.reading.front().map(|front| front.chunk) else {
                 continue;
             };
-            if let Some(reading) = self.reading.get_mut(chunk.wrapping_sub(front) as usize) {
+            if let Some(reading) = self.reading.get_mut((chunk - front) as usize) {
                 (reading.done, reading.failure) = (true, ended.failure);
             }
         }

@@ -62,7 +62,7 @@ pub struct Stalls {
 impl Stalls {
     pub(crate) fn add(&mut self, stall: Stall, deadline_ns: Option<u64>) {
         self.count += 1;
-        self.total_ns = self.total_ns.saturating_add(stall.duration_ns);
+        self.total_ns += stall.duration_ns;
         self.longest_ns = self.longest_ns.max(stall.duration_ns);
         self.latest_ns = self.latest_ns.max(stall.late_ns);
         if deadline_ns.is_some_and(|deadline| stall.late_ns > deadline) {

@@ -142,7 +142,7 @@ impl TestContext<'_> {
         let first = self.window.first + self.chunks(from);
         StreamRange {
             first,
-            last: first + self.chunks(count.saturating_sub(1)),
+            last: first + self.chunks(count - 1),
             ..self.window
         }
     }
@@ -370,6 +370,7 @@ impl StreamSink for CommandAfter<'_> {
     }
 
     fn put(&mut self, bytes: &[u8], registers: &Registers) -> io::Result<()> {
+        // Stays 0, so that the command is repeated until the stream ends.
         self.left = self.left.saturating_sub(1);
         if self.left == 0 {
             registers.command(self.control);

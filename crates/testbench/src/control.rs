@@ -187,10 +187,10 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestErr
             .with(StatusBits::EARLY_LAST)
             .with(StatusBits::LAST_VALID);
         let beats = bytes.div_ceil(BEAT_BYTES);
-        let told = (status.status, status.last_address_written, status.bytes, status.beats);
-        if told != (bits, Some(last), bytes, beats) {
+        let reported = (status.status, status.last_address_written, status.bytes, status.beats);
+        if reported != (bits, Some(last), bytes, beats) {
             return fail(format!(
-                "wrong status: {told:?} and should be {:?}",
+                "wrong status: {reported:?} and should be {:?}",
                 (bits, Some(last), bytes, beats)
             ));
         }
@@ -300,6 +300,7 @@ fn checked(
     match first.map(|wrong| wrong.beat) {
         Some(beat) if beat == cut.first_stale_beat => {}
         Some(beat) => {
+            // Earlier if this second read failed where the first did not.
             let bytes = beat.saturating_sub(cut.first_stale_beat) * BEAT_BYTES;
             return fail(format!(
                 "overrun: the checker failed at beat {beat} and must at beat {}: {bytes} bytes of the new stream lie after the captured last address {}, written after the end",
@@ -316,7 +317,7 @@ fn checked(
     Ok(())
 }
 
-fn told(context: &TestContext<'_>, cut: &Cut) -> String {
+fn cut_text(context: &TestContext<'_>, cut: &Cut) -> String {
     let chunks = context.window.chunks();
     format!(
         "ended after {} of {chunks} chunks; last address {}; the checker fails at beat {}, the first of the next chunk; {} chunks after it hold the old pattern",
@@ -347,7 +348,7 @@ pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
         } else {
             "; flushed"
         };
-        Ok(TestDetail::Pass(told(context, &cut) + durable))
+        Ok(TestDetail::Pass(cut_text(context, &cut) + durable))
     })
 }
 
@@ -362,7 +363,7 @@ pub(super) fn stop(bench: &mut BenchRun<'_>) -> Result<TestDetail, TestError> {
             ));
         }
         checked(queues, context, &cut)?;
-        Ok(TestDetail::Pass(told(context, &cut)))
+        Ok(TestDetail::Pass(cut_text(context, &cut)))
     })
 }
 

@@ -108,7 +108,7 @@ fn torn(
     origin: DataOrigin,
 ) -> (&'static str, String) {
     let beats = format!("beats {first} to {}", end - 1);
-    let (seed, place) = match origin {
+    let (seed, location) = match origin {
         DataOrigin::Seed { seed } => (Some(seed), ""),
         DataOrigin::SeedElsewhere { seed, .. } => (Some(seed), ", elsewhere"),
         _ => (None, ""),
@@ -123,12 +123,12 @@ fn torn(
     if later {
         (
             "overrun",
-            format!("{beats} are what {owner_text}, later{place}; the rest is untouched"),
+            format!("{beats} are what {owner_text}, later{location}; the rest is untouched"),
         )
     } else {
         (
             "torn write",
-            format!("{beats} are what {owner_text}{place}, the rest is right"),
+            format!("{beats} are what {owner_text}{location}, the rest is right"),
         )
     }
 }

@@ -259,6 +259,7 @@ impl Faults {
     fn take_due(&self) -> Vec<DelayedWrite> {
         let mut state = self.state();
         for late in &mut state.late {
+            // A delay of 0 is due at once.
             late.left_ios = late.left_ios.saturating_sub(1);
         }
         state
@@ -272,7 +273,7 @@ impl Faults {
 #[derive(Clone, Copy, Debug)]
 enum Fixup {
     /// A shortened write is reported as complete.
-    Whole { wrote: u32, told: u32 },
+    Whole { stored: u32, requested: u32 },
     /// The data read are replaced by old data.
     Stale { offset_bytes: u64, len_bytes: u32 },
 }
@@ -284,7 +285,7 @@ pub struct FaultyTarget<T> {
     faults: Faults,
     /// Slot for own I/Os.
     spare: u32,
-    mend: BTreeMap<u32, Fixup>,
+    fixups: BTreeMap<u32, Fixup>,
     /// Completions for the next [`Target::reap`].
     done: Vec<Completion>,
 }
@@ -296,7 +297,7 @@ impl<T: Target> FaultyTarget<T> {
             inner,
             faults,
             spare,
-            mend: BTreeMap::new(),
+            fixups: BTreeMap::new(),
             done: Vec::new(),
         }
     }
@@ -315,15 +316,16 @@ impl<T: Target> FaultyTarget<T> {
                 Ok(())
             }
             Fault::TornWrite { kept_bytes } => {
-                let wrote = kept_bytes.min(io.len_bytes);
-                if wrote == 0 {
+                let stored = kept_bytes.min(io.len_bytes);
+                if stored == 0 {
                     self.answer(io);
                     return Ok(());
                 }
-                let told = io.len_bytes;
-                self.mend.insert(io.slot, Fixup::Whole { wrote, told });
+                let requested = io.len_bytes;
+                self.fixups
+                    .insert(io.slot, Fixup::Whole { stored, requested });
                 self.pass(Io {
-                    len_bytes: wrote,
+                    len_bytes: stored,
                     ..*io
                 })
             }
@@ -365,7 +367,7 @@ impl<T: Target> FaultyTarget<T> {
                     offset_bytes: io.offset_bytes,
                     len_bytes: io.len_bytes,
                 };
-                self.mend.insert(io.slot, stale);
+                self.fixups.insert(io.slot, stale);
                 self.pass(*io)
             }
         }
@@ -459,9 +461,9 @@ impl<T: Target> FaultyTarget<T> {
     }
 
     fn fix_up(&mut self, mut completion: Completion) -> Completion {
-        match self.mend.remove(&completion.slot) {
-            Some(Fixup::Whole { wrote, told }) if completion.moved(wrote) => {
-                completion.result = told as i32;
+        match self.fixups.remove(&completion.slot) {
+            Some(Fixup::Whole { stored, requested }) if completion.moved(stored) => {
+                completion.result = requested as i32;
             }
             Some(Fixup::Stale {
                 offset_bytes,

@@ -318,7 +318,7 @@ pub fn run_through(
         sweep: Vec::new(),
         continuous: None,
     };
-    let wanted = u64::from(options.depth).saturating_mul(4);
+    let wanted = u64::from(options.depth) * 4;
     let window_chunks = wanted
         .clamp(WINDOW_CHUNKS, MAX_WINDOW_CHUNKS)
         .min(range.chunks_per_drive());

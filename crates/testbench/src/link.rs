@@ -42,7 +42,7 @@ fn look(bench: &mut BenchRun<'_>) -> Vec<Option<PcieLink>> {
 pub(super) fn status(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<TestDetail, TestError> {
     let found = look(bench);
     *links = Some(found.clone());
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     for (name, link) in names(bench.drives).into_iter().zip(&found) {
         let Some(link) = link else { continue };
         if !is_up(link) {
@@ -58,16 +58,16 @@ pub(super) fn status(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<Test
         } else {
             format!(", less than the {most} that the drive supports; check the slot")
         };
-        let place = match link.address.as_str() {
+        let location = match link.address.as_str() {
             "simulated" => "(simulated)".to_owned(),
             address => format!("at {address}"),
         };
-        said.push(format!("{} {place}{less}", now(link)));
+        texts.push(format!("{} {location}{less}", now(link)));
     }
-    Ok(if said.is_empty() {
+    Ok(if texts.is_empty() {
         TestDetail::NotApplicable("not a PCIe drive".to_owned())
     } else {
-        TestDetail::Pass(said.join("; "))
+        TestDetail::Pass(texts.join("; "))
     })
 }
 
@@ -75,7 +75,7 @@ pub(super) fn status(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<Test
 pub(super) fn again(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<TestDetail, TestError> {
     let found = look(bench);
     let before = links.take().unwrap_or_default();
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     let pairs = before.iter().zip(&found).zip(names(bench.drives));
     for ((before, after), name) in pairs {
         match (before, after) {
@@ -93,12 +93,12 @@ pub(super) fn again(bench: &mut BenchRun<'_>, links: &mut Links) -> Result<TestD
                     now(after)
                 ));
             }
-            (Some(link), Some(_)) => said.push(format!("still {}", now(link))),
+            (Some(link), Some(_)) => texts.push(format!("still {}", now(link))),
         }
     }
-    Ok(if said.is_empty() {
+    Ok(if texts.is_empty() {
         TestDetail::NotApplicable("not a PCIe drive".to_owned())
     } else {
-        TestDetail::Pass(said.join("; "))
+        TestDetail::Pass(texts.join("; "))
     })
 }

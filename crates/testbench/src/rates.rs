@@ -13,15 +13,15 @@ const WINDOW_PASSES: u64 = 30;
 
 /// Chunks of the longest stream of the sweep.
 fn longest(range: &StreamRange, span_bytes: Option<u64>) -> u64 {
-    let span = span_bytes.unwrap_or(u64::MAX) / u64::from(range.chunk_bytes);
-    MAX_SWEEP_CHUNKS.min(range.chunks()).min(span).max(1)
+    let chunks = span_bytes.map_or(range.chunks(), |span| span / u64::from(range.chunk_bytes));
+    chunks.min(range.chunks()).clamp(1, MAX_SWEEP_CHUNKS)
 }
 
 /// Chunks of each drive that test 10 uses.
 fn full_chunks(range: &StreamRange, span_bytes: Option<u64>) -> u64 {
     let stripe = u64::from(range.chunk_bytes) * u64::from(range.drives);
-    let span = span_bytes.unwrap_or(u64::MAX) / stripe;
-    span.clamp(1, range.chunks_per_drive())
+    let chunks = span_bytes.map_or(range.chunks_per_drive(), |span| span / stripe);
+    chunks.clamp(1, range.chunks_per_drive())
 }
 
 /// Estimated bytes written and read by all tests.
@@ -31,13 +31,9 @@ pub(super) fn planned_bytes(
     span_bytes: Option<u64>,
 ) -> u64 {
     let chunk = u64::from(range.chunk_bytes);
-    let sweep = longest(range, span_bytes).saturating_mul(2 * 2 * chunk);
-    let full = full_chunks(range, span_bytes).saturating_mul(2 * chunk * u64::from(range.drives));
-    window
-        .bytes()
-        .saturating_mul(WINDOW_PASSES)
-        .saturating_add(sweep)
-        .saturating_add(full)
+    let sweep = longest(range, span_bytes) * 2 * 2 * chunk;
+    let full = full_chunks(range, span_bytes) * 2 * chunk * u64::from(range.drives);
+    window.bytes() * WINDOW_PASSES + sweep + full
 }
 
 fn write_and_read(

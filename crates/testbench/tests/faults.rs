@@ -1,4 +1,5 @@
-//! The test bench: it passes on drives of every kind, and each fault is caught by the test meant for it and named.
+//! The test bench passes on drives of every kind, and each injected fault is detected and named by the test meant for
+//! it.
 
 #![allow(clippy::unwrap_used)]
 
@@ -75,7 +76,7 @@ fn bench(specs: &[&str]) -> BenchReport {
     run(&mut drives, &options, &mut ()).unwrap()
 }
 
-/// The results as a word: P, F or n for each test.
+/// The results as a string: P, F or n for each test.
 fn results(report: &BenchReport) -> String {
     let letter = |test: &TestResult| match test.result {
         TestOutcome::Pass => 'P',
@@ -132,7 +133,7 @@ fn all_pass_on_a_simulated_drive_and_its_power_is_cut() {
             .all(|row| row.write_bytes_per_s > 0.0 && row.read_bytes_per_s > 0.0)
     );
     assert_eq!(report.continuous.unwrap().chunks, CHUNKS);
-    // To the bit.
+    // Bit-identical.
     assert_eq!(bench(&["sim:samsung-951"]), report);
 }
 
@@ -189,7 +190,7 @@ fn all_pass_wherever_the_range_begins_and_a_span_bounds_it() {
 }
 
 #[test]
-fn what_cannot_be_tested_is_refused() {
+fn untestable_drives_are_refused() {
     let fails = |spec: &str, change: fn(&mut BenchOptions)| {
         let (mut drives, mut options) = open(&[spec]);
         change(&mut options);
@@ -208,7 +209,7 @@ fn what_cannot_be_tested_is_refused() {
         run(&mut [], &options(None), &mut ()),
         Err(BenchError::NoDrive)
     ));
-    // The smallest there is.
+    // The minimum size.
     let (mut drives, mut options) = open(&["sim:samsung-951"]);
     options.last = Some(15 * u64::from(CHUNK));
     let report = run(&mut drives, &options, &mut ()).unwrap();
@@ -216,7 +217,7 @@ fn what_cannot_be_tested_is_refused() {
 }
 
 #[test]
-fn a_bench_ends_when_told_and_keeps_what_it_has() {
+fn a_stop_request_ends_the_bench_and_keeps_its_results() {
     struct Enough {
         ended: u32,
         progress: u64,
@@ -234,7 +235,7 @@ fn a_bench_ends_when_told_and_keeps_what_it_has() {
             self.ended += 1;
         }
         fn stop_requested(&self) -> bool {
-            // In the midst of test 02.
+            // During test 02.
             self.ended == 2 && self.progress > self.began + 100_000
         }
     }
@@ -254,10 +255,10 @@ fn a_bench_ends_when_told_and_keeps_what_it_has() {
     );
 }
 
-/// A link that is another one at the second look.
-struct Unsteady(Vec<Option<PcieLink>>);
+/// A link that changes between two reads.
+struct ChangingLink(Vec<Option<PcieLink>>);
 
-impl TargetLayer for Unsteady {
+impl TargetLayer for ChangingLink {
     fn spare_slots(&self) -> u32 {
         0
     }
@@ -266,7 +267,7 @@ impl TargetLayer for Unsteady {
     }
 }
 
-impl TestSetup for Unsteady {
+impl TestSetup for ChangingLink {
     fn link(&mut self, _: &DriveSession) -> Option<PcieLink> {
         self.0.remove(0)
     }
@@ -285,7 +286,7 @@ fn a_link_that_is_down_or_changes_is_found() {
     };
     let of = |links: Vec<Option<PcieLink>>| {
         let (mut drives, options) = open(&["sim:samsung-951"]);
-        run_through(&mut drives, &mut Unsteady(links), &options, &mut ()).unwrap()
+        run_through(&mut drives, &mut ChangingLink(links), &options, &mut ()).unwrap()
     };
     let full = "16.0 GT/s PCIe";
     let report = of(vec![link(full, 4), link(full, 2)]);
@@ -367,7 +368,7 @@ fn counts(test: &'static str) -> Counts {
     counting.counts
 }
 
-/// A row of the table: a fault in the test meant for it, and what that test says.
+/// A row of the table: a fault, the test that must detect it, and the expected report.
 struct Row {
     name: &'static str,
     test: &'static str,
@@ -393,7 +394,7 @@ fn row(
 fn table() -> Vec<Row> {
     let chunk = CHUNK;
     vec![
-        // Reads after the replay that was stopped: 16 were handed on and up to 8 read ahead.
+        // Reads after the stopped replay: 16 were delivered and up to 8 read ahead.
         row(
             "left-over beats",
             "01",
@@ -433,7 +434,7 @@ fn table() -> Vec<Row> {
                 &["lost in a power cut", "lost write: chunk 63"],
             )
         },
-        // The 64 of the old pattern, then 21 whole chunks and the odd end.
+        // The 64 of the old pattern, then 21 whole chunks and the partial one.
         row(
             "range overrun of a sector",
             "04",
@@ -517,7 +518,7 @@ fn expected(test: &str, link: char) -> String {
     .collect()
 }
 
-/// Each fault is caught by its test, which names it, and by no other, for it strikes nowhere else.
+/// Each fault is detected by its test, which names it, and by no other.
 #[track_caller]
 fn check_table(spec: &str, link: char) {
     for row in table() {
@@ -537,19 +538,19 @@ fn check_table(spec: &str, link: char) {
 }
 
 #[test]
-fn faults_are_caught_by_the_tests_meant_for_them_on_a_simulated_drive() {
+fn faults_are_detected_on_a_simulated_drive() {
     check_table("sim:samsung-951", 'P');
 }
 
 #[test]
-fn faults_are_caught_by_the_tests_meant_for_them_on_a_file() {
+fn faults_are_detected_on_a_file() {
     let fixture = Fixture::new();
     check_table(&fixture.file(), 'n');
 }
 
-/// Drives that do it again and again: which tests find out. This is the table of docs/testbench.md.
+/// Repeated faults: which tests detect them. This is the table of docs/testbench.md.
 #[test]
-fn faults_that_never_stop_are_caught_by_many() {
+fn repeated_faults_are_detected_by_many_tests() {
     let each = |fault, every| Faults::new(&[(fault, Trigger::Every(every))]);
     let rows = [
         ("no fault", Faults::new(&[])),
@@ -603,9 +604,9 @@ nPPPPPPPPPPn no flush is done, and power stays
     assert_eq!(found, pinned, "\n{found}");
 }
 
-/// Faults of the simulated drive itself, by the ordinal that the command has in the whole bench.
+/// Faults of the simulated drive, by the ordinal of the command in the whole run.
 #[test]
-fn faults_of_the_simulated_drive_are_caught_too() {
+fn faults_of_the_simulated_drive_are_detected() {
     let before = |test: &str| -> Counts {
         let mut sum = Counts::default();
         for id in [
@@ -673,10 +674,10 @@ fn faults_of_the_simulated_drive_are_caught_too() {
             detail(&report, test)
         );
     }
-    // A drive that has less than it says it has.
+    // Counterfeit capacity.
     let report = bench(&["sim:samsung-951,fault=wrap:2m"]);
     assert_eq!(results(&report), "PPPPPPPPFPFP", "{}", render(&report));
-    // A drive that goes: everything after fails, and the bench ends all the same.
+    // Surprise removal: all later tests fail, and the bench completes.
     let report = bench(&[&format!(
         "sim:samsung-951,fault=vanish@{}",
         before("05").writes

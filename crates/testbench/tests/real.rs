@@ -54,7 +54,7 @@ fn passes(device: &Path, options: &BenchOptions) {
     assert_eq!(whole.bytes, report.range.bytes());
 }
 
-/// At several depths and chunk sizes, ones that are no power of two among them.
+/// Several depths and chunk sizes, including sizes that are no power of two.
 fn passes_each(device: &Path) {
     for (chunk_bytes, depth, chunks) in [
         (128 << 10, 32, None),

@@ -1,14 +1,14 @@
-//! Arguments of the streamer's commands.
+//! Arguments of the stream commands.
 
 use assay_stream::drives::IoCalls;
 use assay_units::{Nanos, parse_duration, parse_size, text::parse_rate};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// What all streamer commands need to know of the drives.
+/// Drives and range of a stream.
 #[derive(Clone, Debug, Args)]
 pub struct StreamArguments {
-    /// The drive, or several that share one stream chunk by chunk.
+    /// The drive, or several, over which the stream is striped chunk by chunk.
     #[arg(required = true, value_name = "DRIVE")]
     pub drives: Vec<String>,
     /// Address of the first chunk, in bytes [default: 0]
@@ -142,7 +142,7 @@ pub struct VerifyArguments {
     pub stream: StreamArguments,
 }
 
-/// Which calls move the bytes.
+/// System calls for I/O.
 pub fn calls() -> impl TypedValueParser<Value = IoCalls> {
     PossibleValuesParser::new(["auto", "uring", "sync"]).map(|name| match name.as_str() {
         "uring" => IoCalls::Ring,

@@ -25,13 +25,13 @@ use crate::args::stream::RecordArguments;
 use crate::exit::{CommandOutcome, UsageError};
 use crate::terminal::Output;
 
-/// Record a stream, or find out what buffer one would need.
+/// Record a stream, or measure the buffer needed per rate.
 pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let pages = Arc::new(PatternPages::new());
     let session = SessionOptions {
         destroy: arguments.destroy.clone(),
         will_write: true,
-        // Nobody can read a simulated drive after this program has ended.
+        // A simulated drive ends with this program.
         keep_data: false,
         generator: Some(pages),
         ..SessionOptions::default()
@@ -57,9 +57,9 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
         watch.end();
     }
     let recorded = recorded?;
-    let came_from = source.name();
+    let source_name = source.name();
     output.show(
-        || text(&arguments, &streamed, &options, &recorded, &came_from),
+        || text(&arguments, &streamed, &options, &recorded, &source_name),
         || document(&arguments, &streamed, &options, &recorded),
     )?;
     let status = &recorded.status;
@@ -75,7 +75,7 @@ pub fn run(arguments: RecordArguments, output: Output) -> anyhow::Result<Command
     Ok(stream::verdict(status))
 }
 
-/// Longest time that a chunk may take at the rate of a source, seconds.
+/// Longest time per chunk at the rate of a source, seconds.
 const SLOWEST_CHUNK_S: u64 = 10;
 
 fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<RecordOptions> {
@@ -97,7 +97,7 @@ fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<R
     if let Some(rate) = arguments.rate.filter(|_| !arguments.plan)
         && chunk_bytes > rate.saturating_mul(SLOWEST_CHUNK_S)
     {
-        // A chunk is due when the last of it would have come, the stream's end too: nothing would be seen to happen for as long.
+        // A chunk is due when its last byte is delivered: the program would appear to hang.
         let what = format!(
             "--rate {rate} is {rate} bytes per second: a chunk of {chunk_bytes} bytes takes {} s; a rate may have a unit (100MB/s), and a source so slow needs a smaller --chunk",
             chunk_bytes / rate
@@ -117,7 +117,7 @@ fn options(arguments: &RecordArguments, streamed: &Streamed) -> anyhow::Result<R
                 deadline: arguments.lossy_deadline,
             }),
         min_io_bytes: streamed.min_io_bytes,
-        // A range that was asked for is full when it is full; a drive that is full is a drive too small.
+        // A full range given by --last is a normal end; a full drive is an error.
         ask_for_more: arguments.stream.last.is_none(),
         buffer_table: arguments.plan,
     })
@@ -143,7 +143,7 @@ fn source(
     Ok(Box::new(ReadSource::new(endpoint.name(false), opened)?))
 }
 
-/// Tells on stderr, a line of JSON at a time, what has become durable.
+/// Prints durable bytes on stderr, as lines of JSON.
 struct Watch {
     ended: Arc<AtomicBool>,
     thread: Option<thread::JoinHandle<()>>,
@@ -154,17 +154,17 @@ impl Watch {
         let ended = Arc::new(AtomicBool::new(false));
         let (registers, over) = (Arc::clone(registers), Arc::clone(&ended));
         let work = move || {
-            let mut told = 0;
+            let mut reported = 0;
             loop {
-                let last_look = over.load(Ordering::SeqCst);
+                let last_poll = over.load(Ordering::SeqCst);
                 let durable_bytes = registers.durable_bytes();
-                if durable_bytes > told {
-                    told = durable_bytes;
+                if durable_bytes > reported {
+                    reported = durable_bytes;
                     let line = json!({ "durable_bytes": durable_bytes, "bytes": registers.bytes(), "stalls": registers.stalls() });
-                    // Nobody listening is no reason to end a recording.
+                    // A closed stderr does not end a recording.
                     let _ = writeln!(std::io::stderr().lock(), "{line}");
                 }
-                if last_look {
+                if last_poll {
                     return;
                 }
                 thread::park_timeout(Duration::from_millis(20));
@@ -183,19 +183,19 @@ impl Watch {
         self.ended.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread {
             thread.thread().unpark();
-            // It only writes lines; if it panicked, there is nothing to be said that matters more.
+            // A panic of the printing thread does not affect the recording.
             let _ = thread.join();
         }
     }
 }
 
-/// The longest stalls that are shown to a person; programs get more of them.
+/// Longest stalls in the text; JSON has more.
 const STALLS_SHOWN: usize = 5;
 
-/// Shares of the mean rate of which a plan tells.
+/// Percentages of the mean rate in a plan.
 const SHARES_PERCENT: [u64; 8] = [50, 60, 70, 80, 90, 95, 98, 99];
 
-/// Rates with the buffers they need: of the plan, and the rate asked for.
+/// Buffer needed per rate of the plan, and for the requested rate.
 fn needs(arguments: &RecordArguments, buffer_table: &BufferTable) -> Vec<(u64, Option<u64>)> {
     let mean = buffer_table.mean_rate();
     let shares = SHARES_PERCENT
@@ -213,7 +213,7 @@ fn text(
     streamed: &Streamed,
     options: &RecordOptions,
     recorded: &RecordOutcome,
-    came_from: &str,
+    source_name: &str,
 ) -> String {
     let status = &recorded.status;
     let mut lines = Lines::default();
@@ -229,7 +229,7 @@ fn text(
         stream::span(status.elapsed_ns),
         stream::rate(status.rate_bytes_per_s())
     ));
-    stream::tell(&mut lines, status);
+    stream::add_status_lines(&mut lines, status);
     if !arguments.plan {
         lines.line(
             "durable",
@@ -244,7 +244,7 @@ fn text(
             None => "one copy, from the kernel into the ring",
         };
         let path = stream::path(&streamed.sessions, &streamed.queue_options);
-        lines.line("path", format!("{came_from}, {copies}; {path}"));
+        lines.line("path", format!("{source_name}, {copies}; {path}"));
     }
     if let Some(index) = &options.index {
         lines.line(
@@ -262,12 +262,12 @@ fn text(
                 format_size(backlog.buffer_bytes)
             ),
         );
-        let borne = stream::rate(backlog.sustainable_bytes_per_s as f64);
+        let rate = stream::rate(backlog.sustainable_bytes_per_s as f64);
         let words =
             if backlog.sustainable_bytes_per_s as f64 >= 0.99 * backlog.rate_bytes_per_s as f64 {
-                format!("at least {borne} with this ring (the offered rate)")
+                format!("at least {rate} with this ring (the offered rate)")
             } else {
-                format!("{borne} at most with this ring")
+                format!("{rate} at most with this ring")
             };
         lines.line("sustainable", words);
         if let Some(deadline) = arguments.lossy_deadline {

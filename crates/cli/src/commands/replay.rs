@@ -39,21 +39,21 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     let mut drives = Drives::open(&mut streamed.sessions, streamed.queue_options)?;
     let mut recording = None;
     let mut order: Vec<usize> = (0..capacities.len()).collect();
-    // A length is one of a raw range; a recording knows its own.
+    // --length applies to a raw range.
     if !arguments.raw && arguments.length.is_none() {
         match stream::recording(&mut drives, range.first, &capacities) {
-            Ok((found, its_order)) => (recording, order) = (Some(found), its_order),
-            // Bytes without an index.
+            Ok((found, found_order)) => (recording, order) = (Some(found), found_order),
+            // No index: a raw range.
             Err(error) if matches!(error.downcast_ref(), Some(IndexError::None { .. })) => {}
             Err(error) => return Err(error),
         }
     }
     let mut queues = stream::queues(&mut drives, &order)?;
-    // What a diagnosis of wrong bytes must know.
-    let laid_out = recording
+    // For the diagnosis of mismatches.
+    let layout = recording
         .as_ref()
         .and_then(|found| Some((found.header()?.layout.chunk_bytes, found.to)));
-    let (chunk_bytes, chunks) = laid_out.unwrap_or((range.chunk_bytes, range.chunks()));
+    let (chunk_bytes, chunks) = layout.unwrap_or((range.chunk_bytes, range.chunks()));
     let what = match &mut recording {
         Some(recording) => ReplaySource::Recording(recording),
         None => ReplaySource::Raw(range, arguments.length),
@@ -73,7 +73,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
             (replayed, Some(sink.findings(shape)))
         }
         None => {
-            // Who waits for a visitor is ended by the first signal: there is nothing yet that would have to be ended well.
+            // While waiting for a connection, the first signal ends the program.
             let opened = endpoint.open_sink()?;
             stream::listen(&registers)?;
             let mut sink: Box<dyn StreamSink> = Box::new(
@@ -88,7 +88,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     let text = || text(&names, &replayed, recording.as_ref(), finding.as_ref());
     let document = || document(&replayed, recording.as_ref(), finding.as_ref());
     if to_stdout {
-        // The stream has stdout to itself.
+        // stdout carries the stream.
         output.show_on_stderr(text, document);
     } else {
         output.show(text, document)?;
@@ -100,8 +100,8 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
     Ok(stream::verdict(&replayed.status))
 }
 
-/// What a recording says of itself and how much of it there is.
-pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &ReplayOutcome) {
+/// Text lines about a recording.
+pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &ReplayOutcome) {
     let Some(header) = recording.header() else {
         return;
     };
@@ -176,7 +176,7 @@ pub fn tell_recording(lines: &mut Lines, recording: &Recording, replayed: &Repla
     }
 }
 
-/// The same for programs.
+/// The same as JSON.
 pub fn recording_document(recording: Option<&Recording>, replayed: &ReplayOutcome) -> Value {
     let Some(recording) = recording else {
         return Value::Null;
@@ -210,9 +210,9 @@ fn text(
         stream::span(status.elapsed_ns),
         stream::rate(status.rate_bytes_per_s())
     ));
-    stream::tell(&mut lines, status);
+    stream::add_status_lines(&mut lines, status);
     if let Some(recording) = recording {
-        tell_recording(&mut lines, recording, replayed);
+        add_recording_lines(&mut lines, recording, replayed);
     }
     if let Some(finding) = finding {
         let right = finding.is_clean();

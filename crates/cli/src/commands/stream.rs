@@ -1,4 +1,4 @@
-//! What the streamer's commands share: drives, ranges, signals, and how a status is told.
+//! Common parts of the stream commands: drives, ranges, signals, status text.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,36 +17,36 @@ use assay_units::text::{format_size, group_digits};
 use crate::args::stream::StreamArguments;
 use crate::exit::{CommandOutcome, UsageError};
 
-/// Drives of a stream, opened and their range checked.
+/// Open drives and checked range of a stream.
 pub struct Streamed {
     /// The drives.
     pub sessions: Vec<DriveSession>,
-    /// The range on each of them.
+    /// The range on each drive.
     pub range: StreamRange,
     /// How they are opened.
     pub queue_options: QueueOptions,
-    /// What a short last chunk is rounded up to, bytes.
+    /// A short last chunk is padded to a multiple of this, bytes.
     pub min_io_bytes: u32,
 }
 
-/// Open the drives of a stream. The range is checked before anything asks for permission to write.
+/// Open the drives. The range is checked before the interlock asks for permission to write.
 pub fn open(
     arguments: &StreamArguments,
     session: &SessionOptions,
     writes: bool,
 ) -> anyhow::Result<Streamed> {
-    let looking = SessionOptions {
+    let read_only = SessionOptions {
         will_write: false,
         destroy: Vec::new(),
         ..session.clone()
     };
-    let looked_at = super::open_drives(&arguments.drives, &looking)?;
-    let range = range_on(arguments, &looked_at)?;
+    let probed = super::open_drives(&arguments.drives, &read_only)?;
+    let range = range_on(arguments, &probed)?;
     let sessions = if writes {
-        drop(looked_at);
+        drop(probed);
         super::open_drives(&arguments.drives, session)?
     } else {
-        looked_at
+        probed
     };
     let min_io_bytes = sessions.iter().map(|s| s.info().min_io_bytes).max();
     Ok(Streamed {
@@ -74,20 +74,20 @@ fn range_on(arguments: &StreamArguments, sessions: &[DriveSession]) -> anyhow::R
     StreamRange::new(&request, &media).map_err(|error| UsageError(error.to_string()).into())
 }
 
-/// Ctrl-C aborts, and so does a terminal that is closed; SIGTERM stops, SIGUSR1 flushes now; a second of those that end it ends the program at once.
+/// SIGINT and SIGHUP abort, SIGTERM stops, SIGUSR1 flushes; a second ending signal terminates the program.
 pub fn listen(registers: &Arc<Registers>) -> anyhow::Result<()> {
     use signal_hook::consts::{SIGTERM, SIGUSR1};
     let ending = Arc::new(AtomicBool::new(false));
-    let mut heard = super::ending_signals();
-    for &signal in &heard {
-        // Looked at first, and set second: only the second signal ends the program.
+    let mut watched = super::ending_signals();
+    for &signal in &watched {
+        // The flag is tested before it is set: only the second signal terminates.
         signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&ending))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&ending)))
             .context("cannot listen for signals")?;
     }
-    heard.push(SIGUSR1);
+    watched.push(SIGUSR1);
     let mut signals =
-        signal_hook::iterator::Signals::new(heard).context("cannot listen for signals")?;
+        signal_hook::iterator::Signals::new(watched).context("cannot listen for signals")?;
     let registers = Arc::clone(registers);
     let work = move || {
         for signal in signals.forever() {
@@ -105,8 +105,7 @@ pub fn listen(registers: &Arc<Registers>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Look for a recording on all drives; also which of them is its first, second and so on. Their lanes are then made for its chunks: whatever
-/// `--chunk` says, it knows their size.
+/// Find a recording on all drives, and the order of its drives. Queues are then created for its chunk size.
 pub fn recording(
     drives: &mut Drives<'_>,
     first: u64,
@@ -124,7 +123,7 @@ pub fn recording(
     Ok((recording, order))
 }
 
-/// Lanes over the drives in this order.
+/// Queues over the drives in this order.
 pub fn queues<'d>(
     drives: &'d mut Drives<'_>,
     order: &[usize],
@@ -134,12 +133,12 @@ pub fn queues<'d>(
     Ok(taken.collect())
 }
 
-/// Bytes of each drive.
+/// Capacities, bytes.
 pub fn capacities(sessions: &[DriveSession]) -> Vec<u64> {
     sessions.iter().map(|s| s.info().capacity_bytes).collect()
 }
 
-/// The drives as a person reads them, with the word that belongs to simulated ones.
+/// Names of the drives, with "(simulated)".
 pub fn named(sessions: &[DriveSession]) -> String {
     let name = |session: &DriveSession| {
         let info = session.info();
@@ -149,7 +148,7 @@ pub fn named(sessions: &[DriveSession]) -> String {
     sessions.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// How the drives' bytes go to and from the program.
+/// The I/O path.
 pub fn path(sessions: &[DriveSession], queue_options: &QueueOptions) -> String {
     let real: Vec<_> = sessions
         .iter()
@@ -176,7 +175,7 @@ pub fn path(sessions: &[DriveSession], queue_options: &QueueOptions) -> String {
     format!("{calls}, {cache}")
 }
 
-/// A rate as a person reads it.
+/// Text of a rate.
 pub fn rate(bytes_per_s: f64) -> String {
     if bytes_per_s >= 1e9 {
         format!("{:.2} GB/s", bytes_per_s / 1e9)
@@ -185,7 +184,7 @@ pub fn rate(bytes_per_s: f64) -> String {
     }
 }
 
-/// Nanoseconds as a person reads them.
+/// Text of a duration.
 pub fn span(ns: u64) -> String {
     match ns {
         0..1_000 => format!("{ns} ns"),
@@ -195,7 +194,7 @@ pub fn span(ns: u64) -> String {
     }
 }
 
-/// Lines of a text with labels in one column.
+/// Text lines with labels in one column.
 #[derive(Default)]
 pub struct Lines(String);
 
@@ -218,8 +217,8 @@ impl Lines {
     }
 }
 
-/// What both directions tell of a stream.
-pub fn tell(lines: &mut Lines, status: &StreamStatus) {
+/// Text lines about a stream.
+pub fn add_status_lines(lines: &mut Lines, status: &StreamStatus) {
     lines.line("status", status.status.names().join(", "));
     let last = match status.last_address_written {
         Some(last) => format!("; last completed {}", group_digits(last)),
@@ -261,7 +260,7 @@ pub fn tell(lines: &mut Lines, status: &StreamStatus) {
     }
 }
 
-/// What a stream means for the exit status.
+/// Exit status of a stream.
 pub fn verdict(status: &StreamStatus) -> CommandOutcome {
     use assay_stream::registers::StatusBits;
     if !status.is_clean() {

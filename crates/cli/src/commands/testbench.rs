@@ -18,7 +18,7 @@ use crate::exit::CommandOutcome;
 use crate::progress::bar;
 use crate::terminal::Output;
 
-/// Run the tests and show the log. What was tested before a Ctrl-C is shown, too.
+/// Run the tests and print the log; after Ctrl-C, of the tests completed.
 pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let pages = Arc::new(PatternPages::new());
     let request = RangeRequest {
@@ -26,21 +26,21 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Comm
         last: arguments.last,
         chunk_bytes: u32::try_from(arguments.chunk).unwrap_or(u32::MAX),
     };
-    let looking = SessionOptions {
+    let read_only = SessionOptions {
         keep_data: true,
         generator: Some(pages.clone()),
         ..SessionOptions::default()
     };
     let names = [arguments.drive];
-    let mut drives = super::open_drives(&names, &looking)?;
-    // A typing error is not to be answered with a safety refusal.
+    let mut drives = super::open_drives(&names, &read_only)?;
+    // A range error is reported before an interlock refusal.
     StreamRange::new(&request, &[media(drives[0].info())]).map_err(BenchError::from)?;
     let simulated = drives[0].info().simulated;
     if !simulated {
         let writing = SessionOptions {
             destroy: arguments.destroy,
             will_write: true,
-            ..looking
+            ..read_only
         };
         drop(drives);
         drives = super::open_drives(&names, &writing)?;
@@ -69,16 +69,16 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Comm
     })
 }
 
-/// A simulated drive begins anew and can be repeated to the bit; on others what an earlier bench left must not look right.
+/// Simulated drives are reproducible; on others, data of an earlier run must not match.
 fn seed_of(simulated: bool) -> u64 {
     if simulated {
         return DEFAULT_SEED;
     }
-    // The system's randomness by way of the hasher's keys; short enough for a JSON number.
+    // Random keys of the hasher; 32 bits are exact in a JSON number.
     RandomState::new().build_hasher().finish() >> 32
 }
 
-/// A bar with the time left on a terminal, where each test is told as it ends; nothing where nobody watches.
+/// Progress bar on a terminal.
 struct RunProgress {
     bar: ProgressBar,
     stop: Arc<AtomicBool>,
@@ -107,7 +107,7 @@ impl BenchObserver for RunProgress {
     }
 
     fn ended(&mut self, result: &TestResult) {
-        // On a terminal a failure is told at once; the log comes at the end in any case.
+        // On a terminal a failure is printed at once.
         if result.result == testbench::TestOutcome::Fail {
             self.bar.println(testbench::line(result));
         }

@@ -1,4 +1,4 @@
-//! `assay verify DRIVE...`: is a recording what was recorded?
+//! `assay verify DRIVE...`: verify a recording by its checksums.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use assay_stream::source::DiscardSink;
 use assay_units::text::format_size;
 use serde_json::json;
 
-use super::replay::{recording_document, tell_recording};
+use super::replay::{add_recording_lines, recording_document};
 use super::stream::{self, Lines};
 use crate::args::stream::VerifyArguments;
 use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
-/// Read all of it and compare every chunk with its checksum.
+/// Read the whole recording and compare every chunk with its checksum.
 pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let mut streamed = stream::open(&arguments.stream, &SessionOptions::default(), false)?;
     let capacities = stream::capacities(&streamed.sessions);
@@ -42,8 +42,8 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Comman
                 stream::span(status.elapsed_ns),
                 stream::rate(status.rate_bytes_per_s())
             ));
-            tell_recording(&mut lines, &recording, &replayed);
-            stream::tell(&mut lines, status);
+            add_recording_lines(&mut lines, &recording, &replayed);
+            stream::add_status_lines(&mut lines, status);
             lines.text()
         },
         || json!({ "status": status, "recording": recording_document(Some(&recording), &replayed) }),

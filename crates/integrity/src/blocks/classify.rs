@@ -183,6 +183,7 @@ impl SectorComparison<'_> {
             (Expected::Generation(newest) | Expected::Uncertain { newest }, _) => {
                 back_from(newest).collect()
             }
+            // The generation comes from the medium and may be any number.
             (_, Some(header)) => back_from(header.generation.saturating_add(GENERATIONS_AROUND))
                 .chain(back_from(header.generation).skip(1))
                 .collect(),

@@ -181,7 +181,7 @@ impl GenerationMap {
     /// The content became unknown (discard, write-zeroes): anything is accepted until a later write succeeds.
     /// Generations are kept, so that none repeats.
     #[inline]
-    pub fn forget(&mut self, offset_bytes: u64, len_bytes: u32) {
+    pub fn mark_uncertain(&mut self, offset_bytes: u64, len_bytes: u32) {
         let Some(range) = self.range(offset_bytes, len_bytes) else {
             return;
         };
@@ -227,23 +227,17 @@ impl GenerationMap {
             .count() as u64
     }
 
-    /// Contiguous runs of written blocks as offset and length in bytes, each at most `max_len_bytes`: the extents to
+    /// The first contiguous run of written blocks at or after `from`, as offset and length in bytes, at most `max_len_bytes`: an extent to
     /// read back.
-    pub fn written_runs(&self, max_len_bytes: u32) -> impl Iterator<Item = (u64, u32)> + '_ {
+    pub fn next_written(&self, from: u64, max_len_bytes: u32) -> Option<(u64, u32)> {
+        let written = |b: &u32| b & GENERATION_MASK != 0;
+        let at = ((from - self.offset_bytes) >> self.shift) as usize;
+        let start = at + self.blocks.get(at..)?.iter().position(written)?;
+        let blocks = self.blocks[start..].iter();
         let max_blocks = (max_len_bytes >> self.shift).max(1) as usize;
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let written = |b: &u32| b & GENERATION_MASK != 0;
-            let start = at + self.blocks.get(at..)?.iter().position(written)?;
-            let run = self.blocks[start..]
-                .iter()
-                .take(max_blocks)
-                .take_while(|b| written(b))
-                .count();
-            at = start + run;
-            let offset_bytes = self.offset_bytes + ((start as u64) << self.shift);
-            Some((offset_bytes, (run as u32) << self.shift))
-        })
+        let run = blocks.take(max_blocks).take_while(|b| written(b)).count();
+        let offset_bytes = self.offset_bytes + ((start as u64) << self.shift);
+        Some((offset_bytes, (run as u32) << self.shift))
     }
 }
 

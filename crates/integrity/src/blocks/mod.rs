@@ -49,7 +49,7 @@ mod tests;
 use assay_units::{SECTOR_BYTES, rng::mix};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::data::{CompressibleRecipe, DataPattern, Noise, NoiseReader};
+use crate::data::{DataPattern, Noise, NoiseReader, Payload};
 use crate::finding::{Expected, Finding, Findings};
 
 pub use header::{BlockHeader, BlockHeaderError, FORMAT_VERSION, HEADER_BYTES, MAGIC};
@@ -199,8 +199,9 @@ impl Verifier {
         let Some((head, payload)) = block.split_first_chunk_mut::<HEADER_BYTES>() else {
             return;
         };
-        self.payload
-            .fill(payload, self.seed, offset_bytes, generation);
+        // The payload is keyed by seed, offset and generation.
+        let noise = Noise::new(mix(mix(self.seed, offset_bytes), generation));
+        self.payload.fill(&mut NoiseReader::new(noise), payload);
         let header = BlockHeader {
             pattern: self.payload.pattern,
             seed: self.seed,
@@ -307,32 +308,5 @@ impl Verifier {
             && header.offset_bytes == offset_bytes
             && header.len_bytes == self.interval_bytes
             && header.pattern == self.payload.pattern
-    }
-}
-
-/// Payload: the data pattern, keyed by seed, offset and generation.
-#[derive(Clone, Debug)]
-struct Payload {
-    pattern: DataPattern,
-    recipe: Option<CompressibleRecipe>,
-}
-
-impl Payload {
-    fn new(pattern: DataPattern) -> Payload {
-        let recipe = match pattern {
-            DataPattern::Compressible { ratio } => Some(CompressibleRecipe::new(ratio)),
-            DataPattern::Incompressible | DataPattern::Zero => None,
-        };
-        Payload { pattern, recipe }
-    }
-
-    #[inline]
-    fn fill(&self, payload: &mut [u8], seed: u64, offset_bytes: u64, generation: u64) {
-        let noise = Noise::new(mix(mix(seed, offset_bytes), generation));
-        match (&self.recipe, self.pattern) {
-            (Some(recipe), _) => recipe.fill(&mut NoiseReader::new(noise), payload),
-            (None, DataPattern::Zero) => payload.fill(0),
-            (None, _) => noise.fill(0, payload),
-        }
     }
 }

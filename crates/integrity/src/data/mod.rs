@@ -20,7 +20,7 @@ use std::str::FromStr;
 use assay_units::{DataClass, rng::mix};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use compressible::CompressibleRecipe;
+use compressible::CompressibleRecipe;
 pub use compressible::UNIT_BYTES;
 pub(crate) use noise::{Noise, NoiseReader};
 
@@ -165,58 +165,54 @@ impl fmt::Display for DataPattern {
     }
 }
 
+/// Generates data of one pattern from noise.
+#[derive(Clone, Debug)]
+pub(crate) struct Payload {
+    pub(crate) pattern: DataPattern,
+    recipe: Option<CompressibleRecipe>,
+}
+
+impl Payload {
+    pub(crate) fn new(pattern: DataPattern) -> Payload {
+        let recipe = match pattern {
+            DataPattern::Compressible { ratio } => Some(CompressibleRecipe::new(ratio)),
+            DataPattern::Incompressible | DataPattern::Zero => None,
+        };
+        Payload { pattern, recipe }
+    }
+
+    #[inline]
+    pub(crate) fn fill(&self, noise: &mut NoiseReader, buffer: &mut [u8]) {
+        match (&self.recipe, self.pattern) {
+            (Some(recipe), _) => recipe.fill(noise, buffer),
+            (None, DataPattern::Zero) => buffer.fill(0),
+            (None, _) => noise.fill(buffer),
+        }
+    }
+}
+
 /// Fills write buffers of one worker. Data never repeat (except `zero`); the same pattern, seed and worker give the
 /// same data.
 #[derive(Clone, Debug)]
 pub struct Filler {
-    pattern: DataPattern,
-    source: Source,
-    reader: NoiseReader,
-}
-
-#[derive(Clone, Debug)]
-enum Source {
-    Noise,
-    Zero,
-    CompressibleRecipe(CompressibleRecipe),
+    payload: Payload,
+    noise: NoiseReader,
 }
 
 impl Filler {
     /// A filler for a worker of the job with this seed.
     pub fn new(pattern: DataPattern, seed: u64, worker: u32) -> Filler {
-        let source = match pattern {
-            DataPattern::Incompressible => Source::Noise,
-            DataPattern::Zero => Source::Zero,
-            DataPattern::Compressible { ratio } => {
-                Source::CompressibleRecipe(CompressibleRecipe::new(ratio))
-            }
-        };
         let noise = Noise::stream(mix(seed, u64::from(worker)), "write data");
         Filler {
-            pattern,
-            source,
-            reader: NoiseReader::new(noise),
+            payload: Payload::new(pattern),
+            noise: NoiseReader::new(noise),
         }
-    }
-
-    /// The data pattern.
-    pub fn pattern(&self) -> DataPattern {
-        self.pattern
-    }
-
-    /// Whether a filled buffer stays right for every later write (`zero`), so that [`Filler::fill`] may be skipped.
-    pub fn is_constant(&self) -> bool {
-        matches!(self.source, Source::Zero)
     }
 
     /// Fill the buffer.
     #[inline]
     pub fn fill(&mut self, buffer: &mut [u8]) {
-        match &self.source {
-            Source::Noise => self.reader.fill(buffer),
-            Source::Zero => buffer.fill(0),
-            Source::CompressibleRecipe(recipe) => recipe.fill(&mut self.reader, buffer),
-        }
+        self.payload.fill(&mut self.noise, buffer);
     }
 }
 

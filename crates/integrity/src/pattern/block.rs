@@ -43,8 +43,8 @@ pub fn from(register: u128) -> Block {
     let mut block = [0; BLOCK_BYTES];
     let mut beat = register;
     let (beats, _) = block.as_chunks_mut::<BEAT_BYTES>();
-    for place in beats.iter_mut().take(128) {
-        *place = beat.to_le_bytes();
+    for slot in beats.iter_mut().take(128) {
+        *slot = beat.to_le_bytes();
         beat = field::next_beat(beat);
     }
     // The relation before squaring: beat[n + 128] = beat[n + 7] ^ beat[n + 2] ^ beat[n + 1] ^ beat[n].

@@ -29,7 +29,7 @@ struct State {
     announced: Vec<Family>,
     /// The last page generated, by its first beat (at most 2^60): drives are mostly accessed in order, and the next
     /// page then costs one step.
-    made: Option<(Family, u64, Box<Block>)>,
+    generated: Option<(Family, u64, Box<Block>)>,
 }
 
 impl PatternPages {
@@ -65,16 +65,16 @@ impl State {
             return None;
         }
         let beat = ahead / BEAT_BYTES as u64;
-        let again = match self.made.take() {
-            Some((made, at, page)) if made == family && at == beat => page,
-            Some((made, at, mut page)) if made == family && at + BLOCK_BEATS == beat => {
+        let again = match self.generated.take() {
+            Some((generated, at, page)) if generated == family && at == beat => page,
+            Some((generated, at, mut page)) if generated == family && at + BLOCK_BEATS == beat => {
                 let previous = *page;
                 block::step(&previous, &mut page);
                 page
             }
             _ => Box::new(block::from(Pattern::new(seed).beat(beat))),
         };
-        let (_, _, page) = self.made.insert((family, beat, again));
+        let (_, _, page) = self.generated.insert((family, beat, again));
         Some(page)
     }
 }
@@ -83,8 +83,10 @@ impl PageGenerator for PatternPages {
     fn recognise(&self, offset: u64, page: &[u8; BLOCK_BYTES]) -> Option<(Family, u32)> {
         let state = &mut *self.state();
         // The stream of the previous page continues most often.
-        if let Some((family, ..)) = state.made
-            && state.page(family, offset).is_some_and(|made| made == page)
+        if let Some((family, ..)) = state.generated
+            && state
+                .page(family, offset)
+                .is_some_and(|generated| generated == page)
         {
             return Some((family, 0));
         }
@@ -100,8 +102,8 @@ impl PageGenerator for PatternPages {
     }
 
     fn generate(&self, family: Family, _: u32, offset: u64, page: &mut [u8; BLOCK_BYTES]) {
-        if let Some(made) = self.state().page(family, offset) {
-            *page = *made;
+        if let Some(generated) = self.state().page(family, offset) {
+            *page = *generated;
         }
     }
 }

@@ -30,7 +30,7 @@ impl StreamLength {
         }
     }
 
-    /// Bytes of this beat that belong to the stream.
+    /// Bytes of this beat, which may have any number, that belong to the stream.
     pub fn bytes_of(&self, beat: u64) -> usize {
         let begin = beat.saturating_mul(BEAT_BYTES as u64);
         self.length_bytes

@@ -1,4 +1,4 @@
-//! Every kind of finding made on purpose and recognised, and no alarm where nothing is wrong.
+//! Every kind of finding is injected and classified, and right data give no finding.
 
 use assay_units::Rng;
 use proptest::prelude::*;
@@ -55,7 +55,7 @@ fn noise(len: usize, seed: u64) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// What was stamped is found right, over whole buffers, under every expectation that it meets.
+    /// Stamped blocks are right under every expectation that they meet.
     #[test]
     fn no_false_alarm(
         pattern in patterns(), interval in intervals(), blocks in 1_u64..9, offset in 0_u64..1 << 40, generation in 1..=MAX_GENERATION,
@@ -91,13 +91,14 @@ proptest! {
         let expected = if any_of_seed { Expected::AnyOfSeed } else { Expected::Generation(generation) };
         let found = kind(&verifier, &block, expected);
         if any_of_seed && in_header {
-            // Without the generation known, a header with several wrong bits need not lead back to the write; found it is.
+            // Without the generation, a header with several wrong bits may not identify the write; it is still a
+            // finding.
             prop_assert!(found.is_some());
         } else {
             let first_bad_byte = (bits.first().unwrap() / 8) as u32;
             prop_assert_eq!(found, Some(FindingKind::Corrupt { first_bad_byte, flipped_bits: Some(flips) }));
         }
-        // A failed write excuses old data, not damaged data.
+        // A failed write permits old data, not damaged data.
         if !any_of_seed {
             let found = kind(&verifier, &block, Expected::Uncertain { newest: generation });
             prop_assert!(matches!(found, Some(FindingKind::Corrupt { .. })), "{found:?}");
@@ -114,7 +115,7 @@ proptest! {
         let bit = bit % (interval * 8);
         block[(bit / 8) as usize] ^= 1 << (bit % 8);
         let found = kind(&verifier, &block, Expected::AnyOfSeed);
-        // Bits over the 24 that generations have are not guessed.
+        // Bits above the 24 of a generation are not tried.
         if (32 * 8 + 24..40 * 8).contains(&bit) {
             prop_assert!(matches!(found, Some(FindingKind::Corrupt { .. })), "{found:?}");
         } else {
@@ -122,7 +123,7 @@ proptest! {
         }
     }
 
-    /// A run of garbage inside a block is corruption, wherever it is, as long as it does not cover everything.
+    /// Garbage that does not cover the whole block is corruption.
     #[test]
     fn garbage_is_corruption(
         pattern in keyed_patterns(), interval in intervals(), generation in 2_u64..20, seed: u64, start: u32, len in 1_u32..2048,
@@ -137,7 +138,7 @@ proptest! {
         let found = kind(&verifier, &block, Expected::Generation(generation));
         match first {
             None => prop_assert_eq!(found, None),
-            // A single sector with half of it gone is not close to anything any more, unless its header is left.
+            // A single half-erased sector is not similar to anything, unless its header is left.
             Some(_) if interval == 512 && start < 64 => prop_assert!(found.is_some()),
             Some(first) => {
                 let Some(FindingKind::Corrupt { first_bad_byte, .. }) = found else {
@@ -169,7 +170,7 @@ proptest! {
         prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: generation }), None);
     }
 
-    /// The first write of a block arrived in part: the rest is what stood before.
+    /// An incomplete first write: the rest is the content before.
     #[test]
     fn torn_first_writes_are_torn(pattern in keyed_patterns(), interval_bits in 10_u32..14, choice: u32, seed: u64, zeroes: bool) {
         let verifier = verifier(1 << interval_bits, pattern);
@@ -188,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn misplaced_blocks_name_their_place(pattern in patterns(), interval in intervals(), other in 0_u64..1 << 30, generation in 1_u64..100) {
+    fn misplaced_blocks_name_their_location(pattern in patterns(), interval in intervals(), other in 0_u64..1 << 30, generation in 1_u64..100) {
         let verifier = verifier(interval, pattern);
         let other = other * 512;
         prop_assume!(other != HERE);
@@ -212,7 +213,7 @@ proptest! {
             Some(FindingKind::Stale { found_generation: found, expected: Some(expected), found_seed: None })
         );
         prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: expected }), None);
-        // The other way round it is not of this run.
+        // A newer generation than expected is of another run.
         let instead = FoundInstead::FutureGeneration { generation: found };
         if behind < found {
             for expected in [Expected::Generation(found - behind), Expected::Uncertain { newest: found - behind }] {
@@ -221,9 +222,9 @@ proptest! {
         }
     }
 
-    /// What stood before: zeroes, foreign bytes, another job's block.
+    /// Content before the job: zeroes, foreign bytes, another job's block.
     #[test]
-    fn writes_that_never_arrived_are_lost(pattern in patterns(), interval in intervals(), generation in 1_u64..100, seed: u64) {
+    fn missing_writes_are_lost(pattern in patterns(), interval in intervals(), generation in 1_u64..100, seed: u64) {
         prop_assume!(seed != SEED);
         let verifier = verifier(interval, pattern);
         let len = interval as usize;
@@ -243,7 +244,7 @@ proptest! {
             prop_assert_eq!(kind(&verifier, &block, Expected::Uncertain { newest: generation }), None);
             prop_assert_eq!(kind(&verifier, &block, Expected::Unwritten), None);
         }
-        // Without knowing whether this seed's writes ever landed, another seed's block in its place is old, not lost.
+        // If it is unknown whether this seed's writes completed, another seed's block is stale, not lost.
         let block = written(&foreign, HERE, generation);
         prop_assert_eq!(
             kind(&verifier, &block, Expected::AnyOfSeed),
@@ -251,7 +252,7 @@ proptest! {
         );
     }
 
-    /// Any bytes at all, with and without a plausible header: a classification, never a panic, and never "right".
+    /// Arbitrary bytes, with and without a plausible header, are classified without panic and never accepted.
     #[test]
     fn arbitrary_bytes_never_panic_and_never_pass(
         pattern in patterns(), interval in intervals(), seed: u64, with_header: bool, expected_generation in 0_u64..1 << 60,
@@ -267,8 +268,8 @@ proptest! {
         prop_assert!(with_header || kind(&verifier, &block, Expected::Unwritten).is_none());
     }
 
-    /// The whole loop against a drive in memory: overlapping reads and writes of several sizes, some writes failing (old, new, or
-    /// torn data left behind); a drive that keeps its word never causes a finding, one that drops writes always does.
+    /// A job on an in-memory drive: overlapping reads and writes of several sizes, some writes failing (old, new, or
+    /// torn data). A correct drive never causes a finding, one that drops writes always does.
     #[test]
     fn a_job_on_a_drive_in_memory(pattern in keyed_patterns(), seed: u64, drops: bool) {
         const BLOCKS: u64 = 32;
@@ -310,17 +311,19 @@ proptest! {
             }
         }
         prop_assert!(findings.is_clean(), "{:?}", findings.first);
-        for (offset, len) in map.written_runs(16 * 1024) {
+        let mut from = 4096;
+        while let Some((offset, len)) = map.next_written(from, 16 * 1024) {
+            from = offset + u64::from(len);
             verifier.check_read(&medium[offset as usize..][..len as usize], offset, &map, &mut findings);
         }
-        // Exactly the dropped blocks: old or never there, or what a failed write before the dropped one left of both.
+        // Exactly the dropped blocks: old, missing, or what a failed write before left.
         let found: Vec<u64> = findings.first.iter().map(|f| (f.offset_bytes - 4096) / u64::from(INTERVAL)).collect();
         prop_assert_eq!(found, dropped.into_iter().collect::<Vec<_>>(), "{:?}", findings.first);
         prop_assert_eq!(findings.counts.misplaced, 0);
     }
 }
 
-/// With zero payloads the header is all there is; it still tells all but tears.
+/// With zero payloads the header identifies all mismatches but tears.
 #[test]
 fn zero_payloads_are_zero() {
     let verifier = verifier(4096, DataPattern::Zero);
@@ -342,7 +345,7 @@ fn zero_payloads_are_zero() {
     assert_eq!(kind(&verifier, &block, Expected::Generation(3)), Some(lost));
 }
 
-/// A wiped header does not make a block lost when its payload is there.
+/// A block with an erased header is not lost if its payload is there.
 #[test]
 fn a_wiped_header_is_corruption() {
     for interval in [512, 4096] {
@@ -402,7 +405,7 @@ fn every_block_of_a_buffer_is_checked() {
 }
 
 #[test]
-fn findings_are_counted_beyond_what_is_kept() {
+fn findings_are_counted_beyond_the_limit() {
     let one = |offset_bytes| Finding {
         kind: FindingKind::Lost {
             instead: FoundInstead::Zeroes,

@@ -1,10 +1,10 @@
-//! Generator and checker against an oracle that knows only bits.
+//! Generator and checker against a bitwise oracle.
 
 use super::*;
 use proptest::prelude::*;
 
-/// The definition, one bit at a time: a register of 128 flip-flops. At each clock every bit moves up by one, and the bit that leaves at the
-/// top is XORed into bits 0, 1, 2 and 7. A beat is the register's content every 128 clocks.
+/// The definition, one bit at a time: a register of 128 flip-flops. At each clock every bit moves up by one, and the
+/// bit shifted out is XORed into bits 0, 1, 2 and 7. A beat is the register's content every 128 clocks.
 struct Oracle {
     flip_flops: [bool; 128],
 }
@@ -93,7 +93,7 @@ fn the_stream_is_that_of_the_flip_flops() {
     }
 }
 
-/// The relation that the kernel lives on, for any register: the doc of `block`.
+/// The relation of the kernel, for any register: see `block`.
 #[test]
 fn beats_are_sums_of_earlier_ones() {
     for bit in 0..128 {
@@ -104,7 +104,7 @@ fn beats_are_sums_of_earlier_ones() {
 }
 
 #[test]
-fn every_seed_begins_with_a_register_of_its_own() {
+fn every_seed_has_a_unique_start_register() {
     assert_eq!(start(0) as u64, 0);
     for seed in [0, 1, 2, 1 << 63, u64::MAX] {
         assert_ne!(start(seed), 0);
@@ -115,7 +115,7 @@ fn every_seed_begins_with_a_register_of_its_own() {
     assert_eq!(Pattern::of_beat(5, 0), None);
 }
 
-/// Beats for the whole of 2^64: the position wraps, as a counter of 64 flip-flops does.
+/// Beat numbers cover all of 2^64: the position wraps like a 64-bit counter.
 #[test]
 fn the_last_beat_is_followed_by_the_first() {
     let mut generator = Pattern::new(3).generator(u64::MAX);
@@ -138,7 +138,7 @@ proptest! {
         }
     }
 
-    /// However the stream is cut into pieces, at whatever alignment, with whatever partial beats, it is the oracle's.
+    /// Any division of the stream, alignment and partial beats give the oracle's bytes.
     #[test]
     fn pieces_of_any_length_make_the_stream(
         seed: u64, shift in 0_usize..64, first in 0_usize..300, lengths in prop::collection::vec(0_usize..9000, 1..6),
@@ -160,7 +160,7 @@ proptest! {
         }
     }
 
-    /// The checker stops at exactly the first wrong beat, goes on where it is told to, and counts all.
+    /// The checker stops at the first wrong beat, continues at the given one, and counts all.
     #[test]
     fn the_first_wrong_beat_is_found(
         seed: u64, first in 0_u64..1 << 40, len in 1_usize..40_000, cut in 0_usize..5000,
@@ -211,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn seeking_is_beginning_there(seed: u64, first in 0_u64..10_000, to in 0_u64..20_000, used in 0_usize..9000) {
+    fn seeking_equals_starting_there(seed: u64, first in 0_u64..10_000, to in 0_u64..20_000, used in 0_usize..9000) {
         let pattern = Pattern::new(seed);
         let mut generator = pattern.generator(first);
         generator.fill(&mut vec![0; used]);

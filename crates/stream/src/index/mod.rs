@@ -131,7 +131,7 @@ fn index_blocks(chunks: u64, ring: bool) -> u64 {
     chunks.div_ceil(ENTRIES) + u64::from(ring)
 }
 
-/// Bytes of headers and index blocks.
+/// Bytes of headers and index blocks; saturates, because a header read from a drive may claim any number of chunks.
 fn index_bytes(blocks: u64) -> u64 {
     blocks
         .saturating_mul(2)

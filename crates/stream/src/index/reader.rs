@@ -263,6 +263,7 @@ fn read_spans(
 ///
 /// Blocks beyond a gap that a torn block left belong to the same interrupted checkpoint.
 fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
+    // The last durable chunk, or 0 if none is.
     let durable = header.durable_chunks.saturating_sub(1);
     let anchor = if header.ring {
         let holds = |span: &IndexSpan| span.first_local <= durable && durable < span.end();
@@ -292,6 +293,7 @@ fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
 /// Chunks below this one have been overwritten; the header may count more chunks than the index.
 fn overwritten(header: &RecordingHeader, to: u64) -> u64 {
     let known = header.known_chunks().max(to);
+    // 0: nothing has been overwritten.
     known.saturating_sub(header.layout.chunks)
 }
 

@@ -35,7 +35,7 @@ impl Recording {
             what,
         };
         let first = found.first().map(|(_, f)| f.header.clone());
-        for (place, &at) in order.iter().enumerate() {
+        for (expected, &at) in order.iter().enumerate() {
             let (name, part) = &found[at];
             let header = &part.header;
             if first.as_ref().is_some_and(|f| f.stream != header.stream) {
@@ -44,7 +44,7 @@ impl Recording {
                     format!("it holds another recording ({})", header.stream),
                 ));
             }
-            if header.drives as usize != found.len() || header.drive as usize != place {
+            if header.drives as usize != found.len() || header.drive as usize != expected {
                 let what = format!(
                     "it is drive {} of {} of its recording, and {} {} named",
                     header.drive + 1,
@@ -150,7 +150,7 @@ impl Recording {
         Ok(trimmed)
     }
 
-    /// First byte of the stream in this recording.
+    /// First byte of the stream in this recording; header values may be arbitrary, hence saturating.
     pub fn first_byte(&self) -> u64 {
         let chunk_bytes = self.header().map_or(0, |header| header.layout.chunk_bytes);
         self.from.saturating_mul(u64::from(chunk_bytes))

@@ -93,7 +93,7 @@ impl IndexWriter {
         let (mut writes, mut fresh) = (Vec::new(), Vec::new());
         while self.written < finished {
             let block = self.base / ENTRIES % layout.index_blocks;
-            let told = ENTRIES.min(finished - self.base);
+            let count = ENTRIES.min(finished - self.base);
             let Some(newest) = self.newest_copy.get_mut(block as usize) else {
                 // No index blocks in this layout.
                 break;
@@ -106,16 +106,16 @@ impl IndexWriter {
                 stream: self.header.stream,
                 first_local: self.base,
                 generation: self.generation,
-                entries: self.entries.iter().take(told as usize).copied().collect(),
+                entries: self.entries.iter().take(count as usize).copied().collect(),
             };
             let bytes = Box::new(index.encode());
             let other = (layout.block_address(block, 1 - copy), bytes.clone());
             fresh.push((block, other));
             writes.push((layout.block_address(block, copy), bytes));
-            self.written = self.base + told;
-            if told == ENTRIES {
-                self.entries.drain(..told as usize);
-                self.base += told;
+            self.written = self.base + count;
+            if count == ENTRIES {
+                self.entries.drain(..count as usize);
+                self.base += count;
             }
         }
         writes.extend(self.once.drain(..).map(|(_, write)| write));

@@ -53,7 +53,7 @@ impl Recorder<'_, '_> {
         let last = self
             .contiguous_chunks
             .checked_sub(1)
-            .map(|chunk| self.places.locate(chunk).1);
+            .map(|chunk| self.placement.locate(chunk).1);
         let valid = if last.is_some() {
             StatusBits::LAST_VALID
         } else {
@@ -81,7 +81,7 @@ impl Recorder<'_, '_> {
                 source_had_more: more,
                 stalls: self.pacing.stalls,
                 backlog,
-                elapsed_ns: end.0.saturating_sub(self.began.0),
+                elapsed_ns: end.0 - self.began.0,
                 failure: self.failure,
             },
             buffer_table: self.buffer_table,

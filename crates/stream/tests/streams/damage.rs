@@ -1,4 +1,4 @@
-//! Blocks of the index and chunks that go bad or cannot be read, and replays that are cut short: what is there is given, what is not is told.
+//! Damaged or unreadable index blocks and chunks, and interrupted replays.
 
 use std::io;
 
@@ -11,8 +11,8 @@ use assay_stream::source::{DiscardSink, MemorySource, StreamSink};
 use assay_stream::status::StreamError;
 use proptest::prelude::*;
 
-use crate::endpoints::FailingSource;
 use crate::fixture::{index, noise};
+use crate::reordering_drive::ReorderingDrive;
 use crate::rings::{Case, SMALL, cases, tries};
 
 const BLOCK: u64 = 4096;
@@ -30,14 +30,14 @@ fn case(queues: usize, chunks: u64, stream_chunks: usize, ring: bool) -> Case {
 }
 
 /// Blocks of header and index on each drive, without their copies.
-fn blocks(case: &Case, drives: &[FailingSource]) -> u64 {
+fn blocks(case: &Case, drives: &[ReorderingDrive]) -> u64 {
     let recording = case.find(&mut case.queues(drives)).unwrap();
     1 + recording.header().unwrap().layout.index_blocks
 }
 
 fn verify(
     case: &Case,
-    drives: &[FailingSource],
+    drives: &[ReorderingDrive],
     sink: &mut dyn StreamSink,
     registers: &Registers,
 ) -> ReplayOutcome {
@@ -58,9 +58,9 @@ fn sizes() -> impl Strategy<Value = Case> {
 proptest! {
     #![proptest_config(tries(100))]
 
-    /// Every block of a recording that ended is there twice.
+    /// Every block of an ended recording has two copies.
     #[test]
-    fn one_bad_block_of_a_recording_that_ended_costs_nothing(
+    fn one_bad_block_of_an_ended_recording_loses_nothing(
         case in sizes(),
         ring: bool,
         queue in 0..3_usize,
@@ -74,9 +74,9 @@ proptest! {
         let block = (which * 2.0 * blocks(&case, &drives) as f64) as u64;
         let drive = &drives[queue % case.queues];
         if unreadable {
-            drive.cannot_read(block * BLOCK + 512, 1);
+            drive.make_unreadable(block * BLOCK + 512, 1);
         } else {
-            drive.spoils(block * BLOCK, BLOCK);
+            drive.corrupt(block * BLOCK, BLOCK);
         }
         let (replayed, out, _) = case.recover(&drives);
         prop_assert!(out == whole, "{} of {} bytes: {replayed:?}", out.len(), whole.len());
@@ -84,9 +84,9 @@ proptest! {
         prop_assert!(case.find(&mut case.queues(&drives)).unwrap().is_whole());
     }
 
-    /// Where both copies are bad, something is missing, and that is said.
+    /// With both copies bad, chunks are missing and reported so.
     #[test]
-    fn what_a_damaged_index_does_not_tell_of_is_missing(
+    fn chunks_absent_from_a_damaged_index_are_missing(
         case in sizes(),
         ring: bool,
         queue in 0..3_usize,
@@ -97,10 +97,10 @@ proptest! {
         case.record(&drives, true).unwrap();
         let (_, whole, _) = case.recover(&drives);
         let block = 1 + (which * (blocks(&case, &drives) - 1) as f64) as u64;
-        drives[queue % case.queues].spoils(2 * block * BLOCK, 2 * BLOCK);
+        drives[queue % case.queues].corrupt(2 * block * BLOCK, 2 * BLOCK);
         let (replayed, out, _) = case.recover(&drives);
         let recording = case.find(&mut case.queues(&drives)).unwrap();
-        // An unused block, or one that told of nothing that is still there, costs nothing.
+        // An unused block, or one that describes only overwritten chunks, loses nothing.
         prop_assert_eq!(replayed.is_right(), out == whole, "{:?}", replayed);
         prop_assert_eq!(recording.is_whole(), out == whole);
         prop_assert_eq!(replayed.bad_chunks, 0);
@@ -108,9 +108,9 @@ proptest! {
         prop_assert_eq!(replayed.missing_chunks, chunks(&whole) - chunks(&out));
     }
 
-    /// Nor is what was durable in a recording that was cut off ever left out without a word.
+    /// Durable chunks of an interrupted recording are never omitted silently.
     #[test]
-    fn a_damaged_index_of_a_recording_that_was_cut_off_is_told(
+    fn a_damaged_index_of_an_interrupted_recording_is_reported(
         case in sizes(),
         part in 0.0..1.0_f64,
         queue in 0..3_usize,
@@ -121,34 +121,34 @@ proptest! {
         let ios = case.stream_bytes.div_ceil(SMALL * case.queues) as f64 * part;
         drives[queue % case.queues].loses_power_after(ios as u64);
         let recorded = case.record(&drives, true);
-        drives.iter().for_each(FailingSource::comes_back);
+        drives.iter().for_each(ReorderingDrive::comes_back);
         let Some((status, registers)) = recorded else {
             return Ok(());
         };
-        // The header knows what was durable when it was written, and is one checkpoint behind what was told.
+        // The header holds the durable count at its writing, one checkpoint behind the registers.
         let durable = registers.durable_bytes().max(status.durable_bytes);
         let before = case.find(&mut case.queues(&drives)).unwrap();
         prop_assert!(before.missing == 0 && before.durable <= durable.div_ceil(SMALL as u64));
         let block = 1 + (which * (blocks(&case, &drives) - 1) as f64) as u64;
-        drives[queue % case.queues].spoils(2 * block * BLOCK, 2 * BLOCK);
+        drives[queue % case.queues].corrupt(2 * block * BLOCK, 2 * BLOCK);
         let (replayed, out, _) = case.recover(&drives);
         let lost = before.durable.saturating_sub(out.len().div_ceil(SMALL) as u64);
         prop_assert_eq!(replayed.missing_chunks, lost, "{:?}", replayed);
     }
 
-    /// Who is stopped has flushed nothing: a loss of power may cost what was not durable, never the recording.
+    /// A stopped recording has not been flushed: a power loss may lose what was not durable, never the recording.
     #[test]
-    fn a_recording_that_was_stopped_outlives_a_loss_of_power(case in sizes(), ring: bool, part in 0.0..1.0_f64) {
+    fn a_stopped_recording_survives_a_power_loss(case in sizes(), ring: bool, part in 0.0..1.0_f64) {
         let case = Case { ring, ..case };
         let drives = case.drives();
         let chunks = 1.0 + case.stream_bytes.div_ceil(SMALL) as f64 * part;
         let (status, _) = case.record_until(&drives, true, chunks as u32).unwrap();
-        drives.iter().for_each(FailingSource::comes_back);
+        drives.iter().for_each(ReorderingDrive::comes_back);
         let (replayed, out, room) = case.recover(&drives);
         let stream = case.stream();
         let taken = (status.bytes as usize).div_ceil(SMALL);
         let durable = (status.durable_bytes as usize).div_ceil(SMALL);
-        // What was written over is gone, whether its recorder lived to say so or not.
+        // What was overwritten is gone, whether the recording ended or not.
         let from = if ring { taken.saturating_sub(room as usize) } else { 0 };
         prop_assert!(stream.get(from * SMALL..).is_some_and(|rest| rest.starts_with(&out)), "{replayed:?}");
         prop_assert!(out.len().div_ceil(SMALL) >= durable.saturating_sub(from), "{} chunks of {from}..{durable}: {replayed:?}", out.len() / SMALL);
@@ -156,11 +156,11 @@ proptest! {
 }
 
 #[test]
-fn a_recording_without_any_header_that_can_be_read_is_a_failed_drive() {
+fn unreadable_headers_are_a_device_failure() {
     let case = case(1, 40, 20, false);
     let drives = case.drives();
     case.record(&drives, true).unwrap();
-    drives[0].cannot_read(0, 2 * BLOCK);
+    drives[0].make_unreadable(0, 2 * BLOCK);
     let found = case.find(&mut case.queues(&drives));
     assert!(
         matches!(&found, Err(IndexError::Device(failure)) if failure.result == -5),
@@ -169,13 +169,13 @@ fn a_recording_without_any_header_that_can_be_read_is_a_failed_drive() {
 }
 
 #[test]
-fn an_index_that_can_no_longer_be_read_makes_chunks_bad_and_ends_nothing() {
+fn an_unreadable_index_block_makes_its_chunks_bad() {
     let case = case(1, 40, 20, false);
     let drives = case.drives();
     case.record(&drives, true).unwrap();
     let mut queues = case.queues(&drives);
     let mut recording = case.find(&mut queues).unwrap();
-    drives[0].cannot_read(2 * BLOCK, 2 * BLOCK);
+    drives[0].make_unreadable(2 * BLOCK, 2 * BLOCK);
     let options = ReplayOptions {
         keep_going: true,
         ..ReplayOptions::default()
@@ -187,18 +187,18 @@ fn an_index_that_can_no_longer_be_read_makes_chunks_bad_and_ends_nothing() {
 }
 
 #[test]
-fn an_oldest_chunk_that_cannot_be_read_costs_a_ring_no_more_than_its_old_end() {
+fn an_unreadable_oldest_chunk_drops_only_the_old_end_of_a_ring() {
     let case = case(2, 60, 1000, true);
     let drives = case.drives();
     drives[1].loses_power_after(300);
     case.record(&drives, true).unwrap();
-    drives.iter().for_each(FailingSource::comes_back);
+    drives.iter().for_each(ReorderingDrive::comes_back);
     let (before, whole, _) = case.recover(&drives);
     let recording = case.find(&mut case.queues(&drives)).unwrap();
     assert!(before.partially_overwritten_chunks > 1);
     let layout = recording.header().unwrap().layout;
     let address = layout.chunk_address(recording.from / 2);
-    drives[(recording.from % 2) as usize].cannot_read(address, 512);
+    drives[(recording.from % 2) as usize].make_unreadable(address, 512);
     let (replayed, out, _) = case.recover(&drives);
     assert_eq!(
         replayed.partially_overwritten_chunks,
@@ -208,7 +208,7 @@ fn an_oldest_chunk_that_cannot_be_read_costs_a_ring_no_more_than_its_old_end() {
 }
 
 #[test]
-fn a_bad_chunk_of_a_recording_that_was_stopped_is_bad_and_the_rest_is_not() {
+fn a_stopped_recording_reports_only_its_bad_chunk() {
     let case = case(1, 200, 150, false);
     let drives = case.drives();
     let (status, _) = case.record_until(&drives, true, 101).unwrap();
@@ -220,7 +220,7 @@ fn a_bad_chunk_of_a_recording_that_was_stopped_is_bad_and_the_rest_is_not() {
     let recording = case.find(&mut case.queues(&drives)).unwrap();
     assert!(recording.is_whole());
     let address = recording.header().unwrap().layout.chunk_address(95);
-    drives[0].spoils(address + 77, 1);
+    drives[0].corrupt(address + 77, 1);
     let mut out = Vec::new();
     let replayed = verify(&case, &drives, &mut out, &Registers::default());
     assert_eq!((replayed.bad_chunks, replayed.checked_chunks), (1, 101));
@@ -231,7 +231,7 @@ fn a_bad_chunk_of_a_recording_that_was_stopped_is_bad_and_the_rest_is_not() {
     );
 }
 
-/// Takes no more after so many chunks, as a pipe does that nobody reads from when the order comes to end.
+/// Accepts no more after a number of chunks, as a full pipe, when the command comes.
 struct Stuck(u64, ControlBits);
 
 impl StreamSink for Stuck {
@@ -250,7 +250,7 @@ impl StreamSink for Stuck {
 }
 
 #[test]
-fn a_replay_that_is_ended_in_its_last_chunk_has_not_finished() {
+fn a_replay_stopped_in_its_last_chunk_is_not_finished() {
     let case = case(1, 40, 20, false);
     let drives = case.drives();
     case.record(&drives, true).unwrap();
@@ -313,7 +313,7 @@ fn slots_smaller_than_a_chunk_are_refused() {
         })
     ));
     case.record(&drives, true).unwrap();
-    // It is found through them all the same, and replayed through larger ones.
+    // The recording is found through small slots and replayed through larger ones.
     let mut queues = small();
     let mut recording = case.find(&mut queues).unwrap();
     assert!(recording.is_whole());

@@ -1,4 +1,4 @@
-//! Drives, ranges, and streams onto them and back.
+//! Fixtures: drives, ranges, recording and replay.
 
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
@@ -93,7 +93,7 @@ pub(crate) fn put(
     record(&mut queues, range, source, &options, registers).unwrap()
 }
 
-/// Record these bytes, with nobody watching.
+/// Record these bytes.
 pub(crate) fn take(
     drives: &mut [DriveSession],
     range: &StreamRange,
@@ -128,7 +128,7 @@ pub(crate) fn get(
     (replayed, out)
 }
 
-/// Find, and replay.
+/// Find and replay.
 pub(crate) fn recover(drives: &mut [DriveSession], first: u64) -> (ReplayOutcome, Vec<u8>, bool) {
     let capacities: Vec<u64> = drives.iter().map(|d| d.info().capacity_bytes).collect();
     let mut open = Drives::open(drives, queues(false)).unwrap();

@@ -1,10 +1,10 @@
-//! Streams onto drives and back: files through io_uring and simulated drives that keep what is written.
+//! Recording and replay on files through io_uring and on simulated drives that keep data.
 
 #![allow(clippy::unwrap_used)]
 
 mod damage;
-mod endpoints;
 mod fixture;
+mod reordering_drive;
 mod rings;
 
 use assay_io::Nanos;
@@ -20,12 +20,12 @@ use crate::fixture::{
 };
 
 #[test]
-fn what_is_recorded_is_replayed_whole_and_nothing_else_is_touched() {
+fn a_recording_is_replayed_completely_and_nothing_else_is_changed() {
     on_each(64, |drives| {
         let before = noise(1, 64 * CHUNK as usize);
         let whole = range(drives, None, Some(63));
         take(drives, &whole, &before, &RecordOptions::default());
-        // Not whole chunks, not whole beats, at an offset.
+        // No whole chunks, no whole beats, at an offset.
         let stream = noise(2, 10 * CHUNK as usize + 777);
         let part = range(drives, Some(5), Some(40));
         let registers = Registers::default();
@@ -57,7 +57,7 @@ fn what_is_recorded_is_replayed_whole_and_nothing_else_is_touched() {
             replayed.status.status.names(),
             ["finished", "early_last", "last_valid"]
         );
-        // The rest is as it was, but for the zeroes up to the end of the last block.
+        // The rest is unchanged, except zeroes up to the end of the last block.
         let (_, all) = get(drives, &whole, before.len() as u64);
         let (from, to) = (5 * CHUNK as usize, 5 * CHUNK as usize + stream.len());
         let padded = to.next_multiple_of(512);
@@ -69,7 +69,7 @@ fn what_is_recorded_is_replayed_whole_and_nothing_else_is_touched() {
 }
 
 #[test]
-fn a_stream_longer_than_the_range_fills_it_and_is_known_to_be_longer() {
+fn a_longer_stream_fills_the_range_and_is_reported() {
     on_each(64, |drives| {
         let stream = noise(3, 12 * CHUNK as usize);
         let part = range(drives, Some(1), Some(4));
@@ -91,7 +91,7 @@ fn a_stream_longer_than_the_range_fills_it_and_is_known_to_be_longer() {
     });
 }
 
-/// Says stop or abort after so many chunks.
+/// Commands stop or abort after a number of chunks.
 struct Ending<'a> {
     bytes: MemorySource<'a>,
     left: u32,
@@ -115,7 +115,7 @@ impl StreamSource for Ending<'_> {
 }
 
 #[test]
-fn stop_and_abort_end_at_the_last_address_they_name() {
+fn stop_and_abort_end_at_the_reported_last_address() {
     for (how, bit) in [
         (ControlBits::STOP, StatusBits::STOPPED),
         (ControlBits::ABORT, StatusBits::ABORTED),
@@ -159,7 +159,7 @@ fn stop_and_abort_end_at_the_last_address_they_name() {
 }
 
 #[test]
-fn a_flush_now_makes_durable_what_is_done() {
+fn flush_now_makes_completed_chunks_durable() {
     on_each(64, |drives| {
         let stream = noise(7, 40 * CHUNK as usize);
         let whole = range(drives, None, Some(63));
@@ -190,7 +190,7 @@ fn a_flush_now_makes_durable_what_is_done() {
 }
 
 #[test]
-fn an_indexed_recording_is_found_and_is_what_it_was() {
+fn an_indexed_recording_is_found_intact() {
     on_each(200, |drives| {
         for (stream, first, len) in [
             (1, 0, 90 * CHUNK as usize + 5),
@@ -220,7 +220,7 @@ fn an_indexed_recording_is_found_and_is_what_it_was() {
 }
 
 #[test]
-fn a_stream_over_several_drives_comes_back_in_order_whatever_order_they_are_named_in() {
+fn striped_recordings_replay_in_order_for_any_order_of_drives() {
     let fixture = Fixture::new();
     let files = [
         fixture.file("one", 60),
@@ -256,7 +256,7 @@ fn a_stream_over_several_drives_comes_back_in_order_whatever_order_they_are_name
 }
 
 #[test]
-fn a_source_of_a_rate_is_delivered_at_it_and_what_it_needed_is_told() {
+fn a_rate_limited_source_is_paced_and_its_backlog_reported() {
     let fixture = Fixture::new();
     let mut drives = fixture.open(&["sim:intel-600p"]);
     let part = range(&drives, None, None);
@@ -286,12 +286,12 @@ fn a_source_of_a_rate_is_delivered_at_it_and_what_it_needed_is_told() {
         "{backlog:?}"
     );
     assert!(status.is_clean());
-    // What was offered was borne, in steps of the table.
+    // The offered rate was sustained, in steps of the table.
     assert!(
         backlog.sustainable_bytes_per_s as f64 >= 0.99 * rate as f64,
         "{backlog:?}"
     );
-    // More than it can take for long: beyond its cache (17 GB) it writes 20 MB/s. A smaller drive of the same kind would do, but there is none.
+    // More than the drive sustains: beyond its cache (17 GB) it writes 20 MB/s.
     let too_fast = RecordOptions {
         source_rate: Some(SourceRate {
             rate_bytes_per_s: 20_000_000_000,
@@ -311,14 +311,14 @@ fn a_source_of_a_rate_is_delivered_at_it_and_what_it_needed_is_told() {
     assert!(status.stalls.count >= 1 && status.stalls.over_deadline > 0 && !status.is_clean());
     assert!(status.stalls.total_ns <= status.elapsed_ns && status.stalls.latest_ns > 1_000_000);
     assert!(backlog.high_water_bytes > backlog.buffer_bytes);
-    // Its own rate, within what the ring smooths.
+    // The drive's own rate, within what the ring smooths.
     let own = status.rate_bytes_per_s();
     let bears = backlog.sustainable_bytes_per_s as f64;
     assert!((0.5 * own..1.1 * own).contains(&bears), "{bears} {own}");
 }
 
 #[test]
-fn a_drive_that_fails_ends_the_stream_and_keeps_what_was_before() {
+fn a_failed_command_ends_the_stream_and_keeps_earlier_chunks() {
     let fixture = Fixture::new();
     let mut drives = fixture.open(&["sim:samsung-951,fault=write-error@25"]);
     let part = range(&drives, None, Some(99));
@@ -336,7 +336,7 @@ fn a_drive_that_fails_ends_the_stream_and_keeps_what_was_before() {
     assert_eq!(failure.op, "write");
     assert!(failure.to_string().contains("sim:samsung-951"), "{failure}");
     assert!(status.chunks > 5 && status.chunks < 25, "{status:?}");
-    // What was acknowledged before is there, though nobody vouches for what was flushed after.
+    // Data acknowledged earlier are there, although the last flush failed.
     assert!(status.durable_bytes < status.bytes);
     let (_, out, whole) = recover(&mut drives, 0);
     assert_eq!(out[..], stream[..status.bytes as usize]);
@@ -344,7 +344,7 @@ fn a_drive_that_fails_ends_the_stream_and_keeps_what_was_before() {
 }
 
 #[test]
-fn what_was_durable_survives_the_loss_of_power() {
+fn durable_chunks_survive_a_power_loss() {
     let fixture = Fixture::new();
     let mut rng = Rng::new(15);
     let mut lost = 0;
@@ -373,13 +373,13 @@ fn what_was_durable_survives_the_loss_of_power() {
         };
         let (durable, acknowledged) = match recorded {
             Ok(recorded) => (recorded.status.durable_bytes, recorded.status.bytes),
-            // Before the header was there.
+            // Before the header was written.
             Err(_) => continue,
         };
         assert!(durable <= registers.durable_bytes());
         let (mut replayed, mut out, _) = recover(&mut drives, 0);
         if replayed.status.failure.is_some() {
-            // The power went while it was read.
+            // Power was lost during the read.
             (replayed, out, _) = recover(&mut drives, 0);
         }
         assert!(
@@ -408,7 +408,7 @@ fn reads_that_fail_end_a_replay_there() {
 }
 
 #[test]
-fn null_takes_any_stream() {
+fn null_accepts_any_stream() {
     let fixture = Fixture::new();
     let mut drives = fixture.open(&["null:"]);
     let part = range(&drives, None, None);

@@ -1,4 +1,4 @@
-//! Rings, and what a loss of power leaves of recordings, on drives that keep no order.
+//! Rings, and recordings after power loss, on drives that reorder commands.
 
 use assay_stream::index::{IndexError, Recording, find};
 use assay_stream::queue::StreamQueue;
@@ -11,8 +11,8 @@ use assay_stream::status::StreamStatus;
 use proptest::prelude::*;
 
 use crate::Ending;
-use crate::endpoints::FailingSource;
 use crate::fixture::{CHUNK, get, index, noise, on_each, range, recover, take};
+use crate::reordering_drive::ReorderingDrive;
 
 #[test]
 fn a_ring_keeps_the_newest() {
@@ -46,16 +46,16 @@ fn a_ring_with_an_index_is_replayed_from_its_oldest() {
         let status = take(drives, &part, &stream, &options);
         assert_eq!(status.bytes, stream.len() as u64);
         let (replayed, out, whole) = recover(drives, 0);
-        // 31 chunks, of which two are the index's: the last 29 of the stream's 101.
+        // 31 chunks, two of them for the index: the last 29 of 101 chunks.
         assert!(out == stream[72 * CHUNK as usize..], "{replayed:?}");
         assert!(whole && replayed.bad_chunks == 0);
     });
 }
 
-/// The smallest chunk that an index allows.
+/// The smallest chunk with an index.
 pub(crate) const SMALL: usize = 4096;
 
-/// Drives that keep no order, and a ring of so many chunks on each.
+/// Reordering drives, and a ring of this many chunks on each.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) seed: u64,
@@ -68,16 +68,16 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    pub(crate) fn drives(&self) -> Vec<FailingSource> {
+    pub(crate) fn drives(&self) -> Vec<ReorderingDrive> {
         let bytes = self.chunks as usize * SMALL;
         (0..self.queues as u64)
-            .map(|n| FailingSource::new(self.seed ^ n << 32, bytes))
+            .map(|n| ReorderingDrive::new(self.seed ^ n << 32, bytes))
             .collect()
     }
 
-    pub(crate) fn queues(&self, drives: &[FailingSource]) -> Vec<StreamQueue<'static>> {
+    pub(crate) fn queues(&self, drives: &[ReorderingDrive]) -> Vec<StreamQueue<'static>> {
         let slots = self.depth + 1;
-        let queue = |(n, drive): (usize, &FailingSource)| {
+        let queue = |(n, drive): (usize, &ReorderingDrive)| {
             let target = drive.target(slots, SMALL as u32);
             StreamQueue::new(format!("drive {n}"), target, slots, SMALL as u32)
         };
@@ -103,19 +103,19 @@ impl Case {
         noise(self.seed, self.stream_bytes)
     }
 
-    /// Record; the registers have what was told while it went on. `None` where the power went before the header was there.
+    /// Record; the registers hold what was reported. `None` if power was lost before the header was written.
     pub(crate) fn record(
         &self,
-        drives: &[FailingSource],
+        drives: &[ReorderingDrive],
         indexed: bool,
     ) -> Option<(StreamStatus, Registers)> {
         self.record_until(drives, indexed, u32::MAX)
     }
 
-    /// The same, but that it is stopped after so many chunks.
+    /// The same, stopped after a number of chunks.
     pub(crate) fn record_until(
         &self,
-        drives: &[FailingSource],
+        drives: &[ReorderingDrive],
         indexed: bool,
         chunks: u32,
     ) -> Option<(StreamStatus, Registers)> {
@@ -144,13 +144,13 @@ impl Case {
         match recorded {
             Ok(recorded) => Some((recorded.status, registers)),
             Err(error) => {
-                assert!(drives.iter().any(FailingSource::is_dead), "{error}");
+                assert!(drives.iter().any(ReorderingDrive::is_dead), "{error}");
                 None
             }
         }
     }
 
-    /// What is found.
+    /// Find the recording.
     pub(crate) fn find(&self, queues: &mut [StreamQueue<'_>]) -> Result<Recording, IndexError> {
         let mut found = Vec::new();
         for queue in queues {
@@ -160,8 +160,8 @@ impl Case {
         Ok(Recording::assemble(found)?.0)
     }
 
-    /// Find and replay; also how many chunks of the stream the ring has room for.
-    pub(crate) fn recover(&self, drives: &[FailingSource]) -> (ReplayOutcome, Vec<u8>, u64) {
+    /// Find and replay; also the capacity of the ring in chunks of the stream.
+    pub(crate) fn recover(&self, drives: &[ReorderingDrive]) -> (ReplayOutcome, Vec<u8>, u64) {
         let mut queues = self.queues(drives);
         let mut recording = self.find(&mut queues).unwrap();
         let room = recording.header().unwrap().layout.chunks * self.queues as u64;
@@ -178,7 +178,7 @@ impl Case {
     }
 }
 
-/// So many cases, unless `PROPTEST_CASES` asks for another number.
+/// This many cases, unless `PROPTEST_CASES` gives another number.
 pub(crate) fn tries(cases: u32) -> ProptestConfig {
     let asked = std::env::var_os("PROPTEST_CASES").is_some();
     let config = ProptestConfig::default();
@@ -209,9 +209,9 @@ pub(crate) fn cases(chunks: std::ops::Range<u64>, turns: u64) -> impl Strategy<V
 proptest! {
     #![proptest_config(tries(150))]
 
-    /// A chunk's turn comes when the one before on its place is on the drive, however deep the queue is; [`FailingSource`] sees to that.
+    /// A chunk waits for the previous one at its address, however deep the queue is; [`ReorderingDrive`] asserts it.
     #[test]
-    fn every_place_of_a_ring_has_its_newest_chunk(case in cases(1..20, 9)) {
+    fn every_location_of_a_ring_has_its_newest_chunk(case in cases(1..20, 9)) {
         let drives = case.drives();
         let (status, _) = case.record(&drives, false).unwrap();
         prop_assert_eq!(status.bytes, case.stream_bytes as u64);
@@ -226,7 +226,7 @@ proptest! {
     }
 
     #[test]
-    fn a_ring_that_ended_has_all_it_has_room_for(case in prop_oneof![cases(7..40, 9), cases(400..1700, 3)]) {
+    fn an_ended_ring_is_complete(case in prop_oneof![cases(7..40, 9), cases(400..1700, 3)]) {
         let drives = case.drives();
         let (status, _) = case.record(&drives, true).unwrap();
         prop_assert_eq!((status.bytes, status.durable_bytes), (case.stream_bytes as u64, case.stream_bytes as u64));
@@ -236,9 +236,9 @@ proptest! {
         prop_assert_eq!((replayed.bad_chunks, replayed.partially_overwritten_chunks, replayed.missing_chunks), (0, 0, 0));
     }
 
-    /// What was durable and had not been written over is there, in one piece with what is newer.
+    /// Durable chunks that were not overwritten are there, contiguous with newer ones.
     #[test]
-    fn what_was_durable_outlives_a_loss_of_power(
+    fn durable_chunks_survive_any_power_loss(
         case in prop_oneof![cases(7..40, 9), cases(400..1200, 3)],
         ring: bool,
         part in 0.0..1.0_f64,
@@ -249,7 +249,7 @@ proptest! {
         let ios = case.stream_bytes.div_ceil(SMALL * case.queues) as f64 * part;
         drives[which % case.queues].loses_power_after(ios as u64);
         let recorded = case.record(&drives, true);
-        drives.iter().for_each(FailingSource::comes_back);
+        drives.iter().for_each(ReorderingDrive::comes_back);
         let Some((status, registers)) = recorded else {
             return Ok(());
         };
@@ -257,7 +257,7 @@ proptest! {
         prop_assume!(durable > 0);
         let (replayed, out, room) = case.recover(&drives);
         prop_assert_eq!((replayed.bad_chunks, replayed.missing_chunks), (0, 0));
-        // The recorder of a ring was never ahead of what was durable by more than half of it.
+        // The recorder of a ring is never ahead of the durable run by more than half of it.
         let kept = if ring { room - (room / 2).max(1) } else { room };
         let chunks = |bytes: u64| bytes.div_ceil(SMALL as u64);
         prop_assert!(chunks(out.len() as u64) >= chunks(durable).min(kept), "{} bytes, {room} chunks: {replayed:?}", out.len());
@@ -265,7 +265,7 @@ proptest! {
         if !ring {
             prop_assert!(stream.starts_with(&out));
         } else if !out.is_empty() {
-            // It is a part of the stream; noise has no part twice.
+            // A substring of the stream; noise has no substring twice.
             let from = (0..stream.len()).step_by(SMALL).find(|&from| stream[from..].starts_with(&out)).unwrap();
             let to = (from + out.len()) as u64;
             prop_assert!(to >= durable, "{to} of {durable}: {replayed:?}");

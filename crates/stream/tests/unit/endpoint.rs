@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn names_are_taken_apart() {
+fn endpoint_names_are_parsed() {
     let parse = |text: &str| Endpoint::parse(text).unwrap();
     assert_eq!(parse("-"), Endpoint::Standard);
     assert_eq!(parse("a:b"), Endpoint::File("a:b".into()));
@@ -28,7 +28,7 @@ fn names_are_taken_apart() {
 }
 
 #[test]
-fn a_file_that_is_there_is_not_written_over() {
+fn existing_files_are_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("stream");
     let endpoint = Endpoint::File(path.clone());
@@ -41,7 +41,7 @@ fn a_file_that_is_there_is_not_written_over() {
 }
 
 #[test]
-fn a_socket_that_nobody_listens_at_makes_way_and_nothing_else_does() {
+fn only_stale_sockets_are_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sock");
     drop(UnixListener::bind(&path).unwrap());

@@ -18,7 +18,7 @@ fn pacing() -> StallAccounting {
 }
 
 #[test]
-fn waits_run_together_until_the_stream_has_caught_up() {
+fn waits_form_one_stall_until_the_stream_has_caught_up() {
     let registers = Registers::default();
     let mut pacing = pacing();
     // Chunk 0 in time; chunk 1 waits until 50 ms; 2, 3 and 4 were there by then; 5 comes in time.
@@ -47,7 +47,7 @@ fn waits_run_together_until_the_stream_has_caught_up() {
 }
 
 #[test]
-fn a_source_that_waits_has_a_stall_per_wait() {
+fn a_source_without_a_rate_has_a_stall_per_wait() {
     let registers = Registers::default();
     let mut pacing = StallAccounting::new(None, Nanos::ZERO, 1000);
     for (from, to, waited) in [(1, 3, true), (4, 4, true), (5, 9, false)] {

@@ -20,7 +20,7 @@ fn check(expected: u64, bytes: &[u8], length_bytes: u64) -> StreamFindings {
 }
 
 #[test]
-fn a_right_stream_is_right_and_a_source_makes_it() {
+fn the_pattern_source_passes_the_check() {
     let mut source = PatternSource::new(Pattern::new(5), 20_001);
     let registers = Registers::default();
     let mut all = Vec::new();
@@ -39,7 +39,7 @@ fn a_right_stream_is_right_and_a_source_makes_it() {
 }
 
 #[test]
-fn a_stream_without_its_beginning_is_checked_from_where_it_begins() {
+fn a_stream_is_checked_from_its_first_byte() {
     let all = stream(5, 20_000);
     let mut sink = PatternSink::new(Pattern::new(5), 8192, 3);
     sink.begin(8192);
@@ -60,7 +60,7 @@ fn a_stream_without_its_beginning_is_checked_from_where_it_begins() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn mismatches_are_diagnosed() {
     let mut old = stream(1, 40_000);
     let new = stream(2, 40_000);
     assert_eq!(

@@ -24,13 +24,13 @@ fn range(
 }
 
 #[test]
-fn a_range_unasked_is_all_whole_chunks() {
+fn the_default_range_is_all_whole_chunks() {
     let whole = range(None, None, 4096, 10_000).unwrap();
     assert_eq!((whole.first, whole.last, whole.chunks()), (0, 4096, 2));
 }
 
 #[test]
-fn what_is_wrong_has_its_bit() {
+fn each_range_error_has_its_status_bit() {
     let bit = |result: Result<StreamRange, RangeError>| result.unwrap_err().status();
     assert_eq!(
         bit(range(Some(1), None, 4096, 1 << 20)),
@@ -80,9 +80,9 @@ fn the_smallest_of_several_drives_decides() {
 }
 
 proptest! {
-    /// Every chunk has a place of its own inside the range, and a ring comes back to it.
+    /// Chunk locations are unique and inside the range; a ring repeats them.
     #[test]
-    fn places_are_a_bijection(first in 0_u64..8, chunks in 1_u64..50, drives in 1_usize..5) {
+    fn chunk_locations_are_a_bijection(first in 0_u64..8, chunks in 1_u64..50, drives in 1_usize..5) {
         let chunk = 4096_u64;
         let media = vec![media(1 << 20); drives];
         let request = RangeRequest { first: Some(first * chunk), last: Some((first + chunks - 1) * chunk), chunk_bytes: 4096 };
@@ -98,7 +98,7 @@ proptest! {
 
     /// No request panics.
     #[test]
-    fn any_request_is_answered(first in any::<Option<u64>>(), last in any::<Option<u64>>(), chunk in any::<u32>(), capacity in any::<u64>()) {
+    fn any_request_gives_a_range_or_an_error(first in any::<Option<u64>>(), last in any::<Option<u64>>(), chunk in any::<u32>(), capacity in any::<u64>()) {
         if let Ok(range) = range(first, last, chunk, capacity) {
             prop_assert!(range.last + u64::from(chunk) <= capacity);
             prop_assert!(range.bytes() <= capacity);

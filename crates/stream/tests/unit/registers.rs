@@ -14,7 +14,7 @@ fn bits_have_names_and_do_not_overlap() {
 }
 
 #[test]
-fn last_address_is_told_once_there_is_one() {
+fn the_last_address_is_valid_after_the_first_chunk() {
     let registers = Registers::default();
     registers.begin(4096, 8192, 4096);
     assert_eq!(registers.last_address_written(), None);
@@ -26,7 +26,7 @@ fn last_address_is_told_once_there_is_one() {
 }
 
 #[test]
-fn control_bits_stay_until_they_are_acted_on() {
+fn control_bits_are_kept_until_acknowledged() {
     let registers = Registers::default();
     registers.command(ControlBits::FLUSH_NOW);
     assert!(!registers.stop_requested());

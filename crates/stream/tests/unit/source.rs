@@ -1,7 +1,7 @@
 use super::*;
 use std::os::unix::net::UnixStream;
 
-/// A byte every few milliseconds until nobody wants any.
+/// Write a byte every few milliseconds until the reader closes.
 fn drip(mut to: impl Write + Send + 'static) {
     std::thread::spawn(move || while to.write_all(b"x").is_ok() && pause() {});
 }
@@ -13,7 +13,7 @@ fn pause() -> bool {
 }
 
 #[test]
-fn who_fills_from_a_steady_drip_looks_up_long_before_a_chunk_is_full() {
+fn a_slow_source_returns_before_the_chunk_is_full() {
     let (out, into) = std::io::pipe().unwrap();
     drip(into);
     let mut source = ReadSource::new("drip", &out).unwrap();
@@ -23,7 +23,7 @@ fn who_fills_from_a_steady_drip_looks_up_long_before_a_chunk_is_full() {
         let filled = source.fill(&mut chunk, &registers).unwrap();
         assert!(filled.bytes < chunk.len() && !filled.last, "{filled:?}");
     }
-    // Not even that long when a flush is wanted now.
+    // A requested flush ends the wait earlier.
     registers.command(ControlBits::FLUSH_NOW);
     assert_eq!(
         source.fill(&mut chunk, &registers).unwrap(),
@@ -31,13 +31,13 @@ fn who_fills_from_a_steady_drip_looks_up_long_before_a_chunk_is_full() {
     );
 }
 
-/// A socket that was reset gives what it has and fails when it is asked for more: in the same call, if that has room.
+/// A reset socket delivers the data it has and fails at the next request: in the same call, if there is space.
 #[test]
-fn what_came_before_a_failure_is_given_and_the_failure_comes_next() {
+fn data_before_an_error_are_delivered_first() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let mut into = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let mut out = listener.accept().unwrap().0;
-    // Who goes away with something unread resets the connection.
+    // Closing with unread data resets the connection.
     out.write_all(b"unread").unwrap();
     let mut source = ReadSource::new("socket", &out).unwrap();
     into.write_all(b"all that came").unwrap();
@@ -52,7 +52,7 @@ fn what_came_before_a_failure_is_given_and_the_failure_comes_next() {
 }
 
 #[test]
-fn a_failure_that_was_put_off_is_told_once() {
+fn a_deferred_error_is_reported_once() {
     let (out, _into) = UnixStream::pair().unwrap();
     let mut source = ReadSource::new("socket", &out).unwrap();
     for asks in [false, true] {

@@ -32,7 +32,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flipped_bit_is_noticed(header in header(), bit in 0_usize..HEADER_BYTES * 8) {
+    fn flipped_bits_invalidate_a_block(header in header(), bit in 0_usize..HEADER_BYTES * 8) {
         let mut bytes = header.encode();
         bytes[bit / 8] ^= 1 << (bit % 8);
         prop_assert!(BlockHeader::decode(&bytes).is_err());
@@ -59,7 +59,7 @@ fn the_layout_on_the_medium_is_fixed() {
     assert_eq!(bytes[24..32], [0, 0, 0x10, 0, 0, 0, 0, 0]);
     assert_eq!(bytes[32..40], [3, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(bytes[40..48], [0, 0x10, 0, 0, 0, 0, 0, 0]);
-    // A later version with a valid checksum is told apart from damage.
+    // A later version with a valid checksum is not damage.
     let mut later = bytes;
     later[8] = 2;
     let checksum = xxh3_64(&later[..56]);

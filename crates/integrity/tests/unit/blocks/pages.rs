@@ -17,9 +17,9 @@ fn patterns() -> impl Strategy<Value = DataPattern> {
 }
 
 proptest! {
-    /// Recognised from its header, a page is made again byte by byte, whatever its pattern and block length.
+    /// A page recognised by its header is regenerated exactly, whatever its pattern and block length.
     #[test]
-    fn pages_are_made_again(
+    fn pages_are_regenerated(
         pattern in patterns(), shift in 9_u32..=12, seed: u64, page in 0_u64..1 << 30, generation in 1..=MAX_GENERATION,
     ) {
         let verifier = Verifier::new(seed, 1 << shift, pattern).unwrap();
@@ -33,9 +33,10 @@ proptest! {
         prop_assert_eq!(VerifyBlocks.recognise(offset + 4096, &written), None);
     }
 
-    /// A store that makes pages again gives what one that keeps them gives, whatever is written, damaged and discarded.
+    /// A store that regenerates pages returns the same as one that stores them, whatever is written, damaged and
+    /// discarded.
     #[test]
-    fn made_again_or_kept_whole_is_all_the_same(pattern in patterns(), shift in 9_u32..=13, seed: u64) {
+    fn regenerated_and_stored_pages_are_equal(pattern in patterns(), shift in 9_u32..=13, seed: u64) {
         let verifier = Verifier::new(seed, 1 << shift, pattern).unwrap();
         let mut whole = DataStore::new(1, InitialState::Filled, true);
         let mut made = DataStore::new(1, InitialState::Filled, true).regenerate();
@@ -71,9 +72,9 @@ proptest! {
     }
 }
 
-/// Four bytes per 4 KiB; a damaged page costs its own length and is still damaged.
+/// Four bytes per 4 KiB; a damaged page is stored whole.
 #[test]
-fn verified_data_costs_next_to_nothing() {
+fn regenerated_pages_take_four_bytes() {
     let verifier = Verifier::new(7, 4096, DataPattern::Incompressible).unwrap();
     let mut store = DataStore::new(1, InitialState::Fresh, false).regenerate();
     store.set_generator(Arc::new(VerifyBlocks));
@@ -88,7 +89,7 @@ fn verified_data_costs_next_to_nothing() {
 }
 
 #[test]
-fn foreign_pages_and_numbers_are_left_alone() {
+fn foreign_pages_are_not_recognised() {
     assert_eq!(VerifyBlocks.recognise(0, &[0; 4096]), None);
     let verifier = Verifier::new(1, 65_536, DataPattern::Incompressible).unwrap();
     let mut long = vec![0; 65_536];

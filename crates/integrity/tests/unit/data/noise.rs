@@ -16,7 +16,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reader_goes_on_where_it_stopped(key: u64, first in 0_usize..100) {
+    fn noise_readers_continue_at_their_position(key: u64, first in 0_usize..100) {
         let noise = Noise::new(key);
         let mut reader = NoiseReader::new(noise);
         let mut buffer = vec![0; first * 8];
@@ -63,7 +63,7 @@ fn noise_is_noise() {
 }
 
 #[test]
-fn neighbouring_keys_share_nothing() {
+fn neighbouring_keys_are_uncorrelated() {
     let words: BTreeSet<u64> = (0..64)
         .flat_map(|key| (0..256).map(move |i| Noise::new(key).word(i)))
         .collect();

@@ -1,4 +1,4 @@
-//! Whatever is injected is named.
+//! Every injected mismatch is diagnosed.
 
 use super::*;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn chunk() -> impl Strategy<Value = u64> {
     (1..CHUNKS).prop_map(|chunk| chunk * CHUNK_BEATS)
 }
 
-/// A part of a chunk, in beats, but not the whole.
+/// A proper part of a chunk, in beats.
 fn part() -> impl Strategy<Value = (u64, u64)> {
     let ordered = (0..CHUNK_BEATS, 1..CHUNK_BEATS)
         .prop_map(|(begin, len)| (begin, (begin + len).min(CHUNK_BEATS)));
@@ -37,7 +37,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_is_right_is_right(seed: u64, at in chunk(), len in 0..CHUNK_BYTES) {
+    fn right_data_have_no_diagnosis(seed: u64, at in chunk(), len in 0..CHUNK_BYTES) {
         prop_assert_eq!(seen(seed, at, &made(seed, at, len)), None);
     }
 
@@ -45,19 +45,19 @@ proptest! {
     fn stale_chunks_name_their_seed(seed: u64, old: u64, at in chunk()) {
         prop_assume!(seed != old);
         prop_assert_eq!(seen(seed, at, &made(old, at, CHUNK_BYTES)), Some(Diagnosis::Stale { seed: old }));
-        // Seeds may be as near as they can be.
+        // Seeds may differ in one bit.
         let near = seed ^ 1;
         prop_assert_eq!(seen(seed, at, &made(near, at, CHUNK_BYTES)), Some(Diagnosis::Stale { seed: near }));
     }
 
     #[test]
-    fn misplaced_chunks_name_their_place(seed: u64, at in chunk(), from in 0..CHUNKS, shift in 1..CHUNK_BEATS) {
+    fn misplaced_chunks_name_their_location(seed: u64, at in chunk(), from in 0..CHUNKS, shift in 1..CHUNK_BEATS) {
         let from = from * CHUNK_BEATS;
         prop_assume!(from != at);
         prop_assert_eq!(seen(seed, at, &made(seed, from, CHUNK_BYTES)), Some(Diagnosis::Misplaced { beat: from }));
         let lost = at + shift;
         prop_assert_eq!(seen(seed, at, &made(seed, lost, CHUNK_BYTES)), Some(Diagnosis::Misplaced { beat: lost }));
-        // Beats lost on the way: from there on, everything comes early.
+        // Beats were lost: from there on, all data come early.
         let mut bytes = made(seed, at, CHUNK_BYTES);
         let from = (CHUNK_BEATS - shift) as usize * BEAT_BYTES;
         let len = bytes.len() - from;
@@ -70,9 +70,9 @@ proptest! {
         prop_assert_eq!(seen(seed, at, &bytes), Some(torn));
     }
 
-    /// Bytes lost or doubled on the way, at any place of a chunk, or somewhere before it.
+    /// Bytes lost or duplicated at any location of a chunk, or before it.
     #[test]
-    fn shifted_data_names_its_place(seed: u64, at in chunk(), tear in 0..CHUNK_BYTES - 64, by in 1_i64..20_000, late: bool) {
+    fn shifted_data_names_its_location(seed: u64, at in chunk(), tear in 0..CHUNK_BYTES - 64, by in 1_i64..20_000, late: bool) {
         prop_assume!(by % 16 != 0);
         let by = if late { -by } else { by };
         let begin = (at * 16).wrapping_add_signed(by);
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn stale_chunks_of_another_place_name_both(seed: u64, old: u64, at in chunk(), from in 0..CHUNKS) {
+    fn stale_chunks_of_another_location_name_both(seed: u64, old: u64, at in chunk(), from in 0..CHUNKS) {
         let from = from * CHUNK_BEATS;
         prop_assume!(seed != old && from != at);
         let elsewhere = Diagnosis::StaleElsewhere { seed: old, beat: from };
@@ -122,9 +122,9 @@ proptest! {
         prop_assert_eq!(seen(seed, at, &bytes), Some(torn));
     }
 
-    /// At any byte, wherever the beat ends.
+    /// A tear at any byte.
     #[test]
-    fn a_tear_inside_of_a_beat_is_one_tear(
+    fn a_tear_inside_a_beat_is_one_run(
         seed: u64, old: u64, at in chunk(), from in 0..CHUNKS, tear in 1..CHUNK_BYTES - 16, kind in 0..4,
     ) {
         let from = from * CHUNK_BEATS;
@@ -178,9 +178,9 @@ proptest! {
         prop_assert_eq!(seen(seed, at, &bytes), Some(corrupt));
     }
 
-    /// Two faults in one chunk are both told.
+    /// Two faults in one chunk are both reported.
     #[test]
-    fn patches_are_told_apart(seed: u64, old: u64, at in chunk(), cut in 1..CHUNK_BEATS - 2) {
+    fn patchworks_list_their_runs(seed: u64, old: u64, at in chunk(), cut in 1..CHUNK_BEATS - 2) {
         prop_assume!(seed != old);
         let mut bytes = made(seed, at, CHUNK_BYTES);
         let len = cut as usize * BEAT_BYTES;
@@ -195,7 +195,7 @@ proptest! {
 }
 
 #[test]
-fn blank_chunks_are_blank() {
+fn blank_chunks_are_zero_or_ones() {
     assert_eq!(seen(1, 512, &[0; CHUNK_BYTES]), Some(Diagnosis::Zero));
     assert_eq!(seen(1, 512, &[0xff; CHUNK_BYTES]), Some(Diagnosis::Ones));
     assert_eq!(
@@ -206,9 +206,9 @@ fn blank_chunks_are_blank() {
     assert_eq!(seen(1, 512, &[]), None);
 }
 
-/// Seed or lost write: another chunk decides.
+/// Wrong seed or lost write: another chunk decides.
 #[test]
-fn a_wrong_seed_is_one_from_the_beginning() {
+fn a_wrong_seed_covers_the_whole_stream() {
     let (right, wrong) = (Pattern::new(1), 2);
     let context = DiagnosisContext {
         pattern: right,
@@ -241,7 +241,7 @@ fn a_wrong_seed_is_one_from_the_beginning() {
     );
 }
 
-/// Wrong in too many ways, or too long unknown: counted, in bounded time.
+/// Too many runs, or unknown for too long: counted, in bounded time.
 #[test]
 fn a_mess_is_corrupt() {
     let mut bytes = made(1, 512, CHUNK_BYTES);
@@ -275,7 +275,7 @@ fn a_mess_is_corrupt() {
 }
 
 #[test]
-fn words_are_one_line_and_say_what_it_means() {
+fn diagnoses_are_one_line() {
     let seed = 0xabc;
     let pieces = vec![
         MismatchRun {

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Multiplication as on paper: add shifted copies, then divide by p, highest power first.
+/// Schoolbook multiplication: add shifted copies, then reduce modulo p, highest power first.
 fn on_paper(a: u128, b: u128) -> u128 {
     let mut digits = [false; 256];
     for i in 0..128 {
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn products_are_those_on_paper(a: u128, b: u128) {
+    fn products_match_worked_examples(a: u128, b: u128) {
         prop_assert_eq!(multiply(a, b), on_paper(a, b));
         prop_assert_eq!(Multiplier::new(b).times(a), on_paper(a, b));
         prop_assert_eq!(clock(a), on_paper(a, 2));

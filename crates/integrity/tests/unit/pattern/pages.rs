@@ -12,7 +12,7 @@ fn stream(seed: u64, len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_stream_costs_four_bytes_a_page() {
+fn pattern_pages_take_four_bytes() {
     let pages = Arc::new(PatternPages::new());
     let mut store = DataStore::new(1, InitialState::Fresh, false).regenerate();
     store.set_generator(pages.clone());
@@ -24,7 +24,7 @@ fn a_stream_costs_four_bytes_a_page() {
     written[5 * 4096 + 1000] ^= 4;
     store.write(first, &written);
     assert_eq!(store.resident_bytes(), 1024 * 4 + 4096, "one damaged page");
-    // Later streams, more than are remembered, change nothing of it.
+    // More later streams than are recognised change nothing.
     (10..200).for_each(|seed| pages.announce(seed, 0));
     let mut read = vec![0; 4 << 20];
     store.read(first, &mut read);
@@ -32,9 +32,10 @@ fn a_stream_costs_four_bytes_a_page() {
 }
 
 proptest! {
-    /// Whatever is written, damaged, overwritten and discarded, a drive that makes pages again gives what one that keeps them gives.
+    /// A drive that regenerates pages returns the same as one that stores them, whatever is written, damaged,
+    /// overwritten and discarded.
     #[test]
-    fn made_again_or_kept_whole_is_all_the_same(seed: u64) {
+    fn regenerated_and_stored_pages_are_equal(seed: u64) {
         let mut rng = Rng::new(seed);
         let pages = Arc::new(PatternPages::new());
         let mut whole = DataStore::new(1, InitialState::Filled, true);

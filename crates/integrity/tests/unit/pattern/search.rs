@@ -36,7 +36,7 @@ fn the_whole_range_is_searched() {
 }
 
 #[test]
-fn another_seeds_place_is_found() {
+fn the_location_in_another_seed_is_found() {
     let other = Pattern::new(0xdead_beef);
     let beat = 37 + 256 * 70_000;
     assert_eq!(

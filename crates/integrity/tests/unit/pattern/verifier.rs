@@ -19,7 +19,7 @@ fn made(layout: &ExpectedLayout) -> Vec<u8> {
 }
 
 #[test]
-fn pieces_are_compared_each_with_its_own_and_wrong_ones_are_named() {
+fn extents_are_compared_and_mismatches_diagnosed() {
     let old = ExpectedData::Stream(Pattern::new(1), 1280);
     let layout = ExpectedLayout::stream(2, 20_007)
         .then(473, ExpectedData::Zeroes)

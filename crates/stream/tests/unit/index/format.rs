@@ -19,7 +19,7 @@ fn header() -> RecordingHeader {
 }
 
 #[test]
-fn a_header_is_what_it_was() {
+fn headers_round_trip() {
     assert_eq!(RecordingHeader::decode(&header().encode()), Some(header()));
     let long = RecordingHeader {
         label: "ü".repeat(500),
@@ -30,7 +30,7 @@ fn a_header_is_what_it_was() {
 }
 
 #[test]
-fn rings_of_the_first_version_are_known_with_the_blocks_they_had() {
+fn version_1_rings_have_no_spare_block() {
     let header = |spare| RecordingHeader {
         layout: IndexLayout::new(0, 1000, 4096, spare).unwrap(),
         ..header()
@@ -48,7 +48,7 @@ fn rings_of_the_first_version_are_known_with_the_blocks_they_had() {
 }
 
 #[test]
-fn nonsense_under_a_right_checksum_is_no_header() {
+fn inconsistent_headers_are_rejected() {
     for wrong in [
         RecordingHeader {
             drive: 3,
@@ -82,7 +82,7 @@ fn nonsense_under_a_right_checksum_is_no_header() {
 
 proptest! {
     #[test]
-    fn blocks_are_what_they_were(entries in prop::collection::vec(any::<(u32, u32)>(), 0..=ENTRIES as usize), first in 0_u64..1 << 48, generation in any::<u64>()) {
+    fn blocks_round_trip(entries in prop::collection::vec(any::<(u32, u32)>(), 0..=ENTRIES as usize), first in 0_u64..1 << 48, generation in any::<u64>()) {
         let block = IndexBlock {
             stream: StreamId([3; 16]),
             first_local: first,
@@ -93,9 +93,9 @@ proptest! {
         prop_assert_eq!(IndexBlock::decode(&block.encode(), StreamId([4; 16])), None);
     }
 
-    /// Any bit that is not as it was is noticed.
+    /// Any changed bit is detected.
     #[test]
-    fn a_flipped_bit_is_noticed(bit in 0..BLOCK * 8) {
+    fn flipped_bits_invalidate_a_block(bit in 0..BLOCK * 8) {
         let mut block = header().encode();
         block[bit / 8] ^= 1 << (bit % 8);
         prop_assert_eq!(RecordingHeader::decode(&block), None);
@@ -105,9 +105,9 @@ proptest! {
         prop_assert_eq!(IndexBlock::decode(&block, StreamId([3; 16])), None);
     }
 
-    /// Foreign bytes, even sealed ones, do not make anything panic.
+    /// Foreign bytes, even with a valid checksum, cause no panic.
     #[test]
-    fn foreign_bytes_are_read_calmly(bytes in prop::collection::vec(any::<u8>(), BLOCK - 16), header: bool) {
+    fn foreign_bytes_are_not_a_recording(bytes in prop::collection::vec(any::<u8>(), BLOCK - 16), header: bool) {
         let mut block = [0; BLOCK];
         block[..8].copy_from_slice(if header { HEADER_MAGIC } else { INDEX_MAGIC });
         block[8..12].copy_from_slice(&VERSION.to_le_bytes());

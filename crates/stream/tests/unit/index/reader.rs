@@ -10,7 +10,7 @@ fn span(first_local: u64, count: u64) -> IndexSpan {
     }
 }
 
-/// What a header with so many durable chunks makes of these spans (first, count), in a ring of so many places or no ring.
+/// The run of a header with this durable count over these spans (first, count), in a ring of this capacity or no ring.
 fn run(spans: &[(u64, u64)], durable: u64, ring: Option<u64>) -> (u64, u64) {
     let spans: Vec<IndexSpan> = spans
         .iter()
@@ -30,14 +30,14 @@ fn runs_end_at_gaps() {
         assert_eq!(run(&[(0, 5), (5, 3), (9, 1)], 0, ring), (0, 8));
         assert_eq!(run(&[(0, 5), (5, 3), (9, 1)], 8, ring), (0, 8));
     }
-    // A block lost before what is durable: without a ring its beginning counts, in a ring what is new.
+    // A block lost before the durable end: without a ring the start counts, in a ring the newest run.
     assert_eq!(run(&[(0, 5), (8, 3)], 10, None), (0, 5));
     assert_eq!(run(&[(0, 5), (8, 3)], 10, Some(99)), (8, 11));
     assert_eq!(run(&[(5, 3)], 0, None), (0, 0));
-    // A torn block leaves a gap behind what is durable, a ring's places end before its blocks.
+    // A torn block leaves a gap after the durable end; a ring's capacity limits the run.
     assert_eq!(run(&[(0, 30), (30, 10), (60, 5)], 40, Some(50)), (0, 40));
     assert_eq!(run(&[(30, 30), (60, 11)], 65, Some(30)), (41, 71));
-    // No block holds what is durable: the newest.
+    // No block contains the durable end: the newest run.
     assert_eq!(run(&[(300, 30), (330, 11)], 65, Some(50)), (300, 341));
 }
 

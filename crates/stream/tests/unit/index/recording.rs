@@ -2,7 +2,7 @@ use super::super::reader::tests::part;
 use super::*;
 
 #[test]
-fn parts_are_put_in_order_and_cut_to_what_all_have() {
+fn parts_are_ordered_and_cut_to_the_common_run() {
     let parts = vec![part(1, 2, (3, 7), 5, 1), part(0, 2, (2, 8), 6, 1)];
     let (recording, order) = Recording::assemble(parts).unwrap();
     assert_eq!(order, [1, 0]);
@@ -13,26 +13,26 @@ fn parts_are_put_in_order_and_cut_to_what_all_have() {
 }
 
 #[test]
-fn what_must_be_there_and_is_not_told_of_is_missing() {
+fn required_chunks_without_entries_are_missing() {
     let missing = |parts| Recording::assemble(parts).unwrap().0.missing;
-    // Drive 0 has chunks 0, 2 .. of the stream: its sixth, chunk 10, is the first that is not told of of those durable.
+    // Drive 0 has chunks 0, 2 .. of the stream: its sixth, chunk 10, is the first durable one without an entry.
     let short = |durable| vec![part(0, 2, (0, 5), durable, 1), part(1, 2, (0, 8), 8, 1)];
     assert_eq!(missing(short(5)), 0);
     assert_eq!(missing(short(8)), 6);
-    // The old end of drive 1 is not told of: 1, 3 and 5, and with them 0, 2 and 4.
+    // The old end of drive 1 has no entries: 1, 3 and 5, and with them 0, 2 and 4.
     let begun = vec![part(0, 2, (0, 8), 8, 1), part(1, 2, (3, 8), 8, 1)];
     assert_eq!(missing(begun), 0);
     let mut late = part(1, 2, (3, 8), 8, 1);
     late.1.begins = 0;
     assert_eq!(missing(vec![part(0, 2, (0, 8), 8, 1), late]), 6);
-    // A header of somebody out of their mind.
+    // A header with an absurd count.
     let parts = vec![part(0, 1, (0, 5), u64::MAX, 1)];
     let (recording, _) = Recording::assemble(parts).unwrap();
     assert_eq!((recording.to, recording.missing), (5, u64::MAX - 5));
 }
 
 #[test]
-fn parts_of_different_recordings_are_told_apart() {
+fn parts_of_different_recordings_are_rejected() {
     let other = vec![part(0, 2, (0, 1), 0, 1), part(1, 2, (0, 1), 0, 2)];
     assert!(matches!(
         Recording::assemble(other),

@@ -43,7 +43,7 @@ fn the_newest_copy_of_a_block_is_never_written_over() {
 }
 
 #[test]
-fn a_checkpoint_tells_of_finished_chunks_only_and_memory_stays_small() {
+fn a_checkpoint_indexes_completed_chunks_only_in_bounded_memory() {
     let mut index = writer(3 * ENTRIES);
     for _ in 0..ENTRIES * 2 + 7 {
         index.add_entry(ChunkEntry::default());
@@ -59,16 +59,16 @@ fn a_checkpoint_tells_of_finished_chunks_only_and_memory_stays_small() {
         (ENTRIES, 3)
     );
     assert_eq!(index.entries.len() as u64, ENTRIES + 7);
-    // Nothing new: the header alone.
+    // Nothing new: only the header.
     assert_eq!(index.checkpoint(ENTRIES + 3, None).len(), 1);
 }
 
 #[test]
-fn what_says_nothing_new_is_written_a_second_time_once_it_is_durable() {
+fn unchanged_durable_blocks_get_their_second_copy() {
     let mut index = writer(3 * ENTRIES);
     (0..ENTRIES + 3).for_each(|_| index.add_entry(ChunkEntry::default()));
     let first = index.checkpoint(ENTRIES + 2, None);
-    // Nobody said that it is durable: its older copy stays as it is.
+    // Not reported durable: the older copy is kept.
     assert_eq!(index.checkpoint(ENTRIES + 2, None).len(), 1);
     let second = index.checkpoint(ENTRIES + 3, None);
     assert_eq!(block(&second[0]).first_local, ENTRIES);
@@ -84,13 +84,13 @@ fn what_says_nothing_new_is_written_a_second_time_once_it_is_durable() {
 }
 
 #[test]
-fn a_full_block_is_in_both_copies_a_checkpoint_later_and_one_that_grows_is_not() {
+fn full_blocks_have_two_copies_one_checkpoint_later() {
     let mut index = writer(3 * ENTRIES);
     (0..ENTRIES + 9).for_each(|_| index.add_entry(ChunkEntry::default()));
     let first = index.checkpoint(ENTRIES + 3, None);
     index.durable(ENTRIES + 3);
     let writes = index.checkpoint(ENTRIES + 9, None);
-    // The block that grew goes over its older copy, with what is new; the full one, as it was, over its own.
+    // The block that grew replaces its older copy; the full one is repeated over its own.
     let blocks: Vec<_> = writes[..writes.len() - 1].iter().map(block).collect();
     let told: Vec<_> = blocks
         .iter()
@@ -102,7 +102,7 @@ fn a_full_block_is_in_both_copies_a_checkpoint_later_and_one_that_grows_is_not()
 }
 
 #[test]
-fn a_ring_uses_its_blocks_again_in_turn_and_has_one_to_spare() {
+fn rings_reuse_index_blocks_and_have_a_spare() {
     let chunks = ENTRIES + 5;
     let mut index = writer(chunks);
     let mut told: std::collections::BTreeMap<u64, (u64, u64)> = std::collections::BTreeMap::new();
@@ -115,7 +115,7 @@ fn a_ring_uses_its_blocks_again_in_turn_and_has_one_to_spare() {
             assert_eq!(span.0 % ENTRIES, 0);
             told.insert(write.0 / (2 * BLOCK_BYTES), span);
         }
-        // Whatever turn it is, the blocks together tell of all that has a place.
+        // At any wrap, the blocks together describe all chunks on the drive.
         let newest: u64 = told.values().map(|(_, count)| count).sum();
         assert!(newest >= (finished + 7).min(chunks), "{finished}: {told:?}");
     }
@@ -123,7 +123,7 @@ fn a_ring_uses_its_blocks_again_in_turn_and_has_one_to_spare() {
 }
 
 #[test]
-fn what_is_durable_is_told_by_the_header_after() {
+fn the_next_header_holds_the_durable_count() {
     let mut index = writer(100);
     let before = index.begin();
     assert_eq!(before[0].0, BLOCK_BYTES);

@@ -1,7 +1,8 @@
-//! A drive in memory that does only what NVMe promises: commands in flight are done in any order, and until a flush any part of what was
-//! written may be lost.
+//! An in-memory drive that guarantees only what NVMe does: commands in flight complete in any order, and until a flush
+//! any part of the written data may be lost.
 //!
-//! Sources: NVMe Base 2.0, 3.4.1 (no order between commands of a queue), 7.1 (Flush covers what had completed when it was submitted).
+//! Sources: NVMe Base 2.0, 3.4.1 (no order between commands of a queue), 7.1 (Flush covers what had completed when it
+//! was submitted).
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use assay_units::Rng;
 const SECTOR: usize = 512;
 const EIO: i32 = 5;
 
-/// What a write left in the cache.
+/// Cached write.
 struct Cached {
     number: u64,
     at: usize,
@@ -22,25 +23,25 @@ struct Cached {
 
 struct State {
     rng: Rng,
-    /// What reads return.
+    /// Data returned by reads.
     seen: Vec<u8>,
-    /// What a loss of power leaves at least.
+    /// Data that survive a power loss at least.
     kept: Vec<u8>,
     cache: Vec<Cached>,
     writes_done: u64,
-    /// I/Os until the power goes.
+    /// I/Os until power loss.
     left_ios: Option<u64>,
-    /// Ranges that no read gets past.
+    /// Unreadable ranges.
     unreadable: Vec<Range<u64>>,
 }
 
-/// A handle: clones are the same drive.
+/// Clones share the drive.
 #[derive(Clone)]
-pub(crate) struct FailingSource(Rc<RefCell<State>>);
+pub(crate) struct ReorderingDrive(Rc<RefCell<State>>);
 
-impl FailingSource {
-    pub(crate) fn new(seed: u64, bytes: usize) -> FailingSource {
-        FailingSource(Rc::new(RefCell::new(State {
+impl ReorderingDrive {
+    pub(crate) fn new(seed: u64, bytes: usize) -> ReorderingDrive {
+        ReorderingDrive(Rc::new(RefCell::new(State {
             rng: Rng::new(seed),
             seen: vec![0; bytes],
             kept: vec![0; bytes],
@@ -51,13 +52,13 @@ impl FailingSource {
         })))
     }
 
-    /// From now on a read of any of these bytes fails.
-    pub(crate) fn cannot_read(&self, at: u64, len: u64) {
+    /// Reads of any of these bytes fail from now on.
+    pub(crate) fn make_unreadable(&self, at: u64, len: u64) {
         self.0.borrow_mut().unreadable.push(at..at + len);
     }
 
-    /// Bytes go bad, and nothing says so.
-    pub(crate) fn spoils(&self, at: u64, len: u64) {
+    /// Corrupt bytes silently.
+    pub(crate) fn corrupt(&self, at: u64, len: u64) {
         let state = &mut *self.0.borrow_mut();
         let Range { start, end } = at as usize..(at + len) as usize;
         for bytes in [&mut state.seen, &mut state.kept] {
@@ -73,8 +74,8 @@ impl FailingSource {
         self.0.borrow().left_ios == Some(0)
     }
 
-    /// Power again: of what was in the cache, any sectors have survived.
-    pub(crate) fn comes_back(&self) {
+    /// Restore power: any sectors of the cache may have survived.
+    pub(crate) fn restore_power(&self) {
         let state = &mut *self.0.borrow_mut();
         for cached in state.cache.drain(..) {
             for (n, sector) in cached.bytes.chunks(SECTOR).enumerate() {
@@ -102,7 +103,7 @@ impl FailingSource {
     }
 }
 
-/// A command, and how many writes had been done when it was submitted.
+/// A command, and the number of writes completed when it was submitted.
 struct InFlight {
     io: Io,
     writes_before: u64,
@@ -116,7 +117,7 @@ impl InFlight {
 }
 
 pub(crate) struct UnrulyTarget {
-    drive: FailingSource,
+    drive: ReorderingDrive,
     buffers: Vec<Vec<u8>>,
     in_flight: Vec<InFlight>,
     clock_ns: u64,
@@ -134,7 +135,7 @@ impl UnrulyTarget {
         state.left_ios = state.left_ios.map(|left| left.saturating_sub(1));
         match io.op {
             Op::Write => {
-                // Even one that fails for want of power may have begun.
+                // A write that fails by power loss may have started.
                 state.cache.push(Cached {
                     number: state.writes_done,
                     at,
@@ -197,7 +198,7 @@ impl Target for UnrulyTarget {
             let last = self.in_flight.len() as u64 - 1;
             let chosen = {
                 let rng = &mut self.drive.0.borrow_mut().rng;
-                // The newest as often as any other.
+                // Prefer the newest.
                 if rng.below(2) == 0 {
                     last
                 } else {
