@@ -107,7 +107,7 @@ fn nothing_is_written_without_leave_and_bad_input_is_told() {
         &["11 chunks", "needs 16"],
     );
     refuses("disk --destroy disk --last 8m", 2, &["beyond the drive"]);
-    refuses("null:", 2, &["keeps nothing"]);
+    refuses("null:", 2, &["keeps no data"]);
     refuses("absent --destroy absent", 2, &["no such file"]);
     assert!(lab.read("disk") == before, "something was written");
 }

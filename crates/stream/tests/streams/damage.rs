@@ -121,7 +121,7 @@ proptest! {
         let ios = case.stream_bytes.div_ceil(SMALL * case.queues) as f64 * part;
         drives[queue % case.queues].loses_power_after(ios as u64);
         let recorded = case.record(&drives, true);
-        drives.iter().for_each(ReorderingDrive::comes_back);
+        drives.iter().for_each(ReorderingDrive::restore_power);
         let Some((status, registers)) = recorded else {
             return Ok(());
         };
@@ -143,7 +143,7 @@ proptest! {
         let drives = case.drives();
         let chunks = 1.0 + case.stream_bytes.div_ceil(SMALL) as f64 * part;
         let (status, _) = case.record_until(&drives, true, chunks as u32).unwrap();
-        drives.iter().for_each(ReorderingDrive::comes_back);
+        drives.iter().for_each(ReorderingDrive::restore_power);
         let (replayed, out, room) = case.recover(&drives);
         let stream = case.stream();
         let taken = (status.bytes as usize).div_ceil(SMALL);
@@ -192,7 +192,7 @@ fn an_unreadable_oldest_chunk_drops_only_the_old_end_of_a_ring() {
     let drives = case.drives();
     drives[1].loses_power_after(300);
     case.record(&drives, true).unwrap();
-    drives.iter().for_each(ReorderingDrive::comes_back);
+    drives.iter().for_each(ReorderingDrive::restore_power);
     let (before, whole, _) = case.recover(&drives);
     let recording = case.find(&mut case.queues(&drives)).unwrap();
     assert!(before.partially_overwritten_chunks > 1);

@@ -249,7 +249,7 @@ proptest! {
         let ios = case.stream_bytes.div_ceil(SMALL * case.queues) as f64 * part;
         drives[which % case.queues].loses_power_after(ios as u64);
         let recorded = case.record(&drives, true);
-        drives.iter().for_each(ReorderingDrive::comes_back);
+        drives.iter().for_each(ReorderingDrive::restore_power);
         let Some((status, registers)) = recorded else {
             return Ok(());
         };
