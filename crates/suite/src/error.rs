@@ -13,9 +13,9 @@ pub enum SuiteError {
         "there is no suite {name:?}; the suites are: {known} (`assay suites` describes them); or give the path of a suite file (.toml)"
     )]
     Unknown {
-        /// What was asked for.
+        /// The given name.
         name: String,
-        /// What there is.
+        /// The existing ones.
         known: String,
     },
     /// A suite file cannot be read.
@@ -33,7 +33,7 @@ pub enum SuiteError {
     Text {
         /// The suite.
         name: String,
-        /// What and where.
+        /// Error and position.
         message: String,
     },
     /// An invalid policy.
@@ -41,7 +41,7 @@ pub enum SuiteError {
     Policy {
         /// The policy.
         name: String,
-        /// What and where.
+        /// Error and position.
         message: String,
     },
     /// A parameter the suite does not have.
@@ -49,9 +49,9 @@ pub enum SuiteError {
     UnknownParameter {
         /// The suite.
         suite: String,
-        /// What was set.
+        /// The given key.
         key: String,
-        /// What there is.
+        /// The existing ones.
         known: String,
     },
     /// A parameter's value cannot be used.
@@ -61,12 +61,12 @@ pub enum SuiteError {
         suite: String,
         /// The parameter.
         key: String,
-        /// What it was set to.
+        /// Its value.
         value: String,
-        /// What is wrong with it.
+        /// The error.
         why: String,
     },
-    /// The scale is not usable.
+    /// The scale is out of range.
     #[error("--scale {0} is not between 0.001 and 100")]
     BadScale(f64),
     /// A cell's workload does not fit its drive.
@@ -77,9 +77,9 @@ pub enum SuiteError {
         /// Why.
         source: PlanError,
     },
-    /// A cell's load is a share of a rate that is not there.
+    /// A cell's load is a share of a rate that was not measured.
     #[error(
-        "{cell}: its load is a share of what step {step} reached, which was not measured on this drive; see why that step has no result"
+        "{cell}: its load is a share of the rate of step {step}, which has no result on this drive; read why that step failed or was skipped"
     )]
     NoLoad {
         /// The cell.
@@ -87,7 +87,7 @@ pub enum SuiteError {
         /// The step.
         step: String,
     },
-    /// Far more cells than anybody wants.
+    /// More than [`crate::expand::MAX_CELLS`] cells.
     #[error("suite {suite} would make {cells} cells, more than {most}; shorten its lists")]
     TooManyCells {
         /// The suite.
@@ -97,21 +97,21 @@ pub enum SuiteError {
         /// The most.
         most: usize,
     },
-    /// A drive cannot take part.
+    /// A drive cannot be opened or used.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// Running failed as a whole.
+    /// A job failed.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The run folder cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The run to be resumed was another.
+    /// The resumed run has another plan or drive.
     #[error("cannot resume {run}: {why}")]
     NotTheSame {
         /// The run.
         run: String,
-        /// What differs.
+        /// The difference.
         why: String,
     },
 }

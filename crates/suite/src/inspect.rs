@@ -14,7 +14,7 @@ use crate::SuiteError;
 const SAMPLES: u32 = 64;
 /// Bytes per sample.
 const SAMPLE_BYTES: u32 = 64 << 10;
-/// zstd level; stands for the best compression that a drive may do.
+/// zstd level; models the best compression of a drive.
 const ZSTD_LEVEL: i32 = 1;
 /// Ratio up to which data count as incompressible; random data compress to slightly below 1.
 pub const COMPRESSIBLE_RATIO: f64 = 1.05;

@@ -264,7 +264,7 @@ impl VerdictRules {
     /// Read a policy: verdict rules in a file.
     ///
     /// # Errors
-    /// When the TOML is malformed, a key is unknown, or a rule lacks its step; the message says where.
+    /// When the TOML is malformed, a key is unknown, or a rule lacks its step; the message gives the position.
     pub fn parse(name: &str, text: &str) -> Result<VerdictRules, SuiteError> {
         let failed = |message: String| SuiteError::Policy {
             name: name.to_owned(),

@@ -55,14 +55,14 @@ fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
     };
     condition(&cache, device);
     valid(0);
-    // Reading leaves no trace.
+    // Reads do not change the write trace.
     fs::read(device).unwrap();
     valid(0);
-    // Its own writes are known.
+    // Own writes are recorded.
     write(device, 6, 9);
     cache.record_writes(&info(device), 6 * MIB).unwrap();
     valid(6 * MIB);
-    // Others' are seen, also while it writes itself.
+    // Foreign writes are detected, also together with own writes.
     write(device, 1, 1);
     let is = ask();
     assert!(
@@ -74,7 +74,7 @@ fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
     write(device, 8, 1);
     cache.record_writes(&info(device), 2 * MIB).unwrap();
     assert!(matches!(ask(), StateValidity::Stale(_)), "{:?}", ask());
-    // So are discards.
+    // Foreign discards are detected.
     condition(&cache, device);
     valid(0);
     if let Err(error) = try_run(&["blkdiscard", "-f", device.to_str().unwrap()]) {
@@ -86,7 +86,7 @@ fn sees_others_on(rig: &Rig, device: &Path, counts_discards: bool) {
             "{is:?}"
         );
     }
-    // A purge of one's own is known.
+    // An own purge is recorded.
     cache
         .record_purge(&info(device), "all blocks discarded", false)
         .unwrap();
@@ -111,7 +111,7 @@ fn others_writing_to_a_loop_device_is_seen() {
         return;
     };
     sees_others_on(&rig, &device, true);
-    // Another file in the same device is another drive.
+    // Another backing file is another drive.
     let cache = DriveStateCache::at(rig.path("state"));
     condition(&cache, &device);
     let other = rig.image("other", 16);
@@ -126,14 +126,14 @@ fn others_writing_to_a_loop_device_is_seen() {
 fn others_writing_to_zram_is_seen() {
     let Some(mut rig) = Rig::new() else { return };
     let Some(device) = rig.zram(32) else { return };
-    // Newer kernels do not count for zram unless asked to.
+    // Newer kernels count zram I/O only with iostats enabled.
     let iostats = format!("/sys/block/{}/queue/iostats", name(&device));
     let _ = fs::write(&iostats, "1");
-    // zram's driver takes discards without having them counted.
+    // zram's driver does not count discards.
     sees_others_on(&rig, &device, false);
     let cache = DriveStateCache::at(rig.path("state"));
     condition(&cache, &device);
-    // Statistics that are switched off say nothing.
+    // Without statistics the state is unknown.
     if fs::write(&iostats, "0").is_ok() {
         let is = cache.lookup(&info(&device), "once", AREA);
         assert!(

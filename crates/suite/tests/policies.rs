@@ -1,4 +1,4 @@
-//! Policies: rules and facts of one's own, and for whom they are.
+//! Policies: own rules and facts, and their scope.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -73,7 +73,7 @@ fn rules_are_for_the_price_class_that_the_facts_give_and_facts_turn_a_verdict() 
             .text
             .contains("75 TB written rated (Budget; a data sheet)")
     );
-    // The same drive at another price is held to other rules.
+    // Other rules apply in another price class.
     let dear = by(&POLICY.replace(
         "price_class = \"Budget\"\nsource",
         "price_class = \"high end\"\nsource",
@@ -85,10 +85,10 @@ fn rules_are_for_the_price_class_that_the_facts_give_and_facts_turn_a_verdict() 
             .text
             .ends_with("rated for few writes at its price")
     );
-    // Of a drive without facts nothing is known of its class: rules of a class are not for it.
+    // A drive without facts has no price class: rules of a class do not apply.
     let unknown = by(&POLICY.replace("drive = \"samsung-951\"", "drive = \"another\""));
     assert_eq!(abouts(&unknown), ["reads"]);
-    // A rule for all, about a fact that is not there, is not measured.
+    // A rule about a missing fact counts as not measured.
     let for_all = POLICY
         .replace("drive = \"samsung-951\"", "drive = \"another\"")
         .replace("price_class = \"Budget\"\nfigure", "figure");
@@ -99,7 +99,7 @@ fn rules_are_for_the_price_class_that_the_facts_give_and_facts_turn_a_verdict() 
     );
 }
 
-/// A drive that was asked for nothing made no errors; that is nothing to recommend it by.
+/// An unused drive has no errors; that alone does not recommend it.
 #[test]
 fn a_drive_of_which_nothing_is_known_is_not_recommended_for_its_errors() {
     const RULES: &str = r#"
@@ -122,7 +122,7 @@ advice = "do not trust it"
     let (_, mut run, _folder) = run(&text(READS), &["sim:samsung-951"]);
     let known = evaluate(&rules, &VerdictSubject::of(&run, 0));
     assert_eq!(known.result, VerdictResult::Recommended, "{known:?}");
-    // Another step was measured, none that the rules ask for: errors are known, and nothing else.
+    // Only a step without a rule was measured: the error count is the only known figure.
     run.cells[0].plan.step = "another".to_owned();
     let errors_only = evaluate(&rules, &VerdictSubject::of(&run, 0));
     assert_eq!(
@@ -137,7 +137,7 @@ advice = "do not trust it"
         nothing.reasons[1].text.ends_with("not measured"),
         "{nothing:?}"
     );
-    // Nothing but errors asked for: then they decide.
+    // If the only rule is about errors, it decides.
     let (head, _) = RULES.split_once("[[rule]]\nabout = \"errors\"").unwrap();
     let only = VerdictRules::parse("mine", &RULES.replace(head, "")).unwrap();
     assert_eq!(

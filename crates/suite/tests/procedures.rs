@@ -1,4 +1,4 @@
-//! What a step can say beyond a workload: rounds, states, loads, rests, ends by rest, power states.
+//! Procedure keys of steps: rounds, states, loads, idle time, early stop, power states.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -35,9 +35,9 @@ job = { rw = "randrw", bs = "4k", size = "1GiB", runtime = "50ms", interval = "1
 matrix = { rwmixread = [100, 0] }
 "#;
 
-/// A drive that does the same in every round is at rest after the five rounds of SNIA's window.
+/// A drive with equal rounds is in steady state after the five rounds of SNIA's window.
 #[test]
-fn rounds_end_when_the_tracked_figure_has_come_to_rest() {
+fn rounds_end_in_steady_state() {
     let (_, run, _folder) = run(&text(ROUNDS), &["null:"]);
     let cells = cells(&run, "r");
     assert_eq!(cells.len(), 16);
@@ -47,7 +47,7 @@ fn rounds_end_when_the_tracked_figure_has_come_to_rest() {
         panic!("{:?}", run.steady);
     };
     assert_eq!(steady.group, "null/r/rwmixread=0");
-    // On a busy machine the null target's rate may wander; what must hold is that rounds go on exactly until it is at rest.
+    // On a busy host the null target's rate may vary; the rounds must continue exactly until steady state.
     let done = steady.values.len();
     for (i, cell) in cells.iter().enumerate() {
         if i < done * 2 {
@@ -62,7 +62,7 @@ fn rounds_end_when_the_tracked_figure_has_come_to_rest() {
     assert!(steady.achieved || done == 8);
 }
 
-/// A fresh drive with a cache that fills during the rounds: no five rounds alike in so few.
+/// A fresh drive whose write cache fills during the rounds: no steady window.
 #[test]
 fn rounds_that_never_come_to_rest_are_said_not_to() {
     let suite = ROUNDS
@@ -211,7 +211,7 @@ job = { runtime = "5m" }
     assert!(value(rest, "power_mean_w") < value(soak, "power_mean_w"));
 }
 
-/// Report D: the drive is held to 10 W in a lower power state, and is itself again in the one after.
+/// AnandTech PBlaze5: the drive is limited to 10 W in a lower power state, and recovers in the next one.
 #[test]
 fn cells_run_in_the_power_state_they_ask_for() {
     let suite = r#"
@@ -247,7 +247,7 @@ fn a_total_depth_is_spread_over_threads() {
 }
 
 #[test]
-fn procedures_that_make_no_sense_say_where() {
+fn invalid_procedures_name_the_step() {
     let step = "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"measure\"\n";
     for (rest, says) in [
         (
@@ -277,7 +277,7 @@ fn procedures_that_make_no_sense_say_where() {
             .to_string();
         assert!(error.contains(says), "{error:?} does not say {says:?}");
     }
-    // What only shows when the values are known.
+    // Errors that need the parameter values.
     for (rest, says) in [
         ("job = { queue_depth = 0 }", "queue_depth"),
         ("job = { power_state = 99 }", "power state"),
@@ -297,7 +297,7 @@ fn procedures_that_make_no_sense_say_where() {
     }
 }
 
-/// The standards' suites take another rule and a dwell as parameters; fio's spelling names the figure that is judged.
+/// The standards' suites take another rule and a dwell as parameters; a fio rule names its tracking variable.
 #[test]
 fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
     for (suite, of_suite) in [
@@ -342,9 +342,9 @@ fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
     }
 }
 
-/// What a rule names is what is recorded as judged.
+/// The recorded tracking variable is the one that the rule names.
 #[test]
-fn the_figure_that_fio_names_is_the_one_that_is_judged() {
+fn the_tracking_variable_of_a_fio_rule_is_recorded() {
     let suite = ROUNDS
         .replace("[100, 0]", "[0]")
         .replace("most = 8", "most = 6, dwell = 1, rule = \"bw:50%\"");
@@ -371,7 +371,7 @@ kind = "measure"
 job = { rw = "randread", bs = "4k", size = "64MiB", runtime = "10ms" }
 "#;
 
-/// A profile of ours with blocks of 4 KiB.
+/// A custom profile with logical blocks of 4 KiB.
 fn large_blocks() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large-blocks.toml");
@@ -384,9 +384,9 @@ fn large_blocks() -> (tempfile::TempDir, String) {
     (folder, drive)
 }
 
-/// A drive that addresses 4 KiB cannot do a mix that begins at 512 B: that is left out and said, and the rest goes on.
+/// A mix with 512 B is skipped with a warning on a drive with logical blocks of 4 KiB; the run continues.
 #[test]
-fn a_mix_below_the_drive_s_block_is_skipped_with_a_warning_and_the_run_goes_on() {
+fn a_mix_below_the_logical_block_is_skipped_with_a_warning() {
     let (_profile, drive) = large_blocks();
     let (ending, run, _folder) = run(&text(MIXED), &[&drive]);
     assert_eq!(ending.outcome, RunEnd::Complete);
@@ -401,11 +401,11 @@ fn a_mix_below_the_drive_s_block_is_skipped_with_a_warning_and_the_run_goes_on()
     let warned: Vec<_> = warned.collect();
     assert_eq!(warned.len(), 1, "once for all rounds");
     assert!(warned[0].message.contains("512 B") && warned[0].message.contains("step mix"));
-    // A size that no drive has is a mistake, and stays one.
+    // A size that is no multiple of the block stays an error.
     let wrong = text(&MIXED.replace("512/4:4k/96", "5000/4:8k/96"));
     let wrong = Suite::parse("test", &wrong).unwrap();
     assert!(expand(&wrong, &settings(&[], 1.0), &drives(&[&drive])).is_err());
-    // The shipped one, as it is.
+    // The built-in suite.
     let planned = plan("jesd219", &[&drive], &[], 1.0).unwrap();
     let workload = planned.cells.iter().filter(|c| c.plan.step == "workload");
     assert!(
@@ -413,7 +413,7 @@ fn a_mix_below_the_drive_s_block_is_skipped_with_a_warning_and_the_run_goes_on()
     );
 }
 
-/// The suite has the standard's table of the enterprise workload, and its page says the same.
+/// Suite and page have the standard's table of the enterprise workload.
 #[test]
 fn jesd219_has_the_sizes_and_zones_of_the_standard() {
     let planned = plan("jesd219", &["sim:samsung-951"], &[], 1.0).unwrap();
@@ -463,7 +463,7 @@ fn jesd219_has_the_sizes_and_zones_of_the_standard() {
     }
 }
 
-/// Report D sweeps synchronous threads up to 512, for both peaks; every reader has a region of its own.
+/// AnandTech PBlaze5 sweeps synchronous threads up to 512, for both peaks; each reader has its own region.
 #[test]
 fn both_peaks_of_the_enterprise_suite_go_up_to_512_threads() {
     let planned = plan("enterprise", &["sim:memblaze-pblaze5-c916"], &[], 1.0).unwrap();
@@ -476,7 +476,7 @@ fn both_peaks_of_the_enterprise_suite_go_up_to_512_threads() {
     }
 }
 
-/// Every suite can be planned on every kind of drive that needs no leave to write.
+/// Every suite can be planned on every simulated drive.
 #[test]
 fn every_suite_can_be_planned_on_every_simulated_drive() {
     for suite in catalogue::names() {
@@ -501,9 +501,9 @@ job = { bs = "128k", iodepth = 8 }
 matrix = { chunks = [1, 64, 20000000], rw = ["write", "read"] }
 "#;
 
-/// The drive of report C goes to sleep after a minute: waking up is what its first chunk waits for, and no other does.
+/// The drive of the MLE NVMe Streamer brief enters a low-power state after a minute: only its first chunk includes the exit latency.
 #[test]
-fn streams_lie_one_after_the_other_with_rests_before_them_and_repeat() {
+fn streams_are_consecutive_with_idle_time_before_them_and_repeat() {
     let (ending, run, _folder) = run(&text(STREAMS), &["sim:mle-brief-960gb"]);
     assert_eq!((ending.outcome, ending.failed_cells), (RunEnd::Complete, 0));
     let cells = cells(&run, "s");
@@ -547,7 +547,7 @@ job = { bs = "128k", iodepth = 8, size = "8MiB", verify = true, do_verify = fals
 matrix = { rw = ["write", "read"] }
 "#;
 
-/// What an earlier repetition left must not pass for what this one wrote.
+/// Data of an earlier repetition must not pass verification.
 #[test]
 fn repetitions_write_with_seeds_of_their_own_and_read_back_once() {
     let (ending, run, _folder) = run(&text(VERIFIED), &["sim:samsung-951,data=keep"]);
@@ -566,7 +566,7 @@ fn repetitions_write_with_seeds_of_their_own_and_read_back_once() {
 }
 
 #[test]
-fn streams_and_repeats_that_make_no_sense_are_refused() {
+fn invalid_streams_and_repeats_are_refused() {
     for (from, to, why) in [
         ("bs = \"128k\", ", "", "needs bs"),
         ("iodepth = 8", "iodepth = 8, size = \"1m\"", "sets the size"),
@@ -587,7 +587,7 @@ fn streams_and_repeats_that_make_no_sense_are_refused() {
     }
 }
 
-/// Without what steady state is judged by, rounds would go on to the last and prove nothing.
+/// Without a tracked combination, rounds would run to the limit without an evaluation.
 #[test]
 fn rounds_without_what_they_are_judged_by_are_refused() {
     for (suite, set, wanted) in [

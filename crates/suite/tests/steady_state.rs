@@ -1,4 +1,4 @@
-//! Figures that are said to be steady: refused where the drive was not at rest. (One that was is in the end-to-end tests: it takes the whole hour.)
+//! Steady-state claims: refused where the drive was not in steady state. (The accepted case takes a whole hour: see the end-to-end tests.)
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -12,7 +12,7 @@ use assay_suite::verdict::{VerdictSubject, evaluate};
 
 use common::{run, text};
 
-/// A full drive's first seconds, which find room ready, and the same without a claim.
+/// The first seconds of a full drive, with erased blocks available; with and without a steady-state claim.
 const CUT_OFF: &str = r#"
 [[step]]
 id = "fill"
@@ -66,7 +66,7 @@ fn reason<'a>(verdict: &'a Verdict, about: &str) -> (ReasonWeight, &'a str) {
 }
 
 #[test]
-fn a_rate_that_is_cut_off_before_rest_is_no_steady_rate() {
+fn a_rate_before_steady_state_is_refused() {
     let (_, run, _folder) = run(&text(CUT_OFF), &["sim:samsung-951"]);
     let verdict = run.verdicts[0].as_ref().unwrap();
     let (weight, words) = reason(verdict, "steady writes");
@@ -75,9 +75,9 @@ fn a_rate_that_is_cut_off_before_rest_is_no_steady_rate() {
     let (weight, words) = reason(verdict, "short");
     assert_eq!(weight, ReasonWeight::Missing);
     assert!(words.contains("intervals are too few"), "{words}");
-    // Who claims nothing is taken at his word.
+    // A step without the claim is not checked.
     assert_eq!(reason(verdict, "burst").0, ReasonWeight::For);
-    // Warned of, once for each, with what to do.
+    // One warning per cell, with advice.
     let warned: Vec<_> = run
         .warnings
         .iter()
@@ -91,7 +91,7 @@ fn a_rate_that_is_cut_off_before_rest_is_no_steady_rate() {
     assert!(warned[0].message.ends_with(&why), "{why}");
 }
 
-/// One thread's reads; some of them take three and a half seconds.
+/// Reads of one thread; some take 3.5 s.
 const STALLS: &str = r#"
 [[step]]
 id = "read"
@@ -108,7 +108,7 @@ advice = "stalls"
 "#;
 
 #[test]
-fn seconds_in_which_nothing_completed_are_seconds() {
+fn intervals_without_completions_count() {
     let spikes: String = (1..=4)
         .map(|n| format!(",fault=latency-spike@{}=3500ms", n * 50_000))
         .collect();
@@ -148,7 +148,7 @@ fn seconds_in_which_nothing_completed_are_seconds() {
 }
 
 #[test]
-fn a_cell_that_was_not_finished_speaks_neither_for_nor_against_a_drive() {
+fn an_unfinished_cell_is_not_evaluated() {
     let (_, mut run, _folder) = run(&text(STALLS), &["sim:samsung-951"]);
     let rules = format!(
         "[[rule]]{}",

@@ -1,4 +1,4 @@
-//! Suites as written, as planned, and as judged.
+//! Suites: parsing, planning, verdicts.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -14,7 +14,7 @@ use assay_suite::{SuiteError, catalogue};
 use common::{plan, run, text};
 
 #[test]
-fn suites_that_make_no_sense_say_where() {
+fn invalid_suites_name_the_error() {
     let step = "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"measure\"\njob = { rw = \"read\" }\n";
     for (rest, says) in [
         (String::new(), "has no [[step]]"),
@@ -47,7 +47,7 @@ fn suites_that_make_no_sense_say_where() {
 }
 
 #[test]
-fn what_suites_destroy_is_told() {
+fn write_access_of_suites_is_reported() {
     assert_eq!(
         catalogue::load("quick").unwrap().writes(),
         WriteAccess::Never
@@ -58,9 +58,9 @@ fn what_suites_destroy_is_told() {
     );
 }
 
-/// Report A's sweep: ten block sizes by two thread counts, per drive; readers by block size; and everything once at the end.
+/// The sweep of the DragonFly tests: ten block sizes by two thread counts per drive; readers by block size; all drives concurrently at the end.
 #[test]
-fn bandwidth_has_the_cells_of_the_report() {
+fn bandwidth_has_the_cells_of_the_dragonfly_tests() {
     let plan = plan(
         "bandwidth",
         &["sim:samsung-951", "sim:intel-600p"],
@@ -117,7 +117,7 @@ fn scale_and_parameters_change_what_they_say() {
         (scaled.runtime_ns, scaled.ramp_ns, scaled.span_bytes),
         (1_000_000_000, 100_000_000, 1 << 30)
     );
-    // Cut to the drive.
+    // Limited to the capacity.
     let cut = of(&[("area", "10TiB")], 1.0);
     assert!(cut.span_bytes > 100 << 30 && cut.span_bytes <= 128 << 30);
     let few = plan(

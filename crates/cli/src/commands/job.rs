@@ -47,7 +47,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
     let stop = super::stop_flag()?;
     // Removed when the command ends.
     let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir().context(
-        "cannot create a temporary run folder: set TMPDIR to a writable directory, or keep a run folder with --out",
+        "cannot create a temporary folder for the run: set TMPDIR to a writable directory, or keep a run folder with --out",
     )?;
     let kept = arguments.out.is_some();
     let destination = arguments.out.map_or_else(

@@ -1,4 +1,4 @@
-//! Everything that can be asked wrongly: a clear message on stderr, nothing on stdout, the right status, no panic.
+//! Invalid command lines: a message on stderr, nothing on stdout, the right status, no panic.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use crate::lab::{Lab, MIB};
 use crate::rig::Rig;
 
 #[test]
-fn a_job_that_has_nowhere_to_keep_its_records_says_so() {
+fn a_job_without_a_temporary_folder_is_an_error() {
     let lab = Lab::on_disk();
     let command = lab
         .command("job null: --size 1m")
@@ -17,18 +17,18 @@ fn a_job_that_has_nowhere_to_keep_its_records_says_so() {
     done.refuses(4, &["temporary folder", "TMPDIR", "--out", "/nonexistent"]);
 }
 
-/// Each command line must end with this status and say these things.
+/// Each command line must end with this status and print these texts.
 #[track_caller]
 pub fn all_refused(lab: &Lab, cases: &[(&str, i32, &[&str])]) {
     for (words, status, said) in cases {
         lab.run(words).refuses(*status, said);
-        // The same with --json: an error is no document.
+        // With --json too: an error prints no document.
         lab.run(&format!("{words} --json")).refuses(*status, said);
     }
 }
 
 #[test]
-fn drives_that_are_none() {
+fn invalid_drives() {
     let lab = Lab::on_disk();
     lab.write("empty", "");
     lab.write("tiny", "less than a sector");
@@ -141,7 +141,7 @@ fn areas_and_sizes_that_do_not_fit() {
 }
 
 #[test]
-fn workloads_that_make_no_sense() {
+fn invalid_workloads() {
     let lab = Lab::on_disk();
     lab.noise("disk", MIB);
     all_refused(
@@ -255,7 +255,7 @@ fn workloads_that_make_no_sense() {
 }
 
 #[test]
-fn power_states_that_are_not_there() {
+fn unsupported_power_states() {
     let lab = Lab::on_disk();
     let disk = lab.noise("disk", 16 * MIB);
     let states = "--set power_states=0,9 --set area=1% --scale 0.001";
@@ -288,7 +288,7 @@ fn power_states_that_are_not_there() {
 }
 
 #[test]
-fn folders_that_cannot_take_a_run() {
+fn unusable_run_folders() {
     let lab = Lab::on_disk();
     lab.noise("disk", MIB);
     fs::create_dir(lab.path("full")).unwrap();
@@ -318,7 +318,7 @@ fn folders_that_cannot_take_a_run() {
 }
 
 #[test]
-fn a_full_disk_under_the_run_folder_is_told_and_ends_the_run() {
+fn a_full_disk_under_the_run_folder_ends_the_run_with_an_error() {
     let Some(mut rig) = Rig::new() else { return };
     let point = rig.mount("tmpfs", &["-t", "tmpfs", "-o", "size=64k"]);
     rig.lab.noise("disk", MIB);
@@ -328,7 +328,7 @@ fn a_full_disk_under_the_run_folder_is_told_and_ends_the_run() {
         out.display()
     ));
     done.refuses(4, &["journal.log", "No space left"]);
-    // What was written until then can still be opened.
+    // The folder can still be opened.
     if out.join("manifest.json").exists() {
         let done = rig.lab.run(&format!("compare {}", out.display()));
         assert_eq!(done.status, 0, "{done}");
@@ -348,7 +348,7 @@ fn a_full_disk_under_the_run_folder_is_told_and_ends_the_run() {
 }
 
 #[test]
-fn reports_of_what_is_no_run() {
+fn reports_of_other_folders() {
     let lab = Lab::on_disk();
     lab.write("file", "text");
     fs::create_dir(lab.path("folder")).unwrap();
@@ -382,15 +382,15 @@ fn reports_of_what_is_no_run() {
 }
 
 #[test]
-fn damaged_run_folders_are_told_or_read_as_far_as_they_go() {
+fn damaged_run_folders_are_reported_and_partly_read() {
     let lab = Lab::on_disk();
     lab.ok("run quick sim:samsung-951 --scale 0.001 --out run");
     let journal = fs::read(lab.path("run/journal.log")).unwrap();
     let manifest = lab.text("run/manifest.json");
-    // A torn last line, as a crash leaves it, is no damage.
+    // A torn last line, as after a crash, is not damage.
     lab.write("run/journal.log", &journal[..journal.len() - 40]);
     lab.ok("report run -o page.html");
-    // A changed byte in the middle is told wherever the run is shown.
+    // A changed byte in the middle is reported wherever the run is shown.
     let mut bent = journal.clone();
     bent[journal.len() / 2] ^= 0x55;
     lab.write("run/journal.log", &bent);

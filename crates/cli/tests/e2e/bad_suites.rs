@@ -1,10 +1,10 @@
-//! Suites, their parameters and suite files that make no sense: told before anything is measured or any folder made.
+//! Invalid suites, parameters and suite files: reported before a measurement starts or a folder is created.
 
 use crate::bad_input::all_refused;
 use crate::lab::{Lab, MIB};
 
 #[test]
-fn suites_and_settings_that_are_none() {
+fn invalid_suites_and_settings() {
     let lab = Lab::on_disk();
     lab.noise("disk", MIB);
     all_refused(
@@ -53,12 +53,12 @@ fn suites_and_settings_that_are_none() {
     );
     assert!(
         !lab.path("assay-runs").exists(),
-        "a run that never began leaves no folder behind"
+        "a refused run leaves no folder"
     );
 }
 
 #[test]
-fn suite_files_that_are_malformed() {
+fn malformed_suite_files() {
     let lab = Lab::on_disk();
     let head =
         "name = \"mine\"\ntitle = \"t\"\nsummary = \"s\"\nsource = \"me\"\nduration = \"short\"\n";

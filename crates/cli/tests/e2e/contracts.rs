@@ -1,4 +1,4 @@
-//! The names that scripts depend on (design.md), and that simulated results always say so.
+//! Contract: JSON names that scripts depend on (design.md), and the mark of simulated results.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ const PERCENTILES: [&str; 8] = [
     "p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999",
 ];
 
-/// A summary of one direction: counts that fit one another, and percentiles in order.
+/// A summary of one direction: consistent counts, ordered percentiles.
 #[track_caller]
 fn check_latency(latency: &Value) {
     let figure = |key: &str| number(latency, &format!("/{key}"));
@@ -161,7 +161,7 @@ fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
 }
 
 #[test]
-fn simulated_results_say_simulated_wherever_they_are_shown() {
+fn simulated_results_are_marked_everywhere() {
     let lab = Lab::on_disk();
     let run = lab.ok("run quick sim:samsung-951 --scale 0.001 --out run");
     let job = lab.ok("job sim:samsung-951 --rw randrw --size 1m --out job");
@@ -170,7 +170,7 @@ fn simulated_results_say_simulated_wherever_they_are_shown() {
     for text in [&run.stdout, &job.stdout, &compared.stdout, &probe.stdout] {
         assert!(text.contains("simulated"), "{text}");
     }
-    // No line names the drive without the word; names of cells (DRIVE/STEP) are no names of drives.
+    // Every line with the drive name has the word; cell names (DRIVE/STEP) are exempt.
     for text in [&run.stdout, &compared.stdout] {
         for line in text
             .lines()
@@ -215,7 +215,7 @@ fn simulated_results_say_simulated_wherever_they_are_shown() {
 }
 
 #[test]
-fn real_results_never_say_simulated() {
+fn real_results_are_never_marked_simulated() {
     let lab = Lab::on_disk();
     lab.noise("disk", 1 << 20);
     let text = lab.ok("job disk --size 1m").stdout;
@@ -227,7 +227,7 @@ fn real_results_never_say_simulated() {
 }
 
 #[test]
-fn nothing_but_the_result_goes_to_stdout_and_nothing_at_all_to_a_stderr_nobody_watches() {
+fn stdout_has_only_the_result_and_stderr_is_empty_without_a_terminal() {
     let lab = Lab::on_disk();
     let done = lab.ok("run quick sim:samsung-951 --scale 0.005 --out run --json");
     done.json();

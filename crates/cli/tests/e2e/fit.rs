@@ -2,7 +2,7 @@
 
 use crate::lab::Lab;
 
-/// A drive nobody knows: the 951 with a slower controller, slower flash and a narrower data path.
+/// The hidden drive: the 951 with a slower controller, slower flash and a narrower data path.
 fn hidden(lab: &Lab) {
     let text = include_str!("../../../../profiles/samsung-951.toml");
     let changed: Vec<String> = text
@@ -16,7 +16,7 @@ fn hidden(lab: &Lab) {
                 "name" => return "name = \"hidden\"".to_owned(),
                 _ => return line.to_owned(),
             };
-            // Of several keys of that name, the first section's is meant: [slc] has none in this profile.
+            // The first section with this key: [slc] has none in this profile.
             let (before, rest) = line.split_once("value = ").unwrap();
             let after = rest
                 .find(", fitted")
@@ -33,7 +33,7 @@ const FREE: &str =
     "--free firmware.read_command_ns --free nand.read_ns --free data_path.direct_bytes_per_second";
 
 #[test]
-fn a_digital_twin_predicts_cells_that_it_was_not_fitted_to() {
+fn a_custom_profile_predicts_held_out_cells() {
     let lab = Lab::on_disk();
     hidden(&lab);
     lab.ok("run quick sim:./hidden.toml --scale 0.05 --out measured");
@@ -51,7 +51,7 @@ fn a_digital_twin_predicts_cells_that_it_was_not_fitted_to() {
         held_out["worst_error_pct"].as_f64().unwrap() < 12.0,
         "{fitted:#}"
     );
-    // The inspection of the contents is no workload.
+    // The contents sampling is no workload.
     assert!(!fitted["left_out"].as_array().unwrap().is_empty());
     assert!(lab.text("my-twin.residuals.csv").lines().count() > 10);
     let twin = lab.text("my-twin.toml");
@@ -114,7 +114,7 @@ fn a_table_of_measurements_is_fitted_to_and_the_same_command_gives_the_same_prof
 }
 
 #[test]
-fn what_cannot_be_fitted_is_refused_with_what_would_be_right() {
+fn invalid_fits_are_refused_with_advice() {
     let lab = Lab::on_disk();
     lab.write(
         "bad.csv",

@@ -1,4 +1,4 @@
-//! Whatever is typed: no panic, a status of the contract, and with `--json` one document or none.
+//! Random command lines: no panic, a contract status, and with `--json` one document or none.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ fn lab() -> &'static Lab {
     LAB.get_or_init(Lab::on_disk)
 }
 
-/// Texts that a size, rate or duration may be given as, good and bad.
+/// Valid and invalid texts for sizes, rates and durations.
 fn quantity() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => (0_u64..70, prop::sample::select(vec!["", "k", "KiB", "m", "ms", "us", "s", "%", "b"])).prop_map(|(n, u)| format!("{n}{u}")),
@@ -25,7 +25,7 @@ fn word(choices: Vec<&'static str>) -> impl Strategy<Value = String> {
     prop_oneof![9 => prop::sample::select(choices).prop_map(str::to_owned), 1 => "\\PC{0,8}"]
 }
 
-/// One option and its value. Large numbers of threads are left out: they are tested elsewhere and would only take long.
+/// One option with its value; without large thread counts, which are slow and tested elsewhere.
 fn option() -> impl Strategy<Value = Vec<String>> {
     let valued = prop::sample::select(vec![
         "--bs",
@@ -52,7 +52,7 @@ fn option() -> impl Strategy<Value = Vec<String>> {
         1 => word(vec!["incompressible", "zero", "compress=2", "compress=1", "compress=1000", "compress=0.5"]).prop_map(|w| vec!["--data".to_owned(), w]),
         1 => word(vec!["constant", "poisson"]).prop_map(|w| vec!["--arrival".to_owned(), w]),
         1 => word(vec!["4k/50:8k/50", "512/1:4m/99", "4k/0:8k", "4k:", ":", "4k/60:64k/40"]).prop_map(|w| vec!["--bs".to_owned(), w]),
-        // A long ramp would be waited for.
+        // No long ramps.
         1 => (0_u32..20).prop_map(|n| vec!["--ramp_time".to_owned(), format!("{n}ms")]),
         1 => (0_u32..40).prop_map(|n| vec!["--iodepth".to_owned(), n.to_string()]),
         1 => (0_u32..12).prop_map(|n| vec!["--numjobs".to_owned(), n.to_string()]),
@@ -82,7 +82,7 @@ proptest! {
 
     #[test]
     fn no_job_panics(drive in drive(), options in prop::collection::vec(option(), 0..7), io_size in 1_u32..64, json: bool) {
-        // Two ends, so that nothing takes long: bytes of each thread, and time.
+        // Limited by bytes and by time.
         let io_size = format!("{io_size}k");
         let mut command = lab().command("job");
         command.arg(&drive).args(options.iter().flatten()).args(["--io_size", &io_size, "--runtime", "20ms"]);
@@ -112,7 +112,7 @@ proptest! {
             .prop_map(str::to_owned),
         "\\PC{0,10}",
     ], 0..6)) {
-        // In a folder of its own: some of these do write files.
+        // In a separate folder: some commands write files.
         let lab = Lab::on_disk();
         let mut command = lab.command("");
         command.args(&words);

@@ -1,4 +1,4 @@
-//! Golden reports: what reports B, D and E found of drives, in runs and pages of their simulations. Levels where they were published (`reference/`), else relations.
+//! Golden reports: findings of AnandTech M8Pe, PBlaze5 and Optane Memory (docs/sources.md) in simulated runs and their pages. Absolute levels where published (`reference/`), else relations.
 
 use serde_json::Value;
 
@@ -27,11 +27,11 @@ fn near(what: &str, simulated: f64, published: f64, percent: f64) {
     );
 }
 
-/// Report B's hour of the bare M8Pe(G)N: two rates by turns, more often the fast one. That is its steady state, and is taken for it.
+/// AnandTech M8Pe: the hour of the bare M8Pe(G)N alternates between two rates, mostly the fast one; that is accepted as its steady state.
 #[test]
 fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
     let lab = Lab::on_disk();
-    // The half without extra over-provisioning: of the other nothing was published.
+    // The half without additional over-provisioning; the other was not published.
     let (first, rest) = CONSISTENCY
         .split_once("[[step]]\nid = \"purge-spare\"")
         .unwrap();
@@ -102,7 +102,7 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
     assert!(!page.contains("not steady"));
 }
 
-/// Report D: the C916 reads slightly faster than the C900, and both end below the rated million. Its steady writes are not to be had from seconds: they are refused.
+/// AnandTech PBlaze5: the C916 reads slightly faster than the C900, both below the rated million. Steady writes measured for seconds are refused.
 #[test]
 fn the_c916_beats_the_c900_slightly_and_short_writes_are_no_steady_ones() {
     let lab = Lab::on_disk();
@@ -130,7 +130,7 @@ fn the_c916_beats_the_c900_slightly_and_short_writes_are_no_steady_ones() {
     assert!(lab.text("run.html").contains("not steady"));
 }
 
-/// Report E: the P4800X is saturated by sequential reads at depth 2, the MX300 nearly at depth 1; the P4800X answers single reads an order of magnitude sooner, as
+/// AnandTech Optane Memory: the P4800X is saturated by sequential reads at depth 2, the MX300 nearly at depth 1; the P4800X answers single reads an order of magnitude sooner, as
 /// published beside it; and writes of 512 B are not for it: even the 960 EVO does better.
 #[test]
 fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
@@ -170,9 +170,9 @@ fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
     near("depth 16", optane[2], 584_800.0, 10.0);
 }
 
-/// Report E on writes: the MX300 gains nothing from a second one in flight, and on small ones in sequence the P4800X is slower than Optane Memory below 4 KiB.
+/// AnandTech Optane Memory, writes: the MX300 gains nothing from a second one in flight, and on small ones in sequence the P4800X is slower than Optane Memory below 4 KiB.
 #[test]
-fn small_and_second_writes_tell_drives_apart_as_in_report_e() {
+fn write_sweeps_differ_between_drives_as_published() {
     let lab = Lab::on_disk();
     let client = |drives: &str, words: &str, out: &str| {
         lab.json(&format!(
@@ -181,7 +181,7 @@ fn small_and_second_writes_tell_drives_apart_as_in_report_e() {
     };
     let run = client(
         "sim:crucial-mx300",
-        // No rest long enough to empty a part of its cache: at this scale the first of the two would have it for itself. At full length both write
+        // No idle time long enough to fold a part of its write cache: at this scale the first of the two would use all of it. At full length both write
         // beyond it (355 MiB/s each).
         "--set area=2% --set depths=1,2 --set blocks=4k --set idle=10s",
         "mx300",

@@ -1,4 +1,4 @@
-//! What is made of measurements: verdicts by a policy of one's own, drives that lie, drives that come and go with heat, rates that are not at rest.
+//! Verdicts: own policies, counterfeit and faulty drives, thermal throttling, missing steady state.
 
 use serde_json::Value;
 
@@ -40,9 +40,9 @@ bad = 50.0
 advice = "wears out early at its price"
 "#;
 
-/// The same run, judged by three policies of one's own: the limits, the facts and the price class decide.
+/// One run evaluated by three policies: limits, facts and price class decide.
 #[test]
-fn a_policy_of_one_s_own_turns_the_verdict() {
+fn an_own_policy_changes_the_verdict() {
     let lab = Lab::in_memory();
     lab.json("run quick sim:samsung-951 --out run");
     let judge = |name: &str, text: &str| -> Value {
@@ -72,7 +72,7 @@ fn a_policy_of_one_s_own_turns_the_verdict() {
         1,
         "its rule is for another class: {dear:#}"
     );
-    // One that makes no sense is refused by name.
+    // An invalid policy is refused by name.
     lab.write("bad.toml", MINE.replace("best_rate", "best_guess"));
     lab.run("verdict run --policy bad.toml")
         .refuses(2, &["policy bad.toml", "best_guess"]);
@@ -82,9 +82,9 @@ fn a_policy_of_one_s_own_turns_the_verdict() {
     );
 }
 
-/// A counterfeit drive: everything beyond its true size lands on what was written before.
+/// A counterfeit drive: writes beyond its true capacity overwrite earlier blocks.
 #[test]
-fn a_faked_capacity_is_exposed_with_an_alarm_and_a_verdict() {
+fn a_counterfeit_capacity_gives_a_banner_and_a_verdict() {
     let lab = Lab::in_memory();
     let run = lab.json_status(
         "run capacity sim:samsung-951,fault=wrap:64m --set area=128m --out fake",
@@ -99,9 +99,9 @@ fn a_faked_capacity_is_exposed_with_an_alarm_and_a_verdict() {
     assert!(page.contains("This indicates counterfeit capacity"));
 }
 
-/// One write that went elsewhere: two blocks are wrong, and that is no faked capacity.
+/// One misdirected write: two mismatched blocks, no counterfeit capacity.
 #[test]
-fn a_misdirected_write_is_found_and_told_from_a_faked_capacity() {
+fn a_misdirected_write_is_distinguished_from_counterfeit_capacity() {
     let lab = Lab::in_memory();
     let run = lab.json_status(
         "run capacity sim:samsung-951,fault=misdirect-write@20 --set area=128m --out stray",
@@ -118,11 +118,11 @@ fn a_misdirected_write_is_found_and_told_from_a_faked_capacity() {
     assert_eq!(run["runs"][0]["verdict"]["result"], "recommended");
 }
 
-/// Cut off after three minutes, a full drive is not yet what it will be: no score, but the reason why, wherever one looks.
+/// A test of three minutes does not reach steady state: no score, and the reason in text, page and verdict.
 #[test]
-fn a_score_of_a_drive_that_is_not_at_rest_is_marked_and_not_judged() {
+fn a_score_without_steady_state_is_marked_and_not_evaluated() {
     let lab = Lab::on_disk();
-    // Three minutes: a level rate, of which the hour's is nearly the double.
+    // Three minutes: a constant rate, half of the hour's.
     let run = lab.json("run consistency sim:plextor-m8pe-y --scale 0.05 --out short");
     let verdict = &run["runs"][0]["verdict"];
     assert_eq!(verdict["result"], "undecided", "{verdict:#}");
@@ -172,7 +172,7 @@ fn cyclic_throttling_is_evaluated_by_duty_cycle_and_rate() {
         text.contains("throttling reduces the rate strongly"),
         "{text}"
     );
-    // One that stays cool enough is not blamed.
+    // A drive below its limits never throttles.
     let cool = heat("wd-black");
     let text = reason(
         &cool,

@@ -1,4 +1,4 @@
-//! Runs that are cut off at any moment: what was measured is there, and `--resume` goes on where it ended.
+//! Killed runs: measured intervals are kept, and `--resume` continues.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::lab::{Done, Lab, MIB, number, pause, send, text_so_far, wait_until};
 
-/// A suite of several short cells, as a file, so that tests can say how long they are.
+/// A suite file with several short cells of adjustable length.
 const STEPS: &str = r#"
 name = "mine"
 title = "Several cells"
@@ -92,13 +92,13 @@ fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
     let mut known: BTreeMap<String, Value> = BTreeMap::new();
     let mut child = lab.command(&words).spawn().unwrap();
     for finished_before in [0, 1, 2] {
-        // By progress, not by the clock: a fast machine must not be through, nor a slow one still at its start.
+        // By progress, not by time: independent of the speed of the host.
         wait_until("the run has come so far", || {
             let journal = text_so_far(&lab.path("run/journal.log"));
             journal.contains("cell_start")
                 && journal.matches("cell_finish").count() >= finished_before
         });
-        // Some moment of the cells after that, another in each round.
+        // At a later point in each round.
         delay = delay
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
@@ -108,7 +108,7 @@ fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
             !lab.path("run/SHA256SUMS").exists(),
             "it was through before it could be cut off"
         );
-        // It opens, shows and makes a page as it is.
+        // The folder opens, and text and page render.
         let now = cells(&lab, "run");
         assert_eq!(now.len(), 8);
         lab.ok("report run -o page.html");
@@ -179,7 +179,7 @@ fn a_simulated_run_survives_being_killed() {
 fn a_killed_job_loses_about_a_second() {
     let lab = Lab::in_memory();
     lab.noise("disk", 4 * MIB);
-    // A busy machine may hold anything up: one of a few must do.
+    // A busy host may delay any attempt: one of several must succeed.
     assert!(
         (0..4).any(|round| lost_seconds(&lab, round) < 1.3),
         "more than 1.3 s were lost four times"
@@ -232,7 +232,7 @@ fn visit(value: &Value, seen: &mut impl FnMut(f64)) {
 }
 
 #[test]
-fn only_one_process_goes_on_with_a_run() {
+fn only_one_process_resumes_a_run() {
     let lab = Lab::on_disk();
     lab.noise("disk", 4 * MIB);
     lab.write("mine.toml", STEPS);
@@ -253,7 +253,7 @@ fn only_one_process_goes_on_with_a_run() {
     };
     wait_until("the first has taken the run", || lines() > 1);
     lab.run("run --resume run").refuses(4, &["run", "another"]);
-    // The refusal did not disturb the one that goes on.
+    // The refusal did not affect the running process.
     Done::of("run --resume run", first).expect(0);
     lab.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
 }
@@ -272,7 +272,7 @@ fn a_run_is_not_resumed_on_another_drive_or_without_the_permission_it_had() {
     });
     kill(child);
     let journal = lab.read("run/journal.log");
-    // Without leave to write, the plan would be another.
+    // Without write permission the plan differs.
     lab.run("run --resume run")
         .refuses(2, &["cannot resume run"]);
     lab.run("run --resume run --destroy OTHER")

@@ -1,5 +1,5 @@
-//! Runs that are killed at more than fifty points, drawn from a seed: by bytes of the journal, so that a fast machine and a slow one are
-//! cut off in the same places of the run's course.
+//! Runs killed at more than fifty seeded points, given in bytes of the journal, so that the points do not depend on the speed of the
+//! host.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::lab::{Done, Lab, MIB, pause, send, text_so_far};
 
-/// Fifteen short cells: a preparation, and others of which some write and want it.
+/// Fifteen short cells: a preparation, and others that need it; some write.
 const STEPS: &str = r#"
 name = "mine"
 title = "Many short cells"
@@ -39,7 +39,7 @@ job = { rw = "randrw", size = "2m", runtime = "60ms", interval = "10ms" }
 matrix = { bs = ["4k", "8k", "16k", "32k"] }
 "#;
 
-/// The journal up to its last whole line: what a kill leaves for certain.
+/// The journal up to its last whole line.
 fn whole_lines(lab: &Lab, run: &str) -> String {
     let mut journal = text_so_far(&lab.path(&format!("{run}/journal.log")));
     let end = journal.rfind('\n').map_or(0, |at| at + 1);
@@ -47,8 +47,8 @@ fn whole_lines(lab: &Lab, run: &str) -> String {
     journal
 }
 
-/// How often each cell was begun, and its results, in a journal; a cell that is begun again after it was finished fails the test, and so does
-/// a preparation: what a cell wrote that was cut off does not undo it.
+/// Starts and results of each cell in a journal; restarting a finished cell fails the test, and so does repeating the preparation: writes
+/// of an interrupted cell do not invalidate it.
 fn course(journal: &str) -> (BTreeMap<String, u32>, BTreeMap<String, Value>) {
     let (mut begun, mut finished) = (BTreeMap::new(), BTreeMap::new());
     for line in journal.lines() {
@@ -63,7 +63,7 @@ fn course(journal: &str) -> (BTreeMap<String, u32>, BTreeMap<String, Value>) {
             let twice = finished.insert(cell, entry);
             assert!(twice.is_none(), "finished twice: {twice:?}");
         } else if line.contains("\"cell_skipped\"") {
-            // Killed when the preparation was done and remembered, and not yet told in the journal.
+            // Killed between the drive state cache and the journal entry of the finished preparation.
             assert!(line.contains("not needed: preconditioned"), "{line}");
             finished.entry(cell).or_insert(entry);
         }
@@ -71,7 +71,7 @@ fn course(journal: &str) -> (BTreeMap<String, u32>, BTreeMap<String, Value>) {
     (begun, finished)
 }
 
-/// Cut a run off at `points` places and more, each time going on with it, and with another when it is through.
+/// Kill and resume runs at `points` points or more, starting another when one is complete.
 #[track_caller]
 fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
     let lab = Lab::on_disk();
@@ -109,7 +109,7 @@ fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
             send(&child, Signal::KILL);
             child.wait().unwrap();
             if whole_lines(&lab, &run).contains(r#""event":"finish""#) {
-                // It was through at that very moment; resuming writes the checksums if they were not there yet.
+                // It had just completed; resuming writes missing checksums.
                 let through = lab.run(&format!("run --resume {run} {permission}"));
                 through.refuses(2, &["already complete"]);
                 break;

@@ -1,13 +1,12 @@
-//! End-to-end tests: the real binary, on real files, real block devices and simulated drives, judged by what it did (bytes on
-//! the drive, files written, numbers in its JSON) and not only by its exit status.
+//! End-to-end tests: the real binary on files, block devices and simulated drives, checked by its effects (bytes on the drive, files,
+//! JSON) and its exit status.
 //!
 //! # Architecture
 //! [`lab`] gives each test a folder and runs the binary in it; [`rig`] sets up block devices and takes them down again. One
-//! module per promise that users rely on. All in one binary, so that they share the processors and one link.
+//! module per documented guarantee. One binary, so that the tests share CPUs and one link step.
 //!
 //! # Non-goals
-//! How fast anything is. The few tests that look at a clock look at the drive's own (virtual, hence exact) or allow for a busy
-//! machine.
+//! No performance. The few time checks use the virtual clock of simulated drives, or allow for a busy host.
 
 #![allow(
     clippy::unwrap_used,

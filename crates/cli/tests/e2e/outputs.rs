@@ -1,4 +1,4 @@
-//! Pages, exports, comparisons, help, completions, and how output looks to terminals and to programs.
+//! Pages, exports, comparisons, help, completions; output to terminals and to pipes.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -65,7 +65,7 @@ fn a_page_is_one_self_contained_file() {
     ] {
         assert!(page.contains(part), "{part:?} is not in the page");
     }
-    // Written whole or not at all, readable by others, nothing left beside it.
+    // Written atomically, readable by others, without temporary files left.
     let mode = std::os::unix::fs::PermissionsExt::mode(
         &fs::metadata(lab.path("page.html")).unwrap().permissions(),
     );
@@ -177,7 +177,7 @@ fn runs_are_compared() {
     );
 }
 
-/// Drive against drive, each measured long enough to know; and one drive against itself.
+/// Two drives measured long enough for a significant result; and one drive against itself.
 #[test]
 fn comparisons_answer_faster_slower_or_cannot_tell() {
     let lab = Lab::on_disk();
@@ -221,7 +221,7 @@ fn comparisons_answer_faster_slower_or_cannot_tell() {
     assert_eq!(two["comparisons"][0]["simulated"], true);
     assert!(lab.ok("compare a b").stdout.contains("slower"));
 
-    // The same drive twice: nothing may be called faster or slower.
+    // The same drive twice: no difference is significant.
     let same = lab.json("compare a c");
     assert_eq!(same["by"], "run");
     for key in ["mib_per_s", "iops", "latency_mean_ns", "latency_p99_ns"] {
@@ -234,7 +234,7 @@ fn comparisons_answer_faster_slower_or_cannot_tell() {
 }
 
 #[test]
-fn help_teaches() {
+fn help_has_examples() {
     let lab = Lab::on_disk();
     let top = lab.ok("--help").stdout;
     for command in COMMANDS {
@@ -260,7 +260,7 @@ fn help_teaches() {
     }
     assert!(top.contains("Exit status") && top.contains("assay run quick"));
     assert!(lab.ok("--version").stdout.starts_with("assay "));
-    // fio's names, as fio spells them.
+    // fio's option names.
     let job = lab.ok("job --help").stdout;
     for option in [
         "--rw ",
@@ -349,7 +349,7 @@ fn output_for_programs_has_no_escape_codes() {
     }
 }
 
-/// What a person at a terminal of this kind sees.
+/// Output on a terminal of this kind.
 fn on_a_terminal(lab: &Lab, words: &str, environment: &[(&str, &str)]) -> String {
     let output = Command::new("script")
         .args(["-qec", &format!("{ASSAY} {words}"), "/dev/null"])

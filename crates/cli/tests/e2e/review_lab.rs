@@ -1,13 +1,13 @@
-//! Every suite of the review lab, shortened, from end to end: on simulated drives, on a file that may be overwritten, on zram.
+//! Every suite, shortened, end to end: on simulated drives, on a file, on zram.
 //!
-//! What the reports of others found is checked where they say it: relations, not levels, because the runs are short.
+//! Published findings are checked as relations, not levels, because the runs are short.
 
 use serde_json::Value;
 
 use crate::lab::{Lab, MIB, number};
 use crate::rig::Rig;
 
-/// Each suite with what makes it short enough to be run in a test: sizes and lists; durations go by `--scale`.
+/// Each suite with shortened sizes and lists; durations use `--scale`.
 const SUITES: [(&str, &str); 13] = [
     ("consistency", ""),
     (
@@ -47,7 +47,7 @@ fn cells<'a>(run: &'a Value, drive: usize, step: &'a str) -> impl Iterator<Item 
     all.filter(move |cell| cell["step"] == step)
 }
 
-/// Nothing failed, something was measured, and what was skipped says why.
+/// No failures, some results, and a reason for every skipped cell.
 fn is_whole(run: &Value, suite: &str) {
     assert_eq!(run["outcome"], "complete", "{suite}");
     for drive in run["runs"].as_array().unwrap() {
@@ -112,7 +112,7 @@ fn every_suite_runs_on_a_file_that_may_be_overwritten() {
         };
         let words =
             format!("run {suite} disk --destroy disk {set} {short} --scale 0.001 --out {suite}");
-        // A file on a busy machine need not come to rest; everything else must be as on any drive.
+        // A file on a busy host need not reach steady state; the rest is checked as on any drive.
         is_whole(&lab.json(&words), suite);
     }
 }
@@ -140,7 +140,7 @@ fn capacity_and_saturation_run_on_zram() {
     }
 }
 
-/// Without leave to write, nothing is presented as the figure of a preconditioned drive.
+/// Without write permission no figure of an unpreconditioned drive is reported.
 #[test]
 fn a_drive_that_may_not_be_written_is_not_measured_as_if_it_were_steady() {
     let lab = Lab::in_memory();
@@ -154,18 +154,18 @@ fn a_drive_that_may_not_be_written_is_not_measured_as_if_it_were_steady() {
     }
 }
 
-/// Report B: a quarter of the drive left alone makes the rest faster and no less steady.
+/// AnandTech M8Pe: a quarter of additional over-provisioning raises the rate without more variation.
 #[test]
-fn spare_area_pays_under_random_writes() {
+fn over_provisioning_raises_random_write_rate() {
     let lab = Lab::on_disk();
     let run = lab.json("run consistency sim:samsung-951 --scale 0.01 --out run");
     let rate = |step: &'static str| number(cells(&run, 0, step).next().unwrap(), "/iops");
     assert!(rate("random-write-spare") > 1.5 * rate("random-write"));
 }
 
-/// Report E: Optane is saturated at depth 2, flash is not saturated by random reads at depth 8; and reads of 4 KiB at depth 1 are several times faster.
+/// AnandTech Optane Memory: Optane is saturated at depth 2, flash is not saturated by random reads at depth 8; and reads of 4 KiB at depth 1 are several times faster.
 #[test]
-fn depth_tells_media_apart() {
+fn depth_sweeps_differ_between_media() {
     let lab = Lab::on_disk();
     let run = lab.json(
         "run client sim:intel-optane-memory-32gb sim:samsung-960-evo --set precondition=1% --set depths=1,2,8,64 \
@@ -186,7 +186,7 @@ fn depth_tells_media_apart() {
     );
 }
 
-/// Report D: under 10 W the C916 reads less, from fewer threads on, and with a far shorter tail.
+/// AnandTech PBlaze5: under 10 W the C916 reads less, from fewer threads on, and with a far shorter tail.
 #[test]
 fn a_power_limit_lowers_the_knee_and_the_tail() {
     let lab = Lab::on_disk();
@@ -239,9 +239,9 @@ wants = "written"
 job = { rw = "randread", runtime = "200ms" }
 "#;
 
-/// What an earlier run did to a drive is not done again, until somebody has written to it.
+/// Valid preconditioning of an earlier run is not repeated; a foreign write invalidates it.
 #[test]
-fn preconditioning_that_still_holds_is_used_again_and_said_to_be() {
+fn valid_preconditioning_is_reused_and_reported() {
     let lab = Lab::on_disk();
     lab.noise("disk", 16 * MIB);
     lab.write("conditioned.toml", CONDITIONED);
@@ -264,18 +264,18 @@ fn preconditioning_that_still_holds_is_used_again_and_said_to_be() {
     assert_eq!(what, "skipped");
     assert!(why.contains("nothing has been written since"), "{why}");
     assert_eq!(state(&second, "read").0, "finished");
-    // Also without leave to write: the drive is in that state whoever asks.
+    // Also without write permission.
     assert_eq!(state(&run(""), "read").0, "finished");
-    // Somebody else writes.
+    // A foreign write.
     lab.noise("disk", 16 * MIB);
     assert_eq!(state(&run(""), "read").0, "skipped");
     assert_eq!(state(&run("--destroy disk"), "prepare").0, "finished");
 }
 
-/// Report B's own procedure, whole: purge, fill, an hour of random writes, and the same with a quarter of the drive left free. What the report found of the
+/// AnandTech M8Pe at full length: purge, fill, an hour of random writes, and the same with a quarter of the drive never written. What the report found of the
 /// M8Pe(Y) (22,000 IOPS within 5 %, nearly constant) is what the suite, the statistics and the policy make of the simulated one.
 #[test]
-fn the_hour_of_report_b_comes_out_as_published() {
+fn the_hour_of_the_consistency_test_matches_the_publication() {
     let lab = Lab::on_disk();
     let run = lab.json("run consistency sim:plextor-m8pe-y --out hour");
     is_whole(&run, "consistency");
@@ -294,7 +294,7 @@ fn the_hour_of_report_b_comes_out_as_published() {
     let steady_iops = figure("steady random writes: ");
     assert!((steady_iops - 22_000.0).abs() < 1_100.0, "{steady_iops}");
     assert!(figure("consistency: its mean is ") > 50.0, "{texts:?}");
-    // A quarter left free: not published for this drive, but more room never costs a drive anything.
+    // Additional over-provisioning: not published for this drive, but it must not lower the rate.
     let iops = |step: &str| number(cells(&run, 0, step).next().unwrap(), "/iops");
     assert!(iops("random-write-spare") > 2.0 * iops("random-write"));
 }

@@ -1,4 +1,4 @@
-//! Nothing is written without `--destroy`, and what to type is said.
+//! No writes without `--destroy`; refusals state the needed option.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::lab::{Done, Lab, MIB, changed_blocks, noise, text_so_far, wait_until};
 
-/// A suite that writes an area and reads it, in small.
+/// A small suite that writes and reads an area.
 const BANDWIDTH: &str = "run bandwidth disk --scale 0.001 --set area=2MiB --set threads=2,4 --set blocks=4k,32k --set readers=1,2";
 
 #[test]
@@ -112,7 +112,7 @@ fn a_suite_with_destroy_writes_its_area_and_nothing_else() {
         changed_blocks(&before, &after, 4096),
         (0..512).collect::<Vec<_>>()
     );
-    // The last thing the suite writes are zeroes.
+    // The last step writes zeroes.
     assert!(after[..2 * MIB].iter().all(|byte| *byte == 0));
     for cell in run["runs"][0]["cells"].as_array().unwrap() {
         let expected = if cell["step"] == "all-aboard" {
@@ -142,7 +142,7 @@ fn a_read_only_file_can_be_read_and_not_written() {
     permissions.set_readonly(true);
     fs::set_permissions(&path, permissions).unwrap();
     lab.ok("job disk --rw read");
-    // Root may write it all the same; whoever else tries is told.
+    // Root may write it; other users get an error.
     let done = lab.run("job disk --rw write --bs 64k --destroy disk");
     if done.status == 0 {
         assert!(rustix::process::geteuid().is_root());
@@ -153,7 +153,7 @@ fn a_read_only_file_can_be_read_and_not_written() {
 }
 
 #[test]
-fn typing_errors_are_told_before_safety_is_spoken_of() {
+fn usage_errors_are_reported_before_safety_refusals() {
     let lab = Lab::on_disk();
     lab.noise("disk", MIB);
     lab.run("job disk --rw write --bs 1000")
@@ -174,7 +174,7 @@ fn a_symbolic_link_is_the_file_it_points_to() {
         .refuses(2, &["same drive"]);
 }
 
-/// Reads for a while, then writes: time to do something to the drive in between.
+/// Reads, then writes: the test changes the file in between.
 const READ_THEN_WRITE: &str = r#"
 name = "mine"
 title = "Read, then write"
@@ -194,13 +194,13 @@ needs = ["write"]
 job = { rw = "write", bs = "64k" }
 "#;
 
-/// Do something to the file while it is read, and give what the run came to.
+/// Change the file while it is read; returns the result of the run.
 fn meddled(lab: &Lab, meddle: impl FnOnce()) -> Done {
     lab.noise("disk", 4 * MIB);
     lab.write("mine.toml", READ_THEN_WRITE);
     let words = "run mine.toml disk --destroy disk --out run --json";
     let child = lab.command(words).spawn().unwrap();
-    // Begun is not enough: between that and its first read the file is opened.
+    // After the start of the cell, so that the file is open.
     wait_until("it is being read", || {
         text_so_far(&lab.path("run/journal.log")).contains("\"event\":\"interval\"")
     });
@@ -241,7 +241,7 @@ fn a_file_that_goes_away_leaves_the_cells_that_need_it_and_keeps_the_others() {
     assert!(text.contains("interrupted"), "{text}");
 }
 
-/// What a run says of the drive that it could not go on with.
+/// The warning about the lost drive.
 fn lost_drive(run: &Value) -> String {
     let mut warnings = run["warnings"].as_array().unwrap().iter();
     let lost = warnings.find(|warning| warning["code"] == "drive-lost");
@@ -273,11 +273,11 @@ fn a_file_that_shrinks_ends_in_errors_and_not_in_figures() {
 }
 
 #[test]
-fn an_output_does_not_take_the_place_of_a_drive_or_of_somebodys_file() {
+fn an_output_replaces_no_drive_and_no_foreign_file() {
     let lab = Lab::on_disk();
     let before = lab.noise("disk", MIB);
     lab.ok("job disk --out run");
-    // A device of one's own, as a user's slip or habit (/dev/null) would name it.
+    // A device node given by mistake, such as /dev/null.
     let node = lab.path("node");
     let made = std::process::Command::new("mknod")
         .arg(&node)
@@ -295,7 +295,7 @@ fn an_output_does_not_take_the_place_of_a_drive_or_of_somebodys_file() {
             lab.run(&format!("{output} node"))
                 .refuses(2, &["node", "regular file"]);
         }
-        // Its own earlier output it replaces.
+        // An earlier output is replaced.
         for _ in 0..2 {
             lab.ok(&format!("{output} out-{}", output.len()));
         }

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and a closed terminal end a run soon, keep what was measured, show it, and leave it resumable.
+//! SIGINT, SIGTERM and SIGHUP end a run promptly; measured intervals are kept and shown, and the run is resumable.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +9,7 @@ use crate::lab::{Done, Lab, MIB, is_heard, number, pause, send, text_so_far, wai
 
 const STATUS: i32 = 130;
 
-/// Start a command, wait until this is in its journal, send a signal, and give what it came to and how long it took to end.
+/// Start a command, wait for a text in its journal, send a signal; returns the result and the time to the end.
 #[allow(
     clippy::disallowed_methods,
     reason = "how soon the program ends is what is tested"
@@ -45,7 +45,7 @@ fn a_job_keeps_and_shows_what_it_measured() {
         let words = format!("job {drive} --rw randread {way} --runtime 1h --out run --json");
         let (done, seconds) = interrupted(&lab, &words, "run", "\"interval\"", signal);
         let done = done.expect(STATUS);
-        // Two seconds, and as much again for a busy machine.
+        // Two seconds, doubled for a busy host.
         assert!(seconds < 4.0, "{way}: took {seconds} s to end");
         let job = done.json();
         assert_eq!(job["outcome"], "interrupted", "{way}");
@@ -56,7 +56,7 @@ fn a_job_keeps_and_shows_what_it_measured() {
 }
 
 #[test]
-fn what_was_started_by_nohup_outlives_its_terminal() {
+fn a_command_under_nohup_ignores_sighup() {
     let lab = Lab::in_memory();
     lab.noise("disk", 4 * MIB);
     let job = "job disk --rw randread --runtime 2s --interval 100ms --out run --json";
@@ -174,7 +174,7 @@ fn a_second_ctrl_c_ends_at_once() {
         text_so_far(&lab.path("run/journal.log")).contains("\"interval\"")
     });
     for _ in 0..20 {
-        // Until it has gone; sending to what has ended is no error here, for it has not been waited for.
+        // Until it ends; a signal to a zombie is no error.
         send(&child, Signal::INT);
         pause(5);
     }
@@ -183,7 +183,7 @@ fn a_second_ctrl_c_ends_at_once() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_failure_and_no_noise() {
+fn a_closed_pipe_is_silent_success() {
     let lab = Lab::on_disk();
     let mut child = lab.command("suites").spawn().unwrap();
     drop(child.stdout.take());

@@ -1,4 +1,4 @@
-//! The suites that come with the program, on files in memory and on simulated drives.
+//! Built-in suites on files in tmpfs and on simulated drives.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ fn quick_is_read_only_and_planned_for_less_than_a_minute() {
             .iter()
             .all(|cell| cell["rw"].as_str().unwrap().ends_with("read"))
     );
-    // The plan at this scale, brought back to the full length; the suite promises less than a minute.
+    // The planned time, scaled back to full length, must be below one minute.
     let seconds = planned_seconds(&lab, "run") / 0.02;
     assert!((20.0..55.0).contains(&seconds), "{seconds} s are planned");
     assert_eq!(number(&run, "/scale"), 0.02);
@@ -44,7 +44,7 @@ fn quick_is_read_only_and_planned_for_less_than_a_minute() {
 }
 
 #[test]
-fn quick_sees_that_a_drive_holds_compressible_data() {
+fn quick_warns_about_compressible_data() {
     let lab = Lab::in_memory();
     lab.write("zeroed", vec![0; 8 * MIB]);
     lab.noise("noisy", 8 * MIB);
@@ -60,7 +60,7 @@ fn quick_sees_that_a_drive_holds_compressible_data() {
     assert_eq!(number(&run, "/runs/1/cells/0/values/zero_share_pct"), 0.0);
 }
 
-/// Each drive alone, then all at once, with a share of alone for each.
+/// Each drive alone, then all concurrently, with the share of each.
 #[track_caller]
 fn all_aboard(lab: &Lab, drives: &str) {
     let words = "--scale 0.01 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k --set readers=1 --out run";
@@ -108,13 +108,13 @@ fn all_aboard_on_two_files() {
 fn all_aboard_on_two_simulated_drives() {
     let lab = Lab::on_disk();
     all_aboard(&lab, "sim:samsung-951 sim:intel-600p");
-    // Drives of the same kind are told apart.
+    // Two drives of one profile have different labels.
     let lab = Lab::on_disk();
     all_aboard(&lab, "sim:samsung-951,seed=1 sim:samsung-951,seed=2");
 }
 
 #[test]
-fn real_and_simulated_drives_together_are_measured_apart() {
+fn real_and_simulated_drives_are_not_measured_concurrently() {
     let lab = Lab::in_memory();
     lab.noise("disk", 8 * MIB);
     let words = "--scale 0.005 --set soak=100ms --set area=4MiB --set threads=4 --set blocks=4k --set readers=1 --out run";
@@ -146,7 +146,7 @@ fn a_suite_makes_its_own_folder_and_says_which() {
     assert_eq!(folders.len(), 1);
     let name = format!("assay-runs/{}", folders[0].to_str().unwrap());
     assert!(done.stdout.contains(&name), "{done}");
-    // The command it proposes works.
+    // The suggested command works.
     let line = done
         .stdout
         .lines()
@@ -154,7 +154,7 @@ fn a_suite_makes_its_own_folder_and_says_which() {
         .unwrap();
     lab.ok(line.split_once("assay ").unwrap().1);
     assert!(lab.path("quick.html").exists());
-    // The same suite by its file.
+    // The same suite from its file.
     lab.write("mine.toml", include_str!("../../../../suites/quick.toml"));
     lab.ok("run mine.toml sim:samsung-951 --scale 0.001");
     let manifest: Value =

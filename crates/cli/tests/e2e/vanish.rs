@@ -1,4 +1,4 @@
-//! Drives that go away in the middle: errors are counted and shown, what was measured is kept, and nothing hangs.
+//! Surprise removal: errors are counted and shown, measured intervals are kept, no hang.
 
 use std::fs::File;
 
@@ -30,7 +30,7 @@ fn a_simulated_drive_that_vanishes_is_given_up() {
     assert!(number(&job, "/jobs/0/elapsed_ns") < 100e9, "{job:#}");
 }
 
-/// Before measuring has begun there are no errors to show but those of the warning; the drive has failed all the same.
+/// Errors during the ramp appear only in the warning; the drive has failed nevertheless.
 #[test]
 fn a_drive_that_vanishes_before_it_is_measured_has_failed() {
     let lab = Lab::on_disk();
@@ -52,7 +52,7 @@ fn states(run: &Value, drive: usize) -> Vec<(String, f64)> {
     .collect()
 }
 
-/// How many cells were finished first, after which one is unfinished and the rest was not begun.
+/// Finished cells before the unfinished one; the later ones were not started.
 #[track_caller]
 fn cut_off(states: &[(String, f64)]) -> usize {
     let names: Vec<&str> = states.iter().map(|(state, _)| state.as_str()).collect();
@@ -68,7 +68,7 @@ fn cut_off(states: &[(String, f64)]) -> usize {
 #[test]
 fn a_suite_goes_on_without_a_drive_that_is_gone_and_is_resumed_when_it_is_back() {
     let lab = Lab::on_disk();
-    // More than the busiest cell needs, and less than all do: the fault is there again in each process.
+    // More I/Os than the largest cell, fewer than all: the fault recurs in each process.
     let drive = "sim:samsung-951,fault=vanish@150000";
     let first = lab.json_status(
         &format!("run quick {drive} sim:intel-600p --scale 0.1 --out run"),
@@ -120,9 +120,9 @@ fn a_suite_goes_on_without_a_drive_that_is_gone_and_is_resumed_when_it_is_back()
     assert_eq!(finished, 20, "no cell was measured twice");
 }
 
-/// Every read of one place fails; others do not, so the drive is there.
+/// Reads of one range fail, others succeed: the drive is present.
 #[test]
-fn a_drive_that_only_errs_has_its_errors_counted_and_goes_on() {
+fn a_drive_with_media_errors_is_counted_and_continues() {
     let lab = Lab::on_disk();
     lab.write("mine.toml", TWO_READS);
     let run = lab.json_status(
@@ -135,7 +135,7 @@ fn a_drive_that_only_errs_has_its_errors_counted_and_goes_on() {
     assert!(codes(&run).contains(&"gave-up") && !codes(&run).contains(&"drive-lost"));
 }
 
-/// Of media that may be bad, and of others.
+/// Reads with and without media errors.
 const TWO_READS: &str = r#"
 name = "mine"
 title = "Two reads"
@@ -154,7 +154,7 @@ kind = "measure"
 job = { rw = "randread", bs = "4k", size = "4m", runtime = "100ms" }
 "#;
 
-/// Reads of a real drive; the second takes long enough to be cut off.
+/// Reads of a real drive; the second is long enough to be interrupted.
 const THREE_READS: &str = r#"
 name = "mine"
 title = "Three reads"
@@ -178,7 +178,7 @@ kind = "measure"
 job = { rw = "randread", bs = "4k", engine = "sync", runtime = "50ms", interval = "10ms" }
 "#;
 
-/// A suite on a drive that `pull` takes away and `back` brings back.
+/// A suite on a drive that `pull` removes and `back` restores.
 #[track_caller]
 fn pulled_and_plugged_in_again(lab: &Lab, drive: &str, pull: impl FnOnce(), back: impl FnOnce()) {
     lab.write("mine.toml", THREE_READS);
@@ -195,7 +195,7 @@ fn pulled_and_plugged_in_again(lab: &Lab, drive: &str, pull: impl FnOnce(), back
     assert_eq!(run["outcome"], "interrupted");
     assert!(codes(&run).contains(&"drive-lost"), "{:?}", codes(&run));
     assert_eq!(cut_off(&states(&run, 0)), 1);
-    // Errors are counted and shown, and what was measured before them is kept.
+    // Errors are counted and shown; earlier intervals are kept.
     assert!(codes(&run).contains(&"io-errors"), "{:?}", codes(&run));
     let text = lab.ok("report run -o page.html");
     assert!(lab.text("page.html").contains("unfinished"), "{text}");
@@ -236,7 +236,7 @@ fn a_suite_on_a_file_that_is_removed_between_cells_is_resumed_when_it_is_there()
     wait_until("it measures", || {
         text_so_far(&lab.path("run/journal.log")).contains("\"cell_start\"")
     });
-    // The first cell has the file open and ends well.
+    // The first cell has the file open and succeeds.
     std::fs::rename(lab.path("disk"), lab.path("away")).unwrap();
     let run = Done::of(words, child).expect(1).json();
     assert_eq!(run["outcome"], "interrupted");
@@ -257,7 +257,7 @@ fn a_suite_on_a_loop_device_is_resumed_when_its_file_is_back() {
     };
     let image = rig.lab.path("image");
     let pull = || truncate(&image);
-    // Taken down and set up again at the same place, as a drive that is put back into its slot.
+    // Detached and attached at the same node, like a reinserted drive.
     let back = || {
         rig::run(&["losetup", "-d", &device]);
         std::fs::write(&image, &content).unwrap();
@@ -271,7 +271,7 @@ fn a_suite_on_a_loop_device_is_resumed_when_its_file_is_back() {
     pulled_and_plugged_in_again(&rig.lab, &device, pull, back);
 }
 
-/// A job of ten minutes, during which `pull` takes the drive away; the document it ends with.
+/// A job of ten minutes during which `pull` removes the drive; returns its document.
 #[track_caller]
 fn pulled(lab: &Lab, words: &str, pull: impl FnOnce()) -> Value {
     let child = lab
@@ -282,7 +282,7 @@ fn pulled(lab: &Lab, words: &str, pull: impl FnOnce()) -> Value {
         text_so_far(&lab.path("run/journal.log")).contains("\"interval\"")
     });
     pull();
-    // That it ends at all, long before its time, is the point.
+    // It must end long before its runtime.
     let job = Done::of(words, child).expect(1).json();
     assert!(number(&job, "/jobs/0/read/errors") > 0.0);
     assert!(number(&job, "/jobs/0/read/ios") > 0.0);

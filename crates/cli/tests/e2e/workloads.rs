@@ -1,8 +1,8 @@
-//! Workloads on files, judged by the bytes that are there afterwards and by exact counts.
+//! Workloads on files, checked by the resulting bytes and exact counts.
 
 use crate::lab::{Done, KIB, Lab, MIB, changed_blocks, number, zstd_ratio};
 
-/// Every way of doing I/O on a file.
+/// Every engine and mode on a file.
 const WAYS: [&str; 4] = [
     "--engine sync",
     "--engine uring --iodepth 8",
@@ -10,7 +10,7 @@ const WAYS: [&str; 4] = [
     "--engine uring --iodepth 4 --direct false",
 ];
 
-/// Any program that prints watts is the drive's meter; what it says stands in the result, and one that says nothing is told of.
+/// A program that prints watts is the power meter; its readings are in the result, and a silent one is an error.
 #[test]
 fn a_power_meter_of_the_users() {
     let lab = Lab::in_memory();
@@ -28,12 +28,12 @@ fn a_power_meter_of_the_users() {
     assert_eq!(number(&job, "/jobs/0/values/power_mean_w"), 3.0, "{job:#}");
     let readings = lab.text("metered/journal.log");
     assert!(readings.contains("\"power_mw\":3000"), "{readings}");
-    // One meter cannot be two drives'.
+    // One meter measures one drive.
     let words = "run quick disk other";
     let mut command = lab.command(words);
     let child = command.args(["--power-meter", "echo 3"]).spawn().unwrap();
     Done::of(words, child).refuses(2, &["--power-meter", "one drive", "2"]);
-    // Nothing is measured with a meter that says nothing.
+    // A silent meter stops the command.
     let silent = with("disk", "--out silent", "echo watts; sleep 60");
     silent.refuses(2, &["echo watts", "no number", "watts"]);
     assert!(!lab.path("silent").exists());

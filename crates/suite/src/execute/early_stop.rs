@@ -1,4 +1,4 @@
-//! RunSummary a cell once the drive has settled.
+//! Early stop of a soak: in thermal and throughput steady state, or at a temperature limit.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
