@@ -7,15 +7,13 @@ use assay_device::session::SessionOptions;
 use assay_integrity::blocks::VerifyBlocks;
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::SuiteError;
-use assay_suite::drive_state_cache::DriveStateCache;
-use assay_suite::execute::{Resume, Runner};
+use assay_suite::execute::Resume;
 use assay_suite::expand::single_job;
 use assay_suite::manifest::manifest;
 
 use crate::args::JobArguments;
 use crate::exit::{CommandOutcome, UsageError};
 use crate::json;
-use crate::progress::RunProgress;
 use crate::terminal::Output;
 
 /// Run one workload. Without `--out` the run folder is temporary.
@@ -57,20 +55,8 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
     let manifest = manifest(&plan, &drives, super::tool(), super::command_line());
     let writer = RunWriter::create(&destination, &manifest)?;
     let folder = writer.path().to_owned();
-    let audit = assay_workload::audit::audit()?;
-    let mut progress = RunProgress::new(output, &plan, &folder);
-    let summary = Runner {
-        plan: &plan,
-        drives: &mut drives,
-        writer,
-        audit,
-        stop: &stop,
-        progress: &mut progress,
-        drive_states: DriveStateCache::for_user(),
-    }
-    .run(&Resume::default());
-    progress.finish();
-    let summary = summary?;
+    let resume = &Resume::default();
+    let summary = super::execute(&plan, &mut drives, writer, resume, &stop, output)?;
     let run = Run::open(&folder)?;
     output.show(
         || {

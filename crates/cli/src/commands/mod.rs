@@ -29,10 +29,14 @@ use anyhow::Context;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_device::spec::DriveSpec;
 use assay_device::telemetry_monitor::power_meter::PowerMeter;
-use assay_store::Run;
 use assay_store::model::BuildRecord;
+use assay_store::{Run, RunWriter};
+use assay_suite::drive_state_cache::DriveStateCache;
+use assay_suite::execute::{Resume, RunSummary, Runner};
+use assay_suite::expand::RunPlan;
 
 use crate::exit::{CommandOutcome, UsageError};
+use crate::progress::RunProgress;
 
 /// Signals that end a command in order: SIGINT, SIGTERM, and SIGHUP (closed terminal), so that drives are restored to their power
 /// state. SIGHUP stays ignored if the parent ignored it, as nohup does.
@@ -160,8 +164,33 @@ pub fn open_run(path: &Path, output: Output) -> anyhow::Result<Run> {
     Ok(run)
 }
 
+/// Execute a plan into the writer's run folder, with a progress bar.
+pub fn execute(
+    plan: &RunPlan,
+    drives: &mut [DriveSession],
+    writer: RunWriter,
+    resume: &Resume,
+    stop: &AtomicBool,
+    output: Output,
+) -> anyhow::Result<RunSummary> {
+    let audit = assay_workload::audit::audit()?;
+    let mut progress = RunProgress::new(output, plan, writer.path());
+    let summary = Runner {
+        plan,
+        drives,
+        writer,
+        audit,
+        stop,
+        progress: &mut progress,
+        drive_states: DriveStateCache::for_user(),
+    }
+    .run(resume);
+    progress.finish();
+    Ok(summary?)
+}
+
 /// The command outcome of a run.
-pub fn outcome_of(summary: &assay_suite::execute::RunSummary) -> CommandOutcome {
+pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {
     use assay_store::model::RunEnd;
     let failed = summary.io_errors > 0 || summary.bad_blocks > 0 || summary.failed_cells > 0;
     if failed || !summary.lost_drives.is_empty() {

@@ -9,8 +9,7 @@ use assay_store::model::{DriveRecord, Manifest};
 use assay_store::{Destination, Run, RunWriter};
 use assay_suite::SuiteError;
 use assay_suite::catalogue;
-use assay_suite::drive_state_cache::DriveStateCache;
-use assay_suite::execute::{Resume, RunSummary, Runner};
+use assay_suite::execute::{Resume, RunSummary};
 use assay_suite::expand::{RunPlan, RunSettings, expand};
 use assay_suite::manifest::{drive, manifest};
 use assay_suite::schema::Suite;
@@ -18,7 +17,6 @@ use assay_suite::schema::Suite;
 use crate::args::RunArguments;
 use crate::exit::{CommandOutcome, UsageError};
 use crate::json;
-use crate::progress::RunProgress;
 use crate::terminal::Output;
 
 /// Default parent of run folders.
@@ -71,20 +69,8 @@ pub fn run(arguments: RunArguments, output: Output) -> anyhow::Result<CommandOut
         }
     };
     let folder = writer.path().to_owned();
-    let audit = assay_workload::audit::audit()?;
-    let mut progress = RunProgress::new(output, &plan, &folder);
-    let summary = Runner {
-        plan: &plan,
-        drives: &mut drives,
-        writer,
-        audit,
-        stop: &stop,
-        progress: &mut progress,
-        drive_states: DriveStateCache::for_user(),
-    }
-    .run(&resume);
-    progress.finish();
-    let summary = summary?;
+    let resume = &resume;
+    let summary = super::execute(&plan, &mut drives, writer, resume, &stop, output)?;
     show(&folder, &plan, &summary, output)?;
     Ok(super::outcome_of(&summary))
 }

@@ -215,7 +215,7 @@ fn invalid_workloads() {
             (
                 "job disk --cpus_allowed 0-1023",
                 2,
-                &["--cpus_allowed", "may use: "],
+                &["--cpus_allowed", "affinity mask: "],
             ),
             ("job disk --cpus_allowed x", 2, &["0-3,8"]),
             ("job disk --rw randrw --rwmixread 101", 2, &["101", "100"]),
