@@ -113,7 +113,7 @@ fn a_misdirected_write_is_distinguished_from_counterfeit_capacity() {
     let page = lab.text("stray.html");
     assert!(page.contains("returned wrong data"));
     assert!(!page.contains("indicates counterfeit capacity"));
-    // The same drive without the fault has nothing to hide.
+    // Without the fault all blocks match.
     let run = lab.json("run capacity sim:samsung-951 --set area=128m --out honest");
     assert_eq!(run["runs"][0]["verdict"]["result"], "recommended");
 }
